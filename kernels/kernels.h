@@ -1,17 +1,17 @@
-/* kernels/kernels.h — what a device can do with tensors: one table of functions per element type
+/* kernels/kernels.h — operations of a device on tensors: one table of functions per element type
  * and device. Kernels know tensors, not ops, layers or pipelines.
  *
  * A table has two element types. T: activations, their gradients, and weights as layers read them.
- * G: gradients of weights, optimizer state, statistics. G is T, but where T is bfloat16 it is
- * float. Tensors are dense, row-major, of T unless a parameter says otherwise; leading dimensions
- * count elements. `stream` names where the work is enqueued. On a CPU it is NULL and every function
- * has finished when it returns. No function allocates: scratch comes from the caller. Every
- * function is a pure function of its arguments, to the bit. The same shapes and values give the
- * same result on any thread, in any order.
+ * G: gradients of weights, optimizer state, statistics. G is T, but float if T is bfloat16. Tensors
+ * are dense, row-major, of T unless a parameter says otherwise; leading dimensions count elements.
+ * `stream` is the queue of the work. On a CPU it is NULL and every function has finished when it
+ * returns. No function allocates: scratch comes from the caller. Every function is a pure function
+ * of its arguments, to the bit. The same shapes and values give the same result on any thread, in
+ * any order.
  *
- * Work may run later than it is enqueued. Then structs and arrays of pointers are read at once, and
- * the tensors that they name when the work runs. `ids`, `targets`, `loss`, `step`,
- * the blocks of `squares` and `status` lie in memory that device and host both read.
+ * Work may run after it is enqueued. Structs and arrays of pointers are read at the call, their
+ * tensors when the work runs. `ids`, `targets`, `loss`, `step`, the blocks of `squares` and
+ * `status` are in memory that device and host both read.
  *
  * Weight gradients (parameters named d..., of G) are written, or added to when `add` is set. */
 #pragma once
@@ -24,9 +24,9 @@
 #include <stdint.h>
 
 /* c [m][n] = (base + op(a) op(b)) + bias. op(a) is [m][k], stored [k][m] when a_transposed; op(b)
- * is [k][n], stored [n][k] when b_transposed. What else is [m][n] has the leading dimension ldc,
- * too. In use are {bias, base}, {bias, activated}, {gelu_of}, {base, is_gradient}, and parts of
- * them. */
+ * is [k][n], stored [n][k] when b_transposed. All [m][n] tensors have the leading dimension ldc.
+ * Used combinations are {bias, base}, {bias, activated}, {gelu_of}, {base, is_gradient}, and parts
+ * of them. */
 struct pp_gemm {
     int m, n, k;
     bool a_transposed, b_transposed;
@@ -36,13 +36,13 @@ struct pp_gemm {
     int lda, ldb, ldc;
     const void *base;    /* [m][n], may be c; NULL = none */
     const void *bias;    /* [n], added to every row; NULL = none */
-    void *activated;     /* [m][n]: gelu(c) goes there, and c keeps what gelu reads; NULL = none */
+    void *activated;     /* [m][n]: gets gelu(c), and c keeps the input of gelu; NULL = none */
     const void *gelu_of; /* [m][n], may be c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
-    void *product;       /* [m][n]: scratch for the product where gelu_of is c, else not used */
+    void *product;       /* [m][n]: scratch for the product if gelu_of is c, else not used */
 };
 
-/* Rows of `width` are normalised: LayerNorm (Ba et al. 2016), or RMSNorm (Zhang and Sennrich 2019)
- * when is_rms: no mean, no bias. */
+/* Normalisation of rows of `width`: LayerNorm (Ba et al. 2016), or RMSNorm (Zhang and Sennrich
+ * 2019) when is_rms: no mean, no bias. */
 struct pp_norm {
     int rows, width;
     bool is_rms;
@@ -55,9 +55,9 @@ struct pp_norm {
     void *dx;              /* = base + the gradient */
 };
 
-/* Causal attention of the tokens of one sequence split with those of all splits up to it.
- * qkv[j], j = 0 .. split: [batch * tokens][(heads + 2 kv_heads) * head_dim], per token all queries,
- * then keys, then values. Query head h reads key head h / (heads / kv_heads). Scores are scaled by
+/* Causal attention of the tokens of one sequence split to those of all splits up to it. qkv[j],
+ * j = 0 .. split: [batch * tokens][(heads + 2 kv_heads) * head_dim], per token all queries, then
+ * keys, then values. Query head h reads key head h / (heads / kv_heads). Scores are scaled by
  * 1 / sqrt(head_dim). */
 struct pp_attention {
     int batch, tokens, heads, kv_heads, head_dim, split; /* tokens: of one split */
@@ -79,11 +79,11 @@ struct pp_flat_tensor {
     bool decays;
 };
 
-/* Elements from .. until - 1 of such a vector, and their gradients. Gradients are of G. If `fixed`
+/* Elements from .. until - 1 of a flat vector, and their gradients. Gradients are of G. If `fixed`
  * is not NULL they are int64 with `bits` binary places. All vectors here begin with element `from`,
  * a multiple of PP_FLAT_UNIT. */
 struct pp_flat {
-    const struct pp_flat_tensor *tensors; /* of all the vector, in order */
+    const struct pp_flat_tensor *tensors; /* of the whole vector, in order */
     int tensor_count;
     int64_t from, until;
     const void *grad;
@@ -96,7 +96,7 @@ struct pp_flat {
 struct pp_adamw {
     double beta1, beta2, epsilon, decay;
 };
-/* What is another one in every step. */
+/* Numbers that differ in every step. */
 struct pp_adamw_step {
     double rate, correction1, correction2; /* 1 - beta^t */
     double grad_scale;
@@ -109,9 +109,9 @@ struct pp_kernels {
     const char *name;           /* "fp32", "reference" */
     size_t element_bytes;       /* sizeof(T) */
     size_t gradient_bytes;      /* sizeof(G) */
-    int head_dim_limit;         /* the largest head_dim of attention; 0: any */
-    int vocab_multiple;         /* multiplications are fast where the vocabulary, padded, is one */
-    const char *(*about)(void); /* the libraries and instruction sets in use, one line */
+    int head_dim_limit;         /* largest head_dim of attention; 0: any */
+    int vocab_multiple;         /* gemm is fast if the padded vocabulary is a multiple of it */
+    const char *(*about)(void); /* libraries and instruction sets in use, one line */
 
     void (*gemm)(void *stream, const struct pp_gemm *g);
     /* x [rows][width] += bias [width]; NULL in tables of CUDA, where gemm does it. */
@@ -143,17 +143,17 @@ struct pp_kernels {
     void (*attention_forward)(void *stream, const struct pp_attention *a);
     void (*attention_backward)(void *stream, const struct pp_attention *a);
 
-    /* y [batch * tokens][width] = table[ids] + positions[first + t] (positions NULL = none).
-     * ids [batch][stride], of which columns first .. first + tokens - 1 are read. */
+    /* y [batch * tokens][width] = table[ids] + positions[first + t] (positions NULL = none). Reads
+     * columns first .. first + tokens - 1 of ids [batch][stride]. */
     void (*embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
                           const int32_t *ids, const void *table, const void *positions, void *y);
-    /* dtable [vocab][width], dpositions [stride][width] (of G; NULL = none): all written, or added
-     * to. */
+    /* dtable [vocab][width], dpositions [stride][width] (of G; NULL = none): all are written or
+     * added to. */
     void (*embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
                            int vocab, const int32_t *ids, const void *dy, void *dtable,
                            void *dpositions, bool add);
     /* Softmax and cross entropy, fused. x [batch * tokens][ld] has logits in the first `vocab`
-     * columns, and becomes (softmax - one-hot) * scale. Columns after them become 0. loss
+     * columns, and becomes (softmax - one-hot) * scale. Later columns become 0. loss
      * [batch * tokens] (double): -log p(target), natural log. targets [batch][stride], columns
      * first .. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
@@ -163,31 +163,30 @@ struct pp_kernels {
     void (*zero)(void *stream, size_t bytes, void *x);
     void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x, of G */
 
-    /* One step of the range. `master`: the weights in G; then weights = round(master). NULL where T
-     * is G: then the weights are all there is. *step is read when the work runs. */
+    /* One step of the range. `master`: the weights in G; then weights = round(master). NULL if T is
+     * G: then there are only weights. *step is read when the work runs. */
     void (*adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
                   const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);
     /* Sums of squares of the gradients in double, in order. A tensor is cut into blocks of
-     * PP_SQUARES_BLOCK elements from its begin on. The blocks that begin in the range are summed
-     * to their end, and written one after the other. */
+     * PP_SQUARES_BLOCK elements from its begin. Blocks that begin in the range are summed to their
+     * end, and written one after the other. */
     void (*squares)(void *stream, const struct pp_flat *flat, double *blocks);
     /* x of G. sum += round(x * 2^bits), int64. A value that is not finite or does not fit sets
      * *status (enum pp_fixed_status), which is never cleared here. */
     void (*fixed_add)(void *stream, int64_t count, const void *x, int bits, int64_t *sum,
                       int *status);
     void (*fixed_merge)(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
-    /* Of x and `copies` - 1 others like it: where these might not fit into a sum, *status says so.
-     */
+    /* Sets *status if a sum of x and `copies` - 1 vectors like it might overflow. */
     void (*fixed_fits)(void *stream, int64_t count, const int64_t *x, int copies, int *status);
 };
 
-/* Double precision, plain loops: what all others are held against. */
+/* Double precision, plain loops: the reference of all other tables. */
 extern const struct pp_kernels pp_kernels_reference;
-/* Mixed precision: T is bfloat16, G float. Plain loops, too: each element of a result is rounded
- * once, from double. */
+/* Mixed precision: T is bfloat16, G float. Plain loops; each element of a result is rounded once,
+ * from double. */
 extern const struct pp_kernels pp_kernels_bf16;
 /* Single precision: own vector code, chosen for this CPU on the first call (thread-safe). Never
- * fails. Large multiplications (beyond 2^27 products) are OpenBLAS's where it is there: with
- * `pinned` those of the core type that every AVX2 machine has. All the rest has the same bits on
- * every machine with AVX2 anyway. The first call decides. */
+ * fails. OpenBLAS, if present, does multiplications beyond 2^27 products; if `pinned`, with the
+ * core type that every AVX2 machine has. All else has the same bits on every machine with AVX2. The
+ * first call decides. */
 const struct pp_kernels *pp_kernels_fp32(bool pinned);

@@ -15,7 +15,7 @@ static inline float pp_bf16_value(uint16_t x)
     return value;
 }
 
-/* To the nearest, ties to even. What is no number stays none. */
+/* Rounds to the nearest, ties to even. NaN stays NaN. */
 static inline uint16_t pp_bf16_round(float value)
 {
     uint32_t bits;

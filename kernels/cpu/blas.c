@@ -1,5 +1,5 @@
-/* OpenBLAS, loaded on first use: a program that multiplies nothing does not pay for its start, and
- * its core type can still be chosen. */
+/* OpenBLAS, loaded on first use: programs without multiplications save its start, and its core type
+ * can still be chosen. */
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/levels.h"
 

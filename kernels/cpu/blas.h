@@ -4,10 +4,9 @@
 
 #include "kernels/kernels.h"
 
-/* Loads the library, once: single-threaded, and, when `is_pinned`, with the core type that every
- * machine with AVX2 has, unless OPENBLAS_CORETYPE says otherwise. Returns what was loaded
- * ("OpenBLAS 0.3.21 Haswell"), or NULL when there is none, and pp_blas_multiply must not be called.
- */
+/* Loads the library once, single-threaded. When `is_pinned`, with the core type that every machine
+ * with AVX2 has, unless OPENBLAS_CORETYPE is set. Returns its name ("OpenBLAS 0.3.21 Haswell"), or
+ * NULL if there is none; pp_blas_multiply must not be called then. */
 const char *pp_blas_load(bool is_pinned);
-/* c = op(a) op(b), plus c unless base is NULL; the rest of `g` is not read. */
+/* c = op(a) op(b), plus c unless base is NULL; ignores the other fields of `g`. */
 void pp_blas_multiply(void *stream, const struct pp_gemm *g);

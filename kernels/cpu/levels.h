@@ -1,5 +1,5 @@
 /* kernels/cpu/levels.h — the copies of the single precision kernels, one for each instruction set
- * level that was built. All that have fused multiply-add give the same bits. */
+ * level of the build. All levels with fused multiply-add give the same bits. */
 #pragma once
 
 #include "kernels/kernels.h"
@@ -8,9 +8,9 @@ struct pp_simd_level {
     const char *name;                 /* "avx512" */
     bool has_fused;                   /* multiply-add */
     bool (*is_supported)(void);       /* by this CPU */
-    const struct pp_kernels *kernels; /* with own multiplication */
+    const struct pp_kernels *kernels; /* with this project's multiplication */
 };
-/* Best first; the last one runs everywhere. */
+/* Best first; the last level runs everywhere. */
 extern const struct pp_simd_level pp_levels[];
 extern const int pp_level_count;
 

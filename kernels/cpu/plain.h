@@ -1,11 +1,11 @@
-/* kernels/cpu/plain.h — kernels as plain loops that read like the formulas, computed in double: for
- * every table that includes this file. Before that, the table says what an element is:
+/* kernels/cpu/plain.h — kernels as plain loops that read like the formulas, computed in double, for
+ * every table that includes this file. The table first defines an element:
  *
  *   element, gradient                     types T and G
  *   double at(const void *x, size_t i)    element i of x
  *   element from(double value)            rounded
  *
- * Meaning and shapes are those of kernels/kernels.h. */
+ * kernels/kernels.h has meaning and shapes. */
 #pragma once
 
 #include "kernels/cpu/shared.h"
@@ -170,7 +170,7 @@ static void embed_backward(void *stream, int batch, int tokens, int first, int s
     pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
 }
 
-/* Returns the loss of the row, and makes it the gradient. */
+/* Returns the loss of the row, and replaces the row by its gradient. */
 static double entropy_of_row(size_t vocab, size_t target, double scale, element *x)
 {
     const double right = at(x, target);

@@ -108,7 +108,7 @@ static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, vo
 /* ---- attention, row by row of scores
  * ------------------------------------------------------------*/
 
-/* One query: where its row of every tensor lies. Keys 0 .. keys - 1 of the sequence are seen. */
+/* Offsets of one query in every tensor. It sees keys 0 .. keys - 1 of the sequence. */
 struct query {
     const struct pp_attention *a;
     size_t batch, width, key_offset, value_offset; /* width: of a token in qkv */
@@ -138,7 +138,7 @@ static struct query query_of(const struct pp_attention *a, int b, int h, int t)
     };
 }
 
-/* Where token `key` of the query's sequence begins in qkv[key / tokens]. */
+/* Offset of token `key` of the query's sequence in qkv[key / tokens]. */
 static size_t token_offset(const struct query *q, int key)
 {
     const size_t tokens = (size_t)q->a->tokens;

@@ -1,5 +1,5 @@
-/* What the tables of the CPU share: epilogues, bytes and fixed point sums, flat vectors, rows that
- * tokens name. */
+/* Functions that the tables of the CPU share: epilogues, bytes and fixed point sums, flat vectors,
+ * rows of tokens. */
 #include "kernels/cpu/shared.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 /* ---- epilogue ---------------------------------------------------------------------------------*/
 
-/* `rows` rows of c, and of every tensor of its shape, from byte `at` on. Rows are contiguous. */
+/* Finishes `rows` contiguous rows of c, and of every tensor of its shape, from byte `at` on. */
 static void finish(const struct pp_kernels *k, void *stream, const struct pp_gemm *g, int rows,
                    size_t at)
 {
@@ -119,7 +119,7 @@ static void *at(void *vector, size_t element_bytes, int64_t element)
     return vector ? (char *)vector + (size_t)element * element_bytes : NULL;
 }
 
-/* Gradients from `element` on, which counts from the first of `f`; from fixed point in `piece`. */
+/* Gradients from `element` on, which counts from f->from. Converts fixed point into `piece`. */
 static const void *gradient(const struct pp_flat_parts *parts, const struct pp_flat *f,
                             int64_t element, int64_t count, double *piece)
 {

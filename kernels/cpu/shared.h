@@ -1,11 +1,11 @@
-/* kernels/cpu/shared.h — what the tables of the CPU share, once for all element types. */
+/* kernels/cpu/shared.h — functions that the tables of the CPU share, for all element types. */
 #pragma once
 
 #include "kernels/kernels.h"
 
-/* All of `g`, composed from other functions of the same table. The order is that of
+/* All of `g`, composed of other functions of the same table. The order is that of
  * kernels/kernels.h: base, product, bias, GELU. `multiply` is called once, with a base that is c or
- * NULL, and does nothing but product and base. */
+ * NULL; it does product and base only. */
 void pp_gemm_compose(const struct pp_kernels *k,
                      void (*multiply)(void *stream, const struct pp_gemm *g), void *stream,
                      const struct pp_gemm *g);
@@ -13,8 +13,8 @@ void pp_gemm_compose(const struct pp_kernels *k,
 /* ---- bytes, and sums in int64 fixed point, which have the same bits in any order
  * ---------------*/
 
-/* sum += round(x * 2^bits), ties to even. When the value or the sum does not fit, the sum is no
- * longer right, and *status says why; the first reason stays. */
+/* sum += round(x * 2^bits), ties to even. If the value or the sum does not fit, the sum is wrong
+ * and *status has the reason; the first reason stays. */
 void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status);
 void pp_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
 void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status);
@@ -25,10 +25,10 @@ void pp_bytes_zero(void *stream, size_t bytes, void *x);
 /* ---- all tensors of a flat vector, in pieces of at most PP_SQUARES_BLOCK elements of one
  * -------*/
 
-/* What happens to a piece. */
+/* Functions on a piece. */
 struct pp_flat_parts {
     size_t element_bytes, gradient_bytes;
-    void (*fixed_read)(int64_t count, const int64_t *sum, int bits, void *x); /* x of G */
+    void (*fixed_read)(int64_t count, const int64_t *sum, int bits, void *x); /* x is of G */
     void (*adamw)(int64_t count, const struct pp_adamw *adamw, const struct pp_adamw_step *step,
                   const void *grad, void *weights, void *master, void *m, void *v);
     double (*squares)(int64_t count, const void *x); /* their sum */
@@ -42,7 +42,7 @@ void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *fl
 /* ---- the gradient of an embedding
  * --------------------------------------------------------------*/
 
-/* As embed_backward of kernels/kernels.h has them. */
+/* Arguments of embed_backward of kernels/kernels.h. */
 struct pp_token_rows {
     int batch, tokens, first, stride, width, vocab;
     const int32_t *ids;
@@ -50,6 +50,6 @@ struct pp_token_rows {
     void (*add_row)(size_t width, const void *x, void *y); /* y of G += x of T */
 };
 
-/* Rows of dy are added one by one, in the order of the tokens. */
+/* Adds rows of dy one by one, in the order of the tokens. */
 void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
                         void *dpositions, bool add);

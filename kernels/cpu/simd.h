@@ -38,7 +38,7 @@ PP_INLINE vf all(float x)
     return x - (vf){0};
 }
 
-/* The first `count` < 16 lanes; the others are zero, or not stored. */
+/* The first `count` < 16 lanes; other lanes are loaded as zero, and not stored. */
 PP_INLINE vf load_part(const float *x, size_t count)
 {
     vf v = {0};
@@ -65,7 +65,7 @@ PP_INLINE void store_some(float *x, size_t count, vf v)
         store_part(x, count, v);
 }
 
-/* Lanes of `a` where the mask (all ones or zero) is set, else of `b`. */
+/* Lanes of `a` if the mask (all ones or zero) is set, else of `b`. */
 PP_INLINE vf choose(vi mask, vf a, vf b)
 {
     return (vf)((mask & (vi)a) | (~mask & (vi)b));
@@ -79,13 +79,13 @@ PP_INLINE vf only_first(size_t count, vf v, float other)
     return choose(lane < (int32_t)(count < LANES ? count : LANES), v, all(other));
 }
 
-/* NaN in `b` stays. */
+/* The larger of each lane; NaN in `b` stays. */
 PP_INLINE vf larger(vf a, vf b)
 {
     return choose(a > b, a, b);
 }
 
-/* a b + c, fused where the level can. */
+/* a b + c, fused if the level has it. */
 PP_INLINE vf multiply_add(vf a, vf b, vf c)
 {
 #if defined(__AVX512F__)
@@ -105,7 +105,7 @@ PP_INLINE vf multiply_add(vf a, vf b, vf c)
 #endif
 }
 
-/* Lane i with lane i + 8, i + 4, i + 2, i + 1: one tree for every instruction set. */
+/* Adds lane i to lanes i + 8, i + 4, i + 2, i + 1: one tree for every instruction set. */
 PP_INLINE float sum_lanes(vf v)
 {
     const v8 a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
@@ -143,7 +143,7 @@ PP_INLINE vf exp_lanes(vf x)
     p = multiply_add(p, r, all(1.6666665459e-1f));
     p = multiply_add(p, r, all(5.0000001201e-1f));
     p = multiply_add(p, r * r, r) + 1.0f;
-    /* times 2^n: n stands in the low bits of `shifted` */
+    /* times 2^n: the low bits of `shifted` are n */
     const vf scaled = (vf)((vu)p + ((vu)shifted << 23));
     const vf inside = choose(x > 0x1.62e42ep+6f, all(__builtin_inff()), scaled);
     const vf nonzero = choose(x < -0x1.5d589ep+6f, all(0.0f), inside);

@@ -5,7 +5,7 @@
 #include <cublasLt.h>
 #include <stdio.h>
 
-/* One text a thread. */
+/* Text of the thread. */
 static const char *about(void)
 {
     static _Thread_local char text[64];

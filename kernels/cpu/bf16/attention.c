@@ -1,5 +1,5 @@
 /* Attention in bfloat16. Gradients of keys and values are summed in double over the queries of a
- * key head, and only then added to what is there. */
+ * key head, and then added to dqkv. */
 #include "kernels/cpu/bf16/bf16.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ struct head {
     size_t query_offset, key_offset, value_offset, out_offset;
     double scale;
     float *lse;           /* [tokens] */
-    double *p;            /* scratch: of one query, [keys] */
+    double *p;            /* scratch: probabilities of one query, [keys] */
     double *dk, *dv, *dq; /* scratch: [keys][dim], [keys][dim], [dim] */
 };
 
@@ -52,7 +52,7 @@ static struct head head_of(const struct pp_attention *a, size_t b, size_t h)
                          .dq = dv + keys_of(a) * dim};
 }
 
-/* Where `offset` of token `at` of the sequence, counted over splits, lies in qkv or dqkv. */
+/* Element `offset` of token `at` of the sequence, counted over splits, in qkv or dqkv. */
 static const uint16_t *value_at(const struct head *x, size_t at, size_t offset)
 {
     return (const uint16_t *)x->a->qkv[at / x->tokens] +
@@ -63,7 +63,7 @@ static uint16_t *gradient_at(const struct head *x, size_t at, size_t offset)
     return (uint16_t *)x->a->dqkv[at / x->tokens] +
            (x->batch * x->tokens + at % x->tokens) * x->width + offset;
 }
-/* Of query t, in out and dout. */
+/* Offset of query t in out and dout. */
 static size_t row_of(const struct head *x, size_t t)
 {
     return (x->batch * x->tokens + t) * (size_t)x->a->heads * x->dim + x->out_offset;
@@ -78,7 +78,7 @@ static double dot(size_t count, const uint16_t *x, const uint16_t *y)
     return sum;
 }
 
-/* Scores of query t into p. Returns how many keys it sees. */
+/* Writes scores of query t into p. Returns the number of keys that it sees. */
 static size_t score(const struct head *x, size_t t)
 {
     const size_t at = (size_t)x->a->split * x->tokens + t;

@@ -1,6 +1,6 @@
 /* The table of bfloat16: T is bfloat16, G float. Each element of a result is computed in double
- * from its operands and rounded once. What is of G is done by the single precision kernels of the
- * level that every machine has. */
+ * from its operands and rounded once. Single precision kernels of the base level do the work on
+ * G. */
 #define PP_LEVEL base
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
@@ -13,8 +13,8 @@ static const char *about(void)
 
 /* ---- multiplication ---------------------------------------------------------------------------*/
 
-/* Each element of c is one chain of additions in double over k, in order, whatever the shape. Rows
- * and columns are taken in tiles, so that the inner loop is vector code. */
+/* Each element of c is one chain of additions in double over k, in order, for every shape. Tiles of
+ * rows and columns make the inner loop vector code. */
 enum { ROWS = 16, COLUMNS = 64, DEPTH = 64 };
 
 static size_t least(size_t a, size_t b)
@@ -22,7 +22,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Rows p .. p + depth - 1, columns j .. of op(b). */
+/* Packs rows p .. p + depth - 1, columns j .. of op(b). */
 static void pack(const struct pp_gemm *g, size_t p, size_t depth, size_t j, size_t columns,
                  double packed[DEPTH][COLUMNS])
 {
@@ -54,7 +54,7 @@ static void multiply(const struct pp_gemm *g, size_t i, size_t rows, size_t j, s
     }
 }
 
-/* Element `i` of c, from that of the product. */
+/* Completes element `i` of c from that of the product. */
 static void finish(const struct pp_gemm *g, size_t i, size_t column, double sum)
 {
     const size_t element_bytes = g->is_gradient ? sizeof(float) : sizeof(uint16_t);
@@ -102,7 +102,7 @@ static void sum_rows(void *stream, int rows, int width, const void *dy, void *db
     }
 }
 
-/* Row r of x, less its mean and over its deviation. */
+/* Element i of row r of x, minus the mean, divided by the deviation. */
 static double normal(const struct pp_norm *n, size_t r, size_t i)
 {
     const float *stats = n->stats;
@@ -110,8 +110,8 @@ static double normal(const struct pp_norm *n, size_t r, size_t i)
     return (at(n->x, r * (size_t)n->width + i) - (double)stats[2 * r]) * (double)stats[2 * r + 1];
 }
 
-/* As in kernels/cpu/reference.c: dx = (g - mean(g) - h mean(g h)) / deviation, with h = normal(x).
- */
+/* dx = (g - mean(g) - h mean(g h)) / deviation, with h = normal(x), as in
+ * kernels/cpu/reference.c. */
 static void norm_back_row(const struct pp_norm *n, size_t r)
 {
     const size_t width = (size_t)n->width;

@@ -1,5 +1,5 @@
 /* GELU and SwiGLU. gelu(x) = x sigmoid(2 u), which is x (1 + tanh u) / 2, and keeps its relative
- * precision where tanh u is close to -1. */
+ * precision if tanh u is close to -1. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 

@@ -1,7 +1,7 @@
 /* Attention, 64 queries at a time, with scores transposed: a row belongs to a key, a lane to a
- * query. So a softmax runs down the rows, and nothing but the queries (and the gradient of the
- * output) is ever transposed. What causality masks is skipped, to 16 x 16. The backward makes the
- * scores again from `lse`: memory grows with the keys, not with their square. */
+ * query. So a softmax runs down the rows, and only the queries and the gradient of the output are
+ * transposed. Masked scores are skipped, in blocks of 16 x 16. The backward recomputes scores from
+ * `lse`: memory grows with the keys, not with their square. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 
@@ -9,7 +9,7 @@
 
 enum { BLOCK = 64 };
 
-/* 64 queries of one head of one sequence, and what lies in scratch for them. */
+/* 64 queries of one head of one sequence, and their scratch. */
 struct block {
     const struct pp_attention *a;
     size_t width, out_width;                    /* of a token in qkv, in out */
@@ -56,7 +56,7 @@ static struct block block_of(const struct pp_attention *a, int b, int h, size_t 
     };
 }
 
-/* Row of the first query, of token 0 of split j. */
+/* Offset of the first query in the split, of a token in a split. */
 static size_t query_at(const struct block *x)
 {
     return (x->row + x->first) * x->width + x->query;
@@ -78,7 +78,7 @@ static void columns_of(const float *from, size_t stride, size_t count, size_t di
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Keys `token` .. of split j against queries `from` .. of the block. */
+/* Keys from `token` on of split j against queries from `from` on of the block. */
 struct part {
     size_t split, token, keys, from;
 };
@@ -88,7 +88,7 @@ static float *part_row(const struct block *x, const struct part *p, float *score
     return scores + (p->split * (size_t)x->a->tokens + p->token) * BLOCK + p->from;
 }
 
-/* scores = x queries_t for x, keys or values, at column `column` of qkv. */
+/* scores = x queries_t. x is keys or values, at column `column` of qkv. */
 static void dot_part(const struct block *x, const struct part *p, size_t column,
                      const float *queries_t, float *scores)
 {
@@ -127,7 +127,7 @@ static void mix_part(const struct block *x, const struct part *p, size_t queries
     });
 }
 
-/* dx [keys] += scores from, for dx, gradients of keys or values, and from [queries][ldb]. */
+/* dx [keys] += scores from. dx is the gradients of keys or values, from is [queries][ldb]. */
 static void gradient_part(const struct block *x, const struct part *p, size_t column, float *scores,
                           const float *from, size_t ldb)
 {
@@ -147,7 +147,7 @@ static void gradient_part(const struct block *x, const struct part *p, size_t co
     });
 }
 
-/* All keys before the diagonal, in order. */
+/* Part number `at` of the keys before the diagonal, in order; false after the last. */
 static int hidden_parts(const struct block *x, struct part *p, int at)
 {
     const size_t split = (size_t)x->a->split;
@@ -164,7 +164,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* 16 keys on the diagonal, and the queries from there on. */
+/* 16 keys on the diagonal, and the queries from the first of them on. */
 static struct part diagonal_keys(const struct block *x, size_t chunk)
 {
     const size_t from = chunk * LANES;
@@ -218,7 +218,7 @@ static void gradient_all(const struct block *x, size_t column, float *scores, co
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* Keys that the queries of a chunk have scores for. */
+/* Number of keys that the queries of a chunk have scores for. */
 static size_t keys_seen(const struct block *x, size_t chunk)
 {
     return x->hidden + least((chunk + 1) * LANES, x->count);
@@ -233,7 +233,7 @@ static float *lse_of(const struct block *x, size_t chunk)
            chunk * LANES;
 }
 
-/* Scores of later keys become -inf. */
+/* Sets scores of later keys to -inf. */
 static void mask(const struct block *x, size_t chunk)
 {
     const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -244,7 +244,7 @@ static void mask(const struct block *x, size_t chunk)
         store(row, choose(lane < (int32_t)key, all(-__builtin_inff()), load(row)));
 }
 
-/* Scores of a chunk become exp(score - max); returns 1 / their sum. */
+/* Replaces scores of a chunk by exp(score - max); returns 1 / their sum. */
 static vf softmax(const struct block *x, size_t chunk)
 {
     const size_t keys = keys_seen(x, chunk), rest = x->count - chunk * LANES;
@@ -282,7 +282,7 @@ static void forward(const struct block *x)
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* Of each query: dout . out, which is the sum of p dp over its keys (Dao et al. 2022). */
+/* sums = dout . out of each query, which is the sum of p dp over its keys (Dao et al. 2022). */
 static void dot_out(const struct block *x, float *sums)
 {
     const size_t dim = (size_t)x->a->head_dim;
@@ -297,7 +297,7 @@ static void dot_out(const struct block *x, float *sums)
     }
 }
 
-/* Scores become probabilities p, dscores (dp) become p (dp - sum) scale. */
+/* Replaces scores by probabilities p, dscores (dp) by p (dp - sum) scale. */
 static void softmax_backward(const struct block *x, size_t chunk, const float *sums, float scale)
 {
     const size_t keys = keys_seen(x, chunk), at = chunk * LANES;

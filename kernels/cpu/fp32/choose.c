@@ -1,4 +1,4 @@
-/* Which single precision kernels run: chosen once, on the first call. */
+/* Choice of the single precision kernels, once, on the first call. */
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/levels.h"
 #include "kernels/cpu/shared.h"
@@ -16,7 +16,7 @@ static const char *get_about(void)
     return about;
 }
 
-/* Up to this many products own multiplication is faster: it packs less. */
+/* Most products for which own multiplication is faster: it packs less. */
 static const int64_t OWN_PRODUCTS = (int64_t)1 << 27;
 
 static void gemm(void *stream, const struct pp_gemm *g)

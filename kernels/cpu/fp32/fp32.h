@@ -1,7 +1,5 @@
 /* kernels/cpu/fp32/fp32.h — the single precision kernels, compiled once for each instruction set
- * level: PP_AT(name) is the name of this level's copy. Meaning and shapes are those of
- * kernels/kernels.h.
- */
+ * level: PP_AT(name) is the name of this level's copy. kernels/kernels.h has meaning and shapes. */
 #pragma once
 
 #include "kernels/cpu/shared.h"
@@ -14,8 +12,8 @@
 extern const struct pp_kernels PP_AT(kernels);
 
 /* c [m][n] = a b, plus c when `add`: element (i, p) of a is a[i a_row + p a_column], rows of b and
- * c are dense. Each element of c is one chain of multiply-adds over p in order (fused where the
- * instruction set has it), whatever the shape. For matrices that fit into the first caches. */
+ * c are dense. Each element of c is one chain of multiply-adds over p in order (fused if the
+ * instruction set has it), for every shape. For matrices that fit into the first caches. */
 struct pp_small_gemm {
     size_t m, n, k;
     const float *a, *b;

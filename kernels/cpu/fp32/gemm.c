@@ -1,6 +1,6 @@
 /* Own multiplication: tiles of c stay in registers, and each element of c is one chain of
- * multiply-adds. PP_TILE_ROWS x PP_TILE_VECTORS of PP_TILE_WIDTH lanes, from meson.build, are
- * chosen for the registers of the level. */
+ * multiply-adds. meson.build sets PP_TILE_ROWS x PP_TILE_VECTORS of PP_TILE_WIDTH lanes for the
+ * registers of the level. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 
@@ -94,7 +94,7 @@ static void narrow(const struct part *x)
     all_tiles(x, 1);
 }
 
-/* The last columns, copied into rows of one vector. */
+/* Computes the last columns, from copies in rows of one vector. */
 static void last_columns(struct part x)
 {
     const size_t depth = x.depth, columns = x.columns, ldb = x.ldb;
@@ -139,7 +139,7 @@ void PP_AT(small_gemm)(const struct pp_small_gemm *g)
     }
 }
 
-/* Rows p .. of columns j .. of op(b) as rows of STRIP, zero beyond its end. */
+/* Packs rows p .. of columns j .. of op(b) as rows of STRIP, zero beyond its end. */
 static void pack_b(const struct pp_gemm *g, size_t p, size_t j, size_t depth, size_t columns,
                    float *packed)
 {
@@ -156,8 +156,8 @@ static void pack_b(const struct pp_gemm *g, size_t p, size_t j, size_t depth, si
                 store_some(packed + q * STRIP + c, columns - c, load_some(b + c, columns - c));
 }
 
-/* Columns i .. of a transposed a, tile by tile: [tile][p][row]. Two tiles at a time: a whole line
- * of the cache, where lanes are 16. */
+/* Packs columns i .. of a transposed a by tiles: [tile][p][row]. Two tiles at a time are a whole
+ * cache line if lanes are 16. */
 static void pack_a(const struct pp_gemm *g, size_t p, size_t i, size_t depth, size_t rows,
                    float *packed)
 {
@@ -179,7 +179,7 @@ static void pack_a(const struct pp_gemm *g, size_t p, size_t i, size_t depth, si
     }
 }
 
-/* Rows i .. of c, from columns p .. of op(a). */
+/* Computes rows i .. of c, from columns p .. of op(a). */
 static void multiply_rows(const struct pp_gemm *g, size_t p, size_t depth, struct part x, float *c)
 {
     const size_t n = (size_t)g->n;

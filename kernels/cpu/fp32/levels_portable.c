@@ -1,4 +1,4 @@
-/* Processors of which nothing is known: what the compiler makes by default. */
+/* Level of unknown processors: the default of the compiler. */
 #include "kernels/cpu/levels.h"
 
 extern const struct pp_kernels pp_fp32_kernels_base;

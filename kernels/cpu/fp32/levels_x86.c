@@ -1,4 +1,4 @@
-/* Levels of x86-64: what -march=x86-64-v3 and -v4 need. */
+/* Levels of x86-64: features of -march=x86-64-v3 and -v4. */
 #include "kernels/cpu/levels.h"
 
 extern const struct pp_kernels pp_fp32_kernels_base, pp_fp32_kernels_v3, pp_fp32_kernels_v4;

@@ -1,6 +1,6 @@
 /* Rotary positions. Angles grow by a constant from token to token, so sine and cosine follow by a
- * rotation. It is in double precision and starts at position 0. So a token's angle does not depend
- * on how its sequence is cut. The error after t tokens is about t 2^-53. */
+ * rotation. It is in double precision and starts at position 0, so a token's angle does not depend
+ * on the cut of its sequence. The error after t tokens is about t 2^-53. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 

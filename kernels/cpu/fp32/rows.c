@@ -15,7 +15,7 @@ void PP_AT(add_bias)(void *stream, int rows, int width, const void *bias, void *
         }
 }
 
-/* `count` columns, at most 4 vectors of them, stay in registers over all rows. */
+/* Sums `count` columns, at most 4 vectors of them, in registers over all rows. */
 PP_INLINE void sum_strip(size_t rows, size_t width, size_t count, const float *dy, float *dbias,
                          bool add, const int vectors)
 {

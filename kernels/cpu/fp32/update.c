@@ -1,5 +1,5 @@
-/* What happens to flat vectors: optimizer, norms, fixed point sums. Plain loops over elements that
- * the compiler turns into vector code; sums have 16 lanes of double by hand. */
+/* Flat vectors: optimizer, norms, fixed point sums. Plain loops over elements that the compiler
+ * turns into vector code; sums have 16 explicit lanes of double. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/shared.h"
 #include "kernels/cpu/simd.h"
@@ -84,8 +84,8 @@ static bool all_within(size_t count, const float *x, float limit)
     return all_good;
 }
 
-/* Values below 2^51: adding 1.5 2^52 leaves the rounded value in the low bits. Sums wrap. Returns
- * whether one did. */
+/* Values below 2^51: adding 1.5 2^52 leaves the rounded value in the low bits. Sums wrap; is true
+ * if one did. */
 static bool fixed_add_fast(size_t count, const float *x, double scale, int64_t *sum)
 {
     const vd magic = 0x1.8p52 - (vd){0};

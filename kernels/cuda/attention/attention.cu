@@ -1,5 +1,5 @@
-/* kernels/cuda/attention/attention.cu — causal attention: which kernels a call gets, and the rows
- * of scratch that all backwards begin with. */
+/* kernels/cuda/attention/attention.cu — causal attention: choice of kernels, and the rows of
+ * scratch of backwards. */
 #include "kernels/cuda/attention/attention.cuh"
 #include "kernels/cuda/device/map.cuh"
 
@@ -34,8 +34,8 @@ struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a)
     return splits;
 }
 
-/* LANES lanes make a row, N elements each at a time. The rows of a token are adjacent, so a warp
- * reads one piece of memory. Grid: x rows of a batch, y batch. Read: out, dout
+/* A row has LANES lanes, N elements each at a time. The rows of a token are adjacent, so a warp
+ * reads one piece of memory. Grid: x rows of a batch, y batch. Reads out, dout
  * [batch * tokens][heads * head_dim], lse. */
 template <typename T, int N>
 static __global__ void __launch_bounds__(THREADS)
@@ -73,7 +73,7 @@ static void make_rows(cudaStream_t stream, const struct pp_attention *a, float l
               (const T *)a->dout, (const float *)a->lse, (pp_attention_row *)a->scratch);
 }
 
-/* ---- which kernels --------------------------------------------------------------------------- */
+/* ---- choice of kernels ----------------------------------------------------------------------- */
 
 static bool is_flash(const struct pp_attention *a)
 {

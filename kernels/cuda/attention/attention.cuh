@@ -13,17 +13,17 @@
 #include <atomic>
 
 enum {
-    PP_ATTENTION_SPLITS = 256,  /* an op has 8 bits for its split */
-    PP_ATTENTION_PADDING = 128, /* rows of scratch: tokens, rounded up to this */
-    /* Shared memory that a block can have on every device. Compute capabilities 8.6, 8.9 and
-     * 12.0 have the least (8.0: 163 KiB, 9.0: 227 KiB). */
+    PP_ATTENTION_SPLITS = 256,  /* the split of an op has 8 bits */
+    PP_ATTENTION_PADDING = 128, /* rows of scratch: tokens, rounded up to a multiple */
+    /* Shared memory of a block that every device has. Compute capabilities 8.6, 8.9 and 12.0 have
+     * the least (8.0: 163 KiB, 9.0: 227 KiB). */
     PP_ATTENTION_SHARED_BYTES = 99 << 10,
 };
 
 struct pp_attention_shape {
     int tokens, padded, heads, kv_heads, head_dim, split;
     float scale;      /* 1 / sqrt(head_dim) */
-    uint32_t inverse; /* kv_heads / heads times 2^31, rounded up: a division less in kernels */
+    uint32_t inverse; /* kv_heads / heads times 2^31, rounded up: saves a division in kernels */
 };
 
 /* qkv of all splits up to this one. */
@@ -31,12 +31,12 @@ struct pp_attention_splits {
     const void *of[PP_ATTENTION_SPLITS];
 };
 
-/* Scratch of a backward for each query, [batch][heads][padded]. x is lse, times log2(e) for
- * flash kernels. After the last token x is infinite, so that probabilities are 0. Member y is the
- * product of dout and out, the sum of p dp over the query's keys (Dao et al. 2022). */
+/* Scratch of a backward for each query, [batch][heads][padded]. x is lse, times log2(e) for flash
+ * kernels. After the last token x is infinite, so that probabilities are 0. Member y is the product
+ * of dout and out, the sum of p dp over the query's keys (Dao et al. 2022). */
 typedef float2 pp_attention_row;
 
-/* A kernel's grid: x heads of the loop over heads, y batch, z tiles of tokens. */
+/* Key head of the block. A kernel's grid: x heads of its loop, y batch, z tiles of tokens. */
 static inline __device__ int pp_attention_kv(struct pp_attention_shape s)
 {
     return (int)((uint64_t)blockIdx.x * s.inverse >> 31);
@@ -48,8 +48,8 @@ static inline __host__ __device__ size_t pp_attention_stride(struct pp_attention
     return (size_t)(s.heads + 2 * s.kv_heads) * (size_t)s.head_dim;
 }
 
-/* Offsets of one head of a token of the block's batch. Its queries, keys and values are in qkv. It
- * also has elements of out, dout, lse and rows. */
+/* Offsets of one head of a token of the block's batch. Its query, key and value are in qkv. It also
+ * has elements of out, dout, lse and rows. */
 static inline __device__ size_t pp_attention_query(struct pp_attention_shape s, int head, int token)
 {
     return ((size_t)blockIdx.y * s.tokens + token) * pp_attention_stride(s) +
@@ -107,17 +107,17 @@ static inline void pp_attention_allow(struct pp_attention_allowed *done, const v
         done->devices.fetch_or(bit, std::memory_order_relaxed);
 }
 
-/* Both are host code of attention.cu. */
+/* Host code of attention.cu. */
 struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a);
 struct pp_attention_splits pp_attention_splits_of(const struct pp_attention *a);
 
-/* Any head_dim up to PP_CUDA_HEAD_DIM. Backward: `rows` are made, with lse as it is. */
+/* Any head_dim up to PP_CUDA_HEAD_DIM. The backward needs `rows`, with lse unscaled. */
 template <typename T>
 void pp_attention_simple_forward(cudaStream_t stream, const struct pp_attention *a);
 template <typename T>
 void pp_attention_simple_backward(cudaStream_t stream, const struct pp_attention *a);
 
-/* bf16, head_dim up to 128, a multiple of 8, all tensors aligned to 16 bytes; backward: `rows` with
- * lse in log2. */
+/* bf16, head_dim up to 128, a multiple of 8, all tensors aligned to 16 bytes. The backward needs
+ * `rows`, with lse in log2. */
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a);

@@ -1,29 +1,29 @@
-/* kernels/cuda/attention/flash.cu — FlashAttention-2 (Dao 2023), forward, bf16: algorithm 1 there.
+/* kernels/cuda/attention/flash.cu — FlashAttention-2 (Dao 2023), algorithm 1: forward, bf16.
  *
  * A block has 128 queries of a head, and each warp 32 of them. It walks over tiles of 64 keys and
- * values, and loads the next tile while it uses one. Tiles that causality hides are not loaded;
- * only tiles on the diagonal are masked. Softmax uses powers of 2. The scale of scores is part of
- * the exponent's factor.
+ * values, and loads the next tile while it uses one. Hidden tiles are not loaded; only tiles on the
+ * diagonal are masked. Softmax uses powers of 2. The scale of scores is part of the exponent's
+ * factor.
  *
  *   head_dim 64: 212 registers, 48 KiB shared. 128: 255 registers, 96 KiB. No spills.
  *
  * Two blocks of four warps share a multiprocessor, and two warps a scheduler. For an unmasked tile
  * a warp issues about 670 instructions at head_dim 64, and 890 at 128 (SASS for sm_90). Of these,
- * 128 and 256 are products. At the rate of mma.sync there, the tensor cores need 830 and 1,650
- * cycles for them. So products are the limit, not the issue of instructions. */
+ * 128 and 256 are products. At the rate of mma.sync, tensor cores need 830 and 1,650 cycles for
+ * them. So products are the limit, not the issue of instructions. */
 #include "kernels/cuda/attention/flash.cuh"
 
 using namespace flash;
 
 enum { M = 2, ROWS = M * 16, QUERIES = WARPS * ROWS };
-enum { SLACK = 8 }; /* in powers of 2: far from what float and bf16 cannot hold */
+enum { SLACK = 8 }; /* a power of 2 far below the limits of float and bf16 */
 
-/* Of the rows of a lane, [m][half]; `sum` is of the lane's columns alone. */
+/* Softmax of a lane's rows, [m][half]; `sum` is of the lane's columns only. */
 struct softmax {
     float max[M][2], sum[M][2];
 };
 
-/* The largest of x and the row's scores: a row lies in 4 lanes. */
+/* The largest of x and the row's scores: 4 lanes have a row. */
 template <int N>
 static __device__ __forceinline__ float row_max(float x, const float p[N][4], int half)
 {
@@ -34,9 +34,9 @@ static __device__ __forceinline__ float row_max(float x, const float p[N][4], in
     return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
 }
 
-/* Scores become 2^(factor (score - max)). The sums follow a new max only if a row of the warp would
- * otherwise have a power beyond SLACK. Results are the same but for rounding, and most tiles need
- * no rescaling. */
+/* Replaces scores by 2^(factor (score - max)). Sums follow a new max only if a row of the warp
+ * would otherwise have a power beyond SLACK. Results are the same up to rounding, and most tiles
+ * need no rescaling. */
 template <int DIM, int N>
 static __device__ __forceinline__ void exponentials(float p[M][N][4], float out[M][DIM / 8][4],
                                                     struct softmax *x, float factor)
@@ -65,7 +65,7 @@ static __device__ __forceinline__ void exponentials(float p[M][N][4], float out[
     });
 }
 
-/* out and lse of the lane's rows, of which `valid` of the warp's are there. */
+/* Writes out and lse of the lane's rows, of which the warp has `valid`. */
 template <int DIM>
 static __device__ __forceinline__ void finish(bf16 *out, size_t stride, float *lse, int valid,
                                               const float mixed[M][DIM / 8][4],
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     bf16 *const keys = shared + QUERIES * DIM, *const values = keys + 2 * KEYS * DIM;
     const int head = (int)blockIdx.x, kv = pp_attention_kv(s);
     const int first = (int)(gridDim.z - 1 - blockIdx.z) * QUERIES; /* most keys first */
-    const int row = (int)(threadIdx.x / LANES) * ROWS;             /* first of the warp */
+    const int row = (int)(threadIdx.x / LANES) * ROWS;             /* first row of the warp */
     const int tiles = key_tiles<KEYS>(s, first + QUERIES);
     const size_t stride = pp_attention_stride(s);
     float mixed[M][DIM / 8][4] = {}, p[M][N][4];
@@ -116,12 +116,12 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const bool is_diagonal = k.split == s.split;
         const int last = (is_diagonal ? first + row : s.tokens - 1) - k.first;
         pp_cp_async_wait<0>();
-        __syncthreads(); /* this tile is there for all, and the one before is not read any more */
+        __syncthreads(); /* all threads have this tile and have read the previous one */
         next = keys_after<KEYS>(s, k);
         if (tile + 1 < tiles)
             load_next(tile + 1);
         if (is_diagonal && last + ROWS - 1 < 0)
-            continue; /* all hidden from this warp */
+            continue; /* all are hidden from this warp */
         dot<DIM, M, N>(p, shared + row * DIM, keys + tile % 2 * KEYS * DIM);
         if (last < KEYS - 1)
             mask<M, N>(p, [&](int r, int c) { return c > last + (is_diagonal ? r : 0); });

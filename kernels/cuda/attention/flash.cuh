@@ -40,8 +40,8 @@ static __device__ __forceinline__ float exp2_of(float x)
 #endif
 }
 
-/* The thread in its block, read again. Values derived from it are recomputed where they are used,
- * so that they hold no register from one tile to the next. */
+/* The thread in its block, read again. Values derived from it are recomputed at each use, so that
+ * they hold no register from one tile to the next. */
 static __device__ __forceinline__ unsigned thread_anew()
 {
 #ifdef PP_CUDA_EMULATED
@@ -63,8 +63,8 @@ static __device__ __forceinline__ const bf16 *chunk_of(const bf16 *tile, unsigne
     return tile + row * DIM + ((chunk ^ (row & 7)) << 3);
 }
 
-/* tile [ROWS][DIM] = from [valid][stride], of whose rows the first `width` elements, zero beyond:
- * enqueued, not waited for. All threads. */
+/* tile [ROWS][DIM] = the first `width` elements of rows of from [valid][stride], zero beyond.
+ * Enqueues only; all threads call it. */
 template <int DIM, int ROWS>
 static __device__ __forceinline__ void load(bf16 *tile, const bf16 *from, size_t stride, int valid,
                                             int width)
@@ -80,10 +80,9 @@ static __device__ __forceinline__ void load(bf16 *tile, const bf16 *from, size_t
         pp_cp_async_16((void *)chunk_of<DIM>(tile, row + i, chunk), from, (int)row + i < valid);
 }
 
-/* ---- what a lane has of results ----------------------------------------------------------------
- */
+/* ---- elements of results of a lane ----------------------------------------------------------- */
 
-/* visit(m, n, i) for x[m][n][i], by columns. */
+/* Calls visit(m, n, i) for x[m][n][i], by columns. */
 template <int M, int N, class V> static __device__ __forceinline__ void each_element(V visit)
 {
 #pragma unroll
@@ -95,7 +94,7 @@ template <int M, int N, class V> static __device__ __forceinline__ void each_ele
                 visit(m, n, i);
 }
 
-/* visit(m, half, row) for the rows: elements 2 half and 2 half + 1 of all x[m][n]. */
+/* Calls visit(m, half, row) for the rows: elements 2 half and 2 half + 1 of all x[m][n]. */
 template <int M, class V> static __device__ __forceinline__ void each_row(V visit)
 {
     const int row = (int)(thread_anew() % LANES / 4);
@@ -107,7 +106,7 @@ template <int M, class V> static __device__ __forceinline__ void each_row(V visi
             visit(m, half, m * 16 + half * 8 + row);
 }
 
-/* Scores that is_hidden(row, column) become -infinity. */
+/* Sets scores with is_hidden(row, column) to -infinity. */
 template <int M, int N, class V>
 static __device__ __forceinline__ void mask(float p[M][N][4], V is_hidden)
 {
@@ -129,8 +128,8 @@ static __device__ __forceinline__ uint32_t pack(float low, float high)
     return *(const uint32_t *)&both;
 }
 
-/* The chunk of the row, and the same `chunks` further, a power of two that `chunk` is less than, or
- * more of them. */
+/* Address of a chunk of the row, and of the chunk `chunks` further, which is a multiple of a power
+ * of two above `chunk`. */
 template <int DIM>
 static __device__ __forceinline__ pp_shared_at address_of(const bf16 *tile, unsigned row,
                                                           unsigned chunk)
@@ -143,7 +142,7 @@ static __device__ __forceinline__ pp_shared_at turn(pp_shared_at address, int ch
     return address ^ (pp_shared_at)(chunks * 16);
 }
 
-/* x = rows of a . rows of b: M * 16 rows of tile a [][DIM], N * 8 rows of tile b [][DIM]. */
+/* x = a b': M * 16 rows of tile a [][DIM], N * 8 rows of tile b [][DIM]. */
 template <int DIM, int M, int N>
 static __device__ __forceinline__ void dot(float x[M][N][4], const bf16 *a, const bf16 *b)
 {
@@ -221,7 +220,7 @@ static __device__ __forceinline__ void add(bf16 *to, float low, float high)
     store(to, old.x + low, old.y + high);
 }
 
-/* The lane's part of row m * 16 + lane / 4 + 8 half goes to `to` [width], times factor. */
+/* Writes the lane's part of row m * 16 + lane / 4 + 8 half to `to` [width], times factor. */
 template <int DIM, bool is_added>
 static __device__ __forceinline__ void store_row(bf16 *to, const float x[DIM / 8][4], int half,
                                                  float factor, int width)
@@ -240,14 +239,14 @@ static __device__ __forceinline__ void store_row(bf16 *to, const float x[DIM / 8
     }
 }
 
-/* ---- keys that go by ------------------------------------------------------------------------- */
+/* ---- tiles of keys in the loop --------------------------------------------------------------- */
 
-/* A tile of the keys that go by: which split, and where in it. */
+/* A tile of keys: its split, and its first key there. */
 struct keys {
     int split, first;
 };
 
-/* Tiles of all keys that the queries of the split before `end` see. */
+/* Number of tiles of all keys that the queries of the split before `end` see. */
 template <int KEYS>
 static __device__ __forceinline__ int key_tiles(struct pp_attention_shape s, int end)
 {

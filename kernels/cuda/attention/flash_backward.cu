@@ -18,12 +18,12 @@
 
 using namespace flash;
 
-enum { QUERIES = 64 }; /* of a tile that goes by */
+enum { QUERIES = 64 }; /* of a tile in the loop */
 
 /* ---- gradients of queries -------------------------------------------------------------------- */
 
-/* p, scores, and ds, which is dp, become probabilities and the gradients of scores: p (dp - sum),
- * with rows' lse and sums in `row`. */
+/* Replaces dp, in ds, by the gradients of scores, p (dp - sum), with p from the scores and rows'
+ * lse and sums from `row`. */
 template <int M, int N>
 static __device__ __forceinline__ void row_gradients(float p[M][N][4], float ds[M][N][4],
                                                      const pp_attention_row row[M][2], float factor)
@@ -74,12 +74,12 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const int last = (is_diagonal ? first + row : s.tokens - 1) - k.first;
         const int at = tile % 2 * KEYS * DIM;
         pp_cp_async_wait<0>();
-        __syncthreads(); /* this tile is there for all, and the one before is not read any more */
+        __syncthreads(); /* all threads have this tile and have read the previous one */
         next = keys_after<KEYS>(s, k);
         if (tile + 1 < tiles)
             load_next(tile + 1);
         if (is_diagonal && last + ROWS - 1 < 0)
-            continue; /* all hidden from this warp */
+            continue; /* all are hidden from this warp */
         dot<DIM, M, N>(p, shared + row * DIM, keys + at);
         if (last < KEYS - 1)
             mask<M, N>(p, [&](int r, int c) { return c > last + (is_diagonal ? r : 0); });
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     const int tiles = group * (pp_attention_tiles(s.tokens, QUERIES) - from);
     const size_t stride = pp_attention_stride(s);
     float dkeys[M][DIM / 8][4] = {}, dvalues[M][DIM / 8][4] = {}, p[M][N][4], ds[M][N][4];
-    int head = kv * group, token = from * QUERIES, next = token; /* head: of the next */
+    int head = kv * group, token = from * QUERIES, next = token; /* head: of the next tile */
     auto load_next = [&](int tile) {
         const int at = tile % 2 * QUERIES, two = (int)threadIdx.x * 2;
         load<DIM, QUERIES>(of_queries + at * DIM, queries + pp_attention_query(s, head, next),
@@ -145,7 +145,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     load_next(0);
     for (int tile = 0; tile < tiles; tile++, token = next) {
         pp_cp_async_wait<0>();
-        __syncthreads(); /* this tile is there for all, and the one before is not read any more */
+        __syncthreads(); /* all threads have this tile and have read the previous one */
         next = token + QUERIES;
         if (next >= s.tokens) {
             next = from * QUERIES;
@@ -155,11 +155,11 @@ static __global__ void __launch_bounds__(THREADS, 2)
             load_next(tile + 1);
 #pragma unroll 1
         for (int at = 0; at < QUERIES; at += COLUMNS) {
-            /* the warp's first, seen from the first query */
+            /* the warp's first key relative to the first query */
             const int key = first + row - token - at;
             const int column = tile % 2 * QUERIES + at;
             if (is_diagonal && key >= COLUMNS)
-                continue; /* all hidden from this warp */
+                continue; /* all are hidden from this warp */
             dot<DIM, M, N>(p, shared + row * DIM, of_queries + column * DIM);
             if (is_diagonal && key + ROWS > 0)
                 mask<M, N>(p, [&](int r, int c) { return c < key + r; });

@@ -33,7 +33,7 @@ static __device__ __forceinline__ void pp_mma_bf16(float d[4], const uint32_t a[
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* d [16][8] = a [16][16] b [16][8]: no zeros have to be made for it. */
+/* d [16][8] = a [16][16] b [16][8], without zeros in registers. */
 static __device__ __forceinline__ void pp_mma_bf16_first(float d[4], const uint32_t a[4],
                                                          const uint32_t b[2])
 {
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void pp_ldmatrix_x4_trans(uint32_t r[4], pp_sh
                  : "memory");
 }
 
-/* Zeros when not `is_valid`; `global` is not read then. */
+/* Copies zeros if not `is_valid`; does not read `global` then. */
 static __device__ __forceinline__ void pp_cp_async_16(void *shared, const void *global,
                                                       bool is_valid)
 {

@@ -1,16 +1,16 @@
-/* kernels/cuda/attention/simple.cu — attention, forward, for any head_dim. Softmax is made while
- * the keys go by (Milakov and Gimelshein 2018), so no row of scores is ever whole. */
+/* kernels/cuda/attention/simple.cu — attention, forward, for any head_dim. Softmax is computed
+ * online, tile by tile of keys (Milakov and Gimelshein 2018), without a whole row of scores. */
 #include "kernels/cuda/attention/simple.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 
 using namespace simple;
 
-/* What a warp has of its rows so far; `sum` is of the lane's keys alone. */
+/* Partial results of a warp's rows; `sum` is of the lane's keys only. */
 struct softmax {
     float mix[ROWS_OF_WARP][PARTS], max[ROWS_OF_WARP], sum[ROWS_OF_WARP];
 };
 
-/* Scores, in weights, become exp(score - max), and all that is summed follows the new max. */
+/* Replaces scores, in weights, by exp(score - max), and rescales sums to the new max. */
 static __device__ void add_scores(struct softmax *x, float *weights)
 {
     float p[ROWS_OF_WARP];
@@ -30,8 +30,8 @@ static __device__ void add_scores(struct softmax *x, float *weights)
     share(weights, p);
 }
 
-/* ROWS queries of the split, of one head. Read: queries once, keys and values that the queries see
- * once per block. Written: out, lse. */
+/* ROWS queries of the split, of one head. Reads queries once, and the keys and values that they see
+ * once per block. Writes out, lse. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, 2)
     attention_simple_forward(struct pp_attention_shape s, struct pp_attention_splits qkv, T *out,

@@ -21,7 +21,7 @@ enum {
     ROWS_OF_WARP = 4,
     ROWS = WARPS * ROWS_OF_WARP,
     COLUMNS = LANES,
-    PARTS = PP_CUDA_HEAD_DIM / LANES, /* elements of a head that a lane has */
+    PARTS = PP_CUDA_HEAD_DIM / LANES, /* elements of a head in a lane */
 };
 
 static inline __host__ __device__ constexpr int width_of(int head_dim)
@@ -39,7 +39,7 @@ static inline __device__ int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* tile [rows][pitch] = from [valid][stride], zero beyond. All threads of the block. */
+/* tile [rows][pitch] = from [valid][stride], zero beyond. All threads of the block call it. */
 template <typename T>
 static __device__ void load(float *tile, int rows, int pitch, const T *from, size_t stride,
                             int valid, int head_dim)
@@ -49,7 +49,7 @@ static __device__ void load(float *tile, int rows, int pitch, const T *from, siz
             tile[r * pitch + i] = r < valid && i < head_dim ? pp_widen(from[r * stride + i]) : 0.0f;
 }
 
-/* sums[r] = row r of the warp . the lane's column. */
+/* sums[r] = product of row r of the warp and the lane's column. */
 static inline __device__ void dot(float sums[ROWS_OF_WARP], const float *rows, const float *column,
                                   int width)
 {
@@ -85,7 +85,7 @@ static inline __device__ void mix(float sums[ROWS_OF_WARP][PARTS], const float *
             }
 }
 
-/* The lane's scores of all rows of the warp, where the warp sees them. */
+/* Shares the lane's scores of all rows with the warp. */
 static inline __device__ void share(float *weights, const float scores[ROWS_OF_WARP])
 {
     __syncwarp();
@@ -94,7 +94,7 @@ static inline __device__ void share(float *weights, const float scores[ROWS_OF_W
     __syncwarp();
 }
 
-/* to [head_dim] = x times factor, plus what is there when `add`. All lanes of a warp. */
+/* to [head_dim] = x times factor, plus `to` when `add`. All lanes of a warp call it. */
 template <bool add, typename T>
 static __device__ void store(T *to, const float x[PARTS], float factor, int head_dim)
 {

@@ -4,7 +4,7 @@
 
 using namespace simple;
 
-/* Tiles of two tensors: those of the block's rows, those of the columns that go by. */
+/* Tiles of two tensors: of the block's rows, and of the columns in the loop. */
 struct tiles {
     float *row_a, *row_b, *column_a, *column_b;
     float *weights;              /* [ROWS_OF_WARP][COLUMNS] of the warp */
@@ -34,7 +34,7 @@ static constexpr size_t shared_bytes(int head_dim)
 }
 static_assert(shared_bytes(PP_CUDA_HEAD_DIM) <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
-/* a . a of row r and the lane's column, b . b likewise. */
+/* s = product of row r and the lane's column of tensor a, dp = that of tensor b. */
 static __device__ void dot_both(const struct tiles *t, float s[ROWS_OF_WARP],
                                 float dp[ROWS_OF_WARP])
 {
@@ -42,7 +42,7 @@ static __device__ void dot_both(const struct tiles *t, float s[ROWS_OF_WARP],
     dot(dp, t->row_b + t->row * t->width, t->column_b + t->lane * t->pitch, t->width);
 }
 
-/* ROWS queries of one head: dqueries [tokens][stride] written. */
+/* Writes dqueries [tokens][stride] of ROWS queries of one head. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, 2)
     attention_simple_queries(struct pp_attention_shape s, struct pp_attention_splits qkv,
@@ -92,9 +92,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
             store<false>(dqkv + query + (t.row + r) * stride, dqueries[r], s.scale, s.head_dim);
 }
 
-/* ROWS keys of one head of keys in split j, with the queries of all heads that read it. Gradients
- * of keys and values are added to. qkv and dqkv belong to split j, `queries` is qkv of the split.
- */
+/* ROWS keys of one head of keys in split j, with the queries of all heads that read it. Adds to
+ * gradients of keys and values. qkv and dqkv belong to split j, `queries` is qkv of the split. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, 2)
     attention_simple_keys(struct pp_attention_shape s, int j, const T *qkv, const T *queries,

@@ -1,8 +1,8 @@
-/* kernels/cuda/device/device.cuh — what every kernel file includes: CUDA, or its emulation in
+/* kernels/cuda/device/device.cuh — include of every kernel file: CUDA, or its emulation in
  * tests/cuda/ if PP_CUDA_EMULATED is defined. Both define:
  *
  *   PP_LAUNCH(kernel, grid, block, shared_bytes, stream, arguments...)
- *                        starts a kernel; a template stands in parentheses
+ *                        starts a kernel; a template is in parentheses
  *   PP_SHARED(T, name)   dynamic shared memory as T *name, aligned to 256 bytes
  *   pp_multiprocessor()  the number of the thread's multiprocessor */
 #pragma once

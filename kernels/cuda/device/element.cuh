@@ -33,7 +33,7 @@ static __device__ __forceinline__ float pp_sigmoid(float x)
     return __fdividef(1.0f, 1.0f + expf(-x));
 }
 
-/* (1 + tanh u) / 2 = sigmoid(2 u), which keeps its precision where tanh u is close to -1. */
+/* (1 + tanh u) / 2 = sigmoid(2 u), which keeps its precision if tanh u is close to -1. */
 static __device__ __forceinline__ float pp_gelu_gate(float x)
 {
     return pp_sigmoid(2.0f * PP_GELU_SCALE * x * fmaf(PP_GELU_CUBE, x * x, 1.0f));
@@ -44,7 +44,7 @@ static __device__ __forceinline__ float pp_gelu(float x)
     return x * pp_gelu_gate(x);
 }
 
-/* With s the sigmoid: s + x s (1 - s) * d(argument of s)/dx. */
+/* s + x s (1 - s) * d(argument of s)/dx, with s the sigmoid. */
 static __device__ __forceinline__ float pp_gelu_slope(float x)
 {
     const float s = pp_gelu_gate(x);

@@ -13,7 +13,7 @@ extern "C" {
 #include "kernels/kernels.h"
 
 enum {
-    PP_CUDA_HEAD_DIM = 256,      /* the largest of attention */
+    PP_CUDA_HEAD_DIM = 256,      /* largest head_dim of attention */
     PP_CUDA_VOCAB_MULTIPLE = 128 /* tiles of products, and 16 bytes of any element */
 };
 

@@ -30,7 +30,7 @@ __global__ __launch_bounds__(PP_MAP_THREADS) void pp_map_kernel(Op op, int64_t c
             op.template run<1>(j);
 }
 
-/* Elements 0 .. count - 1; N at once when `is_aligned`. */
+/* Runs elements 0 .. count - 1; N at once when `is_aligned`. */
 template <int N, class Op>
 static void pp_map(void *stream, int64_t count, bool is_aligned, const Op &op)
 {
@@ -66,7 +66,7 @@ static void pp_map_rows_by(void *stream, int rows, int width, const Op &op)
               pp_cuda_of(stream), op, width, tiles);
 }
 
-/* Columns 0 .. width - 1 of all rows; N at once when `is_aligned` and N divides the width. */
+/* Runs columns 0 .. width - 1 of all rows; N at once if `is_aligned` and N divides the width. */
 template <int N, class Op>
 static void pp_map_rows(void *stream, int rows, int width, bool is_aligned, const Op &op)
 {

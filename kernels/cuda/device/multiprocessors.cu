@@ -1,4 +1,4 @@
-/* Which multiprocessors work gets: blocks go round all that there are. */
+/* Finds the multiprocessors that a stream uses: blocks are distributed over all of them. */
 #include "kernels/cuda/device/device.cuh"
 #include "kernels/cuda/device/multiprocessors.h"
 

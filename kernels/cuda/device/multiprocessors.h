@@ -1,5 +1,4 @@
-/* kernels/cuda/device/multiprocessors.h — the multiprocessors that a stream reaches, by their
- * numbers. */
+/* kernels/cuda/device/multiprocessors.h — numbers of the multiprocessors that a stream uses. */
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +7,7 @@
 extern "C" {
 #endif
 
-/* seen [count], memory that the device sees, is set to 1 at the number of each multiprocessor that
+/* Sets seen [count], memory that the device sees, to 1 at the number of each multiprocessor that
  * one of the blocks runs on. */
 void pp_cuda_note_multiprocessors(cudaStream_t stream, int blocks, int count, int *seen);
 

@@ -12,7 +12,7 @@ template <class V> __device__ __forceinline__ V pp_warp_sum(V x)
     return x;
 }
 
-/* Sums of COUNT numbers over the threads that share threadIdx.y: blockDim.x of them, a multiple of
+/* Sums of COUNT numbers over the threads with one threadIdx.y: blockDim.x of them, a multiple of
  * 32. `shared` has COUNT numbers for each warp of the block. All threads of the block call it. */
 template <int COUNT, class V> __device__ __forceinline__ void pp_row_sums(V (&x)[COUNT], V *shared)
 {
@@ -23,7 +23,7 @@ template <int COUNT, class V> __device__ __forceinline__ void pp_row_sums(V (&x)
         x[k] = pp_warp_sum(x[k]);
     if (warps == 1)
         return;
-    __syncthreads(); /* what was there before has been read */
+    __syncthreads(); /* earlier contents have been read */
     if (threadIdx.x % 32 == 0)
 #pragma unroll
         for (int k = 0; k < COUNT; k++)

@@ -1,16 +1,15 @@
-/* kernels/cuda/device/stream.h — what the functions of CUDA's kernel tables get as `void *stream`.
- */
+/* kernels/cuda/device/stream.h — the `void *stream` of functions of CUDA's kernel tables. */
 #pragma once
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 
-/* Opaque: multiplications by shape, with the algorithm chosen for each. */
+/* Opaque: multiplications by shape, with the algorithm of each. */
 struct pp_cuda_plans;
 
-/* The creator owns `stream` and all the rest. Enqueued work may use the workspace until it has run.
- * So two of these must not share a workspace or plans. */
+/* The creator owns `stream` and all other fields. Enqueued work may use the workspace until it has
+ * run. So two streams must not share a workspace or plans. */
 struct pp_cuda_stream {
     cudaStream_t stream;
     cublasLtHandle_t blas;

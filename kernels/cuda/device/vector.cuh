@@ -8,7 +8,7 @@
 
 typedef __nv_bfloat16 pp_bf16;
 
-/* N elements in memory, fetched and written 16 bytes at a time where they fill these. */
+/* N elements in memory, read and written 16 bytes at a time if they fill these. */
 template <class T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) pp_packed {
     T at[N];
 };
@@ -36,7 +36,7 @@ __device__ __forceinline__ pp_floats<N> pp_unpack(const pp_packed<T, N> &packed)
     return x;
 }
 
-/* `from` and `to` are aligned to N elements, or to 16 bytes where these are less. */
+/* `from` and `to` are aligned to N elements, at most to 16 bytes. */
 template <int N, class T> __device__ __forceinline__ pp_floats<N> pp_load(const T *from)
 {
     return pp_unpack<N, T>(pp_fetch<N, T>(from));
@@ -59,7 +59,7 @@ template <int N> __device__ __forceinline__ void pp_add(pp_floats<N> &x, const p
         x.at[j] += y.at[j];
 }
 
-/* For launchers: whether all of these may be accessed 16 bytes at a time. NULL may. */
+/* For launchers: is true if all pointers may be accessed 16 bytes at a time. NULL may. */
 template <class... Pointers> static inline bool pp_are_aligned(Pointers... pointers)
 {
     return ((uintptr_t(0) | ... | (uintptr_t)pointers) & 15) == 0;

@@ -1,11 +1,11 @@
-/* Multiplications that cuBLASLt does not do, and epilogues that it does not. T is the type of a, b,
- * bias, activated and gelu_of; C that of c and base, float for gradients. Sums are float. */
+/* Multiplications and epilogues that cuBLASLt does not do. T is the type of a, b, bias, activated
+ * and gelu_of; C that of c and base, float for gradients. Sums are float. */
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/gemm/gemm.h"
 
 enum { TILE = 16 };
 
-/* The terms added to base + op(a) op(b), and the stores, of N neighbours. */
+/* Adds the terms to base + op(a) op(b), and stores N neighbours. */
 template <int N, typename T, typename C>
 static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, size_t row,
                                                        size_t column, pp_floats<N> x)
@@ -15,7 +15,7 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
 
     if (g.bias)
         pp_add(x, pp_load<N>((const T *)g.bias + column));
-    if (g.gelu_of) { /* which may be c */
+    if (g.gelu_of) { /* may be c */
         const pp_floats<N> of = pp_load<N>((const T *)g.gelu_of + at);
 #pragma unroll
         for (int j = 0; j < N; j++)
@@ -95,7 +95,7 @@ static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *
                             finish<T, C>{*g, (const C *)product});
 }
 
-/* By is_bf16 and is_gradient: gradients of float are as all float. */
+/* Launches by is_bf16 and is_gradient; fp32 has one type for both. */
 typedef void launch(const struct pp_cuda_stream *s, const struct pp_gemm *g, const void *product);
 
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)

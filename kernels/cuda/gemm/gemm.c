@@ -7,15 +7,14 @@
 
 enum { ALIGNMENT_BYTES = 16, AUX_LD = 8, MOST_TRIES = 8 };
 
-/* Where c holds what GELU read. */
+/* Is true if c has the input of GELU. */
 static bool is_in_place(const struct pp_gemm *g)
 {
     return g->gelu_of && g->gelu_of == g->c;
 }
 
-/* What all pointers of g are multiples of; absent ones are multiples of anything. More than 16
- * bytes tells cuBLASLt nothing that counts, and would make bits depend on where a tensor happens to
- * lie. */
+/* Common alignment of all pointers of g; NULL has any. It is limited to 16 bytes: more is
+ * irrelevant to cuBLASLt, and would make bits depend on the addresses of tensors. */
 static int alignment_bytes_of(const struct pp_gemm *g)
 {
     const uintptr_t bits = ALIGNMENT_BYTES | (uintptr_t)g->a | (uintptr_t)g->b | (uintptr_t)g->c |
@@ -25,8 +24,8 @@ static int alignment_bytes_of(const struct pp_gemm *g)
     return (int)(bits & -bits);
 }
 
-/* The epilogue that does all of g, or PLAIN where cuBLASLt has none for it. Its GELU is made of the
- * device's tanh, which is right to 2^-11: enough for bf16, not for fp32. */
+/* The epilogue that does all of g, or PLAIN if cuBLASLt has none for it. Its GELU uses the device's
+ * tanh, with an error of 2^-11: enough for bf16, not for fp32. */
 static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, bool is_bf16, int alignment_bytes)
 {
     const bool may_have_aux = is_bf16 && alignment_bytes == ALIGNMENT_BYTES && g->ldc % AUX_LD == 0;
@@ -48,7 +47,7 @@ static bool is_capturing(const struct pp_cuda_stream *stream)
            status != cudaStreamCaptureStatusNone;
 }
 
-/* Whether this call is to try it: not for ever, where the data never tells anything. */
+/* Is true if this call tries the form. Tries are limited, because data may stay inconclusive. */
 static bool begin_trial(const struct pp_cuda_stream *stream, struct pp_cuda_over *over)
 {
     volatile int *const verdict = &over->verdict;
@@ -60,10 +59,10 @@ static bool begin_trial(const struct pp_cuda_stream *stream, struct pp_cuda_over
     return true;
 }
 
-/* May cuBLASLt overwrite what its epilogue reads? It is likely, because each element of the result
- * depends on that element alone, but it is not documented. So the first use of a form computes the
- * result in both ways and compares. Until they are known to be equal, the result is computed
- * elsewhere and moved. Its bits are the same in both ways. */
+/* Multiplies over the input of the epilogue if cuBLASLt may overwrite it. It is likely, because
+ * each element of the result depends on that element only, but it is not documented. So the first
+ * use of a form computes the result in both ways and compares. Until they are known to be equal,
+ * the result is computed in scratch and moved. Its bits are the same in both ways. */
 static bool multiply_over(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                           const struct pp_gemm *g)
 {

@@ -1,6 +1,6 @@
-/* kernels/cuda/gemm/gemm.h — what pp_cuda_gemm_* (kernels/cuda/device/functions.h) do where
- * cuBLASLt does not: kernels for every shape, alignment and combination of fields that
- * kernels/kernels.h has. */
+/* kernels/cuda/gemm/gemm.h — multiplications of pp_cuda_gemm_* (kernels/cuda/device/functions.h)
+ * without cuBLASLt: kernels for every shape, alignment and combination of fields of
+ * kernels/kernels.h. */
 #pragma once
 
 #include "kernels/cuda/device/stream.h"
@@ -10,26 +10,26 @@
 extern "C" {
 #endif
 
-/* epilogue.cu. The whole of g, with products added in the order of k. About a hundredth of a
+/* epilogue.cu. Computes all of g, with products added in the order of k. About a hundredth of a
  * tensor core's speed. */
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g);
-/* What is left of g when `product`, which may be c, holds (base +) op(a) op(b). Moves product, c
- * and what else it reads or writes once. */
+/* Computes the rest of g from `product`, (base +) op(a) op(b), which may be c. Moves product, c and
+ * other operands once. */
 void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
                          const void *product);
 
-/* over.cu, for bf16: whether a form of cuBLASLt may overwrite what its epilogue reads. Not tried
- * yet, or the data was not conclusive; being tried; same result; another result. In memory that
- * host and device both write. */
+/* over.cu, for bf16: whether a form of cuBLASLt may overwrite the input of its epilogue. Not tried
+ * yet, or data was inconclusive; being tried; same result; another result. Host and device both
+ * write it. */
 enum pp_cuda_verdict { PP_CUDA_UNTRIED, PP_CUDA_TRYING, PP_CUDA_SAME, PP_CUDA_OTHER };
 struct pp_cuda_over {
-    int verdict, telling; /* enum pp_cuda_verdict; samples that tell something */
+    int verdict, telling; /* enum pp_cuda_verdict; conclusive samples */
     int tries;            /* of the host */
 };
-/* While c holds what the epilogue has read, and g->product the result. */
+/* Counts samples while c is the input of the epilogue, and g->product the result. */
 void pp_cuda_over_sample(const struct pp_cuda_stream *stream, const struct pp_gemm *g,
                          struct pp_cuda_over *over);
-/* Whether c, which holds a result by now, and g->product are the same bytes. Uses the workspace. */
+/* Compares c, now a result, with g->product by bytes. Uses the workspace. */
 void pp_cuda_over_judge(const struct pp_cuda_stream *stream, const struct pp_gemm *g,
                         struct pp_cuda_over *over);
 void pp_cuda_over_move(const struct pp_cuda_stream *stream, const struct pp_gemm *g); /* to c */

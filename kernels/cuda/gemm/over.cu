@@ -1,5 +1,5 @@
-/* Results of cuBLASLt that were made apart: whether they are those that it writes over what its
- * epilogue reads, and their way there. */
+/* Results of cuBLASLt in scratch: comparison with results over the input of its epilogue, and the
+ * move to c. */
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 #include "kernels/cuda/gemm/gemm.h"
@@ -40,8 +40,8 @@ struct move {
 };
 
 /* Counts the samples, out of SAMPLES spread over all elements, that would change if the epilogue's
- * input were lost. These are nonzero numbers where the slope of GELU is neither flat nor that of 0.
- */
+ * input were lost. These are nonzero numbers where the slope of GELU is neither flat nor that of
+ * 0. */
 __global__ __launch_bounds__(THREADS) void sample_kernel(int rows, int width, int ld,
                                                          const pp_bf16 *product, const pp_bf16 *of,
                                                          int *telling)
@@ -61,7 +61,7 @@ __global__ __launch_bounds__(THREADS) void sample_kernel(int rows, int width, in
         *telling = (int)sum[0];
 }
 
-/* Few that tell anything, as where memory holds nothing yet, tell nothing. */
+/* Few conclusive samples, as in memory without data, are no verdict. */
 __global__ void judge_kernel(const int *differs, struct pp_cuda_over *over)
 {
     over->verdict = *differs                         ? PP_CUDA_OTHER

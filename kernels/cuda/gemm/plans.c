@@ -1,5 +1,5 @@
-/* Matrices of rows are matrices of columns, transposed: c' = op(b)' op(a)'. So to cuBLASLt, b comes
- * first, m and n change places, and a bias of n elements is one of rows. */
+/* Row-major matrices are transposed column-major ones: c' = op(b)' op(a)'. So for cuBLASLt b is
+ * first, m and n are exchanged, and a bias of n elements is one of rows. */
 #include "kernels/cuda/gemm/plans.h"
 
 #include "kernels/cuda/gemm/gemm.h"
@@ -14,7 +14,7 @@ struct plan {
     cublasLtMatmulDesc_t how;
     cublasLtMatrixLayout_t first, second, out;
     cublasLtMatmulAlgo_t algo;
-    struct pp_cuda_over *over; /* NULL: not asked for yet, or there is no memory for it */
+    struct pp_cuda_over *over; /* NULL: not requested yet, or no memory */
     struct plan *next;
 };
 
@@ -22,7 +22,7 @@ struct pp_cuda_plans {
     struct pp_arena *arena;
     struct pp_cuda_plan_counts counts;
     int sm_count;               /* of the whole device; 0 = unknown */
-    struct pp_cuda_over *overs; /* [OVERS], shared with the device; NULL: there is no memory */
+    struct pp_cuda_over *overs; /* [OVERS], shared with the device; NULL: no memory */
     int over_count;
     struct plan *buckets[BUCKETS];
 };
@@ -101,7 +101,7 @@ static bool reads_bias(const struct pp_cuda_form *form)
     return form->epilogue == PP_CUDA_BIAS || form->epilogue == PP_CUDA_BIAS_GELU;
 }
 
-/* Pointers of the epilogue. The heuristic looks at them for their alignment, and reads nothing. */
+/* Sets pointers of the epilogue. The heuristic uses their alignment, and reads nothing. */
 static bool point(const struct plan *p, const void *bias, const void *aux)
 {
     return (!reads_bias(&p->form) || SET_HOW(p->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias)) &&
@@ -233,7 +233,7 @@ bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp
     const float alpha = 1, beta = g->base ? 1 : 0;
     const bool is_activated = form->epilogue == PP_CUDA_BIAS_GELU;
     struct plan *p = find(stream, form);
-    void *out = is_activated ? g->activated : g->c; /* then c is what GELU reads */
+    void *out = is_activated ? g->activated : g->c; /* c is then the input of GELU */
 
     if (p->is_refused)
         return false;

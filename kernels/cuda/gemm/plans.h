@@ -4,10 +4,9 @@
  * not split, or a separate step adds its parts (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE). So a form
  * has the same bits in every run, on every stream with as many multiprocessors.
  *
- * Proposals are not timed. The fastest one varies between processes and parts of the device, and
- * with it all bits that follow. Processes that share a model over NCCL must compute alike. The
- * table of kernels of bench/gpu shows how near the first proposals come to the device's peak, by
- * shape. */
+ * Proposals are not timed. The fastest one varies between processes and parts of the device, and so
+ * would all later bits. Processes that share a model over NCCL must compute alike. The table of
+ * kernels of bench/gpu compares the first proposals with the device's peak, by shape. */
 #pragma once
 
 #include "kernels/cuda/device/stream.h"
@@ -17,7 +16,7 @@
 extern "C" {
 #endif
 
-/* What is done to a product while it is written. */
+/* Operation on a product while it is written. */
 enum pp_cuda_epilogue {
     PP_CUDA_PLAIN,
     PP_CUDA_BIAS,
@@ -25,35 +24,35 @@ enum pp_cuda_epilogue {
     PP_CUDA_GELU_SLOPE /* times gelu'(gelu_of) */
 };
 
-/* All of a multiplication that its plan depends on. Integers alone: forms are compared as bytes. */
+/* Properties of a multiplication that its plan depends on. Integers only: compared as bytes. */
 struct pp_cuda_form {
     int m, n, k, lda, ldb, ldc;
-    int a_transposed, b_transposed; /* 0 or 1, as the rest */
+    int a_transposed, b_transposed; /* 0 or 1, like the others */
     int is_bf16;                    /* T, else float */
     int is_gradient;                /* c is float */
-    int alignment_bytes;            /* what all pointers are multiples of, at most 16 */
+    int alignment_bytes;            /* common alignment of all pointers, at most 16 */
     int epilogue;                   /* enum pp_cuda_epilogue */
 };
 
 struct pp_cuda_plan_counts {
-    int made, refused; /* forms that cuBLASLt does and does not do */
+    int made, refused; /* forms that cuBLASLt accepts and refuses */
     int64_t own;       /* multiplications by this folder's own kernel */
     int64_t finished;  /* products of cuBLASLt followed by a kernel for the epilogue */
-    int64_t moved;     /* results computed elsewhere and moved */
+    int64_t moved;     /* results computed in scratch and moved */
 };
 
-/* For the current device. */
+/* Makes plans for the current device. */
 struct pp_cuda_plans *pp_cuda_plans_create(void);
 void pp_cuda_plans_destroy(struct pp_cuda_plans *plans); /* accepts NULL */
 struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
 
-/* c = (base) + op(a) op(b) with the form's epilogue, as g says, on the stream. False, and nothing
- * done, where cuBLASLt refuses the form. */
+/* c = (base) + op(a) op(b) with the form's epilogue, on the stream. If cuBLASLt refuses the form,
+ * returns false and does nothing. */
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g);
 
-/* What is known of the form where c is gelu_of (kernels/cuda/gemm/gemm.h). NULL: there is no memory
- * for more of them. */
+/* Trials of the form with c as gelu_of (kernels/cuda/gemm/gemm.h). NULL: there is no memory for
+ * another one. */
 struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
                                         const struct pp_cuda_form *form);
 

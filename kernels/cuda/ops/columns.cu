@@ -1,7 +1,7 @@
 /* Sums over the rows of a matrix: gradients of biases, and of the gains and biases of norms. Chunks
- * of rows are summed first, then the chunks, each in a fixed order. The shape alone decides how
- * rows are cut. Bytes moved for [rows][width] of T: sum_rows reads that tensor once, norm_weights
- * reads x and dy once each. The workspace takes at most 1/16 of it, written and read. */
+ * of rows are summed first, then the chunks, each in a fixed order. The shape alone fixes the
+ * chunks. Bytes moved for [rows][width] of T: sum_rows reads that tensor once, norm_weights reads x
+ * and dy once each. The workspace takes at most 1/16 of it, written and read. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
@@ -21,7 +21,7 @@ template <class T> struct columns {
     float *partials;    /* of dy, then of dgamma: [chunks][width] each */
 };
 
-/* The sums of the block's 8 rows of threads, column by column, into a row of partials. */
+/* Sums the block's 8 rows of threads, column by column, into a row of partials. */
 template <int N>
 __device__ __forceinline__ void add_up(const pp_floats<N> &sum, float (*shared)[LANES * N],
                                        int width, float *to)
@@ -30,7 +30,7 @@ __device__ __forceinline__ void add_up(const pp_floats<N> &sum, float (*shared)[
     const int column = (int)blockIdx.x * LANES * N + thread;
     float total = 0;
 
-    __syncthreads(); /* what was there before has been read */
+    __syncthreads(); /* earlier contents have been read */
     pp_save(&shared[threadIdx.y][threadIdx.x * N], sum);
     __syncthreads();
     if (thread >= LANES * N || column >= width)
@@ -69,7 +69,7 @@ __global__ __launch_bounds__(LANES *ROWS) void columns_kernel(columns<T> c)
         add_up<N>(gain, shared, c.width, to + (int64_t)gridDim.y * c.width);
 }
 
-/* to [width] = the sum over chunks of partials [chunks][width], plus what is there when `add`. */
+/* to [width] = the sum over chunks of partials [chunks][width], plus `to` when `add`. */
 __global__ __launch_bounds__(FINISH *FINISH) void finish_kernel(int chunks, int width,
                                                                 const float *partials, float *to,
                                                                 bool add)
@@ -89,7 +89,7 @@ __global__ __launch_bounds__(FINISH *FINISH) void finish_kernel(int chunks, int 
         to[column] = add ? to[column] + sum : sum;
 }
 
-/* 64 rows, or what makes the partials fit. */
+/* 64 rows, or as many more as make the partials fit. */
 int chunk_rows_of(int rows, int width, int tensors)
 {
     int64_t chunk = CHUNK_ROWS;

@@ -1,7 +1,7 @@
 /* Softmax and cross entropy of logits [rows][vocab] of T in rows of ld, in place. A block has a
- * row. Its first pass finds maximum and sum at once (Milakov and Gimelshein 2018). The second pass
- * runs back from the end and writes, so that it finds the last reads in the cache. Bytes moved: all
- * logits twice, from memory, as long as the rows in work fit into the cache. */
+ * row. Its first pass computes maximum and sum together (Milakov and Gimelshein 2018). The second
+ * pass runs from the end to the begin and writes, so that its first reads are in the cache. Bytes
+ * moved: all logits twice, from memory, if the rows in progress fit into the cache. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/ops/tokens.cuh"
@@ -12,7 +12,7 @@
 namespace
 {
 /* Two blocks share a multiprocessor, so that the loads of one hide the sums of the other. For
- * 50,000 words, the rows in work on an H200 take 26 MB of bf16 and fit into its cache. */
+ * 50,000 words, the rows in progress on an H200 take 26 MB of bf16 and fit into its cache. */
 enum { THREADS = 768, BLOCKS = 2, WARPS = THREADS / 32 };
 
 /* The largest x so far, and the sum of exp(x - max). */
@@ -42,7 +42,7 @@ struct softmax {
     }
 };
 
-/* Of no logits. */
+/* Softmax of no logits. */
 __device__ __forceinline__ softmax nothing()
 {
     return {-FLT_MAX, 0};
@@ -58,7 +58,7 @@ __device__ __forceinline__ softmax join_warp(softmax s)
     return s;
 }
 
-/* That of all threads of the block, the same bits in each. */
+/* The softmax of all threads of the block, the same bits in each. */
 __device__ __forceinline__ softmax join_block(softmax s)
 {
     __shared__ softmax of_warps[WARPS];
@@ -88,7 +88,7 @@ template <class T, int N> struct row_of {
         vectors = (width - head) / N;
     }
 
-    /* The one element at the ends that this thread has, or -1. */
+    /* Index of this thread's single element at the ends, or -1. */
     __device__ __forceinline__ int single() const
     {
         const int i = (int)threadIdx.x, tail = head + vectors * N;
@@ -129,7 +129,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS) void cross_entropy_kernel(int voca
         pp_store(r.row + single, __expf(pp_widen(r.row[single]) - s.max) * factor);
     for (int i = vocab + (int)threadIdx.x; i < ld; i += THREADS)
         pp_store(r.row + i, 0.0f);
-    __syncthreads(); /* the target's own element is written last, and rounded once */
+    __syncthreads(); /* the target's element is written last, and rounded once */
     if (threadIdx.x == 0) {
         pp_store(target, __expf(target_logit - s.max) * factor - scale);
         loss[blockIdx.x] = (double)s.max + log((double)s.sum) - (double)target_logit;

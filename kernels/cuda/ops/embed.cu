@@ -1,7 +1,7 @@
 /* Embedding. Bytes moved for [tokens][width] of T in the forward: for each token a row of the
  * table, a row of positions, and y. In the backward: dy twice, once for the table and once for
- * positions. Tokens that repeat add rows of float of the tables. If the tables are written and not
- * added to, they are moved once more. */
+ * positions. Repeated tokens add rows of float of the tables. Tables that are written, not added
+ * to, are moved once more. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/ops/tokens.cuh"
@@ -46,8 +46,8 @@ template <class T> struct add_positions {
     }
 };
 
-/* A warp has 32 N columns of one row of the table. It starts where a new id begins in the sorted
- * order, and adds the tokens that follow with the same id, 32 at a time. */
+/* A warp has 32 N columns of one row of the table. It starts at the first of equal ids in the
+ * sorted order, and adds all tokens with that id, 32 at a time. */
 enum { THREADS = 256, WARPS = THREADS / 32 };
 template <class T, int N>
 __global__ __launch_bounds__(THREADS) void gather_kernel(int count, int width, int parts,

@@ -1,6 +1,6 @@
-/* Sums in int64 fixed point, which have the same bits in any order. What goes wrong is told by the
- * worst reason, not by the first: *status is only raised. Bytes moved, an element: fixed_add 20,
- * fixed_merge 24, fixed_fits 8. */
+/* Sums in int64 fixed point, which have the same bits in any order. *status is the worst reason,
+ * not the first: it is only raised. Bytes moved, an element: fixed_add 20, fixed_merge 24,
+ * fixed_fits 8. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 
@@ -8,7 +8,7 @@
 
 namespace
 {
-/* sum += value; it wraps, and says so. */
+/* sum += value; if it wraps, sets *reason. */
 __device__ __forceinline__ void add_one(int64_t value, int64_t *sum, int *reason)
 {
     const uint64_t a = (uint64_t)*sum, b = (uint64_t)value, c = a + b;
@@ -18,8 +18,8 @@ __device__ __forceinline__ void add_one(int64_t value, int64_t *sum, int *reason
         *reason = PP_FIXED_OVERFLOW;
 }
 
-/* *status lies in host memory. There an atomic operation takes a microsecond, and all of them are
- * serialized. So a gradient that is all NaN would take minutes without this test. */
+/* *status is in host memory, where atomic operations take a microsecond and are serialized. So a
+ * gradient that is all NaN would take minutes without this test. */
 __device__ __forceinline__ void raise_to(int reason, int *status)
 {
     if (*(const volatile int *)status < reason)

@@ -1,6 +1,6 @@
-/* The optimizer, and the norm of gradients, of all tensors of a flat vector at once. A table that
- * travels with the launch tells the tensor of an element. Bytes moved for an element by adamw: 28
- * in fp32 (gradient; weights, m, v twice) and 30 in bf16 (master, m, v twice; weights). Fixed-point
+/* The optimizer, and the norm of gradients, of all tensors of a flat vector at once. A table in the
+ * launch's arguments gives the tensor of an element. Bytes moved for an element by adamw: 28 in
+ * fp32 (gradient; weights, m, v twice) and 30 in bf16 (master, m, v twice; weights). Fixed-point
  * gradients take 4 more. Squares take 4, or 8. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
@@ -40,8 +40,8 @@ struct fixed {
 /* ---- the optimizer ----------------------------------------------------------------------------
  */
 
-/* Tensors that follow each other and decay, or do not: ends in units of PP_FLAT_UNIT, those that
- * are not there beyond all elements. */
+/* Stretches of tensors that decay, or do not: their ends in units of PP_FLAT_UNIT. Unused ends are
+ * beyond all elements. */
 enum { STRETCHES = 256 };
 struct stretches {
     uint32_t ends[STRETCHES], decays[STRETCHES / 32];
@@ -68,20 +68,20 @@ struct rates {
     }
 };
 
-/* Of the step that runs: a launch that is recorded once runs in all of them. */
+/* Rates of the running step: a launch that is recorded once runs in all steps. */
 struct __align__(16) rates_now
 {
     float rate1, inverse2, keep, scale;
 };
 
-/* m and v are the moments; `held` is what is trained: weights [T] themselves, or their master.
- * Elements count from `first`, the launch's own. */
+/* m and v are the moments; `held` is weights [T] or their master. Elements count from `first` of
+ * the launch. */
 template <class T, class Gradients> struct adamw {
     rates r;
     const rates_now *now;
     Gradients grad;
     float *held, *m, *v;
-    T *weights; /* NULL: these are `held` */
+    T *weights; /* NULL: weights are `held` */
     int64_t first;
     stretches of;
 
@@ -109,7 +109,7 @@ template <class T, class Gradients> struct adamw {
     }
 };
 
-/* Every thread of the optimizer needs it: from the host's memory it comes once. */
+/* Fetches rates from host memory once, for every thread of the optimizer. */
 __global__ void fetch_step_kernel(const struct pp_adamw_step *from, double decay, rates_now *to)
 {
     const struct pp_adamw_step step = *from;
@@ -118,8 +118,8 @@ __global__ void fetch_step_kernel(const struct pp_adamw_step *from, double decay
            (float)(1 - step.rate * decay), (float)step.grad_scale};
 }
 
-/* Fills stretches from tensor *t on, as far as there is room. Returns the first element that is
- * left out. Elements count from f->from. */
+/* Fills stretches from tensor *t on, up to their limit. Returns the first element that is left out.
+ * Elements count from f->from. */
 int64_t fill(const struct pp_flat *f, int *t, stretches *of)
 {
     int count = 0;
@@ -134,7 +134,7 @@ int64_t fill(const struct pp_flat *f, int *t, stretches *of)
         while (*t < f->tensor_count && f->tensors[*t].decays == decays)
             ++*t;
         if (*t < f->tensor_count && f->tensors[*t].from <= f->from)
-            continue; /* all of it lies before */
+            continue; /* all of it is before f->from */
         of->decays[count / 32] |= (uint32_t)decays << count % 32;
         if (*t < f->tensor_count)
             of->ends[count] = (uint32_t)((f->tensors[*t].from - f->from) / PP_FLAT_UNIT);
@@ -183,11 +183,11 @@ void update_any(void *stream, const struct pp_flat *f, const struct pp_adamw *p,
 /* ---- the norm ---------------------------------------------------------------------------------
  */
 
-/* Tensors by their first block of this launch; those that are not there have none. */
+/* Tensors by their first block of this launch; unused entries have none. */
 enum { THREADS = 256, TENSORS = 128 };
 struct squared {
     uint32_t first_block[TENSORS];
-    uint32_t from[TENSORS]; /* where that begins, in units of PP_FLAT_UNIT */
+    uint32_t from[TENSORS]; /* begin of that block, in units of PP_FLAT_UNIT */
     int64_t until[TENSORS];
 
     __device__ __forceinline__ int tensor_of(uint32_t block) const
@@ -239,7 +239,7 @@ int64_t block_from(const struct pp_flat_tensor *t, int64_t element)
     return t->from + (before + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK * PP_SQUARES_BLOCK;
 }
 
-/* Tensors from *t on that have blocks, as many as there is room for: how many blocks. */
+/* Fills in tensors from *t on that have blocks, up to the limit; returns the number of blocks. */
 uint32_t fill(const struct pp_flat *f, int *t, squared *of)
 {
     uint32_t blocks = 0;

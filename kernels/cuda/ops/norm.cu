@@ -1,6 +1,6 @@
-/* LayerNorm and RMSNorm. A row belongs to 32 .. 512 threads, which keep what they have read of it
- * in registers, so that it comes from memory once. Bytes moved for [rows][width] of T: forward 2
- * of these tensors (x, y), backward 4 (x, dy, base, dx); statistics and gains are little. */
+/* LayerNorm and RMSNorm. A row has 32 .. 512 threads, which keep its elements in registers, so that
+ * it is read from memory once. Bytes moved for [rows][width] of T: forward 2 of these tensors (x,
+ * y), backward 4 (x, dy, base, dx); statistics and gains are little. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
@@ -8,7 +8,7 @@
 namespace
 {
 
-/* Vectors of a row that a thread keeps; of wider rows the rest is read anew each time. */
+/* CACHED: vectors of a row in a thread's registers; the rest of wider rows is read again */
 enum { CACHED = 4, ROW_THREADS = 256, ROW_THREADS_MAX = 512 };
 
 /* The row of this thread in COUNT tensors of the same shape. */
@@ -32,13 +32,13 @@ template <class T, int N, int COUNT> struct cached_rows {
                     held[v][k] = fetch(k, column(v));
     }
 
-    /* The last of three tensors may be none: zeros. */
+    /* The last of three tensors may be NULL: zeros. */
     __device__ __forceinline__ pp_packed<T, N> fetch(int k, int column) const
     {
         return k < 2 || from[k] ? pp_fetch<N>(from[k] + column) : pp_packed<T, N>{};
     }
 
-    /* visit(column, values): N neighbours of each of the tensors. */
+    /* Calls visit(column, values): N neighbours of each of the tensors. */
     template <class F> __device__ __forceinline__ void each(F visit) const
     {
         pp_floats<N> values[COUNT];
@@ -60,7 +60,7 @@ template <class T, int N, int COUNT> struct cached_rows {
     }
 };
 
-/* Rows beyond the last are computed as the last, for the sake of __syncthreads, and not written. */
+/* Rows beyond the last are computed as the last, for __syncthreads, and not written. */
 struct row_of {
     int row;
     bool is_written;

@@ -6,10 +6,10 @@
 
 namespace
 {
-/* A thread rotates N pairs of up to HEADS heads of a token, so that their angles are computed once
- * for these. Column: group of heads, then pair. Bytes moved: the rotated heads of x twice.
- * An angle is a fraction of a turn, in double: t theta^(-2 i / head_dim) / 2 pi, without the whole
- * turns. So its error does not grow with the position. */
+/* A thread rotates N pairs of up to HEADS heads of a token, so that their angles are computed once.
+ * Column: group of heads, then pair. Bytes moved: the rotated heads of x twice. An angle is a
+ * fraction of a turn, in double: t theta^(-2 i / head_dim) / 2 pi, without whole turns. So its
+ * error does not grow with the position. */
 enum { HEADS = 4 };
 template <class T> struct rotate {
     T *x;

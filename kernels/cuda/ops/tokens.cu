@@ -1,4 +1,4 @@
-/* Tokens: fetched from the host, and put in order. */
+/* Tokens: fetched from the host, and sorted. */
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/ops/tokens.cuh"
 
@@ -15,9 +15,9 @@ struct fetch {
     }
 };
 
-/* What the order of tokens is found by. Token i has place[i] = the number of tokens with a lower
- * id, or the same id and an earlier place in the batch. A block compares 256 of them with PART
- * others; the counts of all parts are added as integers, so in any order. */
+/* place[i], the place of token i, is the number of tokens with a lower id, or the same id and a
+ * lower index. A block compares 256 tokens with PART others. Counts of all parts are added as
+ * integers, in any order. */
 enum { THREADS = 256, PART = 2048 };
 __global__ __launch_bounds__(THREADS) void place_kernel(int count, const int32_t *ids, int *place)
 {
@@ -25,7 +25,7 @@ __global__ __launch_bounds__(THREADS) void place_kernel(int count, const int32_t
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x), first = (int)blockIdx.y * PART;
     const int part = count - first < PART ? count - first : PART;
     const int32_t id = i < count ? ids[i] : 0;
-    const int before = i - first; /* so many of the part come before token i */
+    const int before = i - first; /* number of tokens of the part before token i */
     int lower = 0;
 
     for (int j = (int)threadIdx.x; j < part; j += THREADS)

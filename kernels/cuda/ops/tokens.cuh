@@ -1,5 +1,5 @@
-/* kernels/cuda/ops/tokens.cuh — ids and targets lie in memory of the host. They are fetched once,
- * side by side, so that what reads them again and again reads the device's. */
+/* kernels/cuda/ops/tokens.cuh — ids and targets are in host memory. They are fetched once, side by
+ * side, so that repeated reads are from device memory. */
 #pragma once
 
 #include <stdint.h>
@@ -9,6 +9,6 @@
 void pp_cuda_fetch_tokens(void *stream, int batch, int tokens, int first, int stride,
                           const int32_t *ids, int32_t *to);
 
-/* order [count] = the tokens by their ids, those of the same id as they come. `place` [count] is
- * scratch. Every pair of tokens is compared: 16,384 of them are 2^28 comparisons. */
+/* order [count] = the tokens by their ids, equal ids in the order of tokens. `place` [count] is
+ * scratch. Every pair of tokens is compared: 16,384 tokens take 2^28 comparisons. */
 void pp_cuda_order_tokens(void *stream, int count, const int32_t *ids, int *place, int *order);
