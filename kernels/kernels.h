@@ -24,9 +24,8 @@
 #include <stdint.h>
 
 /* c [m][n] = (base + op(a) op(b)) + bias. op(a) is [m][k], stored [k][m] when a_transposed; op(b)
- * is [k][n], stored [n][k] when b_transposed. All [m][n] tensors have the leading dimension ldc.
- * Used combinations are {bias, base}, {bias, activated}, {gelu_of}, {base, is_gradient}, and parts
- * of them. */
+ * is [k][n], stored [n][k] when b_transposed. All [m][n] tensors have the leading dimension ldc. In
+ * use are {bias, base}, {bias, activated}, {gelu_of}, {base, is_gradient}, and parts of them. */
 struct pp_gemm {
     int m, n, k;
     bool a_transposed, b_transposed;
@@ -79,9 +78,9 @@ struct pp_flat_tensor {
     bool decays;
 };
 
-/* Elements from .. until - 1 of a flat vector, and their gradients. Gradients are of G. If `fixed`
- * is not NULL they are int64 with `bits` binary places. All vectors here begin with element `from`,
- * a multiple of PP_FLAT_UNIT. */
+/* Elements from .. until - 1 of a flat vector, and their gradients, of G. If `fixed` is not NULL
+ * they are int64 with `bits` binary places. All vectors here begin with element `from`, a multiple
+ * of PP_FLAT_UNIT. */
 struct pp_flat {
     const struct pp_flat_tensor *tensors; /* of the whole vector, in order */
     int tensor_count;
@@ -147,15 +146,13 @@ struct pp_kernels {
      * columns first .. first + tokens - 1 of ids [batch][stride]. */
     void (*embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
                           const int32_t *ids, const void *table, const void *positions, void *y);
-    /* dtable [vocab][width], dpositions [stride][width] (of G; NULL = none): all are written or
-     * added to. */
+    /* dtable [vocab][width], dpositions [stride][width] (of G; NULL = none): all are written. */
     void (*embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
                            int vocab, const int32_t *ids, const void *dy, void *dtable,
                            void *dpositions, bool add);
     /* Softmax and cross entropy, fused. x [batch * tokens][ld] has logits in the first `vocab`
      * columns, and becomes (softmax - one-hot) * scale. Later columns become 0. loss
-     * [batch * tokens] (double): -log p(target), natural log. targets [batch][stride], columns
-     * first .. */
+     * [batch * tokens] (double): -ln p(target). targets [batch][stride], columns first .. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
 
@@ -182,11 +179,9 @@ struct pp_kernels {
 
 /* Double precision, plain loops: the reference of all other tables. */
 extern const struct pp_kernels pp_kernels_reference;
-/* Mixed precision: T is bfloat16, G float. Plain loops; each element of a result is rounded once,
- * from double. */
+/* Mixed precision: T bfloat16, G float. Plain loops; results are rounded once, from double. */
 extern const struct pp_kernels pp_kernels_bf16;
 /* Single precision: own vector code, chosen for this CPU on the first call (thread-safe). Never
- * fails. OpenBLAS, if present, does multiplications beyond 2^27 products; if `pinned`, with the
- * core type that every AVX2 machine has. All else has the same bits on every machine with AVX2. The
- * first call decides. */
+ * fails. OpenBLAS, if present, does multiplications beyond 2^27 products; if the first call has
+ * `pinned`, with the core type of every AVX2 machine. All else has the same bits on all of them. */
 const struct pp_kernels *pp_kernels_fp32(bool pinned);

@@ -38,13 +38,11 @@ enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *tar
                                     struct pp_error *err);
 
 /* ---- plots/size.c ---- */
-/* Reads width and height: "6x4", "6x4in", "15x10cm"; NULL leaves them. PP_EINVAL for other texts,
- * with the expected form. */
+/* Reads a size, "6x4", "6x4in", "15x10cm"; NULL keeps it. PP_EINVAL has the expected form. */
 enum pp_status pp_plot_size_parse(const char *text, struct pp_plot_target *target,
                                   struct pp_error *err);
 struct pp_figure;
-/* Value of "ps" in a script for a symbol of that size: 1 is 5 pt across. A line of width 1 is 0.75
- * pt. */
+/* "ps" in a script for a symbol of that size: 1 is 5 pt across. Width 1 of lines is 0.75 pt. */
 double pp_figure_point(const struct pp_figure *figure, double size);
 /* Average width of a typeset character in inches, to see whether a label fits. */
 double pp_figure_character_in(const struct pp_figure *figure);
@@ -72,8 +70,8 @@ struct pp_figure_wish {
 /* Begins the script: terminal, output, styles, title. */
 void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
                     const struct pp_figure_wish *wish, struct pp_figure *figure);
-/* Renders or writes the script. PP_EFAIL if gnuplot is missing or fails; the message then names
- * PATH.gp, which has the script. */
+/* Renders or writes the script. PP_EFAIL, with the script in PATH.gp, if gnuplot is missing or
+ * fails. */
 enum pp_status pp_figure_close(struct pp_figure *figure, struct pp_error *err);
 /* Drops the figure; nothing is drawn. */
 void pp_figure_discard(struct pp_figure *figure);
@@ -85,8 +83,7 @@ const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
 const char *pp_figure_remark(const struct pp_figure *figure, const char *text);
 
 /* ---- plots/size.c ---- */
-/* Breaks the text at spaces into at most `lines` lines of so many characters; "..." replaces the
- * rest. Allocates in the arena. */
+/* Breaks the text at spaces into at most `lines` lines; "..." replaces the rest. In the arena. */
 const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int characters, int lines);
 /* Characters of usual text in that many inches; in the terminal, `length_in` is in characters. */
 int pp_figure_characters(const struct pp_figure *figure, double length_in);

@@ -15,8 +15,8 @@ struct pp_chart;
 /* A named picture: columns for those that the command line does not give. */
 struct pp_curve_kind {
     const char *name;
-    const char *x, *y; /* "peak_mem_bytes|peak_activations": the first that has values; NULL: chosen
-                        * from the table */
+    const char *x, *y; /* "peak_mem_bytes|peak_activations": the first with values; NULL: suggested
+                        * */
     bool is_scatter;   /* any number of points for each x, in the order of the rows */
     bool is_joined;    /* points of a series are joined even if is_scatter */
     bool is_labelled;  /* names are drawn at the points */
@@ -27,8 +27,8 @@ extern const struct pp_curve_kind pp_curve_kinds[]; /* the plain kind first; nam
 struct pp_curves {
     const struct pp_curve_kind *kind; /* NULL: the plain one */
     const char *x, *y;                /* columns; NULL: those of the kind */
-    const char *by;                   /* columns that make the series, "schedule,pp"; NULL: chosen
-                                       * from the table; "" = one series */
+    const char *by;                   /* columns of the series, "schedule,pp"; NULL: suggested; "" =
+                                       * one series */
     const char *const *where;         /* conditions on the rows: "pp=8", "pp=4,8" */
     int where_count;
     const struct pp_table *points; /* published or measured values, NULL: none. Columns are x and y
@@ -73,8 +73,8 @@ extern const struct pp_plot_memory_part pp_plot_memory_parts[PP_PLOT_MEMORY_PART
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
 /* ---- plots/memory/table.c ---- */
 /* Bars of a sweep: one for each row that meets `options->where`, at its fullest rank. Labels are
- * the columns `options->by`; NULL: the inputs in which rows differ. PP_EINVAL if a column is
- * missing or holds no number. */
+ * the columns `options->by`; NULL: the inputs that differ. PP_EINVAL for missing columns and
+ * texts. */
 enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_table *table,
                                     const struct pp_curves *options, struct pp_plot_memory *memory,
                                     struct pp_error *err);

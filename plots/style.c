@@ -1,5 +1,4 @@
-/* Colours, dashes and symbols. Looks with different meanings differ in lightness or shape, too, for
- * black-and-white printers. */
+/* Colours, dashes and symbols. Looks differ in lightness or shape, too, for grey printers. */
 #include "plots/figure.h"
 
 #include "core/op.h"

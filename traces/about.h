@@ -14,8 +14,7 @@ struct pp_trace_about {
     const char *cpu, *backend, *kernels, *transport, *clock; /* clock: "virtual" or "wall" */
     int cores;                                               /* 0: not known */
     const char *what_if; /* --slow, --link-bw, --unit as typed; "" = ops have real durations */
-    const char *const *options; /* [option_count] options of the run for pipesim: "--schedule",
-                                 * "1f1b", "--pp", "2", ... */
+    const char *const *options; /* [option_count] options of the run: "--pp", "2", ... */
     int option_count;
     double alpha_s, bytes_per_s; /* wires of the virtual clock; 0, 0 on the wall clock */
     int value_bytes, gradient_bytes;

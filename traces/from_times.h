@@ -19,8 +19,8 @@ struct pp_trace_source {
     /* cost of a compute op at its place, with the next op if fused; NULL: from costs */
     struct pp_cost (*cost)(const void *program, const struct pp_costs *costs, int instruction,
                            bool is_fused);
-    const bool *is_concurrent;    /* [instruction]: ran concurrently with other compute of its rank;
-                                   * NULL: none */
+    const bool *is_concurrent;    /* [instruction]: concurrent with compute of its rank; NULL: none
+                                   * */
     struct pp_op_style style;     /* of cells; slots are not printed */
     const struct pp_costs *costs; /* bytes, and shares of compute ops */
     int replicas, steps;          /* at least 1 */
@@ -28,8 +28,7 @@ struct pp_trace_source {
      * and are read only for ops that have them */
     const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
     const int64_t *latest_ps; /* [step] latest end; for figures without a trace */
-    /* [instruction] its step, and the number of steps, if one list holds several (`steps` is 1);
-     * else NULL. */
+    /* Steps of instructions, and their number, if a list has several (`steps` is 1); else NULL. */
     const int *step_of;
     int steps_in_list;
 };

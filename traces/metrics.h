@@ -39,7 +39,6 @@ struct pp_metrics {
     struct pp_rank_times *ranks; /* [ranks] */
 };
 
-/* PP_EFAIL if an invariant does not hold (sum of fractions, busy + idle): a wrong number is an
- * error. */
+/* PP_EFAIL if an invariant does not hold (sum of fractions, busy + idle): a number is wrong. */
 enum pp_status pp_metrics_compute(struct pp_arena *arena, const struct pp_trace *trace,
                                   struct pp_metrics *metrics, struct pp_error *err);

@@ -30,8 +30,7 @@ struct pp_step_slice {
     int count;
     int *begin;                           /* [lists + 1] first event of each list */
     int64_t begin_ps, end_ps, arrival_ps; /* in the trace; arrival: when the first rank began */
-    int64_t last_ps; /* end of its last event; end_ps excludes WAITs, because one for a SEND may be
-                      * in a later step */
+    int64_t last_ps; /* end of its last event; end_ps has no WAITs, which may be in a later step */
 };
 struct pp_stepped {
     const struct pp_trace *trace;

@@ -1,5 +1,4 @@
-/* Functions for readers of traces: events from cells, lists, and the event that each WAIT waits
- * for. */
+/* Functions for readers of traces: events from cells, lists, and the events that WAITs wait for. */
 #include "traces/trace.h"
 
 #include "core/hash.h"

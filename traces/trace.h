@@ -34,10 +34,8 @@ struct pp_trace_event {
     double start_s, end_s;
     double bytes;
     double share_s[PP_SHARES]; /* of a compute event (not written to CSV) */
-    double forward_frac; /* fused pair: share of its forward; NAN = not known (not written to CSV)
-                          * */
-    int waits_for;       /* WAIT: index of the event waited for in the trace, else -1 (not written
-                          * to CSV, found again by reading) */
+    double forward_frac;       /* fused pair: share of its forward; NAN = not known (not in CSV) */
+    int waits_for; /* WAIT: index of the event waited for, else -1 (not in CSV; is found) */
 };
 
 struct pp_trace {
@@ -46,10 +44,8 @@ struct pp_trace {
     const char *engine;                 /* "dag", "simgrid", "cpu", ... */
     const struct pp_trace_about *about; /* of a real run; NULL: not known (not written to CSV) */
     int ranks, replicas, steps;
-    bool is_partial; /* from a program that records only some kinds of ops, and no program hash (not
-                      * written) */
-    const char *const *notes; /* notes on how it was read: sentences, ended by NULL; NULL: none (not
-                               * written) */
+    bool is_partial;          /* some kinds of ops only, and no program hash (not written) */
+    const char *const *notes; /* on how it was read: sentences, ended by NULL; or NULL */
     double clock_error_s;     /* greatest error between the clocks of two ranks; 0: one clock */
     struct pp_trace_event *events; /* by replica, rank, order of the list; steps of one list may
                                     * alternate. A WAIT has the step of the op it waits for */
@@ -71,14 +67,12 @@ static inline int pp_trace_list_of(const struct pp_trace *trace, const struct pp
 
 /* The end of the list (events of one rank and replica) that begins at event `from`. */
 int pp_trace_list_end(const struct pp_trace *trace, int from);
-/* Sets cell, kind, target and stream of an event, and `is_concurrent` of a W. PP_EINVAL for a text
- * that is no cell. */
+/* Sets cell, kind, target, stream, and `is_concurrent` of a W. PP_EINVAL if it is no cell. */
 enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool is_concurrent,
                                   struct pp_trace_event *event, struct pp_error *err);
 /* Sets ranks, replicas and steps from the largest numbers; PP_EINVAL if they are too many. */
 enum pp_status pp_trace_set_lists(struct pp_trace *trace, int64_t max_rank, int64_t max_replica,
                                   int64_t max_step, struct pp_error *err);
-/* Sets `waits_for` of every WAIT from the cells of its list; PP_EINVAL if it waits for an op that
- * is not posted before it. */
+/* Sets `waits_for` of every WAIT from the cells of its list; PP_EINVAL without an earlier post. */
 enum pp_status pp_trace_link_waits(struct pp_arena *arena, struct pp_trace *trace,
                                    struct pp_error *err);

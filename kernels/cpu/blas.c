@@ -1,5 +1,4 @@
-/* OpenBLAS, loaded on first use: programs without multiplications save its start, and its core type
- * can still be chosen. */
+/* OpenBLAS, loaded on first use: saves its start if unused, and its core type can be chosen. */
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/levels.h"
 

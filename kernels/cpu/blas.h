@@ -1,5 +1,4 @@
-/* kernels/cpu/blas.h — matrix multiplication of a library: OpenBLAS (blas.c) or none (blas_none.c).
- */
+/* kernels/cpu/blas.h — a library's matrix multiplication: OpenBLAS (blas.c) or blas_none.c. */
 #pragma once
 
 #include "kernels/kernels.h"

@@ -13,8 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- activations of one number; GELU in its tanh form (Hendrycks and Gimpel 2016)
- * --------------*/
+/* ---- activations of one number; GELU in its tanh form (Hendrycks and Gimpel 2016) ----------- */
 
 static const double GELU_SCALE = 0.79788456080286535588; /* sqrt(2 / pi) */
 static const double GELU_CUBE = 0.044715;

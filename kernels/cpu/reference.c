@@ -105,8 +105,7 @@ static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, vo
         sum_rows(stream, n->rows, n->width, n->dy, dbeta, add);
 }
 
-/* ---- attention, row by row of scores
- * ------------------------------------------------------------*/
+/* ---- attention, row by row of scores -------------------------------------------------------- */
 
 /* Offsets of one query in every tensor. It sees keys 0 .. keys - 1 of the sequence. */
 struct query {

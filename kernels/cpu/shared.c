@@ -1,5 +1,4 @@
-/* Functions that the tables of the CPU share: epilogues, bytes and fixed point sums, flat vectors,
- * rows of tokens. */
+/* Common functions of the CPU's tables: epilogues, bytes, fixed point, flat vectors, token rows. */
 #include "kernels/cpu/shared.h"
 
 #include <math.h>
@@ -46,8 +45,7 @@ void pp_gemm_compose(const struct pp_kernels *k,
         finish(k, stream, g, rows, at);
 }
 
-/* ---- bytes and fixed point sums
- * ----------------------------------------------------------------*/
+/* ---- bytes and fixed point sums ------------------------------------------------------------- */
 
 static void fail(int *status, enum pp_fixed_status reason)
 {
@@ -167,8 +165,7 @@ void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *f,
     }
 }
 
-/* ---- gradients of rows that tokens name, added in a fixed order
- * ---------------------------------*/
+/* ---- gradients of rows of tokens, added in a fixed order ------------------------------------ */
 
 void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
                         void *dpositions, bool add)

@@ -33,8 +33,7 @@ static bool determines(const struct inputs *in, int a, int b)
     return pp_chart_distinct(&in->chart, both, 2) == pp_chart_distinct(&in->chart, both, 1);
 }
 
-/* The input that all others follow, preferably one that follows no other. -1 = several vary
- * independently. */
+/* The input that all others follow, preferably one that follows none. -1 = several vary freely. */
 static int leader(const struct inputs *in)
 {
     int found = -1;

@@ -82,9 +82,8 @@ static enum pp_status choose_y(struct pp_chart *chart, struct pp_error *err)
     return PP_OK;
 }
 
-/* The numeric input with most values; varied inputs take precedence over inputs that follow. Else
- * an input of words that varies, else any number. An input that only differs between schedules is
- * no x. */
+/* The numeric input with most values, varied ones first; else an input of words that varies, else
+ * any number. An input that only differs between schedules is no x. */
 static int suggest_x(const struct pp_chart *chart)
 {
     const struct pp_table *table = &chart->table;

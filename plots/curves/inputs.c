@@ -110,8 +110,8 @@ bool pp_chart_is_abstract(const struct pp_chart *chart)
 }
 
 /* gpus is dp times the ranks of a replica, so one of the two follows. A sweep of dp and pp has more
- * values of gpus than of dp; a sweep of gpus and pp has more of dp. If each number of GPUs has one
- * layout, gpus does not follow. */
+ * values of gpus than of dp; one of gpus and pp more of dp. If each number of GPUs has one layout,
+ * gpus does not follow. */
 static bool do_gpus_follow(const struct pp_chart *chart)
 {
     const int layout[] = {find(chart, "schedule"), find(chart, "gpus"), find(chart, "tp"),

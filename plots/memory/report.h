@@ -1,8 +1,7 @@
 /* plots/memory/report.h — the part of the JSON of `pipesim run --json` that pictures need.
  *
  * Reads "pipesim.report/1" and "pipesim.comparison/1"; leaves out refused runs of a comparison.
- * Strict: PP_EINVAL, with file and key, for keys that are missing or of another type. Data are in
- * the arena. */
+ * Strict: PP_EINVAL with file and key for missing keys and other types. In the arena. */
 #pragma once
 
 #include "plots/plot.h"
@@ -25,8 +24,7 @@ struct pp_report {
 enum pp_status pp_report_parse(struct pp_arena *arena, const char *name, const char *text,
                                size_t length, struct pp_report *report, struct pp_error *err);
 
-/* Bars of memory. One run: a bar for each rank. Several: a bar for each run, at its fullest
- * rank. */
+/* Bars of memory: of one run for each rank; of several for each run, at its fullest rank. */
 enum pp_status pp_report_memory(struct pp_arena *arena, const struct pp_report *report,
                                 struct pp_plot_memory *memory, struct pp_error *err);
 /* Links of one run; PP_EINVAL for several runs, and if no link carries anything. */

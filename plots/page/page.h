@@ -2,7 +2,7 @@
  *
  * Pictures are SVG, which a browser shows and prints without a script. The timeline adds its ops as
  * data for the zoom of the page's script. Lengths along time are shares of the width, so that a
- * picture fits any screen. The output depends on the data alone and is well-formed XML. Errors of
+ * picture fits any screen. The output is well-formed XML and depends on the data alone. Errors of
  * the stream are sticky. */
 #pragma once
 

@@ -1,5 +1,4 @@
-/* A timeline as SVG: boxes of one colour are one path, in whole units, so that each box takes a few
- * dozen bytes. */
+/* A timeline as SVG: boxes of one colour are one path, in whole units: a few dozen bytes a box. */
 #include "plots/page/timeline.h"
 
 #include "plots/page/page.h"

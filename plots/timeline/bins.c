@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum { LEVELS = 24, MOST_BOXES = 30000 };
-/* Width of a dot of a 150 dpi printer. A bin has several ops, so that a steady state looks
- * steady. */
+/* Width of a dot of a 150 dpi printer; ops of a bin, several for a steady look of a steady
+ * state. */
 static const double DOT_IN = 1.0 / 150, BIN_OPS = 6;
 /* Idle time between strips: longer than the gaps between ops of a steady state. */
 static const double LEAST_GAP_IN = DOT_IN / 4, GAP_OPS = 1.25;

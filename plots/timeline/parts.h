@@ -1,5 +1,4 @@
-/* plots/timeline/parts.h — private to the folder: the steps of drawing a figure, and the text
- * Gantt. */
+/* plots/timeline/parts.h — private to the folder: steps of drawing a figure, and the text Gantt. */
 #pragma once
 
 #include "plots/timeline/page.h"

@@ -30,8 +30,7 @@ static double duration_s(const struct pp_trace_event *event)
     return pp_units_s(pp_units_ps(event->end_s - event->start_s));
 }
 
-/* Time from the post until the peer is there; for ops without a single peer, until the start. NAN
- * if the trace lacks a time. */
+/* Time from the post to the match; without a single peer, to the start. NAN if one is missing. */
 static double waiting_s(const struct pp_trace_event *event)
 {
     return (event->stream == PP_STREAM_CHANNEL ? event->matched_s : event->start_s) -

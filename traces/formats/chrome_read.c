@@ -1,5 +1,4 @@
-/* Reads the output of chrome.c only: a trace of another program lacks data for a comparison (steps,
- * posts, the program). */
+/* Reads the output of chrome.c only: other traces lack data (steps, posts, the program). */
 #include "core/text/json.h"
 #include "core/units.h"
 #include "traces/formats/formats.h"

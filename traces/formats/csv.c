@@ -49,8 +49,7 @@ static void write_time(FILE *out, double seconds)
 
 static void write_event(FILE *out, const struct pp_trace_event *event, uint64_t hash)
 {
-    /* A control op is a point in time: posted when the rank arrives, over when the rank
-     * continues. */
+    /* A control op is a point in time: posted at the rank's arrival, over when it continues. */
     const bool is_control = event->stream == PP_STREAM_CONTROL;
     const double start_s = is_control ? event->end_s : event->start_s;
 

@@ -12,8 +12,7 @@
  * and empty without a meaning. A control op is a point in time. posted_s is when the rank arrives,
  * start_s = end_s when it continues, and the duration is 0. Errors of the stream are sticky. */
 void pp_trace_print_csv(const struct pp_trace *trace, FILE *out);
-/* Chrome/Perfetto JSON, names "PP:<cell>", one process per rank and replica, one thread per stream.
- */
+/* Chrome/Perfetto JSON, names "PP:<cell>", a process per rank and replica, a thread per stream. */
 void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out);
 /* Paje for ViTE and pajeng: a container per rank and replica, in it one per stream; ops as states
  * with their cells, messages as links. Times are in picoseconds, too. It cannot be read again. */

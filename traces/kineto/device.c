@@ -1,5 +1,4 @@
-/* Times of ranges on the device, by launches of their kernels. Keeps a number for each launch, but
- * no kernels. */
+/* Times of ranges on the device, by launches of their kernels. Keeps launches, not kernels. */
 #define _GNU_SOURCE /* memmem */
 #include "traces/kineto/parts.h"
 

@@ -214,8 +214,7 @@ static int stages_of(const struct pp_kineto_file *f, struct pp_arena *arena, int
     return distinct;
 }
 
-/* Adds updates [from, to) of one step: one for each stage, in order, if they are as many, else
- * equal parts of their sum. */
+/* Adds updates [from, to) of a step: one for each stage if they are as many, else equal parts. */
 static void add_updates(struct merger *m, const struct pp_kineto_file *f, int from, int to,
                         const int *stages, int stage_count)
 {

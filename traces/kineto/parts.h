@@ -58,8 +58,8 @@ struct pp_kineto_file {
 /* ---- traces/kineto/slice.c ---- */
 /* Adds a note for readers of the trace, a sentence. */
 void pp_kineto_note(struct pp_arena *arena, struct pp_kineto *run, const char *text);
-/* Parses an element; PP_EINVAL, with the file and its place, if it is no object. The caller
- * releases it with json_decref(). */
+/* Parses an element; PP_EINVAL with file and place if it is no object. Release with
+ * json_decref(). */
 enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *piece, json_t **object,
                                struct pp_error *err);
 /* ts and dur of a slice, as start and end; PP_EINVAL, without a name, if one is missing. */
@@ -80,8 +80,7 @@ enum pp_status pp_kineto_find_device(struct pp_json_stream *stream, struct pp_ki
                                      struct pp_error *err);
 
 /* ---- traces/kineto/ranks.c ---- */
-/* Finds the pipeline rank and replica of each process. Moves files of incomplete replicas past
- * `*count`. */
+/* Finds rank and replica of each process; moves files of incomplete replicas past `*count`. */
 enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *run,
                                     struct pp_kineto_file *files, int *count, struct pp_error *err);
 

@@ -1,6 +1,5 @@
-/* The table of bfloat16: T is bfloat16, G float. Each element of a result is computed in double
- * from its operands and rounded once. Single precision kernels of the base level do the work on
- * G. */
+/* The table of bfloat16: T is bfloat16, G float. Each element of a result is computed in double and
+ * rounded once. Single precision kernels of the base level do the work on G. */
 #define PP_LEVEL base
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
@@ -110,8 +109,7 @@ static double normal(const struct pp_norm *n, size_t r, size_t i)
     return (at(n->x, r * (size_t)n->width + i) - (double)stats[2 * r]) * (double)stats[2 * r + 1];
 }
 
-/* dx = (g - mean(g) - h mean(g h)) / deviation, with h = normal(x), as in
- * kernels/cpu/reference.c. */
+/* dx = (g - mean(g) - h mean(g h)) / deviation, with h = normal(x); see kernels/cpu/reference.c. */
 static void norm_back_row(const struct pp_norm *n, size_t r)
 {
     const size_t width = (size_t)n->width;

@@ -84,8 +84,7 @@ static bool all_within(size_t count, const float *x, float limit)
     return all_good;
 }
 
-/* Values below 2^51: adding 1.5 2^52 leaves the rounded value in the low bits. Sums wrap; is true
- * if one did. */
+/* Adding 1.5 2^52 leaves rounded values below 2^51 in the low bits. Is true if a sum wrapped. */
 static bool fixed_add_fast(size_t count, const float *x, double scale, int64_t *sum)
 {
     const vd magic = 0x1.8p52 - (vd){0};

@@ -1,5 +1,4 @@
-/* kernels/cuda/attention/attention.cu — causal attention: choice of kernels, and the rows of
- * scratch of backwards. */
+/* kernels/cuda/attention/attention.cu — causal attention: choice of kernels, rows of scratch. */
 #include "kernels/cuda/attention/attention.cuh"
 #include "kernels/cuda/device/map.cuh"
 

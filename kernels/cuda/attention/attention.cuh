@@ -117,7 +117,7 @@ void pp_attention_simple_forward(cudaStream_t stream, const struct pp_attention 
 template <typename T>
 void pp_attention_simple_backward(cudaStream_t stream, const struct pp_attention *a);
 
-/* bf16, head_dim up to 128, a multiple of 8, all tensors aligned to 16 bytes. The backward needs
- * `rows`, with lse in log2. */
+/* bf16, head_dim a multiple of 8 up to 128, tensors aligned to 16 bytes; `rows` with lse in
+ * log2. */
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a);

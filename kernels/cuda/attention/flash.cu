@@ -35,8 +35,7 @@ static __device__ __forceinline__ float row_max(float x, const float p[N][4], in
 }
 
 /* Replaces scores by 2^(factor (score - max)). Sums follow a new max only if a row of the warp
- * would otherwise have a power beyond SLACK. Results are the same up to rounding, and most tiles
- * need no rescaling. */
+ * would otherwise exceed SLACK. Results differ in rounding only, and rescaling is rare. */
 template <int DIM, int N>
 static __device__ __forceinline__ void exponentials(float p[M][N][4], float out[M][DIM / 8][4],
                                                     struct softmax *x, float factor)

@@ -128,8 +128,7 @@ static __device__ __forceinline__ uint32_t pack(float low, float high)
     return *(const uint32_t *)&both;
 }
 
-/* Address of a chunk of the row, and of the chunk `chunks` further, which is a multiple of a power
- * of two above `chunk`. */
+/* Address of a chunk, and of one `chunks` further, a multiple of a power of two above `chunk`. */
 template <int DIM>
 static __device__ __forceinline__ pp_shared_at address_of(const bf16 *tile, unsigned row,
                                                           unsigned chunk)

@@ -22,8 +22,7 @@ enum { QUERIES = 64 }; /* of a tile in the loop */
 
 /* ---- gradients of queries -------------------------------------------------------------------- */
 
-/* Replaces dp, in ds, by the gradients of scores, p (dp - sum), with p from the scores and rows'
- * lse and sums from `row`. */
+/* ds, which is dp, becomes p (dp - sum), with p from scores and `row` (lse, sum) of the rows. */
 template <int M, int N>
 static __device__ __forceinline__ void row_gradients(float p[M][N][4], float ds[M][N][4],
                                                      const pp_attention_row row[M][2], float factor)

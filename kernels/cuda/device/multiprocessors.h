@@ -7,8 +7,7 @@
 extern "C" {
 #endif
 
-/* Sets seen [count], memory that the device sees, to 1 at the number of each multiprocessor that
- * one of the blocks runs on. */
+/* Sets seen [count], which the device sees, to 1 for each multiprocessor that runs a block. */
 void pp_cuda_note_multiprocessors(cudaStream_t stream, int blocks, int count, int *seen);
 
 #ifdef __cplusplus

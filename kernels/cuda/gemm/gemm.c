@@ -1,6 +1,5 @@
-/* Multiplications: one call of cuBLASLt if it can do all of the work. Otherwise its plain product
- * and then a kernel, or a kernel alone. fp32 is full precision without TF32; sums of bf16 are
- * float. */
+/* Multiplications: one call of cuBLASLt if it can do all of the work. Otherwise its product and
+ * then a kernel, or a kernel alone. fp32 is full precision without TF32; sums of bf16 are float. */
 #include "kernels/cuda/gemm/gemm.h"
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/gemm/plans.h"

@@ -1,6 +1,5 @@
-/* kernels/cuda/gemm/gemm.h — multiplications of pp_cuda_gemm_* (kernels/cuda/device/functions.h)
- * without cuBLASLt: kernels for every shape, alignment and combination of fields of
- * kernels/kernels.h. */
+/* kernels/cuda/gemm/gemm.h — pp_cuda_gemm_* (kernels/cuda/device/functions.h) without cuBLASLt:
+ * kernels for every shape, alignment and combination of fields of kernels/kernels.h. */
 #pragma once
 
 #include "kernels/cuda/device/stream.h"
@@ -10,17 +9,14 @@
 extern "C" {
 #endif
 
-/* epilogue.cu. Computes all of g, with products added in the order of k. About a hundredth of a
- * tensor core's speed. */
+/* epilogue.cu. Computes g in the order of k, at about a hundredth of a tensor core's speed. */
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g);
-/* Computes the rest of g from `product`, (base +) op(a) op(b), which may be c. Moves product, c and
- * other operands once. */
+/* Computes g from `product`, (base +) op(a) op(b), which may be c. Moves each operand once. */
 void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
                          const void *product);
 
-/* over.cu, for bf16: whether a form of cuBLASLt may overwrite the input of its epilogue. Not tried
- * yet, or data was inconclusive; being tried; same result; another result. Host and device both
- * write it. */
+/* over.cu, for bf16: whether a form of cuBLASLt may overwrite the input of its epilogue. Untried or
+ * inconclusive; being tried; same result; another result. Host and device both write it. */
 enum pp_cuda_verdict { PP_CUDA_UNTRIED, PP_CUDA_TRYING, PP_CUDA_SAME, PP_CUDA_OTHER };
 struct pp_cuda_over {
     int verdict, telling; /* enum pp_cuda_verdict; conclusive samples */

@@ -1,5 +1,4 @@
-/* Results of cuBLASLt in scratch: comparison with results over the input of its epilogue, and the
- * move to c. */
+/* Results of cuBLASLt in scratch: comparison with results over their input, and the move to c. */
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 #include "kernels/cuda/gemm/gemm.h"

@@ -46,13 +46,12 @@ struct pp_cuda_plans *pp_cuda_plans_create(void);
 void pp_cuda_plans_destroy(struct pp_cuda_plans *plans); /* accepts NULL */
 struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
 
-/* c = (base) + op(a) op(b) with the form's epilogue, on the stream. If cuBLASLt refuses the form,
- * returns false and does nothing. */
+/* c = (base) + op(a) op(b) with the form's epilogue. False, without work, if cuBLASLt refuses
+ * it. */
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g);
 
-/* Trials of the form with c as gelu_of (kernels/cuda/gemm/gemm.h). NULL: there is no memory for
- * another one. */
+/* Trials of the form with c as gelu_of (kernels/cuda/gemm/gemm.h). NULL: no memory for more. */
 struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
                                         const struct pp_cuda_form *form);
 

@@ -37,11 +37,9 @@ struct fixed {
     }
 };
 
-/* ---- the optimizer ----------------------------------------------------------------------------
- */
+/* ---- the optimizer -------------------------------------------------------------------------- */
 
-/* Stretches of tensors that decay, or do not: their ends in units of PP_FLAT_UNIT. Unused ends are
- * beyond all elements. */
+/* Stretches that decay, or do not: ends in units of PP_FLAT_UNIT; unused ends are beyond all. */
 enum { STRETCHES = 256 };
 struct stretches {
     uint32_t ends[STRETCHES], decays[STRETCHES / 32];
@@ -74,8 +72,7 @@ struct __align__(16) rates_now
     float rate1, inverse2, keep, scale;
 };
 
-/* m and v are the moments; `held` is weights [T] or their master. Elements count from `first` of
- * the launch. */
+/* m, v: moments. `held`: weights [T] or their master. Elements count from the launch's `first`. */
 template <class T, class Gradients> struct adamw {
     rates r;
     const rates_now *now;
@@ -180,8 +177,7 @@ void update_any(void *stream, const struct pp_flat *f, const struct pp_adamw *p,
             is_aligned);
 }
 
-/* ---- the norm ---------------------------------------------------------------------------------
- */
+/* ---- the norm ------------------------------------------------------------------------------- */
 
 /* Tensors by their first block of this launch; unused entries have none. */
 enum { THREADS = 256, TENSORS = 128 };

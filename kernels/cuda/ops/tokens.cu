@@ -16,8 +16,7 @@ struct fetch {
 };
 
 /* place[i], the place of token i, is the number of tokens with a lower id, or the same id and a
- * lower index. A block compares 256 tokens with PART others. Counts of all parts are added as
- * integers, in any order. */
+ * lower index. A block compares 256 tokens with PART others; counts are added in any order. */
 enum { THREADS = 256, PART = 2048 };
 __global__ __launch_bounds__(THREADS) void place_kernel(int count, const int32_t *ids, int *place)
 {

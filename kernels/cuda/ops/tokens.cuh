@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* to [batch][tokens], on the device, = columns first .. first + tokens - 1 of ids [batch][stride].
- */
+/* to [batch][tokens], on the device, = columns first .. of ids [batch][stride]. */
 void pp_cuda_fetch_tokens(void *stream, int batch, int tokens, int first, int stride,
                           const int32_t *ids, int32_t *to);
 
