@@ -299,7 +299,6 @@ static enum pp_status take_files(const struct pp_figure *f, const char *const ma
     return pp_output_commit_all(outputs, count, err);
 }
 
-/* Keeps a script that could not be drawn. */
 static enum pp_status keep_script(const struct pp_figure *f, struct pp_error *err)
 {
     const char *path = pp_arena_printf(f->arena, "%s.gp", f->target->path);

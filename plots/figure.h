@@ -73,7 +73,6 @@ void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
 /* Renders or writes the script. PP_EFAIL, with the script in PATH.gp, if gnuplot is missing or
  * fails. */
 enum pp_status pp_figure_close(struct pp_figure *figure, struct pp_error *err);
-/* Drops the figure; nothing is drawn. */
 void pp_figure_discard(struct pp_figure *figure);
 
 /* Quotes a string for gnuplot, and for LaTeX if that sets the text. Keeps line feeds; other control

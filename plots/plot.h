@@ -145,7 +145,6 @@ struct pp_plot_timeline {
     double from_s, to_s;       /* NAN = all */
     int granules;              /* ids of a micro-batch; 0 = not known */
 };
-/* Options for a whole trace. */
 static inline struct pp_plot_timeline pp_plot_timeline_whole(const char *time_unit, int granules)
 {
     return (struct pp_plot_timeline){.time_unit = time_unit,

@@ -20,7 +20,6 @@ struct pp_trace_about {
     int value_bytes, gradient_bytes;
 };
 
-/* The settings as one JSON object. */
 json_t *pp_trace_about_json(const struct pp_trace_about *about);
 /* Strict: PP_EINVAL with `name` and the key. */
 enum pp_status pp_trace_about_read(struct pp_arena *arena, const char *name, json_t *object,

@@ -22,7 +22,6 @@ struct pp_message_end {
 struct pp_message_end pp_message_end(const struct pp_op *op, int replica, int step, int event);
 /* Reads the end that an event is; false for other events and unreadable cells. */
 bool pp_message_end_of(const struct pp_trace *trace, int event, struct pp_message_end *end);
-/* Is true if both ends are of one message. */
 bool pp_message_is_same(const struct pp_message_end *a, const struct pp_message_end *b);
 /* For qsort, of ends or structs that begin with one: by key, the SEND first, then by event. */
 int pp_message_compare(const void *left, const void *right);

@@ -18,7 +18,7 @@ struct walker {
     bool is_sound;                    /* no impossible time or share has occurred */
 };
 
-/* The latest picosecond is the latest second: the conversion is monotonic. */
+/* The latest end in picoseconds is the latest in seconds, too: the conversion is monotonic. */
 static struct pp_metrics_window find_window(const struct pp_trace_source *s)
 {
     const int size = s->begin[s->ranks];

@@ -9,7 +9,7 @@ struct pp_step {
     struct pp_trace trace; /* that step alone; its times begin with the step */
     int number;            /* in the whole trace */
     int steps;             /* number of steps that it is chosen from */
-    bool is_overlapping;   /* steps overlap */
+    bool is_overlapping;
 };
 
 /* The median step after the first `skip`, as pp_compare() chooses it; of two middle ones the

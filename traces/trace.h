@@ -24,7 +24,7 @@ enum pp_share {
 
 struct pp_trace_event {
     int step, rank, replica;
-    uint8_t kind;   /* enum pp_op_kind; a fused pair is one event of kind PP_F with fused set */
+    uint8_t kind;   /* enum pp_op_kind; a fused pair is one event of kind PP_F with is_fused set */
     uint8_t target; /* WAIT: kind waited for */
     uint8_t is_fused;
     uint8_t is_concurrent;      /* W concurrent with other compute of its rank */

@@ -171,7 +171,6 @@ PP_INLINE vf log_lanes(vf x)
            (r + (square * r * p + (exponent * -0x1.bd0106p-13f - 0.5f * square)));
 }
 
-/* 1 / (1 + exp(-x)) */
 PP_INLINE vf sigmoid_lanes(vf x)
 {
     return 1.0f / (1.0f + exp_lanes(-x));

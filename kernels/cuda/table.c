@@ -5,7 +5,6 @@
 #include <cublasLt.h>
 #include <stdio.h>
 
-/* Text of the thread. */
 static const char *about(void)
 {
     static _Thread_local char text[64];

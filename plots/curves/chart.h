@@ -105,9 +105,7 @@ bool pp_chart_is_abstract(const struct pp_chart *chart);
 /* ---- plots/curves/choose.c ---- */
 /* Chooses x, y and by: those of the options, or those that the table suggests, with a note. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
-/* Reads the columns of --by. */
 enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
-/* Is true if the column is one of `by`. */
 bool pp_chart_is_by(const struct pp_chart *chart, int column);
 /* Sorts rows by series, then by x: rows that are equal in both become neighbours. */
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);

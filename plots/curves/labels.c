@@ -155,7 +155,7 @@ void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *char
         field.taken[field.count++] =
             dot(place(&field, true, chart->marks[i].x), place(&field, false, chart->marks[i].y),
                 0.3 * field.line_in, false);
-    for (int is_line = 0; is_line < 2; is_line++) /* then those with several places */
+    for (int is_line = 0; is_line < 2; is_line++) /* lines last: they have more places */
         for (int s = 0; s < chart->series_count && chart->kind->is_labelled; s++)
             if ((chart->series[s].count > 1) == is_line)
                 name_series(&field, &chart->series[s]);

@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-/* Series of ops. */
 static const struct {
     const char *name;
     int kind; /* PP_OP_KINDS: no kind of its own */

@@ -37,7 +37,6 @@ static enum pp_status text(const struct place *p, const char *key, const char **
     return PP_OK;
 }
 
-/* A list with at least `least` entries. */
 static enum pp_status list_of(const struct place *p, const char *key, size_t least, json_t **list,
                               struct pp_error *err)
 {

@@ -5,7 +5,6 @@
 
 /* ---- equal spans of time --------------------------------------------------------------------- */
 
-/* Least and greatest value of a curve in a span. */
 struct range {
     double least, most;
 };

@@ -30,7 +30,6 @@ struct pp_html_part {
 };
 void pp_html_band(const struct pp_html_part *parts, int count, double whole, double mark,
                   FILE *out);
-/* A patch of colour. */
 void pp_html_swatch(unsigned rgb, FILE *out);
 
 /* ---- plots/page/axis.c ---- */

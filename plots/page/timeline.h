@@ -3,7 +3,6 @@
 
 #include "plots/timeline/page.h"
 
-/* ---- plots/page/timeline_data.c ---- */
 /* Returns the number of ops in the rows of a panel. */
 int pp_timeline_shown(const struct pp_timeline_panel *panel);
 bool pp_timeline_has_data(const struct pp_timeline_page *page,
@@ -13,6 +12,5 @@ bool pp_timeline_has_data(const struct pp_timeline_page *page,
  * Times are whole quanta; each is an index into the list of all times. */
 void pp_timeline_write_data(const struct pp_timeline_page *page, int index, FILE *out);
 
-/* ---- plots/page/timeline_paint.c ---- */
 /* Writes the boxes of a panel, or its shares of the time, as one path for each colour. */
 void pp_timeline_write_picture(const struct pp_timeline_page *page, int index, FILE *out);

@@ -38,7 +38,6 @@ struct pp_timeline_page {
     double legend_in;           /* height of the legend, at the foot of the page */
 };
 
-/* x of a time. */
 static inline double pp_timeline_x(const struct pp_timeline_page *page,
                                    const struct pp_timeline_panel *panel, double seconds)
 {

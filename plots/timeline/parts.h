@@ -13,7 +13,6 @@ enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline
 enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *timeline,
                                         const struct pp_plot_timeline *options, int *first,
                                         int *end, struct pp_error *err);
-/* Height of a line of text, in inches. */
 static inline double pp_timeline_line_in(const struct pp_timeline_page *page)
 {
     return 1.4 * page->figure->font_pt / 72;
@@ -65,17 +64,12 @@ struct pp_gantt {
     int mb_digits, split_digits, cell_width;
 };
 
-/* ---- plots/timeline/gantt_part.c ---- */
 /* Keeps the boxes within the time of the options; times then count from its begin. */
 enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_plot_timeline *options,
                                     struct pp_error *err);
-/* ---- plots/timeline/gantt_overview.c ---- */
 /* Prints the whole step in the width of the terminal, one character for many ops. */
 void pp_gantt_print_overview(const struct pp_gantt *g);
-/* ---- plots/timeline/gantt_legend.c ---- */
-/* Prints the label that begins a row. */
 void pp_gantt_print_label(const struct pp_gantt *g, int rank);
 /* Time as text: "1 unit", "12.1 ms". */
 const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes);
-/* Prints the meaning of letters and numbers that occur. */
 void pp_gantt_print_legend(const struct pp_gantt *g);

@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 
-/* One op of a box. */
 struct pp_timeline_op {
     uint8_t kind;         /* enum pp_op_kind, of a compute op */
     uint8_t split;        /* of the sequence */
@@ -28,7 +27,6 @@ struct pp_timeline_box {
     double start_s, end_s;
 };
 
-/* One message between two ranks. */
 struct pp_timeline_message {
     int from, to;          /* ranks */
     double start_s, end_s; /* of the transfer */
@@ -69,7 +67,6 @@ enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *t
 enum pp_status pp_timeline_refuse_time(const struct pp_timeline *timeline, double from_s,
                                        double to_s, const char *unit, struct pp_error *err);
 
-/* ---- plots/timeline/messages.c ---- */
 /* Messages of two ranks that are in transit between two times; none if they are more than `most`.
  * Leaves out messages without a send or a receive. */
 struct pp_timeline_message *pp_timeline_messages(struct pp_arena *arena,

@@ -272,7 +272,6 @@ static void match_all(struct matcher *m)
     }
 }
 
-/* Chooses the steps that are compared. */
 static enum pp_status choose_steps(struct matcher *m, struct pp_error *err)
 {
     const struct pp_stepped *p = &m->predicted, *q = &m->measured;

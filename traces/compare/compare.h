@@ -68,7 +68,7 @@ struct pp_compare_list {
 };
 
 struct pp_compare_step {
-    int predicted, measured; /* numbers of the steps */
+    int predicted, measured;
     double predicted_s, measured_s, error_frac;
 };
 

@@ -17,7 +17,6 @@ template <int N> struct pp_floats {
     float at[N];
 };
 
-/* Elements of T in 16 bytes. */
 template <class T> constexpr int PP_WIDE = 16 / (int)sizeof(T);
 
 template <int N, class T> __device__ __forceinline__ pp_packed<T, N> pp_fetch(const T *from)

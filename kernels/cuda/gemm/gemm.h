@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* epilogue.cu. Computes g in the order of k, at about a hundredth of a tensor core's speed. */
+/* epilogue.cu. Computes all of g, added in the order of k. About 1/100 of a tensor core's speed. */
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g);
-/* Computes g from `product`, (base +) op(a) op(b), which may be c. Moves each operand once. */
+/* Completes g from `product`, (base +) op(a) op(b), which may be c. Moves each operand once. */
 void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
                          const void *product);
 

@@ -42,7 +42,6 @@ struct softmax {
     }
 };
 
-/* Softmax of no logits. */
 __device__ __forceinline__ softmax nothing()
 {
     return {-FLT_MAX, 0};
