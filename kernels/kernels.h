@@ -40,8 +40,7 @@ struct pp_gemm {
     void *product;       /* [m][n]: scratch for the product if gelu_of is c, else not used */
 };
 
-/* Normalisation of rows of `width`: LayerNorm (Ba et al. 2016), or RMSNorm (Zhang and Sennrich
- * 2019) when is_rms: no mean, no bias. */
+/* LayerNorm (Ba et al. 2016), or RMSNorm if is_rms (Zhang and Sennrich 2019): no mean, no bias. */
 struct pp_norm {
     int rows, width;
     bool is_rms;
@@ -70,17 +69,16 @@ struct pp_attention {
                         * all are added to */
 };
 
-/* Tensors of a flat vector, one after the other. Each begins at a multiple of PP_FLAT_UNIT
- * elements. Elements between them are zero. */
+/* Tensors of a flat vector. Each begins at a multiple of PP_FLAT_UNIT elements; gaps are zero. */
 enum { PP_FLAT_UNIT = 16 };
 struct pp_flat_tensor {
     int64_t from, until;
     bool decays;
 };
 
-/* Elements from .. until - 1 of a flat vector, and their gradients, of G. If `fixed` is not NULL
- * they are int64 with `bits` binary places. All vectors here begin with element `from`, a multiple
- * of PP_FLAT_UNIT. */
+/* Elements from .. until - 1 of a flat vector, and their gradients: `grad` of G, or `fixed` of
+ * int64 with `bits` binary places. All vectors here begin with element `from`, a multiple of
+ * PP_FLAT_UNIT. */
 struct pp_flat {
     const struct pp_flat_tensor *tensors; /* of the whole vector, in order */
     int tensor_count;

@@ -12,8 +12,7 @@ struct pp_axis_time pp_axis_time(double end_s, const char *unit);
 
 /* Quotes a label of a tic for gnuplot. Doubles '%', which is a format there. */
 const char *pp_axis_tic(const struct pp_figure *figure, const char *text);
-/* Labels places 0 .. count-1 on x: omits labels that would touch, turns long ones. Names the
- * axis. */
+/* Labels places 0 .. count-1 on x, without labels that would touch; turns long ones. */
 void pp_axis_labels(const struct pp_figure *figure, const char *const *labels, int count,
                     const char *axis);
 

@@ -32,7 +32,7 @@ struct pp_plot_target {
     struct pp_terminal terminal; /* of `out` */
     FILE *out;                   /* receives the characters */
 };
-/* Fills format and path from a file name: .png .pdf .svg .tex .gp; NULL, "none" and "-" are the
+/* Fills format and path from a name: .png .pdf .svg .tex .gp; NULL, "none" and "-" are the
  * terminal. PP_EINVAL for other suffixes. */
 enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *target,
                                     struct pp_error *err);
@@ -70,13 +70,12 @@ struct pp_figure_wish {
 /* Begins the script: terminal, output, styles, title. */
 void pp_figure_open(struct pp_arena *arena, const struct pp_plot_target *target,
                     const struct pp_figure_wish *wish, struct pp_figure *figure);
-/* Renders or writes the script. PP_EFAIL, with the script in PATH.gp, if gnuplot is missing or
- * fails. */
+/* Renders or writes the script. PP_EFAIL, with the script in PATH.gp, if gnuplot fails. */
 enum pp_status pp_figure_close(struct pp_figure *figure, struct pp_error *err);
 void pp_figure_discard(struct pp_figure *figure);
 
-/* Quotes a string for gnuplot, and for LaTeX if that sets the text. Keeps line feeds; other control
- * characters become spaces. Allocates in the arena. */
+/* Quotes a string for gnuplot, and for LaTeX if needed. Control characters except line feeds become
+ * spaces. Allocates in the arena. */
 const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
 /* Text of a comment of the script or its data: on one line, control characters become spaces. */
 const char *pp_figure_remark(const struct pp_figure *figure, const char *text);
@@ -88,8 +87,7 @@ const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int charact
 int pp_figure_characters(const struct pp_figure *figure, double length_in);
 
 /* ---- plots/style.c ---- */
-/* Line styles 1 .. PP_STYLES are defined in every script: "linestyle 3" has its colour, dash and
- * symbol; all differ in grey, too. */
+/* Line styles 1 .. PP_STYLES of every script: colour, dash and symbol; all differ in grey, too. */
 enum { PP_STYLES = 8 };
 void pp_style_define(const struct pp_figure *figure);
 /* Indices into the tables of style.c, modulo their lengths. */
@@ -100,8 +98,7 @@ struct pp_line_look {
 struct pp_line_look pp_style_look(int i);
 /* Defines linestyle `i` + 1. */
 void pp_style_define_line(const struct pp_figure *figure, int i, struct pp_line_look look);
-/* Colour of a kind of op, as 0xRRGGBB. `shade` in [0, 1] is the place in the kind's range of
- * lightness, so that neighbouring micro-batches differ. */
+/* Colour of a kind, 0xRRGGBB; `shade` in [0, 1] is its lightness: neighbours should differ. */
 unsigned pp_style_op_rgb(int kind, double shade);
 /* Colour of a part of the time; compute parts have the colour of their ops. */
 unsigned pp_style_part_rgb(enum pp_time_part part);

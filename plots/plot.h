@@ -15,8 +15,7 @@ struct pp_chart;
 /* A named picture: columns for those that the command line does not give. */
 struct pp_curve_kind {
     const char *name;
-    const char *x, *y; /* "peak_mem_bytes|peak_activations": the first with values; NULL: suggested
-                        * */
+    const char *x, *y; /* "peak_mem_bytes|peak_activations": first with values; NULL: suggested */
     bool is_scatter;   /* any number of points for each x, in the order of the rows */
     bool is_joined;    /* points of a series are joined even if is_scatter */
     bool is_labelled;  /* names are drawn at the points */
@@ -27,15 +26,13 @@ extern const struct pp_curve_kind pp_curve_kinds[]; /* the plain kind first; nam
 struct pp_curves {
     const struct pp_curve_kind *kind; /* NULL: the plain one */
     const char *x, *y;                /* columns; NULL: those of the kind */
-    const char *by;                   /* columns of the series, "schedule,pp"; NULL: suggested; "" =
-                                       * one series */
+    const char *by;                   /* of the series, "schedule,pp"; NULL: suggested; "": one */
     const char *const *where;         /* conditions on the rows: "pp=8", "pp=4,8" */
     int where_count;
     const struct pp_table *points; /* published or measured values, NULL: none. Columns are x and y
                                     * of the picture; those of `by`, which name the series; and
                                     * `label`, drawn at the point */
-    bool has_log_x, has_log_y;     /* the axes are logarithmic anyway if values double or span
-                                    * decades */
+    bool has_log_x, has_log_y;     /* logarithmic anyway if values double or span decades */
     const char *x_range, *y_range; /* "LO:HI" in the numbers of the column or, with "%", hundredths;
                                     * one side may be empty; NULL: from the values */
     FILE *notes;                   /* receives a line for each choice and omission; NULL: none */

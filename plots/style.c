@@ -7,8 +7,7 @@ struct line_style {
     unsigned rgb;
     const char *dash; /* in a paper; on a screen the first lines are solid */
 };
-/* Neighbours are 16 or more apart in lightness (L*), all 5 or more. Most pictures have the first
- * lines alone, which differ in grey without dashes. */
+/* Neighbours are 16 or more apart in lightness (L*), all 5 or more: distinct without dashes. */
 static const struct line_style LINES[PP_STYLES] = {
     {0x1b3a6b, "1"},      {0xe8862a, "(8,3)"}, {0x1c867f, "(2,2)"}, {0x9c1637, "(8,3,2,3)"},
     {0x8fc6f2, "(14,4)"}, {0x7a4fb0, "(4,3)"}, {0x9b9424, "(2,4)"}, {0x111111, "(12,3,2,3,2,3)"},

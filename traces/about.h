@@ -26,8 +26,7 @@ enum pp_status pp_trace_about_read(struct pp_arena *arena, const char *name, jso
                                    const struct pp_trace_about **about, struct pp_error *err);
 /* "virtual clock on AMD EPYC 9004, 2 cores, cpu (fp32: avx512), local" */
 const char *pp_trace_about_machine(struct pp_arena *arena, const struct pp_trace_about *about);
-/* Other settings on which durations depend: "wires of 10.0 us + bytes / (10 GB/s), values of 4
- * bytes, gradients of 4" */
+/* Other settings: "wires of 10.0 us + bytes / (10 GB/s), values of 4 bytes, gradients of 4" */
 const char *pp_trace_about_wires(struct pp_arena *arena, const struct pp_trace_about *about);
 /* Is true if durations of both are comparable. */
 bool pp_trace_about_is_same_machine(const struct pp_trace_about *a, const struct pp_trace_about *b);

@@ -19,8 +19,7 @@ struct pp_trace_source {
     /* cost of a compute op at its place, with the next op if fused; NULL: from costs */
     struct pp_cost (*cost)(const void *program, const struct pp_costs *costs, int instruction,
                            bool is_fused);
-    const bool *is_concurrent;    /* [instruction]: concurrent with compute of its rank; NULL: none
-                                   * */
+    const bool *is_concurrent;    /* [instruction]: concurrent with compute of its rank; or NULL */
     struct pp_op_style style;     /* of cells; slots are not printed */
     const struct pp_costs *costs; /* bytes, and shares of compute ops */
     int replicas, steps;          /* at least 1 */

@@ -171,8 +171,7 @@ static bool is_of(const struct pp_metrics_walk *walk, const struct pp_trace_even
     return event->rank == walk->rank && event->replica == walk->replica;
 }
 
-/* Finds the W of the second compute stream before other events of the rank are added. A stream runs
- * one op at a time, so they must not overlap. */
+/* Finds the W of the second compute stream, which must not overlap, before it adds other events. */
 static enum pp_status find_concurrent(const struct cursor *cursor, struct pp_metrics_walk *walk,
                                       struct pp_error *err)
 {

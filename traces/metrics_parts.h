@@ -168,8 +168,7 @@ static inline void pp_metrics_add_wait(struct pp_metrics_walk *walk, double star
 struct pp_metrics_lists {
     int ranks, replicas;
     struct pp_metrics_window window;
-    /* Adds all events of a rank; called for all ranks of the first replica, then of the second
-     * ... */
+    /* Adds all events of a rank; called for all ranks of replica 0, then of replica 1, ... */
     enum pp_status (*walk)(void *context, struct pp_metrics_walk *walk, struct pp_error *err);
     void *context;
 };

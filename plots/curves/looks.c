@@ -1,6 +1,5 @@
-/* Looks of series. The first input (the schedule, if it is one of them) is the colour; further
- * inputs are dashes and symbols. All rows of the file are numbered by first appearance, drawn or
- * not, so that pictures of one file agree. */
+/* Looks of series. The first input (the schedule, if it is one) is the colour; others are dashes
+ * and symbols. All rows of a file are numbered by first appearance, so that its pictures agree. */
 #include "plots/curves/chart.h"
 
 struct key {

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Units of the picture: along time, of a row, and of the margin above and below a box. The page
- * stretches paths to its width and height. */
+/* Units along time, of a row, and of the margin around a box; the page stretches paths. */
 enum { WIDTH = 20000, ROW = 24, MARGIN = 2, HEIGHT = ROW - 2 * MARGIN };
 enum layer { FILL, FOOT, FRAME }; /* drawn in this order */
 

@@ -1,5 +1,4 @@
-/* Rows as strips of bins, for ops narrower than a printer's dot. Each kind fills its share of a
- * bin's height; white is idle. */
+/* Rows as strips of bins, for ops narrower than a dot. Kinds share a bin's height; white: idle. */
 #include "core/quantile.h"
 #include "plots/timeline/parts.h"
 
@@ -8,8 +7,7 @@
 #include <string.h>
 
 enum { LEVELS = 24, MOST_BOXES = 30000 };
-/* Width of a dot of a 150 dpi printer; ops of a bin, several for a steady look of a steady
- * state. */
+/* Width of a dot of a 150 dpi printer; ops of a bin, so that a steady state looks steady. */
 static const double DOT_IN = 1.0 / 150, BIN_OPS = 6;
 /* Idle time between strips: longer than the gaps between ops of a steady state. */
 static const double LEAST_GAP_IN = DOT_IN / 4, GAP_OPS = 1.25;

@@ -7,8 +7,7 @@
 
 /* Width of a digit of usual sans fonts, as a share of the font's size. */
 static const double DIGIT_EM = 0.64, LEAST_PAPER_PT = 3.75, LEAST_PAGE_PT = 4.75;
-/* Margin on both sides of a number together, so that neighbours do not read as one. With the margin
- * of the digits themselves it is half a digit on each side. */
+/* Margin on both sides of a number together: half a digit a side with the margin of digits. */
 static const double MARGIN_EM = 0.5;
 
 /* Groups of boxes: halves of pairs are narrower than single ops. */

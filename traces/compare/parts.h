@@ -8,8 +8,7 @@
 enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *stepped, int first,
                                struct pp_compare_side *side, struct pp_error *err);
 
-/* A copy of the trace in which each recomputation is a part of the next backward and takes no time.
- * Other programs do not record recomputation. */
+/* A copy in which recomputations are part of the next backward, as in traces of other programs. */
 const struct pp_trace *pp_compare_join_recompute(struct pp_arena *arena,
                                                  const struct pp_trace *trace);
 

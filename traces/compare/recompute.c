@@ -24,8 +24,7 @@ static double earlier_s(double seconds, int64_t ps)
     return isnan(seconds) ? seconds : pp_units_s(pp_units_ps(seconds) - ps);
 }
 
-/* No op computes between the two, so the backward may begin earlier by the recomputation's
- * duration, and waits between them move with it. */
+/* Nothing computes between the two: the backward begins earlier, and waits between move with it. */
 static void move(struct pp_trace_event *recompute, struct pp_trace_event *backward)
 {
     const int64_t ps = pp_units_ps(recompute->end_s - recompute->start_s);

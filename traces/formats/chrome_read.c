@@ -175,8 +175,7 @@ static double arrival_s(const struct pp_trace_event *event)
                                                                    : event->start_s;
 }
 
-/* Orders drawn events, which are sorted by track, as a list: by time, steps may alternate. An op
- * posted at the begin of a wait is posted before it. */
+/* Orders events as a list: by time, steps may alternate; posts come before waits of that time. */
 static int by_list(const void *left, const void *right)
 {
     const struct pp_trace_event *a = left, *b = right;

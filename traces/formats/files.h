@@ -14,7 +14,6 @@ struct pp_trace_files {
  * cannot be read, PP_EINVAL for one without such files. Does not check that files exist. */
 enum pp_status pp_trace_files_find(struct pp_arena *arena, const char *const *operands, int count,
                                    struct pp_trace_files *files, struct pp_error *err);
-/* Reads one trace from all operands; PP_EINVAL if they are several traces. Other errors are those
- * of pp_trace_read() and pp_kineto_read(). */
+/* Reads one trace; PP_EINVAL for several. Other errors: pp_trace_read() and pp_kineto_read(). */
 enum pp_status pp_trace_files_read(struct pp_arena *arena, const char *const *operands, int count,
                                    struct pp_trace **trace, struct pp_error *err);

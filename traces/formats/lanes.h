@@ -1,5 +1,4 @@
-/* traces/formats/lanes.h — the drawing of a trace in viewers: ranks with tracks, tracks with boxes
- * that do not overlap, arrows from sends to receives. */
+/* traces/formats/lanes.h — drawing of a trace: tracks of ranks with disjoint boxes, and arrows. */
 #pragma once
 
 #include "traces/messages.h"

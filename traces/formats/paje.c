@@ -46,8 +46,7 @@ static const struct {
 static const struct {
     const char *field, *type;
 } TYPES[] = {{"Time", "date"}, {"Color", "color"}, {"Step", "int"}, {"Bytes", "double"}};
-/* Aliases of types and of the root. Containers of ranks are r<process>, of tracks
- * t<process>_<track>_<lane>; values are v<kind>. */
+/* Aliases: r<process> of ranks, t<process>_<track>_<lane> of tracks, v<kind> of values; types. */
 #define RUN_TYPE   "RUN"
 #define RANK_TYPE  "RANK"
 #define TRACK_TYPE "TRACK"

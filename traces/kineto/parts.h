@@ -58,8 +58,7 @@ struct pp_kineto_file {
 /* ---- traces/kineto/slice.c ---- */
 /* Adds a note for readers of the trace, a sentence. */
 void pp_kineto_note(struct pp_arena *arena, struct pp_kineto *run, const char *text);
-/* Parses an element; PP_EINVAL with file and place if it is no object. Release with
- * json_decref(). */
+/* Parses an element; PP_EINVAL with file and place if it is no object. To be json_decref()ed. */
 enum pp_status pp_kineto_parse(const char *name, const struct pp_json_piece *piece, json_t **object,
                                struct pp_error *err);
 /* ts and dur of a slice, as start and end; PP_EINVAL, without a name, if one is missing. */
@@ -98,7 +97,6 @@ static inline bool pp_kineto_is_pair(const struct pp_kineto_message *m)
 {
     return pp_message_is_same(&m[0].end, &m[1].end) && !m[0].end.is_recv && m[1].end.is_recv;
 }
-/* Sets the shifts of clocks that messages contradict. Returns the greatest remaining difference of
- * two clocks in seconds; 0 without messages. */
+/* Sets shifts of clocks that messages contradict; returns the remaining error in seconds, or 0. */
 double pp_kineto_align(struct pp_arena *arena, struct pp_kineto *run, struct pp_kineto_file *files,
                        int file_count, const struct pp_kineto_message *messages, int count);

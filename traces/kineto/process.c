@@ -26,8 +26,7 @@ static enum pp_kineto_what what_of(const struct pp_op *op)
                                                                 : PP_KINETO_SUM;
 }
 
-/* Reads a cell in the form of all traces. False for texts that are no op, and for gathers and drops
- * of parameters, which are left out. */
+/* Reads a cell in the form of all traces. False for other texts, and for gathers and drops. */
 static bool read_cell(struct reader *r, const char *text, struct pp_kineto_range *range)
 {
     struct pp_op ops[2];

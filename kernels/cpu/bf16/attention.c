@@ -1,5 +1,4 @@
-/* Attention in bfloat16. Gradients of keys and values are summed in double over the queries of a
- * key head, and then added to dqkv. */
+/* Attention in bfloat16; gradients of keys and values are sums in double over a key's queries. */
 #include "kernels/cpu/bf16/bf16.h"
 
 #include <math.h>

@@ -12,8 +12,8 @@ static const char *about(void)
 
 /* ---- multiplication ---------------------------------------------------------------------------*/
 
-/* Each element of c is one chain of additions in double over k, in order, for every shape. Tiles of
- * rows and columns make the inner loop vector code. */
+/* Each element of c is one chain of additions in double over k, in order, for every shape. Tiles
+ * make the inner loop vector code. */
 enum { ROWS = 16, COLUMNS = 64, DEPTH = 64 };
 
 static size_t least(size_t a, size_t b)

@@ -1,5 +1,4 @@
-/* GELU and SwiGLU. gelu(x) = x sigmoid(2 u), which is x (1 + tanh u) / 2, and keeps its relative
- * precision if tanh u is close to -1. */
+/* SwiGLU; gelu(x) = x sigmoid(2 u) = x (1 + tanh u) / 2, which is precise if tanh u is near -1. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 

@@ -156,8 +156,7 @@ static void pack_b(const struct pp_gemm *g, size_t p, size_t j, size_t depth, si
                 store_some(packed + q * STRIP + c, columns - c, load_some(b + c, columns - c));
 }
 
-/* Packs columns i .. of a transposed a as [tile][p][row], two tiles at a time: a cache line of
- * v4. */
+/* Packs columns i .. of a transposed a as [tile][p][row], two tiles at once: v4's cache line. */
 static void pack_a(const struct pp_gemm *g, size_t p, size_t i, size_t depth, size_t rows,
                    float *packed)
 {

@@ -48,8 +48,7 @@ static inline __host__ __device__ size_t pp_attention_stride(struct pp_attention
     return (size_t)(s.heads + 2 * s.kv_heads) * (size_t)s.head_dim;
 }
 
-/* Offsets of one head of a token of the block's batch. Its query, key and value are in qkv. It also
- * has elements of out, dout, lse and rows. */
+/* Offsets of a head's query, key and value of a token in qkv, and of its out, dout, lse, rows. */
 static inline __device__ size_t pp_attention_query(struct pp_attention_shape s, int head, int token)
 {
     return ((size_t)blockIdx.y * s.tokens + token) * pp_attention_stride(s) +
@@ -117,7 +116,6 @@ void pp_attention_simple_forward(cudaStream_t stream, const struct pp_attention 
 template <typename T>
 void pp_attention_simple_backward(cudaStream_t stream, const struct pp_attention *a);
 
-/* bf16, head_dim a multiple of 8 up to 128, tensors aligned to 16 bytes; `rows` with lse in
- * log2. */
+/* bf16, head_dim a multiple of 8 up to 128, tensors aligned to 16 bytes; `rows`: lse in log2. */
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a);
 void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a);

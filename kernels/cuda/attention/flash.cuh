@@ -40,8 +40,7 @@ static __device__ __forceinline__ float exp2_of(float x)
 #endif
 }
 
-/* The thread in its block, read again. Values derived from it are recomputed at each use, so that
- * they hold no register from one tile to the next. */
+/* The thread in its block, read again: values derived from it are recomputed and free registers. */
 static __device__ __forceinline__ unsigned thread_anew()
 {
 #ifdef PP_CUDA_EMULATED

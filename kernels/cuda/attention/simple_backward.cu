@@ -1,5 +1,5 @@
-/* kernels/cuda/attention/simple_backward.cu — gradients of attention for any head_dim: the formulas
- * of kernels/cpu/reference.c, tile by tile. */
+/* kernels/cuda/attention/simple_backward.cu — gradients of attention for any head_dim, by tiles,
+ * with the formulas of kernels/cpu/reference.c. */
 #include "kernels/cuda/attention/simple.cuh"
 
 using namespace simple;

@@ -8,8 +8,8 @@
 /* Opaque: multiplications by shape, with the algorithm of each. */
 struct pp_cuda_plans;
 
-/* The creator owns `stream` and all other fields. Enqueued work may use the workspace until it has
- * run. So two streams must not share a workspace or plans. */
+/* The creator owns `stream` and all other fields. Enqueued work may use the workspace, so two
+ * streams must not share a workspace or plans. */
 struct pp_cuda_stream {
     cudaStream_t stream;
     cublasLtHandle_t blas;

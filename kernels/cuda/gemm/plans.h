@@ -46,8 +46,7 @@ struct pp_cuda_plans *pp_cuda_plans_create(void);
 void pp_cuda_plans_destroy(struct pp_cuda_plans *plans); /* accepts NULL */
 struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
 
-/* c = (base) + op(a) op(b) with the form's epilogue. False, without work, if cuBLASLt refuses
- * it. */
+/* c = (base) + op(a) op(b) with the form's epilogue; false, without effect, if it is refused. */
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g);
 

@@ -1,6 +1,5 @@
-/* Sums in int64 fixed point, which have the same bits in any order. *status is the worst reason,
- * not the first: it is only raised. Bytes moved, an element: fixed_add 20, fixed_merge 24,
- * fixed_fits 8. */
+/* Sums in int64 fixed point, which have the same bits in any order. *status has the worst reason:
+ * it is only raised. Bytes moved, an element: fixed_add 20, fixed_merge 24, fixed_fits 8. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 

@@ -115,8 +115,7 @@ __global__ void fetch_step_kernel(const struct pp_adamw_step *from, double decay
            (float)(1 - step.rate * decay), (float)step.grad_scale};
 }
 
-/* Fills stretches from tensor *t on, up to their limit. Returns the first element that is left out.
- * Elements count from f->from. */
+/* Fills stretches from tensor *t on. Returns the first element, from f->from, that does not fit. */
 int64_t fill(const struct pp_flat *f, int *t, stretches *of)
 {
     int count = 0;

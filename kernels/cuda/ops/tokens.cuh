@@ -1,5 +1,4 @@
-/* kernels/cuda/ops/tokens.cuh — ids and targets are in host memory. They are fetched once, side by
- * side, so that repeated reads are from device memory. */
+/* kernels/cuda/ops/tokens.cuh — ids and targets, fetched once from host to device memory. */
 #pragma once
 
 #include <stdint.h>
