@@ -35,7 +35,7 @@ struct pp_gemm {
     int lda, ldb, ldc;
     const void *base;    /* [m][n], may be c; NULL = none */
     const void *bias;    /* [n], added to every row; NULL = none */
-    void *activated;     /* [m][n]: gets gelu(c), and c keeps the input of gelu; NULL = none */
+    void *activated;     /* [m][n]: gelu(c), while c is the input of gelu; NULL = none */
     const void *gelu_of; /* [m][n], may be c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
     void *product;       /* [m][n]: scratch for the product if gelu_of is c, else not used */
 };
@@ -80,7 +80,7 @@ struct pp_flat_tensor {
  * int64 with `bits` binary places. All vectors here begin with element `from`, a multiple of
  * PP_FLAT_UNIT. */
 struct pp_flat {
-    const struct pp_flat_tensor *tensors; /* of the whole vector, in order */
+    const struct pp_flat_tensor *tensors; /* all tensors of the vector, in order */
     int tensor_count;
     int64_t from, until;
     const void *grad;

@@ -52,7 +52,7 @@ const char *pp_axis_tic(const struct pp_figure *f, const char *text)
 void pp_axis_labels(const struct pp_figure *f, const char *const *labels, int count,
                     const char *axis)
 {
-    static const double PLOT_FRAC = 0.82; /* of the width; the rest is margins */
+    static const double PLOT_FRAC = 0.82; /* share of the width; the rest is margins */
     enum { SHORT = 4, LONG = 12, GAP = 1 };
     const double room_in = PLOT_FRAC * f->width_in, char_in = pp_figure_character_in(f);
     const size_t characters = longest(labels, count);

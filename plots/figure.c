@@ -69,7 +69,7 @@ static void terminal_dumb(const struct pp_figure *f)
 static const char GRAPHICS[] = "-graphics.pdf"; /* suffix of the graphics of a .tex */
 /* Output of gnuplot, in the folder of the script or in a temporary one. */
 struct format {
-    const char *suffix; /* of the target */
+    const char *suffix; /* suffix of the target */
     const char *made;   /* suffix of gnuplot's output */
     void (*terminal)(const struct pp_figure *figure);
 };

@@ -29,7 +29,7 @@ struct pp_plot_target {
                                   * differ in more than colour */
     const char *title;           /* NULL: title of the kind of picture; "": none */
     double width_in, height_in;  /* 0: size of the kind of picture */
-    struct pp_terminal terminal; /* of `out` */
+    struct pp_terminal terminal; /* properties of `out` */
     FILE *out;                   /* receives the characters */
 };
 /* Fills format and path from a name: .png .pdf .svg .tex .gp; NULL, "none" and "-" are the
@@ -50,12 +50,12 @@ double pp_figure_character_in(const struct pp_figure *figure);
 struct pp_figure {
     struct pp_arena *arena;
     const struct pp_plot_target *target;
-    double width_in, height_in; /* of the whole picture */
+    double width_in, height_in; /* size of the whole picture */
     double font_pt;
     int columns, rows; /* characters in the terminal */
     int title_lines;   /* 0 = none */
     FILE *script;
-    char *text; /* of the script, valid once it is flushed */
+    char *text; /* the script, valid once it is flushed */
     size_t length;
 };
 

@@ -56,7 +56,7 @@ struct pp_plot_memory {
     int count;
     bool has_bytes;
     bool has_fits;         /* bars have `is_over`; else a bar is over if it is above the capacity */
-    double capacity_bytes; /* of the device, drawn as a line; 0 = not known */
+    double capacity_bytes; /* capacity of the device, drawn as a line; 0 = not known */
 };
 enum pp_status pp_plot_memory(struct pp_arena *arena, const struct pp_plot_memory *memory,
                               const struct pp_plot_target *target, struct pp_error *err);

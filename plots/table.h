@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct pp_table {
-    const char *name;     /* of the file, for messages */
+    const char *name;     /* name of the file, for messages */
     const char **columns; /* [column_count] as in the header */
     int column_count;
     const char ***cells; /* [row][column] text; "" if empty */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct pp_trace_about {
-    const char *version; /* of the program that ran */
+    const char *version; /* version of the program that ran */
     /* the machine, on which durations depend */
     const char *cpu, *backend, *kernels, *transport, *clock; /* clock: "virtual" or "wall" */
     int cores;                                               /* 0: not known */

@@ -7,8 +7,8 @@
 
 /* A run: instructions and their times. Only `name` and `engine` must outlive the call. */
 struct pp_trace_source {
-    const char *name; /* of the program */
-    uint64_t hash;    /* of the program */
+    const char *name; /* name of the program */
+    uint64_t hash;    /* hash of the program */
     const char *engine;
     int ranks;
     const int32_t *begin; /* [ranks + 1]: instructions of rank r are begin[r] .. begin[r + 1] - 1 */
@@ -20,7 +20,7 @@ struct pp_trace_source {
     struct pp_cost (*cost)(const void *program, const struct pp_costs *costs, int instruction,
                            bool is_fused);
     const bool *is_concurrent;    /* [instruction]: concurrent with compute of its rank; or NULL */
-    struct pp_op_style style;     /* of cells; slots are not printed */
+    struct pp_op_style style;     /* style of cells; slots are not printed */
     const struct pp_costs *costs; /* bytes, and shares of compute ops */
     int replicas, steps;          /* at least 1 */
     /* [(step * instructions + instruction) * replicas + replica]; posted and matched may be NULL,

@@ -29,7 +29,7 @@ int pp_message_compare(const void *left, const void *right);
 /* A message whose two events are both in the trace. */
 struct pp_arrow {
     int send, recv; /* events */
-    int id;         /* unique, not contiguous */
+    int id;
 };
 /* Lists the messages by key, in the arena, without events that are not `is_drawn` [event]; returns
  * their number. Of ends with one key the k-th SEND belongs to the k-th RECV. */

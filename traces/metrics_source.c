@@ -8,7 +8,7 @@
 
 /* Shares of compute ops of one kind, stage and split, computed once. */
 struct known {
-    uint8_t granules; /* of their op; 0 = not computed yet */
+    uint8_t granules; /* granules of their op; 0 = not computed yet */
     struct pp_shares shares;
 };
 struct walker {
@@ -121,7 +121,7 @@ static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp
         const enum pp_stream stream = pp_op_kinds[s->kind[i]].stream;
         const bool is_compute = stream == PP_STREAM_COMPUTE;
         if (!is_compute && (stream != PP_STREAM_CONTROL || end_ps == clock_ps))
-            continue; /* a control op that takes no time */
+            continue; /* other streams, and control ops that take no time */
         if (is_compute)
             add_compute(w, i, pp_units_s(start_ps), pp_units_s(end_ps),
                         s->step_of ? s->step_of[i] : step, walk);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct pp_step {
-    struct pp_trace trace; /* that step alone; its times begin with the step */
+    struct pp_trace trace; /* a trace of that step; its times begin with the step */
     int number;            /* in the whole trace */
     int steps;             /* number of steps that it is chosen from */
     bool is_overlapping;

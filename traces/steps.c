@@ -13,7 +13,7 @@ struct cutter {
     struct pp_arena *arena;
     const struct pp_trace *trace;
     struct pp_stepped *stepped;
-    int *numbers; /* of all steps, ascending */
+    int *numbers; /* numbers of all steps, ascending */
     int *place;   /* [event] its index within its slice */
 };
 

@@ -33,16 +33,16 @@ struct pp_trace_event {
     double posted_s, matched_s; /* NAN if the op has none */
     double start_s, end_s;
     double bytes;
-    double share_s[PP_SHARES]; /* of a compute event (not written to CSV) */
+    double share_s[PP_SHARES]; /* shares of a compute event (not written to CSV) */
     double forward_frac;       /* fused pair: share of its forward; NAN = not known (not in CSV) */
     int waits_for; /* WAIT: index of the event waited for, else -1 (not in CSV; is found) */
 };
 
 struct pp_trace {
-    const char *program; /* name */
+    const char *program;
     uint64_t program_hash;
     const char *engine;                 /* "dag", "simgrid", "cpu", ... */
-    const struct pp_trace_about *about; /* of a real run; NULL: not known (not written to CSV) */
+    const struct pp_trace_about *about; /* settings of a real run; NULL: not known (not in CSV) */
     int ranks, replicas, steps;
     bool is_partial;          /* some kinds of ops only, and no program hash (not written) */
     const char *const *notes; /* on how it was read: sentences, ended by NULL; or NULL */

@@ -111,7 +111,7 @@ static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, vo
 struct query {
     const struct pp_attention *a;
     size_t batch, width, key_offset, value_offset; /* width: of a token in qkv */
-    size_t offset, out_offset;                     /* of the query in qkv[split], in out */
+    size_t offset, out_offset;                     /* place of the query in qkv[split], in out */
     int keys;
     double scale;
     double *lse;

@@ -6,7 +6,7 @@
 
 /* Columns that vary within a series. */
 struct inputs {
-    struct pp_chart chart; /* of the rows of the series alone */
+    struct pp_chart chart; /* only the rows of the series */
     int *columns, count;
 };
 

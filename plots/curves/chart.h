@@ -32,7 +32,7 @@ struct pp_curve_same {
 
 struct pp_curve_mark {
     double x, y; /* in the units of the table */
-    int style;   /* of its series; -1 = no series */
+    int style;   /* style of its series; -1 = no series */
     const char *label;
 };
 
@@ -66,7 +66,7 @@ struct pp_chart {
     int category_count;
     struct pp_curve *series; /* in the order of the legend */
     int series_count;
-    bool is_crossed; /* series differ in two inputs: the legend goes by colours, then values */
+    bool is_crossed; /* series differ in two inputs: the legend is sorted by colours, then values */
     struct pp_curve_mark *marks; /* points of --points */
     int mark_count;
     struct pp_curve_axis x_axis, y_axis;

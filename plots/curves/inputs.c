@@ -33,7 +33,7 @@ bool pp_chart_is_input(const struct pp_chart *chart, int column)
 struct order {
     const struct pp_chart *chart;
     const int *rows, *columns;
-    int count; /* of columns */
+    int count; /* number of columns */
 };
 
 static int compare_texts(const struct order *order, int a, int b)

@@ -17,7 +17,7 @@ struct pp_report_run {
     int link_count;             /* 0 in unit mode */
 };
 struct pp_report {
-    const char *name; /* of the file */
+    const char *name; /* name of the file */
     struct pp_report_run *runs;
     int count; /* at least 1 */
 };

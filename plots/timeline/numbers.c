@@ -48,7 +48,7 @@ static double text_em(const char *text)
 struct group {
     double *widths_in;
     int count, capacity;
-    double widest_em; /* of their texts, with margins */
+    double widest_em; /* widest text, with margins */
 };
 
 static void add(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel,

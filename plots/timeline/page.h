@@ -18,7 +18,7 @@ struct pp_timeline_panel {
     uint64_t numbered; /* bits of the kinds of boxes that have numbers */
     struct pp_timeline_message *messages;
     int message_count;      /* 0: no arrows */
-    double top_in, foot_in; /* of the rows, from the foot of the page */
+    double top_in, foot_in; /* ends of the rows, from the foot of the page */
 };
 
 struct pp_timeline_page {
@@ -29,12 +29,12 @@ struct pp_timeline_page {
     const char *axis;           /* its label */
     const char *unit;           /* unit of the axis: "ms" */
     double unit_s;              /* seconds per unit */
-    double span;                /* of the axis, in that unit */
+    double span;                /* length of the axis, in that unit */
     double origin;              /* label of the axis's begin, in that unit */
-    double left_in, right_in;   /* of the rows, from the left of the page */
-    double pitch_in, height_in; /* of a row, and of the box in it */
+    double left_in, right_in;   /* ends of the rows, from the left of the page */
+    double pitch_in, height_in; /* height of a row, and of the box in it */
     bool has_short_numbers;     /* numbers without splits and ranges */
-    double number_pt;           /* of the micro-batch numbers; 0 = none */
+    double number_pt;           /* font size of micro-batch numbers; 0 = none */
     double legend_in;           /* height of the legend, at the foot of the page */
 };
 

@@ -11,7 +11,7 @@
 
 struct pp_timeline_op {
     uint8_t kind;         /* enum pp_op_kind, of a compute op */
-    uint8_t split;        /* of the sequence */
+    uint8_t split;        /* index of the sequence split */
     uint8_t granules;     /* micro-batches mb .. mb + granules - 1; 0 if mb is -1 */
     uint16_t stage;       /* in its pipeline */
     uint16_t pipe, chunk; /* 0 .. pipes - 1, 0 .. chunks - 1 */
@@ -22,14 +22,14 @@ struct pp_timeline_op {
 struct pp_timeline_box {
     int rank, step;                   /* step: index into `steps` */
     bool is_fused;                    /* a fused pair: both ops run all the time */
-    float forward_frac;               /* of a fused pair: the share of `op`; a third if unknown */
+    float forward_frac;               /* share of `op` in a fused pair; a third if unknown */
     struct pp_timeline_op op, second; /* `second` of a fused pair only */
     double start_s, end_s;
 };
 
 struct pp_timeline_message {
     int from, to;          /* ranks */
-    double start_s, end_s; /* of the transfer */
+    double start_s, end_s; /* times of the transfer */
     double made_s, used_s; /* end of the op that made it, start of the op that uses it; NAN if the
                             * trace has no such op */
 };
@@ -49,7 +49,7 @@ struct pp_timeline {
     int step_count;
     double begin_s, end_s; /* first start of a box, last end of any event */
     int ids;               /* micro-batches are 0 to ids - 1 */
-    int splits;            /* of the sequence, at least 1 */
+    int splits;            /* splits of a sequence, at least 1 */
     int pipes, stages;     /* stages: of the longest pipeline */
     int chunks;            /* most chunks of one pipeline on one rank */
     uint16_t *pipe_of;     /* [ids] */

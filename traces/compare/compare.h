@@ -32,8 +32,8 @@ struct pp_compare_side {
     int steps;           /* number of steps of the figures */
     bool is_overlapping; /* steps overlap: no barrier */
     double step_s, bubble_frac, span_bubble_frac;
-    double before_s; /* of the step, until the first rank begins: outside of the program */
-    double part_s[PP_TIME_PARTS]; /* of an average rank; their sum is the step */
+    double before_s;              /* until the first rank begins: outside of the program */
+    double part_s[PP_TIME_PARTS]; /* times of an average rank; their sum is the step */
     struct pp_rank_times *ranks;  /* [trace->ranks] */
 };
 
@@ -43,8 +43,8 @@ struct pp_compare_row {
     bool is_fused;
     int64_t count; /* pairs */
     double predicted_mean_s, measured_mean_s, measured_p50_s, measured_p95_s;
-    double error_frac; /* of the means */
-    double share_frac; /* of all |predicted - measured|; each end of a message counts half */
+    double error_frac; /* error of the means */
+    double share_frac; /* share of all |predicted - measured|; each end of a message is half */
 };
 
 /* Durations of one event of both traces. */

@@ -18,8 +18,8 @@ struct reader {
     struct pp_trace *trace;
     int capacity;
     bool has_process;
-    int64_t pid;       /* of the process of the next events */
-    int rank, replica; /* of that process */
+    int64_t pid;       /* process of the next events */
+    int rank, replica; /* rank and replica of that process */
     int max_rank, max_replica, max_step;
 };
 

@@ -33,7 +33,7 @@ static const char *const stream_names[] = {[PP_STREAM_COMPUTE] = "compute",
                                            [PP_STREAM_REDUCE] = "reduce",
                                            [PP_STREAM_COPY] = "copy",
                                            [PP_STREAM_CONTROL] = "control"};
-static const char weights_name[] = "weights"; /* of W concurrent with other compute */
+static const char weights_name[] = "weights"; /* stream of W concurrent with other compute */
 
 #define CLOCK_ERROR "# clock_error_s: "
 

@@ -59,7 +59,7 @@ enum { FUSED = PP_OP_KINDS }; /* an overlapped pair, after the kinds */
 struct moment {
     int64_t ps;
     enum event type;
-    int index; /* of a box, or an arrow */
+    int index; /* index of a box or an arrow */
     int order; /* among lines at the same time */
 };
 struct writer {

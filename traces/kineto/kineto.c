@@ -20,7 +20,7 @@ struct merger {
     struct pp_kineto_message *messages; /* [message_count] */
     int message_count;
     int64_t origin_ns;
-    int capacity; /* of events */
+    int capacity; /* capacity of events */
 };
 
 /* ---- steps -----------------------------------------------------------------------------------*/

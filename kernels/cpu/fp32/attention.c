@@ -12,7 +12,7 @@ enum { BLOCK = 64 };
 /* 64 queries of one head of one sequence, and their scratch. */
 struct block {
     const struct pp_attention *a;
-    size_t width, out_width;                    /* of a token in qkv, in out */
+    size_t width, out_width;                    /* elements of a token in qkv, in out */
     size_t row, query, key, value, out;         /* first token; columns of this head */
     size_t first, count, chunks;                /* queries of the split; 16s of them */
     size_t hidden;                              /* keys before the diagonal */

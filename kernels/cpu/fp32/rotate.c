@@ -8,7 +8,7 @@
 
 /* Up to 16 neighbouring pairs, in all heads of all sequences. */
 struct strip {
-    size_t count; /* of pairs */
+    size_t count; /* number of pairs */
     double cosine[LANES], sine[LANES], step_cosine[LANES], step_sine[LANES];
 };
 

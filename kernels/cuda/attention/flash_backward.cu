@@ -18,7 +18,7 @@
 
 using namespace flash;
 
-enum { QUERIES = 64 }; /* of a tile in the loop */
+enum { QUERIES = 64 }; /* queries of a tile in the loop */
 
 /* ---- gradients of queries -------------------------------------------------------------------- */
 

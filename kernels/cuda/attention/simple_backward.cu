@@ -8,7 +8,7 @@ using namespace simple;
 struct tiles {
     float *row_a, *row_b, *column_a, *column_b;
     float *weights;              /* [ROWS_OF_WARP][COLUMNS] of the warp */
-    int width, pitch, row, lane; /* of tiles; first row of the warp */
+    int width, pitch, row, lane; /* sizes of tiles; first row of the warp */
 };
 
 static __device__ struct tiles tiles_of(float *shared, int head_dim)

@@ -20,7 +20,7 @@ void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, cons
 enum pp_cuda_verdict { PP_CUDA_UNTRIED, PP_CUDA_TRYING, PP_CUDA_SAME, PP_CUDA_OTHER };
 struct pp_cuda_over {
     int verdict, telling; /* enum pp_cuda_verdict; conclusive samples */
-    int tries;            /* of the host */
+    int tries;            /* number of trials */
 };
 /* Counts samples while c is the input of the epilogue, and g->product the result. */
 void pp_cuda_over_sample(const struct pp_cuda_stream *stream, const struct pp_gemm *g,

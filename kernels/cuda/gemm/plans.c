@@ -21,7 +21,7 @@ struct plan {
 struct pp_cuda_plans {
     struct pp_arena *arena;
     struct pp_cuda_plan_counts counts;
-    int sm_count;               /* of the whole device; 0 = unknown */
+    int sm_count;               /* number in the whole device; 0 = unknown */
     struct pp_cuda_over *overs; /* [OVERS], shared with the device; NULL: no memory */
     int over_count;
     struct plan *buckets[BUCKETS];

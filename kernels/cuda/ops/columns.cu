@@ -18,7 +18,7 @@ template <class T> struct columns {
     int rows, width, chunk_rows;
     const T *dy, *x;
     const float *stats; /* [rows][2] */
-    float *partials;    /* of dy, then of dgamma: [chunks][width] each */
+    float *partials;    /* sums of dy, then of dgamma: [chunks][width] each */
 };
 
 /* Sums the block's 8 rows of threads, column by column, into a row of partials. */

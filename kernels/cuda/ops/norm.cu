@@ -141,7 +141,7 @@ __global__ __launch_bounds__(ROW_THREADS_MAX, 1) void norm_backward_kernel(norm_
     const int64_t at = (int64_t)r.row * n.width;
     const float mean = n.stats[2 * (int64_t)r.row], inverse = n.stats[2 * (int64_t)r.row + 1];
     cached_rows<T, N, 3> row; /* x, dy, base */
-    float sums[2] = {0, 0};   /* of g, of g h */
+    float sums[2] = {0, 0};   /* sums of g, of g h */
 
     row.from[0] = n.x + at;
     row.from[1] = n.dy + at;
