@@ -1,4 +1,4 @@
-/* gnuplot as a child process: the script goes in, pictures or characters come out. */
+/* gnuplot as a child process: reads the script, writes pictures or characters. */
 #define _GNU_SOURCE /* pipe2, posix_spawn_file_actions_addchdir_np */
 
 #include "plots/gnuplot.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# compile.sh SAID NVCC ARGUMENTS...: compile, and keep what nvcc and ptxas say in the file SAID, where
-# tests/cuda/spills.sh reads it. Errors and warnings are shown as well.
+# compile.sh SAID NVCC ARGUMENTS...: compile, and write the output of nvcc and ptxas to the file SAID,
+# for tests/cuda/spills.sh. Errors and warnings are printed, too.
 said=$1
 shift
 "$@" >"$said" 2>&1

@@ -1,4 +1,4 @@
-/* The prediction over the measurement: the median step of each. */
+/* The median steps of prediction and measurement, one above the other. */
 #include "traces/compare/compare.h"
 
 #include "core/units.h"

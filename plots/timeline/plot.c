@@ -1,4 +1,4 @@
-/* The timeline of one trace, and several above each other. */
+/* The timeline of one trace, and of several, one above the other. */
 #include "plots/timeline/parts.h"
 
 static enum pp_status print_characters(const struct pp_plot_timeline_panel *panels, int count,

@@ -1,4 +1,4 @@
-/* Messages between processes, and the clocks that follow from them. */
+/* Messages between processes, and corrections of clocks that follow from them. */
 #include "traces/kineto/parts.h"
 
 #include "core/quantile.h"

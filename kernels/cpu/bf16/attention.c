@@ -1,4 +1,4 @@
-/* Attention in bfloat16; gradients of keys and values are sums in double over a key's queries. */
+/* Attention in bfloat16. Gradients of a key head are sums in double over its queries. */
 #include "kernels/cpu/bf16/bf16.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* SwiGLU; gelu(x) = x sigmoid(2 u) = x (1 + tanh u) / 2, which is precise if tanh u is near -1. */
+/* SwiGLU and GELU: gelu(x) = x sigmoid(2 u) = x (1 + tanh u) / 2, precise for tanh u near -1. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 

@@ -1,4 +1,4 @@
-/* LayerNorm and RMSNorm. A row is read twice, from the first cache: mean, then deviation. */
+/* LayerNorm and RMSNorm. All passes over a row except the first read the first cache. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 

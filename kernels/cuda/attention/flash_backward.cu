@@ -1,11 +1,10 @@
 /* kernels/cuda/attention/flash_backward.cu — FlashAttention-2 (Dao 2023), backward, bf16.
  *
- * Algorithm 2 there, as two kernels without atomics: gradients of queries, then of keys and values.
- * Both recompute the scores. This takes 7 products of tiles in place of 5, and all exponentials
- * twice. There are two ways to do with 5 products and still add in a fixed order. One keeps a float
- * copy of dqueries for each tile of keys. At head_dim 64 this is 64 KiB of traffic for a pair of
- * tiles of 128, half the time of its products on an H200. The other lets blocks wait for each
- * other, which hangs if some cannot run.
+ * Algorithm 2, as two kernels without atomics: gradients of queries, then of keys and values. Both
+ * recompute the scores. This takes 7 products of tiles in place of 5, and all exponentials twice.
+ * 5 products in a fixed order are possible in two ways. One has a float copy of dqueries for each
+ * tile of keys. At head_dim 64 this is 64 KiB of traffic for a pair of tiles of 128, half the time
+ * of its products on an H200. In the other blocks wait for each other; it hangs if some cannot run.
  *
  *                    head_dim   resident tile   tiles in the loop   registers   shared
  *   flash_queries       64       128 queries         64 keys           255       64 KiB
@@ -13,7 +12,7 @@
  *   flash_keys          64       128 keys            64 queries        246       65 KiB
  *   flash_keys         128        64 keys            64 queries        246       97 KiB
  *
- * No spills. Tiles that causality hides are not loaded; only tiles on the diagonal are masked. */
+ * No spills. Hidden tiles are not loaded; only tiles on the diagonal are masked. */
 #include "kernels/cuda/attention/flash.cuh"
 
 using namespace flash;

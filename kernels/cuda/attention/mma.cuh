@@ -1,6 +1,5 @@
 /* kernels/cuda/attention/mma.cuh — tensor cores and asynchronous copies: PTX for sm_80 and later,
- * or the emulation's functions of the same names. All lanes of a warp call the first three
- * together.
+ * or the emulation's functions of the same names. A whole warp calls mma and ldmatrix.
  *
  * Fragments are those of the PTX ISA, "Matrix Fragments for mma.m16n8k16". For lane l, with
  * g = l / 4 and t = l % 4:
