@@ -4,7 +4,6 @@
 #include "exec/cli.h"
 #include "exec/run.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* Ends the process; no other thread can print any more. */

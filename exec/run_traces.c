@@ -3,7 +3,6 @@
 #include "exec/host/host.h"
 #include "exec/run.h"
 #include "schedules/registry.h"
-#include "schedules/select/options.h"
 #include "traces/formats/formats.h"
 
 #include <errno.h>

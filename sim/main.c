@@ -6,7 +6,6 @@
 #include "sim/simgrid/engines.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static pp_command_function *const COMMANDS[] = {

@@ -8,8 +8,9 @@
 # Read are paragraphs of Markdown outside of blocks of code, and comments of C, CUDA, shell, Meson and
 # tests/cli/*.t. Texts in quotes of C, and names in its code, are read for words alone. Counted are words for
 # persons that stand for processes, and words of place that stand for time. Sentences of more than 25 words or
-# more than one colon are counted too. In prose, code in `backquotes`, paths and identifiers are one word each,
-# and never a forbidden one.
+# more than one colon are counted too. A comment of production code does not begin with a clause in place of a
+# noun, such as "What it needs". Nor does it begin inside a sentence, such as "Of the rank". In prose, code in
+# `backquotes`, paths and identifiers are one word each, and never a forbidden one.
 set -eu
 cd "$(dirname "$0")/.."
 exec python3 - "$@" <<'PYTHON'
@@ -19,6 +20,7 @@ LONGEST = 25
 WORDS = re.compile(r"\b(nobody|somebody|anybody|whoever|unkind(?:ly)?|strangers?|g[eo]ts? on|behind|besides?)\b", re.I)
 IN_NAMES = re.compile(r"(?<![a-z])(nobody|somebody|anybody|whoever|unkind|strangers?|behind|besides?)(?![a-z])")
 TOKEN = re.compile(r'/\*(.*?)\*/|//([^\n]*)|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\])\'', re.S)
+OPENING = re.compile(r"\s*(Of|What|Those|Whose|Who)\s")
 CODE = re.compile(r"`[^`]*`|<[^<>\s][^<>]*>|\S*[\w)][_/=(|\[]\S*?(?=[.,;:!?)]*(?:\s|$))|\b[\w-]+\.[\w.]*\w\b|--?\w[\w-]*")
 END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(`\[]?[A-Z0-9X])|\n\s*\n|\f") # \f: put where a piece ends
 LEFT_OUT = re.compile(r"^(LICENSE|docs/schedules\.md)|pride_and_prejudice|/(corpus|data)/")
@@ -65,6 +67,13 @@ def hashes(text):
 READERS = {"md": markdown, "c": c, "h": c, "cu": c, "cuh": c, "cc": c, "sh": hashes, "build": hashes, "t": hashes}
 
 
+def openings(text):
+    for token in TOKEN.finditer(text):
+        found = OPENING.match(token[1] or token[2] or "")
+        if found:
+            yield text.count("\n", 0, token.start()) + 1, found[1], token[0]
+
+
 def faults(text, is_prose):
     bare = CODE.sub(lambda m: "X" + "\n" * m[0].count("\n"), text)
     for found in WORDS.finditer(bare):
@@ -90,12 +99,15 @@ for path in subprocess.check_output(["git", "ls-files", "--", *paths], text=True
     reader = READERS.get(path.rsplit(".", 1)[-1])
     if not reader or LEFT_OUT.search(path):
         continue
-    for line, text, is_prose in reader(open(path, encoding="utf-8").read()):
-        for at, bare, fault in faults(text, is_prose):
-            counts[path] = counts.get(path, 0) + 1
-            if not quiet:
-                here = " ".join(bare[at : at + 70].split())
-                print("%s:%d: %s: %s" % (path, line + bare.count("\n", 0, at), fault, here))
+    whole = open(path, encoding="utf-8").read()
+    found = [(line + bare.count("\n", 0, at), fault, bare[at:])
+             for line, text, is_prose in reader(whole) for at, bare, fault in faults(text, is_prose)]
+    if reader is c and not path.startswith(("tests/", "bench/", "docs/")):
+        found += [(line, "a comment that begins with \"%s\"" % word, comment) for line, word, comment in openings(whole)]
+    for line, fault, here in found:
+        counts[path] = counts.get(path, 0) + 1
+        if not quiet:
+            print("%s:%d: %s: %s" % (path, line, fault, " ".join(here[:70].split())))
 if quiet:
     for path, count in sorted(counts.items(), key=lambda item: -item[1])[:40]:
         print("%5d %s" % (count, path))

@@ -1,8 +1,6 @@
 /* Lower bounds on the time and memory of a step, from closed forms. */
 #include "schedules/order/bound.h"
 
-#include "schedules/order/closed_form.h"
-
 #include <math.h>
 
 #define ROUNDING 1e-9 /* relative: of sums in another order, and of rounding to picoseconds */

@@ -2,11 +2,9 @@
 #include "sim/command/commands.h"
 
 #include "core/cluster/cluster.h"
-#include "core/cluster/fabric.h"
 #include "core/text/file.h"
 #include "core/text/output.h"
 #include "core/units.h"
-#include "sim/cli/cli.h"
 #include "sim/import/cluster_import.h"
 #include "sim/platform/platform.h"
 #include "sim/report/text.h"

@@ -7,7 +7,6 @@
 #include "sim/page/page.h"
 #include "sim/plan/search.h"
 #include "sim/plan/state.h"
-#include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 
 #include <string.h>

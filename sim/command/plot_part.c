@@ -2,7 +2,6 @@
 #include "sim/command/plot_part.h"
 
 #include "core/units.h"
-#include "sim/cli/cli.h"
 #include "traces/step.h"
 
 #include <limits.h>

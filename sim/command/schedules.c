@@ -2,8 +2,6 @@
 #include "plots/plot.h"
 #include "schedules/registry.h"
 #include "sim/command/commands.h"
-#include "sim/report/report.h"
-#include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 
 /* Text such as "(D-1) / (N + D-1) (exact)". */

@@ -3,7 +3,6 @@
 
 #include "core/units.h"
 #include "sim/cli/wish.h"
-#include "sim/config/inputs.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "core/units.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_WIRES = 1 << 26 };
 

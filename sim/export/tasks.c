@@ -4,7 +4,6 @@
 #include "core/units.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Returns the tag of the message by which a receiver tells the sender that it has posted. */
 static uint32_t token_tag(const struct pp_export_walk *w, int message)

@@ -5,7 +5,6 @@
 #include "core/units.h"
 #include "plots/page/page.h"
 #include <math.h>
-#include <string.h>
 
 /* ---- other schedules at the layout of a run -------------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include "sim/resolve/resolve.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_TOKENS = 1024, MOST_MBS = 8, MOST_FRAMES = 1 << 24 };
 

@@ -8,7 +8,6 @@
 #include "sim/report/text.h"
 
 #include <jansson.h>
-#include <string.h>
 
 enum { WIDTH = 80, INDENT = 13 };
 

@@ -2,7 +2,6 @@
 #include "sim/published/parts.h"
 
 #include "core/units.h"
-#include "sim/cli/cli.h"
 
 #include <inttypes.h>
 #include <math.h>

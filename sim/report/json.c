@@ -1,5 +1,4 @@
 /* The report as JSON, "pipesim.report/1". Without "meta" the output is bit-identical. */
-#include "core/printable.h"
 #include "core/text/json_write.h"
 #include "sim/config/buckets.h"
 #include "sim/config/gathers.h"

@@ -4,13 +4,11 @@
 #include "core/cluster/slow.h"
 #include "core/units.h"
 #include "schedules/evaluate/makespan.h"
-#include "schedules/verify/verify.h"
 #include "sim/config/steps.h"
 #include "sim/run/fold.h"
 #include "sim/run/prepare.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Flops of a sample. An ignored head costs no time, so its flops must not raise the MFU. */
 static double flops_per_sample(const struct pp_config *c)

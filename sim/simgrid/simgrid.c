@@ -3,7 +3,6 @@
 #include "sim/simgrid/engines.h"
 
 #include "core/text/progress.h"
-#include "core/units.h"
 #include "sim/engine/interpret.h"
 #include "sim/simgrid/child.h"
 #include "sim/simgrid/module/module.h"

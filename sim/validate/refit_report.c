@@ -5,7 +5,6 @@
 #include "core/quantile.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { STEPS_MAX = 8 };
 

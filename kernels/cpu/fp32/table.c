@@ -1,6 +1,5 @@
 /* The table of one instruction set level. */
 #include "kernels/cpu/fp32/fp32.h"
-#include "kernels/cpu/levels.h"
 #include "kernels/cpu/shared.h"
 
 static void gemm(void *stream, const struct pp_gemm *g)

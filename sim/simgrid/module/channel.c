@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 bool pp_probe_send(int channel, const void *data, size_t bytes)
 {
