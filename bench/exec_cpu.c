@@ -22,7 +22,7 @@ static double best_gemm(const struct pp_kernels *k)
     double best = 0;
 
     for (int n = 512; n <= 2048; n *= 2) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const size_t size = (size_t)n * (size_t)n;
         float *a = PP_ARRAY(arena, float, 3 * size);
         const struct pp_gemm g = {.m = n,
@@ -137,7 +137,7 @@ static void arithmetic(double peak)
     printf("arithmetic: forward and backward of 8 micro-batches on one core, vocabulary 256\n"
            "  layers hidden  seq  mbs   ms/step   GF/s   of the best sgemm\n");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = cases[i];
         struct exec_run run;
 
@@ -190,7 +190,7 @@ static void interpreter(void)
     printf("\ninterpreter: nothing is computed; clocks, messages, trace and checks as always\n"
            "  schedule     ranks  micro-batches  instructions   ns each\n");
     for (int i = 0; i < 3; i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct exec_case c = {.schedule = (const char *[]){"1f1b", "zb-h1", "zbv"}[i],
                                     .shape = {.ranks = 8, .micro_batches = 64},
                                     .replicas = 1,
@@ -236,7 +236,7 @@ static void machinery(void)
         "\npipeline: 8 layers, hidden 128, seq 64, 8 micro-batches of 4; CPU time of all threads\n"
         "  schedule     ranks   activations   outside ops   total, as a ratio to the loop\n");
     for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct exec_case c = {.schedule = runs[i].schedule,
                                     .shape = {.ranks = runs[i].ranks, .micro_batches = 8},
                                     .replicas = 1,

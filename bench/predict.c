@@ -48,7 +48,7 @@ static struct exec_case other_of(const struct exec_case *c, int splits)
 /* One training run of `c`, predicted from its own warm-up steps, then from another schedule. */
 static bool measure(const struct exec_case *c, struct row *row)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run, calibrating;
     struct pp_calibration *calibration;
     struct pp_error err = {0};

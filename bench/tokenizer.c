@@ -34,7 +34,7 @@ static void measure(const struct pp_tokenizer *tokenizer, struct pp_named_bytes 
     double best_s = 1e9;
 
     for (int trial = 0; trial < TRIALS; trial++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const double start_s = cpu_s();
         must(pp_tokenizer_encode(arena, tokenizer, text, &tokens, &err), &err);
         const double took_s = cpu_s() - start_s;
@@ -46,7 +46,7 @@ static void measure(const struct pp_tokenizer *tokenizer, struct pp_named_bytes 
 
 int main(int argc, char **argv)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_tokenizer *tokenizer;
     struct pp_error err = {0};
 

@@ -13,7 +13,6 @@ typedef void (*pp_exec_stuck_fn)(const struct pp_error *err);
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                    FILE *out, pp_exec_stuck_fn on_stuck, struct pp_error *err);
 
-/* ---- exec/run_traces.c ---- */
 /* Checks names, folders and permissions of --trace and --predicted-trace before training. PP_EINVAL
  * for other suffixes and for one file under two names, PP_EFAIL if one cannot be written. */
 enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_exec_wish *wish,
@@ -25,7 +24,6 @@ bool pp_exec_traces_are_asked(const struct pp_exec_wish *wish);
 enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_run *run, struct pp_error *err);
 
-/* ---- exec/run_plot.c ---- */
 /* Checks the target of --plot before training; target->out is NULL without it. PP_EINVAL for names
  * that are no picture and for two results on stdout, PP_EFAIL if it cannot be written. */
 enum pp_status pp_exec_plot_open(struct pp_arena *arena, const struct pp_exec_wish *wish, FILE *out,

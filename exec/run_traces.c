@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what a trace says of its run -------------------------------------------------------------*/
+/* ---- what a trace says of its run ------------------------------------------------------------ */
 
 /* Options that pipesim shares, as typed. Those of single schedules go between the two lists. */
 static const char *const SIZES[] = {"vp", "pipelines", "splits", NULL};
@@ -112,7 +112,7 @@ about_of(struct pp_arena *arena, const struct pp_exec_wish *wish, const struct p
     return about;
 }
 
-/* ---- the files ------------------------------------------------------------------------------*/
+/* ---- the files ------------------------------------------------------------------------------- */
 
 bool pp_exec_traces_are_asked(const struct pp_exec_wish *wish)
 {

@@ -37,7 +37,6 @@ struct pp_plot_target {
 enum pp_status pp_plot_target_parse(const char *path, struct pp_plot_target *target,
                                     struct pp_error *err);
 
-/* ---- plots/size.c ---- */
 /* Reads a size, "6x4", "6x4in", "15x10cm"; NULL keeps it. PP_EINVAL has the expected form. */
 enum pp_status pp_plot_size_parse(const char *text, struct pp_plot_target *target,
                                   struct pp_error *err);
@@ -80,13 +79,11 @@ const char *pp_figure_quote(const struct pp_figure *figure, const char *text);
 /* Text of a comment of the script or its data: on one line, control characters become spaces. */
 const char *pp_figure_remark(const struct pp_figure *figure, const char *text);
 
-/* ---- plots/size.c ---- */
 /* Breaks the text at spaces into at most `lines` lines; "..." replaces the rest. In the arena. */
 const char *pp_figure_wrap(struct pp_arena *arena, const char *text, int characters, int lines);
 /* Characters of usual text in that many inches; in the terminal, `length_in` is in characters. */
 int pp_figure_characters(const struct pp_figure *figure, double length_in);
 
-/* ---- plots/style.c ---- */
 /* Line styles 1 .. PP_STYLES of every script: colour, dash and symbol; all differ in grey, too. */
 enum { PP_STYLES = 8 };
 void pp_style_define(const struct pp_figure *figure);

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* ---- plots/curves: any column over any other ---- */
+/* ---- plots/curves: any column over any other ------------------------------------------------- */
 struct pp_chart;
 /* A named picture: columns for those that the command line does not give. */
 struct pp_curve_kind {
@@ -41,7 +41,7 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
                               const struct pp_curves *curves, const struct pp_plot_target *target,
                               struct pp_error *err);
 
-/* ---- plots/memory/memory.c: bytes by component ---- */
+/* ---- plots/memory/memory.c: bytes by component ----------------------------------------------- */
 enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers other */
 struct pp_plot_bar {
     const char *label; /* "0", "1", ... of ranks, or the name of a schedule */
@@ -68,7 +68,7 @@ struct pp_plot_memory_part {
 extern const struct pp_plot_memory_part pp_plot_memory_parts[PP_PLOT_MEMORY_PARTS];
 /* Title of a run's picture; of several runs' if `schedule` is NULL. */
 const char *pp_plot_memory_title(struct pp_arena *arena, const char *schedule, bool is_unit);
-/* ---- plots/memory/table.c ---- */
+/* ---- plots/memory/table.c -------------------------------------------------------------------- */
 /* Bars of a sweep: one for each row that meets `options->where`, at its fullest rank. Labels are
  * the columns `options->by`; NULL: the inputs that differ. PP_EINVAL for missing columns and
  * texts. */
@@ -76,7 +76,7 @@ enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_tabl
                                     const struct pp_curves *options, struct pp_plot_memory *memory,
                                     struct pp_error *err);
 
-/* ---- plots/memory/time.c: memory of ranks over the time of a step ---- */
+/* ---- plots/memory/time.c: memory of ranks over the time of a step ---------------------------- */
 /* Steps of held memory: each value is valid until the next time. */
 struct pp_held_curve {
     double *time_s, *held; /* [count], times ascend */
@@ -100,14 +100,14 @@ struct pp_plot_held {
 };
 enum pp_status pp_plot_held(struct pp_arena *arena, const struct pp_plot_held *held,
                             const struct pp_plot_target *target, struct pp_error *err);
-/* ---- plots/memory/held.c ---- */
+/* ---- plots/memory/held.c --------------------------------------------------------------------- */
 /* Chunk activations that each rank of replica 0 holds, from the start of F to the end of B or W. Of
  * many steps without overlap the last one is drawn. `granules` are ids of a micro-batch; 0: the
  * most that a forward covers. PP_EINVAL if a rank frees more than it holds. */
 enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace *trace,
                                   int granules, struct pp_plot_held *held, struct pp_error *err);
 
-/* ---- plots/memory/heat.c: utilisation of links over time ---- */
+/* ---- plots/memory/heat.c: utilisation of links over time ------------------------------------- */
 struct pp_plot_heat {
     const char *title;
     const char **rows;       /* [row_count] names; names of one class are neighbours */
@@ -132,7 +132,7 @@ struct pp_plot_links {
 enum pp_status pp_plot_links(struct pp_arena *arena, const struct pp_plot_links *links,
                              const struct pp_plot_target *target, struct pp_error *err);
 
-/* ---- plots/timeline/plot.c ---- */
+/* ---- plots/timeline/plot.c ------------------------------------------------------------------- */
 struct pp_plot_timeline {
     const char *title;
     const char *time_unit;     /* NULL = seconds */
@@ -165,12 +165,12 @@ enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
                                        const struct pp_plot_timeline_panel *panels, int count,
                                        const struct pp_plot_timeline *options,
                                        const struct pp_plot_target *target, struct pp_error *err);
-/* ---- plots/timeline/gantt.c ---- */
+/* ---- plots/timeline/gantt.c ------------------------------------------------------------------ */
 /* Prints characters: a row per rank, a column per quantum of time. Wide charts are cropped with a
  * "… N more" marker, and an overview follows. PP_EINVAL as pp_timeline_make(), with no output. */
 enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_plot_timeline *options,
                               struct pp_terminal terminal, FILE *out, struct pp_error *err);
-/* ---- plots/timeline/step.c ---- */
+/* ---- plots/timeline/step.c ------------------------------------------------------------------- */
 /* Part of a trace of several steps that is shown: the median step, as pp_compare() chooses it. If
  * more than two steps overlap, it is the time of the middle one, with all concurrent ops. */
 struct pp_plot_step {
@@ -179,7 +179,7 @@ struct pp_plot_step {
     const char *note;             /* "step 9 of 17"; NULL: all is shown */
 };
 struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *trace);
-/* ---- plots/timeline/compare.c ---- */
+/* ---- plots/timeline/compare.c ---------------------------------------------------------------- */
 struct pp_comparison;
 struct pp_compare_options;
 /* pp_compare(), without its hints, which are options of `pipesim compare`. */
@@ -198,7 +198,7 @@ enum pp_status pp_plot_timelines(struct pp_arena *arena, const struct pp_trace *
                                  const struct pp_plot_timeline *options,
                                  const struct pp_plot_target *target, struct pp_error *err);
 
-/* ---- plots/memory/error.c: predicted over measured durations, a point for each op ---- */
+/* ---- plots/memory/error.c: predicted over measured durations, a point for each op ------------ */
 enum pp_status pp_plot_error(struct pp_arena *arena, const struct pp_trace *predicted,
                              const struct pp_trace *measured, const struct pp_plot_target *target,
                              struct pp_error *err);

@@ -81,7 +81,7 @@ static int pipeline_of(const struct pp_shape *shape, int mb)
     return mb % per_unit(shape) / per_pipeline(shape);
 }
 
-/* ---- limits ----------------------------------------------------------------------------------*/
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Doubling and halving need one pair of pipelines: with several pairs their slots collide. */
 static bool divides_ranks(const struct pp_shape *shape, int pipelines)
@@ -136,7 +136,7 @@ static void defaults(struct pp_shape *shape)
         shape->granules = concat_of(shape)->granules;
 }
 
-/* ---- auto ------------------------------------------------------------------------------------*/
+/* ---- auto ------------------------------------------------------------------------------------ */
 
 static void choose(struct pp_shape *shape, int concat)
 {
@@ -155,7 +155,7 @@ static const struct pp_schedule_variant *variants(const struct pp_shape *shape)
     return shape->option[PP_CONCAT_AT] == PP_CONCAT_AUTO ? all : NULL;
 }
 
-/* ---- closed forms ----------------------------------------------------------------------------*/
+/* ---- closed forms ---------------------------------------------------------------------------- */
 
 /* Idle time in units of D/f - 2: idle[0] of the first unit, idle[1] of each further one. idle[1] is
  * the intermediate bubble of section 3.5, which doubling and halving close when B = 2F. F = B gives

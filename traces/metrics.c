@@ -114,7 +114,7 @@ enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_
     return finish_fractions(metrics, err);
 }
 
-/* ---- the lists of a trace --------------------------------------------------------------------*/
+/* ---- the lists of a trace -------------------------------------------------------------------- */
 
 struct cursor {
     struct pp_arena *arena;

@@ -34,7 +34,7 @@ struct pp_metrics_concurrent {
     bool is_last; /* in the last step */
 };
 
-/* ---- events ----------------------------------------------------------------------------------*/
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* Part of the time of a compute op (enum pp_time_part); quantising counts as the op it serves. */
 extern const uint8_t pp_time_part_of_compute[PP_OP_KINDS];
@@ -163,7 +163,7 @@ static inline void pp_metrics_add_wait(struct pp_metrics_walk *walk, double star
         pp_metrics_add_wanting(walk, from_s, to_s, target, wire);
 }
 
-/* ---- lists -----------------------------------------------------------------------------------*/
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 struct pp_metrics_lists {
     int ranks, replicas;

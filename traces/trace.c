@@ -52,7 +52,7 @@ enum pp_status pp_trace_set_lists(struct pp_trace *trace, int64_t max_rank, int6
     return PP_OK;
 }
 
-/* ---- waits -----------------------------------------------------------------------------------*/
+/* ---- waits ----------------------------------------------------------------------------------- */
 
 /* Hash table over the cells of one list: the latest event of each text. */
 struct index {

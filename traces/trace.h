@@ -63,8 +63,6 @@ static inline int pp_trace_list_of(const struct pp_trace *trace, const struct pp
     return event->replica * trace->ranks + event->rank;
 }
 
-/* ---- for readers ---- */
-
 /* The end of the list (events of one rank and replica) that begins at event `from`. */
 int pp_trace_list_end(const struct pp_trace *trace, int from);
 /* Sets cell, kind, target, stream, and `is_concurrent` of a W. PP_EINVAL if it is no cell. */

@@ -126,7 +126,7 @@ enum pp_status pp_option_read(const struct pp_option *option, const char *text,
  * name several times, it is the entry of the parsed command. */
 const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, const char *name);
 
-/* ---- core/cli/command.c ---- */
+/* ---- core/cli/command.c ---------------------------------------------------------------------- */
 /* Returns the same command, with names and order of the table, quoted for a shell if needed. */
 const char *pp_options_command(struct pp_arena *arena, const struct pp_parsed *parsed);
 

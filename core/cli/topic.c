@@ -46,7 +46,7 @@ static void explain(const struct pp_topic *topic, FILE *out, int width)
 static enum pp_status unknown_topic(const struct pp_cli *cli, const char *topic,
                                     struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const int topics = topic_count(cli);
     const char **names =
         PP_ARRAY(scratch, const char *, cli->command_count + topics + SHELLS_COUNT + 2);

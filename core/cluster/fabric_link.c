@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* ---- links ------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
 /* Source and destination of a link of an ideal fabric. */
 static int pair_source(const struct pp_fabric *f, int index)
@@ -51,7 +51,7 @@ struct pp_fabric_link pp_fabric_link(const struct pp_fabric *f, int link)
     return l;
 }
 
-/* ---- names ------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const char *const ways[] = {"up", "down"};
 

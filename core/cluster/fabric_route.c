@@ -22,7 +22,7 @@ static void add_nic(struct pp_route_walk *walk, const struct pp_fabric *f, int n
     add(walk, f, PP_LEVEL_NIC, 2 * (node * f->size.rails + rail) + way);
 }
 
-/* ---- fat tree ---------------------------------------------------------------------------- */
+/* ---- fat tree -------------------------------------------------------------------------------- */
 
 /* Is true if two nodes are under different leaves whose uplinks count. */
 static bool climbs(const struct pp_fabric *f, int a, int b)
@@ -55,7 +55,7 @@ static void walk_fat_tree(const struct pp_fabric *f, int source, int dest,
     add_nic(walk, f, b, rail, DOWN);
 }
 
-/* ---- dragonfly --------------------------------------------------------------------------- */
+/* ---- dragonfly ------------------------------------------------------------------------------- */
 
 /* A router: its group, and its number in the group, chassis by chassis. */
 struct router {
@@ -131,7 +131,7 @@ static void walk_dragonfly(const struct pp_fabric *f, int source, int dest,
     add_nic(walk, f, b, local(f, dest) % f->size.rails, DOWN);
 }
 
-/* ---- torus ------------------------------------------------------------------------------- */
+/* ---- torus ----------------------------------------------------------------------------------- */
 
 /* Walks one dimension the shorter way; at half way up, but to 0 down, as SimGrid's TORUS. */
 static int walk_dimension(const struct pp_fabric *f, int node, int dim, int stride, int target,
@@ -162,7 +162,7 @@ static void walk_torus(const struct pp_fabric *f, int source, int dest, struct p
     }
 }
 
-/* ---- star -------------------------------------------------------------------------------- */
+/* ---- star ------------------------------------------------------------------------------------ */
 
 static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp_route_walk *walk)
 {
@@ -170,7 +170,7 @@ static void walk_star(const struct pp_fabric *f, int source, int dest, struct pp
     add_nic(walk, f, pp_fabric_node(f, dest), local(f, dest) % f->size.rails, DOWN);
 }
 
-/* ---- all --------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* Walks from one node to another, NICs included. */
 static void (*const shapes[PP_FABRIC_KINDS])(const struct pp_fabric *, int source, int dest,

@@ -20,7 +20,7 @@ enum {
     NUMBER_BYTES = 48,
 };
 
-/* ---- values: PP_EINVAL without the key, which is added later ------------------------------- */
+/* ---- values: PP_EINVAL without the key, which is added later --------------------------------- */
 
 static enum pp_status read_count(const char *value, int high, int *count, struct pp_error *err)
 {
@@ -83,7 +83,7 @@ static enum pp_status read_sizes(const char *value, int least, int most, int *si
     return PP_OK;
 }
 
-/* ---- the devices ------------------------------------------------------------------------- */
+/* ---- the devices ----------------------------------------------------------------------------- */
 
 /* Reads a rate, or the rate and the latency of a message. */
 static enum pp_status set_intra(struct pp_cluster_text *text, const char *value,
@@ -149,7 +149,7 @@ static enum pp_status set_attention(struct pp_cluster_text *text, const char *va
     return pp_error_set(err, PP_EINVAL, "expected fused or unfused");
 }
 
-/* ---- the fabric -------------------------------------------------------------------------- */
+/* ---- the fabric ------------------------------------------------------------------------------ */
 
 const char *const pp_fabric_names[PP_FABRIC_KINDS] = {
     [PP_FABRIC_FAT_TREE] = "fat-tree", [PP_FABRIC_DRAGONFLY] = "dragonfly",
@@ -228,7 +228,7 @@ static enum pp_status set_dragonfly(struct pp_cluster_text *text, const char *va
     return PP_OK;
 }
 
-/* ---- memory tiers ------------------------------------------------------------------------ */
+/* ---- memory tiers ---------------------------------------------------------------------------- */
 
 static enum pp_status set_tier(struct pp_cluster_text *text, enum pp_tier tier, const char *value,
                                struct pp_error *err)
@@ -243,7 +243,7 @@ static enum pp_status set_tier(struct pp_cluster_text *text, enum pp_tier tier, 
                : pp_error_set(err, PP_EINVAL, "%s", lack_rate);
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define TREES (1u << PP_FABRIC_FAT_TREE)
 #define FLIES (1u << PP_FABRIC_DRAGONFLY)

@@ -46,7 +46,7 @@ static struct pp_collective_time slower(double node_s, double network_s, double 
                                        .latency_s = latency_s};
 }
 
-/* ---- ring: n - 1 rounds, each passes a share of 1/n on -------------------------------------- */
+/* ---- ring: n - 1 rounds, each passes a share of 1/n on --------------------------------------- */
 
 static struct pp_collective_time ring_pass(const struct input *in)
 {

@@ -9,7 +9,7 @@
 enum { UNIT_KEYS = 6 };
 static const double UNIT_MAX = 1e6;
 
-/* ---- look-up ------------------------------------------------------------------------------- */
+/* ---- look-up --------------------------------------------------------------------------------- */
 
 /* Divides first, so that no product of a duration and a count overflows. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole)
@@ -170,7 +170,7 @@ struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *se
         .ps = costs->alpha_ps[link] + pp_units_ps(bytes * costs->s_per_byte[link]), .bytes = bytes};
 }
 
-/* ---- unit mode ----------------------------------------------------------------------------- */
+/* ---- unit mode ------------------------------------------------------------------------------- */
 
 static const char *const unit_keys[UNIT_KEYS] = {"F", "B", "I", "W", "C", "FB"};
 enum { KEY_F, KEY_B, KEY_I, KEY_W, KEY_C, KEY_FB };

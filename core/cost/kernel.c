@@ -38,7 +38,7 @@ struct pp_kernel_time pp_kernel_time(const struct pp_device *device, const struc
     };
 }
 
-/* ---- products ---------------------------------------------------------------------------------*/
+/* ---- products -------------------------------------------------------------------------------- */
 
 /* Speed of matrix products by shape.
  *

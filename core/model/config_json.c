@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- windows ----------------------------------------------------------------------------------*/
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* Attention windows: a width, and the blocks with it, by "layer_types" or the family's defaults. */
 

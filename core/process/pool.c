@@ -29,7 +29,7 @@ int pp_pool_cores(void)
     return cores > 0 ? cores : 1;
 }
 
-/* ---- signals ------------------------------------------------------------------------------ */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static const int SIGNALS[] = {SIGINT, SIGTERM};
 enum { SIGNAL_COUNT = PP_COUNT(SIGNALS) };
@@ -82,7 +82,7 @@ static void release_signals(void)
         sigaction(SIGCHLD, &former_child, NULL);
 }
 
-/* ---- the run ------------------------------------------------------------------------------ */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 struct run {
     const struct pp_pool *pool;

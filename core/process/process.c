@@ -50,7 +50,7 @@ void pp_process_release(const sigset_t *before)
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-/* ---- a file that goes with the process -------------------------------------------------------*/
+/* ---- a file that goes with the process ------------------------------------------------------- */
 
 static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDINGS = PP_COUNT(ENDING) };
@@ -105,7 +105,7 @@ void pp_process_guard(const char *path)
     }
 }
 
-/* ---- children --------------------------------------------------------------------------------*/
+/* ---- children -------------------------------------------------------------------------------- */
 
 /* One byte leaves no core file; with 0, programs that collect core files would still get it. */
 bool pp_process_follow(pid_t parent)

@@ -15,7 +15,7 @@
 
 enum { LINE_BYTES = 240 };
 
-/* ---- the worker -------------------------------------------------------------------------- */
+/* ---- the worker ------------------------------------------------------------------------------ */
 
 /* Drops a handler. Ignored signals stay ignored, as in a program in the background. */
 static void drop_handler(int signal_number)
@@ -98,7 +98,7 @@ static _Noreturn void worker_main(const struct pp_pool *pool, struct pp_worker_b
     _exit(PP_OK);
 }
 
-/* ---- the parent -------------------------------------------------------------------------- */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 bool pp_worker_start(struct pp_pool_worker *worker, const struct pp_pool *pool,
                      struct pp_worker_board *board, int index, const sigset_t *mask)

@@ -25,7 +25,7 @@ struct pp_json_stream {
     int64_t index;
 };
 
-/* ---- bytes -----------------------------------------------------------------------------------*/
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static enum pp_status fail(const struct pp_json_stream *s, const char *what, struct pp_error *err)
 {
@@ -84,7 +84,7 @@ static enum pp_status look(struct pp_json_stream *s, char *byte, struct pp_error
     return PP_OK;
 }
 
-/* ---- values ----------------------------------------------------------------------------------*/
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Search for the end of a value, resumed when there are more bytes. */
 struct search {
@@ -167,7 +167,7 @@ static enum pp_status take_value(struct pp_json_stream *s, const char **text, si
     return PP_OK;
 }
 
-/* ---- members ---------------------------------------------------------------------------------*/
+/* ---- members --------------------------------------------------------------------------------- */
 
 static enum pp_status expect(struct pp_json_stream *s, const char *what, const char *message,
                              char *found, struct pp_error *err)
@@ -271,7 +271,7 @@ enum pp_status pp_json_stream_next(struct pp_json_stream *s, struct pp_json_piec
     return PP_OK;
 }
 
-/* ---- streams ---------------------------------------------------------------------------------*/
+/* ---- streams --------------------------------------------------------------------------------- */
 
 static void close_stream(void *context)
 {

@@ -8,7 +8,7 @@
 
 #include "exec/stage/state.h"
 
-/* ---- exec/checkpoint/manifest.c ---- */
+/* ---- exec/checkpoint/manifest.c -------------------------------------------------------------- */
 
 /* Dimensions that must agree before a state can be loaded, one number a field. */
 enum { PP_IDENTITY_FIELDS = 16 };
@@ -46,7 +46,7 @@ char *pp_manifest_print(struct pp_arena *arena, const struct pp_manifest *manife
 enum pp_status pp_manifest_parse(struct pp_arena *arena, const char *name, const char *text,
                                  size_t length, struct pp_manifest *manifest, struct pp_error *err);
 
-/* ---- exec/checkpoint/identity.c ---- */
+/* ---- exec/checkpoint/identity.c -------------------------------------------------------------- */
 struct pp_identity pp_identity_of(const struct pp_net *net, const struct pp_kernels *kernels);
 const char *pp_identity_name(int field);
 /* Fields that readers of files need: bits of a number, blocks. */
@@ -60,7 +60,7 @@ enum pp_status pp_manifest_check(const char *path, const struct pp_manifest *sto
 /* Returns the value of an option; NULL if it is not given. */
 const char *pp_manifest_value(const struct pp_manifest *manifest, const char *name);
 
-/* ---- the state in memory ---- */
+/* ---- the state in memory --------------------------------------------------------------------- */
 struct pp_checkpoint_part {
     const struct pp_stage *stage;
     struct pp_state state;
@@ -81,7 +81,7 @@ enum { PP_CHECKPOINT_VECTORS = 3 };
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                            const struct pp_param *param, int vector, struct pp_range *range);
 
-/* ---- exec/checkpoint/write.c ---- */
+/* ---- exec/checkpoint/write.c ----------------------------------------------------------------- */
 struct pp_checkpoint_folder {
     const char *path;
     int keep; /* number of complete checkpoints to keep */
@@ -104,7 +104,7 @@ enum pp_status pp_checkpoint_write(struct pp_arena *arena,
                                    const struct pp_checkpoint_parts *parts, const char **path,
                                    struct pp_error *err);
 
-/* ---- exec/checkpoint/folder.c: names ---- */
+/* ---- exec/checkpoint/folder.c: names --------------------------------------------------------- */
 enum { PP_CHECKPOINT_NAME_BYTES = 64 };
 void pp_checkpoint_step_name(int step, char name[static PP_CHECKPOINT_NAME_BYTES]);
 void pp_checkpoint_temporary_name(int step, char name[static PP_CHECKPOINT_NAME_BYTES]);
@@ -118,7 +118,7 @@ void pp_checkpoint_remove(int folder_fd, const char *name);
 /* Removes what other processes have left half-written or half-removed. */
 void pp_checkpoint_sweep(int folder_fd);
 
-/* ---- exec/checkpoint/read.c ---- */
+/* ---- exec/checkpoint/read.c ------------------------------------------------------------------ */
 struct pp_checkpoint {
     const char *path;  /* its own folder */
     const char *older; /* the previous one; NULL = none, or not searched for */

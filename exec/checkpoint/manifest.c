@@ -16,7 +16,7 @@ static uint32_t crc_of(const char *text, size_t length)
     return (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)text, length);
 }
 
-/* ---- print ---------------------------------------------------------------------------------- */
+/* ---- print ----------------------------------------------------------------------------------- */
 
 static void print_layer(const struct pp_manifest_layer *layer, int number, FILE *out)
 {
@@ -53,7 +53,7 @@ char *pp_manifest_print(struct pp_arena *arena, const struct pp_manifest *manife
     return copy;
 }
 
-/* ---- parse ---------------------------------------------------------------------------------- */
+/* ---- parse ----------------------------------------------------------------------------------- */
 
 struct reader {
     struct pp_arena *arena;

@@ -14,7 +14,7 @@
 
 enum { MANIFEST_MAX_BYTES = 1 << 28 };
 
-/* ---- which one ------------------------------------------------------------------------------ */
+/* ---- which one ------------------------------------------------------------------------------- */
 
 static const char *path_of(struct pp_arena *arena, const char *folder, int step)
 {
@@ -66,7 +66,7 @@ enum pp_status pp_checkpoint_read(struct pp_arena *arena, const char *path,
     return advise(checkpoint, status, err);
 }
 
-/* ---- one layer ------------------------------------------------------------------------------ */
+/* ---- one layer ------------------------------------------------------------------------------- */
 
 static enum pp_status check_tensors(const struct pp_checkpoint *checkpoint,
                                     const struct pp_stage *whole, int number, struct pp_error *err)
@@ -172,7 +172,7 @@ static enum pp_status load_layer(const struct pp_checkpoint *checkpoint,
                                  struct pp_error *err)
 {
     const struct pp_manifest_layer *layer = &checkpoint->manifest.layers[number];
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     char file[PP_CHECKPOINT_NAME_BYTES];
 
     PP_TRY(check_tensors(checkpoint, parts->whole, number, err));

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* ---- the folder ----------------------------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static enum pp_status fail(const char *what, const char *path, struct pp_error *err)
 {
@@ -115,7 +115,7 @@ void pp_checkpoint_close(struct pp_checkpoint_folder *folder)
     folder->fd = -1;
 }
 
-/* ---- one file ------------------------------------------------------------------------------- */
+/* ---- one file -------------------------------------------------------------------------------- */
 
 struct file {
     int fd;
@@ -166,7 +166,7 @@ static enum pp_status close_file(struct file *file, enum pp_status status, struc
     return status;
 }
 
-/* ---- a checkpoint --------------------------------------------------------------------------- */
+/* ---- a checkpoint ---------------------------------------------------------------------------- */
 
 /* Writes the parts of a vector in order, each from the first part that has its first element. */
 static enum pp_status write_vector(const struct pp_checkpoint_parts *parts,

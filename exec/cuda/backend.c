@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- work -----------------------------------------------------------------------------------*/
+/* ---- work ------------------------------------------------------------------------------------ */
 
 static struct launch *next_launch(struct pp_backend_device *d, struct stream *stream)
 {
@@ -70,7 +70,7 @@ static void cuda_host(struct pp_backend_device *d, pp_stream_id s, pp_backend_wo
         work(d->options.kernels, NULL, argument);
 }
 
-/* ---- events ---------------------------------------------------------------------------------*/
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void cuda_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
@@ -96,7 +96,7 @@ static void cuda_cancel(struct pp_backend_device *d)
     pp_recorded_cancel(d->recorded);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------*/
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Nothing of the step runs before the event that is the origin of its times. */
 static void cuda_begin(struct pp_backend_device *d)
@@ -158,7 +158,7 @@ static double cuda_timing_s(const struct pp_backend_device *d, pp_stream_id s, i
                : (double)NAN;
 }
 
-/* ---- progress -------------------------------------------------------------------------------*/
+/* ---- progress -------------------------------------------------------------------------------- */
 
 /* Skips a locked stream: its thread makes progress anyway, and may hold the lock for long. */
 static int count_over(struct stream *stream)

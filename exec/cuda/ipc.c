@@ -56,7 +56,7 @@ static enum pp_status try_driver(CUresult code, const char *what, struct pp_erro
                         cudaGetErrorString((cudaError_t)code));
 }
 
-/* ---- support --------------------------------------------------------------------------------*/
+/* ---- support --------------------------------------------------------------------------------- */
 
 /* Finds a driver call by name, as a machine without a driver has none to link with. */
 static enum pp_status find_call(const char *name, void **call, struct pp_error *err)
@@ -112,7 +112,7 @@ static enum pp_status check_gpu(int gpu, struct pp_error *err)
                               "processes cannot map its memory; use --transport nccl");
 }
 
-/* ---- beginning -------------------------------------------------------------------------------*/
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static enum pp_status show_memory(void *memory, const char *what, struct pp_ipc_handle *to,
                                   struct pp_error *err)
@@ -221,7 +221,7 @@ static enum pp_status ipc_map(struct pp_ipc *ipc, int peer, const struct pp_ipc_
     return PP_OK;
 }
 
-/* ---- flags -----------------------------------------------------------------------------------*/
+/* ---- flags ----------------------------------------------------------------------------------- */
 
 /* Only 2^32 messages of a channel would exhaust the values. */
 static enum pp_status check_value(const struct pp_ipc *ipc, uint32_t value, struct pp_error *err)
@@ -252,7 +252,7 @@ static enum pp_status ipc_await(struct pp_ipc *ipc, int flag, uint32_t value, vo
         "wait for a flag", err);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------*/
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static enum pp_status unmap_memory(void **memory, struct pp_error *err)
 {

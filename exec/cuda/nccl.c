@@ -10,7 +10,7 @@
  * The device may be in a receive whose sender waits for this launch. */
 static enum pp_status nccl_check(struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_nccl_library *library;
 
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);

@@ -118,7 +118,7 @@ enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_optio
     return PP_OK;
 }
 
-/* ---- the end --------------------------------------------------------------------------------*/
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void free_event(cudaEvent_t event)
 {

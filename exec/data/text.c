@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-/* ---- kinds ---------------------------------------------------------------------------------- */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 enum { MAGIC = 20240520, VERSION = 1, HEADER_BYTES = 256 * 4 };
 
@@ -66,7 +66,7 @@ static const struct kind {
     [PP_TOKENS_ENCODED] = {"token", "tokens", sizeof(int32_t), NULL, encoded_at},
 };
 
-/* ---- loading -------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static enum pp_status check_length(const struct pp_text *text, int seq, struct pp_error *err)
 {
@@ -137,7 +137,7 @@ enum pp_status pp_text_encode(struct pp_arena *arena, const char *path,
                               const struct pp_tokenizer *tokenizer, int seq, int vocab,
                               struct pp_text *text, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_token_list tokens;
 
     if (tokenizer->vocab > vocab)
@@ -155,7 +155,7 @@ enum pp_status pp_text_encode(struct pp_arena *arena, const char *path,
     return check_length(text, seq, err);
 }
 
-/* ---- samples -------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 product;
 

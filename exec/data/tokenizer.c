@@ -179,7 +179,7 @@ enum pp_status pp_tokenizer_encode(struct pp_arena *arena, const struct pp_token
                                    struct pp_named_bytes text, struct pp_token_list *tokens,
                                    struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct encoder e = {.t = tokenizer, .arena = scratch, .words = {.arena = scratch}};
     size_t offset;
 

@@ -32,7 +32,6 @@ struct pp_tokenizer {
     struct pp_splitter *splitter;
 };
 
-/* ---- exec/data/tokenizer_read.c, tokenizer_json.c ---- */
 /* Opens a tokenizer.json of Hugging Face, files VOCAB:MERGES, or a folder. A folder has
  * tokenizer.json (preferred: it says how words are split), vocab.json and merges.txt, or
  * encoder.json and vocab.bpe. PP_EFAIL if unreadable, or without PCRE2; PP_EINVAL, with file and
@@ -52,7 +51,6 @@ enum pp_status pp_tokenizer_parse(struct pp_arena *arena, struct pp_named_bytes 
 enum pp_status pp_tokenizer_parse_json(struct pp_arena *arena, struct pp_named_bytes file,
                                        struct pp_tokenizer **tokenizer, struct pp_error *err);
 
-/* ---- exec/data/tokenizer.c ---- */
 struct pp_token_list {
     const int32_t *ids; /* in the arena */
     size_t count;

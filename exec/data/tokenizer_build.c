@@ -97,7 +97,7 @@ static enum pp_status take_token(struct pp_arena *arena, struct pp_tokenizer *t,
 
 static enum pp_status check_ids(const struct pp_tokenizer *t, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     bool *is_taken = PP_ARRAY(scratch, bool, t->vocab);
 
     for (size_t i = 0; i < t->ids.capacity; i++) {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- the same work --------------------------------------------------------------------------*/
+/* ---- the same work --------------------------------------------------------------------------- */
 
 static bool is_same_work(const struct pp_stage_work *a, const struct pp_stage_work *b)
 {
@@ -74,7 +74,7 @@ static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *
 
 void pp_bind_same(struct pp_machine *m)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     int32_t *buckets = PP_ARRAY(scratch, int32_t, m->size),
             *next = PP_ARRAY(scratch, int32_t, m->size);
 
@@ -83,7 +83,7 @@ void pp_bind_same(struct pp_machine *m)
         find_same(m, &m->workers[k], buckets, next);
 }
 
-/* ---- capture --------------------------------------------------------------------------------*/
+/* ---- capture --------------------------------------------------------------------------------- */
 
 static void capture_list(const struct pp_machine *m, const struct pp_worker *w)
 {
@@ -124,7 +124,7 @@ void pp_machine_capture(struct pp_machine *m)
             capture_list(m, &m->workers[k]);
 }
 
-/* ---- warming up -----------------------------------------------------------------------------*/
+/* ---- warming up ------------------------------------------------------------------------------ */
 
 /* Every kind of op runs once before any step. On a GPU the first launch may load a kernel, choose
  * an algorithm or wait for an idle device. Inputs are not filled yet; lasting state is restored. */

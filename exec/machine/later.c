@@ -12,7 +12,7 @@ static int64_t ps_of(double s)
     return isnan(s) ? 0 : (int64_t)(s * 1e12);
 }
 
-/* ---- virtual clock --------------------------------------------------------------------------*/
+/* ---- virtual clock --------------------------------------------------------------------------- */
 
 /* Seconds of an op, or of both ops of a fused pair. */
 static double seconds_of(const struct pp_worker *w, int i)
@@ -40,7 +40,7 @@ static void note_durations(struct pp_machine *m, const struct pp_worker *w)
 
 static enum pp_status play(struct pp_machine *m, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const size_t rows = (size_t)m->size * (size_t)m->replicas, first = pp_cell(m, 0);
     const struct pp_eval_options options = {0};
     const struct pp_perturbation perturbation = {.compute_ps = m->duration_ps + first};
@@ -59,7 +59,7 @@ static enum pp_status play(struct pp_machine *m, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- wall clock -----------------------------------------------------------------------------*/
+/* ---- wall clock ------------------------------------------------------------------------------ */
 
 static void stamp(struct pp_machine *m, const struct pp_worker *w, int i)
 {
@@ -190,7 +190,7 @@ static void close_barriers(struct pp_machine *m)
     }
 }
 
-/* ---- both clocks ----------------------------------------------------------------------------*/
+/* ---- both clocks ----------------------------------------------------------------------------- */
 
 void pp_step_time_here(struct pp_machine *m)
 {

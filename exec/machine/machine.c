@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-/* ---- memory ---------------------------------------------------------------------------------*/
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void place_columns(struct pp_machine *m)
 {
@@ -59,7 +59,7 @@ void pp_machine_destroy(struct pp_machine *m)
     pthread_mutex_destroy(&m->collectives_mutex);
 }
 
-/* ---- creation -------------------------------------------------------------------------------*/
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static void place_squares(struct pp_machine *m)
 {

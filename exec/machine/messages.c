@@ -83,7 +83,7 @@ void pp_messages_begin(struct pp_machine *m)
         m->channel_ps[c] = m->begin_ps;
 }
 
-/* ---- matching -------------------------------------------------------------------------------*/
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static void describe(const struct pp_header *h, char text[static PP_OP_TEXT_BYTES])
 {

@@ -3,15 +3,12 @@
 
 #include "exec/machine/worker.h"
 
-/* ---- bind.c: work and memory of each instruction ---- */
 void pp_bind_calls(struct pp_machine *m);
 void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* slot of the instruction */
 
-/* ---- messages.c ---- */
 void pp_bind_messages(struct pp_machine *m);
 void pp_messages_begin(struct pp_machine *m);
 
-/* ---- place.c: blocks of all workers, and memory shared with the device ---- */
 /* PP_EFAIL when the machine or the device has too little memory. */
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
 /* Staging buffer for a part of a worker's block. */
@@ -20,13 +17,10 @@ struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *
 /* Copies states of all workers from the device to the host. */
 enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
 
-/* ---- read.c: timings of probes in a step that has run ---- */
 void pp_probes_read(struct pp_machine *m);
 
-/* ---- later.c: times of a step, once those of all workers are here ---- */
 enum pp_status pp_step_time_all(struct pp_machine *m, struct pp_error *err);
 
-/* ---- bind_sums.c, sums.c ---- */
 void pp_bind_sums(struct pp_machine *m);
 void pp_sums_begin(struct pp_machine *m);
 void pp_collective_post(struct pp_worker *w, int instruction);
@@ -35,28 +29,23 @@ bool pp_collective_wait(struct pp_worker *w, int target);
 void pp_reducer_start(struct pp_worker *w);
 void pp_reducer_stop(struct pp_worker *w);
 
-/* ---- update.c: BAR ---- */
 void pp_squares_run(const struct pp_kernels *k, void *stream, void *worker);
 bool pp_barrier_meet(struct pp_worker *w, int instruction);
 /* Conducts all barriers of a step, in order. Judges the step at the last one. */
 void pp_barriers_conduct(struct pp_machine *m);
 
-/* ---- step.c: the threads of the workers ---- */
 /* PP_EFAIL when the system gives no more threads or processes. */
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
 void pp_workers_end(struct pp_machine *m);
 
-/* ---- watchdog.c ---- */
 /* Starts a thread that fails the step if a worker dies, or if none makes progress for
  * options.timeout_s. After an error it ends all workers. PP_EFAIL: the system gives no thread. */
 enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
 void pp_watchdog_stop(struct pp_machine *m); /* no effect if it was not started */
 
-/* ---- stall.c ---- */
 /* Sets *err to the places of stuck workers, and what the others wait for. */
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);
 
-/* ---- worker.c: launches ---- */
 int64_t pp_given_ps(const struct pp_machine *m, int instruction); /* duration by the costs */
 /* Makes instruction i wait for the op on the worker's other compute stream that must come first. */
 bool pp_worker_order(struct pp_worker *w, int instruction);
@@ -72,7 +61,6 @@ int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_wor
 /* Launches compute instruction i and notes its number. */
 void pp_worker_issue(struct pp_worker *w, int instruction);
 
-/* ---- graphs.c: work that the device captures as graphs ---- */
 /* Finds instructions that do the same work. */
 void pp_bind_same(struct pp_machine *m);
 /* Captures work that is the same in all steps. Call it before a step, or at its end. */

@@ -107,7 +107,7 @@ struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *
 static enum pp_status poison(const struct pp_machine *m, const struct pp_worker *w,
                              struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_staging all =
         pp_block_staging(m, scratch, w, 0, m->layout[w->rank].block_bytes);
 

@@ -115,7 +115,7 @@ static size_t untouched(const char *block, size_t offset, size_t bytes)
 /* 0 if the device does not answer. */
 size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_rank_layout *layout = &m->layout[rank];
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
     const struct pp_staging all = pp_block_staging(m, scratch, w, 0, layout->block_bytes);
@@ -133,7 +133,7 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
            untouched(block, layout->weights_offset, layout->weights_bytes);
 }
 
-/* ---- durations of the parts of an op --------------------------------------------------------*/
+/* ---- durations of the parts of an op --------------------------------------------------------- */
 
 static void place_timings(struct pp_machine *m, struct pp_bound_call *call)
 {

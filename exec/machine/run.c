@@ -11,7 +11,7 @@ static void read_wall(struct pp_worker *w)
         w->clock_ps = pp_now_ps(w->machine);
 }
 
-/* ---- compute --------------------------------------------------------------------------------*/
+/* ---- compute --------------------------------------------------------------------------------- */
 
 static void sleep_ps(int64_t ps)
 {
@@ -81,7 +81,7 @@ static bool run_compute(struct pp_worker *w, int i)
     return true;
 }
 
-/* ---- other streams --------------------------------------------------------------------------*/
+/* ---- other streams --------------------------------------------------------------------------- */
 
 static bool run_collective(struct pp_worker *w, int i)
 {

@@ -90,7 +90,7 @@ static void gather_run(const struct pp_kernels *k, void *stream, void *argument)
             fetch(k, stream, sum, c, sum->piece[piece]);
 }
 
-/* ---- ranges that a copy gives and gets ------------------------------------------------------*/
+/* ---- ranges that a copy gives and gets ------------------------------------------------------- */
 
 static int put(struct pp_range *ranges, int count, struct pp_range a, struct pp_range b)
 {

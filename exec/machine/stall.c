@@ -57,7 +57,7 @@ void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
     tell_place(w, at_of(w), err);
 }
 
-/* ---- causes ---------------------------------------------------------------------------------*/
+/* ---- causes ---------------------------------------------------------------------------------- */
 
 static const struct pp_worker *tell_message(const struct pp_worker *w, int target,
                                             struct pp_error *err)

@@ -7,7 +7,7 @@
 
 enum { LOOK_NS = 100 * 1000 * 1000 }; /* between looks for dead workers */
 
-/* ---- workers --------------------------------------------------------------------------------*/
+/* ---- workers --------------------------------------------------------------------------------- */
 
 void pp_worker_serve(struct pp_worker *w)
 {
@@ -84,7 +84,7 @@ void pp_workers_end(struct pp_machine *m)
     m->transport->stop(m);
 }
 
-/* ---- a step ---------------------------------------------------------------------------------*/
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 /* Current time, at least least_ps with an asynchronous backend. Its host learns late what a device
  * has begun, so the last stamp may be after this clock. An immediate backend stamps by this clock,

@@ -85,7 +85,7 @@ static void run_collective(struct pp_machine *m, int32_t collective)
     m->backend->record(m->device, stream, c->done);
 }
 
-/* ---- the reducer ----------------------------------------------------------------------------*/
+/* ---- the reducer ----------------------------------------------------------------------------- */
 
 static void *reduce(void *argument)
 {
@@ -140,7 +140,7 @@ void pp_reducer_stop(struct pp_worker *w)
     r->is_there = false;
 }
 
-/* ---- post and wait --------------------------------------------------------------------------*/
+/* ---- post and wait --------------------------------------------------------------------------- */
 
 /* Time of a post. A bucket is posted while the backward before it still runs. */
 static int64_t posted_at(const struct pp_worker *w, int i)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- work of the last BAR -------------------------------------------------------------------*/
+/* ---- work of the last BAR -------------------------------------------------------------------- */
 
 void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
 {
@@ -101,7 +101,7 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
         m->hook(m->hook_closure, m, m->step);
 }
 
-/* ---- BAR ------------------------------------------------------------------------------------*/
+/* ---- BAR ------------------------------------------------------------------------------------- */
 
 static bool wait_for_all(struct pp_machine *m, int barrier)
 {

@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-/* ---- failure --------------------------------------------------------------------------------*/
+/* ---- failure --------------------------------------------------------------------------------- */
 
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
 {
@@ -27,7 +27,7 @@ int64_t pp_machine_passed(struct pp_machine *m)
     return m->backend->passed ? m->backend->passed(m->device) : 0;
 }
 
-/* ---- clocks ---------------------------------------------------------------------------------*/
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 /* Counts from the first call, as 63 bits of picoseconds hold 106 days of a host's uptime. */
 int64_t pp_wall_ps(void)
@@ -53,7 +53,7 @@ int64_t pp_given_ps(const struct pp_machine *m, int i)
                : pp_costs_op_ps(m->options.costs, &op, is_fused ? &second : NULL);
 }
 
-/* ---- streams --------------------------------------------------------------------------------*/
+/* ---- streams --------------------------------------------------------------------------------- */
 
 static pp_stream_id stream_at(const struct pp_worker *w, bool on_weights)
 {
@@ -99,7 +99,7 @@ int pp_sums_status(const struct pp_machine *m)
     return status;
 }
 
-/* ---- launches -------------------------------------------------------------------------------*/
+/* ---- launches -------------------------------------------------------------------------------- */
 
 /* Index of an instruction in its list, and its graph id: see graphs.c. */
 int pp_place_of(const struct pp_worker *w, int i)
@@ -183,7 +183,7 @@ void pp_worker_issue(struct pp_worker *w, int i)
     record_op(w, i);
 }
 
-/* ---- times of launches ----------------------------------------------------------------------*/
+/* ---- times of launches ----------------------------------------------------------------------- */
 
 struct pp_span pp_span_of(const struct pp_worker *w, int i)
 {

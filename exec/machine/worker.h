@@ -166,7 +166,7 @@ struct pp_machine {
     atomic_uint is_watched;
 };
 
-/* ---- indices and clocks ---- */
+/* ---- indices and clocks ---------------------------------------------------------------------- */
 static inline int32_t pp_row(const struct pp_worker *w, int instruction)
 {
     return instruction * w->machine->replicas + w->replica;
@@ -220,7 +220,7 @@ static inline int64_t pp_now_ps(const struct pp_machine *m)
     return pp_own_ps(m) + m->clock_offset_ps;
 }
 
-/* ---- worker.c: shared helpers, which call no other file of a machine ---- */
+/* ---- worker.c: shared helpers, which call no other file of a machine ------------------------- */
 /* Keeps the first error and cancels the step. Lock-free: another reporter may have been killed. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);
 /* Number of launches of this step that this process's device has finished; 0: unknown. */
@@ -230,7 +230,7 @@ pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
 /* Begin and end of an op, message or sum of a worker of this process in the current step. */
 struct pp_span pp_span_of(const struct pp_worker *w, int instruction);
 
-/* ---- a step ---- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 /* Runs all steps of a worker until the machine ends. */
 void pp_worker_serve(struct pp_worker *w);
 /* Runs one step of a worker: its list. */

@@ -34,7 +34,7 @@ void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *pro
     c->pair = PP_ARRAY(c->arena, struct pp_samples, c->stages * c->stages);
 }
 
-/* ---- what was measured ----------------------------------------------------------------------*/
+/* ---- what was measured ----------------------------------------------------------------------- */
 
 /* Passes of an op, with their rows of the probe; a full backward has two. */
 static const struct {

@@ -34,7 +34,7 @@ static int64_t terms_ps(const struct pp_terms *terms, struct chooser *chooser)
     return ps > 0 ? llround(ps) : 0;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------*/
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
                        struct pp_costs *costs)
@@ -85,7 +85,7 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
                                     const struct pp_stage *const *stages, struct pp_costs *costs,
                                     struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_op_terms table;
 
     PP_TRY(pp_terms_find(scratch, calibration, program, stages, &table, err));
@@ -94,7 +94,7 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
     return PP_OK;
 }
 
-/* ---- draws ----------------------------------------------------------------------------------*/
+/* ---- draws ----------------------------------------------------------------------------------- */
 
 /* Draws the duration of the op or pair at i; `costs` scale it to its share of a micro-batch. */
 static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_terms *table,
@@ -149,7 +149,7 @@ enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                struct pp_replicas replicas, uint64_t seed, struct pp_band *band,
                                struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct draws d = {.program = program,
                       .replicas = replicas,
                       .any = {.choose = choose_any, .stream = seed},

@@ -21,7 +21,7 @@ static void add(struct pp_terms *terms, const struct pp_samples *samples, double
     terms->term[terms->count++] = (struct pp_term){samples, factor};
 }
 
-/* ---- what a program needs -------------------------------------------------------------------*/
+/* ---- what a program needs -------------------------------------------------------------------- */
 
 /* Whether a program has an op, by kind and [stage * splits + split], U by [stage]. */
 struct used {
@@ -50,7 +50,7 @@ static void create(struct pp_arena *arena, const struct pp_program *p, struct pp
             table->op[kind] = PP_ARRAY(arena, struct pp_terms, p->stages * p->splits);
 }
 
-/* ---- by part --------------------------------------------------------------------------------*/
+/* ---- by part --------------------------------------------------------------------------------- */
 
 /* Adds the time of an op outside its layers; that of a forward if its kind was never measured. */
 static void add_outside(const struct pp_calibration *c, int kind, struct pp_terms *terms)
@@ -186,7 +186,7 @@ static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibratio
     return PP_OK;
 }
 
-/* ---- in situ --------------------------------------------------------------------------------*/
+/* ---- in situ --------------------------------------------------------------------------------- */
 
 /* Adds the samples of a whole op, or of its share in pairs. Is false if there are none. */
 static bool add_whole(const struct pp_calibration *c, int kind, int at, struct pp_terms *terms)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- messages -------------------------------------------------------------------------------*/
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void add_channel(struct pp_calibration *c, const struct pp_program *p,
                         const struct pp_costs *costs, const struct pp_channel *channel,
@@ -28,7 +28,7 @@ static void add_channel(struct pp_calibration *c, const struct pp_program *p,
 static void add_messages(struct pp_calibration *c, const struct pp_program *p,
                          const struct pp_costs *costs, const struct pp_step_times *times)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     int(*sides)[2] = pp_arena_alloc(scratch, sizeof(*sides) * ((size_t)p->message_count + 1));
 
     for (int i = 0; i < pp_program_size(p); i++)
@@ -39,7 +39,7 @@ static void add_messages(struct pp_calibration *c, const struct pp_program *p,
             add_channel(c, p, costs, &p->channels[k], sides, times, replica);
 }
 
-/* ---- sums -----------------------------------------------------------------------------------*/
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* Earliest possible begin of a collective, and its end. */
 struct bounds {
@@ -69,7 +69,7 @@ static void find_bounds(const struct pp_program *p, const struct pp_step_times *
 static void add_sums(struct pp_calibration *c, const struct pp_program *p,
                      const struct pp_costs *costs, const struct pp_step_times *times)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct bounds *bounds = PP_ARRAY(scratch, struct bounds, p->collective_count + 1);
 
     for (int rank = 0; rank < p->ranks; rank++)
@@ -93,7 +93,7 @@ void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *pro
     add_sums(c, program, costs, times);
 }
 
-/* ---- costs ----------------------------------------------------------------------------------*/
+/* ---- costs ----------------------------------------------------------------------------------- */
 
 /* Fits a line through the medians of the smallest and the largest size. One size is all bandwidth,
  * so that it keeps its duration; sizes of equal duration are all latency. */

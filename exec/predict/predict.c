@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* ---- traces ---------------------------------------------------------------------------------*/
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 static struct pp_op op_of(const void *program, int instruction)
 {
@@ -38,7 +38,7 @@ struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *
                                          .matched_ps = times->matched_ps});
 }
 
-/* ---- prediction -----------------------------------------------------------------------------*/
+/* ---- prediction ------------------------------------------------------------------------------ */
 
 /* Returns durations of ops with their pauses; NULL without pauses, when `costs` suffice. */
 static const int64_t *paused_ps(struct pp_arena *arena, const struct pp_program *p,
@@ -96,7 +96,7 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
     return pp_metrics_compute(arena, prediction->trace, &prediction->metrics, err);
 }
 
-/* ---- replay ---------------------------------------------------------------------------------*/
+/* ---- replay ---------------------------------------------------------------------------------- */
 
 /* Returns the start of the first compute op. It is the start of the step on the virtual clock,
  * where only posts precede it. On the wall clock, threads have to wake up first. */

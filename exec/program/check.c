@@ -50,7 +50,7 @@ enum pp_status pp_check_updates(const struct pp_program *p, struct pp_error *err
     return PP_OK;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------*/
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static bool is_tied_sum(const struct pp_program *p, int i)
 {

@@ -58,7 +58,7 @@ void pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kerne
                         const struct pp_batch *batch, bool is_exact, size_t *bytes,
                         size_t *staging_bytes)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_stage *stage = stage_of(scratch, net, kernels, batch);
     const struct places p = places_of(stage, kernels, is_exact);
 

@@ -55,7 +55,7 @@ static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *ar
     return status;
 }
 
-/* ---- gradients ------------------------------------------------------------------------------*/
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 /* Takes the consecutive samples of granule g, counted over micro-batches and replicas of a step. */
 static void take_samples(struct pp_reference *r, const struct pp_text *text, int step, int g)
@@ -155,7 +155,7 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
     return pp_staging_fetch(&r->staging, err);
 }
 
-/* ---- update ---------------------------------------------------------------------------------*/
+/* ---- update ---------------------------------------------------------------------------------- */
 
 static enum pp_status fail_norm(const struct pp_reference *r, int step, struct pp_error *err)
 {

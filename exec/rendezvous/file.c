@@ -31,7 +31,7 @@ struct record {
     int count;
 };
 
-/* ---- process 0 -------------------------------------------------------------------------------*/
+/* ---- process 0 ------------------------------------------------------------------------------- */
 
 /* The last address is loopback, which on other hosts is another machine. */
 static void write_places(FILE *file)
@@ -108,7 +108,7 @@ static uint64_t token_of(uint64_t run, uint64_t drawn)
 /* Removes the file, unless another run has replaced it. */
 static void remove_own(const struct pp_meeting *meeting)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct record record;
 
     if (read_record(scratch, meeting->path, &record) &&
@@ -160,7 +160,7 @@ void pp_rendezvous_done(const struct pp_meeting *meeting)
         remove_own(meeting);
 }
 
-/* ---- all others ------------------------------------------------------------------------------*/
+/* ---- all others ------------------------------------------------------------------------------ */
 
 /* Tests whether a process listens there: connects and closes. */
 static bool find_place(const struct record *record, struct pp_meeting *meeting)
@@ -205,7 +205,7 @@ static enum pp_status await(struct pp_meeting *meeting, struct pp_error *err)
     struct pp_error why;
 
     do {
-        struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
         struct record record;
 
         pp_error_set(&why, PP_EFAIL, "there is no such file");

@@ -20,7 +20,7 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* ---- where process 0 is ---------------------------------------------------------------------*/
+/* ---- where process 0 is ---------------------------------------------------------------------- */
 
 static void copy(char *host, const char *text, size_t length)
 {

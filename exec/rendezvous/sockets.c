@@ -16,7 +16,7 @@
 
 enum { RETRY_NS = 20 * 1000 * 1000, PORT_BYTES = 8, LOOPBACK_NET = 127 };
 
-/* ---- addresses ------------------------------------------------------------------------------*/
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static bool is_localhost(const char *host)
 {
@@ -88,7 +88,7 @@ void pp_socket_name(const struct sockaddr_storage *at, char name[static PP_ADDRE
         snprintf(name, PP_ADDRESS_BYTES, "an unknown host");
 }
 
-/* ---- listening and calling ------------------------------------------------------------------*/
+/* ---- listening and calling ------------------------------------------------------------------- */
 
 static int close_failed(int fd)
 {
@@ -163,7 +163,7 @@ int pp_socket_port(int fd)
     return pp_socket_own(fd, &at) ? pp_socket_port_in(&at) : -1;
 }
 
-/* ---- records --------------------------------------------------------------------------------*/
+/* ---- records --------------------------------------------------------------------------------- */
 
 void pp_socket_patience(int fd, int patience_s)
 {

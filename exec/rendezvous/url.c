@@ -18,7 +18,7 @@ static enum pp_status refuse(const char *text, const char *why, struct pp_error 
                         text, why);
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------*/
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 struct number {
     const char *name;
@@ -39,7 +39,7 @@ static enum pp_status read_number(const char *text, const struct number *what, c
     return pp_error_prefix(err, "%.200s: %s: ", text, what->name);
 }
 
-/* ---- ?rank=R&world_size=N&timeout=S ----------------------------------------------------------*/
+/* ---- ?rank=R&world_size=N&timeout=S ---------------------------------------------------------- */
 
 struct query {
     int64_t rank, size, patience_s; /* -1: not given */
@@ -98,7 +98,7 @@ static enum pp_status read_query(const char *text, const char *at, struct pp_mee
     return PP_OK;
 }
 
-/* ---- places ----------------------------------------------------------------------------------*/
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static enum pp_status read_host(const char *text, const char *at, size_t length,
                                 struct pp_meeting *meeting, struct pp_error *err)

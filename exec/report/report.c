@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- notes ------------------------------------------------------------------------------------*/
+/* ---- notes ----------------------------------------------------------------------------------- */
 
 static void note_empty_stages(const struct pp_exec_run *run, char *text, size_t bytes)
 {
@@ -126,7 +126,7 @@ static void print_check(const struct pp_exec_page *page, const struct pp_exec_ru
                           pp_exec_check_bound(run));
 }
 
-/* ---- prediction and measurement ----------------------------------------------------------- */
+/* ---- prediction and measurement -------------------------------------------------------------- */
 
 static void print_pair(const struct pp_exec_page *page, const char *label, const char *measured,
                        const char *predicted, double error_frac, const char *remark)

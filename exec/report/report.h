@@ -19,7 +19,6 @@ bool pp_exec_check_holds(const struct pp_exec_run *run);
 /* Returns sqrt(squares / reference_squares); 0 if the vectors are equal. */
 double pp_difference_rel_l2(const struct pp_difference *difference);
 
-/* ---- exec/report/derived.c ---- */
 /* Range of 80 % of the judged steps: 10 % of the steps are shorter, 10 % longer. */
 struct pp_exec_spread {
     int steps;
@@ -28,7 +27,6 @@ struct pp_exec_spread {
 };
 struct pp_exec_spread pp_exec_spread(const struct pp_exec_run *run);
 
-/* ---- parts of the text, in exec/report/text.c ---- */
 enum { PP_EXEC_LABEL = 13, PP_EXEC_TEXT_BYTES = 768 };
 struct pp_exec_page {
     FILE *out;

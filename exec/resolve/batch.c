@@ -155,7 +155,7 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
     return PP_OK;
 }
 
-/* ---- layers into stages ----------------------------------------------------------------------*/
+/* ---- layers into stages ---------------------------------------------------------------------- */
 
 enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
                               int **blocks_per_stage, struct pp_error *err)

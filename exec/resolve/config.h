@@ -76,7 +76,6 @@ struct pp_exec_run {
     double wall_s;                       /* of the whole run */
 };
 
-/* ---- exec/resolve/resolve.c ---- */
 /* Resolves all settings that do not depend on a schedule. PP_EFAIL for a backend or transport that
  * this build lacks, and for files that cannot be read. PP_EINVAL for values that contradict each
  * other, and if `resumed` (NULL = none) leaves no step. */
@@ -84,7 +83,6 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
                                const struct pp_checkpoint *resumed, struct pp_exec_config *config,
                                struct pp_error *err);
 
-/* ---- exec/resolve/plan.c ---- */
 /* Makes the program of `subject` (name or file, NULL = the usual schedule), lowered and verified,
  * and its stages. PP_EINVAL for a schedule that is only simulated, with the executable ones, and
  * for layouts that do not divide, with the nearest that do. PP_EPROGRAM for an illegal file. */
@@ -95,7 +93,6 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan);
 
-/* ---- exec/resolve/batch.c ---- */
 /* Distributes the blocks among the stages as evenly as possible. With fewer blocks than stages,
  * those with the embedding and the head are empty first; the other empty stages are spread. */
 enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,

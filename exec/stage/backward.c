@@ -1,7 +1,7 @@
 /* Backward of a stage, from the last layer to the first. */
 #include "exec/stage/layout.h"
 
-/* ---- input ------------------------------------------------------------------------------------*/
+/* ---- input ----------------------------------------------------------------------------------- */
 
 /* dx [T][in] = dy [T][out] W. With `product`, scratch of that size, dx holds the input of GELU, and
  * the result is multiplied by its slope there. */
@@ -118,7 +118,7 @@ static void head_input_grad(struct pp_call *c, void *grad)
     pp_call_stamp(c, PP_CALL_I, PP_PART_HEAD);
 }
 
-/* ---- weights ----------------------------------------------------------------------------------*/
+/* ---- weights --------------------------------------------------------------------------------- */
 
 /* Returns the place of a tensor's gradient: scratch in exact mode, else its place in the sum. */
 static void *target(const struct pp_call *c, const struct pp_param *param)

@@ -101,7 +101,7 @@ static struct pp_flat flat_of(const struct pp_stage *stage, const struct pp_kern
                             .bits = PP_GRAD_BITS};
 }
 
-/* ---- norm -----------------------------------------------------------------------------------*/
+/* ---- norm ------------------------------------------------------------------------------------ */
 
 static int64_t blocks_of(const struct pp_param *param)
 {
@@ -213,7 +213,7 @@ const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const
     return NULL;
 }
 
-/* ---- update ---------------------------------------------------------------------------------*/
+/* ---- update ---------------------------------------------------------------------------------- */
 
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,

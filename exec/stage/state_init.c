@@ -38,7 +38,7 @@ static void put(const struct pp_kernels *k, const struct pp_state *state, int64_
         pp_number_put(state->master, k->gradient_bytes, element - share.from, value);
 }
 
-/* ---- on all cores ---------------------------------------------------------------------------*/
+/* ---- on all cores ---------------------------------------------------------------------------- */
 
 /* Work that can be divided at any even place. */
 struct work {
@@ -82,7 +82,7 @@ static void run_on_all_cores(const struct work *work)
             thread_main(&piece[i]);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------*/
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 struct drawn {
     const struct pp_param *param;

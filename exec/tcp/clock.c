@@ -11,7 +11,7 @@ static const double DRIFT_FRAC = 1e-3;
 /* Least pause between two comparisons, and least multiple of their duration. */
 static const int64_t PAUSE_PS = 1000000000000, PAUSE_TIMES = 50;
 
-/* ---- node 0 ---------------------------------------------------------------------------------*/
+/* ---- node 0 ---------------------------------------------------------------------------------- */
 
 /* The fastest of several answers is the most exact (Cristian 1989). */
 static enum pp_status ask_clock(struct pp_tcp *t, int node, struct pp_error *err)
@@ -81,7 +81,7 @@ static void blame(struct pp_tcp *t, const int64_t *jump_ps)
 
 enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     int64_t *jump_ps = PP_ARRAY(arena, int64_t, t->nodes);
     const int64_t began_ps = pp_wall_ps();
 
@@ -113,7 +113,7 @@ enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error 
     return pp_tcp_align_clocks(t, err);
 }
 
-/* ---- frames ---------------------------------------------------------------------------------*/
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static bool tell_clock(struct pp_tcp *t, const struct pp_frame *frame)
 {

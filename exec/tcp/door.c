@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- settings that all processes share ------------------------------------------------------*/
+/* ---- settings that all processes share ------------------------------------------------------- */
 
 static uint64_t of_numbers(const double *numbers, size_t count)
 {
@@ -87,7 +87,7 @@ static const struct {
     {of_clock, "clock", "--clock, --link, --link-bw, --slow, --unit"},
 };
 
-/* ---- hello -----------------------------------------------------------------------------------*/
+/* ---- hello ----------------------------------------------------------------------------------- */
 
 struct pp_hello pp_tcp_hello(const struct pp_tcp *t)
 {
@@ -168,7 +168,7 @@ void pp_door_refuse(int fd, enum pp_status status, const char *text)
     close(fd);
 }
 
-/* ---- unknown callers ------------------------------------------------------------------------*/
+/* ---- unknown callers ------------------------------------------------------------------------- */
 
 static void note_unknown(struct pp_door *door, const struct pp_caller *caller)
 {
@@ -199,7 +199,7 @@ static void refuse_other_run(struct pp_door *door, struct pp_caller *caller)
     caller->fd = -1;
 }
 
-/* ---- callers --------------------------------------------------------------------------------*/
+/* ---- callers --------------------------------------------------------------------------------- */
 
 static struct pp_caller *free_place(struct pp_door *door)
 {

@@ -10,7 +10,7 @@ static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_arriv
     return &t->m->workers[a->frame->worker];
 }
 
-/* ---- a step ---------------------------------------------------------------------------------*/
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 static bool are_tokens(const struct pp_machine *m, const char *payload)
 {
@@ -61,7 +61,7 @@ static bool take_answer(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* ---- messages -------------------------------------------------------------------------------*/
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* Posts of a worker arrive in the order of its list. */
 static bool take_post(struct pp_tcp *t, const struct pp_arrival *a)
@@ -83,7 +83,7 @@ static bool take_data(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* ---- the end of a step ----------------------------------------------------------------------*/
+/* ---- the end of a step ----------------------------------------------------------------------- */
 
 /* Squares of other workers' layers are 0. */
 static bool take_arrived(struct pp_tcp *t, const struct pp_arrival *a)
@@ -138,7 +138,7 @@ static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* ---- state ----------------------------------------------------------------------------------*/
+/* ---- state ----------------------------------------------------------------------------------- */
 
 static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
 {
@@ -168,7 +168,7 @@ static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* ---- the rest -------------------------------------------------------------------------------*/
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static bool take_fail(struct pp_tcp *t, const struct pp_arrival *a)
 {

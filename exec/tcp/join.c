@@ -34,7 +34,7 @@ static int join_s(const struct pp_tcp *t)
     return patience_s > 0 ? patience_s : PP_RENDEZVOUS_S;
 }
 
-/* ---- node 0 ---------------------------------------------------------------------------------*/
+/* ---- node 0 ---------------------------------------------------------------------------------- */
 
 /* Sends the reason to processes that have called or are about to, so that they do not wait. */
 static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
@@ -139,7 +139,7 @@ static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_h
     return PP_OK;
 }
 
-/* ---- all others -----------------------------------------------------------------------------*/
+/* ---- all others ------------------------------------------------------------------------------ */
 
 /* Listens at this host's address on the way to node 0. If that is loopback, by a name that other
  * hosts may resolve otherwise, listens at all addresses. */
@@ -268,7 +268,7 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
     return status;
 }
 
-/* ---- all ------------------------------------------------------------------------------------*/
+/* ---- all ------------------------------------------------------------------------------------- */
 
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err)
 {
@@ -300,7 +300,7 @@ enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int lis
     return host_all(t, bound, &own, at, err);
 }
 
-/* ---- gather through node 0 ------------------------------------------------------------------*/
+/* ---- gather through node 0 ------------------------------------------------------------------- */
 
 enum { PATIENCE_S = 60 };
 

@@ -23,7 +23,7 @@ struct pp_tcp_launched {
     int log; /* file of their messages */
 };
 
-/* ---- beginning ------------------------------------------------------------------------------*/
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Command line of this process, as an array of arguments. */
 static char **own_arguments(struct pp_arena *arena)
@@ -104,7 +104,7 @@ static enum pp_status start_all(struct pp_arena *arena, struct pp_tcp_launched *
     return PP_OK;
 }
 
-/* ---- until all have come --------------------------------------------------------------------*/
+/* ---- until all have come --------------------------------------------------------------------- */
 
 static enum pp_status say_ended(int number, const siginfo_t *info, struct pp_error *err)
 {
@@ -128,7 +128,7 @@ static enum pp_status look(void *closure, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- all -------------------------------------------------------------------------------------*/
+/* ---- all ------------------------------------------------------------------------------------- */
 
 enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meeting *meeting,
                              struct pp_tcp_launched **launched, struct pp_error *err)
@@ -154,7 +154,7 @@ enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meetin
     return PP_OK;
 }
 
-/* ---- the end --------------------------------------------------------------------------------*/
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static bool have_ended(const struct pp_tcp_launched *l)
 {

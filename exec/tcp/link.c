@@ -14,7 +14,7 @@
 static const int64_t MOURNING_PS = 500000000000;
 enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
 
-/* ---- writing --------------------------------------------------------------------------------*/
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void close_link(struct pp_tcp *t, int node)
 {
@@ -68,7 +68,7 @@ static void write_link(struct pp_tcp *t, int node)
     }
 }
 
-/* ---- reading --------------------------------------------------------------------------------*/
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static ssize_t read_some(struct pp_tcp_link *link)
 {
@@ -134,7 +134,7 @@ bool pp_tcp_read(struct pp_tcp *t, int node)
     return false;
 }
 
-/* ---- the thread -----------------------------------------------------------------------------*/
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 static bool is_open(const struct pp_tcp_link *link)
 {

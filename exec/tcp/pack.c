@@ -25,7 +25,7 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
     packer->bytes += bytes;
 }
 
-/* ---- state ----------------------------------------------------------------------------------*/
+/* ---- state ----------------------------------------------------------------------------------- */
 
 /* Walks the chunks in the staging buffer. */
 static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool is_gradients)
@@ -69,7 +69,7 @@ void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
         pp_machine_fail(w->machine, &err);
 }
 
-/* ---- figures of the last barrier ------------------------------------------------------------*/
+/* ---- figures of the last barrier ------------------------------------------------------------- */
 
 static void walk_figures(struct packer *packer, struct pp_worker *w)
 {
@@ -112,7 +112,7 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
     return true;
 }
 
-/* ---- times of a step ------------------------------------------------------------------------*/
+/* ---- times of a step ------------------------------------------------------------------------- */
 
 static void walk_times(struct packer *packer, struct pp_worker *w)
 {
@@ -156,7 +156,7 @@ bool pp_tcp_take_times(struct pp_worker *w, char *payload)
     return are_times(w);
 }
 
-/* ---- all ------------------------------------------------------------------------------------*/
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static void (*const WALKS[PP_FRAME_KINDS])(struct packer *packer, struct pp_worker *w) = {
     [PP_FRAME_STATE] = walk_state,

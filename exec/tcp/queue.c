@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- step, samples, ends of a message, legal times ------------------------------------------*/
+/* ---- step, samples, ends of a message, legal times ------------------------------------------- */
 
 void pp_tcp_step_begin(struct pp_tcp *t)
 {
@@ -42,7 +42,7 @@ bool pp_tcp_is_time(int64_t ps)
     return ps >= least_ps && ps <= most_ps;
 }
 
-/* ---- the queue --------------------------------------------------------------------------------*/
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 void pp_tcp_wake(struct pp_tcp *t)
 {

@@ -7,7 +7,7 @@ enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
 typedef bool (*is_place_fn)(const struct pp_tcp *t, int node, const struct pp_frame *f);
 typedef uint64_t (*bytes_fn)(const struct pp_tcp *t, const struct pp_frame *f);
 
-/* ---- workers and ids ------------------------------------------------------------------------*/
+/* ---- workers and ids ------------------------------------------------------------------------- */
 
 static bool is_senders(const struct pp_tcp *t, int node, const struct pp_frame *f)
 {
@@ -83,7 +83,7 @@ static bool is_state(const struct pp_tcp *t, int node, const struct pp_frame *f)
     return node == 0 ? pp_tcp_is_here(t, f->worker) : t->node == 0 && is_senders(t, node, f);
 }
 
-/* ---- sizes ----------------------------------------------------------------------------------*/
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static uint64_t message_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
@@ -126,7 +126,7 @@ static uint64_t ping_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return t->node == 0 ? sizeof(int64_t) : 0;
 }
 
-/* ---- table ----------------------------------------------------------------------------------*/
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct rule {
     const char *name;

@@ -127,7 +127,7 @@ static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
     return pp_tcp_owner(t, worker) == t->node;
 }
 
-/* ---- queue.c ---- */
+/* ---- queue.c --------------------------------------------------------------------------------- */
 /* Resets the state of a step: none of its frames has arrived. */
 void pp_tcp_step_begin(struct pp_tcp *t);
 bool pp_tcp_is_time(int64_t ps); /* two such times have an int64_t sum and difference */
@@ -154,7 +154,7 @@ void pp_tcp_fail_memory(struct pp_tcp *t);
 struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: none */
 void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link);
 
-/* ---- link.c: the thread ---- */
+/* ---- link.c: the thread ---------------------------------------------------------------------- */
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
 /* Ends the thread once all queued frames are written, or no peer reads them. */
 void pp_tcp_stop_thread(struct pp_tcp *t);
@@ -162,7 +162,7 @@ void pp_tcp_stop_thread(struct pp_tcp *t);
 /* Reads all that has arrived from a node; false = the connection is closed. */
 bool pp_tcp_read(struct pp_tcp *t, int node);
 
-/* ---- rules.c: which frames are accepted, before they are executed ---- */
+/* ---- rules.c: which frames are accepted, before they are executed ---------------------------- */
 bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
                       const struct pp_frame *frame); /* legal, but for `bytes` */
@@ -170,7 +170,7 @@ bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
 
-/* ---- frames.c: the thread executes frames that are legal by the rules ---- */
+/* ---- frames.c: the thread executes frames that are legal by the rules ------------------------ */
 /* False if these bytes have arrived before, or have no place yet. */
 bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame);
 /* Destination of the payload; NULL = new memory. */
@@ -178,13 +178,13 @@ char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
 /* Executes a frame, which stays as it was. False: not possible now. */
 bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival);
 
-/* ---- sums.c: frames PART and SUM ---- */
+/* ---- sums.c: frames PART and SUM ------------------------------------------------------------- */
 bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
 /* Bytes that the worker of a PART gives to its collective, or that of a SUM gets from it. */
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 
-/* ---- await.c: questions of node 0, and answers ---- */
+/* ---- await.c: questions of node 0, and answers ----------------------------------------------- */
 enum { PP_TCP_ALL_NODES = -1 };
 /* Expects answers of this kind, from every node or `node`. Call it before sending the question. */
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
@@ -194,13 +194,13 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a);
 void pp_tcp_count_answer(struct pp_tcp *t);
 
-/* ---- clock.c ---- */
+/* ---- clock.c --------------------------------------------------------------------------------- */
 enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);
 enum pp_status pp_tcp_align(struct pp_machine *m, bool is_last, struct pp_error *err);
 bool pp_tcp_take_ping(struct pp_tcp *t, const struct pp_arrival *a);
 bool pp_tcp_take_offset(struct pp_tcp *t, const struct pp_arrival *a);
 
-/* ---- tell.c, summed in sums.c: see struct pp_remote and pp_transport ---- */
+/* ---- tell.c, summed in sums.c: see struct pp_remote and pp_transport ------------------------- */
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_posted(struct pp_worker *w, int instruction, const struct pp_header *header);
 void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message);
@@ -212,7 +212,7 @@ enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
 
 enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
 
-/* ---- pack.c: what a worker holds, in STATE, END, and ARRIVED at the last barrier ---- */
+/* ---- pack.c: what a worker holds, in STATE, END, and ARRIVED at the last barrier ------------- */
 uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 /* Sends a frame with its worker's payload. Without memory or data of the device the step fails. */
 void pp_tcp_send_worker(struct pp_tcp *t, int node, struct pp_frame frame);
@@ -221,7 +221,7 @@ void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
-/* ---- join.c: connections of all nodes ---- */
+/* ---- join.c: connections of all nodes -------------------------------------------------------- */
 /* Connects all nodes, given the host and port of node 0, which closes its listener, if it has one
  * (>= 0). Drops callers of no run. PP_EFAIL: processes are missing, or run something else. */
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err);

@@ -33,7 +33,7 @@ static enum pp_status parts_of(struct pp_arena *arena, const struct pp_training 
 enum pp_status pp_train_resume(const struct pp_training *training, const struct pp_machine *machine,
                                const struct pp_reference *reference, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_checkpoint_parts parts;
 
     if (!training->resumed)
@@ -54,7 +54,7 @@ static bool is_due(const struct pp_training *t, int done)
 void pp_train_save(struct pp_arena *arena, const struct pp_training *training,
                    const struct pp_machine *machine, int done, struct pp_training_result *result)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_error *err = &result->checkpoint_error;
     struct pp_checkpoint_parts parts;
     const char *path;

@@ -31,7 +31,7 @@ struct run {
     double reference_loss;
 };
 
-/* ---- check ----------------------------------------------------------------------------------*/
+/* ---- check ----------------------------------------------------------------------------------- */
 
 static enum pp_status compare(const struct run *run, enum pp_vector what,
                               struct pp_difference *difference, struct pp_error *err)
@@ -86,7 +86,7 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
                                t->machine.recipe, &run->reference, err);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------*/
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static int count_of(const struct pp_training *training)
 {
@@ -136,7 +136,7 @@ static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- prediction and measurement ------------------------------------------------------------*/
+/* ---- prediction and measurement -------------------------------------------------------------- */
 
 static enum pp_status predict(struct run *run, struct pp_error *err)
 {

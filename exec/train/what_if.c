@@ -56,7 +56,7 @@ enum pp_status pp_train_slowdown(const struct pp_training *training,
                                  const struct pp_machine *machine, const struct pp_costs *costs,
                                  struct pp_training_result *result, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_machine_options *m = &training->machine;
     struct pp_prediction plain;
 

@@ -52,7 +52,7 @@ struct ipc_run {
     void **blocks; /* [process] as mapped here; NULL: not mapped */
 };
 
-/* ---- plan -------------------------------------------------------------------------------------*/
+/* ---- plan ------------------------------------------------------------------------------------ */
 
 static int own_process(const struct pp_machine *m)
 {
@@ -108,7 +108,7 @@ static void ipc_plan(struct pp_machine *m, struct ipc_run *run)
     run->is_peer[own_process(m)] = false;
 }
 
-/* ---- mapped addresses -----------------------------------------------------------------------*/
+/* ---- mapped addresses ------------------------------------------------------------------------ */
 
 /* Address here of `at` in a worker's block. Every process has all blocks, in the same layout. */
 static char *seen_here(const struct pp_machine *m, const struct ipc_run *run, int worker, void *at)
@@ -128,7 +128,7 @@ static void bind_sum(struct pp_machine *m, const struct ipc_run *run, struct pp_
     all->at = at;
 }
 
-/* ---- beginning ------------------------------------------------------------------------------*/
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Description of a process, for the others. */
 struct card {
@@ -190,7 +190,7 @@ static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- end ------------------------------------------------------------------------------------*/
+/* ---- end ------------------------------------------------------------------------------------- */
 
 static enum pp_status ipc_leave(struct pp_machine *m, struct pp_error *err)
 {
@@ -224,7 +224,7 @@ static void ipc_stop(struct pp_machine *m)
         run->calls->give_up(run->ipc);
 }
 
-/* ---- messages -------------------------------------------------------------------------------*/
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static enum pp_status send(const struct ipc_run *run, const struct ipc_channel *channel,
                            void *stream, struct pp_error *err)
@@ -268,7 +268,7 @@ static void ipc_posted(struct pp_worker *w, int i, const struct pp_header *heade
     pp_device_issue_message(w, i, run_message);
 }
 
-/* ---- sums -----------------------------------------------------------------------------------*/
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static enum pp_status take_part(const struct ipc_run *run, const struct ipc_sum *n, void *stream,
                                 struct pp_error *err)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- plan -------------------------------------------------------------------------------------*/
+/* ---- plan ------------------------------------------------------------------------------------ */
 
 /* Channels and groups of a program, and this process's part in each sum. */
 
@@ -64,12 +64,12 @@ static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
 
 enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
 
-/* ---- beginning and end ----------------------------------------------------------------------*/
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, struct pp_error *err)
 {
     struct pp_machine *m = closure;
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const size_t bytes = sizeof(*ids) * (size_t)count;
     char *all = pp_arena_alloc_raw(scratch, bytes * (size_t)pp_tcp_of(m)->nodes + 1);
 
@@ -139,7 +139,7 @@ static void nccl_failed(struct pp_machine *m)
         run->calls->give_up(run->nccl);
 }
 
-/* ---- messages -------------------------------------------------------------------------------*/
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
 {
@@ -167,7 +167,7 @@ static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *head
     pp_device_issue_message(w, i, run_message);
 }
 
-/* ---- sums -----------------------------------------------------------------------------------*/
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static void nccl_summed(struct pp_worker *w, int i)
 {

@@ -10,7 +10,7 @@
  * same operations in the same order. */
 #include "exec/transport/nccl.h"
 
-/* ---- plan -----------------------------------------------------------------------------------*/
+/* ---- plan ------------------------------------------------------------------------------------ */
 
 static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum *all)
 {
@@ -140,7 +140,7 @@ static void plan_gather(const struct planner *p)
     plan_shares(p, &p->to->given, 1);
 }
 
-/* ---- work -----------------------------------------------------------------------------------*/
+/* ---- work ------------------------------------------------------------------------------------ */
 
 /* Adds the gradients of this process in its first copy; refuses sums that would wrap in NCCL. */
 static void merge_here(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)

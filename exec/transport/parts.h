@@ -4,12 +4,10 @@
 
 #include "exec/tcp/tcp.h"
 
-/* ---- local.c ---- */
 /* Starts all workers as threads; without shared memory, the first. PP_EFAIL: no more threads. */
 enum pp_status pp_threads_start(struct pp_machine *m, struct pp_error *err);
 void pp_threads_join(struct pp_machine *m);
 
-/* ---- shm.c ---- */
 /* Forks a process per worker to call `run`, which does not return. PP_EFAIL: no more processes. */
 enum pp_status pp_processes_start(struct pp_machine *m, void (*run)(struct pp_worker *),
                                   struct pp_error *err);
@@ -17,7 +15,6 @@ enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err);
 void pp_processes_kill(struct pp_machine *m);
 void pp_processes_reap(struct pp_machine *m);
 
-/* ---- tcp.c: processes over TCP, on which nccl and ipc are built ---- */
 struct pp_tcp *pp_tcp_create(struct pp_machine *m);
 enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err);
 enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err);
@@ -28,7 +25,6 @@ void pp_tcp_stop(struct pp_machine *m);
 bool pp_tcp_is_member(const struct pp_machine *m);
 extern const struct pp_remote pp_tcp_remote;
 
-/* ---- device.c: messages and sums as work of devices ---- */
 /* Fails the step unless `status` is PP_OK. */
 void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_error *err);
 /* Issue the message or sum that the worker has posted by instruction i, to run once the device has

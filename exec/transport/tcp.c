@@ -23,7 +23,7 @@ static bool is_launched(const struct pp_machine *m)
     return m->options.meeting.count > 1;
 }
 
-/* ---- members --------------------------------------------------------------------------------*/
+/* ---- members --------------------------------------------------------------------------------- */
 
 /* Finishes issued work, whose times are known then. */
 static void end_work(struct pp_machine *m)
@@ -86,7 +86,7 @@ bool pp_tcp_is_member(const struct pp_machine *m)
     return pp_tcp_of(m)->node > 0;
 }
 
-/* ---- beginning and end ----------------------------------------------------------------------*/
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 struct pp_tcp *pp_tcp_create(struct pp_machine *m)
 {

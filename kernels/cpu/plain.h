@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- activations of one number; GELU in its tanh form (Hendrycks and Gimpel 2016) ----------- */
+/* ---- activations of one number; GELU in its tanh form (Hendrycks and Gimpel 2016) ------------ */
 
 static const double GELU_SCALE = 0.79788456080286535588; /* sqrt(2 / pi) */
 static const double GELU_CUBE = 0.044715;
@@ -35,7 +35,7 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* ---- rows: biases, norms, activations ---------------------------------------------------------*/
+/* ---- rows: biases, norms, activations -------------------------------------------------------- */
 
 static void add_bias(void *stream, int rows, int width, const void *bias, void *x)
 {
@@ -112,7 +112,7 @@ static void swiglu_backward(void *stream, int rows, int width, const void *x, co
         }
 }
 
-/* ---- positions --------------------------------------------------------------------------------*/
+/* ---- positions ------------------------------------------------------------------------------- */
 
 static void rotate(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
                    int first, double theta, bool is_inverse, void *x)
@@ -134,7 +134,7 @@ static void rotate(void *stream, int batch, int tokens, int heads, int head_dim,
         }
 }
 
-/* ---- both ends of the model: tokens in, loss out ----------------------------------------------*/
+/* ---- both ends of the model: tokens in, loss out --------------------------------------------- */
 
 static void add_row(size_t width, const void *x, void *y)
 {

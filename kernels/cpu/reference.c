@@ -20,7 +20,7 @@ static const char *about(void)
     return "plain loops in double precision";
 }
 
-/* ---- products and sums over rows --------------------------------------------------------------*/
+/* ---- products and sums over rows ------------------------------------------------------------- */
 
 /* c = op(a) op(b), plus c unless base is NULL: without the epilogue. */
 static void multiply(void *stream, const struct pp_gemm *g)
@@ -105,7 +105,7 @@ static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, vo
         sum_rows(stream, n->rows, n->width, n->dy, dbeta, add);
 }
 
-/* ---- attention, row by row of scores -------------------------------------------------------- */
+/* ---- attention, row by row of scores --------------------------------------------------------- */
 
 /* Offsets of one query in every tensor. It sees keys 0 .. keys - 1 of the sequence. */
 struct query {
@@ -239,7 +239,7 @@ static void attention_backward(void *stream, const struct pp_attention *a)
     each_query(a, backward);
 }
 
-/* ---- flat vectors ---------------------------------------------------------------------------*/
+/* ---- flat vectors ---------------------------------------------------------------------------- */
 
 static void add(void *stream, int64_t count, const void *x, void *y)
 {

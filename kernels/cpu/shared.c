@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- epilogue ---------------------------------------------------------------------------------*/
+/* ---- epilogue -------------------------------------------------------------------------------- */
 
 /* Finishes `rows` contiguous rows of c, and of every tensor of its shape, from byte `at` on. */
 static void finish(const struct pp_kernels *k, void *stream, const struct pp_gemm *g, int rows,
@@ -45,7 +45,7 @@ void pp_gemm_compose(const struct pp_kernels *k,
         finish(k, stream, g, rows, at);
 }
 
-/* ---- bytes and fixed point sums ------------------------------------------------------------- */
+/* ---- bytes and fixed point sums -------------------------------------------------------------- */
 
 static void fail(int *status, enum pp_fixed_status reason)
 {
@@ -105,7 +105,7 @@ void pp_bytes_zero(void *stream, size_t bytes, void *x)
         memset(x, 0, bytes);
 }
 
-/* ---- flat vectors -----------------------------------------------------------------------------*/
+/* ---- flat vectors ---------------------------------------------------------------------------- */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -165,7 +165,7 @@ void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *f,
     }
 }
 
-/* ---- gradients of rows of tokens, added in a fixed order ------------------------------------ */
+/* ---- gradients of rows of tokens, added in a fixed order ------------------------------------- */
 
 void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
                         void *dpositions, bool add)

@@ -9,8 +9,6 @@ void pp_gemm_compose(const struct pp_kernels *k,
                      void (*multiply)(void *stream, const struct pp_gemm *g), void *stream,
                      const struct pp_gemm *g);
 
-/* ---- bytes, and sums in int64 fixed point, which have the same bits in any order ------------ */
-
 /* sum += round(x * 2^bits), ties to even. If the value or the sum does not fit, the sum is wrong
  * and *status has the reason; the first reason stays. */
 void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status);
@@ -19,8 +17,6 @@ void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, in
 
 void pp_bytes_copy(void *stream, size_t bytes, const void *from, void *to);
 void pp_bytes_zero(void *stream, size_t bytes, void *x);
-
-/* ---- tensors of a flat vector, in pieces of at most PP_SQUARES_BLOCK elements --------------- */
 
 /* Functions on a piece. */
 struct pp_flat_parts {
@@ -35,8 +31,6 @@ void pp_flat_adamw(const struct pp_flat_parts *parts, const struct pp_flat *flat
                    const struct pp_adamw *adamw, const struct pp_adamw_step *step, void *weights,
                    void *master, void *m, void *v);
 void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *flat, double *blocks);
-
-/* ---- the gradient of an embedding ----------------------------------------------------------- */
 
 /* Arguments of embed_backward of kernels/kernels.h. */
 struct pp_token_rows {

@@ -72,7 +72,7 @@ struct pp_chart {
     struct pp_curve_axis x_axis, y_axis;
 };
 
-/* ---- plots/curves/rows.c ---- */
+/* ---- plots/curves/rows.c --------------------------------------------------------------------- */
 /* Keeps rows that meet --where and have status ok; counts the others in a note. */
 enum pp_status pp_chart_select(struct pp_chart *chart, struct pp_error *err);
 /* Drops rows without a value of x or y. */
@@ -87,7 +87,7 @@ static inline const char *pp_chart_cell(const struct pp_chart *chart, int row, i
     return chart->table.cells[row][column];
 }
 
-/* ---- plots/curves/inputs.c ---- */
+/* ---- plots/curves/inputs.c ------------------------------------------------------------------- */
 /* Is true if the column is an input, not a result. */
 bool pp_chart_is_input(const struct pp_chart *chart, int column);
 /* Is true if the rows show that an input follows from others: gpus from pp, vp from schedule. */
@@ -102,7 +102,7 @@ bool pp_chart_varies_within_schedule(const struct pp_chart *chart, int column);
 /* Is true if durations are in units of --unit, not in seconds. */
 bool pp_chart_is_abstract(const struct pp_chart *chart);
 
-/* ---- plots/curves/choose.c ---- */
+/* ---- plots/curves/choose.c ------------------------------------------------------------------- */
 /* Chooses x, y and by: those of the options, or those that the table suggests, with a note. */
 enum pp_status pp_chart_choose(struct pp_chart *chart, struct pp_error *err);
 enum pp_status pp_chart_read_by(struct pp_chart *chart, struct pp_error *err);
@@ -111,7 +111,7 @@ bool pp_chart_is_by(const struct pp_chart *chart, int column);
 void pp_chart_sort(const struct pp_chart *chart, int *rows, int count);
 bool pp_chart_is_same_point(const struct pp_chart *chart, int a, int b);
 
-/* ---- plots/curves/series.c ---- */
+/* ---- plots/curves/series.c ------------------------------------------------------------------- */
 /* Makes the series. PP_EINVAL if one has several rows with one x, except for scatter kinds. */
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err);
 /* Is true if the rows are equal in all columns of `by`. */
@@ -119,29 +119,29 @@ bool pp_chart_is_same_series(const struct pp_chart *chart, int a, int b);
 /* Joins series with equal points into one with several names, because one would hide the other. */
 void pp_chart_join_same(struct pp_chart *chart);
 
-/* ---- plots/curves/along.c ---- */
+/* ---- plots/curves/along.c -------------------------------------------------------------------- */
 /* Orders points by the one input that varies, if the kind joins points of any x; joins equal
  * series. PP_EINVAL if several inputs vary independently. */
 enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err);
 
-/* ---- plots/curves/looks.c ---- */
+/* ---- plots/curves/looks.c -------------------------------------------------------------------- */
 /* Sets colours, dashes, symbols and letters of the series, the same in every picture of a table. */
 void pp_chart_give_looks(struct pp_chart *chart);
 
-/* ---- plots/curves/marks.c: published or measured values ---- */
+/* ---- plots/curves/marks.c: published or measured values -------------------------------------- */
 /* Reads the table of --points; PP_EINVAL for missing columns and values that are no numbers. */
 enum pp_status pp_chart_read_marks(struct pp_chart *chart, struct pp_error *err);
 void pp_chart_write_marks(const struct pp_figure *figure, const struct pp_chart *chart);
 void pp_chart_draw_marks(const struct pp_figure *figure, const struct pp_chart *chart);
 const char *pp_legend_marks(const struct pp_chart *chart);
 
-/* ---- plots/curves/axis.c ---- */
+/* ---- plots/curves/axis.c --------------------------------------------------------------------- */
 /* Sets labels, units, limits, tics. PP_EINVAL for values that a logarithm or range cannot show. */
 enum pp_status pp_chart_axes(struct pp_chart *chart, struct pp_error *err);
 /* y of the line of perfect scaling at x; NAN if there is none. */
 double pp_chart_ideal(const struct pp_chart *chart, double x);
 
-/* ---- plots/curves/names.c: readable columns ---- */
+/* ---- plots/curves/names.c: readable columns -------------------------------------------------- */
 enum pp_column_unit {
     PP_COLUMN_PLAIN,
     PP_COLUMN_FRAC,
@@ -161,14 +161,14 @@ const char *pp_column_value(struct pp_arena *arena, const char *column, const ch
 /* Inputs that are equal in all rows, as many as fit: "gpt3-175b, h100, 64 GPUs, pp 8". */
 const char *pp_chart_constants(const struct pp_chart *chart, int columns);
 
-/* ---- plots/curves/labels.c ---- */
+/* ---- plots/curves/labels.c ------------------------------------------------------------------- */
 /* Writes names of marks, and of series if the kind labels them, at points where they cover nothing.
  * Leaves out a name without such a place. Sets `is_named` of series. */
 struct pp_field;
 void pp_chart_label_points(const struct pp_figure *figure, struct pp_chart *chart,
                            const struct pp_field *within);
 
-/* ---- plots/curves/frame.c: title, axes, legend ---- */
+/* ---- plots/curves/frame.c: title, axes, legend ----------------------------------------------- */
 struct pp_legend {
     int entries;
     int longest; /* characters of the longest entry */
@@ -187,7 +187,7 @@ void pp_chart_write_frame(const struct pp_figure *figure, const struct pp_chart 
 extern const char pp_legend_closed[], pp_legend_ideal[];
 const char *pp_legend_unfit(const struct pp_chart *chart);
 
-/* ---- plots/curves/draw.c ---- */
+/* ---- plots/curves/draw.c --------------------------------------------------------------------- */
 enum pp_status pp_chart_draw(struct pp_chart *chart, struct pp_error *err);
 static inline bool pp_chart_in_terminal(const struct pp_chart *chart)
 {

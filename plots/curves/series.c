@@ -261,7 +261,7 @@ void pp_chart_join_same(struct pp_chart *chart)
     chart->series_count = kept;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 enum pp_status pp_chart_group(struct pp_chart *chart, struct pp_error *err)
 {

@@ -10,7 +10,6 @@
 
 #include <stddef.h>
 
-/* ---- plots/page/timeline.c ---- */
 /* Timelines on one axis of time, one below the other, and a legend. A picture has at most
  * PP_HTML_ROWS rows in a panel and PP_HTML_BOXES boxes. With more ops it shows shares of the time;
  * of more ranks it shows every k-th, and the legend says so. The script gets the ops of all panels,
@@ -21,7 +20,6 @@ enum pp_status pp_html_timelines(struct pp_arena *arena,
                                  const struct pp_plot_timeline *options, FILE *out,
                                  struct pp_error *err);
 
-/* ---- plots/page/band.c ---- */
 /* Parts in a row, each as wide as its share of `whole`. `mark` is the value of a line; 0 = none. */
 struct pp_html_part {
     const char *name;
@@ -32,7 +30,6 @@ void pp_html_band(const struct pp_html_part *parts, int count, double whole, dou
                   FILE *out);
 void pp_html_swatch(unsigned rgb, FILE *out);
 
-/* ---- plots/page/axis.c ---- */
 /* Round numbers along a picture. pp_html_across() writes them below it, with the name of the axis;
  * pp_html_up() left of it, in the element that has the picture's height. */
 struct pp_html_range {
@@ -43,7 +40,6 @@ int pp_html_place(const struct pp_html_range *range, double value, int units);
 void pp_html_across(const struct pp_html_range *range, const char *name, FILE *out);
 void pp_html_up(const struct pp_html_range *range, FILE *out);
 
-/* ---- plots/page/scatter.c ---- */
 /* Points with names; y begins at 0. The first points are on top. Writes nothing without points. */
 struct pp_html_dot {
     double x, y;
@@ -58,11 +54,9 @@ struct pp_html_scatter {
 };
 void pp_html_scatter(const struct pp_html_scatter *scatter, FILE *out);
 
-/* ---- plots/page/memory.c ---- */
 /* Memory of one rank over the time of a step. PP_EINVAL if no rank holds anything. */
 enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,
                             FILE *out, struct pp_error *err);
 
-/* ---- core/embed.py of plots/page/page.css and plots/page/page.js ---- */
 extern const unsigned char pp_html_style_bytes[], pp_html_script_bytes[];
 extern const size_t pp_html_style_count, pp_html_script_count;

@@ -19,8 +19,6 @@ const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text
     return text;
 }
 
-/* ---- legend ---------------------------------------------------------------------------------- */
-
 static const char *const kind_names[PP_OP_KINDS] = {
     [PP_F] = "forward",         [PP_B] = "backward",  [PP_I] = "input~gradient",
     [PP_W] = "weight~gradient", [PP_R] = "recompute", [PP_U] = "optimizer",

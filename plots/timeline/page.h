@@ -60,7 +60,7 @@ static inline int pp_timeline_row(const struct pp_timeline_panel *panel, int ran
     return from_first < 0 || from_first % panel->every != 0 || row >= panel->rows ? -1 : row;
 }
 
-/* ---- plots/timeline/page.c ---- */
+/* ---- plots/timeline/page.c ------------------------------------------------------------------- */
 /* Makes the timeline of a trace and chooses the part that is shown. */
 enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_plot_timeline_panel *of,
                                 const struct pp_plot_timeline *options,
@@ -68,7 +68,7 @@ enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_plot_tim
 /* Chooses the unit and length of the axis, from the longest panel. */
 void pp_timeline_choose_axis(struct pp_timeline_page *page, const struct pp_plot_timeline *options);
 
-/* ---- plots/timeline/boxes.c: a box for every op ---- */
+/* ---- plots/timeline/boxes.c: a box for every op ---------------------------------------------- */
 /* Index of an op's pipeline and chunk, and the number of such classes. */
 int pp_timeline_class(const struct pp_timeline *timeline, const struct pp_timeline_op *op);
 int pp_timeline_classes(const struct pp_timeline *timeline);
@@ -86,13 +86,13 @@ bool pp_timeline_is_framed(const struct pp_timeline_page *page,
 bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel);
 
-/* ---- plots/timeline/numbers.c ---- */
+/* ---- plots/timeline/numbers.c ---------------------------------------------------------------- */
 /* Text of an op: "3", "3.1" of a split, "2-3" of several micro-batches; its kind if it has none. A
  * short text names neither splits nor the last of several. */
 void pp_timeline_write_number(const struct pp_timeline *timeline, const struct pp_timeline_op *op,
                               bool is_short, char *text, size_t bytes);
 
-/* ---- plots/timeline/bins.c: shares of kinds, for ops narrower than a dot ---- */
+/* ---- plots/timeline/bins.c: shares of kinds, for ops narrower than a dot --------------------- */
 bool pp_timeline_is_dense(const struct pp_timeline_page *page,
                           const struct pp_timeline_panel *panel);
 struct pp_timeline_layer {
@@ -116,7 +116,7 @@ void pp_timeline_draw_bins(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel, struct pp_timeline_grain grain,
                            const struct pp_timeline_painter *painter);
 
-/* ---- plots/timeline/legend.c ---- */
+/* ---- plots/timeline/legend.c ----------------------------------------------------------------- */
 /* Names of kinds, "F forward"; NULL: ops of that kind are not drawn. */
 extern const char *const pp_timeline_kinds[PP_OP_KINDS];
 /* Adds the kinds of ops of a timeline to `occurs`. */

@@ -3,12 +3,10 @@
 
 #include "plots/timeline/page.h"
 
-/* ---- plots/timeline/pipes.c ---- */
 /* Finds pipelines and chunks, and sets those of boxes. PP_EINVAL if there are too many. */
 enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline *timeline,
                                       struct pp_error *err);
 
-/* ---- plots/timeline/page.c ---- */
 /* The ranks from `first` to `end` - 1 of the options; PP_EINVAL if there are none. */
 enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *timeline,
                                         const struct pp_plot_timeline *options, int *first,
@@ -22,18 +20,15 @@ enum pp_status pp_timeline_draw(struct pp_arena *arena, struct pp_timeline_panel
                                 const struct pp_plot_timeline *options,
                                 const struct pp_plot_target *target, struct pp_error *err);
 
-/* ---- plots/timeline/axes.c ---- */
 /* Writes the page after its layout; `title` NULL = none. */
 void pp_timeline_print(const struct pp_timeline_page *page, const char *title);
 
-/* ---- plots/timeline/boxes.c, bins.c ---- */
 /* Write data blocks of panel `index`, and the plot elements that draw them. */
 void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index);
 void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index);
 void pp_timeline_print_bins(const struct pp_timeline_page *page, int index);
 void pp_timeline_plot_bins(const struct pp_timeline_page *page, int index);
 
-/* ---- plots/timeline/numbers.c ---- */
 /* Chooses one font size for the page, 0 if no kind has room, and the numbered kinds of panels. */
 void pp_timeline_choose_numbers(struct pp_timeline_page *page);
 /* Text of a box, or of half a pair. `width` is in the unit of the axis. The text is empty if the
@@ -42,11 +37,9 @@ void pp_timeline_number(const struct pp_timeline_page *page, const struct pp_tim
                         const struct pp_timeline_op *op, bool is_fused, double width, char *text,
                         size_t bytes);
 
-/* ---- plots/timeline/legend.c ---- */
 /* Height of the legend on a page of that width; draws it if `figure` is open. */
 double pp_timeline_legend(const struct pp_timeline_page *page);
 
-/* ---- the text Gantt ---- */
 struct pp_gantt {
     struct pp_arena *arena;
     struct pp_timeline timeline;

@@ -8,7 +8,7 @@ enum pp_status pp_band_find(const struct pp_program *program, const struct pp_co
                             const struct pp_draws *draws, struct pp_band *band,
                             struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const size_t ops = (size_t)pp_program_size(program) * (size_t)draws->replicas;
     int64_t *compute_ps = PP_ARRAY(scratch, int64_t, ops);
     const struct pp_perturbation drawn = {.compute_ps = compute_ps};

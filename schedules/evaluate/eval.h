@@ -8,7 +8,7 @@
 
 #include "schedules/evaluate/evaluate.h"
 
-/* ---- graph --------------------------------------------------------------------------------- */
+/* ---- graph ----------------------------------------------------------------------------------- */
 
 enum pp_node_type {
     PP_NODE_STEP,  /* one replica by itself: max of at most three inputs, plus a duration */
@@ -95,7 +95,7 @@ bool pp_graph_is_fused(const struct pp_program *program, int i, int end);
 enum pp_status pp_graph_lowered(struct pp_graph *g, struct pp_error *err);
 enum pp_status pp_graph_compute_only(struct pp_graph *g, struct pp_error *err);
 
-/* ---- compiled form ------------------------------------------------------------------------- */
+/* ---- compiled form --------------------------------------------------------------------------- */
 
 struct pp_eval_step {
     int32_t out, in[PP_STEP_INPUTS];
@@ -150,7 +150,7 @@ struct pp_eval {
 enum pp_status pp_eval_order(struct pp_arena *arena, const struct pp_graph *g, struct pp_eval *eval,
                              struct pp_error *err);
 
-/* ---- kernels ------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 struct pp_jitter { /* jitter of one block of lanes */
     const struct pp_eval *eval;

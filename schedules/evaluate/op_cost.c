@@ -1,8 +1,6 @@
 /* Cost of a compute op with the copies that share its link. */
 #include "schedules/evaluate/op_cost.h"
 
-/* ---- loads inside of ops --------------------------------------------------------------------- */
-
 static int64_t link_of(const struct pp_program *p, const struct pp_costs *costs, int i)
 {
     const int kind = p->kind[i], stage = p->stage[i];
@@ -17,8 +15,6 @@ static int first_of(const struct pp_program *p, int i)
 {
     return p->begin[pp_program_rank_at(p, i)];
 }
-
-/* ---- other copies on the link ---------------------------------------------------------------- */
 
 static bool is_up(const struct pp_program *p, int i)
 {
@@ -62,8 +58,6 @@ static int64_t overlap_ps(const struct pp_program *p, const struct pp_costs *cos
         first--;
     return open_ps(p, costs, first, i);
 }
-
-/* ---- ops ------------------------------------------------------------------------------------- */
 
 struct pp_cost pp_program_cost(const struct pp_program *p, const struct pp_costs *costs, int i,
                                bool is_fused)

@@ -28,7 +28,6 @@ static inline const int32_t *pp_node_inputs(const struct pp_graph *g, int32_t no
     return g->inputs + n->in[0];
 }
 
-/* ---- schedules/evaluate/code.c ---- */
 /* Compiles ordered nodes; `eval->entry_count` must be set. PP_EFAIL if times would overflow. */
 enum pp_status pp_eval_emit(struct pp_arena *arena, const struct pp_order *order,
                             struct pp_eval *eval, struct pp_error *err);

@@ -142,7 +142,7 @@ static void forget(int32_t *last, size_t count)
 
 struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena, const struct pp_program *p)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_weight_stream *lane = PP_NEW(arena, struct pp_weight_stream);
     int count = 0, slots = 0;
 

@@ -26,7 +26,7 @@ int pipesched_schedule(int i, struct pipesched_schedule *schedule)
     return 0;
 }
 
-/* ---- making programs -------------------------------------------------------------------------*/
+/* ---- making programs ------------------------------------------------------------------------- */
 
 static struct pipesched_program *create(void)
 {
@@ -175,7 +175,7 @@ void pipesched_free(struct pipesched_program *program)
         pp_arena_destroy(program->arena);
 }
 
-/* ---- lowering --------------------------------------------------------------------------------*/
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 static uint16_t *copy(struct pp_arena *arena, const uint16_t *from, int count)
 {

@@ -50,7 +50,7 @@ struct pipesched_schedule {
 /* Sets `schedule` to schedule i, in alphabetical order. Returns 0 if there is none. */
 int pipesched_schedule(int i, struct pipesched_schedule *schedule);
 
-/* ---- programs ---------------------------------------------------------------------------------*/
+/* ---- programs -------------------------------------------------------------------------------- */
 
 /* Sizes and options that an order may depend on. 0 = the schedule's default. */
 struct pipesched_shape {
@@ -146,7 +146,7 @@ const char *pipesched_text(struct pipesched_program *program);
 enum pipesched_status pipesched_verify(const struct pipesched_program *program, int max_activations,
                                        struct pipesched_error *error);
 
-/* ---- times ------------------------------------------------------------------------------------*/
+/* ---- times ----------------------------------------------------------------------------------- */
 
 struct pipesched_span {
     double start_s, end_s; /* of a WAIT: its blocking; of a message or sum: its transfer */

@@ -10,7 +10,7 @@
 
 static const double MOST_S = 1e6; /* of one op, so that sums of many stay below 2^63 ps */
 
-/* ---- costs -----------------------------------------------------------------------------------*/
+/* ---- costs ----------------------------------------------------------------------------------- */
 
 /* Derives durations that are 0 from the others. */
 static struct pipesched_costs complete(struct pipesched_costs c)
@@ -107,7 +107,7 @@ enum pp_status pp_pipesched_costs(struct pp_arena *arena,
     return PP_OK;
 }
 
-/* ---- times -----------------------------------------------------------------------------------*/
+/* ---- times ----------------------------------------------------------------------------------- */
 
 struct evaluated { /* result of the user, with its memory */
     struct pipesched_times times;

@@ -68,7 +68,7 @@ enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute
                         const struct pp_lower_options *options, struct pp_program **lowered,
                         struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_program_head head = pp_program_head_of(compute);
     struct pp_orders *lists = pp_program_thaw(scratch, compute);
 
@@ -81,7 +81,7 @@ enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_he
                               const struct pp_lower_options *options, struct pp_orders *lists,
                               struct pp_program **lowered, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_program_head head = *compute;
 
     PP_TRY(run_passes(arena, scratch, &head, options, lists, err));

@@ -105,7 +105,7 @@ static enum pp_status check_op(const struct pp_messages *m, int rank, const stru
     return PP_OK;
 }
 
-/* ---- channels --------------------------------------------------------------------------------*/
+/* ---- channels -------------------------------------------------------------------------------- */
 
 static uint64_t channel_key(const struct pp_channel *c)
 {
@@ -149,7 +149,7 @@ static void find_channels(struct pp_arena *arena, struct pp_messages *m)
             }
 }
 
-/* ---- producers -------------------------------------------------------------------------------*/
+/* ---- producers ------------------------------------------------------------------------------- */
 
 static enum pp_status count_messages(struct pp_messages *m, struct pp_error *err)
 {
@@ -203,7 +203,7 @@ static enum pp_status add_output(struct pp_messages *m, int rank, int unit, cons
     return PP_OK;
 }
 
-/* ---- consumers -------------------------------------------------------------------------------*/
+/* ---- consumers ------------------------------------------------------------------------------- */
 
 static enum pp_status add_inputs(struct pp_messages *m, int rank, int unit, const struct pp_op *op,
                                  struct pp_error *err)
@@ -283,7 +283,7 @@ static enum pp_status check_consumed(const struct pp_messages *m, struct pp_erro
     return PP_OK;
 }
 
-/* ---- build -----------------------------------------------------------------------------------*/
+/* ---- build ----------------------------------------------------------------------------------- */
 
 /* Refuses a program with far more cells than instructions, or with too many instructions for 32
  * bits after lowering (each gives at most 5). */

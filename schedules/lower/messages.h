@@ -75,7 +75,6 @@ int32_t **pp_messages_slots(struct pp_arena *arena, const struct pp_messages *m)
 /* Returns the slots of a unit: 2 for a pair, 1 for other compute of a micro-batch, else 0. */
 int pp_messages_weight(const struct pp_messages *m, int rank, int32_t unit);
 
-/* ---- posting.c: places of RECVs and their WAITs, one function per policy ---- */
 /* Fills `post` and `wait` of every message, and `posts` of every rank. The batched policy fills
  * `done` too. The sender policy fails with PP_EPROGRAM if the compute order itself is cyclic. */
 typedef enum pp_status (*pp_posting)(struct pp_arena *arena, struct pp_messages *messages,

@@ -151,7 +151,7 @@ static void settle_sends_infer(struct pp_messages *m, int window)
         }
 }
 
-/* ---- writing ---------------------------------------------------------------------------------*/
+/* ---- writing --------------------------------------------------------------------------------- */
 
 struct writer {
     const struct pp_messages *m;

@@ -97,7 +97,7 @@ static int ready_at(const struct sync *s, int pipe, int stage)
     return at;
 }
 
-/* ---- the common order ------------------------------------------------------------------------*/
+/* ---- the common order ------------------------------------------------------------------------ */
 
 static bool is_sum_tied(const struct sync *s)
 {
@@ -208,7 +208,7 @@ static enum pp_status order_sums(struct sync *s, struct pp_error *err)
     return PP_OK;
 }
 
-/* ---- posts and waits -------------------------------------------------------------------------*/
+/* ---- posts and waits ------------------------------------------------------------------------- */
 
 static struct pp_op sum_op(const struct sync *s, const struct sum *sum, int pipe)
 {

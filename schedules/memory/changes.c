@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- sizes -----------------------------------------------------------------------------------*/
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static const struct pp_stage_memory *stage_memory(const struct pp_memory_walk *w, int stage)
 {
@@ -210,7 +210,7 @@ static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int
     w->whole[op->stage].has_grads = false;
 }
 
-/* ---- memory tiers */
+/* ---- memory tiers ---------------------------------------------------------------------------- */
 
 /* Returns the bytes kept for the cells of an op between its forward and their first use. */
 static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
@@ -375,7 +375,7 @@ static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struc
     [PP_DQ] = change_bits,     [PP_COPY] = change_move,   [PP_MOVE] = change_move,
 };
 
-/* ---- walks -----------------------------------------------------------------------------------*/
+/* ---- walks ----------------------------------------------------------------------------------- */
 
 struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
                                           const struct pp_costs *costs)

@@ -57,8 +57,6 @@ struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int
     return &lives->cells[*pp_map64_at(&lives->map, number, lives->count++)];
 }
 
-/* ---- queries --------------------------------------------------------------------------------- */
-
 int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op)
 {
     int last = 0;

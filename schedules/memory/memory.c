@@ -107,7 +107,7 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
                                        const struct pp_costs *costs)
 {
     struct pp_rank_memory *memory = PP_ARRAY(arena, struct pp_rank_memory, program->ranks);
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
 
     add_states(scratch, &w, memory);
@@ -121,7 +121,7 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
 struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
                                            const struct pp_costs *costs)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
     struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
     const struct pp_memory_changes all = {
@@ -147,7 +147,7 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
 double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,
                                  const struct pp_costs *costs, int rank, int position)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
     double *bytes = PP_ARRAY(arena, double, program->stages);
 

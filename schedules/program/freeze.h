@@ -42,8 +42,6 @@ enum pp_status pp_freeze_channels(const struct pp_freeze *f);    /* freeze_link.
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f); /* freeze_groups.c */
 enum pp_status pp_freeze_waits(const struct pp_freeze *f);       /* freeze_link.c */
 
-/* ---- metadata: leading lines of a lowered program, `# key: value` (meta.c) --------- */
-
 enum pp_meta_size {
     PP_META_RANKS,
     PP_META_STAGES,
@@ -72,8 +70,6 @@ struct pp_csv;
 enum pp_status pp_program_meta_parse(struct pp_arena *arena, const char *file,
                                      const struct pp_csv *comments, struct pp_meta *meta,
                                      struct pp_error *err);
-
-/* ---- reading --------------------------------------------------------------------------------- */
 
 /* State of a read in progress; the steps fill `head`. */
 struct pp_reading {

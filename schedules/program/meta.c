@@ -32,7 +32,7 @@ static const int size_limits[PP_META_SIZES] = {PP_MAX_RANKS,    PP_MAX_STAGES, P
 /* Is true if the cells tell placement and pipelines, which then are not printed. */
 static bool is_inferable(const struct pp_program *p)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const int ids = p->micro_batches * p->granules;
 
     if (p->pipelines > 1)
@@ -94,7 +94,7 @@ static void print_state(const struct pp_program *p, FILE *out)
 
 void pp_program_meta_print(const struct pp_program *p, FILE *out)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const int sizes[PP_META_SIZES] = {p->ranks,    p->stages, p->pipelines, p->micro_batches,
                                       p->granules, p->splits, p->versions};
     const int64_t ids = p->micro_batches * p->granules;

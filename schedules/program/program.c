@@ -150,7 +150,7 @@ enum pp_status pp_program_freeze(struct pp_arena *arena, const struct pp_program
                              .state = head->state,
                              .rank_of = head->rank_of,
                              .pipe_of = head->pipe_of};
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_freeze f = {
         .arena = arena, .scratch = scratch, .head = head, .lists = lists, .p = p, .err = err};
 

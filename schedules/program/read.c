@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- messages and collectives -----------------------------------------------------------------*/
+/* ---- messages and collectives ---------------------------------------------------------------- */
 
 /* Files that post messages or collectives but never wait for received data, as in PyTorch's
  * compute_comms format. Its runtime waits for a RECV (or an UNSHARD) before the computation that
@@ -308,7 +308,7 @@ enum pp_status pp_program_parse(struct pp_arena *arena, const char *name, const 
                                 size_t length, enum pp_dialect dialect, struct pp_program **program,
                                 struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const char *file = pp_arena_strdup(arena, name);
     struct pp_reading reading = {.arena = arena, .scratch = scratch, .file = file, .err = err};
 
@@ -323,7 +323,7 @@ enum pp_status pp_program_parse(struct pp_arena *arena, const char *name, const 
 enum pp_status pp_program_read(struct pp_arena *arena, const char *path, enum pp_dialect dialect,
                                struct pp_program **program, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     char *text;
     size_t length;
 

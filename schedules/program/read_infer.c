@@ -276,7 +276,7 @@ static enum pp_status infer(struct pp_reading *reading)
     return PP_OK;
 }
 
-/* ---- every instruction on its rank -------------------------------------------------------- */
+/* ---- every instruction on its rank ----------------------------------------------------------- */
 
 /* Sets the pipeline of a cell; without micro-batch and @pipeline, that of a stage of the rank. */
 static enum pp_status place_op(const struct pp_reading *reading, int rank, int position)

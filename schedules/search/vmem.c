@@ -279,7 +279,7 @@ enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *s
                                 const struct pp_costs *costs, const struct pp_vmem_rule *rule,
                                 struct pp_orders *orders)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_vmem vmem = {.shape = shape, .rule = rule};
 
     vmem.best = pp_vmem_lists_make(scratch, &vmem);

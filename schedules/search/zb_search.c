@@ -16,7 +16,7 @@ struct pp_zb_rank {
 
 static const int64_t UNKNOWN = INT64_MAX;
 
-/* ---- the problem --------------------------------------------------------------------------- */
+/* ---- the problem ----------------------------------------------------------------------------- */
 
 static int64_t op_ps(const struct pp_costs *costs, int kind, int rank)
 {
@@ -122,7 +122,7 @@ struct pp_zb_score pp_zb_bound(const struct pp_zb *zb)
     return bound;
 }
 
-/* ---- running an op ------------------------------------------------------------------------- */
+/* ---- running an op --------------------------------------------------------------------------- */
 
 static void reset(struct pp_zb *zb)
 {
@@ -250,7 +250,7 @@ static void wake(struct pp_arena *arena, struct decision_heap *heap, struct pp_z
     decision_heap_push(arena, heap, (struct decision){time, r});
 }
 
-/* ---- the greedy pass ----------------------------------------------------------------------- */
+/* ---- the greedy pass ------------------------------------------------------------------------- */
 
 /* Returns the op that rank r starts at `now`; 0 = none, decide again at *until. */
 static char decide(const struct pp_zb *zb, const struct pp_zb_policy *policy, int r, int64_t *until)

@@ -13,7 +13,6 @@ enum pp_status pp_verify_order(struct pp_verify *v); /* lowered: data is there w
 enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritten while in use */
 enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */
 
-/* ---- texts (text.c) -------------------------------------------------------------------------- */
 /* All texts are in the arena of `v`. */
 const char *pp_verify_name(const struct pp_program *p);
 /* Returns the cell of instruction i. */

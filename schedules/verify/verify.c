@@ -43,7 +43,7 @@ static enum pp_status check(struct pp_verify *v, const struct pp_verify_options 
 enum pp_status pp_verify(const struct pp_program *program, const struct pp_verify_options *options,
                          struct pp_error *err)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error unused;
     struct pp_verify v = {.p = program,
                           .arena = arena,

@@ -58,12 +58,12 @@ struct pp_calibrate_trial {
     struct pp_band band; /* steps with durations of ops drawn from the samples */
 };
 
-/* ---- sim/calibrate/read.c ---- */
+/* ---- sim/calibrate/read.c -------------------------------------------------------------------- */
 /* Reads and resolves traces, and leaves a schedule out. PP_EINVAL for traces that do not match. */
 enum pp_status pp_calibrate_open(struct pp_calibrate *c, const struct pp_wish *wish,
                                  struct pp_error *err);
 
-/* ---- sim/calibrate/look.c ---- */
+/* ---- sim/calibrate/look.c -------------------------------------------------------------------- */
 /* Facts of a run that its events show. */
 struct pp_calibrate_seen {
     int stages, micro_batches, splits;
@@ -86,7 +86,7 @@ void pp_calibrate_add_seen(struct pp_calibrate_words *words, const struct pp_cal
 void pp_calibrate_add_model(struct pp_calibrate_words *words, const struct pp_wish *wish);
 bool pp_calibrate_is_of_model(const char *option); /* of "--layers", say */
 
-/* ---- sim/calibrate/kineto.c ---- */
+/* ---- sim/calibrate/kineto.c ------------------------------------------------------------------ */
 /* PP_EINVAL for --mbs or --precision without traces of PyTorch, or for these without --mbs. */
 enum pp_status pp_calibrate_check_kineto(const struct pp_wish *wish, int files,
                                          struct pp_error *err);
@@ -97,10 +97,10 @@ enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_
 /* Sets the bytes of the run's messages from its resolved options. */
 void pp_calibrate_fill_bytes(const struct pp_calibrate_run *run);
 
-/* ---- sim/calibrate/samples.c ---- */
+/* ---- sim/calibrate/samples.c ----------------------------------------------------------------- */
 enum pp_status pp_calibrate_collect(struct pp_calibrate *c, struct pp_error *err);
 
-/* ---- sim/calibrate/fit.c ---- */
+/* ---- sim/calibrate/fit.c --------------------------------------------------------------------- */
 /* Fills c->file from the samples. */
 enum pp_status pp_calibrate_fit(struct pp_calibrate *c, struct pp_error *err);
 /* Fits alpha and beta of messages, with the median error over their sizes. `given` replaces the
@@ -109,16 +109,16 @@ struct pp_measured_line pp_calibrate_line(struct pp_arena *arena, const char *na
                                           const struct pp_calibrate_message *messages, int count,
                                           const struct pp_measured_line *given);
 
-/* ---- sim/calibrate/check.c ---- */
+/* ---- sim/calibrate/check.c ------------------------------------------------------------------- */
 enum pp_status pp_calibrate_try(const struct pp_calibrate *c, const struct pp_calibrate_run *run,
                                 uint64_t seed, struct pp_calibrate_trial *trial,
                                 struct pp_error *err);
 
-/* ---- sim/calibrate/report.c ---- */
+/* ---- sim/calibrate/report.c ------------------------------------------------------------------ */
 void pp_calibrate_print(const struct pp_calibrate *c, const struct pp_calibrate_trial *trials,
                         int count, const char *output, FILE *out);
 
-/* ---- sim/calibrate/write.c ---- */
+/* ---- sim/calibrate/write.c ------------------------------------------------------------------- */
 enum pp_status pp_calibrate_write(const struct pp_calibrate *c,
                                   const struct pp_calibrate_trial *trials, int count,
                                   const char *path, struct pp_error *err);

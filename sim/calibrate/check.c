@@ -83,7 +83,7 @@ static void draw_all(void *closure, int64_t *compute_ps)
 static enum pp_status find_band(const struct pp_calibrate *c, const struct pp_result *result,
                                 uint64_t seed, struct pp_band *band, struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct draws d = {.result = result, .ratios = gather(scratch, c), .stream = seed};
     const struct pp_draws draws = {result->config.layout.dp, draw_all, &d};
 

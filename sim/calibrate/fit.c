@@ -16,7 +16,7 @@ static const double SURE_FRAC = 0.005, MEDIAN_SIGMAS = 1.2533, SIGMA_DEVIATIONS 
 /* Sigmas of the prior, which gives parts as shares of a block by flops. */
 static const double EMBEDDING_SIGMA = 0.1, OP_SIGMA = 0.03, HEAD_SIGMA_FRAC = 0.5;
 
-/* ---- medians --------------------------------------------------------------------------------*/
+/* ---- medians --------------------------------------------------------------------------------- */
 
 static double sigma_of(struct pp_arena *arena, const struct pp_calibrate_group *g)
 {
@@ -29,7 +29,7 @@ static double sigma_of(struct pp_arena *arena, const struct pp_calibrate_group *
     return fmax(fmax(MEDIAN_SIGMAS * sigma / sqrt(g->count), least), 1e-12);
 }
 
-/* ---- layers ---------------------------------------------------------------------------------*/
+/* ---- layers ---------------------------------------------------------------------------------- */
 
 static struct pp_fit_row row_of(struct pp_arena *arena, const struct pp_calibrate_group *g)
 {
@@ -122,7 +122,7 @@ static void fit_op(struct pp_calibrate *c, int set, int kind)
     op->residual_frac = worst_frac(rows, count, op->part_s);
 }
 
-/* ---- updates --------------------------------------------------------------------------------*/
+/* ---- updates --------------------------------------------------------------------------------- */
 
 /* Fits the time of an update per parameter, and its constant part. */
 static void fit_update(struct pp_calibrate *c)
@@ -151,7 +151,7 @@ static void fit_update(struct pp_calibrate *c)
     c->file->update_op_s = x[1];
 }
 
-/* ---- messages -------------------------------------------------------------------------------*/
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int by_bytes(const void *left, const void *right)
 {

@@ -96,7 +96,7 @@ static enum pp_status guess_rows(const struct pp_calibrate_run *run,
     return PP_OK;
 }
 
-/* ---- the run ---------------------------------------------------------------------------------*/
+/* ---- the run --------------------------------------------------------------------------------- */
 
 static void add_fixed(struct pp_calibrate_words *w, const char *precision)
 {

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-/* ---- sim/check/baseline.c ---- */
 struct pp_baseline {
     struct pp_json json; /* "pipesim.report/1" or "pipesim.comparison/1"; closed with the arena */
     struct pp_parsed inputs; /* its command line, as typed to `pipesim run` */
@@ -27,13 +26,11 @@ struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_basel
 enum pp_status pp_baseline_apply(struct pp_arena *arena, const struct pp_parsed **parsed,
                                  struct pp_error *err);
 
-/* ---- sim/check/sweep.c ---- */
 /* Makes runs of a comparison of rows: {"runs": [{"name": "3 zbv 8", ...}, ...]}. A name is the
  * point and the varying inputs. PP_EINVAL for a table that is no sweep. Closed with the arena. */
 enum pp_status pp_baseline_sweep(struct pp_arena *arena, const struct pp_table *table,
                                  json_t **rows, struct pp_error *err);
 
-/* ---- sim/check/diff.c ---- */
 /* Value that a change is divided by. */
 enum pp_whole {
     PP_OF_ITSELF, /* the old value */

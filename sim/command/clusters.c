@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* ---- the shape --------------------------------------------------------------------------- */
+/* ---- the shape ------------------------------------------------------------------------------- */
 
 /* Text such as "450 GB/s", in the arena. */
 static const char *amount(struct pp_arena *arena, double value, enum pp_unit unit)
@@ -116,7 +116,7 @@ static const char *shape_of(struct pp_arena *arena, const struct pp_cluster *c)
     }
 }
 
-/* ---- a cluster --------------------------------------------------------------------------- */
+/* ---- a cluster ------------------------------------------------------------------------------- */
 
 /* Prints the constants of rings, if the cluster has them. */
 static void print_rings(const struct pp_cluster *c, FILE *out)

@@ -29,7 +29,7 @@ struct steps {
     double tolerance_frac; /* NAN: none */
 };
 
-/* ---- the prediction --------------------------------------------------------------------------*/
+/* ---- the prediction -------------------------------------------------------------------------- */
 
 /* Is true for a report: its first key is "schema". */
 static bool is_report(const char *path)
@@ -112,7 +112,7 @@ static enum pp_status find_steps(struct pp_arena *arena, const char *path,
     return PP_OK;
 }
 
-/* ---- text ------------------------------------------------------------------------------------*/
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_rate(FILE *out, double flops_per_s)
 {
@@ -156,7 +156,7 @@ static void print_steps(const struct steps *c, FILE *out)
     fputs("   by the log's own count of flops\n", out);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------*/
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void write_steps(const struct steps *c, FILE *out)
 {

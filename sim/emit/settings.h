@@ -52,7 +52,7 @@ struct pp_emission {
     const char *section; /* of the next setting */
 };
 
-/* ---- sim/emit/settings.c: add a setting ---- */
+/* ---- sim/emit/settings.c: add a setting ------------------------------------------------------ */
 void pp_emit_section(struct pp_emission *emission, const char *section);
 void pp_emit_int(struct pp_emission *emission, const char *name, int64_t value);
 /* These leave out 0 (a dimension that the model lacks), a degree of 1, or a flag of false. */
@@ -75,7 +75,7 @@ struct pp_emit_part {
     const char *(*refuses)(const struct pp_emit_job *job);
 };
 
-/* ---- sim/emit/text.c ---- */
+/* ---- sim/emit/text.c ------------------------------------------------------------------------- */
 /* Prints arguments as an array of bash named ARGS; sections are comments. */
 void pp_emit_shell(const struct pp_emission *emission, FILE *out);
 void pp_emit_toml(const struct pp_emission *emission, FILE *out);
@@ -115,14 +115,14 @@ void pp_emit_torchtitan_split(const struct pp_emit_job *job, struct pp_emission 
 /* Is true if stages are lists of modules. */
 bool pp_emit_torchtitan_is_listed(const struct pp_emit_job *job);
 
-/* ---- sim/emit/schedule.c ---- */
+/* ---- sim/emit/schedule.c --------------------------------------------------------------------- */
 /* Sets schedule, call, shape, layout and blocks. PP_EINVAL if no schedule of the framework fits. */
 enum pp_status pp_emit_choose(struct pp_emit_job *job, struct pp_error *err);
 /* Is true if the framework runs another order than was simulated. */
 bool pp_emit_is_other(const struct pp_emit_job *job);
 const char *pp_emit_say_schedule(const struct pp_emit_job *job);
 
-/* ---- sim/emit/values.c: settings and gaps of several frameworks ---- */
+/* ---- sim/emit/values.c: settings and gaps of several frameworks ------------------------------ */
 /* Is true if stages from `from` to before `to` have equally many blocks. */
 bool pp_emit_is_even(const struct pp_emit_job *job, int from, int to);
 enum pp_precision pp_emit_precision(const struct pp_emit_job *job);

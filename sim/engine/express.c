@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* ---- events ------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 enum event_kind { EVENT_END, EVENT_CALL, EVENT_BEGIN }; /* the order at equal times */
 
@@ -24,7 +24,7 @@ static inline bool is_before(struct event a, struct event b)
 
 PP_HEAP(event_heap, struct event, 4, is_before)
 
-/* ---- wires and links ---------------------------------------------------------------------- */
+/* ---- wires and links ------------------------------------------------------------------------- */
 
 enum { NOBODY = -1 };
 

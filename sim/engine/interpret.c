@@ -31,7 +31,7 @@ void pp_job_place(const struct pp_program *program, int replicas, int steps, voi
     t->step_end_ps = at + 4 * column;
 }
 
-/* ---- instances ---------------------------------------------------------------------------- */
+/* ---- instances ------------------------------------------------------------------------------- */
 
 static void record(struct pp_run *r, const struct pp_instance *in, int i, int64_t start_ps,
                    int64_t end_ps)
@@ -195,7 +195,7 @@ static bool take_event(struct pp_run *r, bool *needs_solver)
     }
 }
 
-/* ---- steps -------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static void reset(struct pp_run *r, int64_t at_ps)
 {

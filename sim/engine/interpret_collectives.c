@@ -1,7 +1,7 @@
 /* Collectives in turn on a rank's reduce stream, at one cost for all or hop by hop on a ring. */
 #include "sim/engine/interpret_parts.h"
 
-/* ---- preparation -------------------------------------------------------------------------- */
+/* ---- preparation ----------------------------------------------------------------------------- */
 
 /* Ring of a hop-by-hop collective, else NULL: tied ones and those with a purpose have one cost. */
 static const struct pp_ring *ring_of(const struct pp_run *r, int kind, int stage, bool is_other)
@@ -109,7 +109,7 @@ void pp_collectives_reset(struct pp_run *r)
         r->ring[s].collective = -1;
 }
 
-/* ---- turns -------------------------------------------------------------------------------- */
+/* ---- turns ----------------------------------------------------------------------------------- */
 
 /* Instruction of an instance's collective number `number`; its step in `step`. */
 static int instruction_of(const struct pp_run *r, const struct pp_instance *in, int number,
@@ -162,7 +162,7 @@ static void run_analytic(struct pp_run *r, int c, int64_t start_ps, int64_t ps)
     for_members(r, c, start_ps, start_ps + ps, finish_member);
 }
 
-/* ---- rings -------------------------------------------------------------------------------- */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 static bool is_ring(const struct pp_run *r, int i)
 {
@@ -253,7 +253,7 @@ void pp_collectives_hop_end(struct pp_run *r, int wire)
     try_hop(r, stage, after(w, r->costs->rings[stage].positions));
 }
 
-/* ---- posts -------------------------------------------------------------------------------- */
+/* ---- posts ----------------------------------------------------------------------------------- */
 
 static void join(struct pp_run *r, struct pp_instance *in, int i, int64_t at_ps)
 {

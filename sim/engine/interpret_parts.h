@@ -136,7 +136,7 @@ static inline void pp_run_wake(struct pp_run *r, struct pp_instance *in, int ste
     pp_run_push(r, &r->ready, in);
 }
 
-/* ---- messages ---- */
+/* ---- messages -------------------------------------------------------------------------------- */
 void pp_messages_prepare(struct pp_run *r);
 void pp_messages_reset(struct pp_run *r, int64_t at_ps);
 /* Posts a SEND or RECV at the instance's clock. */
@@ -144,7 +144,7 @@ void pp_messages_post(struct pp_run *r, struct pp_instance *in, int instruction)
 /* Ends the transfer on a wire of a channel at r->now_ps. */
 void pp_messages_end(struct pp_run *r, int wire);
 
-/* ---- collectives ---- */
+/* ---- collectives ----------------------------------------------------------------------------- */
 void pp_collectives_prepare(struct pp_run *r);
 void pp_collectives_reset(struct pp_run *r);
 void pp_collectives_post(struct pp_run *r, struct pp_instance *in, int instruction, int64_t at_ps);
@@ -152,13 +152,13 @@ void pp_collectives_post(struct pp_run *r, struct pp_instance *in, int instructi
 void pp_collectives_turns(struct pp_run *r);
 void pp_collectives_hop_end(struct pp_run *r, int wire);
 
-/* ---- compute ---- */
+/* ---- compute --------------------------------------------------------------------------------- */
 /* Starts the op at the instance's clock; false if its end is not known yet. */
 bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int instruction);
 /* Handles the event of an instance at r->now_ps. */
 void pp_compute_event(struct pp_run *r, struct pp_instance *in);
 
-/* ---- compute that collectives slow down ---- */
+/* ---- compute that collectives slow down ------------------------------------------------------ */
 /* A collective begins to take its share of the instance's compute, or ends at r->now_ps. */
 void pp_slow_begin(struct pp_run *r, struct pp_instance *in, int64_t from_ps, int64_t until_ps);
 void pp_slow_end(struct pp_run *r, struct pp_instance *in);

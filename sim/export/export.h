@@ -65,7 +65,6 @@ enum pp_status pp_export_open(struct pp_arena *arena, const struct pp_result *re
 void pp_export_tasks(struct pp_arena *arena, const struct pp_export *export, int node,
                      struct pp_tasks *tasks);
 
-/* ---- sim/export/pytorch.c ---- */
 /* Actions that PyTorch reads: compute_only, or compute_comms with SEND and RECV from its own pass.
  * PyTorch 2.15 wants a WAIT for each SEND, too. */
 enum pp_pytorch_list { PP_PYTORCH_COMPUTE, PP_PYTORCH_COMMS, PP_PYTORCH_WAITS };
@@ -75,12 +74,10 @@ enum pp_status pp_export_pytorch(struct pp_arena *arena, const struct pp_program
                                  enum pp_pytorch_list list, FILE *out, const char **warning,
                                  struct pp_error *err);
 
-/* ---- sim/export/goal.c ---- */
 /* Writes GOAL text for LogGOPSim and other readers: a calc, send or recv a line, in nanoseconds.
  * Its first lines give the reader's options. Errors of the stream are sticky. */
 void pp_export_goal(const struct pp_export *export, FILE *out);
 
-/* ---- sim/export/chakra.c ---- */
 /* Writes Chakra execution traces for ASTRA-sim, of an export with PP_WIRES_COLLECTIVES. The folder
  * has "step.NODE.et" for each node, and "groups.json" with the nodes of each group. Durations are
  * microseconds. PP_EFAIL, with nothing left, if the folder exists or cannot be made. */

@@ -22,7 +22,6 @@ struct pp_export_walk {
     int last_wire, last_collective, last_copy[PP_COPY_STREAMS], barriers;
 };
 
-/* ---- sim/export/walk.c ---- */
 /* Adds a task; returns its index. */
 int pp_export_add(struct pp_export_walk *w, struct pp_task task);
 int pp_walk_calc(struct pp_export_walk *w, int lane, int64_t ps, int instruction);
@@ -43,7 +42,6 @@ static inline bool pp_walk_has_collectives(const struct pp_export_walk *w)
     return w->export->wires == PP_WIRES_COLLECTIVES;
 }
 
-/* ---- sim/export/collectives.c ---- */
 void pp_walk_collective(struct pp_export_walk *w, int i);
 /* Adds work of the node alone, after `last` of its lane; returns its task. */
 int pp_walk_alone(struct pp_export_walk *w, int lane, int last, int i);

@@ -72,7 +72,7 @@ static const char *rate(struct importer *m, double bytes_per_s)
     return pp_arena_printf(m->arena, "%.4gGBps", bytes_per_s / GIGA);
 }
 
-/* ---- devices ---------------------------------------------------------------------------------*/
+/* ---- devices --------------------------------------------------------------------------------- */
 
 static const struct device *device_titled(const char *title)
 {
@@ -152,7 +152,7 @@ static enum pp_status find_base(struct importer *m, struct pp_error *err)
     return pp_cluster_load(m->arena, m->device->preset, &m->base, err);
 }
 
-/* ---- a node ----------------------------------------------------------------------------------*/
+/* ---- a node ---------------------------------------------------------------------------------- */
 
 /* Adds the link of a device in its node: as measured, else by the topology. */
 static void add_link(struct importer *m, const char *key, double bytes_per_s)
@@ -217,7 +217,7 @@ static void import_links(struct importer *m)
         add_key(m, "gpu", pp_arena_printf(m->arena, "%d", t->gpus));
 }
 
-/* ---- network cards ---------------------------------------------------------------------------*/
+/* ---- network cards --------------------------------------------------------------------------- */
 
 /* Returns the path from a GPU to its nearest card. */
 static enum pp_topology_path nearest(const struct pp_topology *t, int gpu)
@@ -289,7 +289,7 @@ static void add_network(struct importer *m)
     add_key(m, "latency", pp_arena_printf(m->arena, "%.3gus", m->network.alpha_s * 1e6));
 }
 
-/* ---- logs ------------------------------------------------------------------------------------*/
+/* ---- logs ------------------------------------------------------------------------------------ */
 
 /* Fits a line to the times of messages. */
 static void import_messages(struct importer *m, const struct pp_nccl_log *log, const char *name)

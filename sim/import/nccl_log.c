@@ -59,7 +59,7 @@ static const char *operation_in(const char *text)
     return NULL;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------*/
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Skips a launcher's label: of mpirun --tag-output ("[1,0]<stdout>:") or srun --label ("12:"). */
 static char *after_label(char *line)
@@ -190,7 +190,7 @@ static enum pp_status read_line(struct reader *r, char *text, struct pp_error *e
     return PP_OK;
 }
 
-/* ---- the log --------------------------------------------------------------------------------*/
+/* ---- the log --------------------------------------------------------------------------------- */
 
 static enum pp_status check(struct reader *r, const char *given, struct pp_error *err)
 {

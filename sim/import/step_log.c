@@ -43,7 +43,7 @@ struct reader {
     int flops_count, flops_capacity;
 };
 
-/* ---- words -----------------------------------------------------------------------------------*/
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Returns the text after `words` and ':' or '='; NULL if they are not in the line. */
 static const char *after(struct line line, const char *words)
@@ -91,7 +91,7 @@ static double find_number(struct line line, const char *const *words)
     return (double)NAN;
 }
 
-/* ---- lines -----------------------------------------------------------------------------------*/
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static enum pp_status read_line(struct reader *r, struct line line, struct pp_error *err)
 {
@@ -132,7 +132,7 @@ static const struct form *find_form(const char *text, size_t length)
     return NULL;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------*/
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static double median_of(struct pp_arena *arena, const double *values, int count)
 {
@@ -172,7 +172,7 @@ static void fill_figures(struct reader *r)
     log->high_s = pp_quantile(values, count, 0.95);
 }
 
-/* ---- the log ---------------------------------------------------------------------------------*/
+/* ---- the log --------------------------------------------------------------------------------- */
 
 static enum pp_status read_lines(struct reader *r, const char *text, size_t length,
                                  struct pp_error *err)

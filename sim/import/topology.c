@@ -23,7 +23,7 @@ struct reader {
     bool *has_row; /* [columns] */
 };
 
-/* ---- words -----------------------------------------------------------------------------------*/
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Removes escape sequences such as "\x1b[4m", in place. */
 static void drop_escapes(char *line)
@@ -61,7 +61,7 @@ static bool read_pair(const char *word, struct pp_topology_pair *pair)
     return count > 0 && count <= MOST_NVLINKS && isdigit((unsigned char)word[2]) && *end == '\0';
 }
 
-/* ---- lines -----------------------------------------------------------------------------------*/
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Reads the head: GPUs first, then NICs under any name, then "CPU Affinity" and further columns. */
 static enum pp_status read_head(struct reader *r, char *const *words, int count,
@@ -140,7 +140,7 @@ static enum pp_status read_line(struct reader *r, char *line, struct pp_error *e
     return row >= 0 ? read_row(r, row, words, count, err) : PP_OK;
 }
 
-/* ---- the table -------------------------------------------------------------------------------*/
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static enum pp_status check(const struct reader *r, struct pp_error *err)
 {

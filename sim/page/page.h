@@ -14,8 +14,6 @@
 
 enum { PP_PAGE_ROWS = 64 };
 
-/* ---- the option ------------------------------------------------------------------------------ */
-
 /* PP_EFAIL, before the work, if the file cannot be written. */
 enum pp_status pp_page_check(struct pp_arena *arena, const struct pp_wish *wish,
                              struct pp_error *err);
@@ -27,8 +25,6 @@ typedef enum pp_status pp_page_content(struct pp_arena *arena, const struct pp_p
 /* Writes the page of --html, if it is given. A failure leaves no file. */
 enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_wish *wish,
                              pp_page_content *content, const void *subject, struct pp_error *err);
-
-/* ---- contents -------------------------------------------------------------------------------- */
 
 /* One run or several, with the figures of the other reports. */
 struct pp_page_runs {

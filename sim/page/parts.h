@@ -4,7 +4,6 @@
 #include "sim/page/page.h"
 #include "sim/report/lines.h"
 
-/* ---- sim/page/page.c ---- */
 /* Page that is being written, between pp_page_begin() and the end of its frame. */
 struct pp_page {
     FILE *out;
@@ -40,20 +39,17 @@ void pp_page_command(const struct pp_page *page);
 void pp_page_time_band(const struct pp_page *page, const double *part_s, double whole_s);
 void pp_page_time_legend(const struct pp_page *page, const bool *occurs);
 
-/* ---- sim/page/time.c ---- */
 void pp_page_headlines(const struct pp_page *page, const struct pp_result *result);
 void pp_page_time(const struct pp_page *page, const struct pp_result *result);
 /* Writes a cell with a bar of the parts of the step, of width `longest_s`. */
 void pp_page_step(const struct pp_page *page, const struct pp_result *result, double longest_s);
 
-/* ---- sim/page/ranks.c ---- */
 /* Writes a cell with a bar of a rank's peak memory and the device's, of width `whole_bytes`. */
 void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
                     double capacity_bytes, double whole_bytes);
 enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
                              const struct pp_result *result, struct pp_error *err);
 
-/* ---- sim/page/runs.c ---- */
 void pp_page_others(const struct pp_page *page, const struct pp_others *others);
 void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
                      const struct pp_result *const *rows, int count);

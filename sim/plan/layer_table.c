@@ -150,7 +150,7 @@ enum pp_status pp_layer_table_make(struct pp_arena *arena, const struct pp_searc
                                    struct pp_search_again again, struct pp_layer_table *table,
                                    struct pp_error *err)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const int layers = s->fixed.model.layers;
     const struct pp_framework *framework = s->fixed.costs.framework;
     double(*term)[PP_TERMS] = pp_arena_alloc(scratch, sizeof(*term) * (size_t)layers);

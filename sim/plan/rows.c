@@ -34,7 +34,7 @@ static void only_fitting(struct pp_search *search)
  * allocator gives blocks back. */
 static void put_room_first(struct pp_search *search, int count)
 {
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_search_row *rows = search->rows,
                          *strained = PP_ARRAY(scratch, struct pp_search_row, count + 1);
     const double limit = rows[0].outcome.s_per_sample * (1 + search->margin_frac);
@@ -70,7 +70,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
 
 static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_error *err)
 {
-    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
     struct final final = {search, PP_ARRAY(shared, struct pp_search_row, top)};
     const struct pp_pool pool = {
         .items = top, .workers = search->jobs, .context = &final, .work = work};

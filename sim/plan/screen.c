@@ -246,7 +246,7 @@ enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_s
     enum { MOST_POINTS = 1 << 28 };
     const int recomputes = s->axis[PP_SEARCH_RECOMPUTE].count;
     const int64_t stride = (int64_t)s->axis[PP_SEARCH_ZERO].count * s->order_count;
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct screen c = {.arena = scratch, .s = s, .board = board, .is_exhaustive = is_exhaustive};
 
     if (s->points > MOST_POINTS)

@@ -193,7 +193,7 @@ static enum pp_status run_round(struct pp_arena *arena, struct pp_search *search
                                 const struct candidate *list, int count, _Atomic double *best,
                                 struct pp_error *err)
 {
-    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
     struct round round = {.search = search,
                           .rows = PP_ARRAY(shared, struct pp_search_row, count),
                           .count = count,
@@ -219,13 +219,13 @@ static enum pp_status run_round(struct pp_arena *arena, struct pp_search *search
 static enum pp_status try_all(struct pp_arena *arena, struct pp_search *search,
                               struct pp_error *err)
 {
-    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
+    PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
     _Atomic double *best = (_Atomic double *)pp_arena_alloc(shared, sizeof(*best));
     float above = -1, limit = INFINITY;
 
     atomic_store(best, (double)INFINITY);
     for (int64_t wanted = FIRST_ROUND; above < limit; wanted *= GROWTH) {
-        struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
         const float until = bound_of(search, above, limit, wanted);
         int count;
         struct candidate *list = list_between(scratch, search, above, until, &count);

@@ -210,7 +210,7 @@ struct pp_search {
     int published_count;
 };
 
-/* ---- other machines: sim/plan/what_if.c ---- */
+/* ---- other machines: sim/plan/what_if.c ------------------------------------------------------ */
 struct pp_search_what_if {
     const char *name; /* "network x 0.5" */
     struct pp_search_scale scale;
@@ -228,14 +228,14 @@ struct pp_search_flip {
 enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
                               struct pp_error *err);
 
-/* ---- sim/plan/recipes.c ---- */
+/* ---- sim/plan/recipes.c ---------------------------------------------------------------------- */
 /* Fills search->published with recipes for this model, those of its device first. */
 void pp_search_recipes(struct pp_search *search);
 
 /* Screens, simulates by bounds, ranks, fills flips and recipes. `jobs` changes no result. */
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);
-/* ---- sim/plan/rows.c: the rows at the top by the run's own engine, ties, the safest ---- */
+/* ---- sim/plan/rows.c: the rows at the top by the run's own engine, ties, the safest ---------- */
 enum pp_status pp_search_finish(struct pp_search *search, struct pp_error *err);
 
 /* ---- reports --------------------------------------------------------------------------------- */

@@ -51,7 +51,6 @@ enum pp_status pp_state_plan_free(const struct pp_wish *wish, struct pp_state_pl
 enum pp_status pp_state_plan_run(struct pp_arena *arena, struct pp_state_plan *planner,
                                  struct pp_error *err);
 
-/* ---- sim/plan/state_report.c ---- */
 void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
                          FILE *out);
 void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner,

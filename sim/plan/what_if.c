@@ -56,8 +56,8 @@ static struct pp_search_flip flip_of(const struct trials *trials, int what_if)
 enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
                               struct pp_error *err)
 {
-    struct pp_arena *shared PP_ARENA_AUTO = pp_arena_create_shared();
-    struct pp_arena *scratch PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct trials trials = {.search = search,
                             .spaces = PP_ARRAY(scratch, struct pp_search_space, PP_SEARCH_WHAT_IFS),
                             .is_there = PP_ARRAY(scratch, bool, PP_SEARCH_WHAT_IFS),

@@ -5,7 +5,7 @@
 
 enum { LISTED_DEVICES_MAX = 128, TORUS_SIDE = 4 };
 
-/* ---- every link, every route ------------------------------------------------------------- */
+/* ---- every link, every route ----------------------------------------------------------------- */
 
 static void print_link(const struct pp_fabric *f, int link, FILE *out)
 {
@@ -88,7 +88,7 @@ static void print_listed(const struct pp_xml_page *p, struct pp_arena *arena)
     fputs("  </zone>\n", p->out);
 }
 
-/* ---- the file ---------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* Default number of nodes: two nodes or groups, or a torus whose sides close. */
 static int64_t usual_nodes(const struct pp_cluster *c)

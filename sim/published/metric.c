@@ -7,7 +7,7 @@
 
 #define TERA 1e12
 
-/* ---- step times -------------------------------------------------------------------------- */
+/* ---- step times ------------------------------------------------------------------------------ */
 
 /* Flops that a rate counts, of one step. */
 enum counted {
@@ -91,7 +91,7 @@ void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
     row->mem_bytes = pp_measure_number(row, PP_COL_MEM_GIB) * PP_GIB;
 }
 
-/* ---- memory ------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Kinds of memory by tools; the first match counts. Frameworks print memory of tensors. */
 static const struct {

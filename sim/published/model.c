@@ -180,7 +180,7 @@ static void settle_sizes(struct pp_measure_writer *w, struct meant *t)
         t->size[FFN] = 4 * t->size[HIDDEN];
 }
 
-/* ---- reading ----------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static const struct named *name_of(const struct pp_measurement *row)
 {

@@ -3,7 +3,6 @@
 
 #include "sim/published/published.h"
 
-/* ---- tables and patterns: sim/published/words.c ---- */
 extern const struct pp_measure_rule pp_measure_rules[]; /* ended by a pattern of NULL */
 
 struct pp_measure_device {
@@ -17,7 +16,6 @@ const char *pp_measure_contains(const char *text, const char *pattern);
 /* Returns the number that '#' stands for in a matching cell; 0 = none. */
 int pp_measure_number_in(const char *cell, const char *pattern);
 
-/* ---- a command under construction: sim/published/command.c ---- */
 enum { PP_MEASURE_DEVICES = 1 << 20 }; /* limit for every number of devices */
 struct pp_measure_writer {
     struct pp_arena *arena;
@@ -33,7 +31,6 @@ const char *pp_measure_given(const struct pp_measure_writer *w, const char *opti
 void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value);
 void pp_measure_note(struct pp_measure_writer *w, const char *note);
 
-/* ---- sim/published/schedule.c ---- */
 /* Adds what the cells say, before any rule. PP_EINVAL for missing or contradictory cells. */
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err);
 /* Takes a word that no rule knows for the name of a schedule: "zbv (8 chunks)". Only names and
@@ -44,7 +41,6 @@ enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct
 /* Adds --head counted if layers lack embedding and head: 22 of 8 or 24 stages. */
 void pp_measure_put_head(struct pp_measure_writer *w, int64_t layers);
 
-/* ---- the model: sim/published/model.c ---- */
 /* Is true for the name of a preset, whose sizes need not be stated. */
 bool pp_measure_is_named(const struct pp_measurement *row);
 enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error *err);

@@ -43,7 +43,7 @@ static double peak_flops_per_s(const struct doubts *d)
     return d->config->cluster.device.peak_flops_per_s;
 }
 
-/* ---- rates ------------------------------------------------------------------------------- */
+/* ---- rates ----------------------------------------------------------------------------------- */
 
 static const struct rate {
     enum pp_measure_column column;
@@ -74,7 +74,7 @@ static void doubt_unknown_rates(struct doubts *d)
                   pp_measure_columns[RATES[i].column], cell_of(d, RATES[i].column));
 }
 
-/* ---- step times -------------------------------------------------------------------------- */
+/* ---- step times ------------------------------------------------------------------------------ */
 
 /* Doubts tokens per second of another step than the published one, which counts. */
 static void doubt_tokens(struct doubts *d)

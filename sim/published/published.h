@@ -7,7 +7,7 @@
 
 #include "sim/config/config.h"
 
-/* ---- rows: sim/published/read.c ---- */
+/* ---- rows: sim/published/read.c -------------------------------------------------------------- */
 
 /* Columns by name, in any order; others are ignored. */
 enum pp_measure_column {
@@ -46,7 +46,7 @@ enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, c
 enum pp_status pp_measurements_read(struct pp_arena *arena, const char *path,
                                     struct pp_measurements *list, struct pp_error *err);
 
-/* ---- numbers: sim/published/numbers.c ---- */
+/* ---- numbers: sim/published/numbers.c -------------------------------------------------------- */
 
 /* Reads "16" or "16.0", in [1, most]; `fallback` if empty. PP_EINVAL with column and cell. */
 enum pp_status pp_measure_int(const struct pp_measurement *row, enum pp_measure_column column,
@@ -59,7 +59,7 @@ enum pp_status pp_measure_check_numbers(struct pp_arena *arena, const struct pp_
 /* Returns the metric_* cells that are no numbers, in words; NULL if all are. */
 const char *pp_measure_refused(struct pp_arena *arena, const struct pp_measurement *row);
 
-/* ---- what was published: sim/published/metric.c ---- */
+/* ---- what was published: sim/published/metric.c ---------------------------------------------- */
 
 /* Fills refused, mem_bytes, and step_s: from its own cell, else from tokens per second. */
 void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row);
@@ -78,7 +78,7 @@ enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row);
 /* Returns the memory of that kind in a result. */
 double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp_result *result);
 
-/* ---- from a row to a request: sim/published/words.c, model.c, request.c ---- */
+/* ---- from a row to a request: sim/published/words.c, model.c, request.c ---------------------- */
 
 enum { PP_MEASURE_WORDS = 96, PP_MEASURE_NOTES = 12 };
 struct pp_measure_command {
@@ -102,7 +102,7 @@ bool pp_measure_matches(const char *cell, const char *pattern);
  * contradict each other: such a row is skipped. */
 enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
                                   struct pp_measure_command *command, struct pp_error *err);
-/* ---- for a shell: sim/published/command.c ---- */
+/* ---- for a shell: sim/published/command.c ---------------------------------------------------- */
 
 /* Returns the command for a shell, in lines of at most `width` columns where words allow. Each but
  * the last ends in a backslash. `indent` columns are already printed before the first line; the
@@ -111,7 +111,7 @@ const char *pp_measure_command_lines(struct pp_arena *arena,
                                      const struct pp_measure_command *command, int width,
                                      int indent);
 
-/* ---- predictions: sim/published/predict.c ---- */
+/* ---- predictions: sim/published/predict.c ---------------------------------------------------- */
 
 /* Resolved row: all that does not depend on constants. */
 struct pp_measure_case {

@@ -37,7 +37,7 @@ static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *
     return PP_OK;
 }
 
-/* ---- degrees and batch ------------------------------------------------------------------- */
+/* ---- degrees and batch ----------------------------------------------------------------------- */
 
 /* Adds the names of columns with empty cells to a list. */
 static const char *add_missing(const struct pp_measure_writer *w, const char *text,
@@ -133,7 +133,7 @@ static void put_degrees(struct pp_measure_writer *w)
         pp_measure_put_int(w, "ep", w->ep);
 }
 
-/* ---- words ------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* Returns a value; "2pp" is twice the number of pipeline ranks. */
 static const char *value_of(struct pp_measure_writer *w, const char *value)

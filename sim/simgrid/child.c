@@ -73,7 +73,7 @@ struct pp_child_answer {
     struct pp_error err;
 };
 
-/* ---- the child --------------------------------------------------------------------------- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 static _Noreturn void child_main(const struct pp_child *child, int channel, pid_t parent,
                                  pp_child_function run, void *job)
@@ -92,7 +92,7 @@ static _Noreturn void child_main(const struct pp_child *child, int channel, pid_
     _exit(PP_OK);
 }
 
-/* ---- the parent -------------------------------------------------------------------------- */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 static void close_all(struct pp_child *child)
 {

@@ -11,7 +11,7 @@
 
 enum { PLATFORM_MAX_BYTES = 256 << 20, LOG_BYTES = 1 << 16, HOSTS_MAX = 1 << 20 };
 
-/* ---- errors ------------------------------------------------------------------------------ */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 /* SimGrid's messages about elements, to find their lines. The name comes after `text` and ends
  * before `until`; the line is that of the nth element of `tag`. */
@@ -98,7 +98,7 @@ static enum pp_status fail(struct pp_platform *p, struct pp_error *err)
     return explain(p, &from, err);
 }
 
-/* ---- the listing ------------------------------------------------------------------------- */
+/* ---- the listing ----------------------------------------------------------------------------- */
 
 static enum pp_status serve(void *job, int channel, struct pp_error *err)
 {
@@ -195,7 +195,7 @@ static enum pp_status check_links(const struct pp_platform *p, struct pp_error *
     return PP_OK;
 }
 
-/* ---- opening and closing ------------------------------------------------------------------ */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *p,
                                     struct pp_cluster *cluster, struct pp_error *err)

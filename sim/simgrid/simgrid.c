@@ -91,7 +91,7 @@ static void print_endpoints(const struct pp_wires *wires, const struct endpoints
     fputs("</zone>\n</platform>\n", out);
 }
 
-/* ---- in the child ------------------------------------------------------------------------- */
+/* ---- in the child ---------------------------------------------------------------------------- */
 
 enum { SMALL_BYTES = 1 << 22 };
 
@@ -151,7 +151,7 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
     return child->status;
 }
 
-/* ---- in the parent ------------------------------------------------------------------------ */
+/* ---- in the parent --------------------------------------------------------------------------- */
 
 /* Memory shared with the child: the counters, followed by the columns of times. */
 struct shared {

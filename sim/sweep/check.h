@@ -13,14 +13,12 @@ struct pp_grid_axis *pp_grid_axis(const struct pp_grid *grid, const char *name);
 /* Returns the axis whose values have subjects: --schedule, else --preset. */
 const struct pp_grid_axis *pp_grid_subject_axis(const struct pp_grid *grid);
 
-/* ---- sim/sweep/list.c ---- */
 enum { PP_SWEEP_VALUES = 1 << 20 }; /* limit for one option */
 /* Appends the values of one `text` of an option to its axis. PP_EINVAL, beginning with `typed` and
  * the text, for an unreadable value, an empty range and too many values. */
 enum pp_status pp_sweep_list(struct pp_arena *arena, const char *typed, const char *text,
                              struct pp_grid_axis *axis, struct pp_error *err);
 
-/* ---- sim/sweep/inputs.c ---- */
 /* File that a value is or names. */
 struct pp_grid_file {
     int axis, value;

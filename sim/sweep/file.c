@@ -16,7 +16,7 @@ struct pp_sweep_counts pp_sweep_file_counts(const struct pp_sweep_file *file)
     return file->counts;
 }
 
-/* ---- opening ------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static enum pp_status fail(const struct pp_sweep_file *file, struct pp_error *err)
 {
@@ -170,7 +170,7 @@ enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE
     return open_any(f, out, is_fresh, err);
 }
 
-/* ---- rows --------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, const char *row,
                                  size_t length, struct pp_error *err)
@@ -187,7 +187,7 @@ enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, cons
     return PP_OK;
 }
 
-/* ---- closing ------------------------------------------------------------------------------ */
+/* ---- closing --------------------------------------------------------------------------------- */
 
 /* A removed file is written anew; a file that another process put there is kept. */
 static enum pp_status check_place(struct pp_sweep_file *file, struct pp_error *err)

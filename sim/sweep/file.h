@@ -43,10 +43,8 @@ struct pp_sweep_file {
     struct pp_sweep_heap held;
 };
 
-/* ---- sim/sweep/count.c ---- */
 void pp_sweep_file_count(struct pp_sweep_file *file, int64_t point, struct pp_sweep_text row);
 
-/* ---- sim/sweep/resume.c ---- */
 /* Takes over the rows of the open file that belong to this sweep. `*keep_bytes` is the end of its
  * last whole row; 0 if its header is torn. PP_EINVAL leaves the file untouched. */
 enum pp_status pp_sweep_resume(struct pp_sweep_file *file, int64_t *keep_bytes,
@@ -57,13 +55,11 @@ enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_
 /* Replaces the file by one with its rows in the order of points, each once. */
 enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err);
 
-/* ---- sim/sweep/stream.c ---- */
 enum pp_status pp_sweep_stream_open(struct pp_sweep_file *file, struct pp_error *err);
 enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,
                                    struct pp_sweep_text row, struct pp_error *err);
 enum pp_status pp_sweep_stream_close(struct pp_sweep_file *file, struct pp_error *err);
 
-/* ---- sim/sweep/lock.c: one writer at a time, and no other file at the path ------------------- */
 /* PP_EFAIL, with the process, if another sweep writes to the file. The lock ends when this process
  * closes any descriptor of the file. File systems without locks are not locked. */
 enum pp_status pp_sweep_lock(int fd, const char *path, struct pp_error *err);

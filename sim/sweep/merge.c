@@ -148,7 +148,7 @@ static void note_points(const char *path, const struct points *points, FILE *not
     fputc('\n', notes);
 }
 
-/* ---- rows of the files ---------------------------------------------------------------------- */
+/* ---- rows of the files ----------------------------------------------------------------------- */
 
 struct merge {
     struct pp_sweep_set rows;

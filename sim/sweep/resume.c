@@ -13,7 +13,7 @@
 
 static const char WAYS_OUT[] = "\n  choose another -o, or start again with --fresh";
 
-/* ---- keys --------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* Map of keys to points, for rows of a smaller sweep; made for the first of them. */
 struct keys {
@@ -115,7 +115,7 @@ static enum pp_status check_header(const struct pp_sweep_file *file,
                         WAYS_OUT);
 }
 
-/* ---- rows --------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Reads the rows of the file under their numbers in this sweep, each point once. */
 static enum pp_status read_set(const struct pp_sweep_file *file, struct pp_arena *arena,
@@ -215,7 +215,7 @@ enum pp_status pp_sweep_resume(struct pp_sweep_file *file, int64_t *keep_bytes,
     return PP_OK;
 }
 
-/* ---- the order of points ------------------------------------------------------------------ */
+/* ---- the order of points --------------------------------------------------------------------- */
 
 /* Rewrites the file; if that is done in place (core/text/output.h) and fails, a second file next to
  * it has all rows. */

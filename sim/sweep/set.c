@@ -33,7 +33,7 @@ bool pp_sweep_set_has_failed(const struct pp_sweep_set *set, const struct pp_swe
     return column >= 0 && pp_sweep_text_is(pp_sweep_field(entry->row->row, column), "failed");
 }
 
-/* ---- orders ------------------------------------------------------------------------------- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 int pp_sweep_by_point(const struct pp_sweep_entry *a, const struct pp_sweep_entry *b)
 {
@@ -67,7 +67,7 @@ void pp_sweep_set_sort(struct pp_sweep_set *set, pp_sweep_compare *compare)
         qsort_r(set->entries, (size_t)set->count, sizeof(*set->entries), compare_entries, &compare);
 }
 
-/* ---- each once ---------------------------------------------------------------------------- */
+/* ---- each once ------------------------------------------------------------------------------- */
 
 static enum pp_status refuse_rows(const struct pp_sweep_set *set, const struct pp_sweep_entry *a,
                                   const struct pp_sweep_entry *b, struct pp_error *err)
@@ -99,7 +99,7 @@ enum pp_status pp_sweep_set_once(struct pp_sweep_set *set, pp_sweep_compare *com
     return PP_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put(struct pp_sweep_text text, FILE *out)
 {

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* ---- sim/sweep/grid.c ---- */
+/* ---- sim/sweep/grid.c ------------------------------------------------------------------------ */
 struct pp_grid_axis {
     int option;                   /* index into pp_sim_cli.options */
     const char **values;          /* as typed */
@@ -57,7 +57,7 @@ const char *pp_grid_text(struct pp_arena *arena, const struct pp_grid *grid, int
 enum { PP_SWEEP_KEY_BYTES = 17 };
 const char *pp_grid_key(const struct pp_grid *grid, int64_t point, char key[PP_SWEEP_KEY_BYTES]);
 
-/* ---- sim/sweep/row.c ---- */
+/* ---- sim/sweep/row.c ------------------------------------------------------------------------- */
 /* Writes `point`, inputs, figures, and status,reason,points,key. No newline. */
 void pp_sweep_header(const struct pp_grid *grid, FILE *out);
 /* Writes a row with its newline; `result` NULL: refused, with `err`. */
@@ -67,7 +67,7 @@ void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_res
 void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
                         FILE *out);
 
-/* ---- sim/sweep/file.c: the result file, resumable at any moment ---- */
+/* ---- sim/sweep/file.c: the result file, resumable at any moment ------------------------------ */
 /* Rows are appended as they arrive, each by one write, so a crash loses at most the rows that are
  * being computed. Closing sorts them by point, in one rename. */
 struct pp_sweep_file;
@@ -97,7 +97,7 @@ struct pp_sweep_counts pp_sweep_file_counts(const struct pp_sweep_file *file);
 /* Closes, also after an interrupt. If only the arena ends, rows stay in order of arrival. */
 enum pp_status pp_sweep_file_close(struct pp_sweep_file *file, struct pp_error *err);
 
-/* ---- sim/sweep/merge.c ---- */
+/* ---- sim/sweep/merge.c ----------------------------------------------------------------------- */
 /* Writes the rows of several files with the same header into one, in the order of points. A row of
  * several files is written once; a failed row counts only if its point has no other. `notes` gets
  * the missing points. Different sweeps are joined in the given order and renumbered, with a note.
@@ -105,7 +105,7 @@ enum pp_status pp_sweep_file_close(struct pp_sweep_file *file, struct pp_error *
 enum pp_status pp_sweep_merge(struct pp_arena *arena, const char *const *paths, int count,
                               const char *output, FILE *out, FILE *notes, struct pp_error *err);
 
-/* ---- sim/sweep/part.c ---- */
+/* ---- sim/sweep/part.c ------------------------------------------------------------------------ */
 /* Part i of n computes the points k with k mod n = i - 1. */
 struct pp_sweep_part {
     int index, count;   /* 1-based */
@@ -117,7 +117,7 @@ enum pp_status pp_sweep_part(struct pp_arena *arena, const char *option, struct 
 /* Returns a part's own file, "sweep.part-2-of-4.csv": a launcher's parts share a command line. */
 const char *pp_sweep_part_path(struct pp_arena *arena, const char *path, struct pp_sweep_part part);
 
-/* ---- sim/sweep/summary.c ---- */
+/* ---- sim/sweep/summary.c --------------------------------------------------------------------- */
 struct pp_sweep_summary {
     const char *path;        /* NULL: stdout */
     bool is_file;            /* a file that can be read again */

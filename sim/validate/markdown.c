@@ -27,7 +27,7 @@ static void put_errors(const struct pp_validation_errors *e, FILE *out)
     put_cell(e->bias, "%+.1f %%", out);
 }
 
-/* ---- step times -------------------------------------------------------------------------- */
+/* ---- step times ------------------------------------------------------------------------------ */
 
 static void headline(struct pp_arena *arena, const struct pp_validation *v, const char *constants,
                      FILE *out)
@@ -133,7 +133,7 @@ static void step_times(struct pp_arena *arena, const struct pp_validation_page *
     both(arena, page, pp_validation_is_incomplete, PP_BY_FAMILY, out);
 }
 
-/* ---- memory, rows without figures ----------------------------------------------------------- */
+/* ---- memory, rows without figures ------------------------------------------------------------ */
 
 static void memory(struct pp_arena *arena, const struct pp_validation *v, FILE *out)
 {

@@ -103,7 +103,7 @@ void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, 
     weigh(refit);
 }
 
-/* ---- predictions ---------------------------------------------------------------------------- */
+/* ---- predictions ----------------------------------------------------------------------------- */
 
 struct overrides {
     const struct pp_refit *refit;

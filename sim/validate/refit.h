@@ -56,7 +56,6 @@ enum pp_status pp_refit_without(const struct pp_refit *refit, int family, int st
 enum pp_status pp_refit_judge(const struct pp_refit *refit, int family, const double *log_values,
                               double *residuals, struct pp_error *err);
 
-/* ---- sim/validate/refit_report.c ---- */
 struct pp_validation;
 /* Fits on the rows of all families but one, for each in turn, and replaces that family's errors in
  * `validation`. Prints the constants to `out` (NULL: nowhere). */
@@ -64,11 +63,9 @@ enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measu
                                    struct pp_validation *validation, FILE *out,
                                    struct pp_error *err);
 
-/* ---- parts: sim/validate/refit.c ---- */
 /* Predicts the rows that teach, without those of the family `without`; -1: none left out. */
 enum pp_status pp_refit_residuals(struct pp_refit *refit, int without, struct pp_error *err);
 
-/* ---- parts: sim/validate/refit_steps.c ---- */
 double pp_refit_loss(const struct pp_refit *refit, int without);
 /* Finds the minimum of the linear model around the present values: the change of each,
  * [value_count]. `without` is a family to leave out, -1 for none. */

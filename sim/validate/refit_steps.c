@@ -154,7 +154,7 @@ static void clamp(const struct pp_refit *refit, double *change)
 void pp_refit_step(const struct pp_refit *refit, int without, double *change)
 {
     const int n = refit->value_count;
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     double *matrix = PP_ARRAY(arena, double, n *n), *gradient = PP_ARRAY(arena, double, n);
 
     memset(change, 0, sizeof(*change) * (size_t)n);

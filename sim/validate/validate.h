@@ -32,7 +32,6 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
 /* Fills baseline_error_frac of all rows. */
 void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *validation);
 
-/* ---- figures: sim/validate/groups.c ---- */
 typedef bool (*pp_validation_filter)(const struct pp_validation_row *row);
 bool pp_validation_is_complete(const struct pp_validation_row *row);   /* every knob, no experts */
 bool pp_validation_is_pipelined(const struct pp_validation_row *row);  /* complete, with PP > 1 */
@@ -92,7 +91,6 @@ struct pp_validation_count {
 };
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation);
 
-/* ---- reports: text.c, markdown.c, rows.c ----------------------------------------------------- */
 /* `worst`: number of rows with the largest errors. */
 void pp_validation_print(struct pp_arena *arena, const struct pp_validation *validation, int worst,
                          FILE *out);

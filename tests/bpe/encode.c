@@ -23,7 +23,7 @@ static enum pp_status encode(struct pp_arena *arena, const char *where, struct p
 
 int main(int argc, char **argv)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
 
     if (argc != 2 || encode(arena, argv[1], &err) != PP_OK)

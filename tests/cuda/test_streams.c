@@ -39,7 +39,7 @@ static void nothing(const struct pp_kernels *kernels, void *stream, void *argume
 /* One worker of eight, and a channel of its own: a stream for each, and one for copies. */
 Test(cuda_streams, a_process_makes_those_that_it_uses)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_device_options options = {.streams = STREAMS,
                                         .events = EVENTS,
                                         .workers = WORKERS,

@@ -27,7 +27,7 @@ Test(bf16, every_schedule_trains_to_the_same_bits)
     int runs = 0;
 
     for (int i = 0; pp_schedules[i]; i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = base;
         struct exec_run run;
 
@@ -66,7 +66,7 @@ Test(bf16, variants_train_to_the_same_bits)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = cases[i];
         struct exec_run run;
 
@@ -83,7 +83,7 @@ Test(bf16, variants_train_to_the_same_bits)
 /* Replicas, pipelines and a tied matrix add in another order than the loop. */
 Test(bf16, without_exact_gradients_only_rounding_differs)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = base;
     struct exec_run run;
 
@@ -104,7 +104,7 @@ Test(bf16, state_shared_out_changes_no_bit)
     static const char *const SCHEDULES[] = {"1f1b", "chimera"};
 
     for (int i = 0; i < 4; i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = base;
         struct exec_run whole, cut;
         const size_t bytes = sizeof(double) * (size_t)c.steps;
@@ -137,7 +137,7 @@ Test(bf16, state_shared_out_changes_no_bit)
  * 4, and there are three vectors of optimizer state. */
 Test(bf16, memory_is_the_closed_form)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = base;
     struct exec_run run;
 
@@ -163,7 +163,7 @@ Test(bf16, memory_is_the_closed_form)
 
 Test(bf16, loss_follows_that_of_single_precision)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = base;
     struct exec_run mixed, single;
 

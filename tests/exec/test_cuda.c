@@ -73,7 +73,7 @@ Test(cuda, fp32_follows_the_cpu)
     const struct pp_cuda_module *module = load(0);
 
     for (size_t i = 0; i < sizeof(NETS) / sizeof(*NETS); i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = case_of(&NETS[i]);
         struct exec_run cpu, cuda;
 
@@ -91,7 +91,7 @@ Test(cuda, bf16_follows_fp32)
     const struct pp_cuda_module *module = load(0);
 
     for (size_t i = 0; i < sizeof(NETS) / sizeof(*NETS); i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = case_of(&NETS[i]);
         struct exec_run fp32, bf16;
 
@@ -127,7 +127,7 @@ static int every_schedule(const struct pp_cuda_module *module, enum pp_device_mo
     int runs = 0;
 
     for (int i = 0; pp_schedules[i]; i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = exact_case(module, mode);
         struct exec_run run;
 
@@ -192,7 +192,7 @@ static void check_variants(const struct pp_cuda_module *module, enum pp_device_m
         for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
             if (!has_all && (i + mode) % 2 != (size_t)is_bf16)
                 continue;
-            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             const struct exec_case usual = exact_case(module, mode);
             struct exec_case c = VARIANTS[i];
             struct exec_run run;
@@ -237,7 +237,7 @@ ParameterizedTestParameters(cuda, whatever_the_order)
 
 ParameterizedTest(int *seed, cuda, whatever_the_order)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = exact_case(load(*seed), *seed % 4 == 0);
     struct exec_run run;
 
@@ -259,7 +259,7 @@ ParameterizedTestParameters(cuda, concurrent_weights_whatever_the_order)
 
 ParameterizedTest(int *seed, cuda, concurrent_weights_whatever_the_order)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c =
         exact_case(load(*seed), *seed % 2 ? PP_DEVICE_STREAMS : PP_DEVICE_PARTITION);
     struct exec_run run;
@@ -276,7 +276,7 @@ ParameterizedTest(int *seed, cuda, concurrent_weights_whatever_the_order)
 static void check_graphs(const struct pp_cuda_module *module, enum pp_device_mode mode,
                          bool is_bf16)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = exact_case(module, mode);
     struct exec_run plain, kept;
 
@@ -318,7 +318,7 @@ Test(cuda, graphs_change_no_bit)
 static void check_clock(enum pp_device_mode mode, bool has_weight_stream)
 {
     const struct pp_cuda_module *module = load(5);
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = exact_case(module, mode);
     struct exec_run run;
 
@@ -357,7 +357,7 @@ Test(cuda, wall_clock_of_concurrent_weights)
 Test(cuda, parts_of_ops)
 {
     const struct pp_cuda_module *module = load(6);
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = exact_case(module, true);
     struct pp_step_result result;
     struct pp_error err = {0};

@@ -16,7 +16,7 @@ static int steps(void)
 
 static int run_and_check(const struct exec_case *c)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
 
     if (!exec_run(arena, c, &run))
@@ -90,7 +90,7 @@ static void check_shares(const struct exec_run *whole, const struct exec_run *cu
 /* Gradients are added in the order of unshared state, so that all is equal without exact ones. */
 static int check_same_bits(const struct exec_case *c)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *name = exec_case_text(arena, c);
     const size_t bytes = sizeof(double) * (size_t)c->steps;
     struct exec_run whole, cut;
@@ -262,7 +262,7 @@ Test(equality, posts_and_buckets)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (size_t k = 0; k < sizeof(SCHEDULES) / sizeof(*SCHEDULES); k++) {
-            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             struct exec_case c = cases[i];
             struct exec_run run;
 
@@ -316,7 +316,7 @@ Test(equality, recomputed_in_part)
     };
 
     for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_shape shape = cases[k].shape;
         struct pp_program *compute;
         struct pp_error err = {0};

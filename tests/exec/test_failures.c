@@ -94,7 +94,7 @@ static void describe(const struct pp_header *h, char text[static 128])
 static void check_flip(const struct pp_backend *backend, void (*flip)(struct pp_header *), int at,
                        bool is_sender)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_machine *m;
     struct pp_error err, again;
     struct exec_run run;
@@ -148,7 +148,7 @@ static struct pp_state state_of(const struct pp_machine *m, int replica)
 Test(failures, a_sum_beyond_fixed_point_ends_the_run)
 {
     for (int b = 0; b < BACKEND_COUNT; b++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_machine *m;
         struct pp_error err;
         struct exec_run run;
@@ -170,7 +170,7 @@ Test(failures, every_device_gives_the_same_reason)
     struct pp_error errors[BACKEND_COUNT];
 
     for (int b = 0; b < BACKEND_COUNT; b++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_machine *m;
         struct exec_run run;
 

@@ -46,7 +46,7 @@ Test(machine, memory_is_the_closed_form)
     static const char *const SCHEDULES[] = {"gpipe", "1f1b", "zb-h1", "zb-h2", "eager-1f1b"};
 
     for (size_t i = 0; i < sizeof(SCHEDULES) / sizeof(*SCHEDULES); i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct exec_case c = small(SCHEDULES[i]);
         struct exec_run run;
 
@@ -72,7 +72,7 @@ Test(machine, memory_is_the_closed_form)
 
 Test(machine, wall_clock_is_causal)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = small("zbv");
     struct exec_run run;
 
@@ -86,7 +86,7 @@ Test(machine, wall_clock_is_causal)
 /* The virtual clock of a step is at least the busiest rank, at most all work in a row. */
 Test(machine, virtual_clock_is_between_bounds)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct exec_case c = small("1f1b");
     struct exec_run run;
     struct pp_machine *machine;
@@ -115,7 +115,7 @@ Test(machine, virtual_clock_is_between_bounds)
 
 Test(machine, a_loss_that_is_not_finite_ends_the_run)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct exec_case c = small("chimera");
     struct exec_run run;
     struct pp_error err = {0};
@@ -131,7 +131,7 @@ Test(machine, a_loss_that_is_not_finite_ends_the_run)
 
 Test(machine, more_memory_than_there_is_is_refused)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = small("gpipe");
     struct exec_run run;
     struct pp_machine *machine;
@@ -146,7 +146,7 @@ Test(machine, more_memory_than_there_is_is_refused)
 
 Test(machine, ranks_that_never_meet_are_refused)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct exec_case c = small("1f1b");
     struct exec_run run;
     struct pp_machine *machine;
@@ -166,7 +166,7 @@ Test(machine, tensors_without_a_slot_are_refused)
     static const int KINDS[] = {PP_F, PP_R, PP_SEND_F, PP_SEND_B, PP_RECV_F, PP_RECV_B};
 
     for (size_t k = 0; k < sizeof(KINDS) / sizeof(*KINDS); k++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = small("1f1b");
         struct exec_run run;
         struct pp_machine *machine;
@@ -209,7 +209,7 @@ Test(machine, a_step_allocates_nothing)
 {
     if (!COUNTS_ALLOCATIONS)
         cr_skip_test("a sanitizer counts for itself");
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = small("chimera");
     struct exec_run run;
     struct pp_machine *machine;

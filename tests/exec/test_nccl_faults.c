@@ -253,7 +253,7 @@ Test(nccl_faults, what_is_set_for_nccl_stays_but_for_its_host)
 
 static void refuses(const char *text)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_nccl_library *library;
     struct pp_error err = {0};
 
@@ -287,7 +287,7 @@ Test(nccl_faults, a_library_that_is_too_old_is_refused)
  */
 Test(nccl_faults, the_library_of_a_toolkit_is_taken)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *file = getenv("PP_NCCL_OF_TOOLKIT");
     const struct pp_nccl_library *library;
     struct pp_error err = {0};

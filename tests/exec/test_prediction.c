@@ -18,7 +18,7 @@ static struct exec_case small(const char *schedule)
  * The measured trace shares a pair out by what its ops took. */
 Test(prediction, costs_of_the_machine_stay_what_they_are)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct exec_case c = small("dualpipe");
     struct exec_run run;
     int pairs = 0, uneven = 0;
@@ -53,7 +53,7 @@ static void has_band(const struct exec_run *run, const char *name)
 Test(prediction, has_a_band_for_every_schedule)
 {
     for (int i = 0; pp_schedules[i]; i++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct exec_case c = small(pp_schedules[i]->name);
         struct exec_run run;
 
@@ -67,7 +67,7 @@ Test(prediction, has_a_band_for_every_schedule)
 /* Durations of another schedule: by part. */
 Test(prediction, has_a_band_from_another_schedule)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct exec_case c = small("zbv"), other = small("1f1b");
     struct exec_run run, first;
     struct pp_calibration *calibration;
@@ -84,7 +84,7 @@ Test(prediction, has_a_band_from_another_schedule)
 
 Test(prediction, on_the_wall_clock)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c = small("1f1b");
     struct exec_run run;
 

@@ -17,7 +17,7 @@ static void check_memory(uint64_t seed, const struct exec_run *run)
 
 static void check_program(uint64_t seed, const struct pp_backend *backend)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program *odd, *compute;
     struct exec_run run;
 

@@ -32,7 +32,7 @@ static bool run_on(struct pp_arena *arena, const struct exec_case *base,
 
 static void check_same(const struct exec_case *c, const struct pp_transport *transport)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *name = exec_case_text(arena, c);
     struct exec_run threads, run;
 
@@ -96,7 +96,7 @@ Test(transports, every_schedule_trains_to_the_bits_of_threads, .timeout = 200)
 Test(transports, wall_clock_is_causal)
 {
     for (int t = 0; t <= PROCESSES_COUNT; t++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct exec_case c = {.schedule = "zbv",
                                     .shape = {.ranks = 4, .micro_batches = 8},
                                     .replicas = 2,
@@ -145,7 +145,7 @@ static enum pp_status run_with(struct pp_arena *arena, const struct pp_transport
 
 static int list_length(int rank)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct exec_case c = {.schedule = "chimera",
                                 .shape = {.ranks = 4, .micro_batches = 4},
                                 .replicas = 2,
@@ -160,7 +160,7 @@ static int list_length(int rank)
 
 static void check_killed(const struct pp_transport *transport, int rank, int replica, int op)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *fault =
         pp_arena_printf(arena, "kill rank:%d replica:%d op:%d step:2", rank, replica, op);
     const char *place = /* what the dead has said of itself may be a moment old */
@@ -193,7 +193,7 @@ Test(transports, a_killed_rank_is_named_wherever_it_dies, .timeout = 200)
 /* Op 6 of rank 1 stands before what its neighbours wait for. */
 static void check_stall(const struct pp_transport *transport, const char *fault, const char *place)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
 
     cr_assert_eq(run_with(arena, transport, fault, 0.3, &err), PP_EFAIL, "%s", fault);
@@ -221,7 +221,7 @@ Test(transports, a_rank_that_hangs_is_named, .timeout = 200)
 /* Both ends live: it is told which connection it was. */
 Test(transports, a_dropped_connection_is_named, .timeout = 200)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
 
     cr_assert_eq(run_with(arena, &pp_transport_tcp, "drop rank:1 op:6 step:2", 20, &err), PP_EFAIL);
@@ -257,7 +257,7 @@ static struct pp_machine *machine_of(struct pp_arena *arena, const struct pp_tra
 Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 200)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_step_result result;
         struct pp_error err = {0};
         struct exec_run run;
@@ -276,7 +276,7 @@ Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 200
 Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 200)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_run run;
         struct pp_machine *m = machine_of(arena, PROCESSES[t], "", &run);
 
@@ -289,7 +289,7 @@ Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 200)
 /* It answers no request, and no process sees it die: it lives. */
 Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_step_result result;
     struct pp_error err = {0};
     struct exec_run run;
@@ -320,7 +320,7 @@ Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200
 /* Of any host, however long it has been up: the first test here took minutes at most. */
 Test(transports, the_wall_clock_begins_with_the_process)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
     struct pp_machine *m = machine_of(arena, &pp_transport_shm, "", &run);
     const int64_t now_ps = pp_wall_ps();
@@ -368,7 +368,7 @@ static int check_causes(const struct pp_trace *trace)
 
 Test(transports, no_receive_ends_before_its_send_begins, .timeout = 200)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
 
     cr_assert(exec_run(arena, &WALL, &run));
@@ -385,7 +385,7 @@ Test(transports, a_clock_that_jumps_is_named, .timeout = 200)
     static const int RANKS[] = {1, 3};
 
     for (size_t k = 0; k < sizeof(RANKS) / sizeof(*RANKS); k++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_error err = {0};
         struct exec_run run;
 
@@ -406,7 +406,7 @@ Test(transports, a_clock_that_jumps_is_named, .timeout = 200)
 /* Alignment repeats from time to time between steps. Stamps after it are correct again. */
 Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_step_result result;
     struct pp_error err = {0};
     struct exec_run run;
@@ -432,7 +432,7 @@ Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
 /* Wherever workers are said to be: also after the end, and before the first op. */
 Test(transports, a_standstill_is_told_of_any_places)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
     struct pp_machine *m = machine_of(arena, &pp_transport_local, "", &run);
     const int *begin = m->p->begin;

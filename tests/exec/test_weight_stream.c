@@ -20,7 +20,7 @@ static struct exec_case usual(void)
 
 static int train(const struct exec_case *c)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
 
     if (!exec_run(arena, c, &run))
@@ -87,7 +87,7 @@ Test(weight_stream, variants)
 /* Does anything show? */
 static bool is_caught(const struct exec_case *c, int dropped)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
     struct pp_error err = {0};
 
@@ -101,7 +101,7 @@ static bool is_caught(const struct exec_case *c, int dropped)
 
 static int drop_each(const struct exec_case *c)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
     struct pp_error err = {0};
     int dropped = 0;

@@ -80,7 +80,7 @@ static void check_text(const struct pp_tokenizer *t, struct pp_named_bytes text,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_named_bytes rest = {"f", (const char *)data, size};
     const bool is_whole = memmem(data, size, "\n---\n", 5);
     struct pp_named_bytes first = cut(&rest, is_whole ? "\n---\n" : "\n--\n");

@@ -53,7 +53,7 @@ static void compare_all(void *closure, const struct pp_machine *machine, int ste
 static enum pp_status run_once(const struct subject *s, const struct pp_program *program,
                                uint64_t seed, struct pp_error *err)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_machine_options options = s->run.training.machine;
     struct comparison gradients = {.s = s, .reference = s->summed, .what = PP_VECTOR_GRADIENTS},
                       weights = {.s = s, .reference = s->updated, .what = PP_VECTOR_WEIGHTS};
@@ -187,7 +187,7 @@ static bool make_subject(struct subject *s, const struct exec_case *c)
 static void try_schedule(const struct pp_schedule *schedule, int ranks, uint64_t seed,
                          struct tally tally[MISTAKES])
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct subject s = {.arena = arena, .random = 0x9e3779b97f4a7c15 + seed};
     struct exec_case c = {.schedule = schedule->name,
                           .shape = {.ranks = ranks, .micro_batches = 4},

@@ -179,7 +179,7 @@ static void try_infer(struct trial *t, const struct pp_orders *orders)
 
 static void try_shape(struct trial *t, const struct pp_schedule *schedule, struct pp_shape shape)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err;
     struct pp_orders *orders;
     struct pp_order_maps maps;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- messages --------------------------------------------------------------------------------*/
+/* ---- messages -------------------------------------------------------------------------------- */
 
 struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
                                              const struct pp_kineto_file *files, int file_count,
@@ -30,7 +30,7 @@ struct pp_kineto_message *pp_kineto_messages(struct pp_arena *arena,
     return all;
 }
 
-/* ---- clocks ----------------------------------------------------------------------------------*/
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 /* Difference of a message's end at its receiver and at its sender, each on its own clock. */
 struct lag {

@@ -19,7 +19,7 @@ struct linker {
     int count, capacity;
 };
 
-/* ---- slices ----------------------------------------------------------------------------------*/
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 /* One pass over the file: slices of these categories. */
 struct pass {
@@ -86,7 +86,7 @@ static enum pp_status read_pass(struct linker *l, const struct pass *pass,
     }
 }
 
-/* ---- launches and kernels --------------------------------------------------------------------*/
+/* ---- launches and kernels -------------------------------------------------------------------- */
 
 /* The range of the host at that time, -1: none. */
 static int range_at(const struct pp_kineto_file *f, int64_t ns)
@@ -161,7 +161,7 @@ static const struct pass LAUNCHES = {.endings = {"_runtime", "_driver"}, .add = 
                          KERNELS = {.endings = {"kernel", "gpu_memcpy", "gpu_memset"},
                                     .add = add_kernel};
 
-/* ---- ranges of the profiler ----------------------------------------------------------------- */
+/* ---- ranges of the profiler ------------------------------------------------------------------ */
 
 static int by_drawn(const void *left, const void *right)
 {
@@ -219,7 +219,7 @@ static void add_drawn(struct linker *l)
     }
 }
 
-/* ---- times -----------------------------------------------------------------------------------*/
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static bool has_extents(const struct pp_kineto_file *f)
 {

@@ -23,7 +23,7 @@ struct merger {
     int capacity; /* capacity of events */
 };
 
-/* ---- steps -----------------------------------------------------------------------------------*/
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* The end of the run of equal numbers that begins at `from`. */
 static int end_of_run(const int *numbers, int count, int from)
@@ -119,7 +119,7 @@ static int step_of(const struct merger *m, const struct pp_kineto_range *range)
     return has_step(m->steps, m->step_count, range->step) ? range->step - m->steps[0] : -1;
 }
 
-/* ---- clocks ----------------------------------------------------------------------------------*/
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 /* Moves times to the clock of the first file's base, in whole nanoseconds from the first event. */
 static enum pp_status join_clocks(struct merger *m, struct pp_error *err)
@@ -161,7 +161,7 @@ static double seconds(const struct merger *m, int64_t ns)
     return (double)(ns - m->origin_ns) * 1e-9;
 }
 
-/* ---- events ----------------------------------------------------------------------------------*/
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static struct pp_trace_event *add(struct merger *m, const struct pp_kineto_file *f,
                                   const struct pp_kineto_range *range, uint8_t kind)
@@ -295,7 +295,7 @@ static void match_messages(struct merger *m)
     }
 }
 
-/* ---- notes -----------------------------------------------------------------------------------*/
+/* ---- notes ----------------------------------------------------------------------------------- */
 
 static void note_times(struct merger *m)
 {
@@ -334,7 +334,7 @@ static void note_times(struct merger *m)
                                        unknown, m->files[named].unknown));
 }
 
-/* ---- files -----------------------------------------------------------------------------------*/
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static enum pp_status check_kind(const struct merger *m, struct pp_error *err)
 {

@@ -55,7 +55,6 @@ struct pp_kineto_file {
     int64_t shift_ns; /* correction of its clock */
 };
 
-/* ---- traces/kineto/slice.c ---- */
 /* Adds a note for readers of the trace, a sentence. */
 void pp_kineto_note(struct pp_arena *arena, struct pp_kineto *run, const char *text);
 /* Parses an element; PP_EINVAL with file and place if it is no object. To be json_decref()ed. */
@@ -67,23 +66,19 @@ enum pp_status pp_kineto_times(json_t *slice, int64_t *start_ns, int64_t *end_ns
 /* For qsort, of pointers to ranges of one array: by cell, then by address. */
 int pp_kineto_by_cell(const void *left, const void *right);
 
-/* ---- traces/kineto/process.c ---- */
 /* Reads one file, or its content if `bytes` has it. Keeps only ranges, in `arena`. */
 enum pp_status pp_kineto_file_read(struct pp_arena *arena, const char *name,
                                    const struct pp_bytes *bytes, struct pp_kineto_file *file,
                                    struct pp_error *err);
 
-/* ---- traces/kineto/device.c ---- */
 /* Replaces the times of the host by those of the device. */
 enum pp_status pp_kineto_find_device(struct pp_json_stream *stream, struct pp_kineto_file *file,
                                      struct pp_error *err);
 
-/* ---- traces/kineto/ranks.c ---- */
 /* Finds rank and replica of each process; moves files of incomplete replicas past `*count`. */
 enum pp_status pp_kineto_find_ranks(struct pp_arena *arena, struct pp_kineto *run,
                                     struct pp_kineto_file *files, int *count, struct pp_error *err);
 
-/* ---- traces/kineto/clock.c ---- */
 struct pp_kineto_message {
     struct pp_message_end end;
     int file;

@@ -17,7 +17,7 @@ struct reader {
     struct pp_kineto_file *file;
 };
 
-/* ---- ranges ----------------------------------------------------------------------------------*/
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 static enum pp_kineto_what what_of(const struct pp_op *op)
 {
@@ -130,7 +130,7 @@ static enum pp_status read_element(struct reader *r, const struct pp_json_piece 
     return status;
 }
 
-/* ---- members ---------------------------------------------------------------------------------*/
+/* ---- members --------------------------------------------------------------------------------- */
 
 static void read_distributed(struct reader *r, const json_t *value)
 {
@@ -176,7 +176,7 @@ static void read_member(struct reader *r, const struct pp_json_piece *piece)
     }
 }
 
-/* ---- the file --------------------------------------------------------------------------------*/
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static int by_start(const void *left, const void *right)
 {

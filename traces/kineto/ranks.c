@@ -47,7 +47,7 @@ static int by_place(const void *left, const void *right)
     return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1) : (a > b) - (a < b);
 }
 
-/* ---- checks ----------------------------------------------------------------------------------*/
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Checks that every stage is in one process, apart from replicas. */
 static enum pp_status check_stages(const struct owner *owners, int count, struct pp_error *err)
@@ -91,7 +91,7 @@ static enum pp_status check_ranks(const struct owner *owners, int count, struct 
     return PP_OK;
 }
 
-/* ---- places ----------------------------------------------------------------------------------*/
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* Numbers ranks and replicas; returns the number of whole replicas. */
 static int number(struct owner *owners, int count)

@@ -8,7 +8,7 @@
  * ascending order, as in Megatron Core's parallel groups. A group of etp neighbours shares one
  * expert, and ep such groups hold all experts. Other devices are replicas of these groups. */
 
-/* ---- experts: groups ------------------------------------------------------------------------*/
+/* ---- experts: groups ------------------------------------------------------------------------- */
 
 /* Returns device `position` of the replicas in ascending order, without pipeline ranks. */
 static int device_at(const struct pp_cost_inputs *in, int position)
@@ -57,7 +57,7 @@ struct pp_device_group pp_analytic_expert_replicas(const struct pp_cost_inputs *
     return group;
 }
 
-/* ---- experts: exchanges ---------------------------------------------------------------------*/
+/* ---- experts: exchanges ---------------------------------------------------------------------- */
 
 static bool has_experts(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
@@ -135,7 +135,7 @@ static double etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                         etp * pp_analytic_expert_bytes(in, work));
 }
 
-/* ---- experts: sums --------------------------------------------------------------------------*/
+/* ---- experts: sums --------------------------------------------------------------------------- */
 
 void pp_analytic_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,
@@ -160,7 +160,7 @@ void pp_analytic_add_expert_sums(const struct pp_cost_inputs *in,
     }
 }
 
-/* ---- exchanges of a layer -------------------------------------------------------------------*/
+/* ---- exchanges of a layer -------------------------------------------------------------------- */
 
 static struct pp_link slowest(const struct pp_cost_inputs *in, struct pp_device_group group)
 {

@@ -83,7 +83,7 @@ static void explain_window(const struct pp_cost_inputs *in, FILE *out)
             TIME(pp_analytic_attention(in, full).s));
 }
 
-/* ---- messages ------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void explain_messages(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                              FILE *out)
@@ -105,7 +105,7 @@ static void explain_messages(const struct pp_cost_inputs *in, const struct pp_co
                 TIME(pp_units_s(costs->alpha_ps[i]) + bytes * costs->s_per_byte[i]));
 }
 
-/* ---- once a step --------------------------------------------------------------------------- */
+/* ---- once a step ----------------------------------------------------------------------------- */
 
 /* Formulas of a sum and of a scatter or gather, for groups of g replicas in each of m nodes. Bytes
  * and rounds are those in a node, and those between nodes. */
@@ -235,7 +235,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
             TEXT(device->memory_bytes_per_s * device->memory_eta, PP_UNIT_BYTES_PER_S));
 }
 
-/* ---- stages -------------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static bool is_like(const struct pp_cost_inputs *in, const struct pp_costs *costs, int a, int b)
 {

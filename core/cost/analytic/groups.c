@@ -239,7 +239,7 @@ double pp_analytic_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind
     return pp_collective_s(pp_collective_time(kind, in->algorithm, group, &links, bytes));
 }
 
-/* ---- rings ------------------------------------------------------------------------------------*/
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 static struct pp_ring allocate(struct pp_arena *arena, int positions)
 {

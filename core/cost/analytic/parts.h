@@ -5,7 +5,7 @@
 #include "core/cost/analytic/roofline.h"
 #include "core/cost/layers/layers.h"
 
-/* ---- held.c: layers and parameters of a stage --------------------------------------------- */
+/* ---- held.c: layers and parameters of a stage ------------------------------------------------ */
 
 /* Returns the share of the embedding or the head that a stage holds: 0 to 1, over all stages 1. */
 double pp_analytic_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage);
@@ -27,7 +27,7 @@ double pp_analytic_tied_bytes(const struct pp_cost_inputs *in);
 /* Is true if embedding and head of a tied model lie on different ranks. */
 bool pp_analytic_has_tied_copy(const struct pp_cost_inputs *in);
 
-/* ---- compute.c: kernels of a layer -------------------------------------------------------- */
+/* ---- compute.c: kernels of a layer ----------------------------------------------------------- */
 
 /* Sum of kernels of one device. */
 struct pp_compute {
@@ -56,14 +56,14 @@ struct pp_compute pp_analytic_modules(const struct pp_cost_inputs *in, enum pp_l
 struct pp_compute pp_analytic_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work);
 
-/* ---- recompute.c -------------------------------------------------------------------------- */
+/* ---- recompute.c ----------------------------------------------------------------------------- */
 
 /* Is true if selective recomputation chooses op by op, as PyTorch does (framework's
  * is_selective_per_op). Otherwise it repeats the modules of pp_analytic_again. */
 bool pp_analytic_is_per_op(const struct pp_cost_inputs *in);
 unsigned pp_analytic_again(const struct pp_cost_inputs *in);
 
-/* ---- groups.c: groups of devices and their links ------------------------------------------ */
+/* ---- groups.c: groups of devices and their links --------------------------------------------- */
 
 enum { PP_COST_RANKS_MAX = 8192 };
 
@@ -85,7 +85,7 @@ struct pp_cost pp_analytic_collective_cost(struct pp_collective_time time, doubl
 double pp_analytic_collective_s(const struct pp_cost_inputs *in, enum pp_op_kind kind,
                                 struct pp_device_group group, double bytes);
 
-/* ---- comm.c: experts ---------------------------------------------------------------------- */
+/* ---- comm.c: experts ------------------------------------------------------------------------- */
 
 /* Devices that together hold all experts of a block, and devices that hold the same experts. */
 struct pp_device_group pp_analytic_expert_group(const struct pp_cost_inputs *in);
@@ -101,7 +101,7 @@ void pp_analytic_add_expert_sums(const struct pp_cost_inputs *in,
                                  const struct pp_device_links *links, int stage,
                                  struct pp_costs *costs);
 
-/* ---- comm.c: exchanges of a layer --------------------------------------------------------- */
+/* ---- comm.c: exchanges of a layer ------------------------------------------------------------ */
 
 /* Returns seconds of one ring step of an all-reduce over a flat ring. */
 double pp_analytic_ring_step_s(const struct pp_cost_inputs *in, struct pp_device_group group,
@@ -117,7 +117,7 @@ double pp_analytic_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work wo
 double pp_analytic_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work work,
                            enum pp_pass pass, double blocks_s);
 
-/* ---- layers.c, stages.c: layers with their exchanges, stages ------------------------------ */
+/* ---- layers.c, stages.c: layers with their exchanges, stages --------------------------------- */
 
 /* Seconds of a layer in one pass with its exchanges, of which tp_s, cp_s and ep_s are exposed. Not
  * rounded, to be summed over the layers of a stage. */
@@ -136,7 +136,7 @@ double pp_analytic_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind k
 void pp_analytic_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs);
 
-/* ---- state.c, groups.c, sums.c, gathers.c: communication of state ----------------- */
+/* ---- state.c, groups.c, sums.c, gathers.c: communication of state ---------------------------- */
 
 /* Returns the devices that hold the parts of one shard of `coarse`, each another one of `fine`. */
 struct pp_device_group pp_analytic_group_within(const struct pp_cost_inputs *in, int stage,
@@ -176,12 +176,12 @@ struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct 
 void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                               const struct pp_sum_links *sums, struct pp_costs *costs);
 
-/* ---- links.c ------------------------------------------------------------------------------ */
+/* ---- links.c --------------------------------------------------------------------------------- */
 
 void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs);
 
-/* ---- saved.c, roofline.c ------------------------------------------------------------------ */
+/* ---- saved.c, roofline.c --------------------------------------------------------------------- */
 
 /* Returns the bytes that a layer saves for its backward, one micro-batch, one device. */
 double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
@@ -192,7 +192,7 @@ void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, i
 double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in);
 double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage);
 
-/* ---- tiers.c: memory tiers ---------------------------------------------------------------- */
+/* ---- tiers.c: memory tiers ------------------------------------------------------------------- */
 
 /* Returns bytes per second of a movement of one device, if all devices of its node copy. */
 double pp_analytic_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose);

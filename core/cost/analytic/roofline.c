@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- memory -----------------------------------------------------------------------------------*/
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
 {
@@ -90,7 +90,7 @@ static void fill_memory(const struct pp_cost_inputs *in, const double *recompute
 enum { MAX_ENTRIES = 1 << 20 };      /* of the table of costs */
 static const double longest_s = 1e5; /* bound for one instruction: more is a mistake in the input */
 
-/* ---- checks of inputs ----------------------------------------------------------------------- */
+/* ---- checks of inputs ------------------------------------------------------------------------ */
 
 static enum pp_status check_heads(const struct pp_cost_inputs *in, struct pp_error *err)
 {
@@ -155,7 +155,7 @@ static enum pp_status check_inputs(const struct pp_cost_inputs *in, struct pp_er
     return check_heads(in, err);
 }
 
-/* ---- collectives, messages ------------------------------------------------------------------ */
+/* ---- collectives, messages ------------------------------------------------------------------- */
 
 static void fill_spread(const struct pp_cost_inputs *in, const struct pp_device_links *links,
                         const struct pp_state_sums *state, int stage, struct pp_costs *costs)
@@ -222,7 +222,7 @@ static void fill_tied(struct pp_arena *arena, const struct pp_cost_inputs *in,
     *costs->tied = pp_analytic_collective(in, PP_AR, group, links, pp_analytic_tied_bytes(in));
 }
 
-/* ---- the table ------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static enum pp_status check_times(const struct pp_costs *costs, const struct pp_cost_inputs *in,
                                   struct pp_error *err)

@@ -38,7 +38,7 @@ struct level {
     double bytes; /* bytes of a hop in one round */
 };
 
-/* ---- hops --------------------------------------------------------------------------------- */
+/* ---- hops ------------------------------------------------------------------------------------ */
 
 static void use(struct probe *p, int32_t link, enum phase phase, int weight)
 {
@@ -106,7 +106,7 @@ static void add_trees(struct probe *p, enum phase phase, struct members m)
     }
 }
 
-/* ---- stages ------------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 /* Is true if every `per_node` devices in a row are all the members in one node. */
 static bool is_even(const struct pp_cost_inputs *in, const struct pp_ring *ring, int per_node)
@@ -161,7 +161,7 @@ static struct level add_tied(struct probe *p)
     return level;
 }
 
-/* ---- shares ------------------------------------------------------------------------------- */
+/* ---- shares ---------------------------------------------------------------------------------- */
 
 static double near(double value, double wanted)
 {
@@ -247,7 +247,7 @@ static struct pp_sum_links sum_of(const struct probe *p, const struct level leve
     return slowest_of(p, level[NODE].count > 0 ? &level[NODE] : &level[NETWORK], &level[NETWORK]);
 }
 
-/* ---- all ---------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* Is true if the cluster's own links describe all that sums meet: NICs, one peer at a time. */
 static bool cannot_bind(const struct pp_cost_inputs *in)

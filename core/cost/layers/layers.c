@@ -7,7 +7,7 @@
  * paths without dropout have no mask. */
 enum { MASK_BYTES = 1 };
 
-/* ---- embedding, and head with the loss --------------------------------------------------------*/
+/* ---- embedding, and head with the loss ------------------------------------------------------- */
 
 /* Adds the embedding. Rows of the table are copied out; positions are added if the model has them,
  * dropout is drawn if it is trained with it. The gradient of the table is cleared, and the tokens'
@@ -50,7 +50,7 @@ static void add_head(struct pp_layer_kernels *list)
                      .bytes = {loss_bytes[0], loss_bytes[1], 0});
 }
 
-/* ---- latent attention -------------------------------------------------------------------------*/
+/* ---- latent attention ------------------------------------------------------------------------ */
 
 /* Projections of multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): hidden
  * vectors become narrow ones. These are normalized and projected to queries, keys and values of all
@@ -85,7 +85,7 @@ static void add_latent(struct pp_layer_kernels *list)
     add_wide(list, "keys, values", l->kv_rank, heads * (m->head_dim - l->rope_dim + l->value_dim));
 }
 
-/* ---- block --------------------------------------------------------------------------------- */
+/* ---- block ----------------------------------------------------------------------------------- */
 
 /* Adds the norm in front of attention or of the MLP. */
 static void add_inner_norm(struct pp_layer_kernels *list)
@@ -235,7 +235,7 @@ static void add_mtp(struct pp_layer_kernels *list)
     add_head(list);
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* Returns the factor of --params on the matrices. */
 static double matrix_scale(const struct pp_model *model)

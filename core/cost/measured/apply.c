@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- channels ---------------------------------------------------------------------------------*/
+/* ---- channels -------------------------------------------------------------------------------- */
 
 /* Returns the measured time of a message between two ranks; NULL if none was measured. */
 static const struct pp_measured_line *wire_of(const struct pp_cost_file *file)
@@ -131,7 +131,7 @@ bool pp_measured_shape_is_same(const struct pp_measured_shape *a, const struct p
     return memcmp(a, b, sizeof(*a)) == 0; /* ints alone */
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------*/
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static const struct pp_measured_set *find_set(const struct pp_cost_file *file,
                                               const struct pp_measured_shape *shape)
@@ -204,7 +204,7 @@ static enum pp_status check_precision(const struct pp_cost_file *file,
                : PP_OK;
 }
 
-/* ---- compute --------------------------------------------------------------------------------*/
+/* ---- compute --------------------------------------------------------------------------------- */
 
 struct stage {
     int blocks;

@@ -31,7 +31,7 @@ const char *pp_cost_file_precision(int value_bytes)
     return value_bytes < (int)PP_COUNT(NAMES) ? NAMES[value_bytes] : NULL;
 }
 
-/* ---- reading ---------------------------------------------------------------------------------*/
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct reader {
     struct pp_arena *arena;
@@ -82,7 +82,7 @@ static enum pp_status read_list(const struct reader *r, json_t *object, const ch
                         r->json.name, key, MOST_LIST);
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------*/
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static enum pp_status read_shape(const struct reader *r, json_t *object,
                                  struct pp_measured_shape *shape, struct pp_error *err)
@@ -136,7 +136,7 @@ static enum pp_status read_set(struct reader *r, json_t *object, struct pp_measu
     return PP_OK;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------*/
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static enum pp_status read_line(struct reader *r, json_t *object, struct pp_measured_line *line,
                                 struct pp_error *err)
@@ -157,7 +157,7 @@ static enum pp_status read_line(struct reader *r, json_t *object, struct pp_meas
     return read_int(r, object, "samples", 0, &line->samples, err);
 }
 
-/* ---- the file -------------------------------------------------------------------------------*/
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static enum pp_status read_update(struct reader *r, json_t *object, struct pp_error *err)
 {

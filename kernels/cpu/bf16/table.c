@@ -10,7 +10,7 @@ static const char *about(void)
     return "plain loops on bfloat16, rounded from double";
 }
 
-/* ---- multiplication ---------------------------------------------------------------------------*/
+/* ---- multiplication -------------------------------------------------------------------------- */
 
 /* Each element of c is one chain of additions in double over k, in order, for every shape. Tiles
  * make the inner loop vector code. */
@@ -86,7 +86,7 @@ static void gemm(void *stream, const struct pp_gemm *g)
         }
 }
 
-/* ---- sums over rows ---------------------------------------------------------------------------*/
+/* ---- sums over rows -------------------------------------------------------------------------- */
 
 static void sum_rows(void *stream, int rows, int width, const void *dy, void *dbias, bool add)
 {
@@ -152,7 +152,7 @@ static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, vo
         sum_rows(stream, n->rows, n->width, n->dy, dbeta, add);
 }
 
-/* ---- the update ------------------------------------------------------------------------------*/
+/* ---- the update ------------------------------------------------------------------------------ */
 
 static void adamw_part(int64_t count, const struct pp_adamw *p, const struct pp_adamw_step *step,
                        const void *grad, void *weights, void *master, void *m, void *v)

@@ -37,7 +37,7 @@ struct fixed {
     }
 };
 
-/* ---- the optimizer -------------------------------------------------------------------------- */
+/* ---- the optimizer --------------------------------------------------------------------------- */
 
 /* Stretches that decay, or do not: ends in units of PP_FLAT_UNIT; unused ends are beyond all. */
 enum { STRETCHES = 256 };
@@ -176,7 +176,7 @@ void update_any(void *stream, const struct pp_flat *f, const struct pp_adamw *p,
             is_aligned);
 }
 
-/* ---- the norm ------------------------------------------------------------------------------- */
+/* ---- the norm -------------------------------------------------------------------------------- */
 
 /* Tensors by their first block of this launch; unused entries have none. */
 enum { THREADS = 256, TENSORS = 128 };

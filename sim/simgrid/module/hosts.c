@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- order ------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* Place of an id in the file. */
 struct place {
@@ -119,7 +119,7 @@ enum pp_status pp_simgrid_hosts(struct pp_arena *arena, const char *text, sg_hos
     return PP_OK;
 }
 
-/* ---- properties -------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 /* A property of a host or of a zone around it, under the name that the file uses. */
 struct property {

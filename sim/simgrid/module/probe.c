@@ -20,7 +20,7 @@
 enum { CPU_MAX_S = 600, ROUTE_MAX_S = 3 };
 static const rlim_t data_max_bytes = (rlim_t)8 << 30;
 
-/* ---- loading ----------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 /* Limits memory and time, in case a size in the file is a typing error. Sanitizers map far more
  * memory than there is, so they have no limit of memory. */
@@ -77,7 +77,7 @@ static enum pp_status load(const struct pp_platform_source *source, struct pp_er
     return PP_OK;
 }
 
-/* ---- the listing ------------------------------------------------------------------------- */
+/* ---- the listing ----------------------------------------------------------------------------- */
 
 struct listing {
     sg_host_t *hosts;
@@ -125,7 +125,7 @@ static bool send_listing(struct pp_arena *arena, const struct listing *l, int ch
            pp_probe_send(channel, text, (size_t)header.text_bytes);
 }
 
-/* ---- routes ------------------------------------------------------------------------------ */
+/* ---- routes ---------------------------------------------------------------------------------- */
 
 /* Limits the time of a search: it never ends in a Dijkstra zone that is not connected. */
 static void limit_route(void)

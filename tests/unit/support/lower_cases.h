@@ -28,7 +28,7 @@ static inline int for_each_case(case_visit visit, void *context)
 
     for (int s = 0; pp_schedules[s]; s++)
         for (int at = s % stride; at < CASES * PP_CONCAT_AUTO; at += stride) {
-            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             struct pp_shape shape = {.ranks = ranks[at % 6],
                                      .micro_batches = batches[at / 6 % 8],
                                      .chunks = chunks[at / 48 % 3],

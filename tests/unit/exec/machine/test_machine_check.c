@@ -19,7 +19,7 @@ static struct pp_program *read(struct pp_arena *arena, const char *lists, struct
 
 static enum pp_status check(const char *lists, struct pp_error *err)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     return pp_check_updates(read(arena, lists, err), err);
 }
@@ -58,7 +58,7 @@ Test(machine_check, gradients_are_complete)
 static enum pp_status check_with(const char *lists, bool is_tied, int replicas,
                                  struct pp_error *err)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     return pp_check_program(read(arena, lists, err), is_tied, replicas, err);
 }

@@ -106,7 +106,7 @@ static inline int for_each_predicted(void (*visit)(struct predict_case *c, int n
 
     for (int k = 0; pp_schedules[k]; k++)
         for (size_t s = 0; s < 2 * sizeof(shapes) / sizeof(shapes[0]); s++) {
-            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             struct predict_case c;
             /* sequence splits are recomputed nowhere */
             const bool is_recomputed = s % 2 == 1 && shapes[s / 2].splits < 2;

@@ -161,7 +161,7 @@ Test(calibration, passes_stand_in_for_each_other)
     static const struct pp_shape shape = {.ranks = 4, .micro_batches = 8};
     static const int as_forward[PP_OP_KINDS] = {
         [PP_F] = PP_F, [PP_B] = PP_F, [PP_I] = PP_F, [PP_W] = PP_F, [PP_R] = PP_F};
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct predict_case whole = case_named(arena, "1f1b", shape, false);
     struct predict_case split = case_named(arena, "zb-h1", shape, true);
     struct predict_case back = case_named(arena, "gpipe", shape, false);
@@ -185,7 +185,7 @@ Test(calibration, passes_stand_in_for_each_other)
 Test(calibration, medians)
 {
     static const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct predict_case c = case_named(arena, "1f1b", shape, false);
     struct pp_calibration *calibration = pp_calibration_create(arena, &c.batch);
     struct pp_costs *costs = case_costs(&c);
@@ -213,7 +213,7 @@ static void refuses(enum pp_status status, const struct pp_error *err, const cha
 Test(calibration, what_was_not_measured_is_named)
 {
     static const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct predict_case c = case_named(arena, "1f1b", shape, false);
     struct predict_case other = case_named(arena, "gpipe", shape, false);
     struct pp_calibration *calibration = pp_calibration_create(arena, &c.batch);
@@ -353,7 +353,7 @@ static struct pp_calibration *measure_spread(const struct predict_case *c)
 Test(calibration, a_spread_is_a_band_around_the_prediction)
 {
     static const struct pp_shape shape = {.ranks = 1, .micro_batches = 8};
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct predict_case c = case_named(arena, "1f1b", shape, false);
     const struct pp_calibration *calibration = measure_spread(&c);
 

@@ -97,7 +97,7 @@ enum { SCHEDULES_TRIED = sizeof SCHEDULES / sizeof *SCHEDULES };
 Test(calibration_times, latency_and_bandwidth_come_back)
 {
     for (int k = 0; k < SCHEDULES_TRIED; k++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct predict_case one = case_sized(arena, SCHEDULES[k], 1 + k % 2, 1),
                                   five = case_sized(arena, SCHEDULES[k], 1, 5);
         struct pp_calibration *c = pp_calibration_create(arena, &one.batch);
@@ -115,7 +115,7 @@ Test(calibration_times, latency_and_bandwidth_come_back)
 /* Of three steps one had a wire that was busy with something else. */
 Test(calibration_times, what_is_rare_tells_nothing)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct predict_case one = case_sized(arena, "1f1b", 1, 1),
                               five = case_sized(arena, "1f1b", 1, 5);
     const struct pp_exec_wires *const wires[] = {&FAST, &LATE, &FAST};
@@ -131,7 +131,7 @@ Test(calibration_times, what_is_rare_tells_nothing)
 /* Two sizes that take the same are all latency; a larger one that took less is no wire's. */
 Test(calibration_times, no_wire_gives_time_back)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct predict_case one = case_sized(arena, "1f1b", 1, 1),
                               five = case_sized(arena, "1f1b", 1, 5);
     struct pp_calibration *c = pp_calibration_create(arena, &one.batch);
@@ -160,7 +160,7 @@ static void are_sums(const struct predict_case *c, const struct pp_costs *is,
 Test(calibration_times, sums_come_back_as_a_multiple)
 {
     for (int k = 0; k < SCHEDULES_TRIED; k++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct predict_case one = case_sized(arena, SCHEDULES[k], 2, 1);
         struct pp_calibration *c = pp_calibration_create(arena, &one.batch);
         struct pp_costs *said = costs_over(&one, &FAST), *real = costs_over(&one, &FAST);
@@ -179,7 +179,7 @@ Test(calibration_times, sums_come_back_as_a_multiple)
 /* Calibrated where nothing was summed: over the wire of messages. */
 Test(calibration_times, sums_that_were_not_measured_go_over_the_wire)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct predict_case one = case_sized(arena, "1f1b", 1, 1),
                               five = case_sized(arena, "1f1b", 1, 5),
                               two = case_sized(arena, "zb-h1", 2, 1);
@@ -216,7 +216,7 @@ Test(calibration_times, gaps_come_back_by_what_stands_before)
     int seen[PP_GAPS] = {0};
 
     for (int k = 0; k < SCHEDULES_TRIED; k++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct predict_case one = case_sized(arena, SCHEDULES[k], 1 + k % 2, 1);
         struct pp_calibration *c = pp_calibration_create(arena, &one.batch);
         const struct pp_step_times times = play_with_pauses(&one, (uint64_t)k);
@@ -237,7 +237,7 @@ Test(calibration_times, gaps_come_back_by_what_stands_before)
  * a barrier. */
 Test(calibration_times, gaps_of_a_list_that_is_known)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct predict_case one =
         case_named(arena, "1f1b", (struct pp_shape){.ranks = 2, .micro_batches = 3}, false);
     const struct pp_program *p = one.program;
@@ -259,7 +259,7 @@ Test(calibration_times, gaps_of_a_list_that_is_known)
 /* More WAITs than were measured take what the most of them took. */
 Test(calibration_times, gaps_that_were_not_measured)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct predict_case one = case_sized(arena, "1f1b", 1, 1);
     struct pp_calibration *c = pp_calibration_create(arena, &one.batch);
     double waits_ps[] = {500}, none_ps[] = {100};

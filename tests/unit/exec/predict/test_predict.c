@@ -11,7 +11,7 @@
 
 Test(predict, wires_sums_and_memory)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct predict_case c;
     const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
 
@@ -40,7 +40,7 @@ Test(predict, wires_sums_and_memory)
 /* The tied matrix is summed once, by its own sum. */
 Test(predict, a_tied_matrix_is_summed_apart)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
     struct predict_case c = case_named(arena, "1f1b", shape, false);
     const struct pp_lower_options options = {.has_tied = true, .has_sync = true};
@@ -110,7 +110,7 @@ Test(predict, every_schedule_is_as_busy_as_its_ops)
 /* Equal stages, no network, no update: what is ideal over 1 - the closed form is the step. */
 static void null_is_exact(const char *name, int ranks, int n)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_shape shape = {.ranks = ranks, .micro_batches = n};
     struct predict_case c = case_named(arena, name, shape, false);
     const struct pp_exec_wires none = {.alpha_s = 0, .bytes_per_s = INFINITY};

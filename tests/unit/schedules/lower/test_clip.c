@@ -48,7 +48,7 @@ static void tail_is(const struct pp_program *p, int rank, const char *expected)
 
 Test(clip, by_hand)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_lower_options options = {
         .recv_slots = 1, .has_sync = true, .has_optimizer = true, .has_clip = true};
     const struct pp_program *p = lower(arena, &options);
@@ -133,7 +133,7 @@ Test(clip, every_schedule_has_its_norm_before_its_first_update, .timeout = 100)
 /* Without a common step there is no norm of all gradients. */
 Test(clip, asynchronous_updates_are_left_alone)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_lower_options options = {.recv_slots = 1,
                                        .has_sync = true,
                                        .has_optimizer = true,

@@ -13,7 +13,7 @@ static struct pp_lower_options train_options(void)
 
 Test(lower, early_by_hand)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_lower_options options = train_options();
 
     options.recv_slots = 1;
@@ -30,7 +30,7 @@ Test(lower, early_by_hand)
 
 Test(lower, jit_and_batched_by_hand)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_lower_options options = {.post = PP_POST_JIT, .recv_slots = 2};
 
     cells_text_is(
@@ -50,7 +50,7 @@ Test(lower, jit_and_batched_by_hand)
 
 Test(lower, pairs_recompute_and_zero_by_hand)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const double frac[] = {1, 0};
     const struct pp_lower_options options = {.post = PP_POST_JIT,
                                              .has_sync = true,
@@ -176,7 +176,7 @@ static char *read_golden(struct pp_arena *arena, const char *name, char **comput
 
 static void check_sender(const char *name, int messages)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_lower_options options = {.post = PP_POST_SENDER, .recv_slots = 2};
     char *compute_text, *want = read_golden(arena, name, &compute_text);
     char *got = pp_arena_alloc(arena, 1 << 17), *end = got;
@@ -236,7 +236,7 @@ Test(lower, early_keeps_as_many_receives_open_as_there_are_slots)
 {
     for (int slots = 1; slots <= 5; slots++)
         for (int n = 1; n <= 9; n++) {
-            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             const struct pp_shape shape = {.ranks = 4, .micro_batches = n, .chunks = 1};
             const struct pp_lower_options options = {.recv_slots = slots % 5};
             struct pp_program *compute, *p;
@@ -252,7 +252,7 @@ Test(lower, early_keeps_as_many_receives_open_as_there_are_slots)
 /* In inference nothing comes back: a window of sends bounds the buffers. */
 Test(lower, inference_bounds_open_sends)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_lower_options options = {.recv_slots = 2, .has_sync = true, .has_optimizer = true};
     struct pp_program_head head = line_head(2, 4);
 
@@ -283,7 +283,7 @@ Test(lower, inference_bounds_open_sends)
 /* Backward halving: one message forward, one back for each half. */
 Test(lower, a_forward_over_two_granules_is_one_message)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_lower_options options = {.post = PP_POST_JIT};
     struct pp_program_head head = line_head(2, 1);
 
@@ -307,7 +307,7 @@ Test(lower, a_forward_over_two_granules_is_one_message)
 static void expect_alike(const struct pp_schedule *schedule, const struct pp_shape *shape,
                          const struct pp_lower_options *options, int *count)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program *compute, *thawed, *direct;
     struct pp_program_head head;
     struct pp_orders *lists;

@@ -26,7 +26,7 @@ Test(lower_sums, eager_opt_is_that_of_chimera)
 {
     for (int ranks = 2; ranks <= 32; ranks += 2)
         for (int at = 0; at < 3 * PP_CONCAT_AUTO; at++) {
-            struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             const int concat = at % PP_CONCAT_AUTO;
             const int units = (1 + at / PP_CONCAT_AUTO) * (concat == PP_CONCAT_DOUBLING ? 2 : 1);
             const struct pp_shape shape = {.ranks = ranks,
@@ -69,7 +69,7 @@ Test(lower_sums, all_ranks_post_sums_in_one_order)
     head.rank_of = rank_of;
     head.pipe_of = pipe_of;
     for (int at = 0; at < 12; at++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct pp_lower_options options = {.grad_sync = at % 3,
                                                  .has_sync = true,
                                                  .has_optimizer = true,

@@ -51,7 +51,7 @@ static const char TIED[] =
 
 Test(own_sums, tied_by_hand)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_program *file = read(arena, TIED);
     struct pp_lower_options options = {.recv_slots = 1, .has_optimizer = true, .has_tied = true};
     const struct pp_program *p = lower(arena, file, options);
@@ -70,7 +70,7 @@ Test(own_sums, tied_by_hand)
 /* As a list of REDUCE_GRAD, which has no WAIT. */
 Test(own_sums, a_tied_sum_without_waits_gets_them)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_lower_options options = {.has_optimizer = true, .has_tied = true};
     const struct pp_program *p =
         lower(arena, read(arena, "0F0,0B0,(0;1)AR\n1F0,1B0,(0;1)AR\n"), options);

@@ -109,7 +109,7 @@ Test(slots, no_two_live_tensors_share_one_and_none_is_wasted, .timeout = 100)
 Test(slots, of_1f1b)
 {
     for (int n = 1; n <= 12; n++) {
-        struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct pp_shape shape = {.ranks = 4, .micro_batches = n, .chunks = 1};
         const struct pp_lower_options options = {.recv_slots = 3};
         struct pp_program *p;

@@ -53,7 +53,7 @@ static const struct closed {
 
 static int check_closed(const struct closed *form, struct pp_shape shape)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_lower_options options = {.recv_slots = 2, .has_sync = true};
     struct pp_program *compute, *lowered;
 
@@ -97,7 +97,7 @@ Test(memory, peak_activations_are_the_closed_forms)
 
 static int check_registry(const struct pp_schedule *schedule, struct pp_shape shape)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_lower_options options = {.recv_slots = 1, .has_optimizer = true};
     struct pp_program *compute, *lowered;
@@ -368,7 +368,7 @@ static struct pp_program_head head_of(int ranks, int stages, int n)
 /* Pairs, split backwards and hand-overs inside a rank, which no schedule of today combines. */
 Test(memory, split_backwards_pairs_and_hand_overs)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program_head head = head_of(2, 4, 3);
 
     check_bytes(arena, make(arena, head,
@@ -385,7 +385,7 @@ Test(memory, split_backwards_pairs_and_hand_overs)
 
 Test(memory, a_weight_gradient_holds_its_activation_until_w)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *const texts[] = {"0F0 0I0 0F1 0I1 0F2 0I2 0W0 0W1 0W2", "0F0 0B0 0F1 0B1 0F2 0B2",
                                  "0F0 (0F1;0B0)OVERLAP_F_B (0F2;0B1)OVERLAP_F_B 0B2"};
     const double peaks[] = {3, 1, 2};
@@ -398,7 +398,7 @@ Test(memory, a_weight_gradient_holds_its_activation_until_w)
 
 Test(memory, splits_and_granules_count_their_share)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program_head head = head_of(1, 1, 2);
 
     head.splits = 2;
@@ -417,7 +417,7 @@ Test(memory, splits_and_granules_count_their_share)
 
 Test(memory, inference_keeps_nothing)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program_head head = head_of(2, 2, 4);
 
     head.mode = PP_MODE_INFER;
@@ -430,7 +430,7 @@ Test(memory, inference_keeps_nothing)
  * room, but at least a tenth of the tensors: then they do not fit. */
 Test(memory, waste_shrinks_where_room_ends)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_program *p = make(arena, head_of(1, 1, 1), "0F0 0B0", true);
     struct pp_costs *costs = random_costs(arena, p);
     const double tensors = (pp_memory_peaks(arena, p, costs)->peak_bytes - 12345) / 1.25;
@@ -448,7 +448,7 @@ Test(memory, waste_shrinks_where_room_ends)
 /* A file may name one cell of an immense grid. */
 Test(memory, sparse_programs_cost_what_they_hold)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program_head head = head_of(1, 60000, 1 << 24);
 
     head.rank_of = PP_ARRAY(arena, uint16_t, 60000);

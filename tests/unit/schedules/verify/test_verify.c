@@ -19,7 +19,7 @@ static struct pp_program_head head(int ranks, int stages, int micro_batches)
 
 static enum pp_status verify(struct pp_program_head h, const char *text, struct pp_error *err)
 {
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_orders *orders = cells_orders(arena, text, h.ranks);
     struct pp_program *program;
 
@@ -270,7 +270,7 @@ Test(verify, splits_and_granules)
 Test(verify, recompute_versions_modes_and_memory)
 {
     struct pp_program_head h = head(1, 1, 2);
-    struct pp_arena *arena PP_ARENA_AUTO = pp_arena_create();
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_program *program;
     struct pp_error err;
 
