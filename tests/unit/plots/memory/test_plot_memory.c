@@ -52,7 +52,6 @@ Test(plot_memory, bars_are_the_ranks_of_a_run)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_result r = run(arena, REAL);
     struct pp_plot_memory memory;
-    struct pp_error err = {0};
 
     memory = pp_figure_memory(arena, &r, 1);
     cr_assert_eq(memory.count, 4);
