@@ -1,5 +1,5 @@
 /* bench/predict.c — the error of predicted steps, with durations measured on another schedule. It
- * runs every executable schedule. The rival predictor knows only the mean work of a rank and the
+ * runs every executable schedule. The baseline predictor knows only the mean work of a rank and the
  * closed form of the bubble. The clock is virtual: CPU time, which other processes disturb only
  * through shared caches. */
 #include "bench/bench.h"

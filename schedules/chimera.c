@@ -1,7 +1,7 @@
 /* schedules/chimera.c — bidirectional pipelines over the same D ranks.
  *
  * f pipelines run from the first rank to the last, f from the last to the first. The order consists
- * of units. A slot is a place in time here, one forward long, not a buffer.
+ * of units. Here a slot is an interval of time, not a buffer.
  *
  * A unit has D/(2f) forward slots per pipeline, and k backward slots for each of them. Either k is
  * one (direct), or there are two of half the size, so that all slots take equal time when B = 2F.
@@ -157,7 +157,7 @@ static const struct pp_schedule_variant *variants(const struct pp_shape *shape)
 
 /* ---- closed forms ---------------------------------------------------------------------------- */
 
-/* Idle time in units of D/f - 2: idle[0] of the first unit, idle[1] of each further one. idle[1] is
+/* Idle time divided by D/f - 2: idle[0] in the first unit, idle[1] in each later one. idle[1] is
  * the intermediate bubble of section 3.5, which doubling and halving close when B = 2F. F = B gives
  * the paper's table for direct, B = 2F that for doubling. Tests compare it with the evaluator. */
 static void idle_of(const struct pp_shape *shape, const struct pp_unit_costs *unit, double idle[2])

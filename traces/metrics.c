@@ -171,7 +171,7 @@ static bool is_of(const struct pp_metrics_walk *walk, const struct pp_trace_even
     return event->rank == walk->rank && event->replica == walk->replica;
 }
 
-/* Finds the W of the second compute stream, which must not overlap, before it adds other events. */
+/* Collects the Ws of the second compute stream; refuses Ws that overlap each other. */
 static enum pp_status find_concurrent(const struct cursor *cursor, struct pp_metrics_walk *walk,
                                       struct pp_error *err)
 {

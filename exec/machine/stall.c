@@ -52,7 +52,7 @@ static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
     }
 }
 
-void pp_stall_place(const struct pp_worker *w, struct pp_error *err)
+void pp_stall_instruction(const struct pp_worker *w, struct pp_error *err)
 {
     tell_place(w, at_of(w), err);
 }
@@ -145,7 +145,7 @@ void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
         if (!peer)
             continue;
         pp_error_append(err, "; ");
-        pp_stall_place(peer, err);
+        pp_stall_instruction(peer, err);
     }
 }
 

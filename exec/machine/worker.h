@@ -36,7 +36,7 @@ struct pp_chunk {
     bool owns_squares; /* its gradients, or its share of them, count in the norm */
 };
 
-/* Thread that runs the collectives that its worker has posted last. */
+/* Thread that runs the collectives for which its worker was the last member to post. */
 struct pp_reducer {
     pthread_t thread;
     bool is_there;
@@ -154,9 +154,9 @@ struct pp_machine {
     int64_t clock_offset_ps;     /* added to this machine's clock, to get that of the first */
     atomic_llong clock_shift_ps; /* injected jump of this clock */
     atomic_uint round;           /* number of started steps; also changed at the end */
-    atomic_uint running;         /* workers in their lists */
+    atomic_uint running;         /* workers that have not finished this step */
     int started;                 /* number of started workers */
-    /* Workers in their lists, of this process or of all that share this memory. With an
+    /* Workers that walk their lists now, of all processes that share this memory. With an
      * asynchronous backend the coordinator's thread counts as one. */
     atomic_uint walking;
     bool is_over;
@@ -243,7 +243,8 @@ void pp_step_time_here(struct pp_machine *m);
 /* Runs each kind of op of this process before the first step, to load it; states are unchanged. */
 enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
 
-/* Append the place of a worker; waiting workers without `dead` (NULL = none) and their causes. */
-void pp_stall_place(const struct pp_worker *w, struct pp_error *err);
+/* Append the current instruction of a worker; waiting workers without `dead` (NULL = none) and
+ * their causes. */
+void pp_stall_instruction(const struct pp_worker *w, struct pp_error *err);
 void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
                       struct pp_error *err);

@@ -47,7 +47,7 @@ static enum pp_status tell_silent(const struct pp_tcp *t, double idle_s, struct 
             told++ >= TOLD)
             continue;
         pp_error_append(err, "\n  ");
-        pp_stall_place(&t->m->workers[k], err);
+        pp_stall_instruction(&t->m->workers[k], err);
         pp_error_append(err, ", its process at %s", t->names[pp_tcp_owner(t, k)]);
     }
     if (told > TOLD)

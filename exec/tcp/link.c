@@ -175,7 +175,7 @@ static void mourn(struct pp_tcp *t)
         pp_wall_ps() - t->lost_ps < MOURNING_PS)
         return;
     pp_error_set(&err, PP_EFAIL, "step %d: ", t->m->step + 1);
-    pp_stall_place(&t->m->workers[t->node - t->first_owner], &err);
+    pp_stall_instruction(&t->m->workers[t->node - t->first_owner], &err);
     pp_error_append(&err, ": its connection to process %d at %s was closed", t->lost - 1,
                     t->names[t->lost - 1]);
     pp_machine_fail(t->m, &err);

@@ -1,10 +1,10 @@
 /* exec/tcp/tcp.h — workers in processes without shared memory: frames, connections and clocks. For
  * exec/tcp and the transports.
  *
- * A node is a process. Node 0 is the coordinator: it starts steps and collects results. Worker w
- * runs in node w + first_owner. Where node 0 has forked the others, workers begin at node 1; where
- * a launcher has started all, at node 0. Every node has a thread that reads and writes all
- * connections and executes frames; it never waits. */
+ * A node is one process, not a host. Node 0 is the coordinator: it starts steps and collects
+ * results. Worker w runs in node w + first_owner. Where node 0 has forked the others, workers begin
+ * at node 1; where a launcher has started all, at node 0. Every node has a thread that reads and
+ * writes all connections and executes frames; it never waits. */
 #pragma once
 
 #include "exec/machine/worker.h"
@@ -88,9 +88,9 @@ struct pp_tcp {
     atomic_uint_fast64_t moved;  /* bytes written and read */
     atomic_int step_under_way;   /* node > 0: 1 + the step that may run */
     atomic_bool is_quitting;     /* connections may end */
-    int lost;                    /* 1 + node whose connection a member has lost */
+    int lost;                    /* nodes > 0: 1 + node whose connection closed, not reported yet */
     int64_t lost_ps;             /* time of that loss */
-    atomic_int closed;           /* 1 + node whose connection has ended too early */
+    atomic_int closed;           /* node 0: 1 + node whose connection ended too early */
     int *posted;                 /* [worker] number of sums posted on this node */
     int *parts;                  /* [worker] number of its collectives whose parts have arrived */
     int *last_post;              /* [worker] the last instruction that it has reported */
@@ -136,7 +136,7 @@ struct pp_tcp_ends {             /* workers of a message */
 };
 struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
                                const struct pp_machine_message *message);
-/* Bytes of a step's ids, or of its targets. */
+/* Bytes of a step's input ids; its targets take as many. */
 size_t pp_tcp_token_bytes(const struct pp_machine *m);
 
 /* Queues a frame. Takes `owned` (malloc), or refers to `payload` until it is written. */
@@ -222,9 +222,10 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
 /* ---- join.c: connections of all nodes -------------------------------------------------------- */
-/* Connects all nodes, given the host and port of node 0, which closes its listener, if it has one
- * (>= 0). Drops callers of no run. PP_EFAIL: processes are missing, or run something else. */
+/* Opens a listener on a host and port. */
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err);
+/* Connects all nodes through host and port of node 0; closes `listener` unless it is -1. Drops
+ * callers of other runs. PP_EFAIL: processes are missing, or run something else. */
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
                            struct pp_error *err);
 /* Gathers `bytes` of all nodes in all[node][], before the thread starts. PP_EFAIL: one is gone. */

@@ -104,7 +104,7 @@ enum pp_status pp_processes_check(struct pp_machine *m, struct pp_error *err)
         return PP_OK;
     pp_processes_kill(m);
     pp_error_set(err, PP_EFAIL, "step %d: ", m->step + 1);
-    pp_stall_place(w, err);
+    pp_stall_instruction(w, err);
     pp_error_append(err, ": its process %d ", (int)info.si_pid);
     pp_process_tell_end(&info, err);
     pp_stall_waiters(m, w, err);

@@ -210,7 +210,7 @@ enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
         return gone(t, err);
     pp_error_set(err, PP_EFAIL, "step %d: ", m->step + 1);
     const struct pp_worker *dead = &m->workers[closed - 1 - t->first_owner];
-    pp_stall_place(dead, err);
+    pp_stall_instruction(dead, err);
     pp_error_append(err, " is gone: the connection to its process at %s was closed",
                     t->names[closed - 1]);
     pp_stall_waiters(m, dead, err);

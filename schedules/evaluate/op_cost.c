@@ -1,7 +1,8 @@
 /* Cost of a compute op with the copies that share its link. */
 #include "schedules/evaluate/op_cost.h"
 
-static int64_t link_of(const struct pp_program *p, const struct pp_costs *costs, int i)
+/* Returns the link time of the loads inside op i; 0 if it loads nothing. */
+static int64_t load_ps_of(const struct pp_program *p, const struct pp_costs *costs, int i)
 {
     const int kind = p->kind[i], stage = p->stage[i];
 
@@ -21,8 +22,8 @@ static bool is_up(const struct pp_program *p, int i)
     return pp_op_is_move(p->kind[i]) && pp_move_is_up(p->purpose[i]);
 }
 
-/* Returns the time of the copies up, from `first` on, that may still run when i begins. Copies with
- * a WAIT are subtracted, and so is the compute that ran concurrently. */
+/* Returns the time of the copies to the device, from `first` on, that may still run when i begins.
+ * After a WAIT only copies posted later remain. Compute that ran concurrently is subtracted. */
 static int64_t open_ps(const struct pp_program *p, const struct pp_costs *costs, int first, int i)
 {
     const int list = first_of(p, i);
@@ -54,7 +55,7 @@ static int64_t overlap_ps(const struct pp_program *p, const struct pp_costs *cos
     const int list = first_of(p, i);
     int first = i;
 
-    while (first > list && link_of(p, costs, first - 1) == 0)
+    while (first > list && load_ps_of(p, costs, first - 1) == 0)
         first--;
     return open_ps(p, costs, first, i);
 }
@@ -68,7 +69,7 @@ struct pp_cost pp_program_cost(const struct pp_program *p, const struct pp_costs
 
     if (!costs->gathers)
         return cost;
-    int64_t link_ps = link_of(p, costs, i) + (is_fused ? link_of(p, costs, i + 1) : 0);
+    int64_t link_ps = load_ps_of(p, costs, i) + (is_fused ? load_ps_of(p, costs, i + 1) : 0);
     if (link_ps == 0)
         return cost;
     link_ps += overlap_ps(p, costs, i);

@@ -1,7 +1,8 @@
 /* Sends and receives: writes the messages of the compute order, posted by a policy, into the lists.
  *
- * Between two units are, in this order: the SENDs of the unit before, RECVs, WAITs for received
- * messages, WAITs for SENDs. A pair's WAITs are before both of its ops, its SENDs after both. */
+ * A unit is one op or an overlapped pair. Between two units are, in this order: the SENDs of the
+ * unit before, RECVs, WAITs for received messages, WAITs for SENDs. A pair's WAITs are before both
+ * of its ops, its SENDs after both. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/messages.h"
 
@@ -29,10 +30,10 @@ static struct outgoing sort_channels(struct pp_arena *arena, const struct pp_mes
 
 /* ---- end of a SEND --------------------------------------------------------------------------
  *
- * A SEND is proved to be over by a message that the destination sent after its own WAIT for this
- * SEND. It is over once the source has passed its WAIT for that message. `seen` lists, per peer of
- * one rank, the WAITs of the rank for messages from it. Each entry has the latest unit of the peer
- * that is proved to be past its WAITs. */
+ * A message from the receiver proves that a SEND is over, if the receiver waited for the SEND's
+ * data before it sent the message. The sender has this proof after its WAIT for the message.
+ * `seen` lists, per peer of one rank, the WAITs of the rank for messages from the peer. Each entry
+ * has the latest unit of the peer that is proved to be past its WAITs. */
 
 struct seen {
     int32_t unit;  /* unit of this rank after the WAIT */
@@ -40,8 +41,8 @@ struct seen {
 };
 struct seen_peers {
     struct seen *seen;       /* [messages to the rank] */
-    int32_t *begin, *filled; /* [ranks] part of a peer in `seen`; valid if `owner` is the rank */
-    int32_t *owner;          /* [ranks] 1 + rank for which begin and filled were set */
+    int32_t *begin, *filled; /* [ranks] part of a peer in `seen`; valid by `owner` */
+    int32_t *owner;          /* [ranks] 0 = unused, 1 + rank = counting, -(1 + rank) = both valid */
 };
 
 static void gather_seen(const struct pp_messages *m, int rank, struct seen_peers *peers)
@@ -249,7 +250,7 @@ static void sort_open_sends(const struct pp_messages *m, int rank, const struct 
     }
 }
 
-/* Returns the first unit after the last WAIT: updates and gradient collectives at the end. */
+/* Returns the first unit of the tail: only updates, WAITs and collectives follow. */
 static int32_t tail_of(const struct pp_messages *m, int rank)
 {
     int32_t unit = m->units[rank].count;

@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sizes of a program, beyond ranks and micro-batches, that a schedule lets the user choose. Any
- * other size is refused, as is an option that is not in the schedule's table. From a preset or for
- * a list of schedules it is ignored instead. */
+/* Sizes of a program, beyond ranks and micro-batches, that a schedule lets the user choose. A size
+ * or option that the schedule lacks is refused, but ignored from a preset or for a list of
+ * schedules. */
 enum pp_shape_size {
     PP_SIZE_CHUNKS = 1 << 0,    /* --vp */
     PP_SIZE_SPLITS = 1 << 1,    /* --splits */
@@ -45,9 +45,9 @@ enum pp_shape_size {
  * pipeline * chunks + chunk.
  *
  * The next op of a chunk is that of its next micro-batch, splits ascending in F and descending in
- * B. Without a number the order of .next applies. Without .next, groups of --group micro-batches
- * (all if not given) go through all chunks, B from the last chunk to the first. A rank's list uses
- * numbers or not, never both for one kind. */
+ * B. Ops without a number follow .next of the schedule. Without .next, --group micro-batches (all
+ * if not given) go through all chunks, B from the last to the first, then the next group. A rank's
+ * list uses numbers or not, never both for one kind. */
 struct pp_phases;
 void pp_phase(struct pp_phases *out, int times, const char *pattern);
 struct pp_schedule_work { /* chunk, micro-batch and split of one F or B */
@@ -60,7 +60,7 @@ struct pp_key_op {
     int kind; /* PP_F or PP_B */
     int stage, pipeline;
     int index; /* of the granule within its pipeline: 0, 1, ... */
-    int mb;    /* granule id */
+    int mb;    /* id of the granule; of an F, its first */
 };
 
 /* One of the orders that `auto` compares: a value of an option, and its effect on a shape. */

@@ -112,7 +112,7 @@ static void begin_flow(struct pp_express *e, int wire, double bytes)
     *PP_PUSH(e->arena, e->waiting, e->waiting_count, e->waiting_capacity) = wire;
 }
 
-void pp_express_solve(struct pp_express *e, const struct pp_solver *solver)
+void pp_express_set_solver(struct pp_express *e, const struct pp_solver *solver)
 {
     e->solver = *solver;
     for (int k = 0; k < e->waiting_count && solver->begin; k++)

@@ -29,8 +29,8 @@ struct pp_express;
 /* `is_plain`: every transfer becomes a flow, for checks of the shortcut. */
 struct pp_express *pp_express_make(struct pp_arena *arena, const struct pp_wires *wires,
                                    bool is_plain);
-/* Sets the solver. Many runs need none, so it may be set after a PP_EXPRESS_SOLVER. */
-void pp_express_solve(struct pp_express *e, const struct pp_solver *solver);
+/* At the latest after event PP_EXPRESS_SOLVER; many runs need none. */
+void pp_express_set_solver(struct pp_express *e, const struct pp_solver *solver);
 /* Starts a transfer at start_ps >= now. It occupies its links after the latency of its wire. */
 void pp_express_start(struct pp_express *e, int wire, double bytes, int64_t start_ps);
 /* Schedules an event of the caller, numbered from 0; replaces a pending one of the same number. */

@@ -325,7 +325,7 @@ enum pp_status pp_interpret_go(struct pp_run *r, const struct pp_solver *solver,
     const int at_once = r->options->eval.is_barrier_free ? r->times->steps : 1;
 
     if (solver)
-        pp_express_solve(r->express, solver);
+        pp_express_set_solver(r->express, solver);
     *needs_solver = false;
     while (r->is_under_way || r->first_step < r->times->steps) {
         if (!r->is_under_way)

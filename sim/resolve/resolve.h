@@ -10,17 +10,19 @@
 /* Opens the subjects of --schedule: names, a file, or "all". `*subjects` is in the arena. */
 enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_subject **subjects, int *count, struct pp_error *err);
-/* Resolves model, cluster, state, communication and engine: all parts that no layout changes. */
+/* Resolves model, cluster, state, communication and engine: the parts that all layouts share. */
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_config *config, struct pp_error *err);
-/* Reads --cost, if given, into config->cost; its run gives defaults of the wish. Called first. */
+/* Reads --cost, if given, into config->cost. The run that was measured gives defaults of the wish.
+ * Called first. */
 enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_wish *wish,
                                struct pp_config *config, struct pp_error *err);
 /* Settings of --post, --recv-slots and --grad-sync. */
 struct pp_build_wishes pp_resolve_lowering(const struct pp_wish *wish);
 /* PP_EINVAL for settings that measured costs do not cover; after pp_resolve_fixed(). */
 enum pp_status pp_resolve_cost_check(const struct pp_config *config, struct pp_error *err);
-/* Reads --link-bw: sets the factors of the two classes; the fabric gets those of single links. */
+/* Reads --link-bw: `node=` and `network=` set factors of the configuration, names of single links
+ * those of the fabric. */
 enum pp_status pp_resolve_links(const struct pp_wish *wish, struct pp_config *config,
                                 struct pp_error *err);
 /* Makes the fabric of the cluster for `gpus` devices, with scaled links; it suits all layouts. */
@@ -29,7 +31,8 @@ enum pp_status pp_resolve_fabric(struct pp_arena *arena, struct pp_config *confi
 /* Resolves schedule options into config->shape, without ranks and micro-batches; marks defaults. */
 enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subject *subject,
                                 struct pp_config *config, struct pp_error *err);
-/* Degrees of a layout, all >= 1. pp_resolve_layout() adds dp, batch and blocks per stage. */
+/* Degrees of a layout; tp, cp, pp and dp are >= 1. pp_resolve_layout() adds batch and blocks per
+ * stage. */
 struct pp_degrees {
     int tp, cp, pp, dp;
     int ep;      /* 0 = 1 */
@@ -41,7 +44,7 @@ int64_t pp_resolve_usual_gbs(int seq);
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *wish,
                                  const struct pp_degrees *degrees, struct pp_config *config,
                                  struct pp_error *err);
-/* Resolves --zero, --shard, --gather...: the wishes that no layout changes. Needs the framework. */
+/* Resolves --zero, --shard, --gather... into config->wanted. Needs the framework. */
 enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *config,
                                  struct pp_error *err);
 /* Resolves config->wanted into checked meshes of the replicas of this layout and schedule. */

@@ -130,7 +130,7 @@ struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
 }
 
 double pp_validation_median_of_families(struct pp_arena *arena,
-                                        const struct pp_validation *validation, bool of_rival,
+                                        const struct pp_validation *validation, bool of_baseline,
                                         int *count)
 {
     int families;
@@ -140,7 +140,7 @@ double pp_validation_median_of_families(struct pp_arena *arena,
 
     *count = 0;
     for (int i = 0; i < families; i++) {
-        const struct pp_validation_errors *e = of_rival ? &groups[i].baseline : &groups[i].time;
+        const struct pp_validation_errors *e = of_baseline ? &groups[i].baseline : &groups[i].time;
         if (e->n > 0)
             values[(*count)++] = e->median_abs;
     }

@@ -47,11 +47,11 @@ static void headline(struct pp_arena *arena, const struct pp_validation *v, cons
         fputc('\n', out);
     }
     const double median = pp_validation_median_of_families(arena, v, false, &families),
-                 rival = pp_validation_median_of_families(arena, v, true, &families);
+                 baseline = pp_validation_median_of_families(arena, v, true, &families);
     fprintf(out, "| %s | median of %d families' medians | |", constants, families);
     put_cell(median, "%.1f %%", out);
     fputs(" | | |", out);
-    put_cell(rival, "%.1f %%", out);
+    put_cell(baseline, "%.1f %%", out);
     fputs(" |\n", out);
 }
 
@@ -194,9 +194,9 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
             "predicted.\n\n"
             "An error is predicted / published - 1. Median, p90 and mean are of its size; bias is "
             "its median with\n"
-            "sign. The rival *one MFU* knows one number: the median over the MFUs of all other "
-            "families, complete\n"
-            "rows only.\n",
+            "sign. The baseline *one MFU* knows one number: the median over the MFUs of all other "
+            "families,\n"
+            "complete rows only.\n",
             page->judged ? " --refit" : "", count.rows, count.predicted, count.complete,
             count.complete_predicted);
     if (page->judged)

@@ -157,10 +157,10 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
     const struct pp_validation_reason *refusals = pp_validation_reasons(arena, v, true, &refused);
     const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, false, &skipped);
 
-    fprintf(out, "%d rows: %d predicted; of %d with every knob stated %d\n", count.rows,
+    fprintf(out, "%d rows: %d predicted; of %d that state every setting, %d\n", count.rows,
             count.predicted, count.complete, count.complete_predicted);
     fputs("errors: predicted / published - 1; of their sizes median, p90, mean; bias: their\n"
-          "median with sign; one MFU: a rival that knows the median MFU of other families\n",
+          "median with sign; one MFU: a baseline with the median MFU of other families\n",
           out);
     print_times(arena, v, out);
     print_memory(arena, v, out);

@@ -1,4 +1,4 @@
-/* Predicts rows one by one, also by a rival that knows one number: MFU. */
+/* Predicts rows one by one, also by a baseline that knows one number: MFU. */
 #include "sim/validate/validate.h"
 
 #include "core/quantile.h"

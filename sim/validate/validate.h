@@ -68,9 +68,9 @@ struct pp_validation_group *pp_validation_by(struct pp_arena *arena,
                                              pp_validation_filter filter,
                                              enum pp_validation_key key, int *count);
 /* Returns the median over families of median errors of complete rows with a time, or NAN;
- * `of_rival`: of the rival's. */
+ * `of_baseline`: of the baseline's. */
 double pp_validation_median_of_families(struct pp_arena *arena,
-                                        const struct pp_validation *validation, bool of_rival,
+                                        const struct pp_validation *validation, bool of_baseline,
                                         int *count);
 /* Reasons to skip rows, most frequent first. With `is_refused`, to refuse published values of rows
  * that are predicted all the same. */

@@ -1,8 +1,8 @@
 # Published runs against predictions: what is read, what is skipped and why.
 $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|GiB|s( |$))/ N \1/g'
-> 12 rows: 2 predicted; of 10 with every knob stated 2
+> 12 rows: 2 predicted; of 10 that state every setting, 2
 > errors: predicted / published - 1; of their sizes median, p90, mean; bias: their
-> median with sign; one MFU: a rival that knows the median MFU of other families
+> median with sign; one MFU: a baseline with the median MFU of other families
 >
 > complete dense rows        rows   median      p90     mean     bias  one MFU
 > all                           2 N % N % N % N %        -
@@ -177,7 +177,7 @@ $ sed -n '1p;s/^good,alpha/caf\xe9,\xe9/p;s/^split,alpha/caf\xe8,\xe8/p' tests/c
 >       "family": "\\xe8",
 # Rows that stand there twice are counted twice, which is said.
 $ pipesim validate tests/cli/validate.csv tests/cli/validate.csv | head -1
-> 24 rows: 4 predicted; of 20 with every knob stated 4
+> 24 rows: 4 predicted; of 20 that state every setting, 4
 ! pipesim: warning: 12 rows have the id of an earlier one; first good (tests/cli/validate.csv:2, as in tests/cli/validate.csv:2)
 
 # Constants fitted on the rows that can be predicted; digits depend on the constants built in.

@@ -131,22 +131,22 @@ static double scatter_s(const struct units *u, int unit)
 }
 
 /* A pass through the units of an op, with the communication that overlaps with its compute. */
-struct stream {
+struct pass {
     const struct units *u;
-    struct pp_mesh mesh; /* over which its parameters are cut */
-    bool is_backward, has_fetch, has_scatter, has_load;
+    struct pp_mesh mesh;                                /* over which its parameters are cut */
+    bool is_backward, has_fetch, has_scatter, has_load; /* fetch: gather or load */
     double clock_s, end_s, load_end_s; /* ends of compute, of collectives and of loads */
     double collectives_s;              /* sum of collectives */
     int gathered, loaded;              /* units that are fetched, or about to be */
 };
 
-static int unit_at(const struct stream *l, int i)
+static int unit_at(const struct pass *l, int i)
 {
     return l->is_backward ? l->u->count - 1 - i : i;
 }
 
 /* Runs a collective whose input is ready at `from_s`; returns its end. */
-static double run_collective(struct stream *l, double from_s, double s)
+static double run_collective(struct pass *l, double from_s, double s)
 {
     l->end_s = fmax(l->end_s, fmax(l->clock_s, from_s)) + s;
     l->collectives_s += s;
@@ -154,7 +154,7 @@ static double run_collective(struct stream *l, double from_s, double s)
 }
 
 /* Scatters the gradients of unit i - 1, and waits for a buffer for those of unit i. */
-static void scatter_after(struct stream *l, int i)
+static void scatter_after(struct pass *l, int i)
 {
     const int buffers = l->u->in->state.buffers;
     double *there_s = l->u->scattered_s;
@@ -168,7 +168,7 @@ static void scatter_after(struct stream *l, int i)
         l->clock_s = there_s[i - 1];
 }
 
-static void load_ahead(struct stream *l, int until)
+static void load_ahead(struct pass *l, int until)
 {
     for (; l->has_load && l->loaded < until && l->loaded < l->u->count; l->loaded++)
         l->u->loaded_s[l->loaded] = l->load_end_s =
@@ -176,7 +176,7 @@ static void load_ahead(struct stream *l, int until)
 }
 
 /* Gathers as far ahead of unit i as buffers allow, loads one unit further, waits for unit i. */
-static void fetch_ahead(struct stream *l, int i)
+static void fetch_ahead(struct pass *l, int i)
 {
     const int buffers = l->u->in->state.buffers, left = l->u->count - i,
               until = i + (buffers < left ? buffers : left);
@@ -196,13 +196,13 @@ static void fetch_ahead(struct stream *l, int i)
 }
 
 /* Exposed seconds of a pass: in gathers and scatters, in loads. */
-struct shown {
+struct exposed {
     double gather_s, load_s;
 };
 
 /* Returns the seconds by which a pass outlasts its compute. The evaluator (schedules/evaluate/)
  * counts other transfers over the same link. */
-static double outlasting_s(struct stream *l, const struct by_unit *pass_s)
+static double outlasting_s(struct pass *l, const struct by_unit *pass_s)
 {
     double compute_s = 0;
 
@@ -221,11 +221,11 @@ static double outlasting_s(struct stream *l, const struct by_unit *pass_s)
  * unit i - 1 are scattered until unit i + k - 1 begins. Both use the same links, in turn, and take
  * their share of the device. Loads use links of their own. With one buffer nothing overlaps. The
  * gather before the first unit and the scatter after the last belong to the program. */
-static struct shown shown_of(const struct units *u, const struct by_unit *pass_s, bool is_backward,
-                             bool has_fetch, bool has_scatter)
+static struct exposed exposed_of(const struct units *u, const struct by_unit *pass_s,
+                                 bool is_backward, bool has_fetch, bool has_scatter)
 {
     const struct pp_state_spec *state = &u->in->state;
-    const struct stream stream = {
+    const struct pass pass = {
         .u = u,
         .mesh = is_backward && state->secondary.in_node ? state->secondary
                                                         : state->shard[PP_STATE_PARAMS],
@@ -233,18 +233,18 @@ static struct shown shown_of(const struct units *u, const struct by_unit *pass_s
         .has_fetch = has_fetch,
         .has_scatter = has_scatter && pp_state_is_gathered(state),
     };
-    struct stream here = stream, loading = stream;
-    const double shown_s = outlasting_s(&here, pass_s),
+    struct pass here = pass, loading = pass;
+    const double exposed_s = outlasting_s(&here, pass_s),
                  share = pp_cost_framework(u->in)->gather_share_frac;
 
     loading.has_load = has_fetch && u->moved_frac > 0;
-    return (struct shown){
-        .gather_s = shown_s + share * fmax(0, here.collectives_s - shown_s),
-        .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, pass_s) - shown_s) : 0,
+    return (struct exposed){
+        .gather_s = exposed_s + share * fmax(0, here.collectives_s - exposed_s),
+        .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, pass_s) - exposed_s) : 0,
     };
 }
 
-static void expose(struct pp_cost *cost, struct shown shown)
+static void expose(struct pp_cost *cost, struct exposed shown)
 {
     const int64_t gather_ps = pp_units_ps(shown.gather_s), copy_ps = pp_units_ps(shown.load_s);
 
@@ -270,10 +270,10 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
                              again = {.each = pp_units_s(costs->op[PP_R][at].ps) / u->count};
         /* Recomputed blocks use the parameters that are gathered for their backward. */
         const struct by_unit backward = both(input, again), whole = both(backward, weight);
-        expose(f, shown_of(u, &forward, false, true, false));
-        expose(i, shown_of(u, &backward, true, true, false));
-        expose(w, shown_of(u, &weight, true, false, true));
-        expose(b, shown_of(u, &whole, true, true, true));
+        expose(f, exposed_of(u, &forward, false, true, false));
+        expose(i, exposed_of(u, &backward, true, true, false));
+        expose(w, exposed_of(u, &weight, true, false, true));
+        expose(b, exposed_of(u, &whole, true, true, true));
     }
 }
 
@@ -318,7 +318,7 @@ static double gone_frac(const struct units *u)
     return most > 0 ? fmax(0, 1 - fmax(most, widest_params(u->in)) / u->params.each) : 0;
 }
 
-/* Returns the buffers of a stage; communication that it does not have gets 0 bytes. */
+/* Returns what one stage gathers, scatters and loads, with the sizes of its buffers; 0 = none. */
 static struct pp_stage_gathers gathers_of(const struct units *u)
 {
     const struct pp_state_spec *state = &u->in->state;

@@ -90,7 +90,7 @@ static void check(bool is_plain, int flows)
     pp_express_start(e, 0, 1000, 0); /* on the link from 1 s, alone until 3 s: 800 left */
     pp_express_start(e, 1, 200, pp_units_ps(2)); /* shares from 3 s: 200 at 50 B/s until 7 s */
     cr_assert_eq(pp_express_next(e).kind, PP_EXPRESS_SOLVER);
-    pp_express_solve(e, &solver);
+    pp_express_set_solver(e, &solver);
     expect(e, 1, 7);
     expect(e, 0, 13);                             /* 600 left at 7 s, alone again */
     pp_express_start(e, 2, 100, pp_units_ps(13)); /* alone: 14 to 15 s */
@@ -173,7 +173,7 @@ Test(express, a_transfer_without_bytes_does_not_hide_another)
     const struct pp_solver solver = {&equal, begin, advance};
     struct pp_express *e = pp_express_make(arena, &wires, false);
 
-    pp_express_solve(e, &solver);
+    pp_express_set_solver(e, &solver);
     pp_express_start(e, 0, 400, 0); /* 1 to 5 s if it were alone */
     pp_express_start(e, 1, 0, pp_units_ps(1));
     expect(e, 1, 2);

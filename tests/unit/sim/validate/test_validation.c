@@ -99,7 +99,7 @@ Test(validation, filters)
     cr_assert(eq(int, count.complete_predicted, ROWS - 2));
 }
 
-/* The rival of family a knows the medians 0.3 of b, none of c whose row has experts. */
+/* The baseline of family a knows the medians 0.3 of b, none of c whose row has experts. */
 Test(validation, one_mfu)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
