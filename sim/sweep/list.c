@@ -207,10 +207,12 @@ static enum pp_status real_range(const struct list *l, const struct range *r)
 {
     static const double ROUNDING = 1e-9;
     const double low = r->from.number, high = r->to.number;
+    const bool is_empty = high < low;
+    const bool has_positive_low = low > 0;
     double step;
 
     PP_TRY(real_step(l, r, &step));
-    PP_TRY(check_ends(l, r, high<low, low> 0));
+    PP_TRY(check_ends(l, r, is_empty, has_positive_low));
     const double steps = r->is_product ? log(high / low) / log(step) : (high - low) / step;
     const double last = floor(steps + ROUNDING);
     if (!(last < PP_SWEEP_VALUES))
