@@ -1,4 +1,4 @@
-/* Questions of node 0, which one or all other nodes answer. */
+/* Questions of process 0, which one or all other processes answer. */
 #define _GNU_SOURCE /* usleep */
 #include "core/clock.h"
 #include "exec/host/futex.h"
@@ -11,11 +11,11 @@ enum { LOOK_NS = 100 * 1000 * 1000, GRACE_LOOKS = 10, TOLD = 6 };
 /* A look counts as at most this long. */
 static const double MOST_S = 2e-9 * LOOK_NS;
 
-void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node)
+void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int process)
 {
     atomic_store(&t->asked, PP_FRAME_STEP); /* no answer has this kind */
-    for (int k = 0; k < t->nodes; k++)
-        atomic_store(&t->has_answered[k], node != PP_TCP_ALL_NODES && node != k);
+    for (int k = 0; k < t->processes; k++)
+        atomic_store(&t->has_answered[k], process != PP_TCP_ALL_NODES && process != k);
     atomic_store(&t->answers, 0);
     atomic_store(&t->asked, kind);
 }
@@ -91,7 +91,7 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err)
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a)
 {
     return atomic_load(&t->asked) == (int)a->frame->kind &&
-           !atomic_exchange(&t->has_answered[a->node], true);
+           !atomic_exchange(&t->has_answered[a->process], true);
 }
 
 void pp_tcp_count_answer(struct pp_tcp *t)

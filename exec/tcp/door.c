@@ -94,8 +94,8 @@ struct pp_hello pp_tcp_hello(const struct pp_tcp *t)
     struct pp_hello hello = {.magic = PP_HELLO_MAGIC,
                              .frame_bytes = sizeof(struct pp_frame),
                              .token = t->token,
-                             .node = t->node,
-                             .nodes = t->nodes,
+                             .process = t->process,
+                             .processes = t->processes,
                              .program_hash = t->m->program_hash};
 
     for (int i = 0; i < PP_ALIKES; i++)
@@ -111,7 +111,7 @@ static enum pp_status check_alike(const struct pp_hello *own, const struct pp_he
             return pp_error_set(err, PP_EFAIL,
                                 "process %d runs the same program with another %s than process %d: "
                                 "give all the same options (%s)",
-                                h->node, ALIKE[i].name, own->node, ALIKE[i].options);
+                                h->process, ALIKE[i].name, own->process, ALIKE[i].options);
     return PP_OK;
 }
 
@@ -120,23 +120,23 @@ enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello 
 {
     if (h->frame_bytes != own->frame_bytes)
         return pp_error_set(err, PP_EFAIL, "a caller is no pipeexec of this version");
-    if (h->nodes != own->nodes)
+    if (h->processes != own->processes)
         return pp_error_set(
             err, PP_EFAIL,
-            "process %d says that it is one of %d processes, process %d one of %d (%s)", h->node,
-            h->nodes, own->node, own->nodes, t->m->options.meeting.source);
-    if (h->node <= 0 || h->node >= t->nodes)
-        return pp_error_set(err, PP_EFAIL, "a caller says that it is process %d of %d", h->node,
-                            t->nodes);
-    if (t->links[h->node].fd >= 0)
+            "process %d says that it is one of %d processes, process %d one of %d (%s)", h->process,
+            h->processes, own->process, own->processes, t->m->options.meeting.source);
+    if (h->process <= 0 || h->process >= t->processes)
+        return pp_error_set(err, PP_EFAIL, "a caller says that it is process %d of %d", h->process,
+                            t->processes);
+    if (t->links[h->process].fd >= 0)
         return pp_error_set(err, PP_EFAIL, "two processes say that they are process %d of %d (%s)",
-                            h->node, t->nodes, t->m->options.meeting.source);
+                            h->process, t->processes, t->m->options.meeting.source);
     if (h->program_hash != own->program_hash)
         return pp_error_set(
             err, PP_EFAIL,
             "process %d runs program %016llx, process %d runs %016llx: give all the "
             "same schedule and layout",
-            h->node, (unsigned long long)h->program_hash, own->node,
+            h->process, (unsigned long long)h->program_hash, own->process,
             (unsigned long long)own->program_hash);
     return check_alike(own, h, err);
 }

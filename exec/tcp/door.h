@@ -15,12 +15,12 @@ enum { PP_ALIKES = 5 };
 struct pp_hello {
     uint32_t magic, frame_bytes;
     uint64_t token; /* of the run */
-    int32_t node, nodes;
+    int32_t process, processes;
     uint64_t program_hash, alike[PP_ALIKES]; /* hashes of settings */
     uint64_t port;                           /* at which it listens */
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
-struct pp_answer { /* answer of node 0; if it is ok, the addresses of all nodes follow */
+struct pp_answer { /* answer of process 0; if it is ok, the addresses of all processes follow */
     int32_t status;
     char text[512];
 };

@@ -40,7 +40,7 @@ static bool take_step(struct pp_tcp *t, const struct pp_arrival *a)
     t->wants_gradients = a->frame->flags & 2;
     pp_tcp_step_begin(t);
     pp_step_begin(m, a->frame->id, a->frame->ps);
-    pp_tcp_send(t, a->node, &ready, NULL, NULL, NULL);
+    pp_tcp_send(t, a->process, &ready, NULL, NULL, NULL);
     return true;
 }
 
@@ -149,21 +149,21 @@ static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
         if (!pp_tcp_is_here(t, k))
             continue;
         state.ps = (int64_t)pp_machine_touched(t->m, w->rank, w->replica);
-        pp_tcp_send_worker(t, a->node, state);
+        pp_tcp_send_worker(t, a->process, state);
     }
     return true;
 }
 
-/* Node 0 takes states only as answers; it sends states unasked only before the first step. */
+/* Process 0 takes states only as answers; it sends states unasked only before the first step. */
 static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_worker *w = worker_of(t, a);
 
-    if (t->node == 0 && !pp_tcp_is_answer(t, a))
+    if (t->process == 0 && !pp_tcp_is_answer(t, a))
         return false;
     pp_tcp_unpack_state(w, a->payload);
     w->touched_bytes = (size_t)a->frame->ps;
-    if (t->node == 0)
+    if (t->process == 0)
         pp_tcp_count_answer(t);
     return true;
 }
@@ -194,7 +194,7 @@ static bool take_leave(struct pp_tcp *t, const struct pp_arrival *a)
     if (t->m->transport->leave(t->m, &err) != PP_OK)
         pp_machine_fail(t->m, &err);
     else
-        pp_tcp_send(t, a->node, &left, NULL, NULL, NULL);
+        pp_tcp_send(t, a->process, &left, NULL, NULL, NULL);
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* All nodes connect. Each connects to node 0 and states what it is about to run. Node 0 tells all
- * where the others listen. Then each connects to the nodes before it. */
+/* All processes connect. Each connects to process 0 and states what it is about to run. Process 0
+ * tells all where the others listen. Then each connects to the processes before it. */
 #include "core/clock.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/rendezvous/sockets.h"
@@ -11,19 +11,19 @@
 #include <unistd.h>
 
 enum {
-    ANSWER_S = 20, /* for the answer of node 0 or a peer */
+    ANSWER_S = 20, /* for the answer of process 0 or a peer */
     LATE_S = 2     /* to hear that the run fails */
 };
 
-static void keep(struct pp_tcp *t, int node, int fd)
+static void keep(struct pp_tcp *t, int process, int fd)
 {
     struct sockaddr_storage at = {0};
 
     pp_socket_patience(fd, 0);
     pp_socket_tune(fd);
-    t->links[node].fd = fd;
+    t->links[process].fd = fd;
     pp_socket_peer(fd, &at);
-    pp_socket_name(&at, t->names[node]);
+    pp_socket_name(&at, t->names[process]);
 }
 
 /* Seconds to wait for all processes. */
@@ -34,7 +34,8 @@ static int join_s(const struct pp_tcp *t)
     return patience_s > 0 ? patience_s : PP_RENDEZVOUS_S;
 }
 
-/* ---- node 0 ---------------------------------------------------------------------------------- */
+/* ---- process 0 ----------------------------------------------------------------------------------
+ */
 
 /* Sends the reason to processes that have called or are about to, so that they do not wait. */
 static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
@@ -43,13 +44,13 @@ static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
     struct pp_caller caller;
     struct pp_error ignored;
 
-    for (int node = 1; node < t->nodes; node++)
-        if (t->links[node].fd >= 0) {
-            pp_door_refuse(t->links[node].fd, err->status, err->message);
-            t->links[node].fd = -1;
+    for (int process = 1; process < t->processes; process++)
+        if (t->links[process].fd >= 0) {
+            pp_door_refuse(t->links[process].fd, err->status, err->message);
+            t->links[process].fd = -1;
         }
     door->look = NULL;
-    while (callers++ < t->nodes - 1 &&
+    while (callers++ < t->processes - 1 &&
            pp_door_next(door, pp_clock_s() + LATE_S, &caller, &ignored) == PP_OK)
         pp_door_refuse(caller.fd, err->status, err->message);
 }
@@ -58,10 +59,10 @@ static enum pp_status missing(const struct pp_tcp *t, const struct pp_door *door
                               struct pp_error *err)
 {
     pp_error_set(err, PP_EFAIL, "after %d s these of %d processes have not called:", join_s(t),
-                 t->nodes);
-    for (int node = 1, told = 0; node < t->nodes && told < 8; node++)
-        if (t->links[node].fd < 0 && ++told)
-            pp_error_append(err, " %d", node);
+                 t->processes);
+    for (int process = 1, told = 0; process < t->processes && told < 8; process++)
+        if (t->links[process].fd < 0 && ++told)
+            pp_error_append(err, " %d", process);
     if (door->refused > 0)
         pp_error_append(err, "; %d others have who do not belong to this run, the last from %s",
                         door->refused, door->last);
@@ -83,8 +84,8 @@ static enum pp_status take_caller(struct pp_tcp *t, const struct pp_hello *own,
         return status;
     }
     pp_socket_set_port(&caller->from, (int)caller->hello.port);
-    at[caller->hello.node] = caller->from;
-    keep(t, caller->hello.node, caller->fd);
+    at[caller->hello.process] = caller->from;
+    keep(t, caller->hello.process, caller->fd);
     return PP_OK;
 }
 
@@ -104,7 +105,7 @@ static enum pp_status take_all(struct pp_tcp *t, struct pp_door *door, const str
 {
     const double until_s = pp_clock_s() + join_s(t);
 
-    for (int k = 1; k < t->nodes; k++) {
+    for (int k = 1; k < t->processes; k++) {
         struct pp_caller caller;
         enum pp_status status = pp_door_next(door, until_s, &caller, err);
 
@@ -132,16 +133,17 @@ static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_h
     const enum pp_status status = take_all(t, &door, own, at, err);
     pp_door_close(&door);
     PP_TRY(status);
-    for (int node = 1; node < t->nodes; node++)
-        if (!pp_socket_write(t->links[node].fd, &answer, sizeof(answer)) ||
-            !pp_socket_write(t->links[node].fd, at, sizeof(*at) * (size_t)t->nodes))
-            return pp_error_set(err, PP_EFAIL, "process %d at %s has gone", node, t->names[node]);
+    for (int process = 1; process < t->processes; process++)
+        if (!pp_socket_write(t->links[process].fd, &answer, sizeof(answer)) ||
+            !pp_socket_write(t->links[process].fd, at, sizeof(*at) * (size_t)t->processes))
+            return pp_error_set(err, PP_EFAIL, "process %d at %s has gone", process,
+                                t->names[process]);
     return PP_OK;
 }
 
 /* ---- all others ------------------------------------------------------------------------------ */
 
-/* Listens at this host's address on the way to node 0. If that is loopback, by a name that other
+/* Listens at this host's address on the way to process 0. If that is loopback, by a name that other
  * hosts may resolve otherwise, listens at all addresses. */
 static int listen_for_peers(struct pp_tcp *t, const char *host)
 {
@@ -169,13 +171,14 @@ static enum pp_status introduce(struct pp_tcp *t, const char *host, const struct
     answer.text[sizeof(answer.text) - 1] = '\0';
     if (answer.status != PP_OK)
         return pp_error_set(err, PP_EFAIL, "%s", answer.text);
-    if (!pp_socket_read(fd, at, sizeof(*at) * (size_t)t->nodes))
+    if (!pp_socket_read(fd, at, sizeof(*at) * (size_t)t->processes))
         return pp_error_set(err, PP_EFAIL, "process 0 at %.100s has gone", host);
     pp_socket_patience(fd, 0);
     return PP_OK;
 }
 
-/* Replaces a loopback address, at which node 0 has seen a process of its host, by node 0's own. */
+/* Replaces a loopback address, at which process 0 has seen a process of its host, by process 0's
+ * own. */
 static void see_from_here(const struct pp_tcp *t, struct sockaddr_storage *at)
 {
     const int port = pp_socket_port_in(at);
@@ -188,16 +191,16 @@ static void see_from_here(const struct pp_tcp *t, struct sockaddr_storage *at)
     pp_socket_set_port(at, port);
 }
 
-static enum pp_status call_peer(struct pp_tcp *t, int node, const struct pp_hello *own,
+static enum pp_status call_peer(struct pp_tcp *t, int process, const struct pp_hello *own,
                                 struct sockaddr_storage *at, struct pp_error *err)
 {
     see_from_here(t, at);
     const int fd = pp_socket_call(at, ANSWER_S);
 
     if (fd < 0 || !pp_socket_write(fd, own, sizeof(*own)))
-        return pp_error_set(err, PP_EFAIL, "process %d cannot reach process %d: %s", t->node, node,
-                            strerror(errno));
-    keep(t, node, fd);
+        return pp_error_set(err, PP_EFAIL, "process %d cannot reach process %d: %s", t->process,
+                            process, strerror(errno));
+    keep(t, process, fd);
     return PP_OK;
 }
 
@@ -206,17 +209,18 @@ static enum pp_status take_peers(struct pp_tcp *t, struct pp_door *door, const s
 {
     const double until_s = pp_clock_s() + join_s(t);
 
-    for (int k = t->node + 1; k < t->nodes; k++) {
+    for (int k = t->process + 1; k < t->processes; k++) {
         struct pp_caller caller;
 
         if (pp_door_next(door, until_s, &caller, err) != PP_OK)
-            return pp_error_set(err, PP_EFAIL, "process %d waits in vain for a later one", t->node);
+            return pp_error_set(err, PP_EFAIL, "process %d waits in vain for a later one",
+                                t->process);
         const enum pp_status status = pp_tcp_check_hello(t, own, &caller.hello, err);
         if (status != PP_OK) {
             close(caller.fd);
             return status;
         }
-        keep(t, caller.hello.node, caller.fd);
+        keep(t, caller.hello.process, caller.fd);
     }
     return PP_OK;
 }
@@ -227,8 +231,8 @@ static enum pp_status meet_peers(struct pp_tcp *t, struct pp_door *door, const c
 {
     own->port = (uint64_t)pp_socket_port(door->listener);
     PP_TRY(introduce(t, host, own, at, err));
-    for (int node = 1; node < t->node; node++)
-        PP_TRY(call_peer(t, node, own, &at[node], err));
+    for (int process = 1; process < t->process; process++)
+        PP_TRY(call_peer(t, process, own, &at[process], err));
     return take_peers(t, door, own, err);
 }
 
@@ -237,8 +241,8 @@ static enum pp_status cannot_reach_first(const struct pp_tcp *t, const char *hos
 {
     const bool is_refused = errno == ECONNREFUSED;
 
-    pp_error_set(err, PP_EFAIL, "process %d cannot reach process 0 at %.100s port %d: %s", t->node,
-                 host, port, strerror(errno));
+    pp_error_set(err, PP_EFAIL, "process %d cannot reach process 0 at %.100s port %d: %s",
+                 t->process, host, port, strerror(errno));
     if (is_refused)
         pp_error_append(
             err,
@@ -260,7 +264,7 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
     keep(t, 0, fd);
     const int listener = listen_for_peers(t, host);
     if (listener < 0)
-        return pp_error_set(err, PP_EFAIL, "process %d cannot listen: %s", t->node,
+        return pp_error_set(err, PP_EFAIL, "process %d cannot listen: %s", t->process,
                             strerror(errno));
     pp_door_open(&door, listener, own->token);
     const enum pp_status status = meet_peers(t, &door, host, own, at, err);
@@ -290,42 +294,43 @@ enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int lis
                            struct pp_error *err)
 {
     struct pp_hello own = pp_tcp_hello(t);
-    struct sockaddr_storage *at = PP_ARRAY(t->m->arena, struct sockaddr_storage, t->nodes);
+    struct sockaddr_storage *at = PP_ARRAY(t->m->arena, struct sockaddr_storage, t->processes);
     int bound = listener;
 
-    if (t->node > 0)
+    if (t->process > 0)
         return join_first(t, host, port, &own, at, err);
     if (bound < 0)
         PP_TRY(pp_tcp_listen(host, port, &bound, err));
     return host_all(t, bound, &own, at, err);
 }
 
-/* ---- gather through node 0 ------------------------------------------------------------------- */
+/* ---- gather through process 0 -------------------------------------------------------------------
+ */
 
 enum { PATIENCE_S = 60 };
 
-static enum pp_status gone(const struct pp_tcp *t, int node, struct pp_error *err)
+static enum pp_status gone(const struct pp_tcp *t, int process, struct pp_error *err)
 {
-    return pp_error_set(err, PP_EFAIL, "process %d at %s has gone before all had begun", node,
-                        t->names[node]);
+    return pp_error_set(err, PP_EFAIL, "process %d at %s has gone before all had begun", process,
+                        t->names[process]);
 }
 
 static enum pp_status collect(struct pp_tcp *t, size_t bytes, char *all, struct pp_error *err)
 {
-    for (int node = 1; node < t->nodes; node++)
-        if (!pp_socket_read(t->links[node].fd, all + (size_t)node * bytes, bytes))
-            return gone(t, node, err);
-    for (int node = 1; node < t->nodes; node++)
-        if (!pp_socket_write(t->links[node].fd, all, (size_t)t->nodes * bytes))
-            return gone(t, node, err);
+    for (int process = 1; process < t->processes; process++)
+        if (!pp_socket_read(t->links[process].fd, all + (size_t)process * bytes, bytes))
+            return gone(t, process, err);
+    for (int process = 1; process < t->processes; process++)
+        if (!pp_socket_write(t->links[process].fd, all, (size_t)t->processes * bytes))
+            return gone(t, process, err);
     return PP_OK;
 }
 
 static void set_patience(const struct pp_tcp *t, int patience_s)
 {
-    for (int node = 0; node < t->nodes; node++)
-        if (t->links[node].fd >= 0)
-            pp_socket_patience(t->links[node].fd, patience_s);
+    for (int process = 0; process < t->processes; process++)
+        if (t->links[process].fd >= 0)
+            pp_socket_patience(t->links[process].fd, patience_s);
 }
 
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
@@ -334,11 +339,11 @@ enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, ch
     enum pp_status status = PP_OK;
 
     set_patience(t, PATIENCE_S);
-    memcpy(all + (size_t)t->node * bytes, own, bytes);
-    if (t->node == 0)
+    memcpy(all + (size_t)t->process * bytes, own, bytes);
+    if (t->process == 0)
         status = collect(t, bytes, all, err);
     else if (!pp_socket_write(t->links[0].fd, own, bytes) ||
-             !pp_socket_read(t->links[0].fd, all, (size_t)t->nodes * bytes))
+             !pp_socket_read(t->links[0].fd, all, (size_t)t->processes * bytes))
         status = gone(t, 0, err);
     set_patience(t, 0);
     return status;

@@ -16,19 +16,19 @@ enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void close_link(struct pp_tcp *t, int node)
+static void close_link(struct pp_tcp *t, int process)
 {
-    struct pp_tcp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[process];
 
     link->is_closed = true;
     shutdown(link->fd, SHUT_RDWR);
     while (pp_tcp_first(t, link))
         pp_tcp_drop_first(t, link);
-    if (t->node > 0 && node > 0) {
+    if (t->process > 0 && process > 0) {
         t->lost_ps = t->lost ? t->lost_ps : pp_wall_ps();
-        t->lost = t->lost ? t->lost : 1 + node;
+        t->lost = t->lost ? t->lost : 1 + process;
     } else if (!atomic_load(&t->is_quitting) && atomic_load(&t->closed) == 0) {
-        atomic_store(&t->closed, 1 + node);
+        atomic_store(&t->closed, 1 + process);
     }
     pp_futex_change(&t->changes);
 }
@@ -45,9 +45,9 @@ static ssize_t write_some(const struct pp_tcp_link *link, const struct pp_frame_
     return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void write_link(struct pp_tcp *t, int node)
+static void write_link(struct pp_tcp *t, int process)
 {
-    struct pp_tcp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[process];
 
     for (struct pp_frame_out *out; (out = pp_tcp_first(t, link));) {
         const ssize_t count = write_some(link, out);
@@ -55,7 +55,7 @@ static void write_link(struct pp_tcp *t, int node)
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
             return;
         if (count < 0) {
-            close_link(t, node);
+            close_link(t, process);
             return;
         }
         link->written += (size_t)count;
@@ -80,14 +80,14 @@ static ssize_t read_some(struct pp_tcp_link *link)
 }
 
 /* A head is complete: chooses the place of its payload. False = the frame is not legal here. */
-static bool begin_payload(struct pp_tcp *t, int node)
+static bool begin_payload(struct pp_tcp *t, int process)
 {
-    struct pp_tcp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[process];
 
     link->owned = NULL;
     link->payload = NULL;
-    if (!pp_tcp_is_legal(t, node, &link->frame) || !pp_tcp_is_new(t, &link->frame)) {
-        pp_tcp_refuse(t, node, &link->frame);
+    if (!pp_tcp_is_legal(t, process, &link->frame) || !pp_tcp_is_new(t, &link->frame)) {
+        pp_tcp_refuse(t, process, &link->frame);
         return false;
     }
     if (link->frame.bytes == 0)
@@ -100,22 +100,23 @@ static bool begin_payload(struct pp_tcp *t, int node)
     return link->payload;
 }
 
-static bool end_payload(struct pp_tcp *t, int node)
+static bool end_payload(struct pp_tcp *t, int process)
 {
-    struct pp_tcp_link *link = &t->links[node];
-    const bool is_taken = pp_tcp_take(t, &(struct pp_arrival){node, &link->frame, link->payload});
+    struct pp_tcp_link *link = &t->links[process];
+    const bool is_taken =
+        pp_tcp_take(t, &(struct pp_arrival){process, &link->frame, link->payload});
 
     if (!is_taken)
-        pp_tcp_refuse(t, node, &link->frame);
+        pp_tcp_refuse(t, process, &link->frame);
     free(link->owned);
     link->owned = NULL;
     link->read = 0;
     return is_taken;
 }
 
-bool pp_tcp_read(struct pp_tcp *t, int node)
+bool pp_tcp_read(struct pp_tcp *t, int process)
 {
-    struct pp_tcp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[process];
 
     for (;;) {
         const ssize_t count = read_some(link);
@@ -124,13 +125,13 @@ bool pp_tcp_read(struct pp_tcp *t, int node)
             return true;
         link->read += count > 0 ? (size_t)count : 0;
         atomic_fetch_add(&t->moved, (uint64_t)(count > 0 ? count : 0));
-        if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, node)))
+        if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, process)))
             break;
         if (link->read >= HEAD_BYTES && link->read == HEAD_BYTES + link->frame.bytes &&
-            !end_payload(t, node))
+            !end_payload(t, process))
             break;
     }
-    close_link(t, node);
+    close_link(t, process);
     return false;
 }
 
@@ -143,18 +144,18 @@ static bool is_open(const struct pp_tcp_link *link)
 
 static bool is_empty(struct pp_tcp *t)
 {
-    for (int node = 0; node < t->nodes; node++)
-        if (is_open(&t->links[node]) && pp_tcp_first(t, &t->links[node]))
+    for (int process = 0; process < t->processes; process++)
+        if (is_open(&t->links[process]) && pp_tcp_first(t, &t->links[process]))
             return false;
     return true;
 }
 
-/* Reports the progress of this node's worker and device to node 0. */
+/* Reports the progress of this process's worker and device to process 0. */
 static void beat(struct pp_tcp *t)
 {
-    const int k = t->node - t->first_owner;
+    const int k = t->process - t->first_owner;
 
-    if (t->node == 0 || k < 0 || k >= t->m->worker_count)
+    if (t->process == 0 || k < 0 || k >= t->m->worker_count)
         return;
     const int at = atomic_load_explicit(&t->m->workers[k].at, memory_order_relaxed);
     const bool has_begun = at > 0; /* a first step */
@@ -166,7 +167,7 @@ static void beat(struct pp_tcp *t)
     t->last_passed = passed;
 }
 
-/* Node 0 reports dead processes. If it reports none for a while, only the connection is gone. */
+/* Process 0 reports dead processes. If it reports none for a while, only the connection is gone. */
 static void mourn(struct pp_tcp *t)
 {
     struct pp_error err = {0};
@@ -175,7 +176,7 @@ static void mourn(struct pp_tcp *t)
         pp_wall_ps() - t->lost_ps < MOURNING_PS)
         return;
     pp_error_set(&err, PP_EFAIL, "step %d: ", t->m->step + 1);
-    pp_stall_instruction(&t->m->workers[t->node - t->first_owner], &err);
+    pp_stall_instruction(&t->m->workers[t->process - t->first_owner], &err);
     pp_error_append(&err, ": its connection to process %d at %s was closed", t->lost - 1,
                     t->names[t->lost - 1]);
     pp_machine_fail(t->m, &err);
@@ -183,23 +184,23 @@ static void mourn(struct pp_tcp *t)
 
 static void poll_once(struct pp_tcp *t, struct pollfd *fds)
 {
-    for (int node = 0; node < t->nodes; node++) {
-        struct pp_tcp_link *link = &t->links[node];
+    for (int process = 0; process < t->processes; process++) {
+        struct pp_tcp_link *link = &t->links[process];
 
-        fds[node] = (struct pollfd){.fd = is_open(link) ? link->fd : -1, .events = POLLIN};
+        fds[process] = (struct pollfd){.fd = is_open(link) ? link->fd : -1, .events = POLLIN};
         if (is_open(link) && pp_tcp_first(t, link))
-            fds[node].events |= POLLOUT;
+            fds[process].events |= POLLOUT;
     }
-    fds[t->nodes] = (struct pollfd){.fd = t->wake_fd, .events = POLLIN};
-    poll(fds, (nfds_t)t->nodes + 1, BEAT_MS);
+    fds[t->processes] = (struct pollfd){.fd = t->wake_fd, .events = POLLIN};
+    poll(fds, (nfds_t)t->processes + 1, BEAT_MS);
     uint64_t woken;
-    if ((fds[t->nodes].revents & POLLIN) && read(t->wake_fd, &woken, sizeof(woken)) < 0)
+    if ((fds[t->processes].revents & POLLIN) && read(t->wake_fd, &woken, sizeof(woken)) < 0)
         return;
-    for (int node = 0; node < t->nodes; node++) {
-        if (fds[node].fd >= 0 && (fds[node].revents & (POLLIN | POLLHUP | POLLERR)))
-            pp_tcp_read(t, node);
-        if (is_open(&t->links[node]) && pp_tcp_first(t, &t->links[node]))
-            write_link(t, node);
+    for (int process = 0; process < t->processes; process++) {
+        if (fds[process].fd >= 0 && (fds[process].revents & (POLLIN | POLLHUP | POLLERR)))
+            pp_tcp_read(t, process);
+        if (is_open(&t->links[process]) && pp_tcp_first(t, &t->links[process]))
+            write_link(t, process);
     }
 }
 
@@ -223,7 +224,7 @@ static bool may_end(struct pp_tcp *t, struct leaving *leaving)
 static void *thread_main(void *argument)
 {
     struct pp_tcp *t = argument;
-    struct pollfd *fds = calloc((size_t)t->nodes + 1, sizeof(*fds));
+    struct pollfd *fds = calloc((size_t)t->processes + 1, sizeof(*fds));
     struct leaving leaving = {0};
 
     while (fds && !may_end(t, &leaving)) {
@@ -249,13 +250,13 @@ void pp_tcp_stop_thread(struct pp_tcp *t)
     atomic_store(&t->is_quitting, true);
     pp_tcp_wake(t);
     pthread_join(t->thread, NULL);
-    for (int node = 0; node < t->nodes; node++) {
-        while (t->links[node].first)
-            pp_tcp_drop_first(t, &t->links[node]);
-        free(t->links[node].owned);
-        if (t->links[node].fd >= 0)
-            close(t->links[node].fd);
-        t->links[node].fd = -1;
+    for (int process = 0; process < t->processes; process++) {
+        while (t->links[process].first)
+            pp_tcp_drop_first(t, &t->links[process]);
+        free(t->links[process].owned);
+        if (t->links[process].fd >= 0)
+            close(t->links[process].fd);
+        t->links[process].fd = -1;
     }
     close(t->wake_fd);
 }

@@ -183,7 +183,7 @@ static bool fetch(struct pp_machine *m, const struct pp_staging *staging)
     return is_here;
 }
 
-void pp_tcp_send_worker(struct pp_tcp *t, int node, struct pp_frame frame)
+void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
 {
     struct pp_machine *m = t->m;
     struct pp_worker *w = &m->workers[frame.worker];
@@ -199,5 +199,5 @@ void pp_tcp_send_worker(struct pp_tcp *t, int node, struct pp_frame frame)
         .figures = {m->squares, *w->status, pp_sums_status(m), t->wants_gradients}};
     if (out.at)
         WALKS[frame.kind](&out, w);
-    pp_tcp_send_owned(t, node, &frame, out.at);
+    pp_tcp_send_owned(t, process, &frame, out.at);
 }

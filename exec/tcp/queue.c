@@ -61,11 +61,11 @@ void pp_tcp_fail_memory(struct pp_tcp *t)
     pp_machine_fail(t->m, &err);
 }
 
-void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
+void pp_tcp_send(struct pp_tcp *t, int process, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message)
 {
     struct pp_frame_out *out = malloc(sizeof(*out));
-    struct pp_tcp_link *link = &t->links[node];
+    struct pp_tcp_link *link = &t->links[process];
 
     if (!out) {
         free(owned);
@@ -84,28 +84,29 @@ void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const
     pp_tcp_wake(t);
 }
 
-void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned)
+void pp_tcp_send_owned(struct pp_tcp *t, int process, const struct pp_frame *frame, char *owned)
 {
     if (owned)
-        pp_tcp_send(t, node, frame, NULL, owned, NULL);
+        pp_tcp_send(t, process, frame, NULL, owned, NULL);
     else
         pp_tcp_fail_memory(t);
 }
 
-void pp_tcp_send_copy(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload)
+void pp_tcp_send_copy(struct pp_tcp *t, int process, const struct pp_frame *frame,
+                      const void *payload)
 {
     char *copy = malloc(frame->bytes + 1);
 
     if (copy && frame->bytes > 0)
         memcpy(copy, payload, frame->bytes);
-    pp_tcp_send_owned(t, node, frame, copy);
+    pp_tcp_send_owned(t, process, frame, copy);
 }
 
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload)
 {
-    for (int node = 0; node < t->nodes; node++)
-        if (node != t->node && t->links[node].fd >= 0)
-            pp_tcp_send_copy(t, node, frame, payload);
+    for (int process = 0; process < t->processes; process++)
+        if (process != t->process && t->links[process].fd >= 0)
+            pp_tcp_send_copy(t, process, frame, payload);
 }
 
 void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link)

@@ -4,83 +4,84 @@
 
 enum way { ANY_WAY, FROM_FIRST, TO_FIRST };
 
-typedef bool (*is_place_fn)(const struct pp_tcp *t, int node, const struct pp_frame *f);
+typedef bool (*is_place_fn)(const struct pp_tcp *t, int process, const struct pp_frame *f);
 typedef uint64_t (*bytes_fn)(const struct pp_tcp *t, const struct pp_frame *f);
 
 /* ---- workers and ids ------------------------------------------------------------------------- */
 
-static bool is_senders(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_senders(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
-    return pp_tcp_owner(t, f->worker) == node;
+    return pp_tcp_owner(t, f->worker) == process;
 }
 
-static bool is_step(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_step(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     (void)t;
-    (void)node;
+    (void)process;
     return f->id >= 0 && f->id < INT32_MAX;
 }
 
 /* An instruction of the rank, or the end of its list. */
-static bool is_at(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_at(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     const int *begin = t->m->p->begin, rank = t->m->workers[f->worker].rank;
 
-    return is_senders(t, node, f) && f->id >= begin[rank] && f->id <= begin[rank + 1];
+    return is_senders(t, process, f) && f->id >= begin[rank] && f->id <= begin[rank + 1];
 }
 
-static bool is_progress(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_progress(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
-    return is_at(t, node, f) && f->ps >= 0 && f->ps <= INT32_MAX;
+    return is_at(t, process, f) && f->ps >= 0 && f->ps <= INT32_MAX;
 }
 
-static bool is_post(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_post(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     const struct pp_program *p = t->m->p;
     const struct pp_worker *w = &t->m->workers[f->worker];
 
-    return is_at(t, node, f) && f->id < p->begin[w->rank + 1] &&
+    return is_at(t, process, f) && f->id < p->begin[w->rank + 1] &&
            (pp_op_is_send(p->kind[f->id]) || pp_op_is_recv(p->kind[f->id])) &&
            pp_tcp_is_here(t, pp_worker_at(t->m, p->peer[f->id], w->replica)->index) &&
            (f->header.kind == PP_SEND_F || f->header.kind == PP_SEND_B);
 }
 
-static bool is_message(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_message(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     const struct pp_machine *m = t->m;
 
     if (f->id < 0 || f->id >= m->p->message_count * m->replicas)
         return false;
     const struct pp_tcp_ends ends = pp_tcp_ends(m, &m->messages[f->id]);
-    return f->worker == ends.source && pp_tcp_owner(t, ends.source) == node &&
+    return f->worker == ends.source && pp_tcp_owner(t, ends.source) == process &&
            pp_tcp_is_here(t, ends.dest);
 }
 
-static bool is_barrier(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_barrier(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
-    (void)node;
+    (void)process;
     return f->id >= 0 && f->id < t->m->barrier_count;
 }
 
-static bool is_arrival(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_arrival(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
-    return is_barrier(t, node, f) && is_senders(t, node, f);
+    return is_barrier(t, process, f) && is_senders(t, process, f);
 }
 
 /* True if this host's clock plus the offset is a legal time. */
-static bool is_offset(const struct pp_tcp *t, int node, const struct pp_frame *f)
+static bool is_offset(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     int64_t there_ps;
 
     (void)t;
-    (void)node;
+    (void)process;
     return !__builtin_add_overflow(pp_wall_ps(), f->ps, &there_ps) && pp_tcp_is_time(there_ps);
 }
 
-/* Node 0 sends others the states of their own workers; they send it theirs. */
-static bool is_state(const struct pp_tcp *t, int node, const struct pp_frame *f)
+/* Process 0 sends others the states of their own workers; they send it theirs. */
+static bool is_state(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
-    return node == 0 ? pp_tcp_is_here(t, f->worker) : t->node == 0 && is_senders(t, node, f);
+    return process == 0 ? pp_tcp_is_here(t, f->worker)
+                        : t->process == 0 && is_senders(t, process, f);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -123,7 +124,7 @@ static uint64_t text_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 static uint64_t ping_bytes(const struct pp_tcp *t, const struct pp_frame *f)
 {
     (void)f;
-    return t->node == 0 ? sizeof(int64_t) : 0;
+    return t->process == 0 ? sizeof(int64_t) : 0;
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
@@ -157,9 +158,9 @@ static const struct rule {
     [PP_FRAME_QUIT] = {"quit", FROM_FIRST, NULL, NULL},
 };
 
-static bool is_way(const struct pp_tcp *t, int node, enum way way)
+static bool is_way(const struct pp_tcp *t, int process, enum way way)
 {
-    return way == FROM_FIRST ? node == 0 : way == TO_FIRST ? t->node == 0 : true;
+    return way == FROM_FIRST ? process == 0 : way == TO_FIRST ? t->process == 0 : true;
 }
 
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *f)
@@ -167,29 +168,29 @@ uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return RULES[f->kind].bytes ? RULES[f->kind].bytes(t, f) : 0;
 }
 
-bool pp_tcp_is_placed(const struct pp_tcp *t, int node, const struct pp_frame *f)
+bool pp_tcp_is_placed(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     const struct rule *rule = f->kind < PP_FRAME_KINDS ? &RULES[f->kind] : NULL;
 
-    return rule && is_way(t, node, rule->way) && (!rule->is_transfer || t->m->transport->send) &&
+    return rule && is_way(t, process, rule->way) && (!rule->is_transfer || t->m->transport->send) &&
            f->worker >= 0 && f->worker < t->m->worker_count &&
            (rule->is_any_time || pp_tcp_is_time(f->ps)) &&
-           (!rule->is_place || rule->is_place(t, node, f));
+           (!rule->is_place || rule->is_place(t, process, f));
 }
 
-bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *f)
+bool pp_tcp_is_legal(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
-    return pp_tcp_is_placed(t, node, f) && f->bytes == pp_tcp_bytes(t, f);
+    return pp_tcp_is_placed(t, process, f) && f->bytes == pp_tcp_bytes(t, f);
 }
 
-void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *f)
+void pp_tcp_refuse(struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     struct pp_error err = {0};
 
     pp_error_set(&err, PP_EFAIL,
                  "process %d at %s has sent what it may not send here now: frame \"%s\" (kind %u), "
                  "worker %d, id %d, %llu bytes; is it of another version?",
-                 node, t->names[node], f->kind < PP_FRAME_KINDS ? RULES[f->kind].name : "?",
+                 process, t->names[process], f->kind < PP_FRAME_KINDS ? RULES[f->kind].name : "?",
                  f->kind, f->worker, f->id, (unsigned long long)f->bytes);
     pp_machine_fail(t->m, &err);
 }

@@ -36,7 +36,7 @@ static size_t move_copies(const struct pp_tcp *t, const struct pp_frame *f, bool
     return bytes;
 }
 
-static int owner_node(const struct pp_tcp *t, int id)
+static int owner_process(const struct pp_tcp *t, int id)
 {
     return pp_tcp_owner(t, t->m->collectives[id].members[0]);
 }
@@ -46,13 +46,13 @@ uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return move_copies(t, f, true, NULL);
 }
 
-static void send_copies(struct pp_tcp *t, int node, struct pp_frame frame)
+static void send_copies(struct pp_tcp *t, int process, struct pp_frame frame)
 {
     frame.bytes = move_copies(t, &frame, true, NULL);
     char *copy = malloc(frame.bytes + 1);
     if (copy)
         move_copies(t, &frame, true, copy);
-    pp_tcp_send_owned(t, node, &frame, copy);
+    pp_tcp_send_owned(t, process, &frame, copy);
 }
 
 /* The caller holds collectives_mutex. */
@@ -113,7 +113,7 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
         const int64_t ready_ps = pp_later_ps(m->posted_ps[pp_cell(m, row)], w->reduce_ps);
         const int turn = w->turn;
 
-        if (owner_node(t, id) == t->node) {
+        if (owner_process(t, id) == t->process) {
             take_part_locked(t, id, ready_ps);
             w->is_summing = w->turn == turn;
             continue;
@@ -121,7 +121,7 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
         const struct pp_frame frame = {
             .kind = PP_FRAME_PART, .worker = w->index, .id = id, .ps = ready_ps};
         w->is_summing = true;
-        send_copies(t, owner_node(t, id), frame);
+        send_copies(t, owner_process(t, id), frame);
     }
 }
 
@@ -164,7 +164,8 @@ static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
     const struct pp_worker *w = &t->m->workers[frame->worker];
     int turn = t->parts[w->index];
 
-    while (turn < w->collective_count && owner_node(t, collective_at(t->m, w, turn)) != t->node)
+    while (turn < w->collective_count &&
+           owner_process(t, collective_at(t->m, w, turn)) != t->process)
         turn++;
     if (turn == w->collective_count || collective_at(t->m, w, turn) != frame->id)
         return false;
@@ -198,11 +199,11 @@ bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a)
 }
 
 /* A part goes to the owner of the sum; the sum comes from the owner. */
-bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *f)
+bool pp_tcp_is_sum(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
     const bool is_part = f->kind == PP_FRAME_PART;
 
     return f->id >= 0 && f->id < t->m->p->collective_count &&
-           owner_node(t, f->id) == (is_part ? t->node : node) &&
-           pp_tcp_owner(t, f->worker) == (is_part ? node : t->node);
+           owner_process(t, f->id) == (is_part ? t->process : process) &&
+           pp_tcp_owner(t, f->worker) == (is_part ? process : t->process);
 }

@@ -1,19 +1,19 @@
 /* exec/tcp/tcp.h — workers in processes without shared memory: frames, connections and clocks. For
  * exec/tcp and the transports.
  *
- * A node is one process, not a host. Node 0 is the coordinator: it starts steps and collects
- * results. Worker w runs in node w + first_owner. Where node 0 has forked the others, workers begin
- * at node 1; where a launcher has started all, at node 0. Every node has a thread that reads and
- * writes all connections and executes frames; it never waits. */
+ * Process 0 is the coordinator: it starts steps and collects results. Worker w runs in process
+ * w + first_owner. Where process 0 has forked the others, workers begin at process 1; where a
+ * launcher has started all, at process 0. Every process has a thread that reads and writes all
+ * connections and executes frames; it never waits. */
 #pragma once
 
 #include "exec/machine/worker.h"
 
-/* Kinds of frames: sender -> receiver, and the meaning or payload. 0 is node 0. */
+/* Kinds of frames: sender -> receiver, and the meaning or payload. 0 is process 0. */
 enum pp_frame_kind {
     PP_FRAME_STEP,    /* 0 -> all: a step, its samples */
-    PP_FRAME_READY,   /* -> 0: the step has begun on this node */
-    PP_FRAME_GO,      /* 0 -> all: the step has begun on all nodes */
+    PP_FRAME_READY,   /* -> 0: the step has begun on this process */
+    PP_FRAME_GO,      /* 0 -> all: the step has begun on all processes */
     PP_FRAME_POST,    /* between the ends of a channel: a SEND or RECV has been posted */
     PP_FRAME_DATA,    /* to the receiver: the bytes */
     PP_FRAME_PART,    /* to the owner of a sum: a worker's part */
@@ -25,7 +25,7 @@ enum pp_frame_kind {
     PP_FRAME_FETCH,   /* 0 -> all: send the state */
     PP_FRAME_STATE,   /* either way: state of a worker's chunks */
     PP_FRAME_FAIL,    /* -> 0 -> all: the message */
-    PP_FRAME_PING,    /* 0 -> all and back: the node's clock */
+    PP_FRAME_PING,    /* 0 -> all and back: the process's clock */
     PP_FRAME_OFFSET,  /* 0 -> all: the offset of that clock */
     PP_FRAME_LEAVE,   /* 0 -> all: no more steps; release memory of other processes */
     PP_FRAME_LEFT,    /* -> 0: it has been released */
@@ -40,8 +40,8 @@ struct pp_frame {
     struct pp_header header;
 };
 
-struct pp_arrival { /* a complete frame from a node */
-    int node;
+struct pp_arrival { /* a complete frame from a process */
+    int process;
     const struct pp_frame *frame;
     char *payload; /* NULL without bytes */
 };
@@ -52,7 +52,7 @@ struct pp_frame_out { /* a frame in the queue of a connection */
     char *owned;                        /* a payload to free after it is written */
     struct pp_machine_message *message; /* complete at the sender then, if not NULL */
 };
-struct pp_tcp_link { /* a connection to another node */
+struct pp_tcp_link { /* a connection to another process */
     int fd;          /* -1 = none */
     struct pp_frame_out *first, *last;
     size_t written;        /* bytes of the first frame that are written */
@@ -62,8 +62,8 @@ struct pp_tcp_link { /* a connection to another node */
     bool is_closed;
 };
 
-struct pp_tcp_clock {  /* the clock of a node, compared with that of node 0 */
-    int64_t offset_ps; /* clock of node 0 - clock of the node */
+struct pp_tcp_clock {  /* the clock of a process, compared with that of process 0 */
+    int64_t offset_ps; /* clock of process 0 - clock of the process */
     int64_t error_ps;  /* half of the shortest round trip */
     int64_t at_ps;     /* time of the comparison */
     bool is_known;
@@ -71,34 +71,35 @@ struct pp_tcp_clock {  /* the clock of a node, compared with that of node 0 */
 
 struct pp_tcp {
     struct pp_machine *m;
-    int node, nodes, first_owner;
+    int process, processes, first_owner;
     uint64_t token;            /* of the run: a process with another one is refused */
-    struct pp_tcp_link *links; /* [node] */
-    int listener, port;        /* at which node 0 waits for the processes that it has forked */
+    struct pp_tcp_link *links; /* [process] */
+    int listener, port;        /* at which process 0 waits for the processes that it has forked */
     bool is_running;           /* whether the thread runs */
     int looks;                 /* checks since a connection has ended */
-    char (*names)[64];         /* [node] address */
+    char (*names)[64];         /* [process] address */
     int wake_fd;
     pthread_t thread;
-    pthread_mutex_t mutex;       /* of the queues */
-    atomic_uint changes;         /* a futex; it counts changes of the members below */
-    atomic_int asked, answers;   /* node 0: kind of the frames that it waits for; number received */
-    atomic_bool *has_answered;   /* [node] */
-    int64_t asked_ps;            /* time of the question about a clock */
-    atomic_uint_fast64_t moved;  /* bytes written and read */
-    atomic_int step_under_way;   /* node > 0: 1 + the step that may run */
-    atomic_bool is_quitting;     /* connections may end */
-    int lost;                    /* nodes > 0: 1 + node whose connection closed, not reported yet */
-    int64_t lost_ps;             /* time of that loss */
-    atomic_int closed;           /* node 0: 1 + node whose connection ended too early */
-    int *posted;                 /* [worker] number of sums posted on this node */
-    int *parts;                  /* [worker] number of its collectives whose parts have arrived */
-    int *last_post;              /* [worker] the last instruction that it has reported */
-    bool *has_ended;             /* [worker] its step has ended */
-    bool *has_come;              /* [message] its bytes have arrived */
-    int64_t *sum_start_ps;       /* [collective] start at its owner */
-    struct pp_tcp_clock *clocks; /* [node] */
-    struct pp_tcp_clock asked_clock; /* best comparison so far with the node that is asked */
+    pthread_mutex_t mutex; /* of the queues */
+    atomic_uint changes;   /* a futex; it counts changes of the members below */
+    atomic_int asked,
+        answers; /* process 0: kind of the frames that it waits for; number received */
+    atomic_bool *has_answered;  /* [process] */
+    int64_t asked_ps;           /* time of the question about a clock */
+    atomic_uint_fast64_t moved; /* bytes written and read */
+    atomic_int step_under_way;  /* process > 0: 1 + the step that may run */
+    atomic_bool is_quitting;    /* connections may end */
+    int lost;          /* processes > 0: 1 + process whose connection closed, not reported yet */
+    int64_t lost_ps;   /* time of that loss */
+    atomic_int closed; /* process 0: 1 + process whose connection ended too early */
+    int *posted;       /* [worker] number of sums posted on this process */
+    int *parts;        /* [worker] number of its collectives whose parts have arrived */
+    int *last_post;    /* [worker] the last instruction that it has reported */
+    bool *has_ended;   /* [worker] its step has ended */
+    bool *has_come;    /* [message] its bytes have arrived */
+    int64_t *sum_start_ps;           /* [collective] start at its owner */
+    struct pp_tcp_clock *clocks;     /* [process] */
+    struct pp_tcp_clock asked_clock; /* best comparison so far with the process that is asked */
     int64_t aligned_ps, aligning_ps; /* time of the last alignment; its duration */
     int last_at;
     int64_t last_passed;
@@ -124,7 +125,7 @@ static inline int pp_tcp_owner(const struct pp_tcp *t, int worker)
 }
 static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
 {
-    return pp_tcp_owner(t, worker) == t->node;
+    return pp_tcp_owner(t, worker) == t->process;
 }
 
 /* ---- queue.c --------------------------------------------------------------------------------- */
@@ -140,16 +141,16 @@ struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
 size_t pp_tcp_token_bytes(const struct pp_machine *m);
 
 /* Queues a frame. Takes `owned` (malloc), or refers to `payload` until it is written. */
-void pp_tcp_send(struct pp_tcp *t, int node, const struct pp_frame *frame, const void *payload,
+void pp_tcp_send(struct pp_tcp *t, int process, const struct pp_frame *frame, const void *payload,
                  char *owned, struct pp_machine_message *message);
 /* Queues a frame with an owned payload; without memory for it (NULL) the step fails. */
-void pp_tcp_send_owned(struct pp_tcp *t, int node, const struct pp_frame *frame, char *owned);
-/* Queue a frame with a copy of payload for one node, or for all others. */
-void pp_tcp_send_copy(struct pp_tcp *t, int node, const struct pp_frame *frame,
+void pp_tcp_send_owned(struct pp_tcp *t, int process, const struct pp_frame *frame, char *owned);
+/* Queue a frame with a copy of payload for one process, or for all others. */
+void pp_tcp_send_copy(struct pp_tcp *t, int process, const struct pp_frame *frame,
                       const void *payload);
 void pp_tcp_tell_all(struct pp_tcp *t, const struct pp_frame *frame, const void *payload);
 void pp_tcp_wake(struct pp_tcp *t); /* wakes the thread */
-/* Fails the step: other nodes would wait in vain for a frame. */
+/* Fails the step: other processes would wait in vain for a frame. */
 void pp_tcp_fail_memory(struct pp_tcp *t);
 struct pp_frame_out *pp_tcp_first(struct pp_tcp *t, struct pp_tcp_link *link); /* NULL: none */
 void pp_tcp_drop_first(struct pp_tcp *t, struct pp_tcp_link *link);
@@ -159,16 +160,16 @@ enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err);
 /* Ends the thread once all queued frames are written, or no peer reads them. */
 void pp_tcp_stop_thread(struct pp_tcp *t);
 
-/* Reads all that has arrived from a node; false = the connection is closed. */
-bool pp_tcp_read(struct pp_tcp *t, int node);
+/* Reads all that has arrived from a process; false = the connection is closed. */
+bool pp_tcp_read(struct pp_tcp *t, int process);
 
 /* ---- rules.c: which frames are accepted, before they are executed ---------------------------- */
-bool pp_tcp_is_legal(const struct pp_tcp *t, int node, const struct pp_frame *frame);
-bool pp_tcp_is_placed(const struct pp_tcp *t, int node,
+bool pp_tcp_is_legal(const struct pp_tcp *t, int process, const struct pp_frame *frame);
+bool pp_tcp_is_placed(const struct pp_tcp *t, int process,
                       const struct pp_frame *frame); /* legal, but for `bytes` */
 /* Bytes that follow a placed frame. */
 uint64_t pp_tcp_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
-void pp_tcp_refuse(struct pp_tcp *t, int node, const struct pp_frame *frame);
+void pp_tcp_refuse(struct pp_tcp *t, int process, const struct pp_frame *frame);
 
 /* ---- frames.c: the thread executes frames that are legal by the rules ------------------------ */
 /* False if these bytes have arrived before, or have no place yet. */
@@ -179,18 +180,20 @@ char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame);
 bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival);
 
 /* ---- sums.c: frames PART and SUM ------------------------------------------------------------- */
-bool pp_tcp_is_sum(const struct pp_tcp *t, int node, const struct pp_frame *frame);
+bool pp_tcp_is_sum(const struct pp_tcp *t, int process, const struct pp_frame *frame);
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
 /* Bytes that the worker of a PART gives to its collective, or that of a SUM gets from it. */
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 
-/* ---- await.c: questions of node 0, and answers ----------------------------------------------- */
+/* ---- await.c: questions of process 0, and answers -----------------------------------------------
+ */
 enum { PP_TCP_ALL_NODES = -1 };
-/* Expects answers of this kind, from every node or `node`. Call it before sending the question. */
-void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int node);
+/* Expects answers of this kind, from every process or `process`. Call it before sending the
+ * question. */
+void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int process);
 /* Waits for answers. PP_EFAIL: a process has failed or is gone, or silence of options.timeout_s. */
 enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
-/* True for the first answer of a node to the question of node 0. */
+/* True for the first answer of a process to the question of process 0. */
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a);
 void pp_tcp_count_answer(struct pp_tcp *t);
 
@@ -215,19 +218,21 @@ enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
 /* ---- pack.c: what a worker holds, in STATE, END, and ARRIVED at the last barrier ------------- */
 uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 /* Sends a frame with its worker's payload. Without memory or data of the device the step fails. */
-void pp_tcp_send_worker(struct pp_tcp *t, int node, struct pp_frame frame);
+void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame);
 /* Unpack a payload of pp_tcp_worker_bytes(); false = a value is invalid. */
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 
-/* ---- join.c: connections of all nodes -------------------------------------------------------- */
+/* ---- join.c: connections of all processes
+ * -------------------------------------------------------- */
 /* Opens a listener on a host and port. */
 enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct pp_error *err);
-/* Connects all nodes through host and port of node 0; closes `listener` unless it is -1. Drops
- * callers of other runs. PP_EFAIL: processes are missing, or run something else. */
+/* Connects all processes through host and port of process 0; closes `listener` unless it is -1.
+ * Drops callers of other runs. PP_EFAIL: processes are missing, or run something else. */
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
                            struct pp_error *err);
-/* Gathers `bytes` of all nodes in all[node][], before the thread starts. PP_EFAIL: one is gone. */
+/* Gathers `bytes` of all processes in all[process][], before the thread starts. PP_EFAIL: one is
+ * gone. */
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err);

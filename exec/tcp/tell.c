@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sends all workers the states of node 0, with which they begin. */
+/* Sends all workers the states of process 0, with which they begin. */
 static void push_state(struct pp_tcp *t)
 {
     for (int k = 0; k < t->m->worker_count; k++)
@@ -45,7 +45,7 @@ enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
     pp_tcp_expect(t, PP_FRAME_READY, PP_TCP_ALL_NODES);
     if (!tell_step(t))
         return pp_error_set(err, PP_EFAIL, "step %d: no memory for its samples", m->step + 1);
-    PP_TRY(pp_tcp_await(t, t->nodes - 1, err));
+    PP_TRY(pp_tcp_await(t, t->processes - 1, err));
     pp_tcp_tell_all(t, &go, NULL);
     return PP_OK;
 }
@@ -84,7 +84,7 @@ void pp_tcp_arrived(struct pp_worker *w, int barrier)
                                    .id = barrier,
                                    .ps = m->arrived_ps[barrier * m->worker_count + w->index]};
 
-    if (pp_tcp_of(m)->node == 0)
+    if (pp_tcp_of(m)->process == 0)
         return;
     if (barrier < m->barrier_count - 1)
         pp_tcp_send(pp_tcp_of(m), 0, &frame, NULL, NULL, NULL);
@@ -112,7 +112,7 @@ void pp_tcp_failed(struct pp_machine *m)
 
     if (!t)
         return;
-    if (t->node == 0)
+    if (t->process == 0)
         pp_tcp_tell_all(t, &frame, text);
     else
         pp_tcp_send_copy(t, 0, &frame, text);
@@ -123,9 +123,9 @@ enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err)
     const struct pp_frame frame = {.kind = PP_FRAME_FETCH};
     struct pp_tcp *t = pp_tcp_of(m);
 
-    if (t->node != 0 || m->steps_done == 0)
+    if (t->process != 0 || m->steps_done == 0)
         return PP_OK;
     pp_tcp_expect(t, PP_FRAME_STATE, PP_TCP_ALL_NODES);
     pp_tcp_tell_all(t, &frame, NULL);
-    return pp_tcp_await(t, t->nodes - 1, err);
+    return pp_tcp_await(t, t->processes - 1, err);
 }

@@ -168,7 +168,7 @@ static enum pp_status check_host(const struct pp_machine *m, const struct card *
 static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
 {
     struct ipc_run *run = PP_NEW(m->arena, struct ipc_run);
-    struct card *all = PP_ARRAY(m->arena, struct card, pp_tcp_of(m)->nodes), own = {0};
+    struct card *all = PP_ARRAY(m->arena, struct card, pp_tcp_of(m)->processes), own = {0};
 
     pp_tcp_of(m)->above = run;
     run->calls = m->options.ipc;

@@ -71,7 +71,7 @@ static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, s
     struct pp_machine *m = closure;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const size_t bytes = sizeof(*ids) * (size_t)count;
-    char *all = pp_arena_alloc_raw(scratch, bytes * (size_t)pp_tcp_of(m)->nodes + 1);
+    char *all = pp_arena_alloc_raw(scratch, bytes * (size_t)pp_tcp_of(m)->processes + 1);
 
     PP_TRY(pp_tcp_gather(pp_tcp_of(m), ids, bytes, all, err));
     for (int i = 0; i < count; i++)
@@ -84,7 +84,7 @@ static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_nccl_run *run = PP_NEW(m->arena, struct pp_nccl_run);
     struct pp_nccl_place own,
-        *places = PP_ARRAY(m->arena, struct pp_nccl_place, pp_tcp_of(m)->nodes);
+        *places = PP_ARRAY(m->arena, struct pp_nccl_place, pp_tcp_of(m)->processes);
     const double timeout_s = m->options.timeout_s;
 
     pp_tcp_of(m)->above = run;

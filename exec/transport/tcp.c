@@ -42,7 +42,7 @@ static void end_work(struct pp_machine *m)
 
 static void run_step(struct pp_tcp *t)
 {
-    struct pp_worker *w = &t->m->workers[t->node - t->first_owner];
+    struct pp_worker *w = &t->m->workers[t->process - t->first_owner];
 
     pp_worker_run(w);
     end_work(t->m);
@@ -76,14 +76,14 @@ static void drop(struct pp_machine *m)
 {
     struct pp_tcp *t = pp_tcp_of(m);
 
-    for (int node = 1; node < t->nodes; node++)
-        if (t->links[node].fd >= 0)
-            shutdown(t->links[node].fd, SHUT_RDWR);
+    for (int process = 1; process < t->processes; process++)
+        if (t->links[process].fd >= 0)
+            shutdown(t->links[process].fd, SHUT_RDWR);
 }
 
 bool pp_tcp_is_member(const struct pp_machine *m)
 {
-    return pp_tcp_of(m)->node > 0;
+    return pp_tcp_of(m)->process > 0;
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
@@ -95,21 +95,21 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m)
 
     t->m = m;
     t->first_owner = is_launched(m) ? 0 : 1;
-    t->nodes = m->worker_count + t->first_owner;
-    t->node = is_launched(m) ? meeting->index : 0;
+    t->processes = m->worker_count + t->first_owner;
+    t->process = is_launched(m) ? meeting->index : 0;
     t->token = meeting->token;
-    t->links = PP_ARRAY(m->arena, struct pp_tcp_link, t->nodes);
-    t->names = pp_arena_alloc(m->arena, sizeof(*t->names) * (size_t)t->nodes);
+    t->links = PP_ARRAY(m->arena, struct pp_tcp_link, t->processes);
+    t->names = pp_arena_alloc(m->arena, sizeof(*t->names) * (size_t)t->processes);
     t->posted = PP_ARRAY(m->arena, int, m->worker_count);
     t->parts = PP_ARRAY(m->arena, int, m->worker_count);
     t->last_post = PP_ARRAY(m->arena, int, m->worker_count);
     t->has_ended = PP_ARRAY(m->arena, bool, m->worker_count);
     t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count *(size_t)m->replicas + 1);
-    t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->nodes);
-    t->clocks = PP_ARRAY(m->arena, struct pp_tcp_clock, t->nodes);
+    t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->processes);
+    t->clocks = PP_ARRAY(m->arena, struct pp_tcp_clock, t->processes);
     t->sum_start_ps = PP_ARRAY(m->arena, int64_t, m->p->collective_count + 1);
-    for (int node = 0; node < t->nodes; node++)
-        t->links[node].fd = -1;
+    for (int process = 0; process < t->processes; process++)
+        t->links[process].fd = -1;
     pthread_mutex_init(&t->mutex, NULL);
     return t;
 }
@@ -122,7 +122,7 @@ static enum pp_status meet(struct pp_tcp *t, const char *host, int port, int lis
         PP_TRY(t->m->transport->met(t->m, err));
     PP_TRY(pp_tcp_start_thread(t, err));
     t->is_running = true;
-    return t->node > 0 ? PP_OK : pp_tcp_align_clocks(t, err);
+    return t->process > 0 ? PP_OK : pp_tcp_align_clocks(t, err);
 }
 
 static void child_main(struct pp_worker *w)
@@ -132,7 +132,7 @@ static void child_main(struct pp_worker *w)
     struct pp_tcp *t = pp_tcp_of(m);
 
     close(t->listener);
-    t->node = pp_tcp_owner(t, w->index);
+    t->process = pp_tcp_owner(t, w->index);
     enum pp_status status = meet(t, HERE, t->port, -1, &err);
     if (status == PP_OK)
         status = serve(m, &err);
@@ -185,7 +185,7 @@ static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
                             meeting->count, meeting->source, t->m->worker_count);
     PP_TRY(meet(t, meeting->host, meeting->port, listener_of(meeting), err));
     pp_rendezvous_done(meeting);
-    return t->node == 0 ? pp_threads_start(t->m, err) : PP_OK;
+    return t->process == 0 ? pp_threads_start(t->m, err) : PP_OK;
 }
 
 enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err)
@@ -206,7 +206,7 @@ enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
         PP_TRY(pp_processes_check(m, err));
     if (!closed || ++t->looks < GRACE_LOOKS)
         return PP_OK;
-    if (t->node > 0)
+    if (t->process > 0)
         return gone(t, err);
     pp_error_set(err, PP_EFAIL, "step %d: ", m->step + 1);
     const struct pp_worker *dead = &m->workers[closed - 1 - t->first_owner];
@@ -230,11 +230,11 @@ enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err)
     const struct pp_frame leave = {.kind = PP_FRAME_LEAVE};
     struct pp_tcp *t = pp_tcp_of(m);
 
-    if (!t || !t->is_running || t->node != 0)
+    if (!t || !t->is_running || t->process != 0)
         return PP_OK;
     pp_tcp_expect(t, PP_FRAME_LEFT, PP_TCP_ALL_NODES);
     pp_tcp_tell_all(t, &leave, NULL);
-    return pp_tcp_await(t, t->nodes - 1, err);
+    return pp_tcp_await(t, t->processes - 1, err);
 }
 
 void pp_tcp_stop(struct pp_machine *m)
@@ -244,14 +244,14 @@ void pp_tcp_stop(struct pp_machine *m)
 
     if (!t)
         return;
-    if (t->is_running && t->node == 0)
+    if (t->is_running && t->process == 0)
         pp_tcp_tell_all(t, &quit, NULL);
     if (t->is_running)
         pp_tcp_stop_thread(t);
     else
-        for (int node = 0; node < t->nodes; node++)
-            if (t->links[node].fd >= 0)
-                close(t->links[node].fd);
+        for (int process = 0; process < t->processes; process++)
+            if (t->links[process].fd >= 0)
+                close(t->links[process].fd);
     if (is_launched(m))
         pp_threads_join(m);
     else if (!t->is_running)

@@ -17,13 +17,13 @@
 enum { FRAMES = 64, MOST_BYTES = 1 << 16 };
 
 struct record {
-    uint8_t kind, node, worker, flags;
+    uint8_t kind, process, worker, flags;
     int16_t id;
     int8_t bytes, ps;
     uint8_t fill, header;
 };
 
-static int listener; /* node of the process that reads */
+static int listener; /* process of the process that reads */
 static int peers[64];
 
 static enum pp_status start(struct pp_machine *m, struct pp_error *err)
@@ -31,18 +31,18 @@ static enum pp_status start(struct pp_machine *m, struct pp_error *err)
     struct pp_tcp *t = pp_tcp_create(m);
 
     (void)err;
-    t->node = listener % t->nodes;
+    t->process = listener % t->processes;
     m->transport_state = t;
-    for (int node = 0; node < t->nodes; node++) {
+    for (int process = 0; process < t->processes; process++) {
         int pair[2];
 
-        if (node == t->node)
+        if (process == t->process)
             continue;
         FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
-        t->links[node].fd = pair[0];
-        peers[node] = pair[1];
+        t->links[process].fd = pair[0];
+        peers[process] = pair[1];
     }
-    t->wake_fd = peers[t->node == 0];
+    t->wake_fd = peers[t->process == 0];
     return PP_OK;
 }
 
@@ -50,13 +50,13 @@ static void stop(struct pp_machine *m)
 {
     struct pp_tcp *t = pp_tcp_of(m);
 
-    for (int node = 0; t && node < t->nodes; node++) {
-        if (node == t->node)
+    for (int process = 0; t && process < t->processes; process++) {
+        if (process == t->process)
             continue;
-        close(t->links[node].fd);
-        close(peers[node]);
-        free(t->links[node].owned);
-        for (struct pp_frame_out *next, *out = t->links[node].first; out; out = next) {
+        close(t->links[process].fd);
+        close(peers[process]);
+        free(t->links[process].owned);
+        for (struct pp_frame_out *next, *out = t->links[process].first; out; out = next) {
             next = out->next;
             free(out->owned);
             free(out);
@@ -79,10 +79,10 @@ static struct pp_frame frame_of(const struct pp_tcp *t, const struct record *r)
 }
 
 /* As many as the rules ask for where they can be asked, and some more or less. */
-static uint64_t bytes_of(const struct pp_tcp *t, int node, const struct pp_frame *frame,
+static uint64_t bytes_of(const struct pp_tcp *t, int process, const struct pp_frame *frame,
                          int8_t more)
 {
-    const uint64_t wanted = pp_tcp_is_placed(t, node, frame) ? pp_tcp_bytes(t, frame) : 0;
+    const uint64_t wanted = pp_tcp_is_placed(t, process, frame) ? pp_tcp_bytes(t, frame) : 0;
 
     return wanted + (uint64_t)(int64_t)more;
 }
@@ -90,18 +90,19 @@ static uint64_t bytes_of(const struct pp_tcp *t, int node, const struct pp_frame
 static void feed(struct pp_tcp *t, const struct record *r)
 {
     static char payload[MOST_BYTES];
-    const int node = r->node % t->nodes;
+    const int process = r->process % t->processes;
     struct pp_frame frame = frame_of(t, r);
 
-    if (node == t->node || t->links[node].is_closed)
+    if (process == t->process || t->links[process].is_closed)
         return;
-    frame.bytes = bytes_of(t, node, &frame, r->bytes);
+    frame.bytes = bytes_of(t, process, &frame, r->bytes);
     const size_t sent = frame.bytes < sizeof(payload) ? (size_t)frame.bytes : sizeof(payload);
     memset(payload, r->fill, sent);
-    if (write(peers[node], &frame, sizeof(frame)) < 0 || write(peers[node], payload, sent) < 0)
+    if (write(peers[process], &frame, sizeof(frame)) < 0 ||
+        write(peers[process], payload, sent) < 0)
         return;
-    const bool is_open = pp_tcp_read(t, node);
-    FUZZ_CHECK(is_open == !t->links[node].is_closed);
+    const bool is_open = pp_tcp_read(t, process);
+    FUZZ_CHECK(is_open == !t->links[process].is_closed);
     FUZZ_CHECK(is_open || (t->m->has_failed && strlen(t->m->error.message) > 0));
 }
 

@@ -39,9 +39,9 @@ static ssize_t hear(int fd, struct pp_answer *answer)
     return count;
 }
 
-static struct pp_hello hello_of(uint64_t token, int node)
+static struct pp_hello hello_of(uint64_t token, int process)
 {
-    return (struct pp_hello){.magic = PP_HELLO_MAGIC, .token = token, .node = node};
+    return (struct pp_hello){.magic = PP_HELLO_MAGIC, .token = token, .process = process};
 }
 
 Test(door, other_callers_are_refused_and_the_run_continues, .timeout = 60)
@@ -62,7 +62,7 @@ Test(door, other_callers_are_refused_and_the_run_continues, .timeout = 60)
     const int fd = say(&at, &good, sizeof(good));
     cr_assert_eq(pp_door_next(&door, began_s + 20, &caller, &err), PP_OK, "%s", err.message);
     cr_assert_lt(pp_clock_s() - began_s, 3, "the silent ones were waited for");
-    cr_assert_eq(caller.hello.node, 3);
+    cr_assert_eq(caller.hello.process, 3);
     close(caller.fd);
     cr_assert_leq(hear(garbage, &answer), 0);
     cr_assert_eq(hear(wrong, &answer), sizeof(answer));
@@ -95,7 +95,7 @@ Test(door, a_crowd_does_not_shut_it, .timeout = 60)
         crowd[k] = say(&at, "pi", k % 3);
     const int fd = say(&at, &good, sizeof(good));
     cr_assert_eq(pp_door_next(&door, pp_clock_s() + 20, &caller, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(caller.hello.node, 1);
+    cr_assert_eq(caller.hello.process, 1);
     close(caller.fd);
     close(fd);
     for (int k = 0; k < CROWD; k++)
