@@ -164,30 +164,36 @@ struct writer {
     const int32_t *open, *open_begin; /* [unit] SENDs with a WAIT before it */
 };
 
-static struct pp_op message_op(const struct pp_messages *m, int32_t id, bool is_recv)
+/* Appends the SEND or RECV of a message. Fields are written in place: copies of a whole op, which
+ * has unions, would wait for its parts to be stored. */
+static struct pp_op *write_post(struct writer *w, int32_t id, bool is_recv)
 {
-    const struct pp_message *message = &m->messages[id];
-    const struct pp_channel *channel = &m->channels[message->channel];
+    const struct pp_message *message = &w->m->messages[id];
+    const struct pp_channel *channel = &w->m->channels[message->channel];
     const bool is_forward = channel->kind == PP_SEND_F;
     const int step = is_forward ? 1 : -1;
+    struct pp_op *op = &w->ops[w->count++];
 
-    return (struct pp_op){.kind = is_recv ? (is_forward ? PP_RECV_F : PP_RECV_B) : channel->kind,
-                          .stage = (uint16_t)(message->stage + (is_recv ? step : 0)),
-                          .pipe = channel->pipe,
-                          .mb = message->mb,
-                          .split = message->split,
-                          .granules = message->granules,
-                          .peer = is_recv ? channel->source : channel->dest,
-                          .arg = id,
-                          .slot = -1};
+    *op = (struct pp_op){.kind = is_recv ? (is_forward ? PP_RECV_F : PP_RECV_B) : channel->kind,
+                         .stage = (uint16_t)(message->stage + (is_recv ? step : 0)),
+                         .pipe = channel->pipe,
+                         .mb = message->mb,
+                         .split = message->split,
+                         .granules = message->granules,
+                         .peer = is_recv ? channel->source : channel->dest,
+                         .arg = id,
+                         .slot = -1};
+    return op;
 }
 
-static struct pp_op wait_for(struct pp_op post)
+static void write_wait(struct writer *w, int32_t id, bool is_recv)
 {
-    post = pp_op_wait(post);
-    post.peer = 0;
-    post.arg = -1;
-    return post;
+    struct pp_op *op = write_post(w, id, is_recv);
+
+    op->aux = op->kind;
+    op->kind = PP_WAIT;
+    op->peer = 0;
+    op->arg = -1;
 }
 
 static void write_before(struct writer *w, int32_t unit)
@@ -195,11 +201,11 @@ static void write_before(struct writer *w, int32_t unit)
     const struct pp_message *messages = w->m->messages;
 
     for (; w->post < w->in_count && messages[w->posts[w->post]].post == unit; w->post++)
-        w->ops[w->count++] = message_op(w->m, w->posts[w->post], true);
+        write_post(w, w->posts[w->post], true);
     for (; w->wait < w->in_count && messages[w->waits[w->wait]].wait == unit; w->wait++)
-        w->ops[w->count++] = wait_for(message_op(w->m, w->waits[w->wait], true));
+        write_wait(w, w->waits[w->wait], true);
     for (int32_t i = w->open_begin[unit]; i < w->open_begin[unit + 1]; i++)
-        w->ops[w->count++] = wait_for(message_op(w->m, w->open[i], false));
+        write_wait(w, w->open[i], false);
 }
 
 static void write_send(struct writer *w, const struct pp_op *op)
@@ -207,7 +213,7 @@ static void write_send(struct writer *w, const struct pp_op *op)
     const int32_t id = pp_message_output(w->m, op);
 
     if (id >= 0)
-        w->ops[w->count++] = message_op(w->m, id, false);
+        write_post(w, id, false);
 }
 
 static void write_unit(struct writer *w, int32_t unit)
