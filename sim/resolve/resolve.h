@@ -1,4 +1,12 @@
-/* sim/resolve/resolve.h — resolves a wish into configurations: fixed parts, shape, layout, plan. */
+/* sim/resolve/resolve.h — resolves a wish, the given options by field, into a configuration.
+ *
+ * pp_resolve() calls the steps in this order. Functions between them are parts of these steps,
+ * which the planner and the sweep also call for each layout.
+ *
+ *   _cost, _fixed, _cost_check   --cost; what all layouts share: model, cluster, engine
+ *   _shape                       the schedule's options
+ *   _unit                        unit mode: pp and micro-batches; here it ends
+ *   _plan                        for each candidate _layout, then _choice: `auto` and the state */
 #pragma once
 
 #include "schedules/select/select.h"
