@@ -18,6 +18,13 @@ if [[ ${UPDATE:-} ]]; then
 fi
 "$pipesim" validate tests/published/*.csv --markdown >"$scratch/page"
 
+# The default of --memory-margin is the median error of predicted peaks, to a whole percent.
+median=$(awk -F' [|] ' '/^## Peak memory/ { is_memory = 1 } is_memory && /^[|] all / { printf "%.0f%%", $3 }' "$scratch/page")
+if [[ -z $median ]] || ! "$pipesim" --help | tr -s ' \n' ' ' | grep -Eq -e "--memory-margin FRAC .{0,300}default $median"; then
+    echo "the median error of predicted peaks is $median; --memory-margin has another default"
+    exit 1
+fi
+
 # The page without what only a refit can tell: its rows, its columns, the words about it.
 built_in() {
     awk -F' [|] ' '

@@ -3,6 +3,10 @@
 
 #include "core/cli/request.h"
 
+/* Default of --memory-margin: the median size of the error of predicted peaks, 5.9 %, rounded
+ * (docs/accuracy.md, "Peak memory"; tests/accuracy.sh compares the two). */
+#define PP_MEMORY_MARGIN "6%"
+
 #define PP_GROUP_OUTPUT "Output" /* options that change no prediction */
 enum pp_sim_command {
     PP_CMD_RUN,

@@ -136,6 +136,11 @@ PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | BY_SEARCH | BY_SHARDING,
         "recomputes. selective=MODULES: modules of Megatron-Core, with + between them: core_attn, "
         "layernorm, act (of MLPs and experts; moe_act is the same), mla_up_proj, mlp.")
 
+PP_ROW_FRAC(memory_margin, "FRAC", G_STATE, RUN, .default_text = PP_MEMORY_MARGIN,
+    .help = "Share of a device's memory that a layout should leave free, because predicted peaks "
+            "are not exact. Choices of the tool prefer layouts that do. A layout that fits but "
+            "leaves less is called tight. 0 switches it off.")
+
 PP_ROW_FRAC(ep_overlap, "FRAC", G_COMM, RUN, .default_text = "0",
     .help = "Share of the experts' all-to-all that compute of other tokens hides, e.g. 80%.")
 PP_ROW_CHOICE(ep_dispatch, "HOW", "each|once", G_COMM, RUN, .default_text = "each",

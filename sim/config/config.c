@@ -54,6 +54,7 @@ struct pp_outcome pp_outcome_of(const struct pp_result *result)
 
     return (struct pp_outcome){
         .fits = result->config.is_unit || result->fits,
+        .is_tight = result->is_tight,
         .is_strained = pp_memory_is_strained(result->memory, result->program->ranks),
         .step_s = step_s,
         .s_per_sample =
@@ -81,6 +82,8 @@ bool pp_outcome_is_better(const struct pp_outcome *x, const struct pp_outcome *b
         return best->is_refused;
     if (x->fits != best->fits)
         return x->fits;
+    if (x->is_tight != best->is_tight)
+        return best->is_tight;
     return x->fits ? x->s_per_sample < best->s_per_sample * (1 - ROUNDING)
                    : x->peak_bytes < best->peak_bytes;
 }

@@ -40,6 +40,7 @@ enum pp_chosen {
 enum { PP_OUTCOME_REASON_BYTES = 192 };
 struct pp_outcome {
     bool is_refused, fits;
+    bool is_tight;    /* it fits, but leaves less memory than the margin */
     bool is_strained; /* it fits only if the allocator returns blocks: memory.h */
     double step_s, s_per_sample, exposed_frac, mfu, tokens_per_s_per_gpu; /* 0: not simulated */
     double state_bytes, peak_bytes;                                       /* of the fullest rank */
@@ -99,6 +100,7 @@ struct pp_config {
     /* model, machines, and how the model is cut */
     struct pp_model model;
     struct pp_cluster cluster;
+    double memory_margin_frac;    /* share of a device's memory that a layout should leave free */
     struct pp_platform *platform; /* of --cluster FILE.xml; else NULL */
     struct pp_layout layout;
     struct pp_map_order map;
@@ -152,6 +154,12 @@ static inline bool pp_config_is_summed(const struct pp_config *config)
     return pp_config_copies(config) > pp_state_cut(&config->state, PP_STATE_PARAMS);
 }
 
+/* Memory of a device that a layout should use: predicted peaks are not exact. */
+static inline double pp_config_room_bytes(const struct pp_config *config)
+{
+    return config->cluster.device.memory_bytes * (1 - config->memory_margin_frac);
+}
+
 /* All results of one run. */
 struct pp_result {
     struct pp_config config;
@@ -164,7 +172,8 @@ struct pp_result {
     int peak_rank;
     double model_flops_per_step, hardware_flops_per_step; /* of all GPUs; 0 in unit mode */
     double mfu, hfu, tokens_per_s, tokens_per_s_per_gpu, model_flops_per_s_per_gpu;
-    bool fits;
+    bool fits;                /* no memory is exceeded; not set in unit mode */
+    bool is_tight;            /* it fits, but the peak exceeds pp_config_room_bytes() */
     const struct pp_oom *oom; /* sim/fit/fit.h; NULL: the run fits, or no advice is needed */
     int replicas_simulated;   /* 1 if folded */
     const char *fold_note;
@@ -180,6 +189,6 @@ struct pp_result {
 struct pp_outcome pp_outcome_of(const struct pp_result *result);
 struct pp_outcome pp_outcome_refused(const struct pp_error *err);
 
-/* Is true if `x` is better than `best`. The first rule that differs decides: not refused, fits,
- * shorter step (beyond rounding), or less memory if both do not fit. */
+/* Is true if `x` is better than `best`. The first rule that differs decides: not refused, fits, not
+ * tight, shorter step (beyond rounding), or less memory if both do not fit. */
 bool pp_outcome_is_better(const struct pp_outcome *x, const struct pp_outcome *best);

@@ -5,6 +5,7 @@
 #include "schedules/order/schedule.h"
 #include "sim/config/buckets.h"
 #include "sim/config/gathers.h"
+#include "sim/config/inputs.h"
 #include "sim/config/tiers.h"
 #include "sim/report/cost_file.h"
 #include "sim/report/text.h"
@@ -38,9 +39,10 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},
         {PP_CHOSE_SPLITS, "splits 2: the smallest number that splits; --splits"},
         {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
-        {PP_CHOSE_ZERO, "zero: 0 if that fits, else 1; --zero"},
+        {PP_CHOSE_ZERO, "zero: 0 if that fits with the memory margin, else 1; --zero"},
         {PP_CHOSE_RECOMPUTE,
-         "recompute: none if that fits, else selective if it frees memory, else full; --recompute"},
+         "recompute: none if that fits with the memory margin, else selective if it frees memory, "
+         "else full; --recompute"},
     };
 
     fputs("chosen for you, and the flag that overrides it\n", out);
@@ -128,6 +130,17 @@ static void explain_recompute(const struct pp_result *r, FILE *out)
     fputc('\n', out);
 }
 
+static void explain_margin(const struct pp_config *c, FILE *out)
+{
+    const bool is_given = pp_inputs_find(c, "memory-margin") != NULL;
+
+    fprintf(out, "  margin %.3g %%%s: the tool's choices prefer peaks up to %.3f GiB\n",
+            100 * c->memory_margin_frac,
+            is_given ? " (--memory-margin)"
+                     : ", the median error of predicted peaks (docs/accuracy.md; --memory-margin)",
+            pp_config_room_bytes(c) / PP_GIB);
+}
+
 static void explain_memory(const struct pp_result *r, FILE *out)
 {
     char cell[PP_OP_TEXT_BYTES];
@@ -145,6 +158,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
             m->activations_bytes / PP_GIB, m->peak_activations, m->buffers_bytes / PP_GIB,
             m->other_bytes / PP_GIB, m->peak_bytes / PP_GIB,
             r->config.cluster.device.memory_bytes / PP_GIB);
+    explain_margin(&r->config, out);
     explain_recompute(r, out);
     pp_tiers_explain(r, out);
 }

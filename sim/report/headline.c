@@ -51,18 +51,22 @@ static void set_memory(const struct pp_result *r, struct pp_headline *h)
 {
     const double capacity = r->config.cluster.device.memory_bytes,
                  peak = r->memory[r->peak_rank].peak_bytes;
+    const char *const full = peak <= capacity ? pp_tier_rows[pp_tiers_full(r)].name : "";
+    const size_t room = sizeof(h->remark);
 
     h->value = peak;
     snprintf(h->figure, sizeof(h->figure), "%.1f GiB", peak / PP_GIB);
-    if (peak <= capacity && pp_tiers_full(r) != PP_TIER_DEVICE)
-        snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d; %s: DOES NOT FIT",
-                 capacity / PP_GIB, r->peak_rank, pp_tier_rows[pp_tiers_full(r)].name);
-    else if (peak <= capacity)
-        snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d: fits, %.1f GiB free",
-                 capacity / PP_GIB, r->peak_rank, (capacity - peak) / PP_GIB);
+    const size_t length = (size_t)snprintf(h->remark, room, "of %.1f GiB on rank %d",
+                                           capacity / PP_GIB, r->peak_rank);
+    if (!r->fits)
+        snprintf(h->remark + length, room - length, "%s%s: DOES NOT FIT", *full ? "; " : "", full);
+    else if (r->is_tight)
+        snprintf(h->remark + length, room - length,
+                 ": fits, tight: %.1f GiB free, less than the margin of %.3g %%",
+                 (capacity - peak) / PP_GIB, 100 * r->config.memory_margin_frac);
     else
-        snprintf(h->remark, sizeof(h->remark), "of %.1f on pipeline rank %d: DOES NOT FIT",
-                 capacity / PP_GIB, r->peak_rank);
+        snprintf(h->remark + length, room - length, ": fits, %.1f GiB free",
+                 (capacity - peak) / PP_GIB);
 }
 
 static void set_tokens(const struct pp_result *r, struct pp_headline *h)

@@ -232,6 +232,7 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
     pp_json_put_bytes(o, "device_mem_bytes",
                       is_unit ? (double)NAN : r->config.cluster.device.memory_bytes);
     json_object_set_new(o, "fits", is_unit ? json_null() : json_boolean(r->fits));
+    json_object_set_new(o, "tight", is_unit ? json_null() : json_boolean(r->is_tight));
 }
 
 static json_t *report_json(const struct pp_result *r)

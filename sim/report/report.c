@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
+enum { LABEL = 11, REMARK = 31, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
 
 struct page {
     struct pp_arena *arena;
@@ -55,9 +55,11 @@ static void print_headlines(const struct page *page, const struct pp_result *r)
     struct pp_headline rows[PP_HEADLINES];
     const int count = pp_headlines(r, rows);
 
-    for (int i = 0; i < count; i++)
-        fprintf(page->out, "  %-13s %s%12s%s   %s\n", rows[i].label, page->bold, rows[i].figure,
-                page->plain, rows[i].remark);
+    for (int i = 0; i < count; i++) {
+        fprintf(page->out, "  %-13s %s%12s%s   ", rows[i].label, page->bold, rows[i].figure,
+                page->plain);
+        pp_text_wrap(page->out, page->width, REMARK, REMARK, rows[i].remark);
+    }
 }
 
 static void print_time_parts(const struct page *page, const struct pp_result *r)

@@ -219,6 +219,17 @@ static enum pp_status resolve_cluster(struct pp_arena *arena, const struct pp_wi
     return pp_platform_hint(cluster, pp_cluster_load(arena, cluster, &config->cluster, err), err);
 }
 
+static enum pp_status resolve_margin(const struct pp_wish *wish, struct pp_config *config,
+                                     struct pp_error *err)
+{
+    config->memory_margin_frac = wish->memory_margin;
+    if (config->memory_margin_frac < 1)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: a share from 0 to less than 1 (100 %%) can stay free; nearest: 99%%",
+                        wish->given.memory_margin.typed);
+}
+
 enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* choices of --attention */
 
 /* Resolves --precision, --attention, --sequence-parallel and --tp-overlap; after the cluster. */
@@ -257,6 +268,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(resolve_model(arena, wish, config, err));
     PP_TRY(pp_resolve_exchanges(wish, config, err));
     PP_TRY(resolve_cluster(arena, wish, config, err));
+    PP_TRY(resolve_margin(wish, config, err));
     PP_TRY(resolve_kernels(wish, config, err));
     PP_TRY(resolve_recompute(wish, config, err));
     PP_TRY(resolve_p2p(wish, &config->engine_options.eval, err));

@@ -1,6 +1,6 @@
 /* The quick planner chooses the degrees, the ZeRO stage and the recomputation that the user left
  * open. Candidates are ordered by a lower bound of the step, the compute of the busiest rank. They
- * are simulated until no bound can beat the best that fits. Ties go to fewer pipeline ranks. */
+ * are simulated until no bound can beat the best that has room. Ties go to fewer pipeline ranks. */
 #include "sim/resolve/resolve.h"
 
 #include "core/units.h"
@@ -15,7 +15,6 @@ enum {
 struct candidate {
     struct pp_config config;
     double bound_s_per_sample; /* lower bound for all programs of this layout */
-    double state_bytes;        /* parameters, gradients, optimizer of the fullest rank */
     double floor_bytes;        /* lower bound for all states that may be chosen */
 };
 
@@ -42,8 +41,8 @@ static void refuse(struct search *s, const struct candidate *c, const struct pp_
     s->refused = c->config.layout;
 }
 
-/* Computes compute of the busiest rank and state of the fullest one, from the cost tables alone. */
-static void bounds(struct candidate *c, const struct pp_costs *costs, const uint16_t *rank_of)
+/* Computes compute of the busiest rank from the cost tables alone. */
+static void bound(struct candidate *c, const struct pp_costs *costs, const uint16_t *rank_of)
 {
     const struct pp_shape *shape = &c->config.shape;
     const int stages = pp_shape_stages(shape);
@@ -64,7 +63,6 @@ static void bounds(struct candidate *c, const struct pp_costs *costs, const uint
         worst_s = busy_s > worst_s ? busy_s : worst_s;
     }
     c->bound_s_per_sample = worst_s / (double)c->config.layout.gbs;
-    c->state_bytes = pp_resolve_state_bytes(&c->config, costs, rank_of);
 }
 
 static void consider(struct search *s, const struct pp_config *base,
@@ -85,7 +83,7 @@ static void consider(struct search *s, const struct pp_config *base,
         refuse(s, &c, &err);
         return;
     }
-    bounds(&c, costs, rank_of);
+    bound(&c, costs, rank_of);
     c.floor_bytes = pp_resolve_floor_bytes(s->arena, &c.config);
     *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
 }
@@ -202,16 +200,32 @@ static bool cannot_fit(const struct candidate *c)
     return c->floor_bytes > c->config.cluster.device.memory_bytes;
 }
 
-static void try_fitting(struct search *s)
+static bool cannot_have_room(const struct candidate *c)
+{
+    return c->floor_bytes > pp_config_room_bytes(&c->config);
+}
+
+/* Tries the candidates that may have room, until no other can beat the best that has it. */
+static void try_roomy(struct search *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        const struct candidate *c = &s->list[i];
+        if (s->outcome.fits && !s->outcome.is_tight &&
+            c->bound_s_per_sample >= s->outcome.s_per_sample)
+            break;
+        if (!cannot_have_room(c))
+            try_candidate(s, i);
+    }
+}
+
+/* Tries the candidates that fit only tightly, if none has room. */
+static void try_tight(struct search *s)
 {
     for (int i = 0; i < s->count; i++) {
         const struct candidate *c = &s->list[i];
         if (s->outcome.fits && c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
-        /* Sharding the optimizer state leaves parameters and gradients: skip what cannot fit. */
-        if (s->outcome.fits && c->state_bytes * 4 / 16 > c->config.cluster.device.memory_bytes)
-            continue;
-        if (!cannot_fit(c))
+        if (cannot_have_room(c) && !cannot_fit(c))
             try_candidate(s, i);
     }
 }
@@ -246,7 +260,9 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
 {
     if (s->count > 0)
         qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
-    try_fitting(s);
+    try_roomy(s);
+    if (!s->outcome.fits || s->outcome.is_tight)
+        try_tight(s);
     if (!s->outcome.fits)
         try_hopeless(s);
     if (s->outcome.is_refused)

@@ -79,18 +79,15 @@ enum pp_status pp_resolve_gpus(const struct pp_wish *wish, struct pp_config *con
 enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wish,
                                struct pp_config *config, struct pp_prepared *prepared,
                                struct pp_error *err);
-/* Bytes of parameters, gradients and optimizer state of the fullest rank. */
-double pp_resolve_state_bytes(const struct pp_config *config, const struct pp_costs *costs,
-                              const uint16_t *rank_of);
 /* Computes costs of compute and state, without messages, and their placement. */
 enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_config *config,
                                      const uint16_t **rank_of, struct pp_costs **costs,
                                      struct pp_error *err);
 /* Lower bound of the fullest device's memory, for all states that may be chosen. */
 double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config);
-/* Chooses the open ZeRO stage and recomputation: the mildest that fits, else the one that needs
- * least memory. `result`, at PP_QUICK depth, and `prepared` (sim/run/prepare.h) are of the choice.
- */
+/* Chooses the open ZeRO stage and recomputation: the mildest that leaves the memory margin free.
+ * Without one it is the mildest that fits, else the one that needs least memory. `result` and
+ * `prepared` (sim/run/prepare.h) are of the choice, at PP_QUICK depth. */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err);

@@ -5,8 +5,9 @@
 
 #define ROUNDING 1e-9 /* of sums in another order */
 
-double pp_resolve_state_bytes(const struct pp_config *config, const struct pp_costs *costs,
-                              const uint16_t *rank_of)
+/* Bytes of parameters, gradients and optimizer state of the fullest rank. */
+static double state_bytes(const struct pp_config *config, const struct pp_costs *costs,
+                          const uint16_t *rank_of)
 {
     const int stages = costs->stages;
     double worst_bytes = 0;
@@ -54,7 +55,7 @@ static double floor_bytes(struct pp_arena *arena, const struct pp_config *config
     if (config->file_program ||
         pp_resolve_bare_costs(arena, &sharded, &rank_of, &costs, &err) != PP_OK)
         return 0;
-    return (pp_resolve_state_bytes(&sharded, costs, rank_of) + costs->other_bytes) * (1 - ROUNDING);
+    return (state_bytes(&sharded, costs, rank_of) + costs->other_bytes) * (1 - ROUNDING);
 }
 
 double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config)
@@ -89,14 +90,28 @@ static int reliefs_of(const struct pp_config *config, struct relief out[4])
     return count;
 }
 
-/* The first relief that fits, else the one that needs least. A relief that cannot fit is tried
- * last, and only if it may need less than the others. */
+/* The first relief with room, else the first that fits, else the one that needs least. A relief
+ * that cannot have room is tried last, and only if it may be better than the others. */
 struct choice {
     struct pp_result *result;
     struct pp_prepared *prepared; /* of the result */
-    double least_bytes;           /* of the reliefs that do not fit */
-    int least;                    /* its index, the first of equals */
+    struct pp_outcome outcome;    /* refused: none so far */
+    int at;                       /* its index */
 };
+
+/* Is true if relief `i` is better than the choice so far. */
+static bool is_better(const struct pp_outcome *outcome, int i, const struct choice *choice)
+{
+    const struct pp_outcome *old = &choice->outcome;
+
+    if (old->is_refused || outcome->fits != old->fits)
+        return old->is_refused || outcome->fits;
+    if (outcome->is_tight != old->is_tight)
+        return old->is_tight;
+    if (outcome->fits || outcome->peak_bytes == old->peak_bytes)
+        return i < choice->at;
+    return outcome->peak_bytes < old->peak_bytes;
+}
 
 static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config *config,
                                  const struct relief *reliefs, int i, struct choice *choice,
@@ -109,12 +124,11 @@ static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config 
     config_i.state = reliefs[i].state;
     config_i.costs.recompute = reliefs[i].recompute;
     PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &prepared, &result_i, err));
-    const double peak_bytes = result_i.memory[result_i.peak_rank].peak_bytes;
-    if (!result_i.fits && (peak_bytes > choice->least_bytes ||
-                           (peak_bytes == choice->least_bytes && i > choice->least)))
+    const struct pp_outcome outcome = pp_outcome_of(&result_i);
+    if (!is_better(&outcome, i, choice))
         return PP_OK;
-    choice->least_bytes = peak_bytes;
-    choice->least = i;
+    choice->outcome = outcome;
+    choice->at = i;
     *choice->result = result_i;
     *choice->prepared = prepared;
     return PP_OK;
@@ -127,15 +141,18 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
     struct relief reliefs[4];
     const int count = reliefs_of(config, reliefs);
     const double plain_bytes = may_shard(config) ? floor_bytes(arena, config, config->state) : 0;
-    const int first = plain_bytes > config->cluster.device.memory_bytes ? 1 : 0;
-    struct choice choice = {.result = result, .prepared = prepared, .least_bytes = INFINITY};
-    bool fits = false;
+    const int first = plain_bytes > pp_config_room_bytes(config) ? 1 : 0;
+    struct choice choice = {
+        .result = result, .prepared = prepared, .outcome = {.is_refused = true}};
+    bool has_room = false;
 
-    for (int i = first; i < count && !fits; i++) {
+    for (int i = first; i < count && !has_room; i++) {
         PP_TRY(try_relief(arena, config, reliefs, i, &choice, err));
-        fits = result->fits;
+        has_room = result->fits && !result->is_tight;
     }
-    if (!fits && first > 0 && plain_bytes <= choice.least_bytes)
+    if (!has_room && first > 0 &&
+        plain_bytes <=
+            (choice.outcome.fits ? config->cluster.device.memory_bytes : choice.outcome.peak_bytes))
         PP_TRY(try_relief(arena, config, reliefs, 0, &choice, err));
     *config = result->config;
     return pp_simulate(arena, config, PP_QUICK, prepared, result, err);

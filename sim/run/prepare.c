@@ -111,10 +111,12 @@ static void peak_of(struct pp_result *result)
     for (int r = 1; r < result->program->ranks; r++)
         if (result->memory[r].peak_bytes > result->memory[result->peak_rank].peak_bytes)
             result->peak_rank = r;
-    if (!result->config.is_unit)
-        result->fits = result->memory[result->peak_rank].peak_bytes <=
-                           result->config.cluster.device.memory_bytes &&
-                       pp_tiers_full(result) == PP_TIER_DEVICE;
+    if (result->config.is_unit)
+        return;
+    const double peak_bytes = result->memory[result->peak_rank].peak_bytes;
+    result->fits = peak_bytes <= result->config.cluster.device.memory_bytes &&
+                   pp_tiers_full(result) == PP_TIER_DEVICE;
+    result->is_tight = result->fits && peak_bytes > pp_config_room_bytes(&result->config);
 }
 
 /* Takes known costs; makes the rest anew. */

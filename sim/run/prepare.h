@@ -12,8 +12,8 @@ struct pp_prepared {
     struct pp_eval_options eval_options;
 };
 
-/* Fills costs, program, memory, peak_rank and fits of `result` from `prepared`, which keeps what is
- * made. Unless `is_bare`, the program is new, with slots, and verified. */
+/* Fills costs, program, memory, peak_rank, fits and is_tight of `result` from `prepared`, which
+ * keeps what is made. Unless `is_bare`, the program is new, with slots, and verified. */
 enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
                           struct pp_result *result, struct pp_error *err);
 /* Reports the error of the fabric, if it has not found all routes so far. */

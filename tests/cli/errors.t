@@ -127,7 +127,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   MFU                 39.0 %   385.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   HFU                 51.9 %   recomputation counted
 >   bubble               0.2 %   idle, waiting for other stages; span form 0.0 %
->   peak memory      332.0 GiB   of 79.6 on pipeline rank 0: DOES NOT FIT
+>   peak memory      332.0 GiB   of 79.6 GiB on rank 0: DOES NOT FIT
 >   1 T tokens       4042 days   776k GPU-hours
 >
 >   time     forward 22.2 % | backward 44.5 % | recompute 22.1 % |

@@ -18,7 +18,7 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >   note     does not fit; it would with --offload os=host (63.3 GiB,,
 # The first of them, typed.
 $ pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --engine dag --no-alternatives | grep 'peak memory'
->   peak memory       76.2 GiB   of 79.6 on pipeline rank 0: fits, 3.5 GiB free
+>   peak memory       76.2 GiB   of 79.6 GiB on rank 0: fits, tight: 3.5 GiB free,
 # The same after the message of --require-fit, and for programs.
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit 2>&1 > /dev/null | sed 's/, [-+].* % time//'
 > pipesim: error: 1f1b needs 332.0 GiB on pipeline rank 0, the device has 79.6 GiB
@@ -65,11 +65,11 @@ $ pipesim --schedule 1f1b --model gpt2 --gpus 4 --pp 4 --framework megatorn
 
 # Modules that are computed again.
 $ run="pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-alternatives --engine dag"; for how in none selective=layernorm selective=layernorm+act selective=mlp full; do $run --recompute $how | grep 'peak memory'; done
->   peak memory       72.7 GiB   of 79.6 on pipeline rank 0: fits, 6.9 GiB free
->   peak memory       68.9 GiB   of 79.6 on pipeline rank 0: fits, 10.8 GiB free
->   peak memory       62.1 GiB   of 79.6 on pipeline rank 0: fits, 17.6 GiB free
->   peak memory       52.4 GiB   of 79.6 on pipeline rank 0: fits, 27.3 GiB free
->   peak memory       45.6 GiB   of 79.6 on pipeline rank 3: fits, 34.1 GiB free
+>   peak memory       72.7 GiB   of 79.6 GiB on rank 0: fits, 6.9 GiB free
+>   peak memory       68.9 GiB   of 79.6 GiB on rank 0: fits, 10.8 GiB free
+>   peak memory       62.1 GiB   of 79.6 GiB on rank 0: fits, 17.6 GiB free
+>   peak memory       52.4 GiB   of 79.6 GiB on rank 0: fits, 27.3 GiB free
+>   peak memory       45.6 GiB   of 79.6 GiB on rank 3: fits, 34.1 GiB free
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-alternatives --engine dag --recompute selective | grep -A3 '^  note'
 >   note     --recompute selective frees nothing and costs time: it recomputes
 >            attention, whose fused kernel keeps no scores; --recompute
@@ -103,3 +103,31 @@ $ run="pipesim --schedule 1f1b --model llama3-70b --gbs 64 --engine dag --json";
 # parts add up to the peak, to the byte
 $ for gpus in 12 20 24; do for zero in 1 2 3; do pipesim --schedule 1f1b --gpus $gpus --model bert-large --cluster a100 --tp 1 --pp 1 --zero $zero --micro-batches 2 --engine dag --no-alternatives --json | awk -F '[:,]' '/"peak_mem_bytes"/ && !peak { peak = $2 } /^  "memory": [{]/ { inside = 1 } inside && /_bytes"/ { sum += $2 } inside && /}/ { inside = 0 } END { print sum - peak }'; done; done | sort | uniq -c
 >       9 0
+# The memory margin: what fits, but leaves less, is tight; what the tool chooses leaves it if it can.
+$ run="pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --engine dag --no-alternatives"; for m in 0 4% 5% 0.05; do $run --recompute none --memory-margin $m | grep -A1 'peak memory' | grep -v tokens; done
+>   peak memory       76.2 GiB   of 79.6 GiB on rank 0: fits, 3.5 GiB free
+>   peak memory       76.2 GiB   of 79.6 GiB on rank 0: fits, 3.5 GiB free
+>   peak memory       76.2 GiB   of 79.6 GiB on rank 0: fits, tight: 3.5 GiB free,
+>                                less than the margin of 5 %
+>   peak memory       76.2 GiB   of 79.6 GiB on rank 0: fits, tight: 3.5 GiB free,
+>                                less than the margin of 5 %
+$ run="pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --engine dag --no-alternatives"; for m in 0 4% 5%; do $run --memory-margin $m --json | grep -e '"fits"' -e '"tight"' -e '"recompute": "[a-z]*",' | tr -d '\n'; echo; done
+>     "recompute": "none",  "fits": true,  "tight": false,
+>     "recompute": "none",  "fits": true,  "tight": false,
+>     "recompute": "full",  "fits": true,  "tight": false,
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --engine dag --explain | grep -A1 '^  margin'; pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --engine dag --explain --memory-margin 3% | grep '^  margin'
+>   margin 6 %, the median error of predicted peaks (docs/accuracy.md;
+>       --memory-margin): the tool's choices prefer peaks up to 74.869 GiB
+>   margin 3 % (--memory-margin): the tool's choices prefer peaks up to 77.258 GiB
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --memory-margin 1
+! pipesim: error: --memory-margin 1: a share from 0 to less than 1 (100 %) can stay free; nearest: 99%
+= 2
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --memory-margin=-1%
+! pipesim: error: --memory-margin: "-1%" is not a fraction such as 5% or 0.05 (it must not be negative)
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --memory-margin 5%
+! pipesim: error: --memory-margin 5% has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+= 2
+$ pipesim sweep --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --engine dag --memory-margin 0 --memory-margin 40% | awk -F, 'NR > 1 { print $1, $2, $26 < $27 * 0.6, $28 }'
+> 0 1f1b 0 true
+> 1 1f1b 1 true

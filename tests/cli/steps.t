@@ -162,7 +162,7 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >   iteration           2.24 s   58.4k tokens/s, 7.30k tokens/s/GPU
 >   MFU                 42.8 %   422.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   bubble              17.7 %   idle, waiting for other stages; span form 16.2 %
->   peak memory       40.5 GiB   of 79.6 on pipeline rank 0: fits, 39.1 GiB free
+>   peak memory       40.5 GiB   of 79.6 GiB on rank 0: fits, 39.1 GiB free
 >   1 T tokens        198 days   38.0k GPU-hours
 >
 >   time     forward 24.0 % | backward 52.3 % | TP comm 5.4 % |
