@@ -17,7 +17,7 @@ set grid ytics lw 0.5 lc rgb '#dcdcdc' dt 1
 set key noautotitle
 set format '%h'
 set xlabel 'peak activations (micro-batches of a rank)'
-set ylabel 'bubble, span form (% of the span)'
+set ylabel 'span idle (% of the span)'
 set autoscale xfix
 set offsets graph 0.04, graph 0.04, 0, 0
 set xrange [*:*]

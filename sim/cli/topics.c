@@ -29,8 +29,8 @@ const struct pp_topic pp_sim_topics[] = {
          "  zb-h1, F = I = W    (D-1) / (3 N + D-1)",
          "Papers also write (D-1) / N, which is bubble over work instead of over the step. With "
          "8 micro-batches on 4 ranks this is 37.5 % of the work, but 27.3 % of the step. The "
-         "`span form` of the zero-bubble papers counts only the time from a rank's first op to its "
-         "last. It is right if each rank "
+         "zero-bubble papers count only the time from a rank's first op to its last: `span idle` "
+         "in tables. It is right if each rank "
          "starts the next step without waiting for others. It is too low if a barrier ends the "
          "step, as for the optimizer.",
          "The bubble gets smaller with more micro-batches (a smaller --mbs, a larger --gbs), fewer "

@@ -116,7 +116,7 @@ static enum pp_status document(struct pp_arena *arena, const struct pp_schedule 
     cell_rows(arena, s, out);
     fprintf(
         out,
-        "\n%d ranks, %d micro-batches, V = %d, F = I = W = 1: step %g, bubble %.1f %%, span form "
+        "\n%d ranks, %d micro-batches, V = %d, F = I = W = 1: step %g, bubble %.1f %%, span idle "
         "%.1f %%, peak %g chunk activations.\n\n```\n",
         r.config.shape.ranks, r.config.shape.micro_batches, r.config.shape.chunks,
         r.metrics.iteration_s, 100 * r.metrics.bubble_frac, 100 * r.metrics.span_bubble_frac,

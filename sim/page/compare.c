@@ -42,7 +42,7 @@ static void write_side(struct pp_arena *arena, const struct pp_page *page,
         .key = key,
         .value = side->step_s,
         .figure = seconds(arena, side->step_s),
-        .remark = pp_arena_printf(arena, "bubble %.1f %%, span form %.1f %%",
+        .remark = pp_arena_printf(arena, "bubble %.1f %%, span idle %.1f %%",
                                   100 * side->bubble_frac, 100 * side->span_bubble_frac),
         .meaning =
             pp_arena_printf(arena, "%s%s of %s",

@@ -176,10 +176,10 @@ void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
     const struct scale scale = scale_of(rows, count);
 
     fputs("<div class=\"wide\"><table>\n<caption>Best first. Bubble: share of the step in which an "
-          "average rank waits for other stages; span form: 1 - (largest busy time of a rank) / "
+          "average rank waits for other stages; span idle: 1 - (largest busy time of a rank) / "
           "(longest time from a rank's first op to its last)</caption>\n<thead><tr><th>schedule"
           "</th><th class=\"number\">VP</th><th>step</th><th></th><th class=\"number\">bubble</th>"
-          "<th class=\"number\">span form</th>",
+          "<th class=\"number\">span idle</th>",
           out);
     fputs(is_unit ? "<th class=\"number\">chunk activations</th>"
                   : "<th class=\"number\">MFU</th><th>memory</th><th class=\"number\">GiB</th>"

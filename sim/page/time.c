@@ -18,9 +18,10 @@ static const struct {
             "counted"},
     {"hfu", "the same with recomputed forwards counted"},
     {"bubble_frac",
-     "share of the step in which an average rank waits for other stages, messages in "
-     "flight included. Span form: 1 - (largest busy time of a rank) / (longest time "
-     "from a rank's first op to its last)"},
+     "share of the step in which an average rank waits for other stages, messages in flight "
+     "included"},
+    {"span_bubble_frac", "1 - (largest busy time of a rank) / (longest time from a rank's first op "
+                         "to its last), as the zero-bubble papers count"},
     {"peak_mem_bytes", "most bytes alive on the fullest pipeline rank, for each device"},
 };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_OTHERS = 6 };
+enum { MAX_OTHERS = 4 };
 
 static int by_iteration(const void *a, const void *b)
 {
@@ -25,7 +25,7 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
     const double gain = r->metrics.iteration_s / you->metrics.iteration_s - 1;
 
     if (r == you)
-        snprintf(versus, sizeof(versus), "<- this run");
+        snprintf(versus, sizeof(versus), "this run");
     else if (fabs(gain) < PP_TIE_FRAC)
         snprintf(versus, sizeof(versus), "tie");
     else
@@ -109,7 +109,7 @@ static const char *why_idle(struct pp_arena *arena, const struct pp_result *r)
         return more_micro_batches(arena, shape);
     return pp_arena_printf(
         arena,
-        "start-up, (D-1)/(NV+D-1), makes %.1f~%% of the bubble's %.1f~%%; most of the rest is %s",
+        "%.1f of the bubble's %.1f~points are start-up, (D-1)/(NV+D-1); most of the rest is %s",
         100 * start_up_frac, 100 * bubble_frac,
         r->metrics.time_frac[PP_TIME_P2P] > bubble_frac / 2
             ? "waiting for messages in flight"

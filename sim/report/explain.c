@@ -98,13 +98,13 @@ static void explain_times(const struct pp_result *r, FILE *out)
             r->config.engine_options.eval.steps > 1 ? "steady step, (T_K - T_1) / (K - 1)"
                                                     : "latest end over ranks and replicas",
             r->config.engine->name);
+    fprintf(
+        out,
+        "  bubble %.4f %% = waiting for other stages %.4f %% + messages in flight %.4f %%, mean "
+        "over ranks\n",
+        100 * m->bubble_frac, 100 * m->time_frac[PP_TIME_BUBBLE], 100 * m->time_frac[PP_TIME_P2P]);
     fprintf(out,
-            "  bubble %.4f %% = waiting for other stages: bubble %.4f %% + messages in flight %.4f "
-            "%%, mean over ranks\n",
-            100 * m->bubble_frac, 100 * m->time_frac[PP_TIME_BUBBLE],
-            100 * m->time_frac[PP_TIME_P2P]);
-    fprintf(out,
-            "  span form %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble "
+            "  span idle %.4f %% = 1 - longest busy time / longest span of a rank (the zero-bubble "
             "papers' measure)\n",
             100 * m->span_bubble_frac);
     fprintf(out, "  rank  busy %-5s  idle %-5s  span %s\n", unit, unit, unit);

@@ -4,6 +4,9 @@
 #include "core/units.h"
 #include "sim/config/tiers.h"
 
+/* Smaller shares of the step are 0.0 %. */
+static const double SHOWN_FRAC = 0.0005;
+
 static void set_step(const struct pp_result *r, struct pp_headline *h)
 {
     const struct pp_config *c = &r->config;
@@ -41,10 +44,23 @@ static void set_hfu(const struct pp_result *r, struct pp_headline *h)
 
 static void set_bubble(const struct pp_result *r, struct pp_headline *h)
 {
+    const double wait_frac = r->metrics.time_frac[PP_TIME_BUBBLE],
+                 flight_frac = r->metrics.time_frac[PP_TIME_P2P];
+
     h->value = r->metrics.bubble_frac;
     snprintf(h->figure, sizeof(h->figure), "%.1f %%", 100 * h->value);
-    snprintf(h->remark, sizeof(h->remark), "idle, waiting for other stages; span form %.1f %%",
-             100 * r->metrics.span_bubble_frac);
+    if (flight_frac < SHOWN_FRAC)
+        snprintf(h->remark, sizeof(h->remark), "idle, waiting for other stages");
+    else
+        snprintf(h->remark, sizeof(h->remark), "idle: waiting %.1f %% + p2p in flight %.1f %%",
+                 100 * wait_frac, 100 * flight_frac);
+}
+
+static void set_span(const struct pp_result *r, struct pp_headline *h)
+{
+    h->value = r->metrics.span_bubble_frac;
+    snprintf(h->figure, sizeof(h->figure), "%.1f %%", 100 * h->value);
+    snprintf(h->remark, sizeof(h->remark), "of the time from a rank's first op to its last");
 }
 
 static void set_memory(const struct pp_result *r, struct pp_headline *h)
@@ -86,7 +102,7 @@ static bool is_recomputed(const struct pp_result *r)
 }
 
 static const struct row {
-    const char *label, *unit_label, *key; /* unit_label NULL: not in unit mode */
+    const char *label, *unit_label, *key; /* of a model, in unit mode; NULL: not there */
     void (*set)(const struct pp_result *, struct pp_headline *);
     bool (*is_said)(const struct pp_result *); /* NULL: always */
 } ROWS[PP_HEADLINES] = {
@@ -94,6 +110,7 @@ static const struct row {
     {"MFU", NULL, "mfu", set_mfu, NULL},
     {"HFU", NULL, "hfu", set_hfu, is_recomputed},
     {"bubble", "bubble", "bubble_frac", set_bubble, NULL},
+    {NULL, "span idle", "span_bubble_frac", set_span, NULL},
     {"peak memory", NULL, "peak_mem_bytes", set_memory, NULL},
     {"1 T tokens", NULL, NULL, set_tokens, NULL},
 };

@@ -13,7 +13,7 @@ const char *const pp_time_part_words[PP_TIME_PARTS] = {
     [PP_TIME_CP_COMM] = "CP~comm",     [PP_TIME_EP_COMM] = "EP~comm",
     [PP_TIME_P2P] = "p2p~in~flight",   [PP_TIME_DP_SYNC] = "DP~sync",
     [PP_TIME_OPTIMIZER] = "optimizer", [PP_TIME_MOVES] = "moves",
-    [PP_TIME_BUBBLE] = "bubble"};
+    [PP_TIME_BUBBLE] = "waiting"};
 
 const char *pp_time_part_name(int part, char name[static PP_PART_NAME_BYTES])
 {
@@ -123,13 +123,9 @@ const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *r)
 {
     if (r->costs->is_calibrated)
         return pp_arena_printf(arena, "%s, calibrated from %s", r->costs->origin, r->costs->source);
-    return pp_arena_printf(
-        arena,
-        "%s, fitted on published runs, not on this cluster; framework %s (constants and sources: "
-        "pipesim clusters %s)%s",
-        r->costs->origin, r->config.costs.framework->name,
-        strchr(r->config.cluster.name, ' ') ? "'TEXT'" : r->config.cluster.name,
-        r->program->granules > 1 ? PP_TEXT_GRANULES : "");
+    return pp_arena_printf(arena, "%s, fitted on published runs, not on yours; framework %s%s",
+                           r->costs->origin, r->config.costs.framework->name,
+                           r->program->granules > 1 ? PP_TEXT_GRANULES : "");
 }
 
 const char *pp_line_units(struct pp_arena *arena, const struct pp_config *c)

@@ -29,6 +29,6 @@ struct pp_headline {
     double value;      /* of the member, in its unit */
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 };
-enum { PP_HEADLINES = 6 };
+enum { PP_HEADLINES = 7 };
 /* Fills the first figures of a report; returns their number. */
 int pp_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);

@@ -8,66 +8,30 @@
 #include <stdio.h>
 
 enum { LABEL = 11, MAX_CLASSES = 3 };
-#define SHOWN_FRAC  0.0005
+#define SHOWN_FRAC  0.2    /* links that are less busy limit nothing */
 #define FULL        1.0005 /* shown as 100.0 % */
 #define NEARLY_FULL 0.8    /* mean use of a link over the step, whose peaks must be above 1 */
 
-static const char *fabric_name(const struct pp_result *r)
+static bool has_network(const struct pp_result *r)
 {
-    return pp_fabric_names[r->config.cluster.fabric.kind];
+    return r->config.engine_options.network || r->config.cost;
 }
 
-/* Path of transfers: a cluster, or measured channels. */
-static const char *ways(struct pp_arena *arena, const struct pp_result *r)
-{
-    const struct pp_config *c = &r->config;
-    const int per_node = c->cluster.gpus_per_node;
-    const int nodes = (c->layout.gpus + per_node - 1) / per_node;
-    char count[PP_UNITS_TEXT_BYTES];
-
-    if (c->cost)
-        return pp_arena_printf(arena, "channels of %.200s", c->cost->path);
-    return pp_arena_printf(arena, "%s of %s~node%s", fabric_name(r),
-                           pp_units_print_count(nodes, count), nodes == 1 ? "" : "s");
-}
-
-/* Text on transfers that share links. */
+/* Text on transfers, and on those that share links. */
 static const char *meetings(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_network_stats *stats = &r->network_stats;
-    char count[PP_UNITS_TEXT_BYTES], met[PP_UNITS_TEXT_BYTES], links[PP_UNITS_TEXT_BYTES];
+    char count[PP_UNITS_TEXT_BYTES], met[PP_UNITS_TEXT_BYTES];
 
+    if (r->config.cost)
+        return pp_arena_printf(arena, "times of %.200s", r->config.cost->path);
     if (!r->config.engine->shares_links)
-        return "transfers do not slow each other down";
+        return "links are not shared";
     if (stats->transfers == 0)
         return "transfers share links";
     pp_units_print_count(stats->transfers, count);
-    if (stats->shared == 0)
-        return pp_arena_printf(arena, "%s~transfers, each alone on its links", count);
-    return pp_arena_printf(arena, "%s~transfers, %s~met~others on %s~link%s", count,
-                           pp_units_print_count(stats->shared, met),
-                           pp_units_print_count(stats->shared_links, links),
-                           stats->shared_links == 1 ? "" : "s");
-}
-
-static const char *exposed(struct pp_arena *arena, const struct pp_result *r)
-{
-    static const enum pp_time_part PARTS[] = {PP_TIME_P2P,     PP_TIME_DP_SYNC, PP_TIME_TP_COMM,
-                                              PP_TIME_CP_COMM, PP_TIME_EP_COMM, PP_TIME_MOVES};
-    char time[PP_UNITS_TEXT_BYTES];
-    const char *text = "";
-
-    for (size_t i = 0; i < PP_COUNT(PARTS); i++) {
-        const double frac = r->metrics.time_frac[PARTS[i]];
-        if (frac < 0.00005)
-            continue;
-        pp_units_print(frac * r->metrics.iteration_s, PP_UNIT_SECONDS, time);
-        for (char *blank = time; *blank; blank++)
-            *blank = *blank == ' ' ? '~' : *blank;
-        text = pp_arena_printf(arena, "%s%s%s~%.1f~%%~(%s)", text, *text ? "~| " : "",
-                               pp_time_part_words[PARTS[i]], 100 * frac, time);
-    }
-    return *text ? text : "none";
+    return pp_arena_printf(arena, "%s~transfers, %s~shared a link", count,
+                           pp_units_print_count(stats->shared, met));
 }
 
 static const char *class_text(struct pp_arena *arena, const struct pp_link_class *class)
@@ -104,21 +68,48 @@ static const char *demand(struct pp_arena *arena, const struct pp_result *r,
 void pp_report_network(const struct pp_result *r, int width, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_link_loads loads = pp_links_of(arena, r);
 
-    if (!r->config.engine_options.network && !r->config.cost)
+    if (!has_network(r))
         return;
-    fputc('\n', out);
     pp_text_paragraph(out, width, LABEL, "network",
-                      pp_arena_printf(arena, "%s; engine~%s: %s", ways(arena, r),
-                                      r->config.engine->name, meetings(arena, r)));
-    pp_text_paragraph(out, width, LABEL, "exposed", exposed(arena, r));
+                      pp_arena_printf(arena, "exposed %.1f~%% of the step; %s (%s)",
+                                      100 * r->metrics.exposed_comm_frac, meetings(arena, r),
+                                      r->config.engine->name));
+    const struct pp_link_loads loads = pp_links_of(arena, r);
     for (int i = 0; i < loads.count && i < MAX_CLASSES; i++)
-        if (i == 0 || loads.classes[i].max_frac >= SHOWN_FRAC)
+        if (loads.classes[i].max_frac > SHOWN_FRAC)
             pp_text_paragraph(out, width, LABEL, i ? "" : "links",
                               class_text(arena, &loads.classes[i]));
     if (loads.count > 0 && is_in_demand(r, &loads.classes[0]))
         pp_text_paragraph(out, width, LABEL, "", demand(arena, r, &loads.classes[0]));
+}
+
+/* ---- --explain ------------------------------------------------------------------------------- */
+
+/* Prints the parts of exposed communication, and transfers that met others. */
+static void explain_exposed(const struct pp_result *r, FILE *out)
+{
+    static const enum pp_time_part PARTS[] = {PP_TIME_P2P,     PP_TIME_DP_SYNC, PP_TIME_TP_COMM,
+                                              PP_TIME_CP_COMM, PP_TIME_EP_COMM, PP_TIME_MOVES};
+    const struct pp_network_stats *stats = &r->network_stats;
+    char name[PP_PART_NAME_BYTES];
+    const char *between = ": ";
+
+    fprintf(out, "  exposed communication %.4f %% of an average rank",
+            100 * r->metrics.exposed_comm_frac);
+    for (size_t i = 0; i < PP_COUNT(PARTS); i++) {
+        const double frac = r->metrics.time_frac[PARTS[i]];
+        if (frac == 0)
+            continue;
+        fprintf(out, "%s%s %.6g s", between, pp_time_part_name(PARTS[i], name),
+                frac * r->metrics.iteration_s);
+        between = " + ";
+    }
+    fputc('\n', out);
+    if (r->config.engine->shares_links && stats->transfers > 0)
+        fprintf(out, "  %lld transfers; %lld shared a link with others, on %lld link%s\n",
+                (long long)stats->transfers, (long long)stats->shared,
+                (long long)stats->shared_links, stats->shared_links == 1 ? "" : "s");
 }
 
 void pp_explain_network(const struct pp_result *r, FILE *out)
@@ -126,17 +117,22 @@ void pp_explain_network(const struct pp_result *r, FILE *out)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_link_loads loads = pp_links_of(arena, r);
 
+    if (!has_network(r))
+        return;
+    fputs("\nnetwork\n", out);
+    explain_exposed(r, out);
     if (r->config.cost)
         fprintf(out,
-                "\nnetwork\n  channels of %s, listed below: each pair of ranks has one of its "
-                "own; no link of --cluster carries anything\n",
+                "  channels of %s, listed below: each pair of ranks has one of its own; no link of "
+                "--cluster carries anything\n",
                 r->config.cost->path);
+    fprintf(out, "  %s\n", pp_line_folding(arena, r));
     if (!r->config.engine_options.network)
         return;
     fprintf(out,
-            "\nnetwork\n  %s; use of a link = bytes of messages and gradient sums in a step / "
-            "(bandwidth * step), of all replicas\n",
-            fabric_name(r));
+            "  %s; use of a link = bytes of messages and gradient sums in a step / (bandwidth * "
+            "step), of all replicas\n",
+            pp_fabric_names[r->config.cluster.fabric.kind]);
     for (int i = 0; i < loads.count; i++) {
         const struct pp_link_class *class = &loads.classes[i];
         fprintf(out, "    %s: %d link%s, %.6g bytes, mean %.4f %%, max %.4f %% (%s)\n", class->name,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { LABEL = 11, REMARK = 31, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
+#define SHOWN_FRAC 0.0005 /* smaller shares of the step are 0.0 % */
 
 struct page {
     struct pp_arena *arena;
@@ -67,26 +68,25 @@ static void print_time_parts(const struct page *page, const struct pp_result *r)
     const char *text = "";
 
     for (int i = 0; i < PP_TIME_PARTS; i++)
-        if (r->metrics.time_frac[i] >= 0.00005)
-            text = pp_arena_printf(page->arena, "%s%s%s~%.1f~%%", text, *text ? "~| " : "",
+        if (r->metrics.time_frac[i] >= SHOWN_FRAC)
+            text = pp_arena_printf(page->arena, "%s%s%s~%.1f~%%", text, *text ? ", " : "",
                                    pp_time_part_words[i], 100 * r->metrics.time_frac[i]);
     paragraph(page, "time", text);
 }
 
-/* Is true for ranks in the table: all if they are few, else the ends, the middle and the peak. */
+/* Is true for ranks in the table: all if they are few, else the ends and the peak. */
 static bool is_shown(const struct pp_result *r, int rank)
 {
     const int ranks = r->program->ranks;
 
-    return ranks <= MAX_MEMORY_ROWS || rank <= 1 || rank >= ranks - 2 || rank == ranks / 2 ||
-           rank == r->peak_rank;
+    return ranks <= MAX_MEMORY_ROWS || rank == 0 || rank == ranks - 1 || rank == r->peak_rank;
 }
 
 static void print_memory_table(const struct page *page, const struct pp_result *r)
 {
     char stages[PP_TEXT_BYTES], name[PP_TEXT_BYTES + 32];
 
-    fprintf(page->out, "\n  %-22s%8s%7s%7s%8s%9s%7s%8s\n", "memory by rank, GiB", "params", "grads",
+    fprintf(page->out, "\n  %-22s%8s%7s%7s%8s%8s%6s%7s\n", "memory by rank, GiB", "params", "grads",
             "optim", "activ.", "buffers", "other", "total");
     for (int rank = 0; rank < r->program->ranks; rank++) {
         const struct pp_rank_memory *m = &r->memory[rank];
@@ -97,10 +97,10 @@ static void print_memory_table(const struct page *page, const struct pp_result *
         if (snprintf(name, sizeof(name), "rank %d (stage%s %s)", rank, is_one ? "" : "s", stages) >
             NAME)
             snprintf(name, sizeof(name), "rank %d (%s)", rank, stages);
-        fprintf(page->out, "    %-*s%6.1f%7.1f%7.1f%8.1f%9.1f%7.1f%8.1f%s\n", NAME, name,
+        fprintf(page->out, "    %-*s%6.1f%7.1f%7.1f%8.1f%8.1f%6.1f%7.1f%s\n", NAME, name,
                 m->params_bytes / PP_GIB, m->grads_bytes / PP_GIB, m->optimizer_bytes / PP_GIB,
                 m->activations_bytes / PP_GIB, m->buffers_bytes / PP_GIB, m->other_bytes / PP_GIB,
-                m->peak_bytes / PP_GIB, rank == r->peak_rank ? " <" : "");
+                m->peak_bytes / PP_GIB, rank == r->peak_rank ? " peak" : "");
     }
 }
 
@@ -126,11 +126,9 @@ static void print_activations(const struct page *page, const struct pp_result *r
     paragraph(page, "memory", text);
 }
 
-static void print_footer(const struct page *page, const struct pp_result *r)
+static void print_footer(const struct page *page)
 {
     paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
-    if (!r->config.is_unit)
-        paragraph(page, "folding", pp_line_folding(page->arena, r));
 }
 
 static void print_unit_headline(const struct page *page, const struct pp_result *r)
@@ -161,7 +159,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
         print_time_parts(&page, r);
         print_activations(&page, r);
         fputc('\n', out);
-        print_footer(&page, r);
+        print_footer(&page);
         return;
     }
     print_model(&page, &r->config);
@@ -183,5 +181,5 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     pp_report_others(others, out);
     fputc('\n', out);
     paragraph(&page, "note", pp_report_advice(arena, r, others));
-    print_footer(&page, r);
+    print_footer(&page);
 }

@@ -108,7 +108,7 @@ static void print_unit_head(const struct pp_config *c, int count, FILE *out)
             c->unit.c);
     pp_report_what_if(c, WIDTH, 11, out);
     fprintf(out, "\n   #  %-16s%4s%14s%11s%11s%13s\n", "schedule", "VP", "step", "bubble",
-            "span form", "peak activ.");
+            "span idle", "peak activ.");
 }
 
 static void print_head(const struct pp_result *first, int count, FILE *out)

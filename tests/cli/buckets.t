@@ -16,7 +16,7 @@ $ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 -
 >     "dp_sync": 0.13863097167264121,
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
->   costs    analytic, fitted on published runs, not on this cluster; framework
+>   costs    analytic, fitted on published runs, not on yours; framework plain
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --explain | sed -n '/in buckets/,$p'
 >   gradient sums in buckets; each pays the whole latency, and is posted as soon
 >       as its share of the last backward has passed, where the sum follows it
@@ -36,8 +36,7 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --no-alternatives | sed -n '/^  state/,/^$/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in 255 buckets of
 >            6.43 MB, the most there can be
->   costs    analytic, fitted on published runs, not on this cluster; framework
->            plain (constants and sources: pipesim clusters h100)
+>   costs    analytic, fitted on published runs, not on yours; framework plain
 >   what-if  --bucket-size 25KB
 >
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --json | grep -E 'bucket'

@@ -167,13 +167,15 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 1 --micro-bat
 >   channel  wire: 0 s + bytes / (56.58 GB/s); 128 samples, median error 0.0 %
 # Nor are there links of a cluster.
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives | sed -n '/^  network/,/^$/p'; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives --explain | sed -n '/^network/,/^$/p'; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --micro-batches 8 --no-alternatives --json | sed -n '/"network"/,/}/p'
->   network  channels of cost.json; engine dag: transfers do not slow each other
->            down
->   exposed  p2p in flight 0.4 % (19.1 us) | DP sync 0.6 % (28.0 us)
+>   network  exposed 1.1 % of the step; times of cost.json (dag)
 >
 > network
+>   exposed communication 1.0835 % of an average rank: p2p in flight 1.91119e-05 s
+>       + DP sync 2.8039e-05 s
 >   channels of cost.json, listed below: each pair of ranks has one of its own; no
 >       link of --cluster carries anything
+>   simulated 4 pipeline ranks for 8 GPUs (data-parallel replicas are identical
+>       and share no link in this engine)
 >
 >   "network": {
 >     "fabric": null,

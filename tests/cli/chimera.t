@@ -13,13 +13,13 @@ $ pipesim program --compute --schedule chimera --pp 4 --micro-batches 4 --concat
 ! pipesim: warning: PyTorch maps a stage to one rank and cannot load bidirectional programs
 $ for c in direct doubling halving; do pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat $c | grep -E "step|bubble  |peak"; done
 >   step              30 units   first start to last end
->   bubble              20.0 %   idle, waiting for other stages; span form 20.0 %
+>   bubble              20.0 %   idle, waiting for other stages
 >   memory   peak chunk activations by rank: 3 4 4 3
 >   step              27 units   first start to last end
->   bubble              11.1 %   idle, waiting for other stages; span form 11.1 %
+>   bubble              11.1 %   idle, waiting for other stages
 >   memory   peak chunk activations by rank: 7 8 8 7
 >   step              26 units   first start to last end
->   bubble               7.7 %   idle, waiting for other stages; span form 7.7 %
+>   bubble               7.7 %   idle, waiting for other stages
 >   memory   peak chunk activations by rank: 3.5 4 4 3.5
 $ pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --concat halving --gantt
 > P0 |F0 F2  . F4 B4 F6 B5 B0 B6 B1 B7 B2  . B3|
@@ -76,14 +76,13 @@ $ pipesim --schedule 1f1b --gpus 8 --concat auto
 ! pipesim: error: --concat auto: 1f1b has no such option; schedules that have it: chimera
 = 2
 # A micro-batch of the tool's choosing has a sample for each granule.
-$ pipesim --schedule chimera --gpus 8 --pp 8 --model bert-large --gbs 32 --concat halving | grep -A 9 -E "layout|costs" | head -8
+$ pipesim --schedule chimera --gpus 8 --pp 8 --model bert-large --gbs 32 --concat halving | grep -A 9 -E "layout|costs" | head -7
 >   layout   TP 1* x PP 8 x DP 1*, MBS 2*, GBS 32 -> 16* micro-batches; 3 layers a
 >            stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute none*, gradient sync end
->   costs    analytic, fitted on published runs, not on this cluster; framework
->            plain (constants and sources: pipesim clusters h100); part of a
->            micro-batch costs its share, though kernels on less work are less
->            efficient
+>   costs    analytic, fitted on published runs, not on yours; framework plain;
+>            part of a micro-batch costs its share, though kernels on less work
+>            are less efficient
 >
 # auto: the fastest that fits, and what was tried.
 $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto
@@ -94,9 +93,10 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat au
 >            units)
 >
 >   step              26 units   first start to last end
->   bubble               7.7 %   idle, waiting for other stages; span form 7.7 %
+>   bubble               7.7 %   idle, waiting for other stages
+>   span idle            7.7 %   of the time from a rank's first op to its last
 >
->   time     forward 30.8 % | backward 61.5 % | bubble 7.7 %
+>   time     forward 30.8 %, backward 61.5 %, waiting 7.7 %
 >   memory   peak chunk activations by rank: 3.5 4 4 3.5
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
@@ -118,7 +118,7 @@ $ pipesim program --compute --schedule chimera --pp 2 --micro-batches 4 --concat
 $ pipesim --schedule chimera,gpipe --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto
 > pipesim 0.1.0  2 schedules, 4 ranks, 8 micro-batches, F 1 B 2 C 0 a chunk
 >
->    #  schedule          VP          step     bubble  span form  peak activ.
+>    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  chimera            1      26 units     7.69 %     7.69 %            4
 >    2  gpipe              1      33 units    27.27 %    27.27 %            8
 >       chimera: concat halving (auto: direct 30 units, doubling 27 units, halving
@@ -131,7 +131,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --concat au
 >            units)
 > --
 >   step              48 units   first start to last end
->   bubble              37.5 %   idle, waiting for other stages; span form 0.0 %
+>   bubble              37.5 %   idle, waiting for other stages
 # What does not fit is not taken; halving needs a sample for each half; recomputation may be chosen.
 $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --seq 10240 --micro-batches 64 --recompute none --zero 0 --concat auto | grep -A 2 "^  schedule"
 >   schedule concat direct (auto: direct 14.2 s, doubling 12.3 s does not fit,

@@ -11,8 +11,8 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 >
 >                       predicted   measured      error
 >   step                  26.1 ms    26.3 ms    -279 us   -1.1 %
->   bubble                 50.4 %     48.8 %   +1.6 pts   waiting for other stages
->   bubble, span form      14.2 %     15.1 %   -0.9 pts
+>   bubble                 50.4 %     48.8 %   +1.6 pts   idle, waiting for other stages
+>   span idle              14.2 %     15.1 %   -0.9 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
 >   forward               3.85 ms    3.98 ms    -129 us      46 %
@@ -20,7 +20,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 >   p2p in flight         47.8 us    46.4 us   +1.45 us      -1 %
 >   DP sync                898 us     993 us   -95.4 us      34 %
 >   optimizer              572 us     600 us   -27.4 us      10 %
->   bubble                13.1 ms    12.8 ms    +289 us    -104 %
+>   waiting               13.1 ms    12.8 ms    +289 us    -104 %
 >
 >   takes        count  predicted   measured        p50        p95    error  share
 >     F            192     481 us     499 us     358 us    1.00 ms   -3.7 %   32 %
@@ -66,8 +66,8 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --
 >
 >                       predicted   measured      error
 >   step                   9.00 s     9.00 s        0 s   0.0 %
->   bubble                 33.3 %     33.3 %   +0.0 pts   waiting for other stages
->   bubble, span form      33.3 %     33.3 %   +0.0 pts
+>   bubble                 33.3 %     33.3 %   +0.0 pts   idle, waiting for other stages
+>   span idle              33.3 %     33.3 %   +0.0 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
 >   forward                2.00 s     2.00 s        0 s
@@ -299,10 +299,11 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp
 >
 >                       predicted   measured      error
 >   step                   15.0 s     22.0 s    -7.00 s   -31.8 %
->   bubble                 40.0 %     45.5 %   -5.5 pts   waiting for other stages
->   bubble, span form      40.0 %     18.2 %  +21.8 pts
+>   bubble                 40.0 %     45.5 %   -5.5 pts   idle, waiting for other stages
+>   span idle              40.0 %     18.2 %  +21.8 pts
 # Of many ranks those that differ most; nothing is wider than 80 columns.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --model gpt2 --layers 16 --gpus 128 --tp 1 --pp 16 --micro-batches 16 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --slow 13.7=0.5 --steps 4 --trace m.csv >log; pipesim compare p.csv m.csv --worst 12 --skip-steps 2 --tolerance 100% >report; awk 'length > 80' report; grep -A10 'by rank' report; tail -3 report
+>   bubble                 81.5 %     80.9 %   +0.6 pts   idle, waiting for other stages
 >   by rank            busy   measured       idle   measured       span   measured
 >     rank 0        8.25 ms    8.25 ms    33.7 ms    34.0 ms    41.9 ms    42.2 ms
 >     rank 1        5.22 ms    5.22 ms    36.7 ms    37.0 ms    38.7 ms    39.0 ms
@@ -321,7 +322,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule dualpipev --pp 2 --micro-batches 4 --model gpt2 --gpus 2 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --jitter 20% --trace m.csv >log; pipesim compare p.csv m.csv --worst 2 | grep -A3 -E 'in flight|takes|worst'
 >   p2p in flight         17.4 us    14.5 us   +2.90 us      -2 %
 >   optimizer              880 us     962 us   -82.3 us      43 %
->   bubble                4.12 ms    4.20 ms   -73.9 us      39 %
+>   waiting               4.12 ms    4.20 ms   -73.9 us      39 %
 >
 >   takes        count  predicted   measured        p50        p95    error  share
 >     F+B            6    1.41 ms    1.35 ms    1.27 ms    1.99 ms   +4.5 %   40 %
@@ -338,8 +339,8 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --
 >   where the time is   predicted   measured      error   of the step's error
 >   forward                2.00 s     2.00 s        0 s       0 %
 >   backward               4.00 s     4.00 s        0 s       0 %
->   bubble                 3.00 s     6.00 s    -3.00 s     100 %
->   before any rank           0 s     3.00 s    -3.00 s   part of the bubble
+>   waiting                3.00 s     6.00 s    -3.00 s     100 %
+>   before any rank           0 s     3.00 s    -3.00 s   part of waiting
 >
 >   "steps": [
 >     {
@@ -371,13 +372,13 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp
 >
 >                       predicted   measured      error
 >   step                   9.00 s     15.0 s    -6.00 s   -40.0 %
->   bubble                 33.3 %     40.0 %   -6.7 pts   waiting for other stages
->   bubble, span form      33.3 %     20.0 %  +13.3 pts
+>   bubble                 33.3 %     40.0 %   -6.7 pts   idle, waiting for other stages
+>   span idle              33.3 %     20.0 %  +13.3 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
 >   forward                2.00 s     3.00 s    -1.00 s      17 %
 >   backward               4.00 s     6.00 s    -2.00 s      33 %
->   bubble                 3.00 s     6.00 s    -3.00 s      50 %
+>   waiting                3.00 s     6.00 s    -3.00 s      50 %
 >
 >   takes        count  predicted   measured        p50        p95    error  share
 >     F              4     1.00 s     1.50 s     1.50 s     2.00 s  -33.3 %   33 %

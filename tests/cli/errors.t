@@ -120,26 +120,22 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   layout   TP 4* x PP 2* x DP 1*, MBS 1*, GBS 2,048* -> 2048* micro-batches; 48
 >            layers a stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute full*, gradient sync end
->   costs    analytic, fitted on published runs, not on this cluster; framework
->            plain (constants and sources: pipesim clusters 'TEXT')
+>   costs    analytic, fitted on published runs, not on yours; framework plain
 >
 >   iteration         24.4 min   2.86k tokens/s, 358 tokens/s/GPU
 >   MFU                 39.0 %   385.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   HFU                 51.9 %   recomputation counted
->   bubble               0.2 %   idle, waiting for other stages; span form 0.0 %
+>   bubble               0.2 %   idle, waiting for other stages
 >   peak memory      332.0 GiB   of 79.6 GiB on rank 0: DOES NOT FIT
 >   1 T tokens       4042 days   776k GPU-hours
 >
->   time     forward 22.2 % | backward 44.5 % | recompute 22.1 % |
->            TP comm 11.0 % | DP sync 0.0 % | optimizer 0.0 % | bubble 0.2 %
+>   time     forward 22.2 %, backward 44.5 %, recompute 22.1 %, TP comm 11.0 %,
+>            waiting 0.2 %
+>   network  exposed 11.0 % of the step; links are not shared (dag)
 >
->   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
->   exposed  DP sync 0.0 % (173 ms) | TP comm 11.0 % (161 s)
->   links    node*.gpu*.down: 8 links, 0.0 % mean, 0.0 % max (node0.gpu4.down)
->
->   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
->     rank 0 (stage 0)        40.8   40.8  244.8     1.3      0.2    4.0   332.0 <
->     rank 1 (stage 1)        40.8   40.8  244.8     0.9      0.2    4.0   331.4
+>   memory by rank, GiB     params  grads  optim  activ. buffers other  total
+>     rank 0 (stage 0)        40.8   40.8  244.8     1.3     0.2   4.0  332.0 peak
+>     rank 1 (stage 1)        40.8   40.8  244.8     0.9     0.2   4.0  331.4
 >
 >   memory   rank 0 needs 252.3 GiB more than its device has; it holds optimizer
 >            of stage 0 244.8 GiB, params of stage 0 40.8 GiB, grads of stage 0
@@ -160,14 +156,11 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >     chimera                24.4 min   39.1 %     0.0 %    413.7   out of memory
 >     interleaved-zb VP 2    24.4 min   39.0 %     0.2 %    332.3   out of memory
 >     zb-h2                  24.4 min   39.0 %     0.2 %    333.2   out of memory
->     zb-h1                  24.4 min   39.0 %     0.2 %    332.3   out of memory
->     zb-auto                24.4 min   39.0 %     0.2 %    332.3   out of memory
 >     1f1b                   24.4 min   39.0 %     0.2 %    332.0   out of memory
 >
 >   note     does not fit; it would with --offload os=host --gpus 16 --pp 4 in
 >            place of --gpus 8 (64.4 GiB, -62.4 % time, fits)
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
->   folding  simulated 2 pipeline ranks for 8 GPUs (one data-parallel replica)
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
 ! pipesim: error: --gpus 800 is more than the 16 of --cluster (2 nodes x 8): --gpus 16, or node:100 in --cluster
 = 2

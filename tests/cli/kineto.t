@@ -19,8 +19,8 @@ $ pipesim compare m.csv plain | sed -n '1,/^  worst/p'
 >
 >                       predicted   measured      error
 >   step                  15.0 ms    15.0 ms    -113 ps   0.0 %
->   bubble                 53.6 %     58.0 %   -4.4 pts   waiting for other stages
->   bubble, span form      22.5 %     22.5 %   +0.0 pts
+>   bubble                 53.6 %     58.0 %   -4.4 pts   idle, waiting for other stages
+>   span idle              22.5 %     22.5 %   +0.0 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
 >   forward               1.93 ms    1.93 ms    -845 ps
@@ -28,7 +28,7 @@ $ pipesim compare m.csv plain | sed -n '1,/^  worst/p'
 >   p2p in flight         30.4 us        0 s   +30.4 us
 >   DP sync                658 us        0 s    +658 us
 >   optimizer              559 us     559 us    -107 ps
->   bubble                8.04 ms    8.73 ms    -689 us
+>   waiting               8.04 ms    8.73 ms    -689 us
 >
 >   takes        count  predicted   measured        p50        p95    error  share
 >     F             48     482 us     482 us     317 us    1.01 ms    0.0 %   34 %
@@ -149,7 +149,7 @@ $ pipesim compare plain tp=2 | sed -n '1,12p'
 >
 >                       predicted   measured      error
 >   step                  15.0 ms    15.0 ms        0 s   0.0 %
->   bubble                 58.0 %     58.0 %   +0.0 pts   waiting for other stages
+>   bubble                 58.0 %     58.0 %   +0.0 pts   idle, waiting for other stages
 $ pipesim compare p.csv plain --json | grep -E '"(step_error_frac|program_hash|file|matched_events)"'
 >   "step_error_frac": -0.0077149097096960162,
 >     "file": "p.csv",

@@ -53,12 +53,12 @@ $ pipesim --schedule 1f1b --model gpt2 --gpus 4 --pp 4 --engine dag --json | gre
 = 1
 # Frameworks keep more than tensors.
 $ for f in plain megatron deepspeed fsdp internevo torchtitan; do pipesim --schedule 1f1b --model gpt2 --gpus 8 --pp 4 --zero 0 --recompute none --micro-batches 8 --engine dag --no-alternatives --framework $f | grep 'rank 0 '; done
->     rank 0 (stage 0)         0.1    0.1    0.7     0.3      0.0    4.0     5.2
->     rank 0 (stage 0)         0.1    0.2    0.7     0.3      0.0    2.0     3.3
->     rank 0 (stage 0)         0.1    0.1    0.7     0.0      0.3    2.0     3.3
->     rank 0 (stage 0)         0.1    0.1    0.7     0.3      0.0    2.0     3.2 <
->     rank 0 (stage 0)         0.1    0.1    0.7     0.0      0.8    2.1     3.8 <
->     rank 0 (stage 0)         0.1    0.1    0.7     0.3      0.0    2.0     3.2
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.3     0.0   4.0    5.2
+>     rank 0 (stage 0)         0.1    0.2    0.7     0.3     0.0   2.0    3.3
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.0     0.3   2.0    3.3
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.3     0.0   2.0    3.2 peak
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.0     0.8   2.1    3.8 peak
+>     rank 0 (stage 0)         0.1    0.1    0.7     0.3     0.0   2.0    3.2
 $ pipesim --schedule 1f1b --model gpt2 --gpus 4 --pp 4 --framework megatorn
 ! pipesim: error: --framework: unknown 'megatorn': did you mean 'megatron'?
 = 2

@@ -1,16 +1,12 @@
 # Transfers that share links: needs an engine that does so.
-$ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h100 leaf:2" --engine simgrid --no-alternatives | grep -E -A1 '^  (network|folding)'
->   network  fat-tree of 8 nodes; engine simgrid: 4,974 transfers, each alone on
->            its links
-> --
->   folding  simulated 4 pipeline ranks for 64 GPUs (data-parallel replicas are
->            wired alike and cannot fill a link together)
-$ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h100 leaf:2 oversub:2" --engine simgrid --no-alternatives | grep -E -A1 '^  (network|folding)'
->   network  fat-tree of 8 nodes; engine simgrid: 39,792 transfers,
->            39,792 met others on 32 links
-> --
->   folding  simulated 32 pipeline ranks for 64 GPUs (not folded: replicas 0 and 4
->            meet on leaf0.rail0.up, which can be asked for 2 times its bandwidth)
+$ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h100 leaf:2" --engine simgrid --explain | grep -E -A1 'shared a link|simulated [0-9]'
+>   4974 transfers; 0 shared a link with others, on 0 links
+>   simulated 4 pipeline ranks for 64 GPUs (data-parallel replicas are wired alike
+>       and cannot fill a link together)
+$ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h100 leaf:2 oversub:2" --engine simgrid --explain | grep -E -A1 'shared a link|simulated [0-9]'
+>   39792 transfers; 39792 shared a link with others, on 32 links
+>   simulated 32 pipeline ranks for 64 GPUs (not folded: replicas 0 and 4 meet on
+>       leaf0.rail0.up, which can be asked for 2 times its bandwidth)
 $ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h100 leaf:2 oversub:2" --engine simgrid --json | grep -E '"(engine|contended|replicas_simulated)"'
 >   "engine": "simgrid",
 >     "contended": true,
@@ -29,11 +25,11 @@ $ for steps in 2 100; do pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp
 > "iteration_s": 43252.383573
 > "iteration_s": 43242.091859
 # Gradient sums meet on the links of the topology, priced or sent hop by hop.
-$ for c in "h100 leaf:2 oversub:16" "h100 torus:8x4x1"; do for f in analytic flows; do pipesim --schedule 1f1b --gpus 256 --tp 8 --pp 4 --model llama3-70b --cluster "$c" --engine simgrid --collectives $f --no-alternatives | grep -o 'DP sync [0-9.]* % ([^)]*)' | tail -1; done; done
-> DP sync 6.5 % (1.34 s)
-> DP sync 6.5 % (1.34 s)
-> DP sync 6.5 % (1.34 s)
-> DP sync 6.5 % (1.34 s)
+$ for c in "h100 leaf:2 oversub:16" "h100 torus:8x4x1"; do for f in analytic flows; do pipesim --schedule 1f1b --gpus 256 --tp 8 --pp 4 --model llama3-70b --cluster "$c" --engine simgrid --collectives $f --explain | tr -s ' \n' ' ' | grep -o 'DP sync [0-9.]* s'; done; done
+> DP sync 1.33774 s
+> DP sync 1.33997 s
+> DP sync 1.33993 s
+> DP sync 1.33997 s
 $ for c in "h100 leaf:2 oversub:16" "h100 torus:8x4x1" "gpu:4 pcie:16GBps nic:4x100Gbps"; do pipesim --schedule 1f1b --gpus 256 --tp 4 --pp 4 --model llama3-8b --cluster "$c" --engine dag --explain | grep -m2 limited; done
 >     network at 5.75 GB/s, limited by leaf0.rail0.up
 >     network at 5.75 GB/s, limited by leaf4.rail0.up
@@ -48,4 +44,4 @@ $ pipesim --schedule 1f1b --pp 2 --gpus 4 --gbs 64 --mbs 1 --model gpt2 --cluste
 >   links    node*.nic*.down: 4 links, 95.7 % mean, 96.0 % max (node0.nic0.down)
 >            node*.nic*.up: 4 links, 95.7 % mean, 96.0 % max (node0.nic0.up)
 >
->   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
+>   memory by rank, GiB     params  grads  optim  activ. buffers other  total

@@ -5,9 +5,10 @@ $ pipesim --preset chimera-sc21 --unit F=1,B=1
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
 >
 >   step              94 units   first start to last end
->   bubble              31.9 %   idle, waiting for other stages; span form 31.9 %
+>   bubble              31.9 %   idle, waiting for other stages
+>   span idle           31.9 %   of the time from a rank's first op to its last
 >
->   time     forward 34.0 % | backward 34.0 % | bubble 31.9 %
+>   time     forward 34.0 %, backward 34.0 %, waiting 31.9 %
 >   memory   peak chunk activations by rank: 17 18 19 20 21 22 23 24 25 26 27 28
 >            29 30 31 32 32 31 30 29 28 27 26 25 24 23 22 21 20 19 18 17
 >
@@ -18,9 +19,10 @@ $ pipesim --preset chimera-sc21 --schedule gpipe --pp 8 --unit F=1,B=1
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
 >
 >   step              30 units   first start to last end
->   bubble              46.7 %   idle, waiting for other stages; span form 46.7 %
+>   bubble              46.7 %   idle, waiting for other stages
+>   span idle           46.7 %   of the time from a rank's first op to its last
 >
->   time     forward 26.7 % | backward 26.7 % | bubble 46.7 %
+>   time     forward 26.7 %, backward 26.7 %, waiting 46.7 %
 >   memory   peak chunk activations by rank: 8 8 8 8 8 8 8 8
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
@@ -30,9 +32,10 @@ $ pipesim --preset chimera-sc21 --schedule 1f1b --pp 16 --unit F=1,B=1
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
 >
 >   step              62 units   first start to last end
->   bubble              48.4 %   idle, waiting for other stages; span form 48.4 %
+>   bubble              48.4 %   idle, waiting for other stages
+>   span idle           48.4 %   of the time from a rank's first op to its last
 >
->   time     forward 25.8 % | backward 25.8 % | bubble 48.4 %
+>   time     forward 25.8 %, backward 25.8 %, waiting 48.4 %
 >   memory   peak chunk activations by rank: 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2
 >            1
 >
@@ -43,9 +46,10 @@ $ pipesim --preset chimera-sc21 --schedule gems --pp 8 --unit F=1,B=1
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
 >
 >   step              79 units   first start to last end
->   bubble              79.7 %   idle, waiting for other stages; span form 77.8 %
+>   bubble              79.7 %   idle, waiting for other stages
+>   span idle           77.8 %   of the time from a rank's first op to its last
 >
->   time     forward 10.1 % | backward 10.1 % | bubble 79.7 %
+>   time     forward 10.1 %, backward 10.1 %, waiting 79.7 %
 >   memory   peak chunk activations by rank: 1 1 1 1 1 1 1 1
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
@@ -55,16 +59,17 @@ $ pipesim --preset chimera-sc21 --schedule gems --pp 8 --micro-batches 4 --unit 
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
 >
 >   step              43 units   first start to last end
->   bubble              81.4 %   idle, waiting for other stages; span form 77.8 %
+>   bubble              81.4 %   idle, waiting for other stages
+>   span idle           77.8 %   of the time from a rank's first op to its last
 >
->   time     forward 9.3 % | backward 9.3 % | bubble 81.4 %
+>   time     forward 9.3 %, backward 9.3 %, waiting 81.4 %
 >   memory   peak chunk activations by rank: 1 1 1 1 1 1 1 1
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 $ pipesim --preset bfs-52b --schedule bfs,interleaved --unit F=1,B=2
 > pipesim 0.1.0  2 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
 >
->    #  schedule          VP          step     bubble  span form  peak activ.
+>    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  bfs                8     405 units     5.19 %     5.19 %          128
 >    1  interleaved        8     405 units     5.19 %     5.19 %           71
 # Options of the preset that the schedule does not have are dropped; flags are not.
@@ -74,9 +79,10 @@ $ pipesim --preset bfs-52b --schedule gpipe --unit F=1,B=2
 >   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
 >
 >   step              69 units   first start to last end
->   bubble              30.4 %   idle, waiting for other stages; span form 30.4 %
+>   bubble              30.4 %   idle, waiting for other stages
+>   span idle           30.4 %   of the time from a rank's first op to its last
 >
->   time     forward 23.2 % | backward 46.4 % | bubble 30.4 %
+>   time     forward 23.2 %, backward 46.4 %, waiting 30.4 %
 >   memory   peak chunk activations by rank: 16 16 16 16 16 16 16 16
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain

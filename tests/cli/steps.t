@@ -5,9 +5,10 @@ $ pipesim --schedule 1f1b --pp 3 --micro-batches 3 --unit F=1,B=2 --steps 3
 >   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
 >
 >   step              15 units   steady step of 3 steps, barrier after each
->   bubble              40.0 %   idle, waiting for other stages; span form 40.0 %
+>   bubble              40.0 %   idle, waiting for other stages
+>   span idle           40.0 %   of the time from a rank's first op to its last
 >
->   time     forward 20.0 % | backward 40.0 % | bubble 40.0 %
+>   time     forward 20.0 %, backward 40.0 %, waiting 40.0 %
 >   memory   peak chunk activations by rank: 3 2 1
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
@@ -95,10 +96,8 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order lazy
 $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --order $order --no-alternatives | grep -E 'GPUs|iteration'; done
 > pipesim 0.1.0  chimera on 8 GPUs             (* = chosen for you, see --explain)
 >   iteration           2.29 s   57.2k tokens/s, 7.15k tokens/s/GPU
->   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 > pipesim 0.1.0  chimera, eager on 8 GPUs      (* = chosen for you, see --explain)
 >   iteration           2.12 s   62.0k tokens/s, 7.74k tokens/s/GPU
->   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 # Copies of a program file share state out as its collectives say.
 $ for z in 0 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 4 --zero $z >zero.csv; pipesim --schedule zero.csv --dp 2 --tp 1 --model gpt2 --mbs 1 --engine dag --no-alternatives | grep '^  state'; done
 >   state    ZeRO 0*, recompute none*, gradient sync end
@@ -156,35 +155,29 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >            stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute none*, gradient sync end; steady step of 4* steps,
 >            no barrier
->   costs    analytic, fitted on published runs, not on this cluster; framework
->            plain (constants and sources: pipesim clusters h100)
+>   costs    analytic, fitted on published runs, not on yours; framework plain
 >
 >   iteration           2.24 s   58.4k tokens/s, 7.30k tokens/s/GPU
 >   MFU                 42.8 %   422.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
->   bubble              17.7 %   idle, waiting for other stages; span form 16.2 %
+>   bubble              17.7 %   idle, waiting for other stages
 >   peak memory       40.5 GiB   of 79.6 GiB on rank 0: fits, 39.1 GiB free
 >   1 T tokens        198 days   38.0k GPU-hours
 >
->   time     forward 24.0 % | backward 52.3 % | TP comm 5.4 % |
->            p2p in flight 0.0 % | optimizer 0.6 % | bubble 17.6 %
+>   time     forward 24.0 %, backward 52.3 %, TP comm 5.4 %, optimizer 0.6 %,
+>            waiting 17.6 %
+>   network  exposed 5.4 % of the step; links are not shared (dag)
 >
->   network  fat-tree of 1 node; engine dag: transfers do not slow each other down
->   exposed  p2p in flight 0.0 % (983 us) | TP comm 5.4 % (121 ms)
->   links    node*.gpu*.down: 8 links, 0.1 % mean, 0.1 % max (node0.gpu2.down)
->            node*.gpu*.up: 8 links, 0.1 % mean, 0.1 % max (node0.gpu2.up)
->
->   memory by rank, GiB     params  grads  optim  activ.  buffers  other   total
->     rank 0 (stage 0)         4.2    2.1   12.7    17.0      0.5    4.0    40.5 <
->     rank 1 (stage 1)         3.3    1.6    9.8    12.8      0.6    4.0    32.0
->     rank 2 (stage 2)         3.3    1.6    9.8     8.5      0.6    4.0    27.8
->     rank 3 (stage 3)         4.2    2.1   12.7     6.3      1.1    4.0    30.4
+>   memory by rank, GiB     params  grads  optim  activ. buffers other  total
+>     rank 0 (stage 0)         4.2    2.1   12.7    17.0     0.5   4.0   40.5 peak
+>     rank 1 (stage 1)         3.3    1.6    9.8    12.8     0.6   4.0   32.0
+>     rank 2 (stage 2)         3.3    1.6    9.8     8.5     0.6   4.0   27.8
+>     rank 3 (stage 3)         4.2    2.1   12.7     6.3     1.1   4.0   30.4
 >
 >   note     rank 3 computes 17 % longer than the average (embedding and head
 >            count): uneven stages, not the schedule, make most of the bubble;
 >            --head balanced, --first-stage-layers and --last-stage-layers move
 >            blocks
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
->   folding  simulated 4 pipeline ranks for 8 GPUs (one data-parallel replica)
 # Post-validation: without a barrier N (F + I + W) a chunk, no bubble between steps.
 $ for s in zb-h2 zbv; do for b in on off; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,I=1,W=1 --steps 4 --step-barrier $b --json | grep iteration_s; done; done
 >   "iteration_s": 27.0,

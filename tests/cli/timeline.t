@@ -89,7 +89,7 @@ $ cd $TMPDIR; pipesim --schedule 1f1b,chimera --pp 4 --micro-batches 4 --unit F=
 $ pipesim --schedule 1f1b,chimera --pp 2 --micro-batches 2 --unit F=1,B=2 --plot none
 > pipesim 0.1.0  2 schedules, 2 ranks, 2 micro-batches, F 1 B 2 C 0 a chunk
 >
->    #  schedule          VP          step     bubble  span form  peak activ.
+>    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  chimera            1       6 units     0.00 %     0.00 %            2
 >    2  1f1b               1       9 units    33.33 %    33.33 %            2
 >

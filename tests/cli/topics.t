@@ -22,8 +22,8 @@ $ pipesim help bubble
 >
 > Papers also write (D-1) / N, which is bubble over work instead of over the step.
 > With 8 micro-batches on 4 ranks this is 37.5 % of the work, but 27.3 % of the
-> step. The `span form` of the zero-bubble papers counts only the time from a
-> rank's first op to its last. It is right if each rank starts the next step
+> step. The zero-bubble papers count only the time from a rank's first op to its
+> last: `span idle` in tables. It is right if each rank starts the next step
 > without waiting for others. It is too low if a barrier ends the step, as for the
 > optimizer.
 >

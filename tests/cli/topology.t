@@ -55,8 +55,6 @@ $ cd tests/data/topology; pipesim clusters --topo h100.txt --nccl-tests sendrecv
 $ cd tests/data/topology; pipesim clusters --topo h100.txt --nccl-tests sendrecv_node.log -o $TMPDIR/my.txt >$TMPDIR/log; cat $TMPDIR/my.txt; pipesim --schedule 1f1b --gpus 64 --cluster "$(cat $TMPDIR/my.txt)" --no-alternatives --engine dag | grep cluster
 > h100 nvlink:417.4GBps@11.9us
 >   cluster  h100 nvlink:417.4GBps@11.9us  8 nodes x 8 H100-SXM 80GB, as given,
->   costs    analytic, fitted on published runs, not on this cluster; framework
->            plain (constants and sources: pipesim clusters 'TEXT')
 $ cd tests/data/topology; logs='--nccl-tests sendrecv_node.log --nccl-tests sendrecv_nodes.log'; pipesim clusters --topo h100.txt $logs -o $TMPDIR/my.xml --gpus 64 >$TMPDIR/log; grep -E 'eta_link|level' $TMPDIR/my.xml; pipesim clusters --topo h100.txt $logs --xml --gpus 64 | cmp - $TMPDIR/my.xml
 >   <!-- SimGrid gives all links the same speed; with the levels in the properties,
 >       <prop id="pipesim.eta_link" value="0.92"/>

@@ -5,9 +5,10 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 4 --unit F=1,B=2
 >   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
 >
 >   step              16 units   first start to last end
->   bubble              25.0 %   idle, waiting for other stages; span form 25.0 %
+>   bubble              25.0 %   idle, waiting for other stages
+>   span idle           25.0 %   of the time from a rank's first op to its last
 >
->   time     forward 25.0 % | backward 50.0 % | bubble 25.0 %
+>   time     forward 25.0 %, backward 50.0 %, waiting 25.0 %
 >   memory   peak chunk activations by rank: 3 4 4 3
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
@@ -47,7 +48,7 @@ $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 $ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 8 --micro-batches 16 --unit F=1,B=2
 > pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
 >
->    #  schedule          VP          step     bubble  span form  peak activ.
+>    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  interleaved        2     117 units    17.95 %    17.95 %           23
 >    1  bfs                2     117 units    17.95 %    17.95 %           32
 >    3  chimera            1      66 units    27.27 %    27.27 %            8
@@ -56,7 +57,7 @@ $ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 8 --micro-batches 1
 $ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 3 --micro-batches 4 --unit F=1
 > pipesim 0.1.0  5 schedules, 3 ranks, 4 micro-batches, F 1 B 2 C 0 a chunk
 >
->    #  schedule          VP          step     bubble  span form  peak activ.
+>    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  interleaved        2      30 units    20.00 %    20.00 %            8
 >    1  bfs                2      30 units    20.00 %    20.00 %            8
 >    3  gpipe              1      18 units    33.33 %    33.33 %            4

@@ -37,8 +37,7 @@ static void set(struct scene *s, struct pp_arena *arena)
     r->costs->memory = PP_ARRAY(arena, struct pp_stage_memory, 2);
     r->costs->memory[0].boundary_bytes = 1000;
     r->metrics.iteration_s = 1;
-    r->metrics.time_frac[PP_TIME_P2P] = 0.025;
-    r->metrics.time_frac[PP_TIME_TP_COMM] = 0.25;
+    r->metrics.exposed_comm_frac = 0.275;
     r->config.layout = layout;
     r->config.cluster.gpus_per_node = 1;
     r->config.cluster.fabric.kind = PP_FABRIC_STAR;
@@ -64,17 +63,15 @@ Test(report_network, demand_near_the_bandwidth_is_noted_where_contention_is_igno
     struct scene s;
 
     set(&s, arena);
-    expect(&s, "\n"
-               "  network  star of 2 nodes; engine dag: transfers do not slow each other down\n"
-               "  exposed  p2p in flight 2.5 % (25.0 ms) | TP comm 25.0 % (250 ms)\n"
+    expect(&s, "  network  exposed 27.5 % of the step; links are not shared (dag)\n"
                "  links    rank*.out: 2 links, 60.0 % mean, 80.0 % max (rank0.out)\n"
                "           the demand on rank0.out is 80 % of its capacity; transfers do not\n"
                "           wait for each other in this engine, but in --engine simgrid\n");
     s.result.metrics.iteration_s = 2;
-    expect(&s, "\n"
-               "  network  star of 2 nodes; engine dag: transfers do not slow each other down\n"
-               "  exposed  p2p in flight 2.5 % (50.0 ms) | TP comm 25.0 % (500 ms)\n"
+    expect(&s, "  network  exposed 27.5 % of the step; links are not shared (dag)\n"
                "  links    rank*.out: 2 links, 30.0 % mean, 40.0 % max (rank0.out)\n");
+    s.result.metrics.iteration_s = 4; /* 20 % busy: nothing to mention */
+    expect(&s, "  network  exposed 27.5 % of the step; links are not shared (dag)\n");
 }
 
 Test(report_network, channels_that_were_measured_are_no_links)
@@ -86,10 +83,7 @@ Test(report_network, channels_that_were_measured_are_no_links)
     set(&s, arena);
     s.result.config.engine_options.network = NULL;
     s.result.config.cost = &cost;
-    expect(&s, "\n"
-               "  network  channels of cost.json; engine dag: transfers do not slow each other\n"
-               "           down\n"
-               "  exposed  p2p in flight 2.5 % (25.0 ms) | TP comm 25.0 % (250 ms)\n");
+    expect(&s, "  network  exposed 27.5 % of the step; times of cost.json (dag)\n");
 }
 
 Test(report_network, engines_that_share_links_say_what_met)
@@ -99,19 +93,14 @@ Test(report_network, engines_that_share_links_say_what_met)
 
     set(&s, arena);
     s.result.config.engine = &sharing;
-    s.result.metrics.time_frac[PP_TIME_P2P] = s.result.metrics.time_frac[PP_TIME_TP_COMM] = 0;
     s.result.network_stats.transfers = 1024;
-    expect(&s, "\n"
-               "  network  star of 2 nodes; engine sharing: 1,024 transfers, each alone on its\n"
-               "           links\n"
-               "  exposed  none\n"
+    expect(&s, "  network  exposed 27.5 % of the step; 1,024 transfers, 0 shared a link\n"
+               "           (sharing)\n"
                "  links    rank*.out: 2 links, 60.0 % mean, 80.0 % max (rank0.out)\n");
     s.result.network_stats.shared = 12;
     s.result.network_stats.shared_links = 1;
-    expect(&s, "\n"
-               "  network  star of 2 nodes; engine sharing: 1,024 transfers, 12 met others on\n"
-               "           1 link\n"
-               "  exposed  none\n"
+    expect(&s, "  network  exposed 27.5 % of the step; 1,024 transfers, 12 shared a link\n"
+               "           (sharing)\n"
                "  links    rank*.out: 2 links, 60.0 % mean, 80.0 % max (rank0.out)\n");
 }
 
@@ -124,10 +113,7 @@ Test(report_network, more_than_a_link_carries_is_noted)
     set(&s, arena);
     s.result.config.engine = &sharing;
     s.result.metrics.iteration_s = 0.75;
-    s.result.metrics.time_frac[PP_TIME_P2P] = s.result.metrics.time_frac[PP_TIME_TP_COMM] = 0;
-    expect(&s, "\n"
-               "  network  star of 2 nodes; engine sharing: transfers share links\n"
-               "  exposed  none\n"
+    expect(&s, "  network  exposed 27.5 % of the step; transfers share links (sharing)\n"
                "  links    rank*.out: 2 links, 80.0 % mean, 106.7 % max (rank0.out)\n"
                "           the demand on rank0.out is 107 % of its capacity: sums take the time\n"
                "           of their formula, without other messages and sums on the link;\n"
