@@ -200,6 +200,21 @@ enum pp_status pp_units_parse_int(const char *text, int64_t low, int64_t high, i
     return PP_OK;
 }
 
+enum pp_status pp_units_parse_whole(const char *text, int64_t low, int64_t high, int64_t *value,
+                                    struct pp_error *err)
+{
+    static const double exact = 0x1p53; /* larger doubles are not all whole numbers */
+    char digits[PP_UNITS_TEXT_BYTES];
+    double number;
+
+    if (pp_units_parse(text, PP_UNIT_COUNT, &number, NULL) != PP_OK || number > exact ||
+        number != floor(number))
+        return pp_units_parse_int(text, low, high, value, err);
+    snprintf(digits, sizeof digits, "%.0f", number);
+    return pp_units_parse_int(strspn(text, "0123456789") == strlen(text) ? text : digits, low, high,
+                              value, err);
+}
+
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /* Units of a quantity, ascending; one is used for values of at least `from`. */

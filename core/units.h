@@ -25,6 +25,9 @@ enum pp_status pp_units_parse(const char *text, enum pp_unit unit, double *value
 /* Parses a decimal integer in [low, high], nothing else. */
 enum pp_status pp_units_parse_int(const char *text, int64_t low, int64_t high, int64_t *value,
                                   struct pp_error *err);
+/* Parses a whole number, also with a prefix or an exponent: 2k and 1e3 are 2000 and 1000. */
+enum pp_status pp_units_parse_whole(const char *text, int64_t low, int64_t high, int64_t *value,
+                                    struct pp_error *err);
 
 #define PP_GIB (1024.0 * 1024.0 * 1024.0)
 

@@ -51,7 +51,7 @@ static enum pp_status read_integer(const struct pp_option *option, const char *t
         low = option->min > low ? option->min : low;
         high = option->max < high ? option->max : high;
     }
-    return pp_units_parse_int(text, low, high, &value->integer, err);
+    return pp_units_parse_whole(text, low, high, &value->integer, err);
 }
 
 enum pp_status pp_option_read(const struct pp_option *option, const char *text,

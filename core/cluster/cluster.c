@@ -20,7 +20,8 @@ static const struct {
     {"dgx-h100", "h100"},        {"dgx-h200", "h200"},   {"p100", "p100-daint"},
     {"piz-daint", "p100-daint"}, {"selene", "a100"},     {"v100", "v100-dgx1"},
     {"a100-80", "a100"},         {"a100-80gb", "a100"},  {"h100-80gb", "h100"},
-    {"a100-40gb", "a100-40"},
+    {"a100-40gb", "a100-40"},    {"4090", "rtx4090"},    {"5090", "rtx5090"},
+    {"alps", "gh200"},           {"mi300", "mi300x"},    {"mi325", "mi325x"},
 };
 enum { ALIASES = PP_COUNT(aliases), NAMES_MAX = 64 };
 
@@ -167,6 +168,8 @@ static enum pp_status parse_text(struct pp_arena *arena, const char *source, str
         return PP_OK;
     PP_TRY(pp_cluster_check_keys(text, err));
     struct pp_cluster *c = &text->cluster;
+    if (pp_cluster_has_own_device(text))
+        c->device.title = pp_arena_printf(arena, "custom (based on %s)", c->device.name);
     if (text->nic_bytes_per_s > 0)
         c->inter.bytes_per_s = text->nic_bytes_per_s / c->gpus_per_node;
     else

@@ -35,6 +35,7 @@ struct pp_device {
     double launch_s;             /* per kernel */
     double gemm_eta, memory_eta; /* share of the two peaks that large kernels reach */
     double attention_eta;        /* share of the peak of fused attention, forward, long sequences */
+    const char *constants_of;    /* measured device whose fitted constants these are; NULL = own */
     const char *source;
     bool is_attention_first;   /* fused as in FlashAttention 1, else as in 2 */
     bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */
@@ -106,6 +107,8 @@ struct pp_cluster {
     struct pp_ring_link intra_ring, inter_ring; /* both `start_s` add up if a group has several
                                                  * members in several nodes */
     bool is_cube_mesh; /* no switch: the links of a ring depend on its members (DGX-1) */
+    int mesh_links;    /* no switch: links of a device, one to each other device of the node. So g
+                        * devices use g - 1 of them. 0 = another node */
     struct pp_fabric_shape fabric;
     struct pp_tier_memory tiers[PP_TIERS]; /* without the device's memory, device.memory_bytes */
     double update_params_per_s;            /* Adam on the processors of a node; 0 = unknown */

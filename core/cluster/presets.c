@@ -1,122 +1,12 @@
-/* Devices and clusters that are built in. */
-#include "core/cluster/cluster.h"
-
-/* Device numbers are dense peaks of the data sheets; memory is what the driver reports as total.
- * gemm_eta, memory_eta, attention_eta and launch_s are fitted on published runs, alike for a
- * generation; links and other_bytes: docs/costs.md, "Constants". */
-
-#define MIB   (1024.0 * 1024.0)
-#define GIB   (1024.0 * MIB)
-#define TERA  1e12
-#define GIGA  1e9
-#define MICRO 1e-6
+/* Devices and clusters that are built in. Links and other_bytes: docs/costs.md, "Constants". */
+#include "core/cluster/devices.h"
 
 /* clang-format off */
-/* Values that the devices of a generation share. */
-#define HALF(peak) .peak_flops_per_s = (peak), .half_flops_per_s = (peak)
-#define FITTED(launch, gemm, memory, attention)                                                    \
-    .launch_s = (launch) * MICRO, .gemm_eta = (gemm), .memory_eta = (memory),                      \
-    .attention_eta = (attention)
-#define VOLTA                                                                                      \
-    .generation = "volta", .precision = PP_PRECISION_FP16, HALF(125 * TERA),                       \
-    .fp32_flops_per_s = 15.7 * TERA, .multiprocessors = 80, FITTED(3.2, 0.8, 0.84, 0.465),         \
-    .is_attention_unfused = true, .memory_bytes_per_s = 900 * GIGA
-#define AMPERE                                                                                     \
-    .generation = "ampere", .precision = PP_PRECISION_BF16, HALF(312 * TERA),                      \
-    .fp32_flops_per_s = 19.5 * TERA, .has_bf16 = true, .multiprocessors = 108,                     \
-    FITTED(3.2, 0.785, 0.84, 0.628)
-#define HOPPER                                                                                     \
-    .generation = "hopper", .precision = PP_PRECISION_BF16, HALF(989 * TERA),                      \
-    .fp32_flops_per_s = 67 * TERA, .fp8_flops_per_s = 1979 * TERA, .has_bf16 = true,               \
-    .multiprocessors = 132, FITTED(3.2, 0.649, 0.783, 0.353)
-/* A B of 75 or a GB of 80 TFLOP/s in fp32. */
-#define BLACKWELL_B                                                                                \
-    .precision = PP_PRECISION_BF16, HALF(2250 * TERA), .fp32_flops_per_s = 75 * TERA,              \
-    .fp8_flops_per_s = 4500 * TERA, .has_bf16 = true, .multiprocessors = 148,                      \
-    .memory_bytes_per_s = 8000 * GIGA
-#define BLACKWELL_GB                                                                               \
-    .precision = PP_PRECISION_BF16, HALF(2500 * TERA), .fp32_flops_per_s = 80 * TERA,              \
-    .fp8_flops_per_s = 5000 * TERA, .has_bf16 = true, .multiprocessors = 152,                      \
-    .memory_bytes_per_s = 8000 * GIGA
-#define BLACKWELL       .generation = "blackwell", FITTED(3.5, 0.58, 0.803, 0.40)
-#define BLACKWELL_ULTRA .generation = "blackwell-ultra", FITTED(3.5, 0.69, 0.803, 0.55)
-
-#define DEVICE_P100 {                                                                              \
-    .name = "p100", .title = "P100-PCIe 16GB", .generation = "pascal",                             \
-    .precision = PP_PRECISION_FP32, .peak_flops_per_s = 9.3 * TERA,                                \
-    .fp32_flops_per_s = 9.3 * TERA, .half_flops_per_s = 18.7 * TERA, .multiprocessors = 56,        \
-    .memory_bytes = 16280 * MIB, .memory_bytes_per_s = 732 * GIGA,                                 \
-    FITTED(8, 0.99, 0.51, 0.3), .is_attention_unfused = true,                                      \
-    .source = "NVIDIA Tesla P100 PCIe data sheet: 9.3 TFLOP/s fp32, 732 GB/s"                      \
-}
-#define DEVICE_V100_16 {                                                                           \
-    .name = "v100-16", .title = "V100-SXM2 16GB", VOLTA, .memory_bytes = 16160 * MIB,              \
-    .source = "NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s"                    \
-}
-#define DEVICE_V100 {                                                                              \
-    .name = "v100", .title = "V100-SXM2 32GB", VOLTA, .memory_bytes = 32510 * MIB,                 \
-    .source = "NVIDIA V100 data sheet: 125 TFLOP/s fp16 tensor cores, 900 GB/s"                    \
-}
-#define DEVICE_V100_SXM3 {                                                                         \
-    .name = "v100-sxm3", .title = "V100-SXM3 32GB", VOLTA, .memory_bytes = 32510 * MIB,            \
-    .source = "NVIDIA DGX-2 data sheet: 2 PFLOP/s fp16 for 16 V100, 900 GB/s"                      \
-}
-#define DEVICE_A100_40 {                                                                           \
-    .name = "a100-40", .title = "A100-SXM4 40GB", AMPERE,                                          \
-    .memory_bytes = 40536 * MIB, .memory_bytes_per_s = 1555 * GIGA,                                \
-    .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 1,555 GB/s (40GB)"                  \
-}
-#define DEVICE_A100 {                                                                              \
-    .name = "a100", .title = "A100-SXM4 80GB", AMPERE,                                             \
-    .memory_bytes = 81251 * MIB, .memory_bytes_per_s = 2039 * GIGA,                                \
-    .source = "NVIDIA A100 data sheet: 312 TFLOP/s bf16 dense, 2,039 GB/s (80GB)"                  \
-}
-#define DEVICE_A800 {                                                                              \
-    .name = "a800", .title = "A800-SXM4 80GB", AMPERE,                                             \
-    .memory_bytes = 81251 * MIB, .memory_bytes_per_s = 2039 * GIGA,                                \
-    .source = "as A100-SXM4 80GB"                                                                  \
-}
-#define DEVICE_H100 {                                                                              \
-    .name = "h100", .title = "H100-SXM 80GB", HOPPER,                                              \
-    .memory_bytes = 81559 * MIB, .memory_bytes_per_s = 3350 * GIGA,                                \
-    .source = "NVIDIA H100 data sheet: 989 TFLOP/s bf16 dense (1,979 is sparse), 3.35 TB/s"        \
-}
-#define DEVICE_H800 {                                                                              \
-    .name = "h800", .title = "H800-SXM 80GB", HOPPER,                                              \
-    .memory_bytes = 81559 * MIB, .memory_bytes_per_s = 3350 * GIGA,                                \
-    .source = "as H100-SXM 80GB"                                                                   \
-}
-#define DEVICE_H200 {                                                                              \
-    .name = "h200", .title = "H200-SXM 141GB", HOPPER,                                             \
-    .memory_bytes = 143771 * MIB, .memory_bytes_per_s = 4800 * GIGA,                               \
-    .source = "NVIDIA H200 data sheet: 989 TFLOP/s bf16 dense, 4.8 TB/s"                           \
-}
-#define DEVICE_B200 {                                                                              \
-    .name = "b200", .title = "B200-SXM 180GB", BLACKWELL, BLACKWELL_B,                             \
-    .fp4_flops_per_s = 9000 * TERA, .memory_bytes = 183359 * MIB,                                  \
-    .source = "NVIDIA DGX B200 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU; "              \
-              "fp4: twice fp8"                                                                     \
-}
-#define DEVICE_B300 {                                                                              \
-    .name = "b300", .title = "B300-SXM 288GB", BLACKWELL_ULTRA, BLACKWELL_B,                       \
-    .fp4_flops_per_s = 13500 * TERA, .memory_bytes = 275040 * MIB,                                 \
-    .source = "NVIDIA DGX B300 data sheet: 2.25 PFLOP/s bf16 dense, 8 TB/s per GPU"                \
-}
-#define DEVICE_GB200 {                                                                             \
-    .name = "gb200", .title = "GB200 186GB", BLACKWELL, BLACKWELL_GB,                              \
-    .fp4_flops_per_s = 10000 * TERA, .memory_bytes = 189471 * MIB,                                 \
-    .source = "NVIDIA GB200 NVL72 data sheet: 180 PFLOP/s bf16 dense, 576 TB/s of 72"              \
-}
-#define DEVICE_GB300 {                                                                             \
-    .name = "gb300", .title = "GB300 288GB", BLACKWELL_ULTRA, BLACKWELL_GB,                        \
-    .fp4_flops_per_s = 15000 * TERA, .memory_bytes = 284208 * MIB,                                 \
-    .source = "NVIDIA GB300 NVL72 data sheet: 180 PFLOP/s bf16 dense, 8 TB/s per GPU"              \
-}
-
 const struct pp_device pp_device_presets[] = {
     DEVICE_A100, DEVICE_A100_40, DEVICE_A800, DEVICE_B200, DEVICE_B300, DEVICE_GB200,
-    DEVICE_GB300, DEVICE_H100, DEVICE_H200, DEVICE_H800, DEVICE_P100, DEVICE_V100,
-    DEVICE_V100_16, DEVICE_V100_SXM3, {.name = 0},
+    DEVICE_GB300, DEVICE_GH200, DEVICE_H100, DEVICE_H200, DEVICE_H800, DEVICE_L40S, DEVICE_MI300X,
+    DEVICE_MI325X, DEVICE_P100, DEVICE_RTX4090, DEVICE_RTX5090, DEVICE_V100, DEVICE_V100_16,
+    DEVICE_V100_SXM3, {.name = 0},
 };
 
 #define INTER_ALPHA_S (8 * MICRO)
@@ -128,16 +18,26 @@ const struct pp_device pp_device_presets[] = {
 #define ALPHA_NVLINK2 (4.07 * MICRO)
 #define ALPHA_NVLINK3 (2.03 * MICRO)
 #define ALPHA_NVLINK4 (2 * MICRO)
+#define ALPHA_PCIE    (8 * MICRO)
 #define NVLINK2_MESH  {.start_s = 20.9 * MICRO, .frac = 0.968}
 #define NVLINK2       {.start_s = 20.9 * MICRO, .frac = 0.9}
 #define NVLINK3       {.start_s = 40.1 * MICRO, .frac = 0.768}
 #define NVLINK3_CUT   {.start_s = 40.1 * MICRO, .frac = 0.87}
 #define NVLINK4       {.start_s = 25 * MICRO, .frac = 0.87}
 #define INFINIBAND    {.start_s = 20 * MICRO, .frac = 1}
+/* A link of MI300X has 64 GB/s, of which 48 are usable (AMD, "Understanding RCCL Bandwidth and xGMI
+ * Performance", 2025), 0.815 of the messages' 0.92. Its start is assumed, and so are
+ * rings over PCIe. */
+#define XGMI          {.start_s = 25 * MICRO, .frac = 0.815}
+#define PCIE_RING     {.start_s = 25 * MICRO, .frac = 1}
 
 /* Reached share of the data sheet's rate. Tensor parallelism over two nodes takes 92 % of 8 HDR
  * links (rows vtrain-multi-022 to -026); NVLink's messages are assumed to do the same. */
 #define ETA_LINK 0.92
+
+/* GB/s of PCIe x16 each way that messages reach, before ETA_LINK: see the memory of a node. */
+#define PCIE4 (25 / ETA_LINK)
+#define PCIE5 (50 / ETA_LINK)
 
 /* Memory of a node, from data sheets of the systems: NVIDIA DGX; GB with 36 Grace and LPDDR5X; Piz
  * Daint's Xeon E5-2690 v3 with DDR4-2133. A socket has eight or twelve channels. PCIe x16 reaches
@@ -157,6 +57,11 @@ const struct pp_device pp_device_presets[] = {
 #define TIERS_H100    HOST(2048 * GIB, 614.4 * GIGA, 50 * GIGA), DRIVES(8, 3.2 * GIGA)
 #define TIERS_B200    HOST(2048 * GIB, 716.8 * GIGA, 50 * GIGA), DRIVES(8, 3.2 * GIGA)
 #define TIERS_GRACE   HOST(17e12, 18.4e12, 450 * GIGA), DRIVES(18 * 8, 3.2 * GIGA)
+#define TIERS_GH200   HOST(480 * GIGA, 2048 * GIGA, 450 * GIGA)
+#define TIERS_MI300X  HOST(2048 * GIB, 614.4 * GIGA, 50 * GIGA), DRIVES(8, 3.2 * GIGA)
+#define TIERS_L40S    HOST(1536 * GIB, 409.6 * GIGA, 25 * GIGA), DRIVES(2, 3.2 * GIGA)
+#define TIERS_RTX4090 HOST(512 * GIB, 204.8 * GIGA, 25 * GIGA), DRIVES(1, 3.2 * GIGA)
+#define TIERS_RTX5090 HOST(512 * GIB, 460.8 * GIGA, 50 * GIGA), DRIVES(1, 3.2 * GIGA)
 #define TIERS_DAINT   HOST(64 * GIB, 68.3 * GIGA, 12.5 * GIGA)
 
 /* A generation of links: in a node at `rate`, between nodes at `out`, both in GB/s. */
@@ -200,6 +105,12 @@ const struct pp_cluster pp_cluster_presets[] = {
      .device = DEVICE_GB300, .gpus_per_node = 72, LINKS(ALPHA_NVLINK4, NVLINK4, 900, 100),
      FAT_TREE(72, 0), TIERS_GRACE, .other_bytes = 4 * GIB,
      .source = "NVIDIA GB300 NVL72 data sheet: NVLink 5, 1.8 TB/s both ways; ConnectX-8 800 Gb/s"},
+    {.name = "gh200", .title = "4 GH200 a node, wired to each other; 4x200 Gb/s Slingshot",
+     .device = DEVICE_GH200, .gpus_per_node = 4, LINKS(ALPHA_NVLINK4, NVLINK4, 450, 25),
+     .mesh_links = 3, FAT_TREE(4, 0), TIERS_GH200, .other_bytes = 4 * GIB,
+     .source = "Fusco et al. 2024 (arXiv 2408.11556), node of Alps: 150 GB/s each way between any "
+               "two, 200 Gb/s each, 120 GB of LPDDR5X; its dragonfly is taken for one that never "
+               "blocks"},
     {.name = "h100", .title = "DGX H100: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_H100, .gpus_per_node = 8, LINKS(ALPHA_NVLINK4, NVLINK4, 450, 50),
      FAT_TREE(8, 32), TIERS_H100, .other_bytes = 4 * GIB,
@@ -214,6 +125,21 @@ const struct pp_cluster pp_cluster_presets[] = {
      .device = DEVICE_H800, .gpus_per_node = 8, LINKS(ALPHA_NVLINK4, NVLINK4, 200, 50),
      FAT_TREE(8, 32), TIERS_H100, .other_bytes = 4 * GIB,
      .source = "as h100 with NVLink at 400 GB/s both ways"},
+    {.name = "l40s", .title = "8 L40S on PCIe 4, 4x100 Gb/s Ethernet",
+     .device = DEVICE_L40S, .gpus_per_node = 8, LINKS(ALPHA_PCIE, PCIE_RING, PCIE4, 6.25),
+     .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 4, .is_pcie = true},
+     TIERS_L40S, .other_bytes = 3 * GIB,
+     .source = "AWS EC2 g6e.48xlarge: 8 L40S, 1,536 GiB, 400 Gb/s; no NVLink"},
+    {.name = "mi300x", .title = "8 MI300X, Infinity Fabric mesh; 8x400 Gb/s InfiniBand, fat tree",
+     .device = DEVICE_MI300X, .gpus_per_node = 8, LINKS(ALPHA_NVLINK4, XGMI, 448, 50),
+     .mesh_links = 7, FAT_TREE(8, 32), TIERS_MI300X, .other_bytes = 4 * GIB,
+     .source = "AMD Instinct MI300X platform data sheet: 7 links of 128 GB/s both ways, one to each "
+               "other device; 8x 400 Gb/s a node as in Azure ND MI300X v5"},
+    {.name = "mi325x", .title = "8 MI325X, Infinity Fabric mesh; 8x400 Gb/s InfiniBand, fat tree",
+     .device = DEVICE_MI325X, .gpus_per_node = 8, LINKS(ALPHA_NVLINK4, XGMI, 448, 50),
+     .mesh_links = 7, FAT_TREE(8, 32), TIERS_MI300X, .other_bytes = 4 * GIB,
+     .source = "AMD Instinct MI325X platform data sheet: 7 links of 128 GB/s both ways, one to each "
+               "other device; network as mi300x"},
     {.name = "p100-daint", .title = "Piz Daint XC50: one P100 per node, Aries dragonfly",
      .device = DEVICE_P100, .gpus_per_node = 1,
      .intra = {10 * MICRO, 12 * GIGA}, .inter = {10 * MICRO, 10.2 * GIGA},
@@ -225,6 +151,18 @@ const struct pp_cluster pp_cluster_presets[] = {
                "in a chassis 5.25 GB/s links, of which a flow uses two, one by a detour; 3 x 5.25 "
                "GB/s between chassis; 4.7 GB/s optical ports, 960 a group, here 72 to each of 13 "
                "other groups"},
+    {.name = "rtx4090", .title = "8 RTX 4090 on PCIe 4, one 100 Gb/s card",
+     .device = DEVICE_RTX4090, .gpus_per_node = 8, LINKS(ALPHA_PCIE, PCIE_RING, PCIE4, 1.5625),
+     .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 1, .is_pcie = true},
+     TIERS_RTX4090, .other_bytes = 1.5 * GIB,
+     .source = "PCIe 4.0 x16, no NVLink, no peer access; host and network assumed: 8 channels of "
+               "DDR4-3200, 100 Gb/s"},
+    {.name = "rtx5090", .title = "8 RTX 5090 on PCIe 5, one 100 Gb/s card",
+     .device = DEVICE_RTX5090, .gpus_per_node = 8, LINKS(ALPHA_PCIE, PCIE_RING, PCIE5, 1.5625),
+     .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 1, .is_pcie = true},
+     TIERS_RTX5090, .other_bytes = 1.5 * GIB,
+     .source = "PCIe 5.0 x16, no NVLink, no peer access; host and network assumed: 12 channels of "
+               "DDR5-4800, 100 Gb/s"},
     {.name = "v100-16", .title = "DGX-1 V100 16GB: 4x100 Gb/s EDR InfiniBand, fat tree",
      .device = DEVICE_V100_16, .gpus_per_node = 8, LINKS(ALPHA_NVLINK2, NVLINK2_MESH, 150, 6.25),
      .is_cube_mesh = true, FAT_TREE(4, 0), TIERS_DGX1, .other_bytes = 1.5 * GIB,

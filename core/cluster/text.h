@@ -14,3 +14,5 @@ enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word
                                   struct pp_error *err);
 /* Finishes after the last key: a key of one fabric chooses it; PP_EINVAL for contradicting keys. */
 enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_error *err);
+/* Is true if a key changed the peak or the memory of the device: it is not the preset's then. */
+bool pp_cluster_has_own_device(const struct pp_cluster_text *text);

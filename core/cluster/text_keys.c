@@ -26,7 +26,7 @@ static enum pp_status read_count(const char *value, int high, int *count, struct
 {
     int64_t number;
 
-    PP_TRY(pp_units_parse_int(value, 1, high, &number, err));
+    PP_TRY(pp_units_parse_whole(value, 1, high, &number, err));
     *count = (int)number;
     return PP_OK;
 }
@@ -107,6 +107,7 @@ static enum pp_status set_pcie(struct pp_cluster_text *text, const char *value,
 {
     text->cluster.fabric.is_pcie = true;
     text->cluster.is_cube_mesh = false;
+    text->cluster.mesh_links = 0;
     return set_intra(text, value, err);
 }
 
@@ -343,6 +344,11 @@ static unsigned bit_of(const struct key *key)
 static bool is_given(const struct pp_cluster_text *text, const char *word)
 {
     return text->given & bit_of(find_key(word));
+}
+
+bool pp_cluster_has_own_device(const struct pp_cluster_text *text)
+{
+    return is_given(text, "peak") || is_given(text, "memory") || is_given(text, "hbm");
 }
 
 enum pp_status pp_cluster_set_key(struct pp_cluster_text *text, const char *word, const char *value,

@@ -12,6 +12,7 @@ struct input {
     struct pp_link intra, inter;
     struct pp_ring_link intra_ring, inter_ring;
     bool is_cube_mesh;
+    int mesh_links;
     double bytes;
 };
 
@@ -143,7 +144,9 @@ static double mesh_frac(int members)
 
 static double node_rate(const struct input *in)
 {
-    return in->intra.bytes_per_s * (in->is_cube_mesh ? mesh_frac((int)in->g) : 1);
+    const double links = in->mesh_links > 0 ? fmin((in->g - 1) / in->mesh_links, 1) : 1;
+
+    return in->intra.bytes_per_s * (in->is_cube_mesh ? mesh_frac((int)in->g) : links);
 }
 
 static double start_s(const struct input *in)
@@ -242,6 +245,7 @@ struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algor
                              .intra_ring = links->intra_ring,
                              .inter_ring = links->inter_ring,
                              .is_cube_mesh = links->is_cube_mesh,
+                             .mesh_links = links->mesh_links,
                              .bytes = bytes};
 
     assert(rules[algorithm][kind]);

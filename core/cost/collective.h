@@ -18,6 +18,7 @@ struct pp_device_links {
     struct pp_link intra, inter;                /* reached bandwidths */
     struct pp_ring_link intra_ring, inter_ring; /* for `auto`; 0 = as the links */
     bool is_cube_mesh;
+    int mesh_links;
 };
 
 enum pp_algorithm {

@@ -325,7 +325,8 @@ static void check_collective(struct importer *m, const struct pp_nccl_log *log, 
         .inter = {c->inter.alpha_s, c->inter.bytes_per_s * c->eta_link},
         .intra_ring = c->intra_ring,
         .inter_ring = c->inter_ring,
-        .is_cube_mesh = c->is_cube_mesh};
+        .is_cube_mesh = c->is_cube_mesh,
+        .mesh_links = c->mesh_links};
     const double predicted_s =
         pp_collective_s(pp_collective_time(kind, PP_ALGORITHM_AUTO, group, &links, largest->bytes));
     char bytes[PP_UNITS_TEXT_BYTES], took[PP_UNITS_TEXT_BYTES], predicted[PP_UNITS_TEXT_BYTES];

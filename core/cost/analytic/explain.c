@@ -140,6 +140,16 @@ static void explain_start(const struct pp_cost_inputs *in, FILE *out)
                 TIME(links.intra_ring.start_s), TIME(links.inter_ring.start_s));
 }
 
+/* Returns the share of the links of a node that its devices use, for nodes without a switch. */
+static const char *mesh_text(enum pp_algorithm algorithm, const struct pp_device_links *links)
+{
+    if (algorithm != PP_ALGORITHM_AUTO)
+        return "";
+    return links->is_cube_mesh     ? " x rings/6 of the cube mesh"
+           : links->mesh_links > 0 ? " x (g-1)/links of the mesh"
+                                   : "";
+}
+
 static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
 {
     const bool is_sharded = pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1,
@@ -157,12 +167,10 @@ static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
                 in->algorithm == PP_ALGORITHM_AUTO ? "" : " by ",
                 in->algorithm == PP_ALGORITHM_AUTO ? "" : pp_algorithm_names[in->algorithm],
                 formula->remark, formula->node, TEXT(links.intra.bytes_per_s, PP_UNIT_BYTES_PER_S),
-                in->algorithm == PP_ALGORITHM_AUTO && links.is_cube_mesh
-                    ? " x rings/6 of the cube mesh"
-                    : "",
-                formula->network, TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S),
-                formula->node_rounds, TIME(links.intra.alpha_s), is_ring ? "or" : "+",
-                formula->network_rounds, TIME(links.inter.alpha_s));
+                mesh_text(in->algorithm, &links), formula->network,
+                TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S), formula->node_rounds,
+                TIME(links.intra.alpha_s), is_ring ? "or" : "+", formula->network_rounds,
+                TIME(links.inter.alpha_s));
         explain_start(in, out);
     }
     fprintf(out,

@@ -20,6 +20,7 @@ struct pp_device_links pp_analytic_links(const struct pp_cost_inputs *in)
         .intra_ring = in->cluster->intra_ring,
         .inter_ring = in->cluster->inter_ring,
         .is_cube_mesh = in->cluster->is_cube_mesh,
+        .mesh_links = in->cluster->mesh_links,
     };
 }
 

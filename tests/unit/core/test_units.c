@@ -135,6 +135,28 @@ Test(units, bad_quantities_are_refused_and_leave_the_value)
     }
 }
 
+Test(units, whole_numbers_may_have_prefixes_and_exponents)
+{
+    static const struct {
+        const char *text;
+        int64_t value; /* 0: refused */
+    } cases[] = {{"12", 12},     {"1k", 1000}, {"1e3", 1000}, {"2.5k", 2500}, {"4Ki", 4096},
+                 {"1.5", 0},     {"-1", 0},    {"1e9", 0},    {"8GB", 0},     {"", 0},
+                 {"0.0001k", 0}, {"1e-1", 0},  {"nan", 0},    {"1 k", 1000},  {"007", 7},
+                 {"0x10", 0},    {"1e400", 0}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pp_error err = {0};
+        int64_t value = 0;
+        const enum pp_status status = pp_units_parse_whole(cases[i].text, 1, 1000000, &value, &err);
+        cr_assert_eq(status, cases[i].value > 0 ? PP_OK : PP_EINVAL, "'%s'", cases[i].text);
+        cr_assert_eq(value, cases[i].value, "'%s'", cases[i].text);
+    }
+    int64_t value;
+    cr_assert_eq(pp_units_parse_whole("9223372036854775807", 0, INT64_MAX, &value, NULL), PP_OK);
+    cr_assert_eq(value, INT64_MAX);
+}
+
 Test(units, integers_have_bounds)
 {
     struct pp_error err = {0};

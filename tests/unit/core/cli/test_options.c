@@ -216,7 +216,7 @@ static const struct bad {
     {"--pp 65", "1 to 64"},
     {"--pp -4", "1 to 64"},
     {"--pp 4x", "--pp: \"4x\" is not a whole number"},
-    {"--pp 4.0", "not a whole number"},
+    {"--pp 4.5", "not a whole number"},
     {"--pp 99999999999999999999", "1 to 64"},
     {"--depth 2147483648", "the largest is 2147483647"},
     {"--depth -2147483649", "the least is -2147483648"},

@@ -37,8 +37,105 @@ Test(cluster, peaks_are_dense)
     cr_assert_eq(preset_peak("h100"), 989e12);
     cr_assert_eq(preset_peak("h200"), 989e12);
     cr_assert_eq(preset_peak("b200"), 2250e12);
+    cr_assert_eq(preset_peak("mi300x"), 1307.4e12);
+    cr_assert_eq(preset_peak("l40s"), 362.05e12);
+    cr_assert_eq(preset_peak("rtx4090"), 165.2e12);
     cr_assert_eq(preset_peak("v100-dgx1"), 125e12);
     cr_assert_eq(preset_peak("p100-daint"), 9.3e12);
+}
+
+/* A peak is multiprocessors x FLOPs of one in a clock x boost clock, all from architecture white
+ * papers. Sparse figures would need twice the clock. */
+Test(cluster, peaks_are_multiprocessors_times_clocks)
+{
+    static const struct {
+        const char *device;
+        double half_flops, fp32_flops, boost_hz;
+    } rows[] = {
+        {"p100", 256, 128, 1.303e9},    {"v100", 1024, 128, 1.53e9},  {"a100", 2048, 128, 1.41e9},
+        {"h100", 4096, 256, 1.83e9},    {"gh200", 4096, 256, 1.83e9}, {"mi300x", 2048, 256, 2.1e9},
+        {"mi325x", 2048, 256, 2.1e9},   {"l40s", 1024, 256, 2.52e9},  {"rtx4090", 512, 256, 2.52e9},
+        {"rtx5090", 512, 256, 2.407e9},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pp_device *d = pp_device_presets;
+        while (strcmp(d->name, rows[i].device) != 0)
+            d++;
+        const double clocks = d->multiprocessors * rows[i].boost_hz;
+        cr_assert_float_eq(d->half_flops_per_s / (clocks * rows[i].half_flops), 1, 0.02, "%s: %g",
+                           d->name, d->half_flops_per_s);
+        /* vectors of a H100 may run at 1.98 GHz */
+        cr_assert_float_eq(d->fp32_flops_per_s / (clocks * rows[i].fp32_flops), 1, 0.09, "%s: %g",
+                           d->name, d->fp32_flops_per_s);
+    }
+}
+
+/* Each narrower precision doubles the rate, but fp4 of later devices. */
+Test(cluster, precisions_double_the_rate)
+{
+    for (const struct pp_device *d = pp_device_presets; d->name != NULL; d++) {
+        cr_assert_geq(d->half_flops_per_s, 2 * d->fp32_flops_per_s * 0.999, "%s", d->name);
+        if (d->fp8_flops_per_s > 0)
+            cr_assert_float_eq(d->fp8_flops_per_s / d->half_flops_per_s, 2, 0.03, "%s", d->name);
+        if (d->fp4_flops_per_s > 0)
+            cr_assert_geq(d->fp4_flops_per_s, 2 * d->fp8_flops_per_s, "%s", d->name);
+    }
+}
+
+/* A device that was not measured has the fitted constants of the one that it names. */
+Test(cluster, borrowed_constants_are_those_of_a_measured_device)
+{
+    int count = 0;
+
+    for (const struct pp_device *d = pp_device_presets; d->name != NULL; d++) {
+        if (d->constants_of == NULL)
+            continue;
+        const struct pp_device *of = pp_device_presets;
+        while (of->name != NULL && strcmp(of->name, d->constants_of) != 0)
+            of++;
+        cr_assert_not_null(of->name, "%s", d->name);
+        cr_assert_null(of->constants_of, "%s", d->name);
+        cr_assert(d->gemm_eta == of->gemm_eta && d->memory_eta == of->memory_eta &&
+                      d->attention_eta == of->attention_eta && d->launch_s == of->launch_s,
+                  "%s", d->name);
+        count++;
+    }
+    cr_assert_eq(count, 6);
+}
+
+/* Links of a mesh are those to the other devices of the node, and its rate is their sum. */
+Test(cluster, a_mesh_has_a_link_to_each_other_device)
+{
+    static const struct {
+        const char *name;
+        double link_bytes_per_s;
+    } meshes[] = {{"gh200", 150e9}, {"mi300x", 64e9}, {"mi325x", 64e9}};
+
+    for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++) {
+        const struct pp_cluster *c = pp_cluster_presets;
+        while (strcmp(c->name, meshes[i].name) != 0)
+            c++;
+        cr_assert_eq(c->mesh_links, c->gpus_per_node - 1);
+        cr_assert_float_eq(c->intra.bytes_per_s, c->mesh_links * meshes[i].link_bytes_per_s, 1);
+    }
+}
+
+Test(cluster, a_device_of_other_peak_or_memory_is_custom)
+{
+    static const char *const texts[][2] = {
+        {"gpu:8 peak:1307TF memory:192GB", "custom (based on h100)"},
+        {"device:a100 hbm:2TB/s", "custom (based on a100)"},
+        {"gpu:8 nic:8x200Gb/s", "H100-SXM 80GB"},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pp_error err = {0};
+        struct pp_cluster c;
+        cr_assert_eq(pp_cluster_load(arena, texts[i][0], &c, &err), PP_OK, "%s", err.message);
+        cr_assert_str_eq(c.device.title, texts[i][1]);
+    }
 }
 
 Test(cluster, a_text_overrides_what_it_names)

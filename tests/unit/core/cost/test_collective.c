@@ -180,6 +180,30 @@ Test(collective, one_member_costs_nothing_and_more_bytes_take_longer)
         }
 }
 
+/* Devices of a full mesh reach each other over g - 1 of their links. */
+Test(collective, a_full_mesh_has_a_link_for_each_other_member)
+{
+    const struct pp_device_links mesh = {
+        .intra = {0, 70e9}, .inter = {0, 1e9}, .intra_ring = {.frac = 1}, .mesh_links = 7};
+    const enum pp_op_kind kinds[] = {PP_AR, PP_RS, PP_A2A};
+
+    for (size_t i = 0; i < PP_COUNT(kinds); i++)
+        for (int g = 2; g <= 8; g++) {
+            struct pp_device_links links = mesh;
+            links.mesh_links = 0;
+            links.intra.bytes_per_s *= (g - 1) / 7.0;
+            cr_assert_float_eq(pp_collective_s(pp_collective_time(kinds[i], PP_ALGORITHM_AUTO,
+                                                                  group_of(g, 1), &mesh, 7e9)),
+                               pp_collective_s(pp_collective_time(kinds[i], PP_ALGORITHM_AUTO,
+                                                                  group_of(g, 1), &links, 7e9)),
+                               1e-12);
+        }
+    /* two members, one link: 2 x 1/2 x 7 GB over 10 GB/s */
+    cr_assert_float_eq(
+        pp_collective_s(pp_collective_time(PP_AR, PP_ALGORITHM_AUTO, group_of(2, 1), &mesh, 7e9)),
+        0.7, 1e-9);
+}
+
 /* Constants of the presets, fitted on these rows. A100 and V100 each have a start, a step and a
  * bandwidth; a cube mesh has a number of rings. No row is further off than 21 %, the mean is 6 %.
  * Two effects remain. NCCL changes its protocol at some MiB, and five members of a DGX-1 lose a
