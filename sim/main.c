@@ -43,7 +43,7 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     bool is_answered;
 
     if (argc == 1) {
-        pp_options_short_help(&pp_sim_cli, stderr, width);
+        pp_options_short_help(&pp_sim_cli, -1, stderr, width);
         return pp_error_set(err, PP_EINVAL,
                             "nothing to do; try: pipesim --schedule chimera --gpus 2048");
     }

@@ -2,7 +2,14 @@
 #include "core/cli/table.h"
 #include "core/text/terminal.h"
 
-enum { COLUMN = 26, WIDTH_MIN = 40, WIDTH_DEFAULT = 80, SCREEN_LINES = 24, SHORT_EXAMPLES = 4 };
+enum {
+    COLUMN = 26,
+    WIDTH_MIN = 40,
+    WIDTH_DEFAULT = 80,
+    SCREEN_LINES = 24,
+    COMMAND_LINES = 40,
+    SHORT_EXAMPLES = 4
+};
 
 /* Prints `left` indented by two blanks, and `right` wrapped in its own column. */
 static void print_pair(FILE *out, const char *left, const char *right, int width)
@@ -38,7 +45,10 @@ static void print_option(const struct pp_cli *cli, const struct pp_option *optio
 
 static void print_groups(const struct pp_cli *cli, int command, FILE *out, int width)
 {
+    bool has_aliases = false;
+
     for (int i = 0; i < cli->option_count; i++) {
+        has_aliases |= cli->options[i].aliases && pp_option_is_in(&cli->options[i], command);
         if (!pp_option_opens_group(cli, command, i))
             continue;
         fprintf(out, "\n%s:\n", pp_option_group(&cli->options[i]));
@@ -46,6 +56,13 @@ static void print_groups(const struct pp_cli *cli, int command, FILE *out, int w
             if (pp_option_is_in(&cli->options[j], command) &&
                 !strcmp(pp_option_group(&cli->options[i]), pp_option_group(&cli->options[j])))
                 print_option(cli, &cli->options[j], command, out, width);
+    }
+    if (has_aliases) {
+        struct pp_option_text text;
+        snprintf(text.bytes, sizeof text.bytes,
+                 "Other names of options, such as those of frameworks: %s help man", cli->program);
+        fputc('\n', out);
+        pp_text_wrap(out, width, 0, 0, text.bytes);
     }
     fprintf(out, "\nHelp:\n");
     print_pair(out, "-h", "one screen of help", width);
@@ -92,7 +109,7 @@ static int print_examples(const struct pp_cli *cli, int command, FILE *out, int 
     return lines;
 }
 
-/* Prints the first sentence of help, without its period, on one line cut at the screen's edge. */
+/* Prints the first sentence of help, without its period, on one line cut after a word. */
 static void print_option_line(const struct pp_option *option, FILE *out, int width)
 {
     const char *help = option->help ? option->help : "", *end = strstr(help, ". ");
@@ -103,8 +120,11 @@ static void print_option_line(const struct pp_option *option, FILE *out, int wid
     int length = end ? (int)(end - help) : (int)strlen(help);
     if (length > 0 && help[length - 1] == '.')
         length--;
-    if (length > width - at)
+    if (length > width - at) { /* cut after a word */
         length = width > at ? width - at : 0;
+        while (length > 0 && help[length] != ' ')
+            length--;
+    }
     fprintf(out, "  %-*s%.*s\n", at - 2, left.bytes, length, help);
 }
 
@@ -123,29 +143,71 @@ static int print_command_names(const struct pp_cli *cli, FILE *out, int width)
     return pp_text_wrap(out, width, 10, 10, names.bytes);
 }
 
-void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width)
+/* Prints the options that -h marks, or all if none is; returns the lines that are left. */
+static int print_marked(const struct pp_cli *cli, int command, FILE *out, int lines, int width)
 {
-    const int columns_out = fit_width(width);
     bool has_common = false;
 
-    fprintf(out, "%s: %s\nusage: ", cli->program, cli->summary);
-    int lines = SCREEN_LINES - 5; /* the title, two blank lines, a heading, the last line */
-    lines -= pp_text_wrap(out, columns_out, 7, 11, cli->commands[0].usage);
-    lines -= print_command_names(cli, out, columns_out);
-    lines -= print_examples(cli, -1, out, SHORT_EXAMPLES, columns_out);
     for (int i = 0; i < cli->option_count; i++)
-        has_common |= cli->options[i].is_common;
-    fprintf(out, "\nThe most important options:\n");
+        has_common |= cli->options[i].is_common && pp_option_is_in(&cli->options[i], command);
     for (int i = 0; i < cli->option_count && lines > 0; i++) {
         const struct pp_option *option = &cli->options[i];
-
-        if (has_common ? option->is_common : pp_option_is_in(option, 0)) {
-            print_option_line(option, out, columns_out);
-            lines--;
-        }
+        const bool is_shown = has_common ? option->is_common : command >= 0 || option->commands & 1;
+        if (!is_shown || !pp_option_is_in(option, command))
+            continue;
+        print_option_line(option, out, width);
+        lines--;
     }
-    fprintf(out, "\nEverything: %s --help; one command: %s COMMAND --help\n", cli->program,
+    return lines;
+}
+
+/* Prints the unmarked options of a command that the default command lacks. */
+static void print_own(const struct pp_cli *cli, int command, FILE *out, int lines, int width)
+{
+    for (int i = 0; i < cli->option_count && lines > 0; i++) {
+        const struct pp_option *option = &cli->options[i];
+        if (option->is_common || !pp_option_is_in(option, command) || pp_option_is_in(option, 0))
+            continue;
+        print_option_line(option, out, width);
+        lines--;
+    }
+}
+
+static void short_help_of_all(const struct pp_cli *cli, FILE *out, int width)
+{
+    int lines = SCREEN_LINES - 5; /* the title, two blank lines, a heading, the last line */
+
+    fprintf(out, "%s: %s\nusage: ", cli->program, cli->summary);
+    lines -= pp_text_wrap(out, width, 7, 11, cli->commands[0].usage);
+    lines -= print_command_names(cli, out, width);
+    lines -= print_examples(cli, -1, out, SHORT_EXAMPLES, width);
+    fprintf(out, "\nThe most important options:\n");
+    print_marked(cli, -1, out, lines, width);
+    fprintf(out, "\nEverything: %s --help; one command: %s COMMAND -h\n", cli->program,
             cli->program);
+}
+
+void pp_options_short_help(const struct pp_cli *cli, int command, FILE *out, int width)
+{
+    const int columns_out = fit_width(width);
+    const struct pp_command *c = command < 0 ? NULL : &cli->commands[command];
+    int lines = COMMAND_LINES - 4; /* two blank lines, a heading, the last line */
+
+    if (!c) {
+        short_help_of_all(cli, out, columns_out);
+        return;
+    }
+    fprintf(out, "%s %s: ", cli->program, c->name);
+    lines -= pp_text_wrap(out, columns_out, (int)strlen(cli->program) + (int)strlen(c->name) + 3, 2,
+                          c->summary);
+    fputs("usage: ", out);
+    lines -= pp_text_wrap(out, columns_out, 7, 11, c->usage);
+    lines -= print_examples(cli, command, out, SHORT_EXAMPLES, columns_out);
+    fprintf(out, "\nThe most important options:\n");
+    lines = print_marked(cli, command, out, lines, columns_out);
+    if (command > 0)
+        print_own(cli, command, out, lines, columns_out);
+    fprintf(out, "\nEverything: %s %s --help\n", cli->program, c->name);
 }
 
 static void print_topics(const struct pp_cli *cli, FILE *out, int width)

@@ -65,7 +65,7 @@ static void print_option(const struct pp_cli *cli, const struct pp_option *optio
     print_line(out, ".TP\n\\fB", text.bytes, "\\fR");
     if (argument)
         print_line(out, " \\fI", argument + 1, "\\fR");
-    pp_option_describe(option, &text);
+    pp_option_describe_all(option, &text);
     pp_option_describe_commands(cli, option, &text);
     fputc('\n', out);
     print_filled(out, text.length > 0 ? text.bytes : "No description.");

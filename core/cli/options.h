@@ -130,8 +130,9 @@ const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, con
 /* Returns the same command, with names and order of the table, quoted for a shell if needed. */
 const char *pp_options_command(struct pp_arena *arena, const struct pp_parsed *parsed);
 
-/* `width` is in columns, 0 = unknown: 80. command -1: all commands. */
-void pp_options_short_help(const struct pp_cli *cli, FILE *out, int width);
+/* `width` is in columns, 0 = unknown: 80. command -1: all commands. The short help of all commands
+ * has at most 24 lines, that of a command at most 40. */
+void pp_options_short_help(const struct pp_cli *cli, int command, FILE *out, int width);
 void pp_options_help(const struct pp_cli *cli, int command, FILE *out, int width);
 void pp_options_man(const struct pp_cli *cli, const char *version, FILE *out); /* roff, man(7) */
 enum pp_shell { PP_SHELL_BASH, PP_SHELL_ZSH, PP_SHELL_FISH };

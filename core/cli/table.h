@@ -50,8 +50,9 @@ struct pp_option_text {
 };
 /* Writes "-o, --output FILE". */
 void pp_option_spell(const struct pp_option *option, struct pp_option_text *text);
-/* Writes help, kind of value, default, repetition, other names. */
+/* Writes help, kind of value, default, repetition; the second also other names. */
 void pp_option_describe(const struct pp_option *option, struct pp_option_text *text);
+void pp_option_describe_all(const struct pp_option *option, struct pp_option_text *text);
 /* Appends "[only sweep, plot]" for an option that the default command lacks. */
 void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,
                                  struct pp_option_text *text);

@@ -79,7 +79,23 @@ static void add_kind(const struct pp_option *option, struct pp_option_text *text
     }
 }
 
-void pp_option_describe(const struct pp_option *option, struct pp_option_text *text)
+/* Adds the other names of more than a letter, after "(" or what else is in brackets. */
+static const char *add_aliases(const struct pp_option *option, const char *separator,
+                               struct pp_option_text *text)
+{
+    const char *before = "also ";
+
+    for (const char *const *alias = option->aliases; alias && *alias; alias++) {
+        if (!(*alias)[1])
+            continue;
+        add(text, "%s%s--%s", *before == ',' ? "" : separator, before, *alias);
+        before = ", ";
+        separator = "; ";
+    }
+    return separator;
+}
+
+static void describe(const struct pp_option *option, bool has_aliases, struct pp_option_text *text)
 {
     const char *separator = " (";
     struct pp_option_text kind = {.length = 0};
@@ -99,16 +115,20 @@ void pp_option_describe(const struct pp_option *option, struct pp_option_text *t
         add(text, "%smay be repeated", separator);
         separator = "; ";
     }
-    const char *before = "also ";
-    for (const char *const *alias = option->aliases; alias && *alias; alias++) {
-        if (!(*alias)[1])
-            continue;
-        add(text, "%s%s--%s", *before == ',' ? "" : separator, before, *alias);
-        before = ", ";
-        separator = "; ";
-    }
+    if (has_aliases)
+        separator = add_aliases(option, separator, text);
     if (!strcmp(separator, "; "))
         add(text, ")");
+}
+
+void pp_option_describe(const struct pp_option *option, struct pp_option_text *text)
+{
+    describe(option, false, text);
+}
+
+void pp_option_describe_all(const struct pp_option *option, struct pp_option_text *text)
+{
+    describe(option, true, text);
 }
 
 void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,

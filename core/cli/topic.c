@@ -86,7 +86,10 @@ static enum pp_status print_topic(const struct pp_cli *cli, const char *topic, F
         return PP_OK;
     if (explained)
         fputc('\n', out);
-    pp_options_help(cli, command, out, width);
+    if (command >= 0)
+        pp_options_short_help(cli, command, out, width);
+    else
+        pp_options_help(cli, command, out, width);
     return PP_OK;
 }
 
@@ -96,7 +99,7 @@ enum pp_status pp_options_answer(const struct pp_parsed *parsed, FILE *out, int 
     const struct pp_cli *cli = parsed->cli;
     *is_answered = true;
     if (parsed->wants_short_help)
-        pp_options_short_help(cli, out, width);
+        pp_options_short_help(cli, parsed->has_command ? parsed->command : -1, out, width);
     else if (parsed->wants_help)
         pp_options_help(cli, parsed->command == 0 ? -1 : parsed->command, out, width);
     else if (!strcmp(cli->commands[parsed->command].name, "help"))

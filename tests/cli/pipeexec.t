@@ -25,7 +25,7 @@ $ pipeexec -h
 >   --steps K               Training steps
 >   --clock CLOCK           How time is measured
 >
-> Everything: pipeexec --help; one command: pipeexec COMMAND --help
+> Everything: pipeexec --help; one command: pipeexec COMMAND -h
 $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 > Machine:
 >   --backend NAME          Where work runs. cuda: all ranks on the first visible
@@ -33,7 +33,7 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           process, and the processes take the GPUs of their host
 >                           in turn. fake: on the CPU, in the worst order that the
 >                           events of the program allow. (cpu, cuda or fake;
->                           default cpu; also --device)
+>                           default cpu)
 >   --device-mode MODE      How ranks share a GPU. serial: one op at a time, so
 >                           that each op takes as long as it would alone. streams:
 >                           each rank, channel and sum has its own CUDA stream,
@@ -110,8 +110,7 @@ $ pipeexec help man | sed -n '/^.fBrun/,/^.TP/p; /EXIT STATUS/,/^2/p'
 $ pipeexec --help | sed -n '/^  --micro-batches/,/^  --pipe/p; /^  --lr /,/^  --min/p'
 >   --micro-batches N       Micro-batches per step of one replica. Its pipelines
 >                           share them. (1 to 1048576; default 8, or the next
->                           above that the schedule accepts; also
->                           --num-microbatches)
+>                           above that the schedule accepts)
 >   --pipelines 2f          Number of pipelines of a bidirectional schedule
 >   --lr X                  Learning rate of AdamW. (a number such as 1e-3;
 >                           default 1e-3)
