@@ -223,10 +223,10 @@ static const char *value_of(struct pp_arena *arena, const json_t *value)
 static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object,
                             const struct pp_model *model, int *seq)
 {
-    const char *notes = "", *separator = "not used: ";
+    const char *notes = "", *separator = "not used from the file: ";
 
     if (model->window.keys == 0 && has_windows(object)) {
-        notes = "not used: layer_types";
+        notes = "not used from the file: layer_types";
         separator = ", ";
     }
 
@@ -239,7 +239,7 @@ static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object
         separator = ", ";
     }
     if (*seq > LONG_SEQ) {
-        notes = pp_arena_printf(arena, "%s%ssequence length %d of at most %d", notes,
+        notes = pp_arena_printf(arena, "%s%ssequence length %d (the file allows %d)", notes,
                                 notes[0] != '\0' ? "; " : "", LONG_SEQ, *seq);
         *seq = LONG_SEQ;
     }

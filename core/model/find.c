@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *alias, *name;
@@ -37,12 +38,24 @@ static const struct {
     {"llama3.1-8b", "llama3-8b"},
     {"llama3.1-70b", "llama3-70b"},
     {"llama3.1-405b", "llama3-405b"},
+    {"llama-3.3-70b", "llama3-70b"},
+    {"llama3.3-70b", "llama3-70b"},
+    {"deepseek-r1", "deepseek-v3"},
 };
 enum { ALIASES = PP_COUNT(aliases) };
 
 const char *pp_model_name(int i)
 {
     return pp_model_presets[i].name;
+}
+
+/* Is true for "70B": a size alone. */
+static bool is_size(const char *name)
+{
+    const size_t digits = strspn(name, "0123456789.");
+
+    return digits > 0 && name[digits] != '\0' && strchr("mMbBtT", name[digits]) != NULL &&
+           name[digits + 1] == '\0';
 }
 
 static enum pp_status unknown_model(struct pp_arena *arena, const char *name, struct pp_error *err)
@@ -53,6 +66,11 @@ static enum pp_status unknown_model(struct pp_arena *arena, const char *name, st
     for (const struct pp_model *m = pp_model_presets; m->name != NULL; m++)
         *PP_PUSH(arena, names, count, capacity) = m->name;
     *PP_PUSH(arena, names, count, capacity) = NULL;
+    if (is_size(name))
+        return pp_error_set(err, PP_EINVAL,
+                            "unknown model '%.80s': a model that is known only by its size is "
+                            "--params %s",
+                            name, name);
     const char *near = pp_suggest(name, names);
     if (near != NULL)
         return pp_error_set(err, PP_EINVAL,
@@ -80,11 +98,41 @@ static bool is_path(const char *text)
     return strchr(text, '/') != NULL || pp_has_suffix(text, ".json");
 }
 
+/* Is true for "OWNER/NAME", as the hub writes a model, unless it is a file here. */
+static bool is_hub_name(const char *text)
+{
+    const char *slash = strchr(text, '/');
+
+    return slash != NULL && isalnum((unsigned char)*text) && isalnum((unsigned char)slash[1]) &&
+           strchr(slash + 1, '/') == NULL && !pp_has_suffix(text, ".json") &&
+           access(text, F_OK) != 0;
+}
+
+static enum pp_status load_hub_name(struct pp_arena *arena, const char *name,
+                                    struct pp_model *model, struct pp_error *err)
+{
+    static const char meta[] = "Meta-"; /* Meta-Llama-3-70B */
+    const char *own = strchr(name, '/') + 1;
+    bool is_exact = false;
+
+    own += strncmp(own, meta, sizeof meta - 1) == 0 ? sizeof meta - 1 : 0;
+    if (!pp_model_published(arena, own, model, &is_exact) || !is_exact)
+        return pp_error_set(err, PP_EFAIL,
+                            "cannot open %.80s: no such file, and no preset has this name "
+                            "(`pipesim models` lists them). Models of the hub are not downloaded: "
+                            "fetch its config.json and give the path, as in ./config.json",
+                            name);
+    model->notes = pp_arena_printf(arena, "%s is built in as %s", name, model->name);
+    return PP_OK;
+}
+
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err)
 {
     const char *name = name_or_path;
 
+    if (is_hub_name(name))
+        return load_hub_name(arena, name, model, err);
     if (is_path(name))
         return pp_model_from_file(arena, name, model, err);
     for (size_t i = 0; i < ALIASES; i++)
@@ -179,7 +227,7 @@ static bool is_named(const struct plain *given, const char *name, const struct p
     const double size = size_at(given->text + own.length), params = pp_model_params(model);
     return size > 0 ? fabs(size / params - 1) < 0.05
                     : !isdigit((unsigned char)given->text[own.length]) &&
-                          strpbrk(own.text, "0123456789") != NULL;
+                          given->text[own.length] != '.' && strpbrk(own.text, "0123456789") != NULL;
 }
 
 /* Returns the preset with the longest name that fits. */

@@ -64,7 +64,7 @@ struct pp_model {
     int mtp; /* blocks of multi-token prediction, each with a projection of 2h to h and the head
               * again (DeepSeek-V3, section 2.2) */
     double params_override; /* --params: total parameters, 0 = from the dimensions */
-    const char *notes;      /* fields of a file that were not used, "" = none */
+    const char *notes; /* fields of a file that were not used, preset of a hub name; "" = none */
 };
 
 /* BLOCK is a dense block, MOE one with experts. MTP predicts one further token: norms, a
@@ -124,7 +124,9 @@ bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_mode
 extern const struct pp_model pp_model_presets[];
 const char *pp_model_name(int i); /* name of the i-th preset; NULL after the last */
 /* Loads a preset (case and dashes ignored) or a config.json (a path with '/' or ending in .json).
- * Unknown names are PP_EINVAL with a suggestion. */
+ * "meta-llama/Llama-3.1-70B", if it is no file, is the preset of a name on the Hugging Face hub;
+ * the notes of the model say so. Unknown names are PP_EINVAL with a suggestion. Files that are not
+ * there, and hub names without a preset, are PP_EFAIL. */
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err);
 /* Reads a Hugging Face config.json of the families in core/model/families.c. */

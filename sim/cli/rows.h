@@ -24,6 +24,8 @@ PP_OPTIONS_DIALECT(G_SCHEDULE, SHAPE | VERIFY | UNIT)
 
 PP_ROW_INT(gpus, "N", 1, BIG, G_LAYOUT, RUN | 1 << PP_CMD_CLUSTERS | BY_SEARCH, .is_common = true,
     .aliases = PP_NAMES("world-size"), .help = "Total number of devices: tp * cp * pp * dp.")
+PP_ROW_INT(nodes, "N", 1, BIG, G_LAYOUT, RUN | BY_SEARCH, .aliases = PP_NAMES("nnodes"),
+    .help = "Number of nodes of the cluster, in place of --gpus: all devices of N nodes.")
 PP_ROW_INT(tp, "T", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH, .is_common = true,
     .aliases = PP_NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"),
     .help = "Tensor-parallel degree.")
@@ -56,7 +58,8 @@ PP_ROW_TEXT(map, "ORDER", G_LAYOUT, RUN | NEEDS_DEGREES, .default_text = "tp,cp,
 
 PP_ROW_TEXT(model, "NAME|FILE", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "gpt3-175b",
-    .help = "A preset or a Hugging Face config.json. See 'pipesim models'.")
+    .help = "A preset or a Hugging Face config.json. The hub's name of a preset works, too: "
+            "meta-llama/Llama-3.1-70B. See 'pipesim models'.")
 PP_ROW_COUNT(params, "X", G_MODEL, RUN,
     .help = "A model known only by its number of parameters: 7.5e9, 70B.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN | CALIBRATE)
@@ -86,6 +89,9 @@ PP_ROW_TEXT(cluster, "NAME|FILE", G_CLUSTER, RUN, .is_common = true, .offered = 
     .help = "A preset, a text or a file. 'pipesim clusters' names the presets. A text is like "
             "\"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\". A file is a SimGrid "
             "platform; its name ends in .xml or has a /.")
+PP_ROW_TEXT(price, "X/h", G_CLUSTER, REPORT | PLAN,
+    .help = "Price of a device for an hour, such as 2.2/h or $2.20/h. Reports then say what a step "
+            "and 1 T tokens cost.")
 PP_ROW_TEXT(topo, "FILE", G_CLUSTER, CLUSTERS,
     .help = "Output of nvidia-smi topo -m on a node: devices, NVLinks and network cards.")
 PP_ROW_TEXT(link_bw, "NAME=FACTOR", G_WHATIF, RUN, .is_repeatable = true,
@@ -352,8 +358,8 @@ PP_ROW_FLAG(paper, G_PLOT, PLOT | REPORT | UNIT,
 PP_ROW_TEXT(size, "WxH", G_PLOT, PLOT | REPORT | UNIT,
     .help = "Size of the picture in inches, 6x4, or 15x10cm.")
 
-PP_ROW_FLAG(json, G_OUTPUT, REPORT | COMPARE | VALIDATE | PLAN | CHECK | UNIT, .is_common = true,
-    .help = "One JSON object on stdout.")
+PP_ROW_FLAG(json, G_OUTPUT, REPORT | COMPARE | VALIDATE | PLAN | CHECK | LISTS | UNIT,
+    .is_common = true, .help = "One JSON object on stdout.")
 PP_ROW_FLAG(
     gantt, G_OUTPUT, REPORT | UNIT, .is_common = true, .help = "Draw the step in the terminal.")
 PP_ROW_FLAG(explain, G_OUTPUT, REPORT | VALIDATE | UNIT, .is_common = true,

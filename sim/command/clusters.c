@@ -5,6 +5,7 @@
 #include "core/text/file.h"
 #include "core/text/output.h"
 #include "core/units.h"
+#include "sim/command/list_json.h"
 #include "sim/import/cluster_import.h"
 #include "sim/platform/platform.h"
 #include "sim/report/text.h"
@@ -128,6 +129,9 @@ static void print_rings(const struct pp_cluster *c, FILE *out)
     fprintf(out, "  rings    start %g us in node, %g us in fabric; reach %g, %g of messages%s\n",
             node->start_s * 1e6, network->start_s * 1e6, node->frac, network->frac,
             c->is_cube_mesh ? "\n           the node is a cube mesh" : "");
+    if (c->mesh_links > 0)
+        fprintf(out, "           the node is a mesh: g devices use g-1 of their %d links\n",
+                c->mesh_links);
 }
 
 /* Prints the memory tiers of a node. */
@@ -150,25 +154,25 @@ static void print_tiers(struct pp_arena *arena, const struct pp_cluster *c, FILE
 }
 
 /* Ends the line of shares; prints multiprocessors and the peaks of all precisions. */
-static void print_precisions(const struct pp_device *d, FILE *out)
+static void print_precisions(struct pp_arena *arena, const struct pp_device *d, FILE *out)
 {
-    enum { FULL_LINE = 5 }; /* precisions in a line of at most 80 characters */
+    const char *text = "";
 
     if (d->is_attention_unfused)
         fputs("\n           attention unfused", out);
     else
         fprintf(out, ",\n           fused attention %g", d->attention_eta);
-    fprintf(out, "; %d multiprocessors\n           dense TFLOP/s:", d->multiprocessors);
-    for (int i = 0, count = 0; i < PP_PRECISIONS; i++) {
+    fprintf(out, "; %d multiprocessors\n", d->multiprocessors);
+    if (d->constants_of)
+        fprintf(out, "           launch and reached shares are those of %s: not measured\n",
+                d->constants_of);
+    for (int i = 0; i < PP_PRECISIONS; i++) {
         const double peak = pp_device_peak(d, (enum pp_precision)i);
-        if (peak > 0 && count == FULL_LINE)
-            fputs(",\n          ", out);
         if (peak > 0)
-            fprintf(out, "%s %s %g", count % FULL_LINE ? "," : "", pp_precision_names[i],
-                    peak * 1e-12);
-        count += peak > 0;
+            text = pp_arena_printf(arena, "%s%s %s~%g", text, *text ? "," : "",
+                                   pp_precision_names[i], peak * 1e-12);
     }
-    fputc('\n', out);
+    pp_text_paragraph(out, 80, 11, "", pp_arena_printf(arena, "dense TFLOP/s:%s", text));
 }
 
 static void print_cluster(struct pp_arena *arena, const struct pp_cluster *c, FILE *out)
@@ -182,7 +186,7 @@ static void print_cluster(struct pp_arena *arena, const struct pp_cluster *c, FI
             pp_precision_names[d->precision], amount(arena, d->memory_bytes, PP_UNIT_BYTES));
     fprintf(out, " at %s\n           kernel launch %g us, reached of peak: matrix %g, memory %g",
             rate(arena, d->memory_bytes_per_s), d->launch_s * 1e6, d->gemm_eta, d->memory_eta);
-    print_precisions(d, out);
+    print_precisions(arena, d, out);
     fprintf(out, "  in node  %s a device and direction, latency %g us%s\n",
             rate(arena, c->intra.bytes_per_s), c->intra.alpha_s * 1e6,
             c->fabric.is_pcie ? ", through host memory" : "");
@@ -286,6 +290,10 @@ static enum pp_status import_cluster(struct pp_arena *arena, const struct pp_wis
         return pp_platform_print(arena, &import.cluster, wish->gpus, out, err);
     if (output && !strcmp(output, "-"))
         return PP_OK;
+    if (wish->json) {
+        pp_list_clusters_json(&import.cluster, out);
+        return PP_OK;
+    }
     print_cluster(arena, &import.cluster, out);
     print_import(&import, out);
     return PP_OK;
@@ -313,6 +321,9 @@ enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_wish 
         return import_cluster(arena, wish, out, err);
     PP_TRY(check_import(wish, err));
 
+    if (wish->xml && wish->json)
+        return pp_error_set(err, PP_EINVAL,
+                            "--xml and --json are two forms of a cluster: give one");
     if (wish->xml && !flags->operand_count)
         return pp_error_set(err, PP_EINVAL,
                             "--xml prints one cluster: pipesim clusters h100 --xml");
@@ -323,7 +334,14 @@ enum pp_status pp_command_clusters(struct pp_arena *arena, const struct pp_wish 
         PP_TRY(load(arena, flags->operands[0], wish->xml, &c, err));
         if (wish->xml)
             return pp_platform_print(arena, &c, wish->gpus, out, err);
-        print_cluster(arena, &c, out);
+        if (wish->json)
+            pp_list_clusters_json(&c, out);
+        else
+            print_cluster(arena, &c, out);
+        return PP_OK;
+    }
+    if (wish->json) {
+        pp_list_clusters_json(NULL, out);
         return PP_OK;
     }
     for (const struct pp_cluster *c = pp_cluster_presets; c->name; c++) {

@@ -3,6 +3,7 @@
 
 #include "core/model/model.h"
 #include "core/units.h"
+#include "sim/command/list_json.h"
 #include "sim/report/text.h"
 
 #include <strings.h>
@@ -19,6 +20,10 @@ static void print_model(const struct pp_model *m, FILE *out)
 enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                  struct pp_error *err)
 {
+    if (!wish->request.flags->operand_count && wish->json) {
+        pp_list_models_json(NULL, out);
+        return PP_OK;
+    }
     if (!wish->request.flags->operand_count) {
         fprintf(out, "%-16s%10s%9s%9s%8s%9s%8s\n", "model", "parameters", "layers", "hidden",
                 "heads", "vocab", "seq");
@@ -30,6 +35,10 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_wish *w
     struct pp_model m;
     char number[PP_UNITS_TEXT_BYTES];
     PP_TRY(pp_model_load(arena, wish->request.flags->operands[0], &m, err));
+    if (wish->json) {
+        pp_list_models_json(&m, out);
+        return PP_OK;
+    }
     fprintf(out, "%s (%s family)\n  parameters   %.0f (%s)\n  layers       %d\n  hidden       %d\n",
             m.name, m.family, pp_model_params(&m),
             pp_units_print(pp_model_params(&m), PP_UNIT_COUNT, number), m.layers, m.hidden);
@@ -76,10 +85,18 @@ enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_wish *
     const char *names[64] = {0};
     int count = 0;
 
+    if (wish->json && !wanted) {
+        pp_list_presets_json(NULL, out);
+        return PP_OK;
+    }
     for (const struct pp_preset *p = pp_presets; p->name; p++) {
         names[count++] = p->name;
         if (wanted && strcasecmp(p->name, wanted) != 0)
             continue;
+        if (wish->json) {
+            pp_list_presets_json(p, out);
+            return PP_OK;
+        }
         fputs(count > 1 && !wanted ? "\n" : "", out);
         print_preset(arena, p, out);
         if (wanted)

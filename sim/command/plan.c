@@ -36,8 +36,10 @@ static enum pp_status open_wish(struct pp_arena *arena, const struct pp_parsed *
         return pp_error_set(err, PP_EINVAL,
                             "--unit has no memory and no network: a plan needs a model and a "
                             "cluster");
-    if (!wish->request.preset_row && !wish->given.gpus.count && !wish->given.dp.count)
-        return pp_error_set(err, PP_EINVAL, "--gpus N is needed: how many devices to plan for");
+    if (!wish->request.preset_row && !wish->given.gpus.count && !wish->given.nodes.count &&
+        !wish->given.dp.count)
+        return pp_error_set(err, PP_EINVAL,
+                            "--gpus N (or --nodes N) is needed: how many devices to plan for");
     return PP_OK;
 }
 

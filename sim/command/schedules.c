@@ -2,6 +2,7 @@
 #include "plots/plot.h"
 #include "schedules/registry.h"
 #include "sim/command/commands.h"
+#include "sim/command/list_json.h"
 #include "sim/resolve/resolve.h"
 
 /* Text such as "(D-1) / (N + D-1) (exact)". */
@@ -155,11 +156,19 @@ enum pp_status pp_command_schedules(struct pp_arena *arena, const struct pp_wish
         }
         if (is_markdown)
             return document(arena, s, out, err);
+        if (wish->json) {
+            pp_list_schedules_json(s, out);
+            return PP_OK;
+        }
         print_schedule(arena, s, out);
         return PP_OK;
     }
     if (is_markdown)
         return document_all(arena, out, err);
+    if (wish->json) {
+        pp_list_schedules_json(NULL, out);
+        return PP_OK;
+    }
     fputs("D is the number of pipeline ranks, V of chunks per rank, N of micro-batches, 2f\nof "
           "pipelines, q of sequence splits, and r is a rank. F and B are the times of\none chunk "
           "and micro-batch. A bubble is a share of the step, for equal stages and\nfree "

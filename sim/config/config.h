@@ -69,6 +69,11 @@ struct pp_bucket_rule {
     const char *size;     /* as typed */
 };
 
+struct pp_price {
+    double per_gpu_hour; /* in any currency; 0 = not given */
+    char sign[8];        /* of the currency as typed: "$", "" */
+};
+
 struct pp_input;
 /* Origin of a configuration. */
 struct pp_config_origin {
@@ -78,6 +83,7 @@ struct pp_config_origin {
     int input_count;
     const char **notes; /* flags without effect in the layout that the tool chose */
     int note_count, note_capacity;
+    struct pp_price price; /* --price */
 };
 
 struct pp_cost_file;

@@ -68,6 +68,7 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
                       const struct pp_relief_setting *to, struct pp_relief_flags *flags)
 {
     const struct pp_layout *old = &from->layout, *new = &to->layout;
+    const int per_node = config->is_unit ? 1 : config->cluster.gpus_per_node;
     const struct {
         const char *flag;
         int from, to;
@@ -75,6 +76,7 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
     } numbers[] = {
         {"zero", from->zero, to->zero, (int64_t) new->dp *new->cp * config->shape.pipelines == 1},
         {"gpus", old->gpus, new->gpus, true},
+        {"nodes", old->gpus / per_node, new->gpus / per_node, true},
         {"tp", old->tp, new->tp, false},
         {"cp", old->cp, new->cp, false},
         {"pp", old->pp, new->pp, false},

@@ -1,6 +1,7 @@
 /* Prints a layout search: its space, the best rows, and the reasons against other layouts. */
 #include "core/text/terminal.h"
 #include "core/units.h"
+#include "sim/config/price.h"
 #include "sim/plan/search.h"
 #include "sim/report/text.h"
 
@@ -118,6 +119,21 @@ static void print_rows(struct pp_arena *arena, const struct pp_search *search, i
 
 /* ---- text after the rows --------------------------------------------------------------------- */
 
+/* Text "; a step costs $7.42, 1 T tokens $1.77M"; "" without --price. */
+static const char *price_text(struct pp_arena *arena, const struct pp_search *search,
+                              const struct pp_search_row *row)
+{
+    const struct pp_search_space *s = &search->space;
+    char step[PP_PRICE_TEXT_BYTES], tokens[PP_PRICE_TEXT_BYTES];
+
+    if (s->fixed.origin.price.per_gpu_hour <= 0)
+        return "";
+    pp_price_print(&s->fixed, pp_price_step(&s->fixed, s->gpus, row->outcome.step_s), step);
+    pp_price_print(&s->fixed, pp_price_tokens(&s->fixed, row->outcome.tokens_per_s_per_gpu),
+                   tokens);
+    return pp_arena_printf(arena, "; a step costs~%s, 1~T~tokens~%s", step, tokens);
+}
+
 static void print_best(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     const struct pp_search_row *best = &search->rows[0];
@@ -125,9 +141,10 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
 
     pp_text_paragraph(
         out, WIDTH, INDENT, "best",
-        pp_arena_printf(arena, "%s~tokens/s/GPU, simulated by %s",
+        pp_arena_printf(arena, "%s~tokens/s/GPU, simulated by %s%s",
                         pp_units_print_count((int64_t)best->outcome.tokens_per_s_per_gpu, tokens),
-                        best->is_simulated ? search->space.fixed.engine->name : "dag"));
+                        best->is_simulated ? search->space.fixed.engine->name : "dag",
+                        price_text(arena, search, best)));
     pp_text_paragraph(out, WIDTH, INDENT, "choose",
                       pp_search_command(arena, &search->space, best->point));
     if (search->ties < 2)

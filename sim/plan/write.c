@@ -1,6 +1,7 @@
 /* Writes a layout search as JSON and CSV, and a point as a command. */
 #include "core/text/csv.h"
 #include "core/text/json_write.h"
+#include "sim/config/price.h"
 #include "sim/plan/search.h"
 #include "sim/plan/words.h"
 #include "sim/report/text.h"
@@ -56,6 +57,15 @@ static json_t *layout_json(const struct pp_search_space *s, const struct pp_sear
     return o;
 }
 
+static void put_price(json_t *o, const struct pp_search_space *s, const struct pp_outcome *outcome)
+{
+    if (s->fixed.origin.price.per_gpu_hour <= 0)
+        return;
+    pp_json_put(o, "cost_per_step", pp_price_step(&s->fixed, s->gpus, outcome->step_s));
+    pp_json_put(o, "cost_per_trillion_tokens",
+                pp_price_tokens(&s->fixed, outcome->tokens_per_s_per_gpu));
+}
+
 static json_t *row_json(const struct pp_search *search, const struct pp_search_row *row)
 {
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
@@ -74,6 +84,7 @@ static json_t *row_json(const struct pp_search *search, const struct pp_search_r
     pp_json_put(o, "bound_s", row->bound_s * (double)p.frame->gbs);
     pp_json_put(o, "mfu", row->outcome.mfu);
     pp_json_put(o, "tokens_per_s_per_gpu", row->outcome.tokens_per_s_per_gpu);
+    put_price(o, &search->space, &row->outcome);
     pp_json_put(o, "exposed_comm_frac",
                 row->is_simulated ? row->outcome.exposed_frac : (double)NAN);
     pp_json_put_bytes(o, "state_bytes", row->outcome.state_bytes);

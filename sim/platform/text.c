@@ -8,10 +8,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Is true for a '/' outside of the value of a key: "nic:400Gb/s" has none. */
+static bool has_path(const char *text)
+{
+    for (const char *word = text + strspn(text, " ,"); *word; word += strspn(word, " ,")) {
+        const size_t length = strcspn(word, " ,");
+        if (memchr(word, '/', strcspn(word, ":= ,")))
+            return true;
+        word += length;
+    }
+    return false;
+}
+
 bool pp_platform_is_file(const char *cluster)
 {
-    return strchr(cluster, '/') || pp_has_suffix(cluster, ".xml") ||
-           pp_has_suffix(cluster, ".xml.gz");
+    return has_path(cluster) || pp_has_suffix(cluster, ".xml") || pp_has_suffix(cluster, ".xml.gz");
 }
 
 enum pp_status pp_platform_hint(const char *cluster, enum pp_status status, struct pp_error *err)

@@ -2,10 +2,24 @@
 #include "sim/report/lines.h"
 
 #include "core/units.h"
+#include "sim/config/price.h"
 #include "sim/config/tiers.h"
+
+#include <string.h>
 
 /* Smaller shares of the step are 0.0 %. */
 static const double SHOWN_FRAC = 0.0005;
+
+/* Appends ", costs $7.42" to a remark, if the run has a price. */
+static void add_price(const struct pp_config *c, double amount, struct pp_headline *h)
+{
+    const size_t length = strlen(h->remark);
+    char text[PP_PRICE_TEXT_BYTES];
+
+    if (c->origin.price.per_gpu_hour > 0)
+        snprintf(h->remark + length, sizeof(h->remark) - length, ", costs %s",
+                 pp_price_print(c, amount, text));
+}
 
 static void set_step(const struct pp_result *r, struct pp_headline *h)
 {
@@ -22,6 +36,7 @@ static void set_step(const struct pp_result *r, struct pp_headline *h)
         snprintf(h->remark, sizeof(h->remark), "%s tokens/s, %s tokens/s/GPU",
                  pp_units_print(r->tokens_per_s, PP_UNIT_COUNT, a),
                  pp_units_print(r->tokens_per_s_per_gpu, PP_UNIT_COUNT, b));
+    add_price(c, pp_price_step(c, c->layout.gpus, h->value), h);
 }
 
 static void set_mfu(const struct pp_result *r, struct pp_headline *h)
@@ -94,6 +109,7 @@ static void set_tokens(const struct pp_result *r, struct pp_headline *h)
              h->value / 86400);
     snprintf(h->remark, sizeof(h->remark), "%s GPU-hours",
              pp_units_print(h->value / 3600 * r->config.layout.gpus, PP_UNIT_COUNT, number));
+    add_price(&r->config, pp_price_tokens(&r->config, r->tokens_per_s_per_gpu), h);
 }
 
 static bool is_recomputed(const struct pp_result *r)

@@ -3,6 +3,7 @@
 #include "sim/config/buckets.h"
 #include "sim/config/gathers.h"
 #include "sim/config/inputs.h"
+#include "sim/config/price.h"
 #include "sim/config/tiers.h"
 #include "sim/report/text.h"
 #include "sim/run/links.h"
@@ -235,6 +236,17 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
     json_object_set_new(o, "tight", is_unit ? json_null() : json_boolean(r->is_tight));
 }
 
+static void put_price(json_t *o, const struct pp_result *r)
+{
+    const struct pp_config *c = &r->config;
+
+    if (c->origin.price.per_gpu_hour <= 0)
+        return;
+    pp_json_put(o, "price_per_gpu_hour", c->origin.price.per_gpu_hour);
+    pp_json_put(o, "cost_per_step", pp_price_step(c, c->layout.gpus, r->metrics.iteration_s));
+    pp_json_put(o, "cost_per_trillion_tokens", pp_price_tokens(c, r->tokens_per_s_per_gpu));
+}
+
 static json_t *report_json(const struct pp_result *r)
 {
     json_t *o = json_pack("{ss so ss}", "schema", "pipesim.report/1", "schedule",
@@ -246,6 +258,7 @@ static json_t *report_json(const struct pp_result *r)
     pp_json_put(o, "bubble_frac", r->metrics.bubble_frac);
     pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
     put_model_fields(o, r);
+    put_price(o, r);
     if (r->oom)
         pp_oom_json(r->oom, o);
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);

@@ -123,8 +123,8 @@ const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *r)
 {
     if (r->costs->is_calibrated)
         return pp_arena_printf(arena, "%s, calibrated from %s", r->costs->origin, r->costs->source);
-    return pp_arena_printf(arena, "%s, fitted on published runs, not on yours; framework %s%s",
-                           r->costs->origin, r->config.costs.framework->name,
+    return pp_arena_printf(arena, "%s, %s; framework %s%s", r->costs->origin,
+                           pp_text_constants(arena, &r->config), r->config.costs.framework->name,
                            r->program->granules > 1 ? PP_TEXT_GRANULES : "");
 }
 

@@ -42,7 +42,7 @@ static void print_model(const struct page *page, const struct pp_config *c)
 {
     paragraph(page, "model", pp_line_model(page->arena, c));
     if (c->model.notes && c->model.notes[0])
-        paragraph(page, "", pp_arena_printf(page->arena, "of the file: %s", c->model.notes));
+        paragraph(page, "", c->model.notes);
 }
 
 static void print_trials(const struct page *page, const struct pp_config *c)

@@ -115,6 +115,15 @@ const char *pp_text_steps(struct pp_arena *arena, const struct pp_config *config
                            plan->is_barrier_free ? "no barrier" : "barrier after each");
 }
 
+const char *pp_text_constants(struct pp_arena *arena, const struct pp_config *c)
+{
+    const char *of = c->cluster.device.constants_of;
+
+    return of ? pp_arena_printf(arena, "constants of %s, as no run on this device was published",
+                                of)
+              : "fitted on published runs, not on this cluster";
+}
+
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
 {
     const bool has_modules =

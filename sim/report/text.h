@@ -23,6 +23,8 @@ const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *confi
 /* Remark on costs of a program with granules. */
 #define PP_TEXT_GRANULES                                                                           \
     "; part of a micro-batch costs its share, though kernels on less work are less efficient"
+/* Origin of costs: "fitted on published runs, not on yours", or those of another device. */
+const char *pp_text_constants(struct pp_arena *arena, const struct pp_config *config);
 /* "SCHEDULE", "SCHEDULE, eager" or "SCHEDULE, eager:4". */
 const char *pp_text_schedule(struct pp_arena *arena, const struct pp_config *config);
 /* Value of --recompute, such as "selective=act+mlp", without a stage-aware ratio. */

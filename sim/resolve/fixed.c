@@ -4,6 +4,7 @@
 #include "core/model/options.h"
 #include "core/units.h"
 #include "sim/config/buckets.h"
+#include "sim/config/price.h"
 #include "sim/simgrid/engines.h"
 #include "sim/simgrid/platform_file.h"
 
@@ -265,6 +266,8 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
         config->is_unit = true;
         return pp_unit_costs_parse(wish->unit, &config->unit, err);
     }
+    if (wish->price)
+        PP_TRY(pp_price_parse(wish->price, &config->origin.price, err));
     PP_TRY(resolve_model(arena, wish, config, err));
     PP_TRY(pp_resolve_exchanges(wish, config, err));
     PP_TRY(resolve_cluster(arena, wish, config, err));

@@ -271,6 +271,30 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
     return PP_OK;
 }
 
+/* Returns the devices asked for, 0 = none: those of --gpus, or all of --nodes. */
+static enum pp_status asked_gpus(const struct pp_wish *wish, const struct pp_config *config,
+                                 int *gpus, struct pp_error *err)
+{
+    const int per_node = config->cluster.gpus_per_node;
+    const int64_t of_nodes = (int64_t)wish->nodes * per_node;
+    const bool is_over_preset =
+        wish->given.gpus.count == 0 || wish->given.gpus.origin < wish->given.nodes.origin;
+
+    *gpus = wish->gpus;
+    if (wish->nodes == 0 || wish->gpus == of_nodes)
+        return PP_OK;
+    if (!is_over_preset)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s contradicts %s: %d nodes x %d of %s are --gpus %lld",
+                            wish->given.gpus.typed, wish->given.nodes.typed, wish->nodes, per_node,
+                            config->cluster.name, (long long)of_nodes);
+    if (of_nodes > PP_OPTION_BIG)
+        return pp_error_set(err, PP_EINVAL, "%s: %d nodes x %d are more than %d GPUs",
+                            wish->given.nodes.typed, wish->nodes, per_node, PP_OPTION_BIG);
+    *gpus = (int)of_nodes;
+    return PP_OK;
+}
+
 static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
                                  struct pp_error *err)
 {
@@ -286,8 +310,8 @@ static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *c
     }
     if (product > 1 << 20)
         return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp is more than 1,048,576 GPUs");
-    if (wish->gpus) {
-        *gpus = wish->gpus;
+    PP_TRY(asked_gpus(wish, config, gpus, err));
+    if (*gpus > 0) {
         if (*gpus % product == 0)
             return PP_OK;
         const int64_t below = *gpus / product * product;
@@ -315,9 +339,10 @@ static enum pp_status too_many_gpus(const struct pp_wish *wish, const struct pp_
 {
     const struct pp_cluster *c = &config->cluster;
 
-    pp_error_set(
-        err, PP_EINVAL, "%s is more than the %lld of --cluster (%d nodes x %d): --gpus %lld",
-        wish->given.gpus.typed, (long long)most, c->nodes, c->gpus_per_node, (long long)most);
+    pp_error_set(err, PP_EINVAL,
+                 "%s is more than the %lld of --cluster (%d nodes x %d): --gpus %lld",
+                 wish->nodes ? wish->given.nodes.typed : wish->given.gpus.typed, (long long)most,
+                 c->nodes, c->gpus_per_node, (long long)most);
     if (config->platform)
         return pp_error_append(err, ", or a file with more hosts");
     return pp_error_append(err, ", or node:%d in --cluster",

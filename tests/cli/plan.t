@@ -51,7 +51,7 @@ $ pipesim plan --gpus 64 --model llama2-7b -o /none/plan.csv
 ! pipesim: error: cannot write '/none/plan.csv': No such file or directory
 = 1
 $ pipesim plan --model llama2-7b
-! pipesim: error: --gpus N is needed: how many devices to plan for
+! pipesim: error: --gpus N (or --nodes N) is needed: how many devices to plan for
 = 2
 $ pipesim plan --gpus 1 --model llama2-70b --free shard --require-fit --json | grep -c points
 > 1

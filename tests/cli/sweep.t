@@ -188,7 +188,7 @@ $ pipesim sweep --pp 4 2>&1 | head -1 | cut -c1-46
 > pipesim: error: --schedule is needed: 1f1b, bf
 # Options that a sweep does not have, or not so.
 $ pipesim sweep --schedule 1f1b --json
-! pipesim: error: --json is not an option of "pipesim sweep" but of "run", "compare", "validate", "plan", "check"
+! pipesim: error: --json is not an option of "pipesim sweep" but of "run", "schedules", "models", "clusters", "presets", "compare", "validate", "plan", "check"
 ! try: pipesim sweep --help
 = 2
 $ pipesim sweep --schedule 1f1b --require-fit

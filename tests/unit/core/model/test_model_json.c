@@ -17,12 +17,12 @@ static const struct {
     {"gpt2-xl.json", 1557611200, 1024, ""},
     {"llama-2-7b.json", 6738415616, 4096, "torch_dtype"},
     {"llama-3-8b.json", 8030261248, 8192, "torch_dtype"},
-    {"llama-3.1-405b.json", 405853388800, 8192, "sequence length 8192 of at most 131072"},
+    {"llama-3.1-405b.json", 405853388800, 8192, "sequence length 8192 (the file allows 131072)"},
     {"llama-3.2-1b.json", 1235814400, 8192, "sequence length"},
     {"mistral-7b.json", 7241732096, 8192,
-     "not used: torch_dtype bfloat16; sequence length 8192 of"},
+     "not used from the file: torch_dtype bfloat16; sequence length 8192 (the"},
     {"mistral-small-3.1-24b.json", 23572403200, 8192, "vision_config"},
-    {"qwen2.5-7b.json", 7615616512, 8192, "not used: torch_dtype bfloat16; sequence"},
+    {"qwen2.5-7b.json", 7615616512, 8192, "not used from the file: torch_dtype bfloat16; sequence"},
     {"qwen2.5-0.5b.json", 494032768, 8192, "sequence length"},
     {"qwen-7b.json", 7721324544, 8192, "sequence length"},
     {"bert-large-uncased.json", 335174458, 512, ""},
@@ -36,8 +36,8 @@ static const struct {
     {"deepseek-v2-lite.json", 15706484224, 8192, "torch_dtype"},
     {"deepseek-v3.json", 671026419200, 8192, "num_nextn_predict_layers 1"},
     {"gemma-7b.json", 8537680896, 8192, "torch_dtype"},
-    {"gemma2-9b.json", 9241705984, 8192, "not used: torch_dtype float32"},
-    {"gpt-oss-20b.json", 20914757184, 8192, "sequence length 8192 of at most 131072"},
+    {"gemma2-9b.json", 9241705984, 8192, "not used from the file: torch_dtype float32"},
+    {"gpt-oss-20b.json", 20914757184, 8192, "sequence length 8192 (the file allows 131072)"},
     {"grok-1.json", 315684820992, 8192, ""},
     {"internlm-20b.json", 20088714240, 4096, "torch_dtype"},
     {"kimi-k2.json", 1026408232448, 8192, "torch_dtype"},
@@ -147,15 +147,15 @@ Test(model_json, what_cannot_be_read_is_refused_with_its_reason)
 Test(model_json, what_is_not_modeled_is_noted_with_its_value)
 {
     static const char *const notes[][2] = {
-        {"\"torch_dtype\": \"float32\"", "not used: torch_dtype float32"},
-        {"\"dtype\": \"float8_e4m3fn\"", "not used: dtype float8_e4m3fn"},
-        {"\"rope_scaling\": {\"factor\": 8}", "not used: rope_scaling"},
+        {"\"torch_dtype\": \"float32\"", "not used from the file: torch_dtype float32"},
+        {"\"dtype\": \"float8_e4m3fn\"", "not used from the file: dtype float8_e4m3fn"},
+        {"\"rope_scaling\": {\"factor\": 8}", "not used from the file: rope_scaling"},
         {"\"add_cross_attention\": false", ""},
         {"\"add_cross_attention\": true, \"torch_dtype\": \"\\u001b[2J\"",
-         "not used: torch_dtype, add_cross_attention"},
+         "not used from the file: torch_dtype, add_cross_attention"},
         {"\"quantization_config\": {\"bits\": 4}, \"layer_types\": [\"full_attention\"]",
-         "not used: quantization_config"},
-        {"\"layer_types\": [\"linear_attention\"]", "not used: layer_types"},
+         "not used from the file: quantization_config"},
+        {"\"layer_types\": [\"linear_attention\"]", "not used from the file: layer_types"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
