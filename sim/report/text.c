@@ -121,7 +121,7 @@ const char *pp_text_constants(struct pp_arena *arena, const struct pp_config *c)
 
     return of ? pp_arena_printf(arena, "constants of %s, as no run on this device was published",
                                 of)
-              : "fitted on published runs, not on this cluster";
+              : "fitted on published runs, not on yours";
 }
 
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
