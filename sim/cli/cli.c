@@ -94,8 +94,9 @@ static const struct pp_command commands[] = {
                       .takes_lists = true},
     [PP_CMD_PLOT] = {"plot", "pipesim plot FILE... [--kind KIND] [options] [-o FILE]",
                      "draw a sweep, traces or a report, to a file or in the terminal", 1, -1},
-    [PP_CMD_VALIDATE] = {"validate", "pipesim validate FILE.csv... [options]",
-                         "predict published runs, and print how wrong the predictions are", 1, -1},
+    [PP_CMD_VALIDATE] =
+        {"validate", "pipesim validate FILE.csv... [options]",
+         "predict published or measured runs, and print how wrong the predictions are", 0, -1},
     [PP_CMD_PLAN] = {"plan",
                      "pipesim plan --gpus N --model M [--cluster C] [--free LIST] [options]",
                      "find the best layout, or the best values of the options that are free", 0, 0},

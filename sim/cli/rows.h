@@ -245,6 +245,8 @@ PP_ROW_AGAIN(FRAC, tolerance, "FRAC", G_VALIDATE, VALIDATE,
     .help = "Exit 5 when the median error of all rows is larger, e.g. 10%.")
 PP_ROW_AGAIN(INT, worst, "N", G_VALIDATE, VALIDATE, .min = 0, .max = 1 << 20, .default_text = "10",
     .help = "Number of rows to print, those with the largest errors.")
+PP_ROW_FLAG(template, G_VALIDATE, VALIDATE, .is_common = true,
+    .help = "Print a table of measurements to fill, with comments and two examples.")
 PP_ROW_TEXT(family, "NAME", G_VALIDATE, VALIDATE, .help = "Only the rows of one family.")
 PP_ROW_TEXT(row, "ID", G_VALIDATE, VALIDATE,
     .help = "One row: its command line, the values that were concluded for it, and its errors. "

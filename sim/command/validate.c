@@ -201,6 +201,10 @@ static enum pp_status check_options(const struct pp_wish *wish, struct pp_error 
                                              &wish->given.output,    &wish->given.worst,
                                              &wish->given.tolerance, &wish->given.refit};
 
+    if (wish->request.flags->operand_count == 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "pipesim validate needs a table of measurements; 'pipesim validate "
+                            "--template' prints one to fill");
     if (wish->explain && !wish->row)
         return pp_error_set(err, PP_EINVAL, "--explain needs --row ID: it shows one row in depth");
     for (size_t i = 0; wish->row && i < PP_COUNT(of_all); i++)
@@ -210,6 +214,20 @@ static enum pp_status check_options(const struct pp_wish *wish, struct pp_error 
                                 "of them",
                                 of_all[i]->option->name);
     return PP_OK;
+}
+
+/* Refuses to call a table without any prediction a success; its reasons are printed. */
+static enum pp_status check_predicted(const struct pp_validation *v, struct pp_error *err)
+{
+    const struct pp_validation_count count = pp_validation_count(v);
+
+    if (count.predicted > 0)
+        return PP_OK;
+    if (count.rows == 0)
+        return pp_error_set(err, PP_EFAIL, "the table has no rows, so nothing is predicted");
+    return pp_error_set(err, PP_EFAIL,
+                        "nothing is predicted: all %d row%s skipped, for the reasons above",
+                        count.rows, count.rows == 1 ? " is" : "s are");
 }
 
 static enum pp_status write_rows(struct pp_arena *arena, const char *path,
@@ -248,7 +266,8 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
     else
         pp_validation_print(arena, &validation, wish->worst, out);
     PP_TRY(write_rows(arena, wish->output, &validation, err));
-    return check_tolerance(arena, wish, &validation, err);
+    PP_TRY(check_tolerance(arena, wish, &validation, err));
+    return check_predicted(&validation, err);
 }
 
 enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
@@ -259,6 +278,8 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish 
     const struct pp_measurement *row = NULL;
     enum pp_stdout owner;
 
+    if (wish->template)
+        return pp_measurements_template(out), PP_OK;
     PP_TRY(check_options(wish, err));
     PP_TRY(pp_stdout_owner(wish, &owner, err));
     for (int i = 0; i < wish->request.flags->operand_count; i++)

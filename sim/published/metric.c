@@ -79,7 +79,13 @@ static double step_of_rate(const struct pp_measurement *row, const struct pp_con
 
 double pp_measure_step_s(const struct pp_measurement *row, const struct pp_config *config)
 {
-    return isfinite(row->step_s) ? row->step_s : step_of_rate(row, config);
+    const struct pp_layout *l = &config->layout;
+    const double tokens_s =
+        (double)l->gbs * l->seq / (pp_measure_number(row, PP_COL_TOKENS_PER_S) * l->gpus);
+
+    if (isfinite(row->step_s))
+        return row->step_s;
+    return isfinite(tokens_s) ? tokens_s : step_of_rate(row, config);
 }
 
 void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
@@ -88,7 +94,8 @@ void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
     row->step_s = pp_measure_number(row, PP_COL_STEP_S);
     if (!isfinite(row->step_s))
         row->step_s = step_of_tokens(row);
-    row->mem_bytes = pp_measure_number(row, PP_COL_MEM_GIB) * PP_GIB;
+    row->mem_bytes = *row->cell[PP_COL_MEM_BYTES] ? pp_measure_number(row, PP_COL_MEM_BYTES)
+                                                  : pp_measure_number(row, PP_COL_MEM_GIB) * PP_GIB;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

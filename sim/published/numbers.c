@@ -64,7 +64,7 @@ double pp_measure_number(const struct pp_measurement *row, enum pp_measure_colum
 static const char *refusal_of(struct pp_arena *arena, const struct pp_measurement *row, int column,
                               bool of_metric)
 {
-    const bool is_metric = column >= PP_COL_STEP_S && column <= PP_COL_MEM_GIB;
+    const bool is_metric = column >= PP_COL_STEP_S && column <= PP_COL_MEM_BYTES;
     const char *cell = row->cell[column];
 
     if (is_metric != of_metric || RANGES[column].most == 0 || !*cell ||

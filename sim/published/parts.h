@@ -52,3 +52,30 @@ enum pp_status pp_measure_put_shard(struct pp_measure_writer *w, const struct pp
 void pp_measure_put_recipes(struct pp_measure_writer *w);
 /* Adds --offload with the share after the rule's pattern in the cell, if it is above 0. */
 void pp_measure_put_offload(struct pp_measure_writer *w, const struct pp_measure_rule *rule);
+
+/* Header of a table: names of columns and of options, sim/published/names.c. */
+struct pp_csv_row;
+struct pp_option;
+struct pp_measure_option_column {
+    const struct pp_option *option;
+    int field;
+};
+struct pp_measure_header {
+    const char *name; /* of the table */
+    const struct pp_csv_row *fields;
+    int place[PP_MEASURE_COLUMNS];            /* field of a column; -1 = none */
+    struct pp_measure_option_column *options; /* of a run, without a column of their own; all that a
+                                               * sweep was given */
+    int option_count;
+    bool is_sweep; /* the result of a sweep, with measurements added */
+    int status;    /* field of a sweep's status; -1 = none */
+};
+/* Reads a header; adds a hint to `list` for each column that is ignored. PP_EINVAL with name:line:
+ * a column twice, under one name or two, and tables without a configuration or a measurement. */
+enum pp_status pp_measure_header_read(struct pp_arena *arena, const char *name,
+                                      const struct pp_csv_row *fields, struct pp_measure_header *h,
+                                      struct pp_measurements *list, struct pp_error *err);
+
+/* Adds the options that a row gives in columns of their own: sim/published/own.c. PP_EINVAL for
+ * cells that would open a file. */
+enum pp_status pp_measure_put_given(struct pp_measure_writer *w, struct pp_error *err);

@@ -9,7 +9,8 @@
 
 /* ---- rows: sim/published/read.c -------------------------------------------------------------- */
 
-/* Columns by name, in any order; others are ignored. */
+/* Columns by name, in any order: those of columns.h, their aliases in names.c, and options of a
+ * run. Others are ignored, with a hint. */
 enum pp_measure_column {
 #define PP_COLUMN(name, text, least, most) PP_COL_##name,
 #include "sim/published/columns.h"
@@ -18,22 +19,31 @@ enum pp_measure_column {
 };
 extern const char *const pp_measure_columns[PP_MEASURE_COLUMNS]; /* "id", "family", ... */
 
+struct pp_option;
+struct pp_measure_given {
+    const struct pp_option *option;
+    const char *value; /* printable, never empty */
+};
+
 struct pp_measurement {
     const char *file;
     int line;
     const char *cell[PP_MEASURE_COLUMNS]; /* printable; "" if empty or missing */
-    const char *id, *family;              /* from cells, else "FILE:LINE" and "none"; never empty */
-    double step_s, mem_bytes;             /* published; NAN = not */
-    bool is_out_of_memory;                /* published as such */
-    bool is_computed;                     /* its figures are formulas of its authors: nothing ran */
-    bool is_complete;                     /* every knob is stated */
-    const char *refused; /* metric_* cells that are no measurement, in words; NULL = none */
-    const char *defect;  /* why the row cannot be read; NULL = it can */
+    struct pp_measure_given *given;       /* [given_count] options in columns of their own */
+    int given_count;
+    bool is_sweep;            /* a row of a sweep: `given` is all of its configuration */
+    const char *id, *family;  /* from cells, else "FILE:LINE" and the file's name; never empty */
+    double step_s, mem_bytes; /* published; NAN = not */
+    bool is_out_of_memory;    /* published as such */
+    bool is_computed;         /* its figures are formulas of its authors: nothing ran */
+    bool is_complete;         /* every knob is stated */
+    const char *refused;      /* metric_* cells that are no measurement, in words; NULL = none */
+    const char *defect;       /* why the row cannot be read; NULL = it can */
 };
 struct pp_measurements {
     struct pp_measurement *rows;
     int count, capacity;
-    const char **hints; /* ignored columns that may be misspelt: name, line and column */
+    const char **hints; /* ignored columns: name, line, column, and the name that it nearly has */
     int hint_count, hint_capacity;
 };
 
@@ -45,6 +55,11 @@ enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, c
 /* Appends the rows of a file; PP_EFAIL if it cannot be read. */
 enum pp_status pp_measurements_read(struct pp_arena *arena, const char *path,
                                     struct pp_measurements *list, struct pp_error *err);
+
+/* Returns "ID, FILE:LINE", or the latter alone for a row without an id of its own. */
+const char *pp_measurement_place(struct pp_arena *arena, const struct pp_measurement *row);
+/* Prints a table to fill: comments, header, two rows that are predicted. */
+void pp_measurements_template(FILE *out);
 
 /* ---- numbers: sim/published/numbers.c -------------------------------------------------------- */
 
@@ -80,7 +95,7 @@ double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp
 
 /* ---- from a row to a request: sim/published/words.c, model.c, request.c ---------------------- */
 
-enum { PP_MEASURE_WORDS = 96, PP_MEASURE_NOTES = 12 };
+enum { PP_MEASURE_WORDS = 192, PP_MEASURE_NOTES = 12 };
 struct pp_measure_command {
     int argc;
     char *argv[PP_MEASURE_WORDS]; /* "pipesim", "run", "--schedule", "1f1b", ... */

@@ -2,6 +2,7 @@
 #include "sim/published/parts.h"
 
 #include "core/units.h"
+#include "sim/simgrid/platform_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,9 +18,16 @@ static enum pp_status put_cluster(struct pp_measure_writer *w, struct pp_error *
     const double intra = pp_measure_number(w->row, PP_COL_INTRA);
     const double inter = pp_measure_number(w->row, PP_COL_INTER);
 
+    const char *cluster = w->row->cell[PP_COL_CLUSTER];
+
+    if (pp_platform_is_file(cluster))
+        return pp_error_set(err, PP_EINVAL, "cluster \"%.60s\": a cell opens no file", cluster);
+    const struct pp_measure_device stated = {.preset = cluster, .keys = ""};
     while (d->pattern && !pp_measure_contains(w->row->cell[PP_COL_GPU], d->pattern))
         d++;
-    if (!d->pattern)
+    if (*cluster)
+        d = &stated;
+    else if (!d->pattern)
         return pp_error_set(err, PP_EINVAL, "gpu \"%.60s\": no constants for it",
                             w->row->cell[PP_COL_GPU]);
     const bool has_nodes = w->per_node > 0 && !d->is_domain;
@@ -54,8 +62,9 @@ static const char *add_missing(const struct pp_measure_writer *w, const char *te
  * may follow from the number of parameters. */
 static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_error *err)
 {
-    static const enum pp_measure_column NEEDED[] = {PP_COL_SEQ, PP_COL_GPU, PP_COL_TP,
-                                                    PP_COL_PP,  PP_COL_MBS, PP_COL_GBS};
+    static const enum pp_measure_column NEEDED[] = {PP_COL_SEQ, PP_COL_TP, PP_COL_PP};
+    static const enum pp_measure_column BATCH[] = {PP_COL_MBS, PP_COL_GBS};
+    static const enum pp_measure_column MACHINE[] = {PP_COL_GPU};
     static const enum pp_measure_column SIZES[] = {PP_COL_LAYERS, PP_COL_HIDDEN, PP_COL_HEADS,
                                                    PP_COL_VOCAB};
     static const enum pp_measure_column EITHER[] = {PP_COL_GPUS, PP_COL_DP};
@@ -69,6 +78,11 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
                             row->cell[PP_COL_OUTCOME]);
     PP_TRY(pp_measure_check_numbers(w->arena, row, err));
     const char *missing = add_missing(w, "", NEEDED, PP_COUNT(NEEDED));
+    const bool has_count = *row->cell[PP_COL_MICRO_BATCHES];
+    if (!*row->cell[PP_COL_CLUSTER])
+        missing = add_missing(w, missing, MACHINE, PP_COUNT(MACHINE));
+    if (!has_count || (!*row->cell[PP_COL_MBS] && !*row->cell[PP_COL_GBS]))
+        missing = add_missing(w, missing, BATCH, PP_COUNT(BATCH));
     if (!pp_measure_is_named(row))
         missing = add_missing(w, missing, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4);
     if (!*row->cell[PP_COL_GPUS] && !*row->cell[PP_COL_DP])
@@ -103,6 +117,28 @@ static enum pp_status read_degrees(struct pp_measure_writer *w, struct pp_error 
                         w->gpus, w->tp, w->pp, w->dp, w->cp, model * (double)w->dp);
 }
 
+/* Completes the batch by the number of micro-batches of a replica, if it is stated. */
+static enum pp_status count_batch(struct pp_measure_writer *w, int64_t *mbs, int64_t *gbs,
+                                  struct pp_error *err)
+{
+    int64_t count;
+
+    PP_TRY(pp_measure_int(w->row, PP_COL_MICRO_BATCHES, PP_OPTION_BIG, 0, &count, err));
+    if (count == 0)
+        return PP_OK;
+    if (*gbs == 0)
+        *gbs = *mbs * count * w->dp;
+    if (*mbs == 0)
+        *mbs = *gbs / (count * w->dp);
+    if (*mbs * count * w->dp == *gbs)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "contradiction: global_batch %" PRId64 " is not micro_batches %" PRId64
+                        " * dp %" PRId64 " * a whole micro-batch size%s%s",
+                        *gbs, count, w->dp, *w->row->cell[PP_COL_MBS] ? ", here " : "",
+                        w->row->cell[PP_COL_MBS]);
+}
+
 static enum pp_status put_batch(struct pp_measure_writer *w, struct pp_error *err)
 {
     int64_t mbs, gbs, seq;
@@ -110,6 +146,7 @@ static enum pp_status put_batch(struct pp_measure_writer *w, struct pp_error *er
     PP_TRY(pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, &seq, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_MBS, PP_OPTION_BIG, 0, &mbs, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_GBS, INT64_C(1) << 40, 0, &gbs, err));
+    PP_TRY(count_batch(w, &mbs, &gbs, err));
     if (gbs % (mbs * w->dp))
         return pp_error_set(err, PP_EINVAL,
                             "contradiction: global_batch %" PRId64 " is not a multiple of "
@@ -221,6 +258,29 @@ static enum pp_status put_words(struct pp_measure_writer *w, struct pp_error *er
     return PP_OK;
 }
 
+/* Is true for a cell whose words a rule knows. */
+static bool is_spoken(enum pp_measure_column column, const char *cell)
+{
+    for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++)
+        if (rule->column == column && pp_measure_matches(cell, rule->pattern))
+            return true;
+    return false;
+}
+
+/* Adds a framework by its own name; rules know its other names. */
+static enum pp_status put_framework(struct pp_measure_writer *w, struct pp_error *err)
+{
+    const char *cell = w->row->cell[PP_COL_FRAMEWORK];
+    const struct pp_framework *framework;
+
+    if (!*cell || is_spoken(PP_COL_FRAMEWORK, cell))
+        return PP_OK;
+    if (pp_framework_find(cell, &framework, err) != PP_OK)
+        return err->status;
+    pp_measure_put(w, "framework", framework->name);
+    return PP_OK;
+}
+
 /* Refuses cells whose words no rule knows. */
 static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_error *err)
 {
@@ -229,11 +289,7 @@ static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_e
 
     for (size_t i = 0; i < PP_COUNT(SPOKEN); i++) {
         const char *cell = w->row->cell[SPOKEN[i]];
-        bool is_known = !*cell;
-        for (const struct pp_measure_rule *rule = pp_measure_rules; rule->pattern; rule++)
-            is_known =
-                is_known || (rule->column == SPOKEN[i] && pp_measure_matches(cell, rule->pattern));
-        if (!is_known)
+        if (*cell && !is_spoken(SPOKEN[i], cell))
             return pp_error_set(err, PP_EINVAL, "%s \"%.60s\" is not known",
                                 pp_measure_columns[SPOKEN[i]], cell);
     }
@@ -241,6 +297,16 @@ static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_e
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
+
+/* A row of a sweep has all options in columns of their own, and nothing is concluded. */
+static enum pp_status own_command(struct pp_measure_writer *w, struct pp_error *err)
+{
+    if (w->row->defect)
+        return pp_error_set(err, PP_EINVAL, "%s", w->row->defect);
+    PP_TRY(pp_measure_put_given(w, err));
+    pp_measure_put(w, "engine", "dag");
+    return PP_OK;
+}
 
 enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measurement *row,
                                   struct pp_measure_command *command, struct pp_error *err)
@@ -250,9 +316,13 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     *command = (struct pp_measure_command){.argc = 0};
     pp_measure_put_word(&w, "pipesim");
     pp_measure_put_word(&w, "run");
+    if (row->is_sweep)
+        return own_command(&w, err);
     PP_TRY(check_cells(&w, err));
+    PP_TRY(pp_measure_put_given(&w, err));
     PP_TRY(read_degrees(&w, err));
     PP_TRY(pp_measure_put_schedule(&w, err));
+    PP_TRY(put_framework(&w, err));
     PP_TRY(check_words(&w, err));
     put_degrees(&w);
     PP_TRY(put_batch(&w, err));

@@ -82,7 +82,11 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SEQ_PARALLEL, NO,                    "sequence-parallel", "off", NULL},
     {PP_COL_SEQ_PARALLEL, "",                    "sequence-parallel", NULL, NULL},
 
-    /* Software without a column of its own. */
+    /* Software, by its column and else by other words. */
+    {PP_COL_FRAMEWORK, "megatron-deepspeed",     "framework", "deepspeed", NULL},
+    {PP_COL_FRAMEWORK, "megatron-bridge|nemo",   "framework", "nemo", NULL},
+    {PP_COL_FRAMEWORK, "=megatron-lm|=mcore|megatron-core", "framework", "megatron", NULL},
+    {PP_COL_FRAMEWORK, "pytorch fsdp|=fsdp1|=fsdp2", "framework", "fsdp", NULL},
     {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
     {PP_COL_NOTE,   "mp_mode pure",              "framework", "fsdp-pt1", "llm-foundry's runs with mp_mode PURE are of PyTorch 1.13 (submit_benchmarks.py)"},
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},

@@ -144,9 +144,9 @@ static void print_reasons(struct pp_arena *arena, const char *title,
         fprintf(out, "\n%s\n", title);
     for (int i = 0; i < count; i++)
         pp_text_wrap(out, WIDTH, fprintf(out, "%6d  ", reasons[i].n), 8,
-                     pp_arena_printf(arena, "%s (%s%s, line %d)", reasons[i].text,
-                                     reasons[i].n > 1 ? "first: " : "", reasons[i].first->id,
-                                     reasons[i].first->line));
+                     pp_arena_printf(arena, "%s (%s%s)", reasons[i].text,
+                                     reasons[i].n > 1 ? "first: " : "",
+                                     pp_measurement_place(arena, reasons[i].first)));
 }
 
 void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, int worst,

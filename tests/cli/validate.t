@@ -40,18 +40,21 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|G
 >
 > skipped
 >      1  24 layers cannot fill 32 stages with at least one each: use at most 24
->         stages (lower --pp or --vp) (layers, line 7)
+>         stages (lower --pp or --vp) (layers, tests/cli/validate.csv:7)
 >      1  contradiction: global_batch 500 is not a multiple of microbatch 16 * dp
->         32 = 512 (batch, line 6)
+>         32 = 512 (batch, tests/cli/validate.csv:6)
 >      1  contradiction: gpus 64 is not tp 1 * pp 1 * dp 32 * cp 1 = 32 (gpus,
->         line 5)
->      1  contradiction: hidden 2304 is no multiple of heads 25 (heads, line 9)
->      1  contradiction: schedule none with pp 4 (order, line 8)
->      1  gpu "TPUv4": no constants for it (device, line 11)
->      1  missing: heads, vocab (half, line 4)
->      1  the line has 3 fields, the header 28 (short, line 13)
->      1  tp "two" is no whole number from 1 to 1048576 (number, line 12)
->      1  zero_stage_or_fsdp "some" is not known (words, line 10)
+>         tests/cli/validate.csv:5)
+>      1  contradiction: hidden 2304 is no multiple of heads 25 (heads,
+>         tests/cli/validate.csv:9)
+>      1  contradiction: schedule none with pp 4 (order, tests/cli/validate.csv:8)
+>      1  gpu "TPUv4": no constants for it (device, tests/cli/validate.csv:11)
+>      1  missing: heads, vocab (half, tests/cli/validate.csv:4)
+>      1  the line has 3 fields, the header 28 (short, tests/cli/validate.csv:13)
+>      1  tp "two" is no whole number from 1 to 1048576 (number,
+>         tests/cli/validate.csv:12)
+>      1  zero_stage_or_fsdp "some" is not known (words,
+>         tests/cli/validate.csv:10)
 $ pipesim validate tests/cli/validate.csv --row split | sed '/^step/,$d'
 > split (tests/cli/validate.csv:3)
 > command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 \
@@ -82,11 +85,10 @@ $ pipesim validate no-such-file.csv
 ! pipesim: error: cannot open no-such-file.csv: No such file or directory
 = 1
 $ printf 'a,b\n1,2\n' >"$TMPDIR/other.csv"; pipesim validate "$TMPDIR/other.csv" 2>&1 | sed "s|$TMPDIR|.|"; exit ${PIPESTATUS[0]}
-> pipesim: error: ./other.csv:1: no known column; expected a header such as id,layers,hidden,heads,vocab,seq_len,gpu,gpus,tp,pp,dp,schedule,microbatch,global_batch,metric_step_time_s
+> pipesim: error: ./other.csv:1: no known column; expected a header such as model,cluster,gpus,tp,pp,schedule,mbs,gbs,seq,step_time_s; 'pipesim validate --template' prints a table to fill
 = 2
 $ pipesim validate
-! pipesim: error: pipesim validate needs 1 operand, not 0
-! usage: pipesim validate FILE.csv... [options]
+! pipesim: error: pipesim validate needs a table of measurements; 'pipesim validate --template' prints one to fill
 = 2
 $ pipesim validate tests/cli/validate.csv --json | grep -cE '"(schema|published_step_s|predicted_step_s|error_frac|published_mem_bytes|predicted_mem_bytes|skipped|median_abs_error_frac|p90_abs_error_frac)":'
 > 112
@@ -130,41 +132,42 @@ $ sed -n 1p tests/cli/validate.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDI
 ! pipesim: error: --refit: no row has both a published step time and a prediction
 = 2
 # Published values that are none are named; the row is predicted.
-$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; pipesim validate "$TMPDIR/bad.csv" | tail -3
+$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; cd "$TMPDIR"; pipesim validate bad.csv | tail -3
 > published values refused
 >      1  metric_step_time_s "3.5s" is no number from 1e-06 to 1e+08;
->         metric_mem_gib "-4" is no number from 0.001 to 1e+06 (good, line 2)
-$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; pipesim validate "$TMPDIR/bad.csv" --json | grep -E 'refused|_step_s|reason' | sed -E 's/(predicted_step_s": )[0-9.]+/\1N/'
+>         metric_mem_gib "-4" is no number from 0.001 to 1e+06 (good, bad.csv:2)
+$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; cd "$TMPDIR"; pipesim validate bad.csv --json | grep -E 'refused|_step_s|reason' | sed -E 's/(predicted_step_s": )[0-9.]+/\1N/'
 >     "refused": [
 >         "reason": "metric_step_time_s \"3.5s\" is no number from 1e-06 to 1e+08; metric_mem_gib \"-4\" is no number from 0.001 to 1e+06",
 >       "published_step_s": null,
 >       "predicted_step_s": N,
 >       "refused": "metric_step_time_s \"3.5s\" is no number from 1e-06 to 1e+08; metric_mem_gib \"-4\" is no number from 0.001 to 1e+06"
-$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; pipesim validate "$TMPDIR/bad.csv" --markdown | grep -A 4 refused
+$ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; cd "$TMPDIR"; pipesim validate bad.csv --markdown | grep -A 4 refused
 > ## Published values refused
 >
 > | rows | reason | first |
 > |---|---|---|
 > | 1 | metric_step_time_s "3.5s" is no number from 1e-06 to 1e+08; metric_mem_gib "-4" is no number from 0.001 to 1e+06 | good |
 # Published values that cannot be, contradict each other or cannot be read are named, too.
-$ row() { sed -n "s/^good,alpha\(.*\),3[.]5,,full,,red/$1,alpha\1,$2/p" tests/cli/validate.csv; }; { sed -n '1s/metric_mem_gib,config_completeness,outcome,colour/metric_tokens_per_s_per_gpu,metric_model_tflops_per_gpu,metric_mfu_pct,outcome/p' tests/cli/validate.csv; row peak ,,90000,,; row alone ,,,99.9,; row fast 0.01,,,,; row tokens 3.5,20000,,,; row banana 3.5,,,,banana; row seven 3.5,,,, | sed 's/,none,1,/,1f1b,7,/'; } >"$TMPDIR/limits.csv"; pipesim validate "$TMPDIR/limits.csv" | sed -n '/^published values/,$p'
+$ row() { sed -n "s/^good,alpha\(.*\),3[.]5,,full,,red/$1,alpha\1,$2/p" tests/cli/validate.csv; }; { sed -n '1s/metric_mem_gib,config_completeness,outcome,comment/metric_tokens_per_s_per_gpu,metric_model_tflops_per_gpu,metric_mfu_pct,outcome/p' tests/cli/validate.csv; row peak ,,90000,,; row alone ,,,99.9,; row fast 0.01,,,,; row tokens 3.5,20000,,,; row banana 3.5,,,,banana; row seven 3.5,,,, | sed 's/,none,1,/,1f1b,7,/'; } >"$TMPDIR/limits.csv"; cd "$TMPDIR"; pipesim validate limits.csv | sed -n '/^published values/,$p'
 > published values refused
 >      1  a step of 0.01 s: at the peak of all devices the model's flops take
->         1.109 s (fast, line 4)
+>         1.109 s (fast, limits.csv:4)
 >      1  metric_mfu_pct "99.9": which flops its source counts is not known
->         (alone, line 3)
+>         (alone, limits.csv:3)
 >      1  metric_model_tflops_per_gpu "90000" is above the device's peak, 312
->         (peak, line 2)
+>         (peak, limits.csv:2)
 >      1  metric_tokens_per_s_per_gpu "20000" is a step of 1.638 s, not of 3.5 s
->         (tokens, line 5)
+>         (tokens, limits.csv:5)
 >
 > skipped
 >      1  contradiction: vpp_or_chunks 7, while a rank of schedule 1f1b has 1
->         (seven, line 7)
->      1  outcome "banana" is not known: OOM, computed or nothing (banana, line 6)
+>         (seven, limits.csv:7)
+>      1  outcome "banana" is not known: OOM, computed or nothing (banana,
+>         limits.csv:6)
 # A column that is nearly a known one that is missing.
 $ sed 's/,gpus,/,gpuz,/' tests/cli/validate.csv >"$TMPDIR/typo.csv"; pipesim validate "$TMPDIR/typo.csv" 2>&1 >/dev/null | sed "s|$TMPDIR|.|"
-> pipesim: warning: ./typo.csv:1: column "gpuz" is ignored; did you mean gpus?
+> pipesim: warning: ./typo.csv:1: column "gpuz" is not known and ignored; did you mean gpus?
 # Names in any encoding stay apart.
 $ sed -n '1p;s/^good,alpha/caf\xe9,\xe9/p;s/^split,alpha/caf\xe8,\xe8/p' tests/cli/validate.csv >"$TMPDIR/latin.csv"; pipesim validate "$TMPDIR/latin.csv" --json | grep -E '"(id|family)"|x..": .$'
 >       "\\xe9": {
