@@ -1,6 +1,7 @@
 /* pipesim plan: the best choice of the free knobs, for a model on a cluster. Knobs are those of
  * layouts (sim/plan/search.h) or the ways to shard the state of one layout (sim/plan/state.h). */
 #include "core/text/output.h"
+#include "core/units.h"
 #include "sim/cli/stdout.h"
 #include "sim/command/commands.h"
 #include "sim/emit/emit.h"
@@ -94,21 +95,39 @@ static enum pp_status write_rows(struct pp_arena *arena, const struct pp_search 
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
+/* Finds the first row, or a twin of one, that the framework runs unchanged. If it runs none,
+ * `config` is that of the first row, and `*at` is 0. */
+static enum pp_status first_that_runs(struct pp_arena *arena, const struct pp_emit_tool *tool,
+                                      const struct pp_search *search, struct pp_config *config,
+                                      int *at, struct pp_error *err)
+{
+    for (*at = 0; *at < search->count; ++*at) {
+        const struct pp_search_row *row = &search->rows[*at];
+        for (int k = -1; k < row->twin_count; k++) {
+            PP_TRY(pp_search_config(arena, &search->space, k < 0 ? row->point : row->twins[k].point,
+                                    config, err));
+            if (pp_emit_runs(arena, tool, config))
+                return PP_OK;
+        }
+    }
+    *at = 0;
+    return pp_search_config(arena, &search->space, search->rows[0].point, config, err);
+}
+
 /* Writes the best layout that the framework runs unchanged. If it runs none of the simulated ones,
  * writes the best of all, with the layout that runs in its place. */
 static enum pp_status emit_layout(struct pp_arena *arena, const struct pp_emit_tool *tool,
                                   const struct pp_search *search, FILE *out, struct pp_error *err)
 {
     struct pp_config first, config;
-    int i = 0;
+    int i;
 
     if (search->count == 0)
         return emit(arena, tool, NULL, NULL, out, err);
     PP_TRY(pp_search_config(arena, &search->space, search->rows[0].point, &first, err));
-    for (config = first; !pp_emit_runs(arena, tool, &config) && ++i < search->count;)
-        PP_TRY(pp_search_config(arena, &search->space, search->rows[i].point, &config, err));
-    if (i == 0 || i == search->count)
-        return emit(arena, tool, &first, NULL, out, err);
+    PP_TRY(first_that_runs(arena, tool, search, &config, &i, err));
+    if (i == 0)
+        return emit(arena, tool, &config, NULL, out, err);
     const struct pp_layout *l = &first.layout;
     const char *remark = pp_arena_printf(
         arena,
@@ -152,8 +171,8 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
     const struct pp_page_plan plan = {.layouts = search, .rows = rows};
     PP_TRY(pp_page_write(arena, wish, pp_page_plan, &plan, err));
     if (search->count == 0 && wish->require_fit)
-        return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GB",
-                            search->space.fixed.cluster.device.memory_bytes / 1e9);
+        return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GiB",
+                            search->space.fixed.cluster.device.memory_bytes / PP_GIB);
     return PP_OK;
 }
 
@@ -202,8 +221,8 @@ static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, F
     const struct pp_page_plan plan = {.state = &planner, .rows = rows};
     PP_TRY(pp_page_write(arena, wish, pp_page_plan, &plan, err));
     if (planner.fitting == 0 && wish->require_fit)
-        return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GB", planner.count,
-                            planner.base.cluster.device.memory_bytes / 1e9);
+        return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GiB",
+                            planner.count, planner.base.cluster.device.memory_bytes / PP_GIB);
     return PP_OK;
 }
 

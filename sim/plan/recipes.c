@@ -52,25 +52,28 @@ static int frame_of(const struct pp_search_space *s, const struct pp_search_reci
     return -1;
 }
 
-/* Simulates a recipe with as much recomputation and sharding as it needs to fit. */
+/* Simulates a recipe with as much recomputation and sharding as it needs to have room, or to fit.
+ */
 static void try_recipe(const struct pp_search_space *s, struct pp_search_published *published)
 {
     const int order = order_of(s, published->recipe), frame = frame_of(s, published->recipe);
     const int recomputes = s->axis[PP_SEARCH_RECOMPUTE].count,
               zeros = s->axis[PP_SEARCH_ZERO].count;
+    struct pp_outcome outcome;
     struct pp_error ignored;
 
     published->point = -1;
     if (order < 0 || frame < 0)
         return;
-    for (int r = 0; r < recomputes && !published->outcome.fits; r++)
-        for (int z = 0; z < zeros && !published->outcome.fits; z++) {
-            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-            const int64_t point =
-                (((int64_t)frame * recomputes + r) * zeros + z) * s->order_count + order;
-            if (pp_search_try(arena, s, point, PP_QUICK, &published->outcome, &ignored) == PP_OK)
-                published->point = point;
-        }
+    for (int i = 0; i < recomputes * zeros && !pp_search_has_room(&published->outcome); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const int64_t point = ((int64_t)frame * recomputes * zeros + i) * s->order_count + order;
+        if (pp_search_try(arena, s, point, PP_QUICK, &outcome, &ignored) != PP_OK ||
+            (published->outcome.fits && !pp_search_has_room(&outcome)))
+            continue;
+        published->point = point;
+        published->outcome = outcome;
+    }
 }
 
 static bool is_same_device(const struct pp_search_space *s, const struct pp_search_recipe *recipe)

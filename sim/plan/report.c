@@ -65,9 +65,8 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
         count_of(arena, n[PP_SEARCH_NO_ROOM]), count_of(arena, illegal));
 
     if (n[PP_SEARCH_OPEN])
-        text = pp_arena_printf(
-            arena, "%s, %s~not simulated, as their bounds are over %g~%% slower than the best",
-            text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
+        text = pp_arena_printf(arena, "%s, %s~skipped: provably over %g~%% slower than the fastest",
+                               text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
     pp_text_paragraph(out, WIDTH, INDENT, "searched", text);
 }
 
@@ -90,13 +89,14 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
 
     if (at > 0)
         snprintf(change, sizeof(change), "%+.1f", 100 * worse);
-    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f %5.1f%8s\n", at + 1,
+    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f %5.1f%c%7s\n", at + 1,
             search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
             p.order->base.schedule_name, AGAIN[p.again.recompute],
             number(arena, p.zero, PP_SEARCH_AS_GIVEN),
             pp_units_print(row->outcome.step_s, PP_UNIT_SECONDS, step), 100 * row->outcome.mfu,
-            row->outcome.peak_bytes / 1e9, change);
+            row->outcome.peak_bytes / PP_GIB, pp_search_has_room(&row->outcome) ? ' ' : '!',
+            change);
 }
 
 static void print_rows(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
@@ -108,7 +108,7 @@ static void print_rows(struct pp_arena *arena, const struct pp_search *search, i
         return;
     }
     fprintf(out, "\n  #  TP  PP CP   DP  EP VP MBS %-14s %-4s %1s%8s%6s%6s%8s\n", "schedule",
-            "rec.", "Z", "step", "MFU %", "GB", "vs #1 %");
+            "rec.", "Z", "step", "MFU %", "GiB", "vs #1 %");
     for (int i = 0; i < shown; i++)
         print_row(arena, search, i, out);
     fputc('\n', out);
@@ -167,12 +167,74 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
         out, WIDTH, INDENT, "safest",
         pp_arena_printf(
             arena,
-            "#%d of the ties leaves the most memory free, %.1f of %.1f~GB: TP~%d, PP~%d, CP~%d, "
-            "MBS~%d, %s, recompute~%s, %.1f~%% slower",
-            search->safest + 1, (capacity - row->outcome.peak_bytes) / 1e9, capacity / 1e9,
-            p.frame->tp, p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name,
+            "#%d %s, %.1f of %.1f~GiB: TP~%d, PP~%d, CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% "
+            "slower",
+            search->safest + 1,
+            row->is_tie ? "of the ties leaves the most memory free"
+                        : "is the fastest that leaves the memory margin free",
+            (capacity - row->outcome.peak_bytes) / PP_GIB, capacity / PP_GIB, p.frame->tp,
+            p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name,
             pp_search_again_text(p.again, again),
             100 * (row->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1)));
+}
+
+/* Explains the mark of tight rows, if one is shown. */
+static void print_tight(struct pp_arena *arena, const struct pp_search *search, int shown,
+                        FILE *out)
+{
+    const double tie_percents = 100 * search->margin_frac;
+    const char *text = pp_arena_printf(
+        arena,
+        "less than %.3g~%% of the memory stays free (--memory-margin); such a layout stands before "
+        "one with room only if it is over %g~%% faster",
+        100 * search->space.fixed.memory_margin_frac, tie_percents);
+    bool is_any = false, has_any = false;
+
+    for (int i = 0; i < search->count; i++) {
+        is_any |= i < shown && !pp_search_has_room(&search->rows[i].outcome);
+        has_any |= pp_search_has_room(&search->rows[i].outcome);
+    }
+    if (!has_any)
+        text = pp_arena_printf(arena, "%s. None with room is less than %g~%% slower than #1", text,
+                               100 * PP_SEARCH_REACH_FRAC);
+    if (is_any)
+        pp_text_paragraph(out, WIDTH, INDENT, "! tight", text);
+}
+
+/* Returns the schedules of the row's twins that differ from its own: " (zbv, v-half)". */
+static const char *other_schedules(struct pp_arena *arena, const struct pp_search *search,
+                                   const struct pp_search_row *row)
+{
+    const char *text = "";
+    bool *is_named = PP_ARRAY(arena, bool, search->space.order_count);
+
+    is_named[row->point % search->space.order_count] = true;
+    for (int i = 0; i < row->twin_count; i++) {
+        const int order = (int)(row->twins[i].point % search->space.order_count);
+        const struct pp_search_order *o = &search->space.orders[order];
+        if (!is_named[order])
+            text = pp_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", o->base.schedule_name);
+        is_named[order] = true;
+    }
+    return *text ? pp_arena_printf(arena, " (%s)", text) : "";
+}
+
+/* Prints how many layouts each shown row stands for. */
+static void print_twins(struct pp_arena *arena, const struct pp_search *search, int shown,
+                        FILE *out)
+{
+    const char *text = "";
+
+    for (int i = 0; i < shown; i++) {
+        const struct pp_search_row *row = &search->rows[i];
+        if (row->twin_count)
+            text = pp_arena_printf(arena, "%s%s%d~of~#%d%s", text, *text ? ", " : "",
+                                   row->twin_count, i + 1, other_schedules(arena, search, row));
+    }
+    if (*text)
+        pp_text_paragraph(
+            out, WIDTH, INDENT, "twins",
+            pp_arena_printf(arena, "not shown, as step and memory are the same: %s", text));
 }
 
 static const char *short_layout(struct pp_arena *arena, const struct pp_search *search, int at)
@@ -202,14 +264,16 @@ static const char *flip_text(struct pp_arena *arena, const struct pp_search *sea
 
     if (!flip->is_known)
         return pp_arena_printf(arena, "%s: none of these layouts fits", name);
-    if (flip->fits && (flip->winner == 0 || flip->slower_frac <= PP_TIE_FRAC))
+    if (flip->winner == 0 || (flip->fits && !flip->is_tight && flip->slower_frac <= PP_TIE_FRAC))
         return NULL;
     const char *winner = *named == flip->winner ? pp_arena_printf(arena, "#%d", flip->winner + 1)
                                                 : short_layout(arena, search, flip->winner);
     *named = flip->winner;
-    return flip->fits ? pp_arena_printf(arena, "%s: #1 is %.1f~%% slower than %s", name,
-                                        100 * flip->slower_frac, winner)
-                      : pp_arena_printf(arena, "%s: #1 does not fit, best is %s", name, winner);
+    if (!flip->fits || flip->slower_frac <= PP_TIE_FRAC)
+        return pp_arena_printf(arena, "%s: #1 %s, best is %s", name,
+                               flip->fits ? "is tight" : "does not fit", winner);
+    return pp_arena_printf(arena, "%s: #1 is %.1f~%% slower than %s", name, 100 * flip->slower_frac,
+                           winner);
 }
 
 /* Prints the machines on which another row is best, by more than the costs can rank. */
@@ -247,12 +311,12 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
         if (p->point < 0)
             text = pp_arena_printf(arena, "%snot among the layouts of this search", text);
         else if (!p->outcome.fits)
-            text =
-                pp_arena_printf(arena, "%sneeds %.1f~GB here", text, p->outcome.peak_bytes / 1e9);
+            text = pp_arena_printf(arena, "%sneeds %.1f~GiB here", text,
+                                   p->outcome.peak_bytes / PP_GIB);
         else
-            text = pp_arena_printf(arena, "%s%s and %.1f~GB here", text,
+            text = pp_arena_printf(arena, "%s%s and %.1f~GiB here", text,
                                    pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
-                                   p->outcome.peak_bytes / 1e9);
+                                   p->outcome.peak_bytes / PP_GIB);
         if (p->outcome.fits && search->count)
             text = pp_arena_printf(
                 arena, "%s, %+.1f~%% to #1", text,
@@ -268,8 +332,9 @@ static void print_least(struct pp_arena *arena, const struct pp_search *search, 
             out, WIDTH, INDENT, "too large",
             pp_arena_printf(
                 arena,
-                "even the smallest layout needs at least %.1f~GB, and a device has %.1f~GB: %s",
-                search->least_bytes / 1e9, search->space.fixed.cluster.device.memory_bytes / 1e9,
+                "even the smallest layout needs at least %.1f~GiB, and a device has %.1f~GiB: %s",
+                search->least_bytes / PP_GIB,
+                search->space.fixed.cluster.device.memory_bytes / PP_GIB,
                 pp_search_command(arena, &search->space, search->least)));
 }
 
@@ -353,9 +418,12 @@ void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int
     print_head(arena, search, out);
     print_counts(arena, search, out);
     print_rows(arena, search, rows, out);
+    const int shown = rows < search->count ? rows : search->count;
     if (search->count) {
+        print_tight(arena, search, shown, out);
+        print_twins(arena, search, shown, out);
         print_best(arena, search, out);
-        if (search->ties > 1)
+        if (search->safest > 0)
             print_safest(arena, search, out);
         print_flips(arena, search, out);
     } else {

@@ -1,4 +1,4 @@
-/* Sorts simulated rows, simulates the top ones by a run's engine, finds ties and the safest. */
+/* Ranks simulated rows, simulates the top ones by a run's engine, finds ties and the safest. */
 #include "core/process/pool.h"
 #include "sim/plan/search.h"
 
@@ -8,14 +8,14 @@
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Compares rows by time, and equal rows by their points, so that the order is deterministic. */
-static int by_merit(const void *a, const void *b)
+bool pp_search_has_room(const struct pp_outcome *outcome)
 {
-    const struct pp_search_row *x = a, *y = b;
+    return outcome->fits && !outcome->is_tight && !outcome->is_strained;
+}
 
-    if (x->outcome.s_per_sample != y->outcome.s_per_sample)
-        return x->outcome.s_per_sample < y->outcome.s_per_sample ? -1 : 1;
-    return x->point < y->point ? -1 : x->point > y->point;
+double pp_search_rank_s(const struct pp_search *search, const struct pp_outcome *outcome)
+{
+    return outcome->s_per_sample * (pp_search_has_room(outcome) ? 1 : 1 + search->margin_frac);
 }
 
 static void only_fitting(struct pp_search *search)
@@ -26,27 +26,7 @@ static void only_fitting(struct pp_search *search)
         if (search->rows[i].status == PP_SEARCH_FITS)
             search->rows[kept++] = search->rows[i];
     search->count = kept;
-    if (kept)
-        qsort(search->rows, (size_t)kept, sizeof(*search->rows), by_merit);
-}
-
-/* Puts strained ties after the others, in their order: no step counts the time in which the
- * allocator gives blocks back. */
-static void put_room_first(struct pp_search *search, int count)
-{
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_search_row *rows = search->rows,
-                         *strained = PP_ARRAY(scratch, struct pp_search_row, count + 1);
-    const double limit = rows[0].outcome.s_per_sample * (1 + search->margin_frac);
-    int kept = 0, put_off = 0, ties = 0;
-
-    for (; ties < count && rows[ties].outcome.s_per_sample <= limit; ties++)
-        if (rows[ties].outcome.is_strained)
-            strained[put_off++] = rows[ties];
-        else
-            rows[kept++] = rows[ties];
-    for (int i = 0; i < put_off; i++)
-        rows[kept + i] = strained[i];
+    pp_search_rank(search, search->rows, kept);
 }
 
 /* ---- the engine of a run --------------------------------------------------------------------- */
@@ -78,8 +58,7 @@ static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_
     memcpy(final.rows, search->rows, sizeof(*final.rows) * (size_t)top);
     PP_TRY(pp_pool_run(&pool, err));
     memcpy(search->rows, final.rows, sizeof(*final.rows) * (size_t)top);
-    qsort(search->rows, (size_t)top, sizeof(*search->rows), by_merit);
-    put_room_first(search, top);
+    pp_search_rank(search, search->rows, top);
     return PP_OK;
 }
 
@@ -97,24 +76,41 @@ static double fastest_of(const struct pp_search *search)
     return s;
 }
 
+/* Finds the tie with most memory left. If no tie has room, the first row in reach that has. */
+static void find_safest(struct pp_search *search, double fastest_s)
+{
+    const struct pp_search_row *rows = search->rows;
+    int safest = 0;
+
+    for (int i = 0; i < search->count; i++)
+        if (rows[i].is_tie && rows[i].outcome.peak_bytes < rows[safest].outcome.peak_bytes)
+            safest = i;
+    for (int i = 0; i < search->count && !pp_search_has_room(&rows[safest].outcome); i++)
+        if (pp_search_has_room(&rows[i].outcome) &&
+            rows[i].outcome.s_per_sample <= fastest_s * (1 + PP_SEARCH_REACH_FRAC))
+            safest = i;
+    search->safest = safest;
+}
+
 static void mark_ties(struct pp_search *search)
 {
-    const double limit = fastest_of(search) * (1 + search->margin_frac);
+    const double fastest_s = fastest_of(search), limit = fastest_s * (1 + search->margin_frac);
     struct pp_search_row *rows = search->rows;
 
     for (int i = 0; i < search->count; i++) {
         rows[i].is_tie = rows[i].outcome.s_per_sample <= limit;
         search->ties += rows[i].is_tie;
-        if (rows[i].is_tie && rows[i].outcome.peak_bytes < rows[search->safest].outcome.peak_bytes)
-            search->safest = i;
+        for (int k = 0; k < rows[i].twin_count; k++)
+            rows[i].twins[k].is_tie = rows[i].is_tie;
     }
+    find_safest(search, fastest_s);
 }
 
-enum pp_status pp_search_finish(struct pp_search *search, struct pp_error *err)
+enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search,
+                                struct pp_error *err)
 {
     only_fitting(search);
-    if (search->count)
-        put_room_first(search, search->count);
+    pp_search_fold(arena, search);
     const int top = search->top < search->count ? search->top : search->count;
     if (top)
         PP_TRY(simulate_top(search, top, err));

@@ -167,11 +167,14 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
 struct pp_search_row {
     int64_t point;
     enum pp_search_status status;
-    struct pp_outcome outcome; /* by dag; for the rows at the top by the run's engine */
-    double dag_s;              /* the step by dag */
-    double bound_s;            /* tight bound of a step, per sample */
-    bool is_simulated;         /* by the run's engine */
-    bool is_tie;
+    struct pp_outcome outcome;   /* by dag; for the rows at the top by the run's engine */
+    double dag_s;                /* the step by dag */
+    double bound_s;              /* tight bound of a step, per sample */
+    double rank_s;               /* order of the rows, see pp_search_rank_s() */
+    bool is_simulated;           /* by the run's engine */
+    bool is_tie;                 /* its step is within margin_frac of the shortest */
+    struct pp_search_row *twins; /* of the same step and peak: they differ in no figure */
+    int twin_count;
 };
 
 /* Layout that was published for a model. */
@@ -196,10 +199,10 @@ struct pp_search {
     double margin_frac; /* points within this share of the best are kept */
     struct pp_progress progress;
     /* result */
-    struct pp_search_row *rows; /* fitting points that were simulated, best first */
+    struct pp_search_row *rows; /* fitting points that were simulated, without twins, best first */
     int count, capacity;
-    int ties;   /* number of rows at the top that are ties */
-    int safest; /* the tie with most memory left */
+    int ties;   /* number of rows that are ties */
+    int safest; /* the tie with most memory left; if none has room, the fastest row that has */
     int64_t counts[PP_SEARCH_STATUSES];
     int64_t examples[PP_SEARCH_STATUSES]; /* the first point of each; -1 = none */
     double least_bytes; /* least memory of points that do not fit; for when nothing fits */
@@ -210,6 +213,21 @@ struct pp_search {
     int published_count;
 };
 
+/* ---- sim/plan/rounds.c ----------------------------------------------------------------------- */
+
+/* A search for the best layout and its ties, or for the best one that has room. */
+struct pp_search_hunt {
+    struct pp_search *search;
+    bool needs_room;
+    double ceiling;       /* longest step worth a trial, seconds per sample */
+    _Atomic double *best; /* seconds per sample; shared by the workers */
+};
+/* Simulates open points, and adds their rows, until no bound is near the best. */
+enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hunt,
+                              struct pp_error *err);
+/* Notes the memory that a point needs, for when nothing fits. */
+void pp_search_note_least(struct pp_search *search, double bytes, int64_t point);
+
 /* ---- other machines: sim/plan/what_if.c ------------------------------------------------------ */
 struct pp_search_what_if {
     const char *name; /* "network x 0.5" */
@@ -219,10 +237,10 @@ enum { PP_SEARCH_WHAT_IFS = 8 };
 extern const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS];
 /* Winner of the rows at the top on another machine. */
 struct pp_search_flip {
-    bool is_known;      /* false: the cluster lacks the part, or nothing fits */
-    int winner;         /* index of a row */
-    bool fits;          /* the best row still fits */
-    double slower_frac; /* by which the best row is slower than the winner */
+    bool is_known;       /* false: the cluster lacks the part, or nothing fits */
+    int winner;          /* index of a row */
+    bool fits, is_tight; /* the best row still fits; it has no room */
+    double slower_frac;  /* by which the best row is slower than the winner */
 };
 /* Simulates the first rows again on each other machine, into search->flips. */
 enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
@@ -235,8 +253,23 @@ void pp_search_recipes(struct pp_search *search);
 /* Screens, simulates by bounds, ranks, fills flips and recipes. `jobs` changes no result. */
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);
+/* Largest step, over the fastest, of a layout with room that is looked for if no tie has room. */
+#define PP_SEARCH_REACH_FRAC 0.25
+
 /* ---- sim/plan/rows.c: the rows at the top by the run's own engine, ties, the safest ---------- */
-enum pp_status pp_search_finish(struct pp_search *search, struct pp_error *err);
+enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search,
+                                struct pp_error *err);
+/* Is true if the memory margin stays free, and the allocator need not give blocks back. */
+bool pp_search_has_room(const struct pp_outcome *outcome);
+/* Seconds per sample by which outcomes are ranked. A row without room stands before one with room
+ * only if it is faster by more than margin_frac. */
+double pp_search_rank_s(const struct pp_search *search, const struct pp_outcome *outcome);
+
+/* ---- sim/plan/twins.c ------------------------------------------------------------------------ */
+/* Orders rows by rank, then by time, memory, and simplicity: fewest of cp, tp, mbs. */
+void pp_search_rank(const struct pp_search *search, struct pp_search_row *rows, int count);
+/* Keeps the simplest of ranked rows with the same step and peak; the others are its twins. */
+void pp_search_fold(struct pp_arena *arena, struct pp_search *search);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "sim/plan/state.h"
 
+#include "sim/plan/search.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 
@@ -68,7 +69,7 @@ static void find_keys(const struct pp_state_planned *point, enum order order, do
                          : order == TIES_BY_STATE ? point->outcome.state_bytes
                                                   : comm_of(point);
 
-    keys[0] = is_tie ? point->outcome.is_strained : class_of(point);
+    keys[0] = is_tie ? !pp_search_has_room(&point->outcome) : class_of(point);
     keys[1] = is_tie && grads != params;
     keys[2] = !is_tie && class_of(point) == 1 ? point->outcome.peak_bytes : value;
     keys[3] = params;

@@ -3,6 +3,7 @@
 #include "core/text/json_write.h"
 #include "core/text/terminal.h"
 #include "core/units.h"
+#include "sim/plan/search.h"
 #include "sim/plan/state.h"
 #include "sim/plan/words.h"
 #include "sim/report/text.h"
@@ -58,14 +59,29 @@ static void print_row(struct pp_arena *arena, const struct pp_state_plan *planne
         snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->outcome.exposed_frac);
     else
         pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
-    fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f\n", at + 1,
+    fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f%s\n", at + 1,
             pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
             pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
             pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
             pp_recompute_names[point->config.costs.recompute],
             pp_text_time(&point->config, point->outcome.step_s, step), point->is_tie ? '=' : ' ',
-            comm, 100 * point->outcome.mfu, point->outcome.state_bytes / 1e9,
-            point->outcome.peak_bytes / 1e9);
+            comm, 100 * point->outcome.mfu, point->outcome.state_bytes / PP_GIB,
+            point->outcome.peak_bytes / PP_GIB, pp_search_has_room(&point->outcome) ? "" : "!");
+}
+
+/* Explains the mark of choices without room, if one is shown. */
+static void print_tight(struct pp_arena *arena, const struct pp_state_plan *planner, int shown,
+                        FILE *out)
+{
+    int marked = 0;
+
+    for (int i = 0; i < shown; i++)
+        marked += !pp_search_has_room(&planner->points[i].outcome);
+    if (marked)
+        pp_text_paragraph(
+            out, WIDTH, INDENT, "! tight",
+            pp_arena_printf(arena, "less than %.3g~%% of the memory stays free (--memory-margin)",
+                            100 * planner->base.memory_margin_frac));
 }
 
 /* Prints the choices that were not ranked, and why. */
@@ -80,11 +96,11 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
             out, WIDTH, INDENT, "too large",
             pp_arena_printf(
                 arena,
-                "%d do not fit in %.1f~GB: the smallest of them, %s recompute~%s, needs %.1f~GB",
-                planner->too_large, planner->base.cluster.device.memory_bytes / 1e9,
+                "%d do not fit in %.1f~GiB: the smallest of them, %s recompute~%s, needs %.1f~GiB",
+                planner->too_large, planner->base.cluster.device.memory_bytes / PP_GIB,
                 pp_state_print(&large->config.state, state),
                 pp_recompute_names[large->config.costs.recompute],
-                large->outcome.peak_bytes / 1e9));
+                large->outcome.peak_bytes / PP_GIB));
     if (planner->refused)
         pp_text_paragraph(out, WIDTH, INDENT, "refused",
                           pp_arena_printf(arena, "%d, the first because: %s", planner->refused,
@@ -117,13 +133,14 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
     else
         fprintf(out, "\n   #  %-7s%-7s%-7s%-10s%9s %9s%8s%8s%8s\n", "p", "g", "os", "recompute",
                 "step", planner->objective == PP_OBJECTIVE_STEP ? "exposed" : "comm", "MFU",
-                "state", "GB");
+                "state", "GiB");
     for (int i = 0; i < shown; i++)
         print_row(arena, planner, i, out);
     fputc('\n', out);
     if (shown < planner->fitting)
         fprintf(out, "  %d more fit; --top N shows them, -o FILE.csv has all\n",
                 planner->fitting - shown);
+    print_tight(arena, planner, shown, out);
     print_rest(arena, planner, out);
     print_best(arena, planner, out);
     if (planner->ties > 1)
@@ -132,8 +149,8 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
             pp_arena_printf(
                 arena,
                 "%d steps are within %g~%% of the fastest, too close for the costs to rank. Ties "
-                "are ranked by room for the allocator's cache, then gradients sharded like "
-                "parameters, least communication, least state",
+                "are ranked by room for the margin and the allocator's cache, then gradients "
+                "sharded like parameters, least communication, least state",
                 planner->ties, 100 * PP_PLANNER_TIE_FRAC));
 }
 
@@ -161,14 +178,19 @@ static json_t *comm_json(struct pp_shard_times t)
 
 static json_t *point_json(struct pp_arena *arena, const struct pp_state_planned *point)
 {
-    json_t *o = json_pack("{so ss}", "shard", shard_json(arena, &point->config.state), "recompute",
-                          pp_recompute_names[point->config.costs.recompute]);
+    const struct pp_config *c = &point->config;
+    const int zero = pp_state_zero(&c->state);
+    json_t *o = json_pack("{so so ss ss}", "layout", pp_report_layout_json(&c->layout), "shard",
+                          shard_json(arena, &c->state), "schedule", c->schedule_name, "recompute",
+                          pp_recompute_names[c->costs.recompute]);
 
+    json_object_set_new(o, "zero", zero < 0 ? json_null() : json_integer(zero));
     if (point->outcome.is_refused) {
         pp_json_put_text(o, "refused", point->outcome.reason);
         return o;
     }
     pp_json_put_bool(o, "fits", point->outcome.fits);
+    pp_json_put_bool(o, "tight", point->outcome.is_tight);
     pp_json_put_bool(o, "strained", point->outcome.is_strained);
     pp_json_put(o, "iteration_s", point->outcome.step_s);
     pp_json_put(o, "mfu", point->outcome.mfu);
@@ -177,6 +199,17 @@ static json_t *point_json(struct pp_arena *arena, const struct pp_state_planned 
     pp_json_put_bytes(o, "peak_mem_bytes", point->outcome.peak_bytes);
     json_object_set_new(o, "closed_form", comm_json(point->comm));
     return o;
+}
+
+/* Returns the tie with most memory left. */
+static const struct pp_state_planned *safest_of(const struct pp_state_plan *planner)
+{
+    const struct pp_state_planned *safest = &planner->points[0];
+
+    for (int i = 0; i < planner->ties; i++)
+        if (planner->points[i].outcome.peak_bytes < safest->outcome.peak_bytes)
+            safest = &planner->points[i];
+    return safest;
 }
 
 void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
@@ -200,6 +233,8 @@ void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *plan
                                   "too_large", planner->too_large, "refused", planner->refused));
     json_object_set_new(o, "best",
                         planner->fitting ? point_json(arena, &planner->points[0]) : json_null());
+    json_object_set_new(o, "safest",
+                        planner->fitting ? point_json(arena, safest_of(planner)) : json_null());
     json_object_set_new(o, "points", points);
     pp_json_print(o, out);
 }

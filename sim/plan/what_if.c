@@ -38,15 +38,21 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
         trial->s_per_sample *= here->outcome.step_s / here->dag_s;
 }
 
+/* Ranks as the search does: a row without room wins only if it is faster by more than a tie. */
 static struct pp_search_flip flip_of(const struct trials *trials, int what_if)
 {
     const struct pp_outcome *list = &trials->list[what_if * trials->rows];
-    struct pp_search_flip flip = {.winner = -1, .fits = list[0].fits};
+    struct pp_search_flip flip = {
+        .winner = -1, .fits = list[0].fits, .is_tight = !pp_search_has_room(&list[0])};
+    double least_s = (double)INFINITY;
 
-    for (int i = 0; i < trials->rows; i++)
-        if (list[i].fits &&
-            (flip.winner < 0 || list[i].s_per_sample < list[flip.winner].s_per_sample))
-            flip.winner = i;
+    for (int i = 0; i < trials->rows; i++) {
+        const double rank_s = pp_search_rank_s(trials->search, &list[i]);
+        if (!list[i].fits || rank_s >= least_s)
+            continue;
+        least_s = rank_s;
+        flip.winner = i;
+    }
     flip.is_known = flip.winner >= 0;
     if (flip.is_known && flip.fits)
         flip.slower_frac = list[0].s_per_sample / list[flip.winner].s_per_sample - 1;

@@ -66,17 +66,27 @@ static void put_price(json_t *o, const struct pp_search_space *s, const struct p
                 pp_price_tokens(&s->fixed, outcome->tokens_per_s_per_gpu));
 }
 
-static json_t *row_json(const struct pp_search *search, const struct pp_search_row *row)
+/* Choices of a point; `zero` is null if --shard gives the state. */
+static json_t *point_json(const struct pp_search *search, int64_t point)
 {
-    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    const struct pp_search_point p = pp_search_point(&search->space, point);
     char again[PP_SEARCH_AGAIN_BYTES];
     json_t *o =
         json_pack("{so ss ss}", "layout", layout_json(&search->space, &p), "schedule",
                   p.order->base.schedule_name, "recompute", pp_search_again_text(p.again, again));
 
-    if (p.zero != PP_SEARCH_AS_GIVEN)
-        pp_json_put_int(o, "zero", p.zero);
+    json_object_set_new(o, "zero",
+                        p.zero == PP_SEARCH_AS_GIVEN ? json_null() : json_integer(p.zero));
+    return o;
+}
+
+static json_t *row_json(const struct pp_search *search, const struct pp_search_row *row)
+{
+    const struct pp_search_point p = pp_search_point(&search->space, row->point);
+    json_t *o = point_json(search, row->point), *twins = json_array();
+
     json_object_set_new(o, "fits", json_true());
+    pp_json_put_bool(o, "tight", row->outcome.is_tight);
     pp_json_put_bool(o, "strained", row->outcome.is_strained);
     pp_json_put_bool(o, "tie", row->is_tie);
     pp_json_put_text(o, "engine", row->is_simulated ? search->space.fixed.engine->name : "dag");
@@ -89,6 +99,9 @@ static json_t *row_json(const struct pp_search *search, const struct pp_search_r
                 row->is_simulated ? row->outcome.exposed_frac : (double)NAN);
     pp_json_put_bytes(o, "state_bytes", row->outcome.state_bytes);
     pp_json_put_bytes(o, "peak_mem_bytes", row->outcome.peak_bytes);
+    for (int i = 0; i < row->twin_count; i++)
+        json_array_append_new(twins, point_json(search, row->twins[i].point));
+    json_object_set_new(o, "twins", twins);
     return o;
 }
 
@@ -174,10 +187,10 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
 static void print_row(const struct pp_search_row *row, FILE *out)
 {
     if (row && row->status == PP_SEARCH_FITS)
-        fprintf(out, "%.17g,%.17g,%.17g,%d,", row->outcome.step_s, row->outcome.mfu,
-                row->outcome.peak_bytes, row->is_tie);
+        fprintf(out, "%.17g,%.17g,%.17g,%d,%d,", row->outcome.step_s, row->outcome.mfu,
+                row->outcome.peak_bytes, row->is_tie, row->outcome.is_tight);
     else
-        fputs(",,,,", out);
+        fputs(",,,,,", out);
 }
 
 /* Returns the reason against a point that was not ranked. */
@@ -204,10 +217,13 @@ void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE 
     const struct pp_search_space *s = &search->space;
     const struct pp_search_row **row_of = PP_ARRAY(arena, const struct pp_search_row *, s->points);
 
-    for (int i = 0; i < search->count; i++)
+    for (int i = 0; i < search->count; i++) {
         row_of[search->rows[i].point] = &search->rows[i];
+        for (int k = 0; k < search->rows[i].twin_count; k++)
+            row_of[search->rows[i].twins[k].point] = &search->rows[i].twins[k];
+    }
     fputs("tp,pp,cp,dp,ep,vp,mbs,micro_batches,gbs,schedule,recompute,zero,status,bound_s,"
-          "bound_mem_bytes,iteration_s,mfu,peak_mem_bytes,tie,reason\n",
+          "bound_mem_bytes,iteration_s,mfu,peak_mem_bytes,tie,tight,reason\n",
           out);
     for (int64_t k = 0; k < s->points; k++) {
         const struct pp_search_point p = pp_search_point(s, k);

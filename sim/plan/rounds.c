@@ -1,0 +1,257 @@
+/* Simulates open points in order of bounds, until no bound is near the best, which workers share.
+ */
+#include "core/process/pool.h"
+#include "core/text/progress.h"
+#include "sim/plan/search.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_ROUND = 256,
+    GROWTH = 4,     /* factor from one round to the next */
+    ITEM_POINTS = 4 /* points that a worker takes at a time */
+};
+
+/* ---- one point ------------------------------------------------------------------------------- */
+
+struct round {
+    const struct pp_search_hunt *hunt;
+    struct pp_search_row *rows; /* shared with the workers */
+    int count;
+    int64_t done; /* points; for the parent alone */
+    struct pp_progress progress;
+};
+
+/* Returns the longest step worth a trial, seconds per sample. */
+static double limit_of(const struct pp_search_hunt *hunt)
+{
+    const double tie_frac = hunt->needs_room ? 0 : hunt->search->margin_frac;
+
+    return hunt->search->is_exhaustive
+               ? (double)INFINITY
+               : fmin(hunt->ceiling, atomic_load(hunt->best) * (1 + tie_frac));
+}
+
+static void lower_best(_Atomic double *best, double value)
+{
+    double old = atomic_load(best);
+
+    while (value < old && !atomic_compare_exchange_weak(best, &old, value))
+        ;
+}
+
+static double capacity_of(const struct pp_search_hunt *hunt)
+{
+    const struct pp_config *fixed = &hunt->search->space.fixed;
+
+    return hunt->needs_room ? pp_config_room_bytes(fixed) : fixed->cluster.device.memory_bytes;
+}
+
+/* Tries a point: by its own bounds, then by its memory, then by its time. */
+static enum pp_status try_point(struct pp_arena *arena, const struct round *round,
+                                struct pp_search_row *row, struct pp_error *err)
+{
+    const struct pp_search_hunt *hunt = round->hunt;
+    const struct pp_search *search = hunt->search;
+    struct pp_search_bounds bounds;
+    struct pp_prepared prepared = {0};
+    struct pp_config config;
+    struct pp_result result;
+
+    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
+    PP_TRY(pp_search_bounds(arena, &config, &bounds, err));
+    row->bound_s = bounds.step_s / (double)config.layout.gbs;
+    if (!search->is_exhaustive && bounds.peak_bytes > capacity_of(hunt)) {
+        row->status = PP_SEARCH_NO_ROOM;
+        row->outcome.peak_bytes = bounds.peak_bytes;
+        return PP_OK;
+    }
+    if (row->bound_s > limit_of(hunt))
+        return PP_OK; /* stays open */
+    PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
+    row->outcome = pp_outcome_of(&result);
+    row->status = result.fits ? PP_SEARCH_FITS : PP_SEARCH_TOO_LARGE;
+    if (!result.fits)
+        return PP_OK;
+    PP_TRY(pp_simulate(arena, &config, PP_QUICK, &prepared, &result, err));
+    row->outcome = pp_outcome_of(&result);
+    row->dag_s = row->outcome.step_s;
+    if (!hunt->needs_room || pp_search_has_room(&row->outcome))
+        lower_best(hunt->best, row->outcome.s_per_sample);
+    return PP_OK;
+}
+
+static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
+{
+    const struct round *round = context;
+
+    (void)out;
+    for (int64_t i = item * ITEM_POINTS; i < (item + 1) * ITEM_POINTS && i < round->count; i++) {
+        const struct pp_arena_mark mark = pp_arena_mark(scratch);
+        struct pp_error err = {0};
+        if (try_point(scratch, round, &round->rows[i], &err) != PP_OK) {
+            round->rows[i].status = PP_SEARCH_REFUSED;
+            round->rows[i].outcome = pp_outcome_refused(&err);
+        }
+        pp_arena_release(scratch, mark);
+    }
+}
+
+static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
+                           const char *death, struct pp_error *err)
+{
+    struct round *round = context;
+
+    (void)text, (void)length, (void)err;
+    round->done += ITEM_POINTS;
+    for (int64_t i = item * ITEM_POINTS; death && i < (item + 1) * ITEM_POINTS && i < round->count;
+         i++)
+        round->rows[i].status = PP_SEARCH_REFUSED;
+    return PP_OK;
+}
+
+static void tick(void *context)
+{
+    struct round *round = context;
+
+    const int before = round->hunt->search->count;
+
+    pp_progress_count(&round->progress, before + round->done, before + round->count, "layouts");
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+struct candidate {
+    float bound_s;
+    int64_t point;
+};
+
+static int by_bound(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->bound_s != y->bound_s)
+        return x->bound_s < y->bound_s ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+/* Is true for a point that may be what is looked for. */
+static bool is_open(const struct pp_search_hunt *hunt, int64_t k)
+{
+    const struct pp_search_board *board = &hunt->search->board;
+
+    return board->status[k] == PP_SEARCH_OPEN &&
+           (!hunt->needs_room || (double)board->bound_bytes[k] <= capacity_of(hunt));
+}
+
+/* Returns a bound that at least `wanted` candidates do not exceed. Counts them in bins of the bits
+ * of a float, which are in the order of its values. */
+static float bound_of(const struct pp_search_hunt *hunt, float above, float limit, int64_t wanted)
+{
+    enum { BINS = 1 << 16 };
+    static int64_t bins[BINS];
+    const struct pp_search_board *b = &hunt->search->board;
+    int64_t sum = 0;
+
+    memset(bins, 0, sizeof(bins));
+    for (int64_t k = 0; k < hunt->search->space.points; k++)
+        if (b->bound_s[k] > above && b->bound_s[k] <= limit && is_open(hunt, k)) {
+            uint32_t bits;
+            memcpy(&bits, &b->bound_s[k], sizeof(bits));
+            bins[bits >> 16]++;
+        }
+    for (int bin = 0; bin < BINS; bin++) {
+        sum += bins[bin];
+        if (sum >= wanted) {
+            const uint32_t bits = (uint32_t)bin << 16 | 0xffff;
+            float bound;
+            memcpy(&bound, &bits, sizeof(bound));
+            return fminf(bound, limit);
+        }
+    }
+    return limit;
+}
+
+static struct candidate *list_between(struct pp_arena *arena, const struct pp_search_hunt *hunt,
+                                      float above, float until, int *count)
+{
+    const float *bound_s = hunt->search->board.bound_s;
+    struct candidate *list = NULL;
+    int capacity = 0;
+
+    *count = 0;
+    for (int64_t k = 0; k < hunt->search->space.points; k++)
+        if (bound_s[k] > above && bound_s[k] <= until && is_open(hunt, k))
+            *PP_PUSH(arena, list, *count, capacity) = (struct candidate){bound_s[k], k};
+    if (*count)
+        qsort(list, (size_t)*count, sizeof(*list), by_bound);
+    return list;
+}
+
+void pp_search_note_least(struct pp_search *search, double bytes, int64_t point)
+{
+    if (search->least < 0 || bytes < search->least_bytes) {
+        search->least_bytes = bytes;
+        search->least = point;
+    }
+}
+
+static void keep(struct pp_arena *arena, struct pp_search *search, const struct round *round)
+{
+    for (int i = 0; i < round->count; i++) {
+        const struct pp_search_row *row = &round->rows[i];
+        search->board.status[row->point] = (uint8_t)row->status;
+        if (row->status != PP_SEARCH_FITS && row->outcome.peak_bytes > 0)
+            pp_search_note_least(search, row->outcome.peak_bytes, row->point);
+        *PP_PUSH(arena, search->rows, search->count, search->capacity) = *row;
+    }
+}
+
+static enum pp_status run_round(struct pp_arena *arena, const struct pp_search_hunt *hunt,
+                                const struct candidate *list, int count, struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
+    struct pp_search *search = hunt->search;
+    struct round round = {
+        .hunt = hunt, .rows = PP_ARRAY(shared, struct pp_search_row, count), .count = count};
+    const struct pp_pool pool = {.items = (count + ITEM_POINTS - 1) / ITEM_POINTS,
+                                 .workers = search->jobs,
+                                 .context = &round,
+                                 .work = work,
+                                 .done = done,
+                                 .tick = tick};
+
+    for (int i = 0; i < count; i++)
+        round.rows[i] = (struct pp_search_row){.point = list[i].point, .status = PP_SEARCH_OPEN};
+    round.progress = search->progress;
+    const enum pp_status status = pp_pool_run(&pool, err);
+    search->progress = round.progress;
+    pp_progress_clear(&search->progress);
+    PP_TRY(status);
+    keep(arena, search, &round);
+    return PP_OK;
+}
+
+enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hunt,
+                              struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
+    float above = -1, limit = INFINITY;
+
+    hunt->best = (_Atomic double *)pp_arena_alloc(shared, sizeof(*hunt->best));
+    atomic_store(hunt->best, (double)INFINITY);
+    for (int64_t wanted = FIRST_ROUND; above < limit; wanted *= GROWTH) {
+        PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+        const float until = bound_of(hunt, above, limit, wanted);
+        int count;
+        struct candidate *list = list_between(scratch, hunt, above, until, &count);
+        if (count)
+            PP_TRY(run_round(arena, hunt, list, count, err));
+        above = until;
+        limit = nextafterf((float)limit_of(hunt), INFINITY);
+    }
+    return PP_OK;
+}
