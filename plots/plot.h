@@ -46,7 +46,7 @@ enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers
 struct pp_plot_bar {
     const char *label; /* "0", "1", ... of ranks, or the name of a schedule */
     double part_bytes[PP_PLOT_MEMORY_PARTS];
-    double activations; /* chunk activations, drawn if bytes are not known */
+    double activations; /* drawn if bytes are not known */
     bool is_over;       /* does not fit */
 };
 struct pp_plot_memory {
@@ -55,6 +55,7 @@ struct pp_plot_memory {
     struct pp_plot_bar *bars;
     int count;
     bool has_bytes;
+    bool is_of_ranks;      /* activations are micro-batches of a rank, else of a chunk */
     bool has_fits;         /* bars have `is_over`; else a bar is over if it is above the capacity */
     double capacity_bytes; /* capacity of the device, drawn as a line; 0 = not known */
 };
@@ -158,7 +159,8 @@ enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *t
 struct pp_plot_timeline_panel {
     const struct pp_trace *trace;
     const char *heading;
-    double divisor; /* divides its times in a picture, so that panels can be compared; 0 = 1 */
+    double divisor;      /* divides its times in a picture, so that panels can be compared; 0 = 1 */
+    double from_s, to_s; /* part of `trace` that is drawn; both 0 = as the options say */
 };
 enum { PP_PLOT_TIMELINE_PANELS = 6 };
 enum pp_status pp_plot_timeline_panels(struct pp_arena *arena,
@@ -179,6 +181,10 @@ struct pp_plot_step {
     const char *note;             /* "step 9 of 17"; NULL: all is shown */
 };
 struct pp_plot_step pp_plot_step(struct pp_arena *arena, const struct pp_trace *trace);
+/* One step of length `step_s`, to be drawn next to others: the median step. If steps overlap, the
+ * time from the begin of the middle one, with concurrent ops of its neighbours. */
+struct pp_plot_step pp_plot_one_step(struct pp_arena *arena, const struct pp_trace *trace,
+                                     double step_s);
 /* ---- plots/timeline/compare.c ---------------------------------------------------------------- */
 struct pp_comparison;
 struct pp_compare_options;

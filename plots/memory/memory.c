@@ -194,7 +194,9 @@ static enum pp_status draw_figure(struct pp_arena *arena, const struct bars *b,
     pp_axis_labels(&figure, labels, b->memory->count, b->memory->axis);
     fprintf(figure.script,
             "set ylabel %s\nset yrange [0:%.6g]\nset key outside Left reverse samplen %s\n",
-            b->memory->has_bytes ? "'memory per device (GiB)'" : "'chunk activations held'",
+            b->memory->has_bytes     ? "'memory per device (GiB)'"
+            : b->memory->is_of_ranks ? "'activations held (micro-batches of a rank)'"
+                                     : "'chunk activations held'",
             top_of(b), target->is_paper ? "1 above horizontal" : "1.5 right top vertical invert");
     write_data(b, figure.script);
     write_plot(b, &figure);
@@ -268,7 +270,10 @@ static void draw_text(const struct bars *b, const struct pp_plot_target *target)
 
     pp_axis_heading(target, b->memory->title);
     fprintf(target->out, "%*.*s %-*s %s\n", label, label, b->memory->axis ? b->memory->axis : "",
-            width, "", b->memory->has_bytes ? "GiB" : "activations");
+            width, "",
+            b->memory->has_bytes     ? "GiB"
+            : b->memory->is_of_ranks ? "micro-batches"
+                                     : "activations");
     for (int i = 0; i < b->memory->count; i++)
         if (i % every == 0 || i == peak)
             print_row(b, i, label, width, target->out);

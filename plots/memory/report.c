@@ -149,6 +149,9 @@ static enum pp_status read_run(const struct place *p, struct pp_report_run *run,
     PP_TRY(number(p, "iteration_s", MAX_S, &run->iteration_s, NULL, err));
     PP_TRY(number(p, "device_mem_bytes", MAX_BYTES, &run->device_bytes, &has_device, err));
     run->is_unit = !has_device;
+    const json_int_t vp =
+        json_integer_value(json_object_get(json_object_get(p->json.root, "layout"), "vp"));
+    run->vp = vp > 1 && vp <= INT32_MAX ? (int)vp : 1;
     PP_TRY(read_ranks(p, run, err));
     return read_links(p, run, err);
 }
@@ -239,6 +242,7 @@ enum pp_status pp_report_memory(struct pp_arena *arena, const struct pp_report *
         .bars = first->ranks,
         .count = is_one ? first->rank_count : report->count,
         .has_bytes = !first->is_unit,
+        .is_of_ranks = !is_one,
         .capacity_bytes = first->device_bytes};
     if (is_one)
         return PP_OK;
@@ -247,6 +251,7 @@ enum pp_status pp_report_memory(struct pp_arena *arena, const struct pp_report *
         const struct pp_report_run *run = &report->runs[i];
         memory->bars[i] = run->ranks[run->peak_rank];
         memory->bars[i].label = run->schedule;
+        memory->bars[i].activations /= run->vp;
     }
     return PP_OK;
 }

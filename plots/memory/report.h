@@ -13,6 +13,7 @@ struct pp_report_run {
     double iteration_s;        /* units in unit mode */
     struct pp_plot_bar *ranks; /* at their peaks; bytes are 0 in unit mode */
     int rank_count, peak_rank;
+    int vp;                     /* chunks of a rank; 1 if the report lacks its layout */
     struct pp_plot_link *links; /* the most used first */
     int link_count;             /* 0 in unit mode */
 };

@@ -70,11 +70,13 @@ static enum pp_status number(const struct pp_chart *c, int row, const char *colu
     return PP_OK;
 }
 
-/* Reads the bar of a row. Bytes are NAN in unit mode. */
+/* Reads the bar of a row. Bytes are NAN in unit mode; activations are micro-batches of a rank. */
 static enum pp_status read_bar(const struct pp_chart *c, int row, struct pp_plot_bar *bar,
                                bool *is_unit, struct pp_error *err)
 {
     const int fits = pp_table_find(&c->table, "fits");
+    const bool has_vp = pp_table_find(&c->table, "vp") >= 0;
+    double vp = 1;
 
     *is_unit = false;
     for (int k = 0; k < PP_PLOT_MEMORY_PARTS; k++) {
@@ -82,8 +84,9 @@ static enum pp_status read_bar(const struct pp_chart *c, int row, struct pp_plot
         *is_unit |= isnan(bar->part_bytes[k]);
     }
     PP_TRY(number(c, row, "peak_activations", &bar->activations, err));
-    if (isnan(bar->activations))
-        bar->activations = 0;
+    if (has_vp)
+        PP_TRY(number(c, row, "vp", &vp, err));
+    bar->activations = isnan(bar->activations) ? 0 : bar->activations / (vp > 1 ? vp : 1);
     bar->label = label_of(c, row);
     bar->is_over = fits >= 0 && !strcmp(pp_chart_cell(c, row, fits), "false");
     return PP_OK;
@@ -112,6 +115,7 @@ static enum pp_status fill(const struct pp_chart *c, struct pp_plot_memory *memo
         capacity = i == 0 || capacity == of_row ? of_row : 0; /* equal in all rows */
     }
     memory->has_bytes = !is_unit;
+    memory->is_of_ranks = pp_table_find(&c->table, "vp") >= 0;
     memory->title = pp_plot_memory_title(c->arena, NULL, is_unit);
     memory->capacity_bytes = isnan(capacity) ? 0 : capacity;
     return PP_OK;

@@ -67,7 +67,7 @@ static void write_number(const struct pp_timeline_page *page, const struct pp_ti
                          const struct pp_timeline_op *op, int row, const double time[2], FILE *out)
 {
     const double left = fmax(time[0], 0) / page->span,
-                 right = fmin(time[1], page->span) / page->span;
+                 right = fmin(time[1], pp_timeline_span(page, panel)) / page->span;
     const unsigned rgb = pp_timeline_rgb(&panel->timeline, op);
     char text[32];
 

@@ -26,7 +26,9 @@ struct picture {
 
 static int place(const struct picture *p, double time)
 {
-    return (int)lround(fmin(fmax(time / p->page->span, 0), 1) * WIDTH);
+    const double at = fmin(fmax(time, 0), pp_timeline_span(p->page, p->panel));
+
+    return (int)lround(at / p->page->span * WIDTH);
 }
 
 /* Adds a shape from share `low` to `high` of the height of a row's box, from its foot. */

@@ -159,7 +159,7 @@ static void draw_rank(const struct pp_timeline_page *page, const struct pp_timel
                 break;
             strip.end = fmax(strip.end, pp_timeline_x(page, panel, t->boxes[to].end_s));
         }
-        strip.end = fmin(strip.end, page->span);
+        strip.end = fmin(strip.end, pp_timeline_span(page, panel));
         if (strip.end <= strip.start)
             continue;
         strip.count = (int)fmax(round((strip.end - strip.start) / grain.bin), 1);

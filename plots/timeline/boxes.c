@@ -43,11 +43,12 @@ static void print_op(const struct pp_timeline_page *page, const struct pp_timeli
                      double end)
 {
     const struct pp_timeline *t = &panel->timeline;
-    const double x0 = fmax(start, 0), x1 = fmin(end, page->span);
+    const double span = pp_timeline_span(page, panel);
+    const double x0 = fmax(start, 0), x1 = fmin(end, span);
     const unsigned rgb = pp_timeline_rgb(t, op);
     char text[32];
 
-    if (x1 < x0 || start > page->span || end < 0)
+    if (x1 < x0 || start > span || end < 0 || (end > start && x1 == x0))
         return;
     pp_timeline_number(page, panel, op, is_fused, x1 - x0, text, sizeof(text));
     fprintf(page->figure->script, "%d %.7g %.7g 0x%06x %.3g \"%s\" 0x%06x\n", row, x0, x1, rgb,
@@ -112,7 +113,8 @@ static void print_pairs(const struct pp_timeline_page *page, int index)
         const struct pp_timeline_box *box = &t->boxes[i];
         const int row = pp_timeline_row(panel, box->rank);
         const double start = fmax(pp_timeline_x(page, panel, box->start_s), 0),
-                     end = fmin(pp_timeline_x(page, panel, box->end_s), page->span);
+                     end = fmin(pp_timeline_x(page, panel, box->end_s),
+                                pp_timeline_span(page, panel));
         if (box->is_fused && row >= 0 && start < end)
             fprintf(script, "%d %.7g %.7g\n", row, start, end);
     }
@@ -132,7 +134,7 @@ static void print_messages(const struct pp_timeline_page *page, int index)
         const int from = pp_timeline_row(panel, m->from), to = pp_timeline_row(panel, m->to);
         const double made = pp_timeline_x(page, panel, isnan(m->made_s) ? m->start_s : m->made_s),
                      used = pp_timeline_x(page, panel, isnan(m->used_s) ? m->end_s : m->used_s);
-        if (from < 0 || to < 0 || from == to || made < 0 || used > page->span)
+        if (from < 0 || to < 0 || from == to || made < 0 || used > pp_timeline_span(page, panel))
             continue;
         const double side = from < to ? half : -half;
         fprintf(script, "%.7g %.4g %.7g %.4g\n", made, from + side, used, to - side);

@@ -28,16 +28,19 @@ enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *t,
 
 /* Chooses all times, from 0 on; a trace that begins late is shown from its begin. */
 static enum pp_status choose_time(struct pp_timeline_panel *panel,
+                                  const struct pp_plot_timeline_panel *of,
                                   const struct pp_plot_timeline *options, struct pp_error *err)
 {
     const struct pp_timeline *t = &panel->timeline;
+    const double from_s = of->to_s > 0 ? of->from_s : options->from_s,
+                 to_s = of->to_s > 0 ? of->to_s : options->to_s;
     const bool is_late = t->begin_s > 0.5 * t->end_s || t->begin_s < 0;
 
     if (t->count == 0 || !(t->end_s > t->begin_s))
         return pp_error_set(err, PP_EINVAL, "%s: nothing to draw: it takes no time",
                             t->trace->program);
-    panel->from_s = !isnan(options->from_s) ? options->from_s : is_late ? t->begin_s : 0;
-    panel->to_s = !isnan(options->to_s) ? fmin(options->to_s, t->end_s) : t->end_s;
+    panel->from_s = !isnan(from_s) ? from_s : is_late ? t->begin_s : 0;
+    panel->to_s = !isnan(to_s) ? fmin(to_s, t->end_s) : t->end_s;
     if (!(panel->to_s > panel->from_s))
         return pp_timeline_refuse_time(t, panel->from_s, panel->to_s,
                                        options->time_unit ? options->time_unit : "s", err);
@@ -55,7 +58,7 @@ enum pp_status pp_timeline_open(struct pp_arena *arena, const struct pp_plot_tim
     PP_TRY(pp_timeline_make(arena, of->trace, &panel->timeline, err));
     PP_TRY(pp_timeline_choose_ranks(&panel->timeline, options, &panel->first_rank, &end, err));
     panel->rows = end - panel->first_rank;
-    return choose_time(panel, options, err);
+    return choose_time(panel, of, options, err);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */

@@ -43,6 +43,12 @@ static inline double pp_timeline_x(const struct pp_timeline_page *page,
 {
     return (seconds - panel->from_s) / panel->divisor / page->unit_s;
 }
+/* End of a panel's time on the axis; panels may be shorter than the axis. */
+static inline double pp_timeline_span(const struct pp_timeline_page *page,
+                                      const struct pp_timeline_panel *panel)
+{
+    return pp_timeline_x(page, panel, panel->to_s);
+}
 static inline double pp_timeline_in_per_unit(const struct pp_timeline_page *page)
 {
     return (page->right_in - page->left_in) / page->span;

@@ -8,7 +8,12 @@ static enum pp_status print_characters(const struct pp_plot_timeline_panel *pane
     for (int i = 0; i < count; i++) {
         if (panels[i].heading)
             fprintf(target->out, "%s%s\n", i > 0 ? "\n" : "", panels[i].heading);
-        PP_TRY(pp_gantt_print(panels[i].trace, options, target->terminal, target->out, err));
+        struct pp_plot_timeline shown = *options;
+        if (panels[i].to_s > 0) {
+            shown.from_s = panels[i].from_s;
+            shown.to_s = panels[i].to_s;
+        }
+        PP_TRY(pp_gantt_print(panels[i].trace, &shown, target->terminal, target->out, err));
     }
     return PP_OK;
 }

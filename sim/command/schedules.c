@@ -3,6 +3,7 @@
 #include "schedules/registry.h"
 #include "sim/command/commands.h"
 #include "sim/command/list_json.h"
+#include "sim/config/scale.h"
 #include "sim/resolve/resolve.h"
 
 /* Text such as "(D-1) / (N + D-1) (exact)". */
@@ -115,13 +116,15 @@ static enum pp_status document(struct pp_arena *arena, const struct pp_schedule 
     PP_TRY(picture(arena, s, &r, err));
     fprintf(out, "\n## %s\n\n%s. Rule: %s.\n\n", s->name, s->summary, s->rule);
     cell_rows(arena, s, out);
-    fprintf(
-        out,
-        "\n%d ranks, %d micro-batches, V = %d, F = I = W = 1: step %g, bubble %.1f %%, span idle "
-        "%.1f %%, peak %g chunk activations.\n\n```\n",
-        r.config.shape.ranks, r.config.shape.micro_batches, r.config.shape.chunks,
-        r.metrics.iteration_s, 100 * r.metrics.bubble_frac, 100 * r.metrics.span_bubble_frac,
-        pp_memory_most_activations(r.memory, r.program->ranks));
+    const int chunks = r.config.shape.chunks;
+    fprintf(out, "\n%d ranks, %d micro-batches, V = %d, F = I = W = 1%s: step %g",
+            r.config.shape.ranks, r.config.shape.micro_batches, chunks,
+            chunks > 1 ? " a chunk" : "", r.metrics.iteration_s);
+    if (chunks > 1)
+        fprintf(out, " (%g with costs of a whole rank)", r.metrics.iteration_s / chunks);
+    fprintf(out, ", bubble %.1f %%, span idle %.1f %%, peak %g micro-batches of a rank.\n\n```\n",
+            100 * r.metrics.bubble_frac, 100 * r.metrics.span_bubble_frac,
+            pp_scale_micro_batches(&r));
     const struct pp_plot_timeline gantt = pp_plot_timeline_whole("units", r.program->granules);
     PP_TRY(pp_gantt_print(r.trace, &gantt, terminal, out, err));
     fputs("```\n", out);

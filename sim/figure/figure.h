@@ -23,14 +23,14 @@ enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *
                                const struct pp_result *results, int count, struct pp_error *err);
 
 /* Timelines of runs. Of one run: one step if steps do not overlap, else all; its heading is the
- * title, and `part` names the step. Of several, at most PP_PLOT_TIMELINE_PANELS: a panel each on
+ * title, and `part` names the step. Of several, at most PP_PLOT_TIMELINE_PANELS: one step each on
  * one axis, with comparable unit costs; `is_apart`: each with its own costs. */
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
                                             int count, bool is_apart,
                                             struct pp_plot_timeline_panel *panels);
 
 /* Memory of one run: all ranks, each at its own peak. Of several runs, none of them refused: one
- * bar each, of the fullest rank. In unit mode chunk activations. */
+ * bar each, of the fullest rank. In unit mode activations: chunks, or micro-batches of a rank. */
 struct pp_plot_memory pp_figure_memory(struct pp_arena *arena, const struct pp_result *results,
                                        int count);
 

@@ -33,6 +33,7 @@ struct pp_plot_memory pp_figure_memory(struct pp_arena *arena, const struct pp_r
         .bars = PP_ARRAY(arena, struct pp_plot_bar, bars),
         .title = pp_plot_memory_title(arena, is_one ? first->schedule_name : NULL, first->is_unit),
         .has_bytes = !first->is_unit,
+        .is_of_ranks = !is_one,
         .capacity_bytes = first->is_unit ? 0 : first->cluster.device.memory_bytes};
 
     for (int i = 0; i < bars; i++)
@@ -40,5 +41,7 @@ struct pp_plot_memory pp_figure_memory(struct pp_arena *arena, const struct pp_r
             add_bar(&memory, pp_arena_printf(arena, "%d", i), &results->memory[i]);
         else
             add_bar(&memory, results[i].config.schedule_name, fullest(&results[i]));
+    for (int i = 0; i < bars && !is_one; i++)
+        memory.bars[i].activations /= results[i].config.layout.vp;
     return memory;
 }

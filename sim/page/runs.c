@@ -4,6 +4,8 @@
 #include "core/text/html.h"
 #include "core/units.h"
 #include "plots/page/page.h"
+#include "sim/config/scale.h"
+
 #include <math.h>
 
 /* ---- other schedules at the layout of a run -------------------------------------------------- */
@@ -80,18 +82,20 @@ void pp_page_others(const struct pp_page *page, const struct pp_others *others)
 
 /* ---- schedules of the command ---------------------------------------------------------------- */
 
-/* Full widths of the bars of all runs. */
+/* Full widths of the bars of all runs, and the unit of steps. */
 struct scale {
     const struct pp_result *first;
+    enum pp_scale unit;
     double longest_s, most_bytes;
 };
 static struct scale scale_of(const struct pp_result *const *rows, int count)
 {
-    struct scale scale = {rows[0], 0, 0};
+    struct scale scale = {rows[0], pp_scale_of(rows, count), 0, 0};
 
     for (int i = 0; i < count && rows[i]->status == PP_OK; i++) {
         const struct pp_result *r = rows[i];
-        scale.longest_s = fmax(scale.longest_s, r->metrics.iteration_s);
+        scale.longest_s =
+            fmax(scale.longest_s, r->metrics.iteration_s / pp_scale_divisor(r, scale.unit));
         scale.most_bytes = fmax(scale.most_bytes, 1.02 * r->config.cluster.device.memory_bytes);
         scale.most_bytes = fmax(scale.most_bytes, 1.02 * r->memory[r->peak_rank].peak_bytes);
     }
@@ -115,23 +119,35 @@ static void write_model(const struct pp_page *page, const struct pp_result *r,
             pp_text_versus(r, scale->first, text));
 }
 
-/* Writes a run. In unit mode all bars have one width, and parts are shares. Costs are those of a
- * chunk there, so more chunks on a rank make longer steps. */
+/* Writes the step. `data-divisor` is what its text is divided by. */
+static void write_step(const struct pp_page *page, const struct pp_result *r, double divisor)
+{
+    const double step_s = r->metrics.iteration_s;
+    char text[PP_TEXT_BYTES];
+
+    pp_text_time(&r->config, step_s / divisor, text);
+    if (divisor == 1)
+        pp_page_cell(page, "iteration_s", step_s, text);
+    else
+        pp_html(page->out,
+                "<td class=\"number\"><data data-key=\"%siteration_s\" data-divisor=\"%g\" "
+                "value=\"%.17g\">%s</data></td>",
+                page->prefix, divisor, step_s, text);
+}
+
 static void write_run(const struct pp_page *page, const struct pp_result *r,
                       const struct scale *scale)
 {
-    char text[PP_TEXT_BYTES];
+    const double divisor = pp_scale_divisor(r, scale->unit);
 
     pp_html(page->out, "<tr><td>%s</td><td class=\"number\">%d</td>", r->config.schedule_name,
             r->config.layout.vp);
-    pp_page_step(page, r, r->config.is_unit ? r->metrics.iteration_s : scale->longest_s);
-    pp_page_cell(page, "iteration_s", r->metrics.iteration_s,
-                 pp_text_time(&r->config, r->metrics.iteration_s, text));
+    pp_page_step(page, r, scale->longest_s * divisor);
+    write_step(page, r, divisor);
     pp_page_percent(page, "bubble_frac", r->metrics.bubble_frac);
     pp_page_percent(page, "span_bubble_frac", r->metrics.span_bubble_frac);
     if (r->config.is_unit)
-        pp_html(page->out, "<td class=\"number\">%g</td></tr>\n",
-                pp_memory_most_activations(r->memory, r->program->ranks));
+        pp_html(page->out, "<td class=\"number\">%g</td></tr>\n", pp_scale_micro_batches(r));
     else
         write_model(page, r, scale);
 }
@@ -177,11 +193,20 @@ void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
 
     fputs("<div class=\"wide\"><table>\n<caption>Best first. Bubble: share of the step in which an "
           "average rank waits for other stages; span idle: 1 - (largest busy time of a rank) / "
-          "(longest time from a rank's first op to its last)</caption>\n<thead><tr><th>schedule"
-          "</th><th class=\"number\">VP</th><th>step</th><th></th><th class=\"number\">bubble</th>"
+          "(longest time from a rank's first op to its last).",
+          out);
+    if (is_unit)
+        pp_html(
+            out,
+            " Units: F %g B %g C %g for a micro-batch on %s. Peak activations: in micro-batches "
+            "of a rank.",
+            rows[0]->config.unit.f, rows[0]->config.unit.b, rows[0]->config.unit.c,
+            pp_scale_words[scale.unit]);
+    fputs("</caption>\n<thead><tr><th>schedule</th><th "
+          "class=\"number\">VP</th><th>step</th><th></th><th class=\"number\">bubble</th>"
           "<th class=\"number\">span idle</th>",
           out);
-    fputs(is_unit ? "<th class=\"number\">chunk activations</th>"
+    fputs(is_unit ? "<th class=\"number\">peak activations</th>"
                   : "<th class=\"number\">MFU</th><th>memory</th><th class=\"number\">GiB</th>"
                     "<th>state</th><th>recompute</th><th class=\"number\">vs first</th>",
           out);

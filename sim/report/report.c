@@ -117,7 +117,12 @@ static void print_tiers(const struct page *page, const struct pp_result *r)
 static void print_activations(const struct page *page, const struct pp_result *r)
 {
     const int ranks = r->program->ranks;
+    const int chunks = r->config.shape.chunks;
     const char *text = "peak chunk activations by rank:";
+
+    if (chunks > 1)
+        text = pp_arena_printf(page->arena,
+                               "peak chunk activations by rank, %d a micro-batch:", chunks);
 
     for (int i = 0; i < ranks && i < MAX_ACTIVATION_RANKS; i++)
         text = pp_arena_printf(page->arena, "%s %g", text, r->memory[i].peak_activations);

@@ -2,6 +2,7 @@
 #include "sim/report/report.h"
 
 #include "core/units.h"
+#include "sim/config/scale.h"
 #include "sim/report/text.h"
 
 #include <math.h>
@@ -50,14 +51,15 @@ static void print_trials(struct pp_arena *arena, const struct pp_result *r, FILE
                                           pp_text_trials(arena, &r->config)));
 }
 
-static void print_unit_row(const struct pp_result *r, int rank, FILE *out)
+static void print_unit_row(const struct pp_result *r, enum pp_scale scale, int rank, FILE *out)
 {
+    const double step_s = r->metrics.iteration_s / pp_scale_divisor(r, scale);
     char time[PP_TEXT_BYTES];
 
     fprintf(out, "  %2d  %-16s%4d%14s%9.2f %%%9.2f %%%13g\n", rank, r->config.schedule_name,
-            r->config.shape.chunks, pp_text_time(&r->config, r->metrics.iteration_s, time),
+            r->config.shape.chunks, pp_text_time(&r->config, step_s, time),
             100 * r->metrics.bubble_frac, 100 * r->metrics.span_bubble_frac,
-            pp_memory_most_activations(r->memory, r->program->ranks));
+            pp_scale_micro_batches(r));
 }
 
 const char *pp_text_versus(const struct pp_result *r, const struct pp_result *first,
@@ -101,11 +103,15 @@ const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_
     return rows;
 }
 
-static void print_unit_head(const struct pp_config *c, int count, FILE *out)
+static void print_unit_head(const struct pp_config *c, enum pp_scale scale, int count, FILE *out)
 {
-    fprintf(out, "pipesim %s  %d schedules, %d ranks, %d micro-batches, F %g B %g C %g a chunk\n",
-            PP_VERSION, count, c->shape.ranks, c->shape.micro_batches, c->unit.f, c->unit.b,
-            c->unit.c);
+    fprintf(out,
+            "pipesim %s  %d schedules, %d ranks, %d micro-batch%s\n"
+            "  units: F %g B %g C %g for a micro-batch on %s\n"
+            "  peak activations: in micro-batches of a rank\n",
+            PP_VERSION, count, c->shape.ranks, c->shape.micro_batches,
+            c->shape.micro_batches == 1 ? "" : "es", c->unit.f, c->unit.b, c->unit.c,
+            pp_scale_words[scale]);
     pp_report_what_if(c, WIDTH, 11, out);
     fprintf(out, "\n   #  %-16s%4s%14s%11s%11s%13s\n", "schedule", "VP", "step", "bubble",
             "span idle", "peak activ.");
@@ -138,11 +144,12 @@ void pp_report_table(const struct pp_result *results, int count, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_result **rows = pp_report_rank(arena, results, count);
+    const enum pp_scale scale = pp_scale_of(rows, count);
 
     if (rows[0]->status != PP_OK)
         fprintf(out, "pipesim %s  no schedule accepts this\n\n", PP_VERSION);
     else if (rows[0]->config.is_unit)
-        print_unit_head(&rows[0]->config, count, out);
+        print_unit_head(&rows[0]->config, scale, count, out);
     else
         print_head(rows[0], count, out);
     for (int i = 0, place = 1; i < count; i++) {
@@ -153,7 +160,7 @@ void pp_report_table(const struct pp_result *results, int count, FILE *out)
         if (i && score(rows[i]) != score(rows[i - 1])) /* equal ones share a place */
             place = i + 1;
         if (rows[i]->config.is_unit)
-            print_unit_row(rows[i], place, out);
+            print_unit_row(rows[i], scale, place, out);
         else
             print_row(rows[i], rows[0], place, out);
     }

@@ -116,7 +116,9 @@ $ pipesim program --compute --schedule chimera --pp 2 --micro-batches 4 --concat
 > 0F1,1F0,1B0,0B1,0F3,1F2,1B2,0B3
 ! pipesim: warning: PyTorch maps a stage to one rank and cannot load bidirectional programs
 $ pipesim --schedule chimera,gpipe --pp 4 --micro-batches 8 --unit F=1,B=2 --concat auto
-> pipesim 0.1.0  2 schedules, 4 ranks, 8 micro-batches, F 1 B 2 C 0 a chunk
+> pipesim 0.1.0  2 schedules, 4 ranks, 8 micro-batches
+>   units: F 1 B 2 C 0 for a micro-batch on a rank
+>   peak activations: in micro-batches of a rank
 >
 >    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  chimera            1      26 units     7.69 %     7.69 %            4
@@ -139,4 +141,4 @@ $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --seq 10
 >            multiple of 2; nearest: 2)
 $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --gbs 64 --mbs 2 --concat auto | grep -A 1 "^  schedule"
 >   schedule concat halving (auto: direct 11.2 s, doubling 12.6 s with recompute
->            full, halving 9.78 s)
+>            full, halving 9.77 s)

@@ -12,7 +12,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json > $TMPD
 $ pipesim --schedule gpipe,1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | pipesim plot - --title 'Two of them'
 > Two of them
 >
-> schedule                                                          activations
+> schedule                                                          micro-batches
 >    gpipe AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA  8.00
 >     1f1b AAAAAAAAAAAAAAAAAAAAAAAAAAAA                             4.00
 >
@@ -70,7 +70,7 @@ $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --trace $TMPDIR/ot
 $ pipesim sweep --schedule gpipe,1f1b --pp 4 --micro-batches 8,16 --unit F=1,B=2 -o $TMPDIR/s.csv 2>/dev/null; pipesim plot --kind memory $TMPDIR/s.csv
 > activations of the fullest rank
 >
->                                                                   activations
+>                                                                   micro-batches
 >  gpipe, 8 micro-batches AAAAAAAAAAAAAAAAAAAA                      8.00
 > gpipe, 16 micro-batches AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA  16.00
 >   1f1b, 8 micro-batches AAAAAAAAAA                                4.00

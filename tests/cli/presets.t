@@ -67,11 +67,13 @@ $ pipesim --preset chimera-sc21 --schedule gems --pp 8 --micro-batches 4 --unit 
 >
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 $ pipesim --preset bfs-52b --schedule bfs,interleaved --unit F=1,B=2
-> pipesim 0.1.0  2 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
+> pipesim 0.1.0  2 schedules, 8 ranks, 16 micro-batches
+>   units: F 1 B 2 C 0 for a micro-batch on a rank, which its VP chunks share
+>   peak activations: in micro-batches of a rank
 >
 >    #  schedule          VP          step     bubble  span idle  peak activ.
->    1  bfs                8     405 units     5.19 %     5.19 %          128
->    1  interleaved        8     405 units     5.19 %     5.19 %           71
+>    1  bfs                8  50.625 units     5.19 %     5.19 %           16
+>    1  interleaved        8  50.625 units     5.19 %     5.19 %        8.875
 # Options of the preset that the schedule does not have are dropped; flags are not.
 $ pipesim --preset bfs-52b --schedule gpipe --unit F=1,B=2
 > pipesim 0.1.0  gpipe, 8 ranks, 16 micro-batches

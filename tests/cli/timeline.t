@@ -87,7 +87,9 @@ $ cd $TMPDIR; pipesim --schedule 1f1b,chimera --pp 4 --micro-batches 4 --unit F=
 > set label 'chimera: 16 units, bubble 25.0 %' at screen 0.0437,0.5389 left
 > unset multiplot
 $ pipesim --schedule 1f1b,chimera --pp 2 --micro-batches 2 --unit F=1,B=2 --plot none
-> pipesim 0.1.0  2 schedules, 2 ranks, 2 micro-batches, F 1 B 2 C 0 a chunk
+> pipesim 0.1.0  2 schedules, 2 ranks, 2 micro-batches
+>   units: F 1 B 2 C 0 for a micro-batch on a rank
+>   peak activations: in micro-batches of a rank
 >
 >    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  chimera            1       6 units     0.00 %     0.00 %            2
@@ -163,7 +165,14 @@ $ cd $TMPDIR; pipesim --schedule 1f1b,zbv --pp 4 --micro-batches 8 --unit F=1,I=
 > set xrange [0:33]
 > set label '1f1b: 33 units, bubble 27.3 %' at screen 0.0437,0.9502 left
 > set xlabel 'time (units; costs of a whole rank)' offset 0,0.5
-> set label 'zbv (VP 2): 25.5 units a rank, bubble 5.9 %' at screen 0.0437,0.5635 left
+> set label 'zbv (VP 2): 25.5 units, bubble 5.9 %' at screen 0.0437,0.5635 left
+# Without a barrier: one step of each, as long as the table says, with ops of other steps at its ends.
+$ cd $TMPDIR; pipesim --schedule 1f1b,zbv --pp 4 --micro-batches 8 --unit F=1,I=1,W=1 --steps 4 --step-barrier off --plot a.gp | grep -o 'zbv .* units'; grep -E "^set label '.*units|^set xrange" a.gp; awk '/^\$ops1/ { is_data = 1; least = 1e9; next } /^EOD/ { is_data = 0 } is_data { busy += $3 - $2; if ($2 < least) least = $2; if ($3 > most) most = $3 } END { print least, most, busy }' a.gp
+> zbv                2      24 units
+> set xrange [0:33]
+> set label '1f1b: 33 units a step, bubble 27.3 %, step 3 of 4' at screen 0.0437,0.9502 left
+> set label 'zbv (VP 2): 24 units a step, bubble 1.0 %, step 3 of 4' at screen 0.0437,0.5635 left
+> 0 24 96
 $ cd $TMPDIR; pipesim --schedule 1f1b,zbv --pp 4 --micro-batches 8 --unit F=1,B=2,C=1 --plot a.gp >report; grep -E "^set (label '.*units|xlabel)|^set xrange" a.gp
 > set xrange [0:65]
 > set label '1f1b: 49 units, bubble 51.0 %' at screen 0.0437,0.9502 left

@@ -46,20 +46,24 @@ $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 > one character = 1 unit; F forward, B backward, # both,
 > f b + with idle parts, . more than half idle
 $ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 8 --micro-batches 16 --unit F=1,B=2
-> pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches, F 1 B 2 C 0 a chunk
+> pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches
+>   units: F 1 B 2 C 0 for a micro-batch on a rank, which its VP chunks share
+>   peak activations: in micro-batches of a rank
 >
 >    #  schedule          VP          step     bubble  span idle  peak activ.
->    1  interleaved        2     117 units    17.95 %    17.95 %           23
->    1  bfs                2     117 units    17.95 %    17.95 %           32
+>    1  interleaved        2    58.5 units    17.95 %    17.95 %         11.5
+>    1  bfs                2    58.5 units    17.95 %    17.95 %           16
 >    3  chimera            1      66 units    27.27 %    27.27 %            8
 >    4  gpipe              1      69 units    30.43 %    30.43 %           16
 >    4  1f1b               1      69 units    30.43 %    30.43 %            8
 $ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 3 --micro-batches 4 --unit F=1
-> pipesim 0.1.0  5 schedules, 3 ranks, 4 micro-batches, F 1 B 2 C 0 a chunk
+> pipesim 0.1.0  5 schedules, 3 ranks, 4 micro-batches
+>   units: F 1 B 2 C 0 for a micro-batch on a rank, which its VP chunks share
+>   peak activations: in micro-batches of a rank
 >
 >    #  schedule          VP          step     bubble  span idle  peak activ.
->    1  interleaved        2      30 units    20.00 %    20.00 %            8
->    1  bfs                2      30 units    20.00 %    20.00 %            8
+>    1  interleaved        2      15 units    20.00 %    20.00 %            4
+>    1  bfs                2      15 units    20.00 %    20.00 %            4
 >    3  gpipe              1      18 units    33.33 %    33.33 %            4
 >    3  1f1b               1      18 units    33.33 %    33.33 %            3
 >       chimera        refused: --pp 3: chimera needs an even number; nearest: 2

@@ -88,7 +88,7 @@ def check_figures(page, report):
             continue
         if value != expected:
             fault(f"{key} is {value!r}, the report says {expected!r}")
-        if not is_rounded(figure.text, value, key):
+        if not is_rounded(figure.text, value / float(figure.get("data-divisor", 1)), key):
             fault(f"{key}: '{figure.text}' does not say {value!r}")
     for key in must_have(report):
         if key not in seen:
