@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Figures of docs/figures.md: the commands of each, and what runs them.
+# Figures of docs/figures.md and docs/tutorials: the commands of each, and what runs them.
 #
 #   figures.sh [NAME...]          make these figures (without names: all), saying the commands
 #   figures.sh --list             names
@@ -9,7 +9,7 @@
 # $FIGURES_DIR. A figure is NAME.png, its script NAME.gp, and NAME.csv, what it is drawn from.
 set -euo pipefail
 
-names=(chimera-bubbles breadth-first zero-bubble chimera-timeline executed)
+names=(chimera-bubbles breadth-first zero-bubble chimera-timeline executed bubble-timelines bubble-memory bubble-curve)
 declare -A commands
 
 # The published bars pin N = D: 2,048 sequences, one in a micro-batch, on 2,048 devices.
@@ -66,6 +66,23 @@ pipeexec --schedule zbv --pp 4 --micro-batches 6 --calibrate-on 1f1b --steps 4 -
     --predicted-trace executed-predicted.csv
 pipesim plot executed-predicted.csv executed-measured.csv -o executed.png
 pipesim plot executed-predicted.csv executed-measured.csv --paper -o executed.gp
+'
+
+# Of docs/tutorials/0-what-is-a-bubble.md.
+commands[bubble-timelines]='
+pipesim --schedule gpipe,1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --plot bubble-timelines.png
+pipesim --schedule gpipe,1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --plot bubble-timelines.gp --paper
+'
+
+commands[bubble-memory]='
+pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --plot-kind memory-time --plot bubble-memory.png
+pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --plot-kind memory-time --plot bubble-memory.gp --paper
+'
+
+commands[bubble-curve]='
+pipesim sweep --schedule 1f1b,interleaved,zb-h1 --pp 4 --micro-batches 4:64:x2 --unit F=1,I=1,W=1 > bubble-curve.csv
+pipesim plot bubble-curve.csv --title "Bubble of 4 ranks, F = I = W" -o bubble-curve.png
+pipesim plot bubble-curve.csv --paper -o bubble-curve.gp
 '
 
 fail() {

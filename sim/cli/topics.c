@@ -37,7 +37,8 @@ const struct pp_topic pp_sim_topics[] = {
          "ranks (--pp), more chunks (--vp), and schedules that split the backward (zb-h1, zbv). "
          "See it:",
          "  pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt",
-         "  pipesim --schedule all --pp 4 --micro-batches 8 --unit F=1,I=1,W=1")},
+         "  pipesim --schedule all --pp 4 --micro-batches 8 --unit F=1,I=1,W=1",
+         "With pictures, from the start: docs/tutorials/0-what-is-a-bubble.md")},
     {.name = "memory",
      .title = "what a rank must hold, and whether it fits",
      .lines =
