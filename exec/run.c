@@ -240,7 +240,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
         *err = run->result.checkpoint_error;
         status = err->status;
     }
-    if (status == PP_OK && traces != PP_OK && pp_exec_traces_are_asked(wish)) {
+    if (status == PP_OK && traces != PP_OK) {
         *err = unwritten;
         status = traces;
     } else if (traces != PP_OK) {

@@ -17,10 +17,8 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
  * for other suffixes and for one file under two names, PP_EFAIL if one cannot be written. */
 enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_error *err);
-bool pp_exec_traces_are_asked(const struct pp_exec_wish *wish);
-/* Writes both traces or none, to the given files. For a text report without these it makes a
- * folder. run->trace and run->predicted_trace name the files, or are NULL. PP_EFAIL leaves neither
- * file nor folder. */
+/* Writes the traces that are asked for, both or none. run->trace and run->predicted_trace name the
+ * files, or are NULL. PP_EFAIL leaves no file. */
 enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_run *run, struct pp_error *err);
 

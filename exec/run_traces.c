@@ -5,11 +5,8 @@
 #include "schedules/registry.h"
 #include "traces/formats/formats.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- what a trace says of its run ------------------------------------------------------------ */
 
@@ -114,11 +111,6 @@ about_of(struct pp_arena *arena, const struct pp_exec_wish *wish, const struct p
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-bool pp_exec_traces_are_asked(const struct pp_exec_wish *wish)
-{
-    return wish->trace || wish->predicted_trace;
-}
-
 static enum pp_status check_one(struct pp_arena *arena, const char *option, const char *path,
                                 struct pp_error *err)
 {
@@ -147,42 +139,15 @@ enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_exec
     return PP_OK;
 }
 
-/* Makes a new folder that only the user can read, so nothing is ever overwritten there. */
-static enum pp_status make_folder(struct pp_arena *arena, char **folder, struct pp_error *err)
-{
-    const char *place = getenv("TMPDIR");
-
-    *folder = pp_arena_printf(arena, "%s/pipeexec-XXXXXX", place && *place ? place : "/tmp");
-    if (!mkdtemp(*folder))
-        return pp_error_set(err, PP_EFAIL, "cannot make the folder '%s': %s; give --trace FILE",
-                            *folder, strerror(errno));
-    return PP_OK;
-}
-
-/* Chooses the files: the given ones, or for a text report both traces in a new folder. */
-static enum pp_status choose(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                             struct pp_exec_run *run, char **folder, struct pp_error *err)
-{
-    *folder = NULL;
-    run->trace = wish->trace;
-    run->predicted_trace = wish->predicted_trace;
-    if (pp_exec_traces_are_asked(wish) || wish->json || wish->gantt || wish->quiet)
-        return PP_OK;
-    PP_TRY(make_folder(arena, folder, err));
-    run->trace = pp_arena_printf(arena, "%s/measured.csv", *folder);
-    run->predicted_trace = pp_arena_printf(arena, "%s/predicted.csv", *folder);
-    return PP_OK;
-}
-
 enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_run *run, struct pp_error *err)
 {
     const struct pp_trace *traces[2];
     const char *paths[2];
-    char *folder;
     int count = 0;
 
-    PP_TRY(choose(arena, wish, run, &folder, err));
+    run->trace = wish->trace;
+    run->predicted_trace = wish->predicted_trace;
     if (run->trace) {
         run->result.trace->about = about_of(arena, wish, run);
         traces[count] = run->result.trace;
@@ -194,8 +159,6 @@ enum pp_status pp_exec_traces_write(struct pp_arena *arena, const struct pp_exec
     }
     if (pp_trace_write_all(traces, paths, count, err) == PP_OK)
         return PP_OK;
-    if (folder)
-        rmdir(folder);
     run->trace = run->predicted_trace = NULL;
     return PP_EFAIL;
 }

@@ -1,12 +1,19 @@
 /* Prints the source of a prediction, and what it does not explain. */
 #include "exec/report/report.h"
 
-static void print_band(const struct pp_exec_page *page, const struct pp_band *band)
+/* Prints the band of the prediction, and whether the measured step is in it. */
+static void print_band(const struct pp_exec_page *page, const struct pp_training_result *r)
 {
+    const struct pp_band *band = &r->predicted_band;
+    const bool is_below = r->step_median_s<band->low_s, is_above = r->step_median_s> band->high_s;
     char low[PP_UNITS_TEXT_BYTES], high[PP_UNITS_TEXT_BYTES];
 
-    pp_exec_paragraph(page, "expected", "%s .. %s (90~%% of draws from the measured durations)",
-                      pp_exec_seconds(band->low_s, low), pp_exec_seconds(band->high_s, high));
+    pp_exec_paragraph(page, "expected",
+                      "%s .. %s in 90~%% of steps, if durations vary as measured%s",
+                      pp_exec_seconds(band->low_s, low), pp_exec_seconds(band->high_s, high),
+                      is_below   ? "; the measured step is shorter"
+                      : is_above ? "; the measured step is longer"
+                                 : "");
 }
 
 static void print_source(const struct pp_exec_page *page, const struct pp_exec_run *run)
@@ -23,7 +30,7 @@ static void print_source(const struct pp_exec_page *page, const struct pp_exec_r
                           "those of another schedule",
                           run->config.warmup, pp_exec_star(run->plan.chosen, PP_EXEC_CHOSE_WARMUP),
                           run->config.warmup == 1 ? "" : "s");
-    print_band(page, &run->result.predicted_band);
+    print_band(page, &run->result);
 }
 
 /* Describes the wire of the prediction; messages of one size have no separate latency. */
@@ -57,11 +64,15 @@ static void print_structure(const struct pp_exec_page *page, const struct pp_tra
 {
     char error[PP_UNITS_TEXT_BYTES];
 
-    pp_exec_paragraph(page, "structure",
-                      "replayed with the measured durations, the simulation is %s%s",
-                      r->structural_error_s > 0 ? "off by " : "exact: ",
-                      r->structural_error_s > 0 ? pp_exec_seconds(r->structural_error_s, error)
-                                                : "the whole error comes from the durations");
+    if (r->structural_error_s > 0)
+        pp_exec_paragraph(page, "replay",
+                          "with the durations of the measured steps themselves, the simulated step "
+                          "is off by %s",
+                          pp_exec_seconds(r->structural_error_s, error));
+    else
+        pp_exec_paragraph(page, "replay",
+                          "with the durations of the measured steps themselves, the simulated step "
+                          "is exact; so the error comes from the durations alone");
 }
 
 static void print_unknown(const struct pp_exec_page *page, const struct pp_training_result *r)

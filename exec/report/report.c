@@ -245,7 +245,8 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
     if (r->issued > 0)
         print_issue(page, r);
     else
-        pp_exec_paragraph(page, "runtime", "%.2f~%% of CPU time is outside ops, %s~per instruction",
+        pp_exec_paragraph(page, "runtime",
+                          "%.2f~%% of CPU time is spent between ops, %s~an instruction",
                           100 * r->outside_s / r->cpu_s,
                           pp_exec_seconds(r->outside_s / (double)r->instructions, each));
 }
@@ -278,8 +279,8 @@ static void print_next(const struct pp_exec_page *page, const struct pp_exec_run
     else
         pp_exec_paragraph(
             page, "next",
-            "--trace measured.csv --predicted-trace predicted.csv (then: pipesim compare)  "
-            "--json");
+            "--trace measured.csv --predicted-trace predicted.csv, then: pipesim compare "
+            "predicted.csv measured.csv");
 }
 
 void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal terminal, FILE *out)

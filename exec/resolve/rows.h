@@ -148,7 +148,6 @@ PP_ROW_TEXT(resume, "DIR", G_STATE, RUN, .aliases = PP_NAMES("load"),
 
 PP_ROW_FLAG(json, G_OUTPUT, RUN, .is_common = true, .help = "One JSON object on stdout.")
 PP_ROW_TEXT(trace, "FILE", G_OUTPUT, RUN, .is_common = true,
-    .default_text = "a new folder in $TMPDIR",
     .help = "Write the measured events as .csv, .json (Perfetto) or .paje (ViTE, pajeng); .gz "
             "compresses.")
 PP_ROW_TEXT(predicted_trace, "FILE", G_OUTPUT, RUN,

@@ -1,13 +1,7 @@
 # Traces of pipeexec are written where they are asked for, and nowhere else; both or neither.
-$ folder=$(mktemp -d); TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet; ls $folder | wc -l; rm -r $folder
+# Without these options no file is written.
+$ folder=$(mktemp -d); TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 >/dev/null; ls -A $folder | wc -l; rm -r $folder; TMPDIR=/nowhere pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 >/dev/null
 > 0
-$ folder=$(mktemp -d); pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace $folder/m.csv --predicted-trace $folder/p.json.gz --quiet; ls $folder; head -1 $folder/m.csv; rm -r $folder
-> m.csv
-> p.json.gz
-> step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash
-$ folder=$(mktemp -d); TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 >$folder/report; ls $folder/pipeexec-*; rm -r $folder
-> measured.csv
-> predicted.csv
 # What cannot be written is refused before anything is trained.
 $ pipeexec --steps 1000000 --trace events.txt
 ! pipeexec: error: --trace events.txt: the name must end in .csv, .csv.gz, .json, .json.gz, .paje, .paje.gz, .trace or .trace.gz
@@ -38,19 +32,12 @@ $ cd $TMPDIR; touch same.csv; ln same.csv hard.csv; pipeexec --steps 1000000 --t
 ! pipeexec: error: --trace same.csv and --predicted-trace hard.csv are one file; give two
 = 2
 # A full disk (here: files of a KiB at most) does not take the report back, and leaves nothing half-written.
-$ folder=$(mktemp -d); trap '' XFSZ; (ulimit -f 1; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace $folder/m.csv --predicted-trace $folder/p.csv.gz 2>$TMPDIR/why | grep -E '^ *(step|next) '); sed "s:$folder:DIR:; s/: [^:]*\$/: WHY/" $TMPDIR/why; ls $folder | wc -l; rm -r $folder
+$ folder=$(mktemp -d); trap '' XFSZ; (ulimit -f 1; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace $folder/m.csv --predicted-trace $folder/p.csv.gz 2>$TMPDIR/why | grep -E '^  (step|next) '); sed "s:$folder:DIR:; s/: [^:]*\$/: WHY/" $TMPDIR/why; ls $folder | wc -l; rm -r $folder
 >   step ...
->   next       --trace measured.csv --predicted-trace predicted.csv (then: pipesim
+>   next       --trace measured.csv --predicted-trace predicted.csv, then: pipesim
 > pipeexec: error: cannot write 'DIR/m.csv': WHY
 > 0
 $ folder=$(mktemp -d); trap '' XFSZ; (ulimit -f 1; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace $folder/m.csv --json 2>/dev/null | cat >&2; exit ${PIPESTATUS[0]}) 2>&1 | grep '"trace"'; rm -r $folder
 >   "trace": null,
-$ folder=$(mktemp -d); trap '' XFSZ; (ulimit -f 1; TMPDIR=$folder pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 2>$TMPDIR/why | grep -cE '^ *step '; echo ${PIPESTATUS[0]}); sed "s:$folder/.*/:DIR/:; s/: [^:]*\$/: WHY/" $TMPDIR/why; ls $folder | wc -l; rm -r $folder
-> 1
-> 0
-> pipeexec: warning: no traces: cannot write 'DIR/measured.csv': WHY
-> 0
 $ trap '' XFSZ; (ulimit -f 1; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace $TMPDIR/m.csv --quiet 2>/dev/null)
 = 1
-$ TMPDIR=/nowhere pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 2>&1 >/dev/null | sed 's/-[^-]*: No/-X: No/'
-> pipeexec: warning: no traces: cannot make the folder '/nowhere/pipeexec-X: No such file or directory; give --trace FILE
