@@ -33,6 +33,8 @@ $ pipesim help bubble
 >
 >   pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt
 >   pipesim --schedule all --pp 4 --micro-batches 8 --unit F=1,I=1,W=1
+>
+> With pictures, from the start: docs/tutorials/0-what-is-a-bubble.md
 $ pipesim help | sed -n '/^Topics/,/^$/p'
 > Topics (pipesim help TOPIC):
 >   bubble                  how much of the step is waiting
