@@ -1,5 +1,6 @@
 // Timelines that can be looked into: the ops of a panel are drawn on a canvas over its picture. All
-// panels of a page show the same time. Without this script the pictures stay as they are.
+// panels of a page show the same time and follow the same micro-batch, and each can be switched off.
+// Without this script the pictures stay as they are.
 "use strict";
 (function () {
   const ORDER = ["B", "I", "W", "R", "F", "Q", "DQ", "U"]; // from the foot of a row to its top
@@ -26,12 +27,18 @@
     return Number(value.toPrecision(5)) + " " + unit;
   }
 
+  // The part of a heading that names it: "zbv (VP 2)".
+  function nameOf(figure) {
+    return figure.querySelector("figcaption").textContent.split(/[:,]/)[0];
+  }
+
   class Panel {
     constructor(figure, page) {
       this.figure = figure;
       this.page = page;
       this.data = JSON.parse(figure.querySelector("script.ops").textContent);
       this.rows = this.data.rows.map((list) => readRow(this.data, list));
+      this.end = (this.data.to - this.data.from) * this.data.quantum / this.data.divisor;
       this.kinds = this.data.kinds.map((text) => text.split(" ")[0]);
       this.plot = figure.querySelector(".plot");
       this.axis = document.createElement("div"); // the other one stays for paper
@@ -51,7 +58,7 @@
       this.canvas.tabIndex = 0;
       this.canvas.setAttribute("role", "application");
       this.canvas.setAttribute("aria-label", this.figure.querySelector("svg").getAttribute("aria-label") +
-        "; arrow keys go from op to op, plus and minus zoom, 0 shows all");
+        "; arrow keys go from op to op, Enter follows the micro-batch, Escape ends that, plus and minus zoom, 0 shows all");
       this.plot.append(this.canvas);
       this.status = document.createElement("output");
       this.status.className = "status";
@@ -71,7 +78,7 @@
       this.addButton(tools, "all", "show all", () => this.page.show(0, this.page.span));
       const hint = document.createElement("span");
       hint.className = "soft";
-      hint.textContent = "drag; pinch or Ctrl and wheel; arrow keys go from op to op";
+      hint.textContent = "drag; pinch or Ctrl and wheel; arrow keys go from op to op; a click or Enter follows a micro-batch, Escape ends that";
       tools.append(hint);
       this.figure.before(tools);
     }
@@ -125,7 +132,7 @@
       const row = this.rows[at];
       const reach = (this.page.to - this.page.from) / this.plot.clientWidth;
       const time = this.time(x), index = this.firstAfter(row, time - reach);
-      if (index >= row.start.length || row.start[index] > time + reach)
+      if (index >= row.start.length || row.start[index] > time + reach || time > this.end + reach)
         return null;
       return { row: at, index };
     }
@@ -153,13 +160,54 @@
       const start = row.start[pick.index], end = row.end[pick.index];
       const rank = this.data.first + pick.row * this.data.every;
       const names = this.nameOf(op) + (op.second ? " together with " + this.nameOf(op.second) : "");
-      return `rank ${rank}: ${names}; starts at ${digits(start + this.data.origin, unit)}, lasts ${digits(end - start, unit)}`;
+      return `rank ${rank}: ${names}; starts at ${digits(start + this.data.origin, unit)}, ends at ${digits(end + this.data.origin, unit)}, lasts ${digits(end - start, unit)}`;
     }
 
     pick(pick) {
       this.picked = pick;
-      this.status.textContent = pick ? this.describe(pick) : "";
+      this.say();
       this.page.redraw();
+    }
+
+    say() {
+      const texts = [this.picked ? this.describe(this.picked) : "", this.describeFollowed()];
+      this.status.textContent = texts.filter((text) => text).join("; ");
+    }
+
+    // ---- one micro-batch -----------------------------------------------------------------------
+    // The first micro-batch of an op; -1: it has none.
+    mbOf(op) {
+      return op.mb < 0 ? -1 : Math.floor(op.mb / this.data.splits);
+    }
+
+    isFollowed(op) {
+      const first = this.mbOf(op), wanted = this.page.followed;
+      return first >= 0 && first <= wanted && wanted < first + Math.max(this.data.looks[op.look][5], 1);
+    }
+
+    // Where the followed micro-batch is in this panel.
+    describeFollowed() {
+      let count = 0, from = Infinity, to = -Infinity;
+      if (this.page.followed < 0)
+        return "";
+      for (const row of this.rows)
+        row.op.forEach((op, i) => {
+          if (!this.isFollowed(op) && !(op.second && this.isFollowed(op.second)))
+            return;
+          count++;
+          from = Math.min(from, row.start[i]);
+          to = Math.max(to, row.end[i]);
+        });
+      const name = `micro-batch ${this.page.followed}`, unit = this.data.unit;
+      return count ? `${name} has ${count} ops here, from ${digits(from + this.data.origin, unit)} to ${digits(to + this.data.origin, unit)}`
+        : `${name} is not here`;
+    }
+
+    // Follow the micro-batch of the picked op, or end that.
+    follow() {
+      const op = this.picked && this.rows[this.picked.row].op[this.picked.index];
+      const mb = op ? this.mbOf(op) : -1;
+      this.page.follow(mb === this.page.followed ? -1 : mb);
     }
 
     // Go to another op by the keyboard, and have it in view.
@@ -202,8 +250,10 @@
       });
       const release = (event) => {
         fingers.delete(event.pointerId);
-        if (event.type === "pointerup" && dragged <= 4)
-          this.pick(this.opAt(event.offsetX, event.offsetY));
+        if (event.type !== "pointerup" || dragged > 4)
+          return;
+        this.pick(this.opAt(event.offsetX, event.offsetY));
+        this.follow();
       };
       this.canvas.addEventListener("pointerup", release);
       this.canvas.addEventListener("pointercancel", release);
@@ -238,7 +288,12 @@
         "0": () => this.page.show(0, this.page.span),
         PageUp: () => this.page.move(-0.8),
         PageDown: () => this.page.move(0.8),
-        Escape: () => this.pick(null),
+        Enter: () => this.follow(),
+        " ": () => this.follow(),
+        Escape: () => {
+          this.picked = null;
+          this.page.follow(-1);
+        },
       };
       if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(actions, event.key))
         return;
@@ -248,6 +303,8 @@
 
     // ---- drawing -------------------------------------------------------------------------------
     draw() {
+      if (this.figure.hidden)
+        return;
       const scale = window.devicePixelRatio || 1;
       this.width = Math.round(this.plot.clientWidth * scale);
       this.height = Math.round(this.plot.clientHeight * scale);
@@ -257,15 +314,25 @@
         this.canvas.width = this.width;
         this.canvas.height = this.height;
       }
-      this.drawn = 0;
+      this.drawn = this.marked = 0;
       this.context = this.canvas.getContext("2d");
       this.context.clearRect(0, 0, this.width, this.height);
       const pitch = this.height / this.rows.length;
+      this.context.save();
+      this.context.beginPath();
+      this.context.rect(0, 0, this.x(this.end), this.height);
+      this.context.clip();
+      this.context.globalAlpha = this.page.followed < 0 ? 1 : 0.2;
       this.rows.forEach((row, at) => this.drawRow(row, at * pitch, pitch, scale));
+      this.context.globalAlpha = 1;
+      if (this.page.followed >= 0)
+        this.rows.forEach((row, at) => this.drawFollowed(row, at * pitch, pitch, scale));
+      this.context.restore();
       this.drawPicked(pitch, scale);
       this.drawAxis();
       this.figure.dataset.view = [this.page.from, this.page.to].map((time) => time.toPrecision(9)).join(" ");
       this.figure.dataset.drawn = this.drawn;
+      this.figure.dataset.marked = this.marked;
     }
 
     // Ops that are narrower than a dot become shares of a column of dots.
@@ -288,6 +355,31 @@
         this.drawn++;
       }
       this.flush(column, place);
+    }
+
+    // Draw the followed micro-batch over the pale others.
+    drawFollowed(row, top, pitch, scale) {
+      const margin = Math.min(pitch / 12, 2 * scale);
+      const place = { top: top + margin, height: Math.max(pitch - 2 * margin, 1), scale };
+      for (let i = this.firstAfter(row, this.page.from); i < row.start.length && row.start[i] < this.page.to; i++) {
+        const x0 = this.x(row.start[i]), x1 = this.x(row.end[i]), op = row.op[i];
+        const middle = op.second ? x0 + (x1 - x0) * op.share : x1;
+        if (this.isFollowed(op))
+          this.drawMarked(op, x0, middle, place);
+        if (op.second && this.isFollowed(op.second))
+          this.drawMarked(op.second, middle, x1, place);
+      }
+    }
+
+    drawMarked(op, x0, x1, place) {
+      const end = Math.max(x1, x0 + 2 * place.scale);
+      this.marked++;
+      this.drawOp(op, x0, end, place);
+      if (end - x0 < 4 * place.scale)
+        return;
+      this.context.strokeStyle = "#000";
+      this.context.lineWidth = place.scale;
+      this.context.strokeRect(x0, place.top, end - x0, place.height);
     }
 
     addToColumn(column, x, width, op, place) {
@@ -389,15 +481,28 @@
     }
   }
 
-  // What all panels have in common: the time that is shown.
+  // What all panels have in common: the time that is shown, and the micro-batch that is followed.
   class Page {
     constructor(figures) {
       this.panels = [];
       this.from = this.to = this.span = 0;
+      this.followed = -1;
       for (const figure of figures)
         this.panels.push(new Panel(figure, this));
-      this.span = Math.max(...this.panels.map((panel) => panel.data.span));
+      this.choose();
+    }
+
+    // All of the time of the longest panel that is switched on.
+    choose() {
+      const shown = this.panels.filter((panel) => !panel.figure.hidden);
+      this.span = Math.max(...(shown.length ? shown : this.panels).map((panel) => panel.end));
       this.show(0, this.span);
+    }
+
+    follow(mb) {
+      this.followed = mb;
+      this.panels.forEach((panel) => panel.say());
+      this.redraw();
     }
 
     show(from, to) {
@@ -434,7 +539,30 @@
     }
   }
 
-  const figures = [...document.querySelectorAll("figure.timeline")].filter((figure) => figure.querySelector("script.ops"));
-  if (figures.length)
-    new Page(figures);
+  // A box for each timeline that switches it on and off.
+  function addSwitches(figures, page) {
+    const set = document.createElement("fieldset"), legend = document.createElement("legend");
+    set.className = "tools switches";
+    legend.textContent = "shown";
+    set.append(legend);
+    for (const figure of figures) {
+      const label = document.createElement("label"), box = document.createElement("input");
+      box.type = "checkbox";
+      box.checked = true;
+      box.addEventListener("change", () => {
+        figure.hidden = !box.checked;
+        if (page)
+          page.choose();
+      });
+      label.append(box, " " + nameOf(figure));
+      set.append(label);
+    }
+    figures[0].before(set);
+  }
+
+  const figures = [...document.querySelectorAll("figure.timeline")];
+  const live = figures.filter((figure) => figure.querySelector("script.ops"));
+  const page = live.length ? new Page(live) : null;
+  if (figures.length > 1)
+    addSwitches(figures, page);
 })();

@@ -25,7 +25,7 @@ static void choose_rows(struct pp_timeline_panel *panel, int most_boxes)
 {
     const int ranks = panel->rows;
     const int by_rows = (ranks + PP_HTML_ROWS - 1) / PP_HTML_ROWS,
-              by_boxes = (panel->timeline.count + most_boxes - 1) / most_boxes;
+              by_boxes = (pp_timeline_shown(panel) + most_boxes - 1) / most_boxes;
 
     panel->every = by_boxes > by_rows && by_boxes < ranks ? by_boxes : by_rows;
     panel->rows = (ranks + panel->every - 1) / panel->every;

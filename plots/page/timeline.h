@@ -3,7 +3,9 @@
 
 #include "plots/timeline/page.h"
 
-/* Returns the number of ops in the rows of a panel. */
+/* Is true for an op that runs in the time of a panel. */
+bool pp_timeline_is_shown(const struct pp_timeline_panel *panel, const struct pp_timeline_box *box);
+/* Returns the number of such ops in the rows of a panel. */
 int pp_timeline_shown(const struct pp_timeline_panel *panel);
 bool pp_timeline_has_data(const struct pp_timeline_page *page,
                           const struct pp_timeline_panel *panel);

@@ -58,9 +58,10 @@ static struct step step_of(const struct data *d, const struct pp_timeline_box *b
     return step;
 }
 
-static bool is_shown(const struct data *d, const struct pp_timeline_box *box)
+bool pp_timeline_is_shown(const struct pp_timeline_panel *panel, const struct pp_timeline_box *box)
 {
-    return box->end_s >= d->panel->from_s && box->start_s <= d->panel->to_s;
+    return (box->end_s > panel->from_s || box->start_s >= panel->from_s) &&
+           (box->start_s < panel->to_s || box->end_s <= panel->to_s);
 }
 
 static void collect_times(struct data *d)
@@ -73,7 +74,7 @@ static void collect_times(struct data *d)
         const int rank = d->panel->first_rank + row * d->panel->every;
         int64_t end = 0;
         for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++) {
-            if (!is_shown(d, &t->boxes[i]))
+            if (!pp_timeline_is_shown(d->panel, &t->boxes[i]))
                 continue;
             const struct step step = step_of(d, &t->boxes[i], &end);
             d->times[count++] = step.gap;
@@ -143,7 +144,7 @@ static void write_row(struct data *d, int rank)
 
     for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++) {
         const struct pp_timeline_box *box = &t->boxes[i];
-        if (!is_shown(d, box))
+        if (!pp_timeline_is_shown(d->panel, box))
             continue;
         const struct step step = step_of(d, box, &end);
         fprintf(d->out, "%s%d,%d", is_first ? "" : ",", time_at(d, step.gap),
@@ -161,7 +162,8 @@ int pp_timeline_shown(const struct pp_timeline_panel *panel)
     int count = 0;
 
     for (int i = 0; i < panel->timeline.count; i++)
-        count += pp_timeline_row(panel, panel->timeline.boxes[i].rank) >= 0;
+        count += pp_timeline_row(panel, panel->timeline.boxes[i].rank) >= 0 &&
+                 pp_timeline_is_shown(panel, &panel->timeline.boxes[i]);
     return count;
 }
 
@@ -193,12 +195,12 @@ void pp_timeline_write_data(const struct pp_timeline_page *page, int index, FILE
     fputs("<script type=\"application/json\" class=\"ops\">{", out);
     write_kinds(out);
     fprintf(out,
-            "],\n\"unit\":\"%s\",\"quantum\":%.17g,\"from\":%" PRId64
+            "],\n\"unit\":\"%s\",\"quantum\":%.17g,\"from\":%" PRId64 ",\"to\":%" PRId64
             ",\"divisor\":%g,\"origin\":%.17g,\"span\":%.17g,\"splits\":%d,\"first\":%d,\"every\":%"
             "d,\n\"times\":[",
             page->unit, (double)d.quantum_ps * 1e-12 / page->unit_s, quanta(&d, panel->from_s),
-            panel->divisor, page->origin, page->span, panel->timeline.splits, panel->first_rank,
-            panel->every);
+            quanta(&d, panel->to_s), panel->divisor, page->origin, page->span,
+            panel->timeline.splits, panel->first_rank, panel->every);
     for (int i = 0; i < d.time_count; i++)
         fprintf(out, "%s%" PRId64, i ? "," : "", d.times[i]);
     fputs("],\n\"rows\":[", out);

@@ -201,6 +201,7 @@ static void print_oom(const void *result, FILE *out)
 static void print_network(const void *result, FILE *out)
 {
     pp_report_network(result, COLUMNS, out);
+    pp_explain_network(result, out);
 }
 
 static enum pp_status write_one(struct pp_arena *arena, const struct pp_page *page,

@@ -36,12 +36,16 @@ static const char *meaning_of(const char *key, bool is_unit)
     return "training on 10^12 tokens at this speed, without stops";
 }
 
+enum { MOST_IN_ROW = 6 };
+
 void pp_page_headlines(const struct pp_page *page, const struct pp_result *r)
 {
     struct pp_headline rows[PP_HEADLINES];
     const int count = pp_headlines(r, rows);
 
-    fputs("<dl class=\"cards\">\n", page->out);
+    /* All in one row, or in two. */
+    fprintf(page->out, "<dl class=\"cards\" style=\"--in-row:%d\">\n",
+            count <= MOST_IN_ROW ? count : (count + 1) / 2);
     for (int i = 0; i < count; i++)
         pp_page_card(page, &(const struct pp_page_card){
                                .label = rows[i].label,

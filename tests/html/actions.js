@@ -64,7 +64,7 @@
 
     key("ArrowRight");
     await frame();
-    check("keys go to ops", /^rank 0: F forward of micro-batch(es)? 0\b.*, stage \d+.*; starts at 0 .*, lasts [0-9.]+ (units|s|ms|µs)$/.test(status.textContent), status.textContent);
+    check("keys go to ops", /^rank 0: F forward of micro-batch(es)? 0\b.*, stage \d+.*; starts at 0 .*, ends at .*, lasts [0-9.]+ (units|s|ms|µs)$/.test(status.textContent), status.textContent);
     key("ArrowRight");
     key("ArrowRight");
     const third = status.textContent;
@@ -76,13 +76,29 @@
     key("+");
     await frame();
     check("keys zoom", Math.abs(wide(figure) - (all[1] - all[0]) / 4) < 1e-6 * all[1], figure.dataset.view);
+    key("Enter");
+    await frame();
+    const others = figures.slice(1).every((one) => /^micro-batch \d+ (has [0-9]+ ops here, from .* to |is not here)/.test(one.querySelector("output").textContent));
+    check("Enter follows a micro-batch", /^rank 1: .*; micro-batch \d+ has [0-9]+ ops here, from .* to /.test(status.textContent) && Number(figure.dataset.marked) > 0, status.textContent);
+    check("on all ranks and in all panels", others && [...figure.querySelectorAll(".ranks span")].length > 0, "it does not");
+    key("Enter");
+    await frame();
+    check("Enter again ends that", Number(figure.dataset.marked) === 0 && !/has \d+ ops/.test(status.textContent), status.textContent);
+    key(" ");
     key("Escape");
-    check("Escape forgets", status.textContent === "", status.textContent);
+    await frame();
+    check("Escape forgets", figures.every((one) => one.querySelector("output").textContent === "") && Number(figure.dataset.marked) === 0, status.textContent);
     key("0");
     await frame();
 
     const at = (type, x, y, id) => canvas.dispatchEvent(new PointerEvent(type, { pointerId: id, clientX: box.left + x, clientY: box.top + y, bubbles: true }));
     canvas.setPointerCapture = () => {}; // of pointers that are made up
+    at("pointermove", 2, 4, 1);
+    at("pointerdown", 2, 4, 1);
+    at("pointerup", 2, 4, 1);
+    await frame();
+    check("a click follows a micro-batch", /; micro-batch \d+ has [0-9]+ ops here, from /.test(status.textContent) && Number(figure.dataset.marked) > 1, status.textContent);
+    key("Escape");
     at("pointermove", 2, 4, 1);
     check("the pointer names an op", status.textContent.startsWith("rank 0: F forward"), status.textContent);
     key("+");
@@ -101,6 +117,19 @@
     at("pointerup", 220, 5, 2);
     await frame();
     check("two fingers zoom", wide(figure) < was, figure.dataset.view);
+    key("0");
+    await frame();
+    const boxes = [...document.querySelectorAll(".switches input")];
+    check("a switch for each of several timelines", boxes.length === (figures.length > 1 ? figures.length : 0), boxes.length);
+    if (boxes.length) {
+      boxes[0].click();
+      await frame();
+      check("a switch hides", getComputedStyle(figure).display === "none" && getComputedStyle(figures[1]).display !== "none", "it does not");
+      boxes[0].click();
+      await frame();
+      check("and shows", getComputedStyle(figure).display !== "none" && figure.dataset.view === all.map((time) => time.toPrecision(9)).join(" "), figure.dataset.view);
+      check("switches have names", boxes.every((one) => one.labels[0].textContent.trim() && one.tabIndex === 0), "they do not");
+    }
     check("buttons have names and can be reached", [...document.querySelectorAll(".tools button")].every((one) => one.getAttribute("aria-label") && one.tabIndex === 0) && canvas.tabIndex === 0, "they do not");
   }
 

@@ -46,6 +46,7 @@ one --schedule 1f1b --model gpt2 --pp 4 --micro-batches 8 --offload os=host,a=ho
 figures --schedule pipedream --model gpt2 --pp 4 --gpus 4 --gbs 64 --engine dag
 figures --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --steps 5 --step-barrier off
 figures --schedule gpipe,1f1b,zbv,chimera --pp 4 --micro-batches 6 --unit F=1,B=2
+figures --schedule 1f1b,zbv --pp 4 --micro-batches 8 --unit F=1,B=2 --steps 4 --step-barrier off
 if [ -n "${PIPESIM_LONG:-}" ]; then
     one --schedule 1f1b --pp 300 --micro-batches 8 --unit F=1,B=2
     one --schedule zbv --pp 8 --micro-batches 300 --unit F=1,I=1,W=1
