@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
-# docs/accuracy.md says what predictions with the built-in constants are worth today.
+# docs/accuracy.md and sim/error/rows.h say what predictions with the built-in constants are worth
+# today.
 #
-#   accuracy.sh PIPESIM        UPDATE=1 writes the page anew: minutes, as constants are fitted without
-#                              each family in turn
+#   accuracy.sh PIPESIM        UPDATE=1 writes both anew: minutes, as constants are fitted without
+#                              each family in turn. UPDATE=rows writes sim/error/rows.h alone
 set -euo pipefail
 pipesim=$(realpath "$1")
 cd "$(dirname "$0")/.."
 page=docs/accuracy.md
+table=sim/error/rows.h
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C
 
+"$pipesim" validate tests/published/*.csv --markdown -o "$scratch/rows.csv" >"$scratch/page"
+awk -f tests/error_rows.awk "$scratch/rows.csv" >"$scratch/table"
 if [[ ${UPDATE:-} ]]; then
+    cp "$scratch/table" "$table"
+    [[ $UPDATE == rows ]] && exit
     "$pipesim" validate tests/published/*.csv --refit --markdown >"$scratch/page"
     cp "$scratch/page" "$page"
     exit
 fi
-"$pipesim" validate tests/published/*.csv --markdown >"$scratch/page"
 
 # The default of --memory-margin is the median error of predicted peaks, to a whole percent.
 median=$(awk -F' [|] ' '/^## Peak memory/ { is_memory = 1 } is_memory && /^[|] all / { printf "%.0f%%", $3 }' "$scratch/page")
@@ -64,3 +69,32 @@ if ! awk '
     diff "$scratch/kept" "$scratch/now" || true
     exit 1
 fi
+
+# The same groups of rows; an error may differ by 1/1000.
+words() { tr -s ' ,()\n' '\n' <"$1"; }
+if ! paste <(words "$table") <(words "$scratch/table") | awk -F'\t' '
+        { d = $1 - $2 }
+        $1 != $2 && !($1 $2 ~ /^[-0-9]+$/ && d * d <= 1) { bad++ }
+        END { exit bad > 0 || NR < 1000 }'; then
+    echo "$table is not of today; UPDATE=rows tests/accuracy.sh PIPESIM writes it anew"
+    diff "$table" "$scratch/table" || true
+    exit 1
+fi
+
+# The band of a report is that of the rows, found by another program.
+"$pipesim" --schedule 1f1b --gpus 2048 --framework megatron --json >"$scratch/report"
+alike='^PP_STEP_ERRORS\("h100", "(megatron.*|nemo|bridge)", "(fp16|bf16)", 1, 1, 0, '
+awk -v alike="$alike" '
+    /^PP_/ { is_in = $0 ~ alike; sub(/.*SOURCES\([0-9, ]*\),/, "") }
+    is_in { gsub(/[-,)]/, " "); for (i = 1; i <= NF; i++) print $i }' "$table" | sort -n |
+    awk '
+        { value[NR] = $1 / 1000 }
+        function quantile(frac,    at, low) {
+            at = 1 + frac * (NR - 1); low = int(at)
+            return value[low] + (at - low) * (value[low + 1] - value[low])
+        }
+        END { printf "%d %.4f %.4f\n", NR, quantile(0.5), quantile(0.9) }' >"$scratch/band"
+python3 -c 'import json, sys
+error = json.load(open(sys.argv[1]))["error"]
+print("%d %.4f %.4f" % (error["rows"], error["step_median_frac"], error["step_p90_frac"]))' \
+    "$scratch/report" | diff "$scratch/band" - || { echo "the report has another band"; exit 1; }

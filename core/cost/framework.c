@@ -37,10 +37,11 @@
  * (internlm/model/utils.py, fused_dense_func). */
 #define INTERNEVO_HABITS                                                                           \
     SOFTWARE, LOSS_FUSED,                                                                          \
-        .adds_grads_apart = true, .fragment_frac = 0.1, .stuck_frac = 0.05, .grads_bytes = 2,      \
-        .update_bytes = 14, .fp16_update_bytes = 14, .loss_bytes = 14, .is_gate_unfused = true,    \
-        .has_sync_overlap = true, .bucket_bytes = 512 * MIB, .has_param_broadcasts = true,         \
-        .has_gather_overlap = true, .has_gather_per_matrix = true, .has_async_grads = true
+        .family = "internevo", .adds_grads_apart = true, .fragment_frac = 0.1, .stuck_frac = 0.05, \
+        .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14, .loss_bytes = 14,           \
+        .is_gate_unfused = true, .has_sync_overlap = true, .bucket_bytes = 512 * MIB,              \
+        .has_param_broadcasts = true, .has_gather_overlap = true, .has_gather_per_matrix = true,   \
+        .has_async_grads = true
 
 /* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias), in bytes, expert by expert:
@@ -50,8 +51,8 @@
 
 /* Habits of Megatron-Core, alone and under NeMo. */
 #define MEGATRON_CORE_HABITS                                                                       \
-    SOFTWARE, LOSS_SPLIT, .pads_vocabulary = true, .fragment_frac = 0.03, .saves_fp8 = true,       \
-                          .fp16_update_bytes = 4, .loss_bytes = 10,                                \
+    SOFTWARE, LOSS_SPLIT, .family = "megatron", .pads_vocabulary = true, .fragment_frac = 0.03,    \
+                          .saves_fp8 = true, .fp16_update_bytes = 4, .loss_bytes = 10,             \
                           .has_dense_embedding_grad = true, .has_params_ahead = true,              \
                           .has_gather_overlap = true, EXPERT_BIAS
 
@@ -72,9 +73,9 @@
 
 /* Habits of PyTorch's own sharding, in llm-foundry and torchtitan. Since 2.1 its checkpoints stop a
  * recomputation early (torch/utils/checkpoint.py, set_checkpoint_early_stop). */
-#define TORCH_FSDP_HABITS                                                                          \
-    SOFTWARE, LOSS_FUSED, .fragment_frac = 0.03, .stuck_frac = 0.03, .grads_bytes = 2,             \
-                          .is_gate_unfused = true, .is_selective_per_op = true,                    \
+#define TORCH_FSDP_HABITS(name)                                                                    \
+    SOFTWARE, LOSS_FUSED, .family = (name), .fragment_frac = 0.03, .stuck_frac = 0.03,             \
+                          .grads_bytes = 2, .is_gate_unfused = true, .is_selective_per_op = true,  \
                           .has_sync_overlap = true, .has_params_ahead = true,                      \
                           .has_gather_overlap = true
 
@@ -110,6 +111,7 @@ const struct pp_framework pp_frameworks[] = {
                 .has_fused_experts = true},
     [DEEPSPEED] = {.name = "deepspeed",
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
+                   .family = "deepspeed",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
                    SOFTWARE,
                    LOSS_SPLIT,
@@ -131,7 +133,7 @@ const struct pp_framework pp_frameworks[] = {
     [FSDP] = {.name = "fsdp",
               .title = "PyTorch FSDP, fused losses",
               .source = "PyTorch torch/distributed/fsdp; llm-foundry, loss_fn: fused_crossentropy",
-              TORCH_FSDP_HABITS,
+              TORCH_FSDP_HABITS("fsdp"),
               .stops_recompute = true,
               .adds_grads_apart = true,
               .saves_fp8 = true,
@@ -139,7 +141,7 @@ const struct pp_framework pp_frameworks[] = {
     [FSDP_PT1] = {.name = "fsdp-pt1",
                   .title = "PyTorch FSDP until 2.0: whole blocks are recomputed",
                   .source = "PyTorch before set_checkpoint_early_stop (version 2.1)",
-                  TORCH_FSDP_HABITS,
+                  TORCH_FSDP_HABITS("fsdp"),
                   .adds_grads_apart = true,
                   .saves_fp8 = true,
                   .loss_bytes = 4},
@@ -187,7 +189,7 @@ const struct pp_framework pp_frameworks[] = {
         {.name = "torchtitan",
          .title = "torchtitan: PyTorch FSDP, losses without fused kernels",
          .source = "torchtitan torchtitan/components/loss.py, distributed/activation_checkpoint.py",
-         TORCH_FSDP_HABITS,
+         TORCH_FSDP_HABITS("torchtitan"),
          .stops_recompute = true,
          .loss_bytes = 14},
     [FRAMEWORKS] = {.name = NULL},

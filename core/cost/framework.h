@@ -9,6 +9,7 @@
 
 struct pp_framework {
     const char *name, *title, *source;
+    const char *family; /* versions of one framework share it; NULL = no framework */
     /* exposed host time */
     double step_gap_s;   /* once per step: data, loss, logging, optimizer bookkeeping */
     double op_gap_s;     /* per F and per B of a chunk of several: schedule, calls of p2p */

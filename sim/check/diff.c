@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members without figures: host, options, remarks. */
-static const char *const LEFT_OUT[] = {"meta", "inputs", "notes", NULL};
+/* Members without figures of the run: host, options, remarks, errors of other runs. */
+static const char *const LEFT_OUT[] = {"meta", "inputs", "notes", "error", NULL};
 /* Keys that identify an element of a list; other elements are known by their place. */
 static const char *const IDENTITIES[] = {"schedule", "rank", "name", NULL};
 /* Seconds that are parts of the step; other seconds are measured against themselves. */

@@ -259,6 +259,7 @@ static json_t *report_json(const struct pp_result *r)
     pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
     put_model_fields(o, r);
     put_price(o, r);
+    json_object_set_new(o, "error", pp_error_json(&r->config));
     if (r->oom)
         pp_oom_json(r->oom, o);
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);

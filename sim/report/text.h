@@ -56,5 +56,8 @@ void pp_oom_json(const struct pp_oom *oom, json_t *object);
 json_t *pp_report_layout_json(const struct pp_layout *layout);
 /* Parts of the time as an object, in shares or seconds. */
 json_t *pp_report_parts_json(const double parts[PP_TIME_PARTS]);
+/* Errors of published runs like this one as an object of the JSON reports; all null if the runs are
+ * too few. */
+json_t *pp_error_json(const struct pp_config *config);
 /* Difference of two step times that analytic costs cannot tell apart. */
 #define PP_TIE_FRAC 0.01

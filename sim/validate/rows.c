@@ -36,12 +36,27 @@ static void put_text(const char *text, FILE *out)
     fputc(',', out);
 }
 
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+/* Puts the criteria of runs that are alike (sim/error/band.h). */
+static void put_likeness(const struct pp_validation_row *row, FILE *out)
+{
+    if (row->skipped)
+        fputs(",,,\n", out);
+    else
+        fprintf(out, "%s,%d,%s,%s\n", row->precision, row->pp, truth(row->is_multi_node),
+                truth(row->is_mixture));
+}
+
 void pp_validation_csv(const struct pp_validation *v, FILE *out)
 {
     fputs("id,family,device,schedule,framework,complete,", out);
     for (int k = 0; k < FIGURES; k++)
         fprintf(out, "%s,", KEYS[k]);
-    fputs("skipped,refused\n", out);
+    fputs("skipped,refused,source,precision,pp,multi_node,experts\n", out);
     for (int i = 0; i < v->count; i++) {
         const struct pp_validation_row *row = &v->rows[i];
         double figures[FIGURES];
@@ -51,16 +66,16 @@ void pp_validation_csv(const struct pp_validation *v, FILE *out)
         put_text(row->device, out);
         put_text(row->schedule, out);
         put_text(row->framework, out);
-        fputs(pp_validation_is_complete(row) ? "true," : "false,", out);
+        fprintf(out, "%s,", truth(pp_validation_is_complete(row)));
         for (int k = 0; k < FIGURES; k++) {
             if (isfinite(figures[k]))
                 fprintf(out, "%.17g", figures[k]);
             fputc(',', out);
         }
         put_text(row->skipped, out);
-        if (row->refused)
-            pp_csv_write_field(out, row->refused);
-        fputc('\n', out);
+        put_text(row->refused, out);
+        put_text(row->row->cell[PP_COL_SOURCE], out);
+        put_likeness(row, out);
     }
 }
 

@@ -38,6 +38,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
     row->precision = pp_precision_names[config->cluster.device.precision];
     row->framework = config->costs.framework->name;
     row->pp = config->layout.pp;
+    row->is_multi_node = config->layout.gpus > config->cluster.gpus_per_node;
     row->is_mixture = config->model.experts.count > 0;
     row->prediction = pp_measure_prediction(m, result);
     row->error_frac = error_of(row->prediction.step_s, row->step_s);

@@ -11,8 +11,8 @@ struct pp_validation_row {
     const char *schedule; /* "1f1b" */
     const char *precision, *framework;
     int pp;
-    bool is_mixture; /* has experts */
-    double step_s;   /* published; NAN = not */
+    bool is_multi_node, is_mixture; /* has more devices than a node; has experts */
+    double step_s;                  /* published; NAN = not */
     struct pp_row_prediction prediction;
     double error_frac, mem_error_frac; /* predicted / published - 1; NAN if one is missing */
     double mfu;                        /* published: model flops / (step * peak * devices) */

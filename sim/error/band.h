@@ -1,0 +1,33 @@
+/* sim/error/band.h — the error of a prediction, from published runs like it.
+ *
+ * rows.h lists |predicted / published - 1| of every published run that is predicted
+ * (tests/published, docs/accuracy.md). A run is compared with rows that share its criteria. If
+ * fewer than PP_ERROR_ROWS_MIN rows of PP_ERROR_SOURCES_MIN sources are alike, criteria are dropped
+ * one by one, in this order:
+ *
+ *   step    version of the framework, PP > 1, several nodes, device, precision, framework
+ *   memory  version of the framework, several nodes, device, generation, PP > 1, precision,
+ *           framework
+ *
+ * The generation of the device (of a step) and whether the model has experts are never dropped.
+ * fp16 and bf16 are alike. The framework `plain` is no criterion: nothing published ran with it. */
+#pragma once
+
+#include "sim/config/config.h"
+
+enum { PP_ERROR_ROWS_MIN = 8, PP_ERROR_SOURCES_MIN = 3 };
+
+struct pp_error_band {
+    int rows;                     /* that are alike; 0: too few */
+    double median_frac, p90_frac; /* of |predicted / published - 1|; NAN: too few rows */
+    const char *like; /* kept criteria: "h100, 16 bits, PP > 1, no experts"; NULL: too few rows */
+};
+struct pp_error_bands {
+    struct pp_error_band step, memory;
+    const char *missing; /* why `step` has no rows, as a sentence; NULL = it has */
+};
+
+/* Finds the bands of a run. Texts are in the arena. There is none in unit mode, nor with measured
+ * costs (--cost), nor for a device unlike its preset. Its peak then differs by more than a factor
+ * of 1.25, or its memory bandwidth by more than 1.5. */
+struct pp_error_bands pp_error_bands_of(struct pp_arena *arena, const struct pp_config *config);
