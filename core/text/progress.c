@@ -90,23 +90,33 @@ static void print_left(char *text, size_t bytes, double left_s)
         snprintf(text, bytes, "%.0f days", left_s / DAY_S);
 }
 
+/* Writes "[312/540]", or "[312]" if the total is not known; returns the number of characters. */
+static int print_counts(const struct pp_progress_state *state, char *text, size_t bytes)
+{
+    const int digits = snprintf(NULL, 0, "%" PRId64, state->total);
+
+    return state->total > 0 ? snprintf(text, bytes, "[%*" PRId64 "/%" PRId64 "]", digits,
+                                       state->done, state->total)
+                            : snprintf(text, bytes, "[%" PRId64 "]", state->done);
+}
+
 const char *pp_progress_text(const struct pp_progress_state *state, char *text, size_t bytes)
 {
     const double rate = (double)(state->done - state->done_before) / state->elapsed_s;
-    const int digits = snprintf(NULL, 0, "%" PRId64, state->total);
-    char left[48];
+    char counts[48], left[48], time[64] = "";
 
+    print_counts(state, counts, sizeof counts);
     if (state->done <= state->done_before || !(state->elapsed_s > 0)) {
-        snprintf(text, bytes, "[%*" PRId64 "/%" PRId64 "] %s", digits, state->done, state->total,
-                 state->unit);
+        snprintf(text, bytes, "%s %s", counts, state->unit);
         return text;
     }
     print_left(left, sizeof left, (double)(state->total - state->done) / rate);
-    snprintf(text, bytes, "[%*" PRId64 "/%" PRId64 "] %.*f %s/s, %s left", digits, state->done,
-             state->total,
+    if (state->total > 0)
+        snprintf(time, sizeof time, ", %s left", left);
+    snprintf(text, bytes, "%s %.*f %s/s%s", counts,
              rate >= 10  ? 0
              : rate >= 1 ? 1
                          : 2,
-             rate, state->unit, left);
+             rate, state->unit, time);
     return text;
 }

@@ -14,7 +14,8 @@ struct pp_progress {
 /* Shows that `frac` of the work is done; called every now and then. */
 void pp_progress_show(struct pp_progress *progress, const char *what, double frac);
 /* Shows numbers: "[ 312/540] 57 points/s, 4 s left", `unit` "points". The first call, before the
- * work, gives what an earlier run has done; speed and time left are those of this run. */
+ * work, gives what an earlier run has done; speed and time left are those of this run. Without a
+ * known total, 0, the line is "[312] 57 points/s". */
 void pp_progress_count(struct pp_progress *progress, int64_t done, int64_t total, const char *unit);
 /* Removes the line, before other output to the terminal. */
 void pp_progress_clear(struct pp_progress *progress);

@@ -325,17 +325,30 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
     }
 }
 
-static void print_least(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+/* Prints the layout that needs least memory, and what would fit. */
+static void print_nearest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
-    if (search->least >= 0)
-        pp_text_paragraph(
-            out, WIDTH, INDENT, "too large",
-            pp_arena_printf(
-                arena,
-                "even the smallest layout needs at least %.1f~GiB, and a device has %.1f~GiB: %s",
-                search->least_bytes / PP_GIB,
-                search->space.fixed.cluster.device.memory_bytes / PP_GIB,
-                pp_search_command(arena, &search->space, search->least)));
+    const struct pp_search_nearest *nearest = &search->nearest;
+    const double capacity = search->space.fixed.cluster.device.memory_bytes;
+    char step[PP_UNITS_TEXT_BYTES];
+
+    if (nearest->point < 0)
+        return;
+    pp_text_paragraph(out, WIDTH, INDENT, "nearest",
+                      pp_arena_printf(arena, "needs %.1f of %.1f~GiB: %s",
+                                      nearest->outcome.peak_bytes / PP_GIB, capacity / PP_GIB,
+                                      nearest->command));
+    for (int i = 0; i < nearest->count; i++) {
+        const struct pp_relief *relief = &nearest->reliefs[i];
+        fprintf(out, "  %-*s%-43s%7.1f%c GiB%10s\n", INDENT - 2, i ? "" : "fits with",
+                relief->flags, relief->peak_bytes / PP_GIB,
+                relief->peak_bytes > pp_config_room_bytes(&search->space.fixed) ? '!' : ' ',
+                pp_units_print(relief->iteration_s, PP_UNIT_SECONDS, step));
+    }
+    if (!nearest->count)
+        pp_text_paragraph(out, WIDTH, INDENT, "fits with",
+                          "nothing that was tried: less in flight, more recomputation or sharding, "
+                          "offloading, more devices");
 }
 
 struct refusals { /* layouts that one schedule refuses, with any chunks */
@@ -427,7 +440,7 @@ void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int
             print_safest(arena, search, out);
         print_flips(arena, search, out);
     } else {
-        print_least(arena, search, out);
+        print_nearest(arena, search, out);
     }
     print_published(arena, search, out);
     print_illegal(arena, search, out);

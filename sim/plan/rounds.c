@@ -117,9 +117,8 @@ static void tick(void *context)
 {
     struct round *round = context;
 
-    const int before = round->hunt->search->count;
-
-    pp_progress_count(&round->progress, before + round->done, before + round->count, "layouts");
+    /* how many more rounds follow is not known */
+    pp_progress_count(&round->progress, round->hunt->search->count + round->done, 0, "layouts");
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -191,21 +190,11 @@ static struct candidate *list_between(struct pp_arena *arena, const struct pp_se
     return list;
 }
 
-void pp_search_note_least(struct pp_search *search, double bytes, int64_t point)
-{
-    if (search->least < 0 || bytes < search->least_bytes) {
-        search->least_bytes = bytes;
-        search->least = point;
-    }
-}
-
 static void keep(struct pp_arena *arena, struct pp_search *search, const struct round *round)
 {
     for (int i = 0; i < round->count; i++) {
         const struct pp_search_row *row = &round->rows[i];
         search->board.status[row->point] = (uint8_t)row->status;
-        if (row->status != PP_SEARCH_FITS && row->outcome.peak_bytes > 0)
-            pp_search_note_least(search, row->outcome.peak_bytes, row->point);
         *PP_PUSH(arena, search->rows, search->count, search->capacity) = *row;
     }
 }

@@ -34,6 +34,7 @@ static void only_fitting(struct pp_search *search)
 struct final {
     struct pp_search *search;
     struct pp_search_row *rows; /* shared with the workers */
+    int done, count;
 };
 
 /* Simulates a row; if the engine refuses it, the row keeps the figures of dag. */
@@ -48,15 +49,40 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
                                       &row->outcome, &ignored) == PP_OK;
 }
 
+static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
+                           const char *death, struct pp_error *err)
+{
+    struct final *final = context;
+
+    (void)item, (void)text, (void)length, (void)death, (void)err;
+    final->done++;
+    return PP_OK;
+}
+
+static void tick(void *context)
+{
+    struct final *final = context;
+
+    pp_progress_show(&final->search->progress, "rows at the top",
+                     (double) final->done / final->count);
+}
+
 static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
-    struct final final = {search, PP_ARRAY(shared, struct pp_search_row, top)};
-    const struct pp_pool pool = {
-        .items = top, .workers = search->jobs, .context = &final, .work = work};
+    struct final final = {
+        .search = search, .rows = PP_ARRAY(shared, struct pp_search_row, top), .count = top};
+    const struct pp_pool pool = {.items = top,
+                                 .workers = search->jobs,
+                                 .context = &final,
+                                 .work = work,
+                                 .done = done,
+                                 .tick = tick};
 
     memcpy(final.rows, search->rows, sizeof(*final.rows) * (size_t)top);
-    PP_TRY(pp_pool_run(&pool, err));
+    const enum pp_status status = pp_pool_run(&pool, err);
+    pp_progress_clear(&search->progress);
+    PP_TRY(status);
     memcpy(search->rows, final.rows, sizeof(*final.rows) * (size_t)top);
     pp_search_rank(search, search->rows, top);
     return PP_OK;

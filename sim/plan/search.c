@@ -81,8 +81,6 @@ static void count_points(struct pp_search *search)
         const int status = search->board.status[k];
         if (search->counts[status]++ == 0)
             search->examples[status] = k;
-        if (status == PP_SEARCH_NO_ROOM && search->counts[PP_SEARCH_FITS] == 0)
-            pp_search_note_least(search, (double)search->board.bound_bytes[k], k);
     }
 }
 
@@ -91,7 +89,6 @@ enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, s
     const double start_s = pp_clock_s();
     struct pp_search_hunt hunt = {.search = search, .ceiling = INFINITY};
 
-    search->least = -1;
     PP_TRY(pp_search_screen(arena, &search->space, search->is_exhaustive, &search->board, err));
     PP_TRY(pp_search_hunt(arena, &hunt, err));
     forget_late(search);
@@ -100,6 +97,8 @@ enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, s
     PP_TRY(pp_search_finish(arena, search, err));
     PP_TRY(pp_search_flip(arena, search, err));
     pp_search_recipes(search);
+    if (search->count == 0)
+        pp_search_find_nearest(arena, search);
     search->wall_s = pp_clock_s() - start_s;
     return PP_OK;
 }

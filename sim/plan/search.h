@@ -9,6 +9,7 @@
 #include "core/text/progress.h"
 #include "schedules/order/bound.h"
 #include "sim/config/config.h"
+#include "sim/fit/fit.h"
 #include "sim/resolve/resolve.h"
 
 /* ---- the space ------------------------------------------------------------------------------- */
@@ -190,6 +191,15 @@ struct pp_search_published {
     struct pp_outcome outcome; /* by dag */
 };
 
+/* Layout that needs least memory, if nothing fits, and what would. */
+struct pp_search_nearest {
+    int64_t point;             /* -1 = none */
+    struct pp_outcome outcome; /* memory only */
+    const char *command;       /* of its run */
+    struct pp_relief *reliefs; /* flags of that command with which it fits */
+    int count, capacity;
+};
+
 struct pp_search {
     struct pp_search_space space;
     struct pp_search_board board;
@@ -205,8 +215,7 @@ struct pp_search {
     int safest; /* the tie with most memory left; if none has room, the fastest row that has */
     int64_t counts[PP_SEARCH_STATUSES];
     int64_t examples[PP_SEARCH_STATUSES]; /* the first point of each; -1 = none */
-    double least_bytes; /* least memory of points that do not fit; for when nothing fits */
-    int64_t least;      /* its point; -1 = none */
+    struct pp_search_nearest nearest;     /* if nothing fits */
     double wall_s;
     struct pp_search_flip *flips; /* [pp_search_what_ifs] */
     struct pp_search_published published[PP_SEARCH_PUBLISHED];
@@ -225,8 +234,6 @@ struct pp_search_hunt {
 /* Simulates open points, and adds their rows, until no bound is near the best. */
 enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hunt,
                               struct pp_error *err);
-/* Notes the memory that a point needs, for when nothing fits. */
-void pp_search_note_least(struct pp_search *search, double bytes, int64_t point);
 
 /* ---- other machines: sim/plan/what_if.c ------------------------------------------------------ */
 struct pp_search_what_if {
@@ -270,6 +277,10 @@ double pp_search_rank_s(const struct pp_search *search, const struct pp_outcome 
 void pp_search_rank(const struct pp_search *search, struct pp_search_row *rows, int count);
 /* Keeps the simplest of ranked rows with the same step and peak; the others are its twins. */
 void pp_search_fold(struct pp_arena *arena, struct pp_search *search);
+
+/* ---- sim/plan/nearest.c ---------------------------------------------------------------------- */
+/* Fills search->nearest. */
+void pp_search_find_nearest(struct pp_arena *arena, struct pp_search *search);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

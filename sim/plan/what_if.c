@@ -18,7 +18,8 @@ struct trials {
     struct pp_search_space *spaces; /* [what-if] */
     bool *is_there;                 /* [what-if] */
     struct pp_outcome *list;        /* [what-if][row]; shared */
-    int rows;
+    int rows, done;
+    struct pp_progress *progress;
 };
 
 /* Simulates a row on another machine; without an outcome it does not fit. */
@@ -36,6 +37,24 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
             PP_OK &&
         here->is_simulated) /* shared links are assumed to add as much there as here */
         trial->s_per_sample *= here->outcome.step_s / here->dag_s;
+}
+
+static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
+                           const char *death, struct pp_error *err)
+{
+    struct trials *trials = context;
+
+    (void)item, (void)text, (void)length, (void)death, (void)err;
+    trials->done++;
+    return PP_OK;
+}
+
+static void tick(void *context)
+{
+    const struct trials *trials = context;
+
+    pp_progress_show(trials->progress, "other machines",
+                     (double)trials->done / (PP_SEARCH_WHAT_IFS * trials->rows));
 }
 
 /* Ranks as the search does: a row without room wins only if it is faster by more than a tie. */
@@ -67,11 +86,14 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
     struct trials trials = {.search = search,
                             .spaces = PP_ARRAY(scratch, struct pp_search_space, PP_SEARCH_WHAT_IFS),
                             .is_there = PP_ARRAY(scratch, bool, PP_SEARCH_WHAT_IFS),
-                            .rows = search->count < MOST_ROWS ? search->count : MOST_ROWS};
+                            .rows = search->count < MOST_ROWS ? search->count : MOST_ROWS,
+                            .progress = &search->progress};
     const struct pp_pool pool = {.items = (int64_t)PP_SEARCH_WHAT_IFS * trials.rows,
                                  .workers = search->jobs,
                                  .context = &trials,
-                                 .work = work};
+                                 .work = work,
+                                 .done = done,
+                                 .tick = tick};
 
     search->flips = PP_ARRAY(arena, struct pp_search_flip, PP_SEARCH_WHAT_IFS);
     if (!trials.rows)
@@ -85,7 +107,9 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
         trials.is_there[i] =
             pp_search_open(scratch, search->space.wish, &trials.spaces[i], &ignored) == PP_OK;
     }
-    PP_TRY(pp_pool_run(&pool, err));
+    const enum pp_status status = pp_pool_run(&pool, err);
+    pp_progress_clear(&search->progress);
+    PP_TRY(status);
     for (int i = 0; i < PP_SEARCH_WHAT_IFS; i++)
         search->flips[i] = flip_of(&trials, i);
     return PP_OK;

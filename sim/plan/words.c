@@ -2,6 +2,7 @@
 #include "sim/plan/words.h"
 
 #include "sim/config/inputs.h"
+#include "sim/resolve/resolve.h"
 
 #include <string.h>
 
@@ -40,4 +41,44 @@ const char *pp_plan_words(struct pp_arena *arena, const struct pp_config *config
                                                               : input->value->text);
     }
     return text;
+}
+
+/* Splits a command at blanks outside of single quotes, which are dropped; '~' is a blank. */
+static char **split(struct pp_arena *arena, const char *command, int *count)
+{
+    char *text = pp_arena_strdup(arena, command), *to = text, **words = NULL;
+    int capacity = 0;
+    bool is_quoted = false, is_between = true;
+
+    *count = 0;
+    for (const char *at = command; *at; at++) {
+        const char c = *at == '~' ? ' ' : *at;
+        if (c == '\'') {
+            is_quoted = !is_quoted;
+            continue;
+        }
+        if (is_between && (is_quoted || c != ' '))
+            *PP_PUSH(arena, words, *count, capacity) = to;
+        is_between = c == ' ' && !is_quoted;
+        *to++ = is_between ? '\0' : c;
+    }
+    *to = '\0';
+    return words;
+}
+
+enum pp_status pp_plan_simulate(struct pp_arena *arena, const char *command,
+                                struct pp_result *result, struct pp_error *err)
+{
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
+    struct pp_config *config = PP_NEW(arena, struct pp_config);
+    struct pp_subject *subjects;
+    int count;
+    char **words = split(arena, command, &count);
+
+    PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
+    PP_TRY(pp_wish_open(arena, parsed, wish, err));
+    PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
+    PP_TRY(pp_resolve(arena, wish, &subjects[0], config, NULL, err));
+    return pp_simulate(arena, config, PP_METRICS, NULL, result, err);
 }

@@ -14,3 +14,6 @@ const char *pp_plan_add(struct pp_arena *arena, const char *text, const char *na
                         const char *value);
 const char *pp_plan_add_int(struct pp_arena *arena, const char *text, const char *name,
                             int64_t value);
+/* Simulates a command of a run, with '~' for blanks within arguments or in place of them. */
+enum pp_status pp_plan_simulate(struct pp_arena *arena, const char *command,
+                                struct pp_result *result, struct pp_error *err);

@@ -105,6 +105,16 @@ static json_t *row_json(const struct pp_search *search, const struct pp_search_r
     return o;
 }
 
+/* Puts a command, in which '~' stands for a blank. */
+static void put_command(struct pp_arena *arena, json_t *o, const char *key, const char *command)
+{
+    char *text = pp_arena_strdup(arena, command);
+
+    for (char *at = text; (at = strchr(at, '~'));)
+        *at = ' ';
+    pp_json_put_text(o, key, text);
+}
+
 static json_t *counts_json(const struct pp_search *search)
 {
     const int64_t *n = search->counts;
@@ -150,6 +160,29 @@ static json_t *published_json(const struct pp_search *search)
     return list;
 }
 
+static json_t *nearest_json(struct pp_arena *arena, const struct pp_search *search)
+{
+    const struct pp_search_nearest *nearest = &search->nearest;
+    json_t *o, *list = json_array();
+
+    if (search->count || nearest->point < 0) {
+        json_decref(list);
+        return json_null();
+    }
+    o = point_json(search, nearest->point);
+    pp_json_put_bytes(o, "peak_mem_bytes", nearest->outcome.peak_bytes);
+    put_command(arena, o, "command", nearest->command);
+    for (int i = 0; i < nearest->count; i++) {
+        const struct pp_relief *relief = &nearest->reliefs[i];
+        json_t *one = json_pack("{ss si}", "flags", relief->flags, "gpus", relief->gpus);
+        pp_json_put_bytes(one, "peak_mem_bytes", relief->peak_bytes);
+        pp_json_put(one, "iteration_s", relief->iteration_s);
+        json_array_append_new(list, one);
+    }
+    json_object_set_new(o, "fits_with", list);
+    return o;
+}
+
 void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     const struct pp_search_space *s = &search->space;
@@ -168,14 +201,12 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
         const struct pp_search_point p = pp_search_point(s, search->rows[0].point);
         pp_json_put_text(o, "schedule", p.order->base.schedule_name);
         json_object_set_new(o, "layout", layout_json(s, &p));
-        char *command = pp_arena_strdup(arena, pp_search_command(arena, s, search->rows[0].point));
-        for (char *at = command; (at = strchr(at, '~'));)
-            *at = ' ';
-        pp_json_put_text(o, "choose", command);
+        put_command(arena, o, "choose", pp_search_command(arena, s, search->rows[0].point));
         json_object_set_new(o, "safest", row_json(search, &search->rows[search->safest]));
     }
     json_object_set_new(o, "best",
                         search->count ? row_json(search, &search->rows[0]) : json_null());
+    json_object_set_new(o, "nearest", nearest_json(arena, search));
     json_object_set_new(o, "sensitivity", flips_json(search));
     json_object_set_new(o, "published", published_json(search));
     json_object_set_new(o, "points", points);

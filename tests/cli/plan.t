@@ -107,10 +107,10 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >
 >   nothing fits
 >
->   too large  even the smallest layout needs at least 764.1 GiB, and a device has
->              79.6 GiB: pipesim --model llama3-405b --engine dag
->              --schedule hanayo --gpus 8 --tp 4 --pp 2 --vp 32 --mbs 1 --gbs 512
+>   nearest    needs 765.5 of 79.6 GiB: pipesim --model llama3-405b --engine dag
+>              --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1 --gbs 512
 >              --recompute full
+>   fits with  --gpus 96 --tp 8 --pp 12                      74.4  GiB     318 s
 >   published  Megatron-Bridge 25.09 chose TP 8, PP 8, CP 2, EP 1, VP 8, MBS 1,
 >              interleaved on 1,024 h100: not among the layouts of this search
 >   published  Megatron-Bridge 25.11 chose TP 4, PP 8, CP 2, EP 1, VP 8, MBS 1,
@@ -120,6 +120,30 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >   illegal    480 by their schedules (hanayo 480), such as hanayo on TP 1 x PP 2
 >              x DP 4: --vp 3: a wave of hanayo is two chunks; nearest: 2 or 4
 ! pipesim: error: no layout fits into 79.6 GiB
+# What would fit is a run like any other: the nearest layout with these flags, typed.
+$ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 | sed -n '/nothing/,/published/p' | sed '$d'
+>   nothing fits
+>
+>   nearest    needs 136.7 of 39.6 GiB: pipesim --model llama3-70b
+>              --cluster a100-40 --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1
+>              --gbs 512 --recompute full
+>   fits with  --offload os=host                             38.2! GiB  29.0 min
+>              --gpus 32 --tp 8 --pp 4                       38.7! GiB     448 s
+$ words="pipesim --model llama3-70b --cluster a100-40 --schedule 1f1b --mbs 1 --gbs 512 --recompute full --no-alternatives"; for flags in "--gpus 8 --tp 8 --pp 1" "--gpus 8 --tp 8 --pp 1 --offload os=host" "--gpus 32 --tp 8 --pp 4"; do $words $flags | grep -e 'iteration  ' -e 'peak memory' | cut -c -28; done
+>   iteration         28.9 min
+>   peak memory      136.7 GiB
+>   iteration         29.0 min
+>   peak memory       38.2 GiB
+>   iteration            448 s
+>   peak memory       38.7 GiB
+$ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --json | sed -n '/"fits_with"/,/]/p' | grep -e flags -e gpus
+>         "flags": "--offload os=host",
+>         "gpus": 8,
+>         "flags": "--gpus 32 --tp 8 --pp 4",
+>         "gpus": 32,
+$ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --require-fit >/dev/null
+! pipesim: error: no layout fits into 39.6 GiB
+= 3
 # Every layout is a row, with what became of it; the same with and without bounds at the top.
 $ pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag -o - | cut -d, -f13 | sort | uniq -c
 >     456 fits

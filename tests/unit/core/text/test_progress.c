@@ -25,6 +25,8 @@ static const struct line LINES[] = {
     {{0, 10, 100, 100, "points"}, "[ 10/100] 0.10 points/s, 15 min left"},
     {{0, 1, 100, 100, "points"}, "[  1/100] 0.01 points/s, 3 h left"},
     {{0, 1, 10000, 100, "points"}, "[    1/10000] 0.01 points/s, 12 days left"},
+    {{0, 312, 0, 312 / 57.0, "layouts"}, "[312] 57 layouts/s"}, /* the total is not known */
+    {{0, 0, 0, 3, "layouts"}, "[0] layouts"},
     {{0, 540, 540, 5, "points"}, "[540/540] 108 points/s, 0 s left"},
     {{0, 2000000000, 2147483648, 1, "points"},
      "[2000000000/2147483648] 2000000000 points/s, 0 s left"},
