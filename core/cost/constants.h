@@ -10,20 +10,33 @@
 #include "core/cluster/cluster.h"
 #include "core/cost/framework.h"
 
-enum pp_constant_home { PP_HOME_DEVICE, PP_HOME_FRAMEWORK };
+enum pp_constant_home { PP_HOME_DEVICE, PP_HOME_FRAMEWORK, PP_HOME_CLUSTER };
+
+/* Parts of a step. A few measured steps tell them apart, but not the constants of one part. */
+enum pp_constant_part {
+    PP_PART_COMPUTE,
+    PP_PART_HOST, /* gaps between kernels and ops */
+    PP_PART_STEP, /* once a step */
+    PP_PART_LINK,
+    PP_CONSTANT_PARTS
+};
+extern const char *const pp_constant_parts[PP_CONSTANT_PARTS];
 
 struct pp_constant {
     const char *name; /* name of the field: "gemm_eta" */
     enum pp_constant_home home;
-    size_t offset;      /* of a double in struct pp_device or pp_framework */
+    enum pp_constant_part part;
+    size_t offset;      /* of a double in struct pp_device, pp_framework or pp_cluster */
     double typical;     /* value before any measurement */
     double least, most; /* physical bounds, which the solver keeps */
     double spread;      /* of the logarithm: owners differ from each other by about this factor */
+    bool is_given;      /* published runs do not determine it; only a user's own steps change it */
 };
 extern const struct pp_constant pp_constants[]; /* terminated by name NULL */
 
-/* Returns the owner of the constant for runs on this cluster with this framework: "ampere", a
- * generation of devices, or "megatron", a framework. NULL for "plain", which has no constants. */
+/* Returns the owner of the constant for runs on this cluster with this framework. That is "ampere",
+ * a generation of devices, also for links, or "megatron", a framework. NULL for "plain", which has
+ * no constants. */
 const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
                               const struct pp_framework *framework);
 double pp_constant_get(const struct pp_constant *constant, const struct pp_cluster *cluster,

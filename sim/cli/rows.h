@@ -203,6 +203,9 @@ PP_ROW_TEXT(cost, "FILE", G_ENGINE, REPORT | SWEEP,
     .help = "Measured durations from 'pipesim calibrate', in place of the analytic ones. Model, "
             "--mbs, tokens and precision are those of the measurement unless given. For --engine "
             "dag.")
+PP_ROW_TEXT(constants, "FILE", G_ENGINE, RUN | VALIDATE,
+    .help = "Constants fitted on measured steps by 'pipesim validate TABLE --refit -o FILE.json', "
+            "in place of the built-in ones. Their framework is the default of --framework.")
 PP_ROW_FLAG(no_fold, G_ENGINE, RUN,
     .help = "Simulate every data-parallel replica instead of one for all identical ones.")
 PP_ROW_CHOICE(precision, "TYPE", "fp32|tf32|fp16|bf16|fp8|nvfp4", G_KERNELS, RUN,

@@ -1,10 +1,12 @@
 /* pipesim validate: compares predictions with published measurements. */
 #include "sim/command/commands.h"
 
+#include "core/cost/fitted.h"
+#include "core/text/file.h"
 #include "core/text/output.h"
 #include "sim/cli/stdout.h"
 #include "sim/report/report.h"
-#include "sim/validate/refit.h"
+#include "sim/validate/own.h"
 #include "sim/validate/validate.h"
 
 #include <math.h>
@@ -270,6 +272,51 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
     return check_predicted(&validation, err);
 }
 
+static bool is_constants(const struct pp_wish *wish)
+{
+    return wish->refit && wish->output && pp_has_suffix(wish->output, ".json");
+}
+
+/* --refit -o FILE.json */
+static enum pp_status write_constants(struct pp_arena *arena, const struct pp_wish *wish,
+                                      enum pp_stdout owner, const struct pp_measurements *list,
+                                      FILE *out, struct pp_error *err)
+{
+    struct pp_refit refit;
+    struct pp_fitted fitted;
+
+    if (owner == PP_STDOUT_MARKDOWN)
+        return pp_error_set(err, PP_EINVAL,
+                            "-o %s writes constants, --markdown a page about all rows; give one",
+                            wish->output);
+    PP_TRY(pp_refit_own(arena, list, &refit, &fitted, err));
+    PP_TRY(pp_fitted_write(arena, &fitted, wish->output, err));
+    if (owner == PP_STDOUT_JSON)
+        pp_fitted_print(&fitted, out);
+    else
+        pp_refit_own_print(arena, &refit, &fitted, wish->output, out);
+    return PP_OK;
+}
+
+/* Gives the constants of --constants to every row: it becomes an option of its command. */
+static enum pp_status take_constants(struct pp_arena *arena, const struct pp_wish *wish,
+                                     struct pp_measurements *list, struct pp_error *err)
+{
+    struct pp_fitted *fitted;
+
+    if (!wish->constants)
+        return PP_OK;
+    if (wish->refit)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--refit starts from the built-in constants, --constants replaces them; "
+            "give one of them");
+    PP_TRY(pp_fitted_read(arena, wish->constants, &fitted, err));
+    for (int i = 0; i < list->count; i++)
+        list->rows[i].constants = wish->constants;
+    return PP_OK;
+}
+
 enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                    struct pp_error *err)
 {
@@ -288,6 +335,9 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish 
     warn_of_twins(arena, &list);
     if (family)
         PP_TRY(select_family(arena, family, &list, err));
+    PP_TRY(take_constants(arena, wish, &list, err));
+    if (is_constants(wish))
+        return write_constants(arena, wish, owner, &list, out, err);
     if (id) {
         PP_TRY(find_row(arena, id, family, &list, &row, err));
         return print_row(arena, row, wish->explain, out, err);

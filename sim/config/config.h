@@ -87,6 +87,7 @@ struct pp_config_origin {
 };
 
 struct pp_cost_file;
+struct pp_fitted;
 struct pp_platform;
 struct pp_prepared;
 struct pp_oom;
@@ -102,6 +103,7 @@ struct pp_config {
     bool is_unit;
     struct pp_unit_costs unit;
     const struct pp_cost_file *cost; /* --cost: measured durations; NULL = none */
+    const struct pp_fitted *fitted;  /* --constants, in `cluster` and `costs.framework`; or NULL */
 
     /* model, machines, and how the model is cut */
     struct pp_model model;

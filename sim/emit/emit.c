@@ -2,6 +2,7 @@
 #include "sim/emit/settings.h"
 
 #include "core/cli/options.h"
+#include "core/cost/fitted.h"
 #include "core/printable.h"
 #include "core/text/output.h"
 #include "core/units.h"
@@ -159,6 +160,10 @@ enum pp_status pp_emit(struct pp_arena *arena, const struct pp_emit_tool *tool,
     if (refusal)
         return pp_error_set(err, PP_EINVAL, "--emit %s: %s", tool->name, refusal);
     pp_emit_remark(&emission, what_is(&job));
+    if (run->config->fitted)
+        pp_emit_remark(&emission, pp_arena_printf(arena, "Predicted with constants of %s.",
+                                                  pp_fitted_text(arena, run->config->fitted,
+                                                                 &run->config->model)));
     if (!run->fits)
         pp_emit_remark(&emission, "This run does not fit into its devices' memory.");
     pp_emit_remark(&emission, run->remark);

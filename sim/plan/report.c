@@ -1,4 +1,5 @@
 /* Prints a layout search: its space, the best rows, and the reasons against other layouts. */
+#include "core/cost/fitted.h"
 #include "core/text/terminal.h"
 #include "core/units.h"
 #include "sim/config/price.h"
@@ -41,6 +42,9 @@ static void print_head(struct pp_arena *arena, const struct pp_search *search, F
     text = pp_arena_printf(arena, "%s, seq~%d%s, framework~%s; cluster~%s%s", text, c->layout.seq,
                            star(c->origin.chosen & PP_CHOSE_SEQ), c->costs.framework->name,
                            c->cluster.name, star(c->origin.chosen & PP_CHOSE_CLUSTER));
+    if (c->fitted)
+        text = pp_arena_printf(arena, "%s; constants of %s", text,
+                               pp_fitted_text(arena, c->fitted, &c->model));
     pp_text_paragraph(out, WIDTH, INDENT, "batch", text);
     pp_report_what_if(c, WIDTH, INDENT, out);
 }

@@ -1,4 +1,5 @@
 /* Writes a layout search as JSON and CSV, and a point as a command. */
+#include "core/cost/fitted.h"
 #include "core/text/csv.h"
 #include "core/text/json_write.h"
 #include "sim/config/price.h"
@@ -196,6 +197,9 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
     json_t *o =
         json_pack("{ss ss ss so ss}", "schema", "pipesim.plan/1", "model", s->fixed.model.name,
                   "cluster", s->fixed.cluster.name, "free", free_knobs, "objective", "step");
+    pp_json_put_text(o, "constants",
+                     s->fixed.fitted ? pp_fitted_text(arena, s->fixed.fitted, &s->fixed.model)
+                                     : NULL);
     json_object_set_new(o, "count", counts_json(search));
     if (search->count) {
         const struct pp_search_point p = pp_search_point(s, search->rows[0].point);

@@ -74,7 +74,8 @@ static int column_of(const char *name)
  * "recompute_option" next to the figure "recompute". */
 static const struct pp_option *option_of(const char *column)
 {
-    static const char *const OTHERS[] = {"preset", "from", "unit", "cost", "engine", "seed"};
+    static const char *const OTHERS[] = {"preset",    "from",   "unit", "cost",
+                                         "constants", "engine", "seed"};
     static const char TAIL[] = "_option";
     char name[64];
     const size_t length = strlen(column), tail = sizeof(TAIL) - 1;

@@ -37,6 +37,7 @@ struct pp_measurement {
     bool is_out_of_memory;    /* published as such */
     bool is_computed;         /* its figures are formulas of its authors: nothing ran */
     bool is_complete;         /* every knob is stated */
+    const char *constants;    /* file of --constants for its command; NULL = none */
     const char *refused;      /* metric_* cells that are no measurement, in words; NULL = none */
     const char *defect;       /* why the row cannot be read; NULL = it can */
 };

@@ -298,13 +298,21 @@ static enum pp_status check_words(const struct pp_measure_writer *w, struct pp_e
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* Adds what all rows have. */
+static void put_usual(struct pp_measure_writer *w)
+{
+    pp_measure_put(w, "engine", "dag");
+    if (w->row->constants)
+        pp_measure_put(w, "constants", w->row->constants);
+}
+
 /* A row of a sweep has all options in columns of their own, and nothing is concluded. */
 static enum pp_status own_command(struct pp_measure_writer *w, struct pp_error *err)
 {
     if (w->row->defect)
         return pp_error_set(err, PP_EINVAL, "%s", w->row->defect);
     PP_TRY(pp_measure_put_given(w, err));
-    pp_measure_put(w, "engine", "dag");
+    put_usual(w);
     return PP_OK;
 }
 
@@ -334,6 +342,6 @@ enum pp_status pp_measure_command(struct pp_arena *arena, const struct pp_measur
     PP_TRY(pp_measure_put_named_schedule(&w, err));
     PP_TRY(pp_measure_check_chunks(&w, err));
     PP_TRY(pp_measure_put_model(&w, err));
-    pp_measure_put(&w, "engine", "dag");
+    put_usual(&w);
     return PP_OK;
 }

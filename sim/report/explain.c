@@ -1,6 +1,7 @@
 /* --explain: the source of each number of the report. */
 #include "sim/report/report.h"
 
+#include "core/cost/fitted.h"
 #include "core/units.h"
 #include "schedules/order/schedule.h"
 #include "sim/config/buckets.h"
@@ -179,6 +180,20 @@ static void explain_rates(const struct pp_result *r, int width, FILE *out)
     pp_text_paragraph(out, width, 14, "dense peak", c->cluster.device.source);
 }
 
+/* Prints the constants of --constants in force. */
+static void explain_constants(const struct pp_result *r, int width, FILE *out)
+{
+    const struct pp_fitted *f = r->config.fitted;
+
+    fputs("constants\n", out);
+    pp_text_paragraph(out, width, 14, "source", r->costs->source);
+    for (int i = 0; i < f->count; i++)
+        fprintf(
+            out, "  %-15s %-15s %10.4g\n", f->values[i].constant->name, f->values[i].owner,
+            pp_constant_get(f->values[i].constant, &r->config.cluster, r->config.costs.framework));
+    fputc('\n', out);
+}
+
 static void explain(const struct pp_result *r, int width, FILE *out)
 {
     if (!r->config.is_unit && r->config.origin.chosen) {
@@ -196,6 +211,8 @@ static void explain(const struct pp_result *r, int width, FILE *out)
     explain_rates(r, width, out);
     pp_explain_network(r, out);
     fputs("\n", out);
+    if (r->config.fitted)
+        explain_constants(r, width, out);
     if (r->config.cost)
         pp_cost_file_explain(r->config.cost, r->costs, width, out);
     else

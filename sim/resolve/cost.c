@@ -58,6 +58,9 @@ enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_wish *wish,
         return pp_error_set(err, PP_EINVAL,
                             "--cost and --unit both say how long ops take; give "
                             "one of them");
+    if (wish->constants)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cost and --constants both say what was measured; give one of them");
     PP_TRY(check_links(wish, path, err));
     PP_TRY(pp_cost_file_read(arena, path, &config->cost, err));
     *row =

@@ -1,6 +1,7 @@
 /* Model, cluster, state, communication, engine: the parts of a run that no layout changes. */
 #include "sim/resolve/resolve.h"
 
+#include "core/cost/fitted.h"
 #include "core/model/options.h"
 #include "core/units.h"
 #include "sim/config/buckets.h"
@@ -253,6 +254,32 @@ static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_conf
     return PP_OK;
 }
 
+/* Finds the framework, and replaces its constants and the cluster's by those of --constants. */
+static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_wish *wish,
+                                        struct pp_config *config, struct pp_error *err)
+{
+    struct pp_framework *own = PP_NEW(arena, struct pp_framework);
+    const double eta_link = config->cluster.eta_link;
+    struct pp_fitted *fitted = NULL;
+    const char *name = wish->framework;
+
+    if (wish->constants)
+        PP_TRY(pp_fitted_read(arena, wish->constants, &fitted, err));
+    if (!name)
+        name = fitted && fitted->framework ? fitted->framework : "plain";
+    PP_TRY(pp_framework_find(name, &config->costs.framework, err));
+    if (!fitted)
+        return PP_OK;
+    *own = *config->costs.framework;
+    PP_TRY(pp_fitted_apply(fitted, &config->model, &config->cluster, own, err));
+    if (config->costs.framework != pp_framework_plain)
+        config->costs.framework = own;
+    if (config->platform) /* its file has the speeds of links */
+        config->cluster.eta_link = eta_link;
+    config->fitted = fitted;
+    return PP_OK;
+}
+
 enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wish,
                                 struct pp_config *config, struct pp_error *err)
 {
@@ -279,8 +306,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     resolve_comm(wish, config);
     PP_TRY(resolve_nic(wish, config, err));
     PP_TRY(pp_map_parse(wish->map, &config->map, err));
-    PP_TRY(pp_framework_find(wish->framework ? wish->framework : "plain", &config->costs.framework,
-                             err));
+    PP_TRY(resolve_constants(arena, wish, config, err));
     PP_TRY(pp_buckets_resolve(arena, wish, config, err));
     PP_TRY(pp_resolve_wishes(wish, config, err));
     PP_TRY(resolve_ends(wish, config, err));

@@ -1,6 +1,7 @@
 /* Costs, program and memory of a simulation, reused for the same configuration. */
 #include "sim/run/prepare.h"
 
+#include "core/cost/fitted.h"
 #include "core/cost/measured/file.h"
 #include "schedules/build/build.h"
 #include "sim/config/buckets.h"
@@ -29,6 +30,10 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     }
     *inputs = pp_config_costs(config, rank_of);
     PP_TRY(pp_costs_analytic(arena, inputs, costs, err));
+    if (config->fitted) {
+        (*costs)->source = pp_fitted_text(arena, config->fitted, &config->model);
+        (*costs)->is_calibrated = true;
+    }
     if (config->cost)
         PP_TRY(pp_cost_file_apply(arena, config->cost, inputs, *costs, err));
     if (config->engine_options.eval.ring_flows)

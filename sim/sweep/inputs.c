@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const size_t INPUT_MAX_BYTES = (size_t)1 << 30;
-static const char *const OPTIONS[] = {"schedule", "model", "cluster", "cost"};
+static const char *const OPTIONS[] = {"schedule", "model", "cluster", "cost", "constants"};
 
 static const char *option_of(const struct pp_grid *grid, const struct pp_grid_file *file)
 {

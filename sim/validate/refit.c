@@ -14,8 +14,38 @@ static const double INCOMPLETE_WEIGHT = 0.2;
 /* Most rows of a family that teach, spread evenly over it; all are judged. */
 enum { TEACHERS_MAX = 40, INCOMPLETE_TEACHERS_MAX = 10, OBSERVATIONS_MAX = 10 };
 enum { OWN_MAX = 64 };
+/* PUBLISHED: spread of a constant's siblings as a whole around its typical value, in spreads. */
+static const double COMMON_SPREADS = 2;
+const double pp_refit_own_width = 0.08;
+/* OWN: spread of the constants of a part around their common change, in widths. */
+static const double PART_SPREAD = 0.3;
 
 /* ---- values and rows ------------------------------------------------------------------------- */
+
+void pp_refit_typical(struct pp_refit_value *v)
+{
+    v->mean = log(v->constant->typical);
+    v->spread = v->constant->spread;
+    v->common = COMMON_SPREADS * v->constant->spread;
+    v->siblings = (int)(v->constant - pp_constants);
+}
+
+/* Siblings are the constants of one part of a step, of one owner. */
+static void set_prior(const struct pp_refit *refit, struct pp_refit_value *v)
+{
+    int owner = 0;
+
+    if (refit->prior == PP_REFIT_PUBLISHED) {
+        pp_refit_typical(v);
+        return;
+    }
+    while (strcmp(refit->values[owner].owner, v->owner) != 0)
+        owner++;
+    v->mean = v->log_value;
+    v->spread = PART_SPREAD * pp_refit_own_width;
+    v->common = pp_refit_own_width;
+    v->siblings = owner * PP_CONSTANT_PARTS + (int)v->constant->part;
+}
 
 static int value_index(struct pp_refit *refit, const struct pp_constant *constant,
                        const char *owner, double value)
@@ -28,6 +58,7 @@ static int value_index(struct pp_refit *refit, const struct pp_constant *constan
                                 .owner = owner,
                                 .log_value =
                                     log(fmin(fmax(value, constant->least), constant->most))};
+    set_prior(refit, &refit->values[refit->value_count - 1]);
     return refit->value_count - 1;
 }
 
@@ -38,13 +69,35 @@ static void take_values(struct pp_refit *refit, struct pp_refit_row *row)
 
     for (const struct pp_constant *c = pp_constants; c->name != NULL && row->count < OWN_MAX; c++) {
         const char *owner = pp_constant_owner(c, &config->cluster, config->costs.framework);
-        if (owner)
+        if (owner && !(c->is_given && (refit->prior == PP_REFIT_PUBLISHED || config->platform)))
             index[row->count++] = value_index(
                 refit, c, owner, pp_constant_get(c, &config->cluster, config->costs.framework));
     }
     row->index = PP_ARRAY(refit->arena, int, row->count);
     row->slope = PP_ARRAY(refit->arena, double, row->count);
     memcpy(row->index, index, sizeof(*index) * (size_t)row->count);
+}
+
+/* Is true for two runs of one layout: they err alike. */
+static bool is_same_layout(const struct pp_config *a, const struct pp_config *b)
+{
+    return a->schedule == b->schedule && a->layout.tp == b->layout.tp &&
+           a->layout.pp == b->layout.pp && a->layout.cp == b->layout.cp &&
+           a->layout.ep == b->layout.ep && a->layout.dp == b->layout.dp &&
+           a->layout.mbs == b->layout.mbs && a->shape.chunks == b->shape.chunks &&
+           a->costs.recompute == b->costs.recompute && a->costs.again == b->costs.again &&
+           !memcmp(a->wanted.shard, b->wanted.shard, sizeof(a->wanted.shard)) &&
+           a->wanted_zero == b->wanted_zero;
+}
+
+/* Returns the number of the layout: the first row of it. */
+static int layout_index(const struct pp_refit *refit, const struct pp_refit_row *row)
+{
+    int i = 0;
+
+    while (!is_same_layout(&refit->rows[i].row->config, &row->row->config))
+        i++;
+    return i;
 }
 
 static int family_index(struct pp_refit *refit, const char *name)
@@ -86,21 +139,38 @@ static void weigh(struct pp_refit *refit)
                                  fmin(sqrt(rows[refit->rows[i].family]), OBSERVATIONS_MAX);
 }
 
-void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, int count,
-                   struct pp_refit *refit)
+/* Rows of a layout err alike, but not wholly: n of them count as sqrt(n) observations. */
+static void weigh_layouts(struct pp_refit *refit)
 {
+    for (int i = 0; i < refit->row_count; i++) {
+        int rows = 0;
+        for (int j = 0; j < refit->row_count; j++)
+            rows += refit->rows[j].family == refit->rows[i].family;
+        refit->rows[i].weight = 1 / sqrt(rows);
+    }
+}
+
+void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, int count,
+                   enum pp_refit_prior prior, struct pp_refit *refit)
+{
+    const bool is_own = prior == PP_REFIT_OWN;
+
     *refit = (struct pp_refit){.arena = arena,
+                               .prior = prior,
                                .rows = PP_ARRAY(arena, struct pp_refit_row, count + 1),
                                .families = PP_ARRAY(arena, const char *, count + 1)};
     for (int i = 0; i < count; i++) {
         if (cases[i].skipped || !(cases[i].step_s > 0))
             continue;
         struct pp_refit_row *row = &refit->rows[refit->row_count++];
-        *row = (struct pp_refit_row){.row = &cases[i],
-                                     .family = family_index(refit, cases[i].row->family)};
+        *row = (struct pp_refit_row){.row = &cases[i]};
+        row->family = is_own ? layout_index(refit, row) : family_index(refit, cases[i].row->family);
         take_values(refit, row);
     }
-    weigh(refit);
+    if (is_own)
+        weigh_layouts(refit);
+    else
+        weigh(refit);
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
@@ -139,6 +209,9 @@ static double residual_at(struct pp_arena *arena, struct overrides *overrides)
     double residual = NAN;
 
     apply(&config, overrides);
+    if (config.cluster.eta_link != row->config.cluster.eta_link &&
+        pp_resolve_fabric(arena, &config, config.layout.gpus, &err) != PP_OK)
+        return residual;
     if (pp_simulate(arena, &config, PP_QUICK, NULL, &result, &err) == PP_OK)
         residual = log(result.metrics.iteration_s / row->step_s);
     pp_arena_release(arena, mark);

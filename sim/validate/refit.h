@@ -12,11 +12,19 @@
 #include "core/cost/constants.h"
 #include "sim/published/published.h"
 
+/* Knowledge before any row. PUBLISHED: typical values and their spreads. OWN: the built-in values,
+ * for a few steps of a user's own; constants of a part move together. */
+enum pp_refit_prior { PP_REFIT_PUBLISHED, PP_REFIT_OWN };
+
 struct pp_refit_value {
     const struct pp_constant *constant;
     const char *owner;
     double log_value;
     int rows; /* number of rows that depend on it */
+    /* Gaussian prior of the logarithm: siblings differ from their common value by `spread`, and
+     * that from `mean` by `common` */
+    double mean, spread, common;
+    int siblings; /* number of their group */
 };
 
 struct pp_refit_row {
@@ -36,13 +44,20 @@ struct pp_refit {
     struct pp_refit_row *rows;
     int row_count, family_count;
     const char **families; /* [family_count] */
+    enum pp_refit_prior prior;
     int steps;
     int refused; /* rows that these values cannot predict */
 };
 
-/* Lists the constants of rows with a step time and a prediction, with the presets' values. */
+/* Width of the prior of a part's constants, OWN: the best of the values in docs/validate.md,
+ * "Constants of your own". */
+extern const double pp_refit_own_width;
+/* Lists the constants of rows with a step time and a prediction, with the presets' values. OWN:
+ * rows of one layout err alike, and a family is all rows of a layout. */
 void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, int count,
-                   struct pp_refit *refit);
+                   enum pp_refit_prior prior, struct pp_refit *refit);
+/* Fills the prior of a value from its constant, PUBLISHED. */
+void pp_refit_typical(struct pp_refit_value *value);
 /* Predicts the rows that teach, and their slopes by the values. Uses all cores. */
 enum pp_status pp_refit_evaluate(struct pp_refit *refit, struct pp_error *err);
 /* Steps until the loss hardly falls, at most `steps` times. */

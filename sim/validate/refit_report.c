@@ -101,7 +101,7 @@ enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measu
 
     for (int i = 0; i < list->count; i++)
         pp_measure_case_open(arena, &list->rows[i], &cases[i]);
-    pp_refit_open(arena, cases, list->count, &refit);
+    pp_refit_open(arena, cases, list->count, PP_REFIT_PUBLISHED, &refit);
     if (refit.row_count == 0)
         return pp_error_set(err, PP_EINVAL,
                             "--refit: no row has both a published step time and a prediction");

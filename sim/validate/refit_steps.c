@@ -9,9 +9,6 @@ static const double HUBER = 0.05;
 /* Error of an observation. */
 static const double NOISE = 0.08;
 enum { REWEIGHTINGS = 25 };
-/* Spread of a constant's siblings as a whole around its typical value, in spreads. */
-static const double COMMON_SPREADS = 2;
-
 /* Returns 1 for residuals that count by their square, less for larger ones. */
 static double huber_weight(double residual)
 {
@@ -29,23 +26,25 @@ static double row_scale(const struct pp_refit_row *row)
     return row->weight / (NOISE * NOISE);
 }
 
-/* Prior of the owners of one constant, together a Gaussian. Each differs from their common value by
- * `spread`, and that from the typical one by COMMON_SPREADS of it. The inverse covariance has `own`
- * on the diagonal and `shared` everywhere. */
+/* Prior of siblings, together a Gaussian. The inverse covariance has `own` on the diagonal and
+ * `shared` everywhere. */
 struct prior {
-    double own, shared, mean;
+    double own, shared;
 };
 static struct prior prior_of(const struct pp_refit *refit, int value)
 {
-    const struct pp_constant *constant = refit->values[value].constant;
-    const double s2 = constant->spread * constant->spread;
-    const double t2 = s2 * COMMON_SPREADS * COMMON_SPREADS;
-    int owners = 0;
+    const struct pp_refit_value *v = &refit->values[value];
+    const double s2 = v->spread * v->spread, t2 = v->common * v->common;
+    int siblings = 0;
 
     for (int i = 0; i < refit->value_count; i++)
-        owners += refit->values[i].constant == constant;
-    return (struct prior){
-        .own = 1 / s2, .shared = -t2 / (s2 * (s2 + owners * t2)), .mean = log(constant->typical)};
+        siblings += refit->values[i].siblings == v->siblings;
+    return (struct prior){.own = 1 / s2, .shared = -t2 / (s2 * (s2 + siblings * t2))};
+}
+
+static double distance(const struct pp_refit *refit, int value)
+{
+    return refit->values[value].log_value - refit->values[value].mean;
 }
 
 static bool teaches(const struct pp_refit_row *row, int without)
@@ -59,11 +58,11 @@ static double prior_loss(const struct pp_refit *refit)
 
     for (int i = 0; i < refit->value_count; i++) {
         const struct prior prior = prior_of(refit, i);
-        const double di = refit->values[i].log_value - prior.mean;
+        const double di = distance(refit, i);
         loss += prior.own * di * di / 2;
         for (int j = 0; j < refit->value_count; j++)
-            if (refit->values[j].constant == refit->values[i].constant)
-                loss += prior.shared * di * (refit->values[j].log_value - prior.mean) / 2;
+            if (refit->values[j].siblings == refit->values[i].siblings)
+                loss += prior.shared * di * distance(refit, j) / 2;
     }
     return loss;
 }
@@ -86,12 +85,12 @@ static void add_prior(const struct pp_refit *refit, double *matrix, double *grad
     for (int i = 0; i < n; i++) {
         const struct prior prior = prior_of(refit, i);
         matrix[i * n + i] += prior.own;
-        gradient[i] += prior.own * (refit->values[i].log_value - prior.mean);
+        gradient[i] += prior.own * distance(refit, i);
         for (int j = 0; j < n; j++) {
-            if (refit->values[j].constant != refit->values[i].constant)
+            if (refit->values[j].siblings != refit->values[i].siblings)
                 continue;
             matrix[i * n + j] += prior.shared;
-            gradient[i] += prior.shared * (refit->values[j].log_value - prior.mean);
+            gradient[i] += prior.shared * distance(refit, j);
         }
     }
 }

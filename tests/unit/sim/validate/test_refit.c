@@ -20,10 +20,12 @@ struct rig {
  * sees owner f % 2 and is log(truth) away from it. */
 static void set_up(struct rig *rig, const double truth[VALUES])
 {
-    for (int v = 0; v < VALUES; v++)
+    for (int v = 0; v < VALUES; v++) {
         rig->values[v] = (struct pp_refit_value){.constant = &pp_constants[v == 2],
                                                  .owner = v == 1 ? "b" : "a",
                                                  .log_value = log(pp_constants[v == 2].typical)};
+        pp_refit_typical(&rig->values[v]);
+    }
     for (int i = 0; i < ROWS; i++) {
         const int owner = i % 2;
         const double share = (i % 5) / 4.0;
@@ -183,7 +185,7 @@ Test(refit, the_loop_comes_back_to_the_constants_that_made_the_rows)
         cr_assert_null(cases[i].skipped, "%s", cases[i].skipped);
         cases[i].step_s = 1; /* whatever was published */
     }
-    pp_refit_open(arena, cases, TABLE_ROWS, &refit);
+    pp_refit_open(arena, cases, TABLE_ROWS, PP_REFIT_PUBLISHED, &refit);
     cr_assert_eq(refit.row_count, TABLE_ROWS);
     for (int v = 0; v < refit.value_count; v++)
         refit.values[v].log_value += v % 2 ? 0.1 : -0.1;
