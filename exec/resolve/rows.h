@@ -160,7 +160,7 @@ PP_ROW_TEXT(plot, "FILE", G_OUTPUT, RUN, .is_common = true,
 PP_ROW_FLAG(
     paper, G_OUTPUT, RUN, .help = "Format of a column of a paper: 3.3 inches wide, 8 pt, no title.")
 PP_ROW_FLAG(
-    quiet, G_OUTPUT, RUN, .help = "Print no report and no progress; the exit code says the result.")
+    quiet, G_OUTPUT, RUN, .help = "Print no report and no progress; only the exit code.")
 PP_ROW_CHOICE(color, "WHEN", "auto|always|never", G_OUTPUT, RUN, .default_text = "auto",
     .help = "Colour. NO_COLOR and pipes switch it off.")
 /* clang-format on */

@@ -55,8 +55,8 @@ void pp_report_others(const struct pp_others *others, FILE *out)
         return;
     qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
     fprintf(out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n",
-            others->is_contention_free ? "same layout, own links" : "same layout", "iteration",
-            "MFU", "bubble", "GiB", 100 * PP_TIE_FRAC);
+            others->is_contention_free ? "same layout (dag)" : "same layout", "iteration", "MFU",
+            "bubble", "GiB", 100 * PP_TIE_FRAC);
     for (int i = 0; i < used; i++)
         if (i < MAX_OTHERS || rows[i] == r)
             print_other(rows[i], r, out);

@@ -69,7 +69,7 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
     if (oom->relief_count == 0)
         return;
     fprintf(out, "\n  %-*s%8s%12s\n", FLAGS_WIDTH + 2,
-            oom->is_contention_free ? "less memory with, own links" : "less memory with", "GiB",
+            oom->is_contention_free ? "less memory with (dag)" : "less memory with", "GiB",
             "iteration");
     for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++)
         print_relief(arena, r, &oom->reliefs[i], out);

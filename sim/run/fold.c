@@ -80,7 +80,7 @@ int pp_fold_replicas(struct pp_arena *arena, const struct pp_config *config,
     if (!network || !config->engine->shares_links)
         return 1;
     const struct pp_fold fold = pp_fold_network(program, network);
-    *note = "data-parallel replicas are wired alike and cannot fill a link together";
+    *note = "data-parallel replicas have links alike, which all of them together cannot fill";
     if (fold.obstacle == PP_FOLD_EXACT)
         return 1;
     *note = explain(arena, network, &fold);

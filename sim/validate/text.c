@@ -100,11 +100,12 @@ static void print_memory(struct pp_arena *arena, const struct pp_validation *v, 
             line(&groups[i], &groups[i].memory, out);
     }
     if (runs.oom + runs.ran > 0)
-        pp_text_wrap(out, WIDTH, fprintf(out, "\n") - 1, 0,
-                     pp_arena_printf(arena,
-                                     "out of memory: %d of %d published so are predicted so; %d of "
-                                     "%d that ran are predicted to fit",
-                                     runs.oom_refused, runs.oom, runs.ran_fits, runs.ran));
+        pp_text_wrap(
+            out, WIDTH, fprintf(out, "\n") - 1, 0,
+            pp_arena_printf(arena,
+                            "out of memory: of %d published failures %d are predicted; of %d "
+                            "runs that fit %d are predicted to fit",
+                            runs.oom, runs.oom_refused, runs.ran, runs.ran_fits));
 }
 
 static int by_error(const void *a, const void *b)
@@ -159,8 +160,8 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
 
     fprintf(out, "%d rows: %d predicted; of %d that state every setting, %d\n", count.rows,
             count.predicted, count.complete, count.complete_predicted);
-    fputs("errors: predicted / published - 1; of their sizes median, p90, mean; bias: their\n"
-          "median with sign; one MFU: a baseline with the median MFU of other families\n",
+    fputs("An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
+          "median with its sign. one MFU: the error of a guess, the MFU of other families.\n",
           out);
     print_times(arena, v, out);
     print_memory(arena, v, out);

@@ -1,8 +1,8 @@
 # Published runs against predictions: what is read, what is skipped and why.
 $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|GiB|s( |$))/ N \1/g'
 > 12 rows: 2 predicted; of 10 that state every setting, 2
-> errors: predicted / published - 1; of their sizes median, p90, mean; bias: their
-> median with sign; one MFU: a baseline with the median MFU of other families
+> An error is predicted / published - 1. median, p90, mean: of its size; bias: the
+> median with its sign. one MFU: the error of a guess, the MFU of other families.
 >
 > complete dense rows        rows   median      p90     mean     bias  one MFU
 > all                           2 N % N % N % N %        -
@@ -31,7 +31,7 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|G
 > all                           1 N % N % N % N %
 > alpha                         1 N % N % N % N %
 >
-> out of memory: 0 of 0 published so are predicted so; 2 of 2 that ran are
+> out of memory: of 0 published failures 0 are predicted; of 2 runs that fit 2 are
 > predicted to fit
 >
 > complete rows, worst first         published   predicted    error

@@ -343,9 +343,10 @@ Test(fold, notes_say_why)
     while (wires.core < 0 || wires.gpus_per_node > 1 || wires.nic_of[1] == 0 ||
            net.link[wires.core].is_fatpipe || net.link[wires.nic_up[0]].bytes_per_s != 100);
     net.link[wires.core].bytes_per_s = 1e9;
-    cr_assert_eq(decide(&c, &costs, &net.network,
-                        "data-parallel replicas are wired alike and cannot fill a link together"),
-                 1);
+    cr_assert_eq(
+        decide(&c, &costs, &net.network,
+               "data-parallel replicas have links alike, which all of them together cannot fill"),
+        1);
     net.link[wires.core].bytes_per_s = 100;
     cr_assert_eq(decide(&c, &costs, &net.network,
                         "not folded: replicas 0 and 1 meet on core, which can be asked for 4 times "
