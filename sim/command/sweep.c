@@ -69,6 +69,11 @@ static enum pp_status take_path(struct pp_arena *arena, const struct pp_wish *wi
                             "-o FILE is needed: this is part %d of %d (%s), and each part has a "
                             "file of its own; --part all computes every point here",
                             s->part.index, s->part.count, s->part.source);
+    if (s->path && wish->json)
+        return pp_error_set(err, PP_EINVAL,
+                            "--json prints lines to stdout, and -o %s is a table that the next "
+                            "sweep continues: give one of them",
+                            s->path);
     if (!s->path && wish->fresh)
         return pp_error_set(err, PP_EINVAL, "--fresh has no effect without -o FILE");
     if (s->part.source) {
@@ -172,7 +177,8 @@ static enum pp_status open_file(struct pp_arena *arena, const struct pp_wish *wi
 
     for (int64_t point = s->part.index - 1; point < points; point += s->part.count)
         wanted[point] = true;
-    PP_TRY(pp_sweep_file_open(arena, s->path, out, &s->grid, wish->fresh, wanted, &s->file, err));
+    const unsigned how = (wish->fresh ? PP_SWEEP_FRESH : 0u) | (wish->json ? PP_SWEEP_JSON : 0u);
+    PP_TRY(pp_sweep_file_open(arena, s->path, out, &s->grid, how, wanted, &s->file, err));
     s->points = PP_ARRAY(arena, int64_t, points + 1);
     for (int64_t point = 0; point < points; point++)
         if (wanted[point])

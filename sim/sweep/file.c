@@ -157,17 +157,21 @@ static void give_up(void *context)
 }
 
 enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE *out,
-                                  const struct pp_grid *grid, bool is_fresh, bool *wanted,
+                                  const struct pp_grid *grid, unsigned how, bool *wanted,
                                   struct pp_sweep_file **file, struct pp_error *err)
 {
     struct pp_sweep_file *f = PP_NEW(arena, struct pp_sweep_file);
 
-    *f = (struct pp_sweep_file){
-        .arena = pp_arena_create(), .grid = grid, .path = path, .wanted = wanted, .fd = -1};
+    *f = (struct pp_sweep_file){.arena = pp_arena_create(),
+                                .grid = grid,
+                                .path = path,
+                                .wanted = wanted,
+                                .fd = -1,
+                                .is_json = how & PP_SWEEP_JSON};
     pp_arena_defer(arena, give_up, f);
     read_header(f);
     *file = f;
-    return open_any(f, out, is_fresh, err);
+    return open_any(f, out, how & PP_SWEEP_FRESH, err);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

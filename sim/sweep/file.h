@@ -37,6 +37,7 @@ struct pp_sweep_file {
     int64_t last_point; /* of the file's last row */
 
     /* for a stream */
+    bool is_json; /* rows are JSON objects, without a header */
     FILE *out;
     struct pp_output output; /* file NULL: `out` is the caller's */
     int64_t next;            /* point whose row comes next */
@@ -54,6 +55,10 @@ enum pp_status pp_sweep_resume(struct pp_sweep_file *file, int64_t *keep_bytes,
 enum pp_status pp_sweep_check_fresh(const struct pp_sweep_file *file, struct pp_error *err);
 /* Replaces the file by one with its rows in the order of points, each once. */
 enum pp_status pp_sweep_put_in_order(struct pp_sweep_file *file, struct pp_error *err);
+
+/* Prints a row as a JSON object on one line: cells by the names of the header; an empty one is
+ * null. */
+void pp_sweep_json_line(struct pp_sweep_text header, struct pp_sweep_text row, FILE *out);
 
 enum pp_status pp_sweep_stream_open(struct pp_sweep_file *file, struct pp_error *err);
 enum pp_status pp_sweep_stream_add(struct pp_sweep_file *file, int64_t point,

@@ -21,8 +21,10 @@ static void skip_unwanted(struct pp_sweep_file *file)
 enum pp_status pp_sweep_stream_open(struct pp_sweep_file *file, struct pp_error *err)
 {
     skip_unwanted(file);
-    fwrite(file->header.data, 1, file->header.length, file->out);
-    fputc('\n', file->out);
+    if (!file->is_json) {
+        fwrite(file->header.data, 1, file->header.length, file->out);
+        fputc('\n', file->out);
+    }
     return check_written(file, err);
 }
 
@@ -30,7 +32,10 @@ static void print_top(struct pp_sweep_file *file)
 {
     const struct pp_sweep_held top = pp_sweep_heap_pop(&file->held);
 
-    fwrite(top.row, 1, top.length, file->out);
+    if (file->is_json)
+        pp_sweep_json_line(file->header, (struct pp_sweep_text){top.row, top.length}, file->out);
+    else
+        fwrite(top.row, 1, top.length, file->out);
     free(top.row);
 }
 

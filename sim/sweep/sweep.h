@@ -76,13 +76,14 @@ struct pp_sweep_file;
  *
  * The sweep continues an existing file with the same header, if its keys are points of the grid. So
  * a longer sweep takes over the rows of a shorter one. A torn last line is dropped. Another file is
- * PP_EINVAL, with the line, and stays as it is; `is_fresh` starts anew. PP_EFAIL if another sweep
- * writes to the file.
+ * PP_EINVAL, with the line, and stays as it is; PP_SWEEP_FRESH starts anew. PP_EFAIL if another
+ * sweep writes to the file.
  *
  * `wanted[point]` marks the points that this part computes, and outlives the file. Points that are
  * in the file are cleared. Failed rows are dropped, and their points computed again. */
+enum { PP_SWEEP_FRESH = 1, PP_SWEEP_JSON = 2 }; /* the latter: a stream of JSON lines */
 enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE *out,
-                                  const struct pp_grid *grid, bool is_fresh, bool *wanted,
+                                  const struct pp_grid *grid, unsigned how, bool *wanted,
                                   struct pp_sweep_file **file, struct pp_error *err);
 /* Adds a row with its newline; each point once. After PP_EFAIL (a full disk) earlier rows are safe,
  * and the file takes no more. */

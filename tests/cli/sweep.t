@@ -187,9 +187,8 @@ $ pipesim sweep --schedule nowhere.csv
 $ pipesim sweep --pp 4 2>&1 | head -1 | cut -c1-46
 > pipesim: error: --schedule is needed: 1f1b, bf
 # Options that a sweep does not have, or not so.
-$ pipesim sweep --schedule 1f1b --json
-! pipesim: error: --json is not an option of "pipesim sweep" but of "run", "schedules", "models", "clusters", "presets", "compare", "validate", "plan", "check"
-! try: pipesim sweep --help
+$ pipesim sweep --schedule 1f1b --json -o a.csv
+! pipesim: error: --json prints lines to stdout, and -o a.csv is a table that the next sweep continues: give one of them
 = 2
 $ pipesim sweep --schedule 1f1b --require-fit
 ! pipesim: error: --require-fit is not an option of "pipesim sweep" but of "run", "plan"
@@ -245,3 +244,6 @@ $ cd $TMPDIR; pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1 
 ! pipesim: error: notes.txt is there already, and not the result of a sweep
 !   choose another -o
 = 2
+# Rows as JSON objects say what the table says.
+$ run='pipesim sweep --schedule 1f1b,dualpipe --model gpt2 --gpus 8 --pp 2,4 --micro-batches 6 --engine dag'; $run >rows.csv; $run --json >rows.json; python3 -c 'import csv, json; table = list(csv.DictReader(open("rows.csv"))); lines = [json.loads(line) for line in open("rows.json")]; same = lambda cell, value: value is None if cell == "" else value is (cell == "true") if cell in ("true", "false") else float(cell) == value if not isinstance(value, str) else cell == value; print(len(table), all(list(r) == list(o) and all(same(r[k], o[k]) for k in r) for r, o in zip(table, lines)), [o["status"] for o in lines], isinstance(lines[0]["key"], str))'
+> 4 True ['ok', 'ok', 'ok', 'refused'] True
