@@ -265,7 +265,7 @@ static void print_scale(const struct pp_gantt *g)
 }
 
 /* Prints the whole chart if it fits, without gaps if necessary. Else an overview of the whole step,
- * after its beginning if that shows the warm-up. */
+ * and its beginning if that shows the warm-up. */
 static void print_chart(const struct pp_gantt *g)
 {
     const int width = g->terminal.width;
@@ -278,17 +278,17 @@ static void print_chart(const struct pp_gantt *g)
             return;
         }
     const int columns = (width - g->label_width - MARKER_COLUMNS + 1) / (g->cell_width + 1);
-    if (columns >= g->timeline.ranks) {
-        print_rows(g, columns, 1);
-        print_marker(g, columns);
-        print_scale(g);
-        pp_gantt_print_legend(g);
-        fputs(g->is_part                   ? "\nall of that time\n"
-              : g->timeline.step_count > 1 ? "\nall steps\n"
-                                           : "\nthe whole step\n",
-              g->out);
-    }
+    const bool has_beginning = columns >= g->timeline.ranks;
+    if (has_beginning && !g->is_part)
+        fputs(g->timeline.step_count > 1 ? "all steps\n" : "the whole step\n", g->out);
     pp_gantt_print_overview(g);
+    if (!has_beginning)
+        return;
+    fputs("\nthe beginning, op by op\n", g->out);
+    print_rows(g, columns, 1);
+    print_marker(g, columns);
+    print_scale(g);
+    pp_gantt_print_legend(g);
 }
 
 static void print_part(const struct pp_gantt *g)

@@ -192,9 +192,10 @@ enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_wish *w
         if (status == PP_OK)
             status = pp_verify(program, NULL, &one);
         if (status == PP_OK) {
-            fprintf(out, "%s: legal: %d ranks, %d stages, %d micro-batches, %d instructions\n",
-                    path, program->ranks, program->stages, program->micro_batches,
-                    pp_program_size(program));
+            fprintf(out, "%s: legal: %d rank%s, %d stage%s, %d micro-batch%s, %d instructions\n",
+                    path, program->ranks, program->ranks == 1 ? "" : "s", program->stages,
+                    program->stages == 1 ? "" : "s", program->micro_batches,
+                    program->micro_batches == 1 ? "" : "es", pp_program_size(program));
             continue;
         }
         if (worst == PP_OK)

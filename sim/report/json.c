@@ -165,10 +165,10 @@ static void put_setting(json_t *o, const struct pp_result *r)
     const struct pp_config *c = &r->config;
     const struct pp_eval_options *plan = &c->engine_options.eval;
 
-    if (plan->steps > 1) /* the figures are those of a steady step */
-        json_object_set_new(
-            o, "steps",
-            json_pack("{si sb}", "count", plan->steps, "barrier", !plan->is_barrier_free));
+    /* Figures of several steps are those of a steady one. */
+    json_object_set_new(o, "steps",
+                        json_pack("{si sb}", "count", plan->steps > 1 ? plan->steps : 1, "barrier",
+                                  plan->steps <= 1 || !plan->is_barrier_free));
     if (c->is_eager)
         json_object_set_new(o, "order",
                             json_pack("{ss si}", "rule", "eager", "limit", c->eager_limit));

@@ -29,6 +29,15 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --gantt
 > one column = 1 unit, 33 columns in all
 > F forward, B backward, small letter: same op, . idle
 $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
+> the whole step
+> P0 |FFFFFFFF......BB.BB.BB.BBBBBBBBBB|
+> P1 |.FFFFFFFF...BB.BB.BB.BBBBBBBBBB..|
+> P2 |..FFFFFFF.BBFBB.BB.BBBBBBBBBB....|
+> P3 |...FFFFFBBFBBFBBFBBBBBBBBBB......|
+> one character = 1 unit; F forward, B backward, # both,
+> f b + with idle parts, . more than half idle
+>
+> the beginning, op by op
 > P0 |F0  F1  F2  F3  F0' F1' F2' F3'  .   .   .   .   .   .  B0' b0'  .  B1' ...
 > P1 | .  F0  F1  F2  F3  F0' F1' F2' F3'  .   .   .  B0' b0'  .  B1' b1'  .  ...
 > P2 | .   .  F0  F1  F2  F3  F0' F1' F2'  .  B0' b0' F3' B1' b1'  .  B2' b2' ...
@@ -37,14 +46,6 @@ $ pipesim --schedule interleaved --pp 4 --micro-batches 4 --unit F=1,B=2 --gantt
 > one column = 1 unit, 33 columns in all
 > F forward, B backward, small letter: same op, . idle
 > F3 is in a rank's first chunk, F3' in its second
->
-> the whole step
-> P0 |FFFFFFFF......BB.BB.BB.BBBBBBBBBB|
-> P1 |.FFFFFFFF...BB.BB.BB.BBBBBBBBBB..|
-> P2 |..FFFFFFF.BBFBB.BB.BBBBBBBBBB....|
-> P3 |...FFFFFBBFBBFBBFBBBBBBBBBB......|
-> one character = 1 unit; F forward, B backward, # both,
-> f b + with idle parts, . more than half idle
 $ pipesim --schedule gpipe,1f1b,interleaved,bfs,chimera --pp 8 --micro-batches 16 --unit F=1,B=2
 > pipesim 0.1.0  5 schedules, 8 ranks, 16 micro-batches
 >   units: F 1 B 2 C 0 for a micro-batch on a rank, which its VP chunks share
@@ -91,6 +92,10 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >     "mbs": 1,
 >     "gbs": 8,
 >     "seq": null
+>   },
+>   "steps": {
+>     "count": 1,
+>     "barrier": true
 >   },
 >   "iteration_s": 33.0,
 >   "bubble_frac": 0.27272727272727271,

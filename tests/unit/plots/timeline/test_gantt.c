@@ -195,6 +195,15 @@ Test(gantt, wide_charts_are_cropped_and_shown_whole_in_little)
     set_up(&c, "interleaved", shape_of(4, 2, 8, 1));
     cr_assert_str_eq(
         draw(&c, plain),
+        "the whole step\n"
+        "P0 |FFFFFFFFFFF...BBFBB.FBBFBBFBBFBBBB.BB.BB.BB.BB.BBBBBBBBBB|\n"
+        "P1 |.FFFFFFFFF..BBFBBFBBFBBFBBFBBFBBFBB.BB.BB.BB.BBBBBBBBBB..|\n"
+        "P2 |..FFFFFFF.BBFBBFBBFBBFBBFBBFBBFBBFBBFBB.BB.BBBBBBBBBB....|\n"
+        "P3 |...FFFFFBBFBBFBBFBBFBBFBBFBBFBBFBBFBBFBBFBBBBBBBBBB......|\n"
+        "one character = 1 unit; F forward, B backward, # both,\n"
+        "f b + with idle parts, . more than half idle\n"
+        "\n"
+        "the beginning, op by op\n"
         "P0 |F0  F1  F2  F3  F0' F1' F2' F3' F4  F5  F6   .   .   .  B0' b0' F7  B1' ...\n"
         "P1 | .  F0  F1  F2  F3  F0' F1' F2' F3' F4   .   .  B0' b0' F5  B1' b1' F6  ...\n"
         "P2 | .   .  F0  F1  F2  F3  F0' F1' F2'  .  B0' b0' F3' B1' b1' F4  B2' b2' ...\n"
@@ -202,15 +211,7 @@ Test(gantt, wide_charts_are_cropped_and_shown_whole_in_little)
         "... 39 more columns\n"
         "one column = 1 unit, 57 columns in all\n"
         "F forward, B backward, small letter: same op, . idle\n"
-        "F3 is in a rank's first chunk, F3' in its second\n"
-        "\n"
-        "the whole step\n"
-        "P0 |FFFFFFFFFFF...BBFBB.FBBFBBFBBFBBBB.BB.BB.BB.BB.BBBBBBBBBB|\n"
-        "P1 |.FFFFFFFFF..BBFBBFBBFBBFBBFBBFBBFBB.BB.BB.BB.BBBBBBBBBB..|\n"
-        "P2 |..FFFFFFF.BBFBBFBBFBBFBBFBBFBBFBBFBBFBB.BB.BBBBBBBBBB....|\n"
-        "P3 |...FFFFFBBFBBFBBFBBFBBFBBFBBFBBFBBFBBFBBFBBBBBBBBBB......|\n"
-        "one character = 1 unit; F forward, B backward, # both,\n"
-        "f b + with idle parts, . more than half idle\n");
+        "F3 is in a rank's first chunk, F3' in its second\n");
 }
 
 /* The longest line of a chart that belongs to a rank, in columns. */
