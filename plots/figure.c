@@ -296,7 +296,9 @@ static enum pp_status take_files(const struct pp_figure *f, const char *const ma
             return status;
         }
     }
-    return pp_output_commit_all(outputs, count, err);
+    PP_TRY(pp_output_commit_all(outputs, count, err));
+    pp_output_tell(paths, count);
+    return PP_OK;
 }
 
 static enum pp_status keep_script(const struct pp_figure *f, struct pp_error *err)
@@ -339,7 +341,9 @@ static enum pp_status draw(const struct pp_figure *f, struct pp_error *err)
     case PP_PLOT_TERMINAL:
         return pp_gnuplot_run(&in_terminal, err);
     case PP_PLOT_SCRIPT:
-        return write_script(f, f->target->path, err);
+        PP_TRY(write_script(f, f->target->path, err));
+        pp_output_tell(&f->target->path, 1);
+        return PP_OK;
     default:
         return draw_file(f, err);
     }

@@ -195,6 +195,15 @@ enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err)
     return pp_output_commit_all(output, 1, err);
 }
 
+void pp_output_tell(const char *const *paths, int count)
+{
+    if (!isatty(STDERR_FILENO) || !strcmp(paths[0], "-"))
+        return;
+    for (int i = 0; i < count; i++)
+        fprintf(stderr, "%s%s", i ? " and " : "wrote ", paths[i]);
+    fputc('\n', stderr);
+}
+
 void pp_output_discard(struct pp_output *output)
 {
     finish(output);

@@ -28,6 +28,8 @@ enum pp_status pp_output_open(struct pp_arena *arena, const char *path, struct p
 enum pp_status pp_output_commit(struct pp_output *output, struct pp_error *err);
 /* Commits files that belong together: none gets its name before all of them are complete. */
 enum pp_status pp_output_commit_all(struct pp_output *outputs, int count, struct pp_error *err);
+/* Prints "wrote a.tex and a-graphics.pdf" to stderr if that is a terminal; nothing for "-". */
+void pp_output_tell(const char *const *paths, int count);
 /* Closes without a commit: only bytes written in place remain. */
 void pp_output_discard(struct pp_output *output);
 

@@ -128,6 +128,24 @@ static void order_points(const struct pp_chart *chart, struct pp_curve *curve)
     curve->points = points;
 }
 
+/* Notes the first curve that is a vertical line: its input does not change x. */
+static void tell_vertical(const struct pp_chart *chart)
+{
+    for (int s = 0; s < chart->series_count && chart->notes; s++) {
+        const struct pp_curve *curve = &chart->series[s];
+        int same = 0;
+        while (same < curve->count && curve->points[same].x == curve->points[0].x)
+            same++;
+        if (curve->along < 0 || curve->count < 2 || same < curve->count)
+            continue;
+        const char *name = chart->table.columns[curve->along];
+        fprintf(chart->notes, "note: %s is the same for all %s; for one: --where %s=%s\n",
+                chart->table.columns[chart->x], name, name,
+                pp_chart_cell(chart, curve->points[curve->count - 1].row, curve->along));
+        return;
+    }
+}
+
 enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err)
 {
     if (!chart->kind->is_joined)
@@ -142,6 +160,7 @@ enum pp_status pp_chart_join(struct pp_chart *chart, struct pp_error *err)
         if (curve->along >= 0)
             order_points(chart, curve);
     }
+    tell_vertical(chart);
     pp_chart_join_same(chart);
     for (int s = 0; s < chart->series_count; s++)
         chart->series[s].style = s;

@@ -1,24 +1,39 @@
 /* Looks of series. The first input (the schedule, if it is one) is the colour; others are dashes
- * and symbols. All rows of a file are numbered by first appearance, so that its pictures agree. */
+ * and symbols. All rows of a file are numbered by first appearance, so that its pictures agree. If
+ * the file has more colours than there are, only the drawn rows are numbered. */
 #include "plots/curves/chart.h"
 
 struct key {
     int columns[PP_BY_MAX], count;
 };
 struct classes {
-    int *of; /* [row of the table] */
+    int *of; /* [row of the table], of numbered rows */
+    int count;
+};
+/* Rows that are numbered. */
+struct rows {
+    const int *list;
     int count;
 };
 
-static struct classes classify(const struct pp_chart *chart, const int *columns, int count)
+static struct rows all_rows(const struct pp_chart *chart)
 {
-    const int rows = chart->table.rows;
-    int *all = PP_ARRAY(chart->arena, int, rows);
-    struct classes classes = {PP_ARRAY(chart->arena, int, rows), 0};
+    int *list = PP_ARRAY(chart->arena, int, chart->table.rows);
 
-    for (int i = 0; i < rows; i++)
-        all[i] = i;
-    classes.count = pp_chart_classify(chart, all, rows, columns, count, classes.of);
+    for (int i = 0; i < chart->table.rows; i++)
+        list[i] = i;
+    return (struct rows){list, chart->table.rows};
+}
+
+static struct classes classify(const struct pp_chart *chart, struct rows rows, const int *columns,
+                               int count)
+{
+    int *of = PP_ARRAY(chart->arena, int, rows.count);
+    struct classes classes = {PP_ARRAY(chart->arena, int, chart->table.rows), 0};
+
+    classes.count = pp_chart_classify(chart, rows.list, rows.count, columns, count, of);
+    for (int i = 0; i < rows.count; i++)
+        classes.of[rows.list[i]] = of[i];
     return classes;
 }
 
@@ -55,20 +70,25 @@ struct numbers {
 
 static struct numbers number_rows(const struct pp_chart *chart, const struct key *key)
 {
-    const int rows = chart->table.rows, colour = key->count > 0;
+    const int colour = key->count > 0;
+    struct rows rows = all_rows(chart);
     int several = 0;
+
+    if (classify(chart, rows, key->columns, colour).count > PP_STYLES)
+        rows = (struct rows){chart->rows, chart->row_count};
     struct numbers numbers = {
-        .colours = classify(chart, key->columns, colour),
-        .others = classify(chart, key->columns + colour, key->count - colour),
-        .series = classify(chart, key->columns, key->count),
+        .colours = classify(chart, rows, key->columns, colour),
+        .others = classify(chart, rows, key->columns + colour, key->count - colour),
+        .series = classify(chart, rows, key->columns, key->count),
     };
     int *counts = PP_ARRAY(chart->arena, int, numbers.colours.count);
     numbers.variants = PP_ARRAY(chart->arena, int, numbers.series.count);
-    for (int i = 0, seen = 0; i < rows; i++) {
-        if (numbers.series.of[i] < seen)
+    for (int i = 0, seen = 0; i < rows.count; i++) {
+        const int row = rows.list[i];
+        if (numbers.series.of[row] < seen)
             continue;
-        numbers.variants[seen++] = counts[numbers.colours.of[i]]++;
-        several += counts[numbers.colours.of[i]] == 2;
+        numbers.variants[seen++] = counts[numbers.colours.of[row]]++;
+        several += counts[numbers.colours.of[row]] == 2;
     }
     numbers.is_crossed = several > 1;
     return numbers;

@@ -68,7 +68,9 @@ enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_wish *wish,
         return status;
     }
     end(output.file);
-    return pp_output_commit(&output, err);
+    PP_TRY(pp_output_commit(&output, err));
+    pp_output_tell((const char *const[]){wish->html}, 1);
+    return PP_OK;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

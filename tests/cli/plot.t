@@ -119,6 +119,7 @@ $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scalin
 > set label '1f1b' at 30,30 left offset character 1,0 textcolor rgb '#404040'
 > set label 'gpipe' at 60,31 left offset character 0.7,0.7 textcolor rgb '#404040'
 ! note: bubble_frac over peak_mem_bytes by schedule (other columns: -x, -y, --by)
+! note: peak_mem_bytes is the same for all gpus; for one: --where gpus=32
 # Columns and rows of one's own.
 $ cd tests/data/plots; d=$(mktemp -d); trap 'rm -r $d' EXIT; pipesim plot scaling.csv -x schedule -y iteration_s --by gpus --where gpus=8,16 --where schedule=1f1b --where schedule=gpipe -o $d/fig.gp; sed -n '/^set title/,/^set yrange/p;/^.series/,$p' $d/fig.gp
 > set title 'step time over schedule'."\n".'gpt2, h100, pp 4'

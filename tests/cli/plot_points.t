@@ -77,3 +77,11 @@ $ cd $TMPDIR && pipesim plot t.csv --kind tradeoff --where pp=8 --where micro_ba
 > set label 'zb-h1 = zb-auto' at 8,12.72727273 left offset character 1,0 textcolor rgb '#404040'
 > 0
 = 1
+# A file of more schedules than colours: the drawn ones have colours of their own. A vertical trade-off is told.
+$ cd $TMPDIR && pipesim sweep --schedule 1f1b,zb-h1,gpipe,bfs,dualpipe,gems,hanayo,zb-h2,v-half,zbv,chimera,interleaved --pp 4 --micro-batches 8,16 --unit F=1,B=2 -o many.csv 2>/dev/null; pipesim plot many.csv --where schedule=1f1b,zb-h1,zbv,chimera,interleaved,v-half -o m.gp 2>/dev/null; grep -o 'linespoints linestyle [0-9]*' m.gp | sort | paste -sd ' '; pipesim plot many.csv --kind tradeoff --where schedule=1f1b,zbv -o m.gp
+> linespoints linestyle 1 linespoints linestyle 2 linespoints linestyle 3 linespoints linestyle 4 linespoints linestyle 5 linespoints linestyle 6
+! note: bubble_frac over peak_micro_batches by schedule (other columns: -x, -y, --by)
+! note: peak_micro_batches is the same for all micro_batches; for one: --where micro_batches=16
+# On a terminal the files that were written are named; pipes stay clean.
+$ cd $TMPDIR && script -qec 'pipesim plot many.csv --where schedule=1f1b -o m.gp' /dev/null | tr -d '\r' | tail -1; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1 --plot m.gp >/dev/null
+> wrote m.gp
