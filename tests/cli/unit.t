@@ -109,6 +109,16 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >   "device_mem_bytes": null,
 >   "fits": null,
 >   "tight": null,
+>   "error": {
+>     "step_median_frac": null,
+>     "step_p90_frac": null,
+>     "rows": null,
+>     "like": null,
+>     "mem_median_frac": null,
+>     "mem_p90_frac": null,
+>     "mem_rows": null,
+>     "mem_like": null
+>   },
 >   "exposed_comm_frac": 0.0,
 >   "time_frac": {
 >     "forward": 0.24242424242424243,
