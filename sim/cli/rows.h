@@ -365,7 +365,7 @@ PP_ROW_TEXT(size, "WxH", G_PLOT, PLOT | REPORT | UNIT,
 
 PP_ROW_FLAG(json, G_OUTPUT, REPORT | COMPARE | VALIDATE | PLAN | CHECK | LISTS | UNIT,
     .is_common = true, .help = "One JSON object on stdout.")
-PP_ROW_AGAIN(FLAG, json, NULL, G_OUTPUT, SWEEP, .is_common = true,
+PP_ROW_AGAIN(FLAG, json, NULL, G_OUTPUT, SWEEP | UNIT, .is_common = true,
     .help = "A JSON object for each row, one a line, in place of CSV. Members are the columns.")
 PP_ROW_FLAG(
     gantt, G_OUTPUT, REPORT | UNIT, .is_common = true, .help = "Draw the step in the terminal.")

@@ -1,36 +1,54 @@
 # Saved reports, run again.
 $ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --json >a.json; pipesim check a.json && pipesim check - <a.json
-! pipesim: error: a.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-= 2
+> a.json: none of 59 figures moved
+> <stdin>: none of 59 figures moved
 $ cd $TMPDIR; sed 's/"iteration_s": 9.0/"iteration_s": 10.0/; s/"source": "/&x/' a.json >b.json; pipesim check b.json
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-= 2
+> b.json: 1 of 59 figures moved
+>   texts that read otherwise: 1
+>   figure                                   before          now  change
+>   iteration_s                                  10            9  -10 %
+! pipesim: error: b.json: 1 of 59 figures moved
+= 5
 $ cd $TMPDIR; pipesim check a.json b.json --tolerance 9%; pipesim check b.json --tolerance 10%
-! pipesim: error: a.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-! b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-= 2
+> a.json: none of 59 figures moved by more than 9 %
+> b.json: 1 of 59 figures moved by more than 9 %
+>   texts that read otherwise: 1
+>   figure                                   before          now  change
+>   iteration_s                                  10            9  -10 %
+> b.json: none of 59 figures moved by more than 10 %
+>   largest change: -10 %, iteration_s
+>   texts that read otherwise: 1
+! pipesim: error: b.json: 1 of 59 figures moved
 # Written anew; what is the same is left alone.
 $ cd $TMPDIR; pipesim check b.json --update; pipesim check b.json --update; pipesim check b.json
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-= 2
+> b.json: 1 of 59 figures moved
+>   texts that read otherwise: 1
+>   figure                                   before          now  change
+>   iteration_s                                  10            9  -10 %
+>   written anew
+> b.json: none of 59 figures moved
+> b.json: none of 59 figures moved
 $ cd $TMPDIR; pipesim check - --update <a.json
 ! pipesim: error: --update: stdin cannot be rewritten; name a file
 = 2
 # What is no baseline: each by name, and the code of what could not be looked at.
 $ cd $TMPDIR; sed 's:report/1:report/2:' a.json >c.json; sed 's/"iteration_s": 9.0/"iteration_s": 10.0/' a.json >b.json; pipesim check b.json c.json a.json
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+> b.json: 1 of 59 figures moved
+>   figure                                   before          now  change
+>   iteration_s                                  10            9  -10 %
+> a.json: none of 59 figures moved
+! pipesim: error: b.json: 1 of 59 figures moved
 ! c.json: its schema is 'pipesim.report/2'; expected 'pipesim.report/1' or 'pipesim.comparison/1', what pipesim --json of this version prints of one schedule or of several
-! a.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
 = 2
 $ cd $TMPDIR; pipesim check b.json nothing.json
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+> b.json: 1 of 59 figures moved
+>   figure                                   before          now  change
+>   iteration_s                                  10            9  -10 %
+! pipesim: error: b.json: 1 of 59 figures moved
 ! cannot open nothing.json: No such file or directory
-= 2
+= 1
 $ cd $TMPDIR; sed 's/"pp": "2"/"pp": "2", "vp": "4"/' a.json >d.json; pipesim check d.json
-! pipesim: error: d.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: d.json: --vp 4: 1f1b has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
 = 2
 $ cd $TMPDIR; pipesim check
 ! pipesim: error: pipesim check needs 1 operand, not 0
@@ -39,11 +57,16 @@ $ cd $TMPDIR; pipesim check
 # A refused schedule of a comparison stays refused.
 $ cd $TMPDIR; pipesim --schedule 1f1b,gems --pp 3 --micro-batches 3 --unit F=1,B=2 --json >e.json; grep -c refused e.json; pipesim check e.json
 > 1
-! pipesim: error: e.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-= 2
+> e.json: none of 66 figures moved
 $ cd $TMPDIR; sed 's/"pp": "3"/"pp": "4"/; s/"micro-batches": "3"/"micro-batches": "4"/' e.json >f.json; pipesim check f.json --worst 2
-! pipesim: error: f.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
-= 2
+> f.json: 23 of 67 figures moved
+>   fields that the old report lacks: 22
+>   figure                                   before          now  change
+>   runs[gems].refused                        "..."            -  changed
+>   runs[1f1b].layout.gpus                        3            4  changed
+>   ... and 21 more; --worst 23 shows all
+! pipesim: error: f.json: 23 of 67 figures moved
+= 5
 # For programs.
 $ cd $TMPDIR; sed 's/"iteration_s": 9.0/"iteration_s": 10.0/; s/"vp": 1/"vp": 2/' a.json >b.json; pipesim check b.json c.json --tolerance 1% --json
 > {
@@ -52,7 +75,26 @@ $ cd $TMPDIR; sed 's/"iteration_s": 9.0/"iteration_s": 10.0/; s/"vp": 1/"vp": 2/
 >   "files": [
 >     {
 >       "file": "b.json",
->       "error": "b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound"
+>       "figures": 59,
+>       "moved": 2,
+>       "texts": 0,
+>       "added": 0,
+>       "changes": [
+>         {
+>           "figure": "layout.vp",
+>           "before": 2,
+>           "after": 1,
+>           "of": null,
+>           "change_frac": null
+>         },
+>         {
+>           "figure": "iteration_s",
+>           "before": 10.0,
+>           "after": 9.0,
+>           "of": "itself",
+>           "change_frac": -0.10000000000000001
+>         }
+>       ]
 >     },
 >     {
 >       "file": "c.json",
@@ -60,7 +102,7 @@ $ cd $TMPDIR; sed 's/"iteration_s": 9.0/"iteration_s": 10.0/; s/"vp": 1/"vp": 2/
 >     }
 >   ]
 > }
-! pipesim: error: b.json: --json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: b.json: 2 of 59 figures moved
 ! c.json: its schema is 'pipesim.report/2'; expected 'pipesim.report/1' or 'pipesim.comparison/1', what pipesim --json of this version prints of one schedule or of several
 = 2
 # A sweep, held against what it gives now.
