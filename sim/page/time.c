@@ -4,6 +4,7 @@
 #include "core/text/html.h"
 #include "plots/page/page.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,17 +47,29 @@ void pp_page_headlines(const struct pp_page *page, const struct pp_result *r)
     /* All in one row, or in two. */
     fprintf(page->out, "<dl class=\"cards\" style=\"--in-row:%d\">\n",
             count <= MOST_IN_ROW ? count : (count + 1) / 2);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        char remark[PP_TEXT_BYTES + 16] = "";
+        if (isfinite(rows[i].error_frac))
+            snprintf(remark, 16, "± %.0f %%; ", 100 * rows[i].error_frac);
+        strcat(remark, rows[i].remark);
         pp_page_card(page, &(const struct pp_page_card){
                                .label = rows[i].label,
                                .key = rows[i].key,
                                .figure = rows[i].figure,
-                               .remark = rows[i].remark,
+                               .remark = remark,
                                .meaning = meaning_of(rows[i].key, r->config.is_unit),
                                .value = rows[i].value,
                                .is_bad = strstr(rows[i].remark, "DOES NOT FIT") != NULL,
                            });
+    }
     fputs("</dl>\n", page->out);
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *error = pp_line_error(arena, &r->config);
+    if (error) {
+        fputs("<p>Error: ", page->out);
+        pp_html_words(page->out, error);
+        fputs(".</p>\n", page->out);
+    }
 }
 
 /* ---- parts of the time ----------------------------------------------------------------------- */

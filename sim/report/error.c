@@ -1,7 +1,7 @@
 /* The error of a prediction, as published runs like it have it. */
 #include "core/text/json_write.h"
 #include "sim/error/band.h"
-#include "sim/report/text.h"
+#include "sim/report/lines.h"
 
 static void put_band(json_t *o, const struct pp_error_band *band, const char *const keys[4])
 {
@@ -22,4 +22,19 @@ json_t *pp_error_json(const struct pp_config *config)
     put_band(o, &bands.step, STEP);
     put_band(o, &bands.memory, MEMORY);
     return o;
+}
+
+const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_error_bands bands = pp_error_bands_of(arena, config);
+    const char *memory = "";
+
+    if (config->is_unit || config->cost)
+        return NULL;
+    if (bands.missing)
+        return pp_arena_printf(arena, "not known: %s", bands.missing);
+    if (bands.memory.rows > 0)
+        memory = pp_arena_printf(arena, ", memory's %.0f~%%", 100 * bands.memory.p90_frac);
+    return pp_arena_printf(arena, "median of %d published runs like this (%s); p90~%.0f~%%%s",
+                           bands.step.rows, bands.step.like, 100 * bands.step.p90_frac, memory);
 }

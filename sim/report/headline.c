@@ -4,11 +4,22 @@
 #include "core/units.h"
 #include "sim/config/price.h"
 #include "sim/config/tiers.h"
+#include "sim/error/band.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Smaller shares of the step are 0.0 %. */
 static const double SHOWN_FRAC = 0.0005;
+
+/* Appends the 90th percentile of the error, where there is room. */
+static void add_p90(const struct pp_config *c, double p90_frac, struct pp_headline *h)
+{
+    const size_t length = strlen(h->remark);
+
+    if (isfinite(p90_frac) && c->origin.price.per_gpu_hour <= 0)
+        snprintf(h->remark + length, sizeof(h->remark) - length, "; p90 %.0f %%", 100 * p90_frac);
+}
 
 /* Appends ", costs $7.42" to a remark, if the run has a price. */
 static void add_price(const struct pp_config *c, double amount, struct pp_headline *h)
@@ -122,20 +133,26 @@ static bool is_recomputed(const struct pp_result *r)
 
 static const struct row {
     const char *label, *unit_label, *key; /* of a model, in unit mode; NULL: not there */
+    enum { NO_BAND, STEP_BAND, MEMORY_BAND } band;
     void (*set)(const struct pp_result *, struct pp_headline *);
     bool (*is_said)(const struct pp_result *); /* NULL: always */
 } ROWS[PP_HEADLINES] = {
-    {"iteration", "step", "iteration_s", set_step, NULL},
-    {"MFU", NULL, "mfu", set_mfu, NULL},
-    {"HFU", NULL, "hfu", set_hfu, is_recomputed},
-    {"bubble", "bubble", "bubble_frac", set_bubble, NULL},
-    {NULL, "span idle", "span_bubble_frac", set_span, NULL},
-    {"peak memory", NULL, "peak_mem_bytes", set_memory, NULL},
-    {"1 T tokens", NULL, NULL, set_tokens, NULL},
+    {"iteration", "step", "iteration_s", STEP_BAND, set_step, NULL},
+    {"MFU", NULL, "mfu", STEP_BAND, set_mfu, NULL},
+    {"HFU", NULL, "hfu", STEP_BAND, set_hfu, is_recomputed},
+    {"bubble", "bubble", "bubble_frac", NO_BAND, set_bubble, NULL},
+    {NULL, "span idle", "span_bubble_frac", NO_BAND, set_span, NULL},
+    {"peak memory", NULL, "peak_mem_bytes", MEMORY_BAND, set_memory, NULL},
+    {"1 T tokens", NULL, NULL, STEP_BAND, set_tokens, NULL},
 };
 
 int pp_headlines(const struct pp_result *r, struct pp_headline rows[PP_HEADLINES])
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_error_bands bands = pp_error_bands_of(arena, &r->config);
+    const double errors[] = {[NO_BAND] = (double)NAN,
+                             [STEP_BAND] = bands.step.median_frac,
+                             [MEMORY_BAND] = bands.memory.median_frac};
     int count = 0;
 
     for (int i = 0; i < PP_HEADLINES; i++) {
@@ -143,8 +160,10 @@ int pp_headlines(const struct pp_result *r, struct pp_headline rows[PP_HEADLINES
         const char *label = r->config.is_unit ? row->unit_label : row->label;
         if (!label || (row->is_said && !row->is_said(r)))
             continue;
-        rows[count] = (struct pp_headline){.label = label, .key = row->key};
+        rows[count] =
+            (struct pp_headline){.label = label, .key = row->key, .error_frac = errors[row->band]};
         row->set(r, &rows[count++]);
     }
+    add_p90(&r->config, bands.step.p90_frac, &rows[0]);
     return count;
 }

@@ -27,8 +27,11 @@ struct pp_headline {
     const char *label; /* "peak memory" */
     const char *key;   /* member of --json; NULL = none */
     double value;      /* of the member, in its unit */
+    double error_frac; /* median of published runs like this one; NAN = not known */
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 };
+/* Text about the published runs of error_frac; NULL in unit mode and with measured costs. */
+const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config);
 enum { PP_HEADLINES = 7 };
 /* Fills the first figures of a report; returns their number. */
 int pp_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);

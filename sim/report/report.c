@@ -5,16 +5,20 @@
 #include "sim/config/tiers.h"
 #include "sim/report/lines.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 11, REMARK = 31, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
+enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
+/* Columns of a headline: the figure, its error "± 8 %", what stands before the remark. */
+enum { FIGURE = 10, BAND = 6, REMARK = 31, BAND_REMARK = 33, BAND_BYTES = 16 };
 #define SHOWN_FRAC 0.0005 /* smaller shares of the step are 0.0 % */
 
 struct page {
     struct pp_arena *arena;
     FILE *out;
     int width;
+    bool has_utf8;
     const char *bold, *plain;
 };
 
@@ -51,16 +55,46 @@ static void print_trials(const struct page *page, const struct pp_config *c)
         paragraph(page, "schedule", pp_text_trials(page->arena, c));
 }
 
+/* "± 8 %"; "± 3.0" points for a figure in percents. */
+static void print_band(const struct page *page, const struct pp_headline *row,
+                       char band[static BAND_BYTES])
+{
+    const bool is_share = strchr(row->figure, '%') != NULL;
+    const char *sign = page->has_utf8 ? "± " : "+-";
+
+    if (is_share)
+        snprintf(band, BAND_BYTES, "%s%.1f", sign, 100 * row->value * row->error_frac);
+    else
+        snprintf(band, BAND_BYTES, "%s%.0f %%", sign, 100 * row->error_frac);
+}
+
 static void print_headlines(const struct page *page, const struct pp_result *r)
 {
     struct pp_headline rows[PP_HEADLINES];
     const int count = pp_headlines(r, rows);
 
+    bool has_bands = false;
+
+    for (int i = 0; i < count; i++)
+        has_bands = has_bands || isfinite(rows[i].error_frac);
     for (int i = 0; i < count; i++) {
-        fprintf(page->out, "  %-13s %s%12s%s   ", rows[i].label, page->bold, rows[i].figure,
-                page->plain);
-        pp_text_wrap(page->out, page->width, REMARK, REMARK, rows[i].remark);
+        char band[BAND_BYTES] = "";
+        const int remark = has_bands ? BAND_REMARK : REMARK;
+        if (isfinite(rows[i].error_frac))
+            print_band(page, &rows[i], band);
+        fprintf(page->out, "  %-12s%s%*s%s %s%*s  ", rows[i].label, page->bold,
+                has_bands ? FIGURE : FIGURE + 4, rows[i].figure, page->plain, band,
+                has_bands ? BAND - pp_text_columns(band, strlen(band)) : 0, "");
+        pp_text_wrap(page->out, page->width, remark, remark, rows[i].remark);
     }
+}
+
+static void print_error(const struct page *page, const struct pp_result *r)
+{
+    const char *error = pp_line_error(page->arena, &r->config);
+
+    if (error)
+        paragraph(page, "error", error);
 }
 
 static void print_time_parts(const struct page *page, const struct pp_result *r)
@@ -154,6 +188,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
                               .width = terminal.width < 60    ? 60
                                        : terminal.width > 100 ? 100
                                                               : terminal.width,
+                              .has_utf8 = terminal.has_utf8,
                               .bold = terminal.has_color ? "\033[1m" : "",
                               .plain = terminal.has_color ? "\033[0m" : ""};
 
@@ -177,6 +212,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     fputc('\n', out);
     print_headlines(&page, r);
     fputc('\n', out);
+    print_error(&page, r);
     print_time_parts(&page, r);
     pp_report_network(r, page.width, out);
     print_memory_table(&page, r);
