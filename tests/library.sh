@@ -13,6 +13,9 @@ trap 'rm -rf "$folder"' EXIT
 
 meson install -C "$build" --no-rebuild --quiet --destdir "$folder/root" >"$folder/err.install" 2>&1
 report "install"
+refused() { ! bash "$source/run" "$@" >"$folder/out" 2>&1 && grep -q "expected nothing" "$folder/out"; }
+refused install --prefix && refused install here && refused installl
+report "./run install names what it expects"
 prefix=$(find "$folder/root" -name pipesched.h -printf '%h\n')
 prefix=${prefix%/include}
 library=$(dirname "$(find "$prefix" -name libpipesched.so)")
