@@ -55,15 +55,19 @@ static void print_axes(const struct pp_timeline_page *page, const struct pp_time
                        bool is_last)
 {
     const struct pp_figure *f = page->figure;
+    /* gnuplot's SVG places numbers and the name of an axis lower, into the legend. */
+    const bool is_low = f->target->format == PP_PLOT_SVG;
 
     fprintf(f->script, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n",
             panel->top_in / f->height_in, panel->foot_in / f->height_in);
     fprintf(f->script, "set yrange [%g:-0.5]\n", panel->rows - 0.5);
     print_ranks(page, panel);
     print_tics(page, is_last);
+    if (is_low)
+        fputs("set xtics offset 0,0.45\n", f->script);
     if (is_last)
-        fprintf(f->script, "set format x '%%g'\nset xlabel %s offset 0,0.5\n",
-                pp_figure_quote(f, page->axis));
+        fprintf(f->script, "set format x '%%g'\nset xlabel %s offset 0,%g\n",
+                pp_figure_quote(f, page->axis), is_low ? 1.0 : 0.5);
     else
         fputs("set format x ''\nunset xlabel\n", f->script);
 }
