@@ -17,6 +17,13 @@ static void widen(struct pp_html_range *range)
     range->to += more;
 }
 
+/* Is true if the points still fill a third of the picture with the limit in it. */
+static bool is_limit_near(const struct pp_html_scatter *s, struct pp_html_range y)
+{
+    return s->limit > y.to && s->limit - y.to <= 2 * (y.to - y.from);
+}
+
+/* Values of the points, and the limit of y if it is near. */
 static struct pp_html_range range_of(const struct pp_html_scatter *s, bool is_x)
 {
     struct pp_html_range range = {INFINITY, -INFINITY};
@@ -26,10 +33,8 @@ static struct pp_html_range range_of(const struct pp_html_scatter *s, bool is_x)
         range.from = fmin(range.from, value);
         range.to = fmax(range.to, value);
     }
-    if (!is_x) {
-        range.from = 0;
-        range.to = fmax(range.to, s->limit);
-    }
+    if (!is_x && is_limit_near(s, range))
+        range.to = s->limit;
     widen(&range);
     return range;
 }
@@ -56,7 +61,7 @@ void pp_html_scatter(const struct pp_html_scatter *s, FILE *out)
             "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
             "aria-label=\"%s\">\n",
             WIDTH, HEIGHT, s->label);
-    if (s->limit > 0)
+    if (s->limit > 0 && s->limit <= y.to)
         pp_html(out, "<path class=\"limit\" d=\"M0 %dh%d\"/>\n",
                 HEIGHT - pp_html_place(&y, s->limit, HEIGHT), WIDTH);
     write_points(s, &x, &y, out);

@@ -129,6 +129,44 @@ void pp_page_printed(const struct pp_page *page, void (*print)(const void *, FIL
     free(text);
 }
 
+/* Copies the first bytes of a line without the blanks around them. */
+static const char *trimmed(const char *line, int bytes, char name[static 64])
+{
+    const int blanks = (int)strspn(line, " ");
+    int end = bytes < 63 ? bytes : 63;
+
+    while (end > blanks && line[end - 1] == ' ')
+        end--;
+    snprintf(name, 64, "%.*s", end > blanks ? end - blanks : 0, line + blanks);
+    return name;
+}
+
+void pp_page_facts(const struct pp_page *page, int indent, void (*print)(const void *, FILE *),
+                   const void *subject)
+{
+    char *text = NULL, *rest;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    bool is_open = false;
+
+    print(subject, file);
+    fclose(file);
+    fputs("<dl class=\"facts\">\n", page->out);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const int length = (int)strlen(line), label = length < indent ? length : indent;
+        const bool is_next = (int)strspn(line, " ") >= indent;
+        char name[64];
+        if (!is_next) {
+            fputs(is_open ? "</dd>\n<dt>" : "<dt>", page->out);
+            pp_html(page->out, "%s</dt><dd>", trimmed(line, label, name));
+        }
+        pp_html(page->out, "%s%s", is_next ? " " : "", line + label);
+        is_open = true;
+    }
+    fputs(is_open ? "</dd>\n</dl>\n" : "</dl>\n", page->out);
+    free(text);
+}
+
 void pp_page_command(const struct pp_page *page)
 {
     pp_html(page->out, "<h3>The command</h3>\n<pre>%s</pre>\n", page->command);

@@ -33,6 +33,10 @@ void pp_page_percent(const struct pp_page *page, const char *key, double frac);
 /* Writes the output of a report in text, as it is. */
 void pp_page_printed(const struct pp_page *page, void (*print)(const void *subject, FILE *out),
                      const void *subject);
+/* Writes paragraphs of a report in text, "  label      text", as a list of facts; further lines of
+ * a paragraph begin at column `indent`. */
+void pp_page_facts(const struct pp_page *page, int indent,
+                   void (*print)(const void *subject, FILE *out), const void *subject);
 /* Writes the command, at the end. */
 void pp_page_command(const struct pp_page *page);
 /* Write the parts of the time (enum pp_time_part): a bar of width `whole_s`, and their colours. */

@@ -1,4 +1,5 @@
-/* Writes the page of a plan: the report, a picture of the choices, a table of the best. */
+/* Writes the page of a plan: a picture of the choices, a table of the best, the rest of the report.
+ */
 #include "sim/page/parts.h"
 
 #include "core/text/html.h"
@@ -10,7 +11,6 @@
 
 #include <math.h>
 
-#define GB 1e9
 enum { MOST_DOTS = 2000, CHOICES = 10 };
 
 /* Choice that was simulated and fits; its figures are "points.INDEX...." of --json. */
@@ -128,20 +128,22 @@ static void write_picture(struct pp_arena *arena, const struct pp_page *page,
     const struct pp_axis_time time = pp_axis_time(longest_s, NULL);
     for (int i = 0; i < shown; i++)
         dots[i] = (struct pp_html_dot){.x = plan->points[i].outcome->step_s * time.factor,
-                                       .y = plan->points[i].outcome->peak_bytes / GB,
+                                       .y = plan->points[i].outcome->peak_bytes / PP_GIB,
                                        .name = name_of(arena, plan, i),
                                        .is_marked = plan->points[i].is_tie};
     const struct pp_html_scatter scatter = {.points = dots,
                                             .count = shown,
-                                            .limit = plan->capacity_bytes / GB,
+                                            .limit = plan->capacity_bytes / PP_GIB,
                                             .axis = pp_arena_printf(arena, "step (%s)", time.unit),
                                             .label =
                                                 "Peak memory over step, a dot for each choice"};
     pp_page_heading(page, "choices", "Choices");
-    pp_html(page->out,
-            "<figure>\n<figcaption>Peak memory of the fullest rank (GB) over the step; dashed: the "
-            "device; large dots: too close to the best for the costs to rank%s</figcaption>\n",
-            shown < plan->count ? "; the best of them" : "");
+    pp_html(
+        page->out,
+        "<figure>\n<figcaption>Peak memory of the fullest rank (GiB) over the step; dashed: the "
+        "device, if it is near; large dots: too close to the best for the costs to "
+        "rank%s</figcaption>\n",
+        shown < plan->count ? "; the best of them" : "");
     pp_html_scatter(&scatter, page->out);
     fputs("</figure>\n", page->out);
 }
@@ -154,13 +156,14 @@ static void write_row(struct pp_arena *arena, const struct pp_page *page, const 
     char text[PP_UNITS_TEXT_BYTES];
 
     fputs(point->is_tie ? "<tr class=\"own\">" : "<tr>", page->out);
-    pp_html(page->out, "<td class=\"number\">%d</td>", at + 1);
+    pp_html(page->out, "<td class=\"number\">%s%d</td>", pp_search_has_room(outcome) ? "" : "! ",
+            at + 1);
     for (int i = 0; i < plan->column_count; i++)
         pp_html(page->out, "<td>%s</td>", point->choices[i]);
     pp_page_cell(page, pp_arena_printf(arena, "points.%d.iteration_s", at), outcome->step_s,
                  pp_units_print(outcome->step_s, PP_UNIT_SECONDS, text));
     pp_page_percent(page, pp_arena_printf(arena, "points.%d.mfu", at), outcome->mfu);
-    snprintf(text, sizeof(text), "%.1f GB", outcome->peak_bytes / GB);
+    snprintf(text, sizeof(text), "%.1f GiB", outcome->peak_bytes / PP_GIB);
     pp_page_cell(page, pp_arena_printf(arena, "points.%d.peak_mem_bytes", at),
                  round(outcome->peak_bytes), text);
     fputs("</tr>\n", page->out);
@@ -173,7 +176,8 @@ static void write_table(struct pp_arena *arena, const struct pp_page *page, cons
     fputs("<div class=\"wide\"><table><caption>", page->out);
     if (shown < plan->count)
         pp_html(page->out, "The first %d of %d. ", shown, plan->count);
-    fputs("Bold: ties with the best</caption>\n<thead><tr><th class=\"number\">#</th>", page->out);
+    fputs("Bold: ties with the best; !: tight</caption>\n<thead><tr><th class=\"number\">#</th>",
+          page->out);
     for (int i = 0; i < plan->column_count; i++)
         pp_html(page->out, "<th>%s</th>", plan->columns[i]);
     fputs("<th class=\"number\">step</th><th class=\"number\">MFU</th><th class=\"number\">peak"
@@ -195,9 +199,9 @@ static void print_report(const void *subject, FILE *out)
     const struct printed *p = subject;
 
     if (p->plan->layouts)
-        pp_search_print(p->arena, p->plan->layouts, p->plan->rows, out);
+        pp_search_print_facts(p->arena, p->plan->layouts, p->plan->rows, out);
     else
-        pp_state_plan_print(p->arena, p->plan->state, p->plan->rows, out);
+        pp_state_plan_print_facts(p->arena, p->plan->state, p->plan->rows, out);
 }
 
 enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, const void *subject,
@@ -206,17 +210,17 @@ enum pp_status pp_page_plan(struct pp_arena *arena, const struct pp_page *page, 
     const struct pp_page_plan *found = subject;
     const struct plan plan =
         found->layouts ? plan_of_search(arena, found->layouts) : plan_of_state(arena, found->state);
-    const struct pp_page_link links[] = {{"report", "report", true},
-                                         {"choices", "choices", plan.count > 0}};
+    const struct pp_page_link links[] = {{"choices", "choices", plan.count > 0},
+                                         {"report", "report", true}};
 
     (void)err;
     pp_page_begin(page, plan.title, links, PP_COUNT(links));
-    pp_page_heading(page, "report", "Report");
-    pp_page_printed(page, print_report, &(struct printed){arena, found});
     if (plan.count > 0) {
         write_picture(arena, page, &plan);
         write_table(arena, page, &plan);
     }
+    pp_page_heading(page, "report", "Report");
+    pp_page_facts(page, PP_SEARCH_INDENT, print_report, &(struct printed){arena, found});
     pp_page_command(page);
     return PP_OK;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 80, INDENT = 13 };
+enum { WIDTH = 80, INDENT = PP_SEARCH_INDENT };
 
 static const char *star(bool is_chosen)
 {
@@ -17,6 +17,24 @@ static const char *star(bool is_chosen)
 }
 
 /* ---- head ------------------------------------------------------------------------------------ */
+
+static void print_batch(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_space *s = &search->space;
+    const struct pp_config *c = &s->fixed;
+    const char *text =
+        s->gbs ? pp_arena_printf(arena, "gbs~%lld%s", (long long)s->gbs, star(s->is_gbs_chosen))
+               : pp_arena_printf(arena, "%d~micro-batches of each replica", s->fixed_n);
+
+    text = pp_arena_printf(arena, "%s, seq~%d%s, framework~%s; cluster~%s%s", text, c->layout.seq,
+                           star(c->origin.chosen & PP_CHOSE_SEQ), c->costs.framework->name,
+                           c->cluster.name, star(c->origin.chosen & PP_CHOSE_CLUSTER));
+    if (c->fitted)
+        text = pp_arena_printf(arena, "%s; constants of %s", text,
+                               pp_fitted_text(arena, c->fitted, &c->model));
+    pp_text_paragraph(out, WIDTH, INDENT, "batch", text);
+    pp_report_what_if(c, WIDTH, INDENT, out);
+}
 
 static void print_head(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
@@ -35,18 +53,7 @@ static void print_head(struct pp_arena *arena, const struct pp_search *search, F
             comma = ",";
         }
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
-    if (s->gbs)
-        text = pp_arena_printf(arena, "gbs~%lld%s", (long long)s->gbs, star(s->is_gbs_chosen));
-    else
-        text = pp_arena_printf(arena, "%d~micro-batches of each replica", s->fixed_n);
-    text = pp_arena_printf(arena, "%s, seq~%d%s, framework~%s; cluster~%s%s", text, c->layout.seq,
-                           star(c->origin.chosen & PP_CHOSE_SEQ), c->costs.framework->name,
-                           c->cluster.name, star(c->origin.chosen & PP_CHOSE_CLUSTER));
-    if (c->fitted)
-        text = pp_arena_printf(arena, "%s; constants of %s", text,
-                               pp_fitted_text(arena, c->fitted, &c->model));
-    pp_text_paragraph(out, WIDTH, INDENT, "batch", text);
-    pp_report_what_if(c, WIDTH, INDENT, out);
+    print_batch(arena, search, out);
 }
 
 static const char *count_of(struct pp_arena *arena, int64_t count)
@@ -430,12 +437,11 @@ static void print_illegal(struct pp_arena *arena, const struct pp_search *search
     print_reason(arena, search, PP_SEARCH_REFUSED, "for other reasons", out);
 }
 
-void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
+/* Prints what follows the rows. */
+static void print_rest(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
 {
-    print_head(arena, search, out);
-    print_counts(arena, search, out);
-    print_rows(arena, search, rows, out);
     const int shown = rows < search->count ? rows : search->count;
+
     if (search->count) {
         print_tight(arena, search, shown, out);
         print_twins(arena, search, shown, out);
@@ -448,4 +454,20 @@ void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int
     }
     print_published(arena, search, out);
     print_illegal(arena, search, out);
+}
+
+void pp_search_print_facts(struct pp_arena *arena, const struct pp_search *search, int rows,
+                           FILE *out)
+{
+    print_batch(arena, search, out);
+    print_counts(arena, search, out);
+    print_rest(arena, search, rows, out);
+}
+
+void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
+{
+    print_head(arena, search, out);
+    print_counts(arena, search, out);
+    print_rows(arena, search, rows, out);
+    print_rest(arena, search, rows, out);
 }

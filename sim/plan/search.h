@@ -284,6 +284,10 @@ void pp_search_find_nearest(struct pp_arena *arena, struct pp_search *search);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
+enum { PP_SEARCH_INDENT = 13 }; /* columns before the text of a paragraph */
+/* Prints the paragraphs of the report alone, for `rows` shown rows. */
+void pp_search_print_facts(struct pp_arena *arena, const struct pp_search *search, int rows,
+                           FILE *out);
 void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out);
 void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE *out);
 void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE *out);

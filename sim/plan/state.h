@@ -51,6 +51,9 @@ enum pp_status pp_state_plan_free(const struct pp_wish *wish, struct pp_state_pl
 enum pp_status pp_state_plan_run(struct pp_arena *arena, struct pp_state_plan *planner,
                                  struct pp_error *err);
 
+/* Prints the paragraphs of the report alone, for `rows` shown rows. */
+void pp_state_plan_print_facts(struct pp_arena *arena, const struct pp_state_plan *planner,
+                               int rows, FILE *out);
 void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
                          FILE *out);
 void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner,

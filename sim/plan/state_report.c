@@ -19,6 +19,24 @@ const char *pp_state_plan_mesh(struct pp_arena *arena, const struct pp_state_spe
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+static void print_layout(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
+{
+    const struct pp_config *c = &planner->base;
+    const struct pp_layout *l = &c->layout;
+    const char *text = pp_arena_printf(
+        arena,
+        "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
+        "framework~%s%s; state can be sharded over %d devices in a node x %d nodes",
+        c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp, pp_text_star(c, PP_CHOSE_CP),
+        l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp, pp_text_star(c, PP_CHOSE_DP), l->mbs,
+        pp_text_star(c, PP_CHOSE_MBS), l->micro_batches, pp_text_star(c, PP_CHOSE_MICRO_BATCHES),
+        l->seq, pp_text_star(c, PP_CHOSE_SEQ), c->costs.framework->name,
+        planner->is_framework_chosen ? "*" : "", c->state.replicas.in_node,
+        c->state.replicas.nodes);
+    pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
+    pp_report_what_if(c, WIDTH, INDENT, out);
+}
+
 static void print_head(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_config *c = &planner->base;
@@ -33,18 +51,7 @@ static void print_head(struct pp_arena *arena, const struct pp_state_plan *plann
     for (int i = 0; i < planner->knob_count; i++)
         text = pp_arena_printf(arena, "%s%s %s", text, i ? "," : "", planner->knobs[i]->name);
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
-    text = pp_arena_printf(
-        arena,
-        "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
-        "framework~%s%s; state can be sharded over %d devices in a node x %d nodes",
-        c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp, pp_text_star(c, PP_CHOSE_CP),
-        l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp, pp_text_star(c, PP_CHOSE_DP), l->mbs,
-        pp_text_star(c, PP_CHOSE_MBS), l->micro_batches, pp_text_star(c, PP_CHOSE_MICRO_BATCHES),
-        l->seq, pp_text_star(c, PP_CHOSE_SEQ), c->costs.framework->name,
-        planner->is_framework_chosen ? "*" : "", c->state.replicas.in_node,
-        c->state.replicas.nodes);
-    pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
-    pp_report_what_if(c, WIDTH, INDENT, out);
+    print_layout(arena, planner, out);
 }
 
 static void print_row(struct pp_arena *arena, const struct pp_state_plan *planner, int at,
@@ -122,6 +129,31 @@ static void print_best(struct pp_arena *arena, const struct pp_state_plan *plann
     pp_text_paragraph(out, WIDTH, INDENT, "choose", text);
 }
 
+/* Prints what follows the rows. */
+static void print_facts(struct pp_arena *arena, const struct pp_state_plan *planner, int shown,
+                        FILE *out)
+{
+    print_tight(arena, planner, shown, out);
+    print_rest(arena, planner, out);
+    print_best(arena, planner, out);
+    if (planner->ties > 1)
+        pp_text_paragraph(
+            out, WIDTH, INDENT, "= ties",
+            pp_arena_printf(
+                arena,
+                "%d steps are within %g~%% of the fastest, too close for the costs to rank. Ties "
+                "are ranked by room for the margin and the allocator's cache, then gradients "
+                "sharded like parameters, least communication, least state",
+                planner->ties, 100 * PP_PLANNER_TIE_FRAC));
+}
+
+void pp_state_plan_print_facts(struct pp_arena *arena, const struct pp_state_plan *planner,
+                               int rows, FILE *out)
+{
+    print_layout(arena, planner, out);
+    print_facts(arena, planner, rows < planner->fitting ? rows : planner->fitting, out);
+}
+
 void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
                          FILE *out)
 {
@@ -140,18 +172,7 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
     if (shown < planner->fitting)
         fprintf(out, "  %d more fit; --top N shows them, -o FILE.csv has all\n",
                 planner->fitting - shown);
-    print_tight(arena, planner, shown, out);
-    print_rest(arena, planner, out);
-    print_best(arena, planner, out);
-    if (planner->ties > 1)
-        pp_text_paragraph(
-            out, WIDTH, INDENT, "= ties",
-            pp_arena_printf(
-                arena,
-                "%d steps are within %g~%% of the fastest, too close for the costs to rank. Ties "
-                "are ranked by room for the margin and the allocator's cache, then gradients "
-                "sharded like parameters, least communication, least state",
-                planner->ties, 100 * PP_PLANNER_TIE_FRAC));
+    print_facts(arena, planner, shown, out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

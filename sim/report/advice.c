@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_OTHERS = 4 };
+enum { MAX_OTHERS = 4, WIDTH = 80, MOST_NAMES = 22 };
 
 static int by_iteration(const void *a, const void *b)
 {
@@ -19,7 +19,17 @@ static int by_iteration(const void *a, const void *b)
     return (*x)->metrics.iteration_s < (*y)->metrics.iteration_s ? -1 : 1;
 }
 
-static void print_other(const struct pp_result *r, const struct pp_result *you, FILE *out)
+/* Is true if no figure tells the runs apart: mostly their schedules make the same program. */
+static bool are_twins(const struct pp_result *x, const struct pp_result *y)
+{
+    return x->metrics.iteration_s == y->metrics.iteration_s &&
+           x->metrics.bubble_frac == y->metrics.bubble_frac &&
+           x->memory[x->peak_rank].peak_bytes == y->memory[y->peak_rank].peak_bytes;
+}
+
+/* `twins`: schedules that share the row, or "". */
+static void print_other(const struct pp_result *r, const struct pp_result *you, const char *twins,
+                        FILE *out)
 {
     char figure[PP_TEXT_BYTES], versus[32];
     const double gain = r->metrics.iteration_s / you->metrics.iteration_s - 1;
@@ -33,17 +43,42 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
     char vp[16] = "";
     if (r->config.layout.vp > 1)
         snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
-    snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp,
-             r->config.costs.recompute == you->config.costs.recompute ? "" : ", recomp.");
+    const char *recompute =
+        r->config.costs.recompute == you->config.costs.recompute ? "" : ", recomp.";
+    const bool is_short = snprintf(figure, sizeof(figure), "%s%s%s%s%s", r->config.schedule_name,
+                                   *twins ? ", " : "", twins, vp, recompute) <= MOST_NAMES;
+    if (!is_short)
+        snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp, recompute);
     char time[PP_TEXT_BYTES];
-    fprintf(out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   %s\n", figure,
-            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
-            100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
-            r->fits ? versus : "out of memory");
+    const int column =
+        fprintf(out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   ", figure,
+                pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+                100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB);
+    snprintf(figure, sizeof(figure), "%s%s%s", r->fits ? versus : "out of memory",
+             is_short ? "" : "; same:~", is_short ? "" : twins);
+    pp_text_wrap(out, WIDTH, column, 6, figure);
+}
+
+/* Moves the twins of rows[at] out of the rows after it; returns their names, "zbv, v-half". */
+static const char *take_twins(struct pp_arena *arena, const struct pp_result **rows, int at,
+                              int *count)
+{
+    const char *names = "";
+    int kept = at + 1;
+
+    for (int i = at + 1; i < *count; i++)
+        if (are_twins(rows[at], rows[i]))
+            names = pp_arena_printf(arena, "%s%s%s", names, *names ? ", " : "",
+                                    rows[i]->config.schedule_name);
+        else
+            rows[kept++] = rows[i];
+    *count = kept;
+    return names;
 }
 
 void pp_report_others(const struct pp_others *others, FILE *out)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_result *rows[64], *r = others->reference;
     int used = 0;
 
@@ -54,12 +89,19 @@ void pp_report_others(const struct pp_others *others, FILE *out)
     if (used == 1)
         return;
     qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
+    for (int i = used - 1; i > 0; i--) /* the run itself stands for its twins */
+        if (rows[i] == r && are_twins(rows[i - 1], r)) {
+            rows[i] = rows[i - 1];
+            rows[i - 1] = r;
+        }
     fprintf(out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n",
             others->is_contention_free ? "same layout (dag)" : "same layout", "iteration", "MFU",
             "bubble", "GiB", 100 * PP_TIE_FRAC);
-    for (int i = 0; i < used; i++)
+    for (int i = 0; i < used; i++) {
+        const char *twins = take_twins(arena, rows, i, &used);
         if (i < MAX_OTHERS || rows[i] == r)
-            print_other(rows[i], r, out);
+            print_other(rows[i], r, twins, out);
+    }
 }
 
 /* The rank that computes longest; `excess_frac` is its excess over the mean. */

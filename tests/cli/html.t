@@ -71,8 +71,8 @@ $ pipesim compare 1.csv 0.5.csv --tolerance 5% --html page.html >/dev/null; grep
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html page.html | head -1; grep -E '<h[12]' page.html
 > pipesim 0.1.0  gpt2 (124M) on 8 GPUs of h100: 16 choices, free: shard
 > <h1>State of gpt2 on 8 GPUs of h100</h1>
-> <h2 id="report">Report</h2>
 > <h2 id="choices">Choices</h2>
+> <h2 id="report">Report</h2>
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - | grep -c 'class="dot'
 > 16
 $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - -o -
