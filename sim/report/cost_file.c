@@ -15,8 +15,10 @@ void pp_cost_page_line(const struct pp_cost_page *page, const char *label, const
 
 const char *pp_cost_time_text(struct pp_arena *arena, double seconds)
 {
+    static const double picosecond = 1e-12; /* less is rounding of the fit */
     char text[PP_UNITS_TEXT_BYTES];
 
+    seconds = seconds < picosecond / 2 ? 0 : seconds;
     return pp_arena_printf(arena, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 

@@ -77,9 +77,9 @@ $ for run in "verify typo.csv" "check typo.json" "plot typo.csv" "calibrate typo
 $ for run in "--model typo" "--cluster typo" "--schedule typo" "--preset typo"; do pipesim --schedule 1f1b --gpus 8 $run >/dev/null 2>&1; echo "exit code $?"; done | uniq -c | sed 's/^ *//'
 > 4 exit code 2
 # A price for a device and hour: 2.2 x 16 devices x step / 3600, and the same for 1e12 tokens.
-$ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 2 --engine dag --no-alternatives --price '$2.20/h' | grep -e '^  iteration' -e '^  1 T tokens'
->   iteration           30.2 s   139k tokens/s, 8.69k tokens/s/GPU, costs $0.295
->   1 T tokens       83.3 days   32.0k GPU-hours, costs $70.3k
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 2 --engine dag --no-alternatives --price '$2.20/h' | sed -n 's/.*, costs/costs/p'
+> costs $0.295
+> costs $70.3k
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 2 --engine dag --no-alternatives --price 2.2 --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["price_per_gpu_hour"], round(r["cost_per_step"] / (2.2 * 16 * r["iteration_s"] / 3600), 12), round(r["cost_per_trillion_tokens"] / (r["cost_per_step"] * 1e12 / (r["layout"]["gbs"] * r["layout"]["seq"])), 12))'
 > 2.2 1.0 1.0
 $ for p in 2.2/GPUh 2.2/gpu-hour 2.2 2.2/H; do pipesim --schedule 1f1b --model gpt2 --gpus 16 --pp 2 --engine dag --no-alternatives --price $p --json | grep cost_per_step; done | sort -u | wc -l
