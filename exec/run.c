@@ -32,15 +32,17 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wi
                                  struct pp_exec_run *run, struct pp_error *err)
 {
     struct pp_subject subjects[2] = {{.name = NULL}, {.name = NULL}};
+    char *rest = wish->schedule ? pp_arena_strdup(arena, wish->schedule) : NULL;
 
-    if (wish->schedule && strchr(wish->schedule, ','))
+    pp_subject_next(&rest);
+    if (rest)
         return pp_error_set(err, PP_EINVAL,
                             "--schedule %s: pipeexec runs one schedule; pipesim compares several",
                             wish->schedule);
     if (wish->schedule)
-        PP_TRY(pp_subject_open(arena, &wish->request, wish->schedule, &subjects[0], err));
-    if (wish->calibrate_on &&
-        pp_subject_open(arena, &wish->request, wish->calibrate_on, &subjects[1], err) != PP_OK)
+        PP_TRY(pp_subject_open_typed(arena, &wish->request, wish->schedule, &subjects[0], err));
+    if (wish->calibrate_on && pp_subject_open_typed(arena, &wish->request, wish->calibrate_on,
+                                                    &subjects[1], err) != PP_OK)
         return pp_error_prefix(err, "--calibrate-on: ");
     PP_TRY(pp_subjects_check_dialect(&wish->request, subjects, 2, err));
     PP_TRY(pp_exec_plan_make(arena, wish, &run->config, subjects[0], &run->plan, err));

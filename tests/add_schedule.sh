@@ -35,11 +35,13 @@ insert() {
 }
 
 new=$(sed -n 's/^```c \(schedules\/.*\.c\)$/\1/p' "$doc")
-name=$(basename "$new" .c)
 [ -n "$new" ] || fail "$doc shows no schedule"
-grep -q "'$name.c'" "$source/schedules/meson.build" && fail "$new is there already"
 mkdir "$temp/schedules" "$temp/bin"
-block "$new" >"$temp/$new"
+for file in $new; do
+    grep -q "'${file##*/}'" "$source/schedules/meson.build" && fail "$file is there already"
+    block "$file" >"$temp/$file"
+done
+objects=$(for file in $new; do printf " '%s'" "$temp/${file%.c}.o"; done)
 cp "$source"/schedules/registry.c "$source"/schedules/rows.h "$source"/schedules/meson.build "$temp/schedules"
 block schedules/rows.h >"$temp/rows"
 block schedules/meson.build >>"$temp/rows"
@@ -64,10 +66,10 @@ compile() {
 
 # Links TARGET with the copies; what they define is not taken from the library.
 link() {
-    eval "$(command_of "$1" | sed "s, -o [^ ]* , -o '$temp/bin/${1##*/}' '$temp/${new%.c}.o' '$temp/schedules/registry.o' ,")" \
+    eval "$(command_of "$1" | sed "s, -o [^ ]* , -o '$temp/bin/${1##*/}'$objects '$temp/schedules/registry.o' ,")" \
         >"$temp/log" 2>&1 || {
         cat "$temp/log"
-        fail "$1 does not link with $new"
+        fail "$1 does not link with the schedules of $doc"
     }
 }
 
@@ -84,17 +86,27 @@ run_tests() {
         for suite in $(sed -nE 's/^(Parameterized)?Test\((\w+),.*/\2/p' "$source/tests/unit/$file" | sort -u); do
             "$temp/bin/$(program_of "$file")" --filter "$suite/*" >>"$temp/log" 2>&1 || failed=1
         done
-        [ $failed = 1 ] || echo "passed with $new: ${file#./}"
+        [ $failed = 1 ] || echo "passed with" $new": ${file#./}"
     done
     return $failed
 }
 
 compile schedules/registry.c
-compile "$new"
+for file in $new; do compile "$file"; done
 link sim/pipesim
-"$temp/bin/pipesim" schedules | grep -q "^$name: " || fail "pipesim schedules does not list $name"
-"$temp/bin/pipesim" --schedule "$name" --pp 4 --micro-batches 8 --unit F=1,B=2 >"$temp/log" ||
-    fail "pipesim refuses --schedule $name"
+for file in $new; do
+    name=$(basename "$file" .c)
+    for how in "--unit F=1,B=2" "--unit F=1,B=2 --explain" "--gpus 8 --model llama3-8b --explain"; do
+        "$temp/bin/pipesim" --schedule "$name" --pp 4 --micro-batches 8 $how >>"$temp/log" ||
+            fail "pipesim refuses --schedule $name $how"
+    done
+    "$temp/bin/pipesim" schedules "$name" --markdown >>"$temp/log" || fail "pipesim schedules refuses $name"
+done
+"$temp/bin/pipesim" schedules >>"$temp/log"
+for file in $new; do
+    grep -q "^$(basename "$file" .c): " "$temp/log" || fail "pipesim schedules does not list $file"
+done
+grep '(null)' "$temp/log" && fail "a field that may be left out is printed"
 if grep -q '^\$ pipesim' "$doc"; then
     bash "$source/tests/cli/run.sh" "$temp/bin/pipesim" "$doc" || fail "a command of $doc prints something else"
 fi
@@ -104,10 +116,11 @@ run_tests || {
     fail "a test fails with $new"
 }
 
-sed 's/pp_phase(out, shape->micro_batches, "B")/pp_phase(out, shape->micro_batches - 1, "B")/' "$temp/$new" >"$temp/broken"
-cp "$temp/broken" "$temp/$new"
-compile "$new"
+broken=$(grep -l 'pp_phase(out, shape->micro_batches, "B")' "$temp"/schedules/*.c)
+sed -i 's/pp_phase(out, shape->micro_batches, "B")/pp_phase(out, shape->micro_batches - 1, "B")/' "$broken"
+name=$(basename "$broken" .c)
+compile "schedules/$name.c"
 link_tests
 run_tests >/dev/null && fail "a schedule that misses a backward passes: is it in the registry?"
-grep -q "$name.*missing" "$temp/log" || fail "the test that fails is not the one about $new"
-echo "a broken $new is caught"
+grep -q "$name.*missing" "$temp/log" || fail "the test that fails is not the one about $name"
+echo "a broken $name is caught"

@@ -3,7 +3,8 @@
 PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, RUN, .is_common = true,
     .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name, .default_text = "1f1b",
     .help = "A schedule or a program file. 'pipesim schedules' names the schedules. A file ends "
-            "in .csv or has a / in its name.")
+            "in .csv or has a / in its name. '!COMMAND' prints a program. Words such as {pp}, {vp} "
+            "and {micro_batches} in a command or file name are filled.")
 PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts")
 PP_OPTIONS_SHAPE(G_SCHEDULE, RUN)
 PP_OPTIONS_DIALECT(G_SCHEDULE, RUN)

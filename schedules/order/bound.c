@@ -7,18 +7,6 @@
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
-static const int *count_pipes(struct pp_arena *arena, const struct pp_schedule *schedule,
-                              const struct pp_shape *shape)
-{
-    int *count = PP_ARRAY(arena, int, shape->pipelines);
-
-    if (!schedule->pipeline_of)
-        count[0] = shape->micro_batches;
-    for (int mb = 0; schedule->pipeline_of && mb < shape->micro_batches; mb++)
-        count[schedule->pipeline_of(shape, mb)]++;
-    return count;
-}
-
 static double held_by(const struct pp_bound_rule *rule, int rank)
 {
     static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
@@ -35,10 +23,8 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
 {
     struct pp_bound_rule rule = {.schedule = schedule,
                                  .shape = *shape,
-                                 .rank_of =
-                                     pp_placement_make(arena, schedule->placement, shape->ranks,
-                                                       shape->chunks, shape->pipelines),
-                                 .of_pipe = count_pipes(arena, schedule, shape),
+                                 .rank_of = pp_schedule_ranks(arena, schedule, shape),
+                                 .of_pipe = pp_schedule_pipes(arena, schedule, shape),
                                  .steps = steps,
                                  .is_reordered = is_reordered};
     double *held = PP_ARRAY(arena, double, shape->ranks);

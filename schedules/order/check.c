@@ -145,6 +145,8 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
     if (shape->micro_batches < 1 || shape->micro_batches > RANK_OPS_MAX)
         return pp_error_set(err, PP_EINVAL, "--micro-batches %d: must be between 1 and %d",
                             shape->micro_batches, RANK_OPS_MAX);
+    if (schedule->programs)
+        return pp_source_check(schedule, shape, err);
     PP_TRY(check_chunks(schedule, shape, err));
     if (schedule->defaults)
         schedule->defaults(shape);
@@ -161,16 +163,41 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
     return PP_OK;
 }
 
-static void make_maps(struct pp_arena *arena, const struct pp_schedule *schedule,
-                      const struct pp_shape *shape, struct pp_order_maps *maps)
+const uint16_t *pp_schedule_ranks(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                  const struct pp_shape *shape)
+{
+    return schedule->programs ? pp_source_ranks(arena, schedule, shape)
+                              : pp_placement_make(arena, schedule->placement, shape->ranks,
+                                                  shape->chunks, shape->pipelines);
+}
+
+static uint16_t *pipe_of(struct pp_arena *arena, const struct pp_schedule *schedule,
+                         const struct pp_shape *shape)
 {
     const int granules = shape->micro_batches * shape->granules;
 
-    maps->rank_of = pp_placement_make(arena, schedule->placement, shape->ranks, shape->chunks,
-                                      shape->pipelines);
-    maps->pipe_of = PP_ARRAY(arena, uint16_t, granules);
+    if (schedule->programs)
+        return pp_source_pipes(arena, schedule, shape);
+    uint16_t *pipe_of = PP_ARRAY(arena, uint16_t, granules);
     for (int i = 0; schedule->pipeline_of && i < granules; i++)
-        maps->pipe_of[i] = (uint16_t)schedule->pipeline_of(shape, i / shape->granules);
+        pipe_of[i] = (uint16_t)schedule->pipeline_of(shape, i / shape->granules);
+    return pipe_of;
+}
+
+const int *pp_schedule_pipes(struct pp_arena *arena, const struct pp_schedule *schedule,
+                             const struct pp_shape *shape)
+{
+    int *count = PP_ARRAY(arena, int, shape->pipelines);
+
+    if (shape->pipelines == 1) {
+        count[0] = shape->micro_batches;
+        return count;
+    }
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const uint16_t *pipes = pipe_of(scratch, schedule, shape);
+    for (int mb = 0; mb < shape->micro_batches; mb++)
+        count[pipes[mb * shape->granules]]++;
+    return count;
 }
 
 enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedule *schedule,
@@ -178,7 +205,12 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
                                   struct pp_orders **orders, struct pp_order_maps *maps,
                                   struct pp_error *err)
 {
-    make_maps(arena, schedule, shape, maps);
+    maps->rank_of = pp_schedule_ranks(arena, schedule, shape);
+    maps->pipe_of = pipe_of(arena, schedule, shape);
+    if (schedule->programs) {
+        *orders = pp_source_lists(arena, schedule, shape);
+        return PP_OK;
+    }
     *orders = pp_orders_create(arena, shape->ranks);
     if (schedule->generate)
         return schedule->generate(arena, shape, costs, *orders, err);

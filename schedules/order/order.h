@@ -21,6 +21,17 @@ struct pp_places pp_places_make(struct pp_arena *arena, const struct pp_shape *s
 /* Returns a compute op; fields that order rules do not set are neutral. */
 struct pp_op pp_compute_op(int kind, struct pp_slot slot, int mb, int split);
 
+/* A schedule with .programs: checks and fills a shape; returns maps and lists of an accepted one.
+ */
+enum pp_status pp_source_check(const struct pp_schedule *schedule, struct pp_shape *shape,
+                               struct pp_error *err);
+uint16_t *pp_source_ranks(struct pp_arena *arena, const struct pp_schedule *schedule,
+                          const struct pp_shape *shape);
+uint16_t *pp_source_pipes(struct pp_arena *arena, const struct pp_schedule *schedule,
+                          const struct pp_shape *shape); /* [granule] */
+struct pp_orders *pp_source_lists(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                  const struct pp_shape *shape);
+
 /* Appends the ops of a .phases or a .key schedule to `orders`. Never fails. */
 void pp_phases_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
                       const struct pp_places *places, struct pp_orders *orders);

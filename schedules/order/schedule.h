@@ -32,7 +32,9 @@ enum pp_shape_size {
  *
  *   .phases    appends patterns of ops to each rank's list: warm-up, steady state, cool-down
  *   .key       gives each op a number; a rank runs its ops by ascending numbers
- *   .generate  returns all lists, for an order that comes from a search */
+ *   .generate  returns all lists, for an order that comes from a search
+ *
+ * A schedule that is no row, but comes from outside, has .programs instead. */
 
 /* For .phases: appends `times` repetitions of `pattern` to the rank's list (none if `times` is
  * below 1). A pattern is read left to right.
@@ -84,19 +86,35 @@ struct pp_schedule_call {
         }                                                                                          \
     }
 
-/* A figure by formula. `value` returns NAN where the formula does not hold. */
+/* A figure by formula. `value` returns NAN where the formula does not hold. All zero: no formula is
+ * known, and tests only compare engines. */
 struct pp_closed_form {
-    const char *text; /* "(D-1)/(N+D-1)" */
+    const char *text; /* "(D-1)/(N+D-1)"; set if and only if `value` is */
     bool is_exact;    /* equals the evaluator wherever `value` is not NAN; else approximate */
     double (*value)(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank);
 };
 
+/* Orders from outside, as compute-only programs that are legal: those of files or of a command. A
+ * program may have any placement, which PP_PLACE_FILE stands for, splits, pipelines and granules.
+ */
+struct pp_program;
+struct pp_schedule_programs {
+    void *context;
+    int chunks; /* usual V; 0 = as many as the program has */
+    /* Returns the program of a shape's ranks, chunks (0 = any), micro-batches, splits, pipelines
+     * and options. It is valid until the next call. The same shape gets the same program. */
+    enum pp_status (*of)(const struct pp_schedule_programs *programs, const struct pp_shape *shape,
+                         const struct pp_program **program, struct pp_error *err);
+};
+
+/* A row needs a name, a summary, a rule, a placement and one of the three order rules. All other
+ * fields may be left out. */
 struct pp_schedule {
     const char *name;
     const char *summary;                  /* half a line */
     const char *rule;                     /* the order in at most two lines */
-    const char *when;                     /* when to use it, one line */
-    const char *source;                   /* paper and section */
+    const char *when;                     /* when to use it, one line; may be NULL */
+    const char *source;                   /* paper and section; may be NULL */
     const char *const *aliases;           /* PP_NAMES(), or NULL */
     const struct pp_schedule_call *calls; /* PP_CALLS(); NULL = no framework has it */
     enum pp_placement_kind placement;
@@ -131,6 +149,8 @@ struct pp_schedule {
                                const struct pp_costs *costs, struct pp_orders *out,
                                struct pp_error *err);
 
+    const struct pp_schedule_programs *programs; /* in place of the three; NULL for every row */
+
     /* Returns the choices of a shape with `auto`, in order of preference, ended by an option of
      * NULL. NULL if nothing is open. May be NULL. */
     const struct pp_schedule_variant *(*variants)(const struct pp_shape *shape);
@@ -158,10 +178,18 @@ const struct pp_schedule_call *pp_schedule_called(const struct pp_schedule *sche
 const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,
                                                        const struct pp_shape *shape);
 
-/* Returns the lists of a shape that pp_schedule_check() has accepted, with its maps for a program:
- * rank_of[pipeline * stages + stage], pipe_of[granule]. */
+/* Returns rank_of[pipeline * stages + stage] of a shape that pp_schedule_check() has accepted. */
+const uint16_t *pp_schedule_ranks(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                  const struct pp_shape *shape);
+/* Returns the number of micro-batches of each pipeline of such a shape. */
+const int *pp_schedule_pipes(struct pp_arena *arena, const struct pp_schedule *schedule,
+                             const struct pp_shape *shape);
+
+/* Returns the lists of such a shape, with its maps for a program: pp_schedule_ranks(), and
+ * pipe_of[granule]. */
 struct pp_order_maps {
-    uint16_t *rank_of, *pipe_of;
+    const uint16_t *rank_of;
+    uint16_t *pipe_of;
 };
 enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedule *schedule,
                                   const struct pp_shape *shape, const struct pp_costs *costs,
@@ -180,7 +208,6 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
  * for a schedule that updates once at the end of a step, and for NULL (a program file). */
 int pp_schedule_update_every(const struct pp_schedule *schedule, int micro_batches);
 
-struct pp_program;
 /* Returns the compute-only program of a schedule: the lists of pp_schedule_lists(), frozen. */
 enum pp_status pp_schedule_program(struct pp_arena *arena, const struct pp_schedule *schedule,
                                    const struct pp_shape *shape, const struct pp_costs *costs,

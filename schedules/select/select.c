@@ -73,7 +73,7 @@ static enum pp_status take_size(const struct pp_request *request, const struct s
 
     if (!value)
         return PP_OK;
-    if (schedule->sizes & size->bit) {
+    if (schedule->sizes & size->bit || schedule->programs) {
         *(int *)(void *)((char *)shape + size->offset) = (int)value->integer;
         return PP_OK;
     }
@@ -208,8 +208,11 @@ enum pp_status pp_select_shape(const struct pp_request *request, const struct pp
     PP_TRY(check_continuous(subject, selection, err));
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);
-    *shape = (struct pp_shape){.chunks = schedule->chunks ? schedule->chunks : 2,
-                               .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1};
+    if (schedule->programs)
+        shape->chunks = schedule->programs->chunks;
+    else
+        *shape = (struct pp_shape){.chunks = schedule->chunks ? schedule->chunks : 2,
+                                   .pipelines = schedule->placement == PP_PLACE_TWO_WAY ? 2 : 1};
     for (int i = 0; i < SIZE_COUNT; i++)
         PP_TRY(take_size(request, &SIZES[i], subject, shape, err));
     for (int i = 0; pp_schedule_option(i); i++)
@@ -230,6 +233,6 @@ bool pp_select_drops(const struct pp_subject *subject, const char *option)
     if (pp_schedule_option_find(option))
         return pp_schedule_option_at(schedule, option) < 0;
     if (!strcmp(option, "dialect")) /* letters of program files */
-        return true;
+        return !schedule->programs;
     return !strcmp(option, "order") && schedule->is_continuous;
 }

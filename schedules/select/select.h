@@ -8,15 +8,25 @@
 
 /* One schedule of a run: a registry row, or a program file already read. */
 struct pp_subject {
-    const struct pp_schedule *schedule; /* NULL for a file */
+    const struct pp_schedule *schedule; /* a row, or of programs from outside; NULL for a file */
     const struct pp_program *file;
     const char *name; /* name in the registry, or the file as given */
     bool is_listed;   /* one of several: options that it does not have are ignored */
 };
 /* Opens a registry name, or a program file: "-", or a name with a / or ending in .csv or .csv.gz.
+ * A file name may have words in braces (schedules/select/source.h).
  * PP_EINVAL with a suggestion for an unknown name. --dialect gives the letters of a file. */
 enum pp_status pp_subject_open(struct pp_arena *arena, const struct pp_request *request,
                                const char *name, struct pp_subject *subject, struct pp_error *err);
+/* Opens also a command, "!COMMAND" (schedules/select/source.h). Call it only with what the user has
+ * typed: a table or a saved report must not run commands. */
+enum pp_status pp_subject_open_typed(struct pp_arena *arena, const struct pp_request *request,
+                                     const char *name, struct pp_subject *subject,
+                                     struct pp_error *err);
+/* Cuts the first item off a comma list, and returns it; NULL at its end. A command is one item:
+ * its commas are its own, and only ",!" ends it, which begins another one. */
+char *pp_subject_next(char **list);
+bool pp_subject_has_command(const char *list);
 /* PP_EINVAL when --dialect is given and none of the subjects is a file. */
 enum pp_status pp_subjects_check_dialect(const struct pp_request *request,
                                          const struct pp_subject *subjects, int count,

@@ -2,6 +2,7 @@
 #include "sim/check/baseline.h"
 
 #include "core/text/file.h"
+#include "schedules/select/select.h"
 #include "sim/cli/cli.h"
 
 #include <string.h>
@@ -139,6 +140,12 @@ static enum pp_status add_inputs(struct words *w, json_t *inputs, struct pp_erro
             return pp_error_set(err, PP_EINVAL,
                                 "%s: inputs: '%s' is no option of a run in this version",
                                 w->json->name, name);
+        if (!strcmp(name, "schedule") && json_is_string(value) &&
+            pp_subject_has_command(json_string_value(value)))
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: inputs: its schedule is a command, and only a command line "
+                                "may name one; give --schedule",
+                                w->json->name);
         if (!strcmp(name, "require-fit")) /* changes an exit code alone */
             continue;
         const struct pp_option_value *of_preset =

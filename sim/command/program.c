@@ -4,6 +4,7 @@
 #include "sim/resolve/resolve.h"
 
 #include "core/text/output.h"
+#include "schedules/select/source.h"
 #include "schedules/verify/verify.h"
 
 #include <string.h>
@@ -178,6 +179,23 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_wish *
     return pp_output_commit(&output, err);
 }
 
+/* Reads a file, or the output of "!COMMAND". */
+static enum pp_status read_program(struct pp_arena *arena, const char *name,
+                                   const struct pp_wish *wish, struct pp_program **program,
+                                   struct pp_error *err)
+{
+    const enum pp_dialect dialect = (enum pp_dialect)wish->dialect;
+
+    if (!pp_source_is_command(name))
+        return pp_program_read(arena, name, dialect, program, err);
+    return pp_source_has_words(name)
+               ? pp_error_set(err, PP_EINVAL,
+                              "verify %s: a command to verify has no words in braces; write the "
+                              "numbers",
+                              name)
+               : pp_source_read(arena, name, dialect, program, err);
+}
+
 enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,
                                  struct pp_error *err)
 {
@@ -187,8 +205,7 @@ enum pp_status pp_command_verify(struct pp_arena *arena, const struct pp_wish *w
         const char *path = wish->request.flags->operands[i];
         struct pp_program *program;
         struct pp_error one = {0};
-        enum pp_status status =
-            pp_program_read(arena, path, (enum pp_dialect)wish->dialect, &program, &one);
+        enum pp_status status = read_program(arena, path, wish, &program, &one);
         if (status == PP_OK)
             status = pp_verify(program, NULL, &one);
         if (status == PP_OK) {

@@ -34,6 +34,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_wish 
         config->shape.ranks = base->layout.pp;
         config->shape.micro_batches = base->layout.micro_batches;
         PP_TRY(pp_schedule_check(subject->schedule, &config->shape, err));
+        config->layout.vp = config->shape.chunks;
     } else if (config->shape.ranks != base->layout.pp ||
                config->shape.micro_batches != base->layout.micro_batches) {
         return pp_error_set(err, PP_EINVAL,

@@ -6,10 +6,12 @@
 #include "sim/config/scale.h"
 #include "sim/resolve/resolve.h"
 
-/* Text such as "(D-1) / (N + D-1) (exact)". */
+/* Text such as "(D-1) / (N + D-1) (exact)"; NULL if there is none. */
 static const char *closed_form(struct pp_arena *arena, const struct pp_closed_form *form,
                                const char *unit)
 {
+    if (!form->text)
+        return NULL;
     return pp_arena_printf(arena, "%s%s (%s)", form->text, unit,
                            form->is_exact ? "exact" : "approximate");
 }
@@ -17,7 +19,7 @@ static const char *closed_form(struct pp_arena *arena, const struct pp_closed_fo
 /* Prints a row, if it has a text. */
 static void row(FILE *out, const char *label, const char *text)
 {
-    if (*text)
+    if (text && *text)
         pp_text_paragraph(out, 80, 13, label, text);
 }
 
@@ -84,7 +86,7 @@ static enum pp_status picture(struct pp_arena *arena, const struct pp_schedule *
 /* Prints one row of a table, if it has a text. Bars are escaped: they would end the cell. */
 static void cell_row(FILE *out, const char *label, const char *text)
 {
-    if (!*text)
+    if (!text || !*text)
         return;
     fprintf(out, "| %s | ", label);
     for (; *text; text++)

@@ -7,11 +7,8 @@
 
 const uint16_t *pp_config_ranks(struct pp_arena *arena, const struct pp_config *config)
 {
-    const struct pp_shape *shape = &config->shape;
-
     return config->file_program ? config->file_program->rank_of
-                                : pp_placement_make(arena, config->schedule->placement,
-                                                    shape->ranks, shape->chunks, shape->pipelines);
+                                : pp_schedule_ranks(arena, config->schedule, &config->shape);
 }
 
 struct pp_layout pp_config_unit_layout(const struct pp_shape *shape)

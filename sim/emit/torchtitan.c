@@ -15,7 +15,7 @@
 enum style { LOOP, VEE, OTHER };
 static enum style style_of(const struct pp_config *c)
 {
-    const uint16_t *rank_of = c->file_program ? c->file_program->rank_of : NULL;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const int ranks = c->shape.ranks, chunks = c->shape.chunks;
     const enum pp_placement_kind kind = c->schedule ? c->schedule->placement : PP_PLACE_FILE;
 
@@ -23,6 +23,7 @@ static enum style style_of(const struct pp_config *c)
         return VEE;
     if (kind != PP_PLACE_FILE)
         return kind == PP_PLACE_LOOP ? LOOP : OTHER;
+    const uint16_t *rank_of = pp_config_ranks(arena, c);
     bool is_loop = true, is_vee = chunks == 2;
     for (int s = 0; s < ranks * chunks; s++) {
         is_loop &= rank_of[s] == s % ranks;

@@ -160,8 +160,9 @@ static enum pp_status add_orders(struct pp_arena *arena, const struct pp_wish *w
 
     if (!subject->schedule)
         return pp_error_set(err, PP_EINVAL,
-                            "--schedule %s: a program file fixes its layout; plan chooses among "
-                            "schedules by name",
+                            "--schedule %s: one program fixes its layout; plan chooses among "
+                            "schedules by name, and texts with words such as {pp} and "
+                            "{micro_batches}",
                             subject->name);
     PP_TRY(pp_resolve_shape(wish, subject, &base, err));
     for (int i = 0; i < (chooses_chunks(subject->schedule) ? vp->count : 1); i++) {

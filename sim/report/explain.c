@@ -61,10 +61,24 @@ static void explain_choices(const struct pp_config *c, FILE *out)
               out);
 }
 
+static void explain_bubble(const struct pp_closed_form *form, const struct pp_shape *shape,
+                           FILE *out)
+{
+    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
+    const double value = form->value(shape, &unit, 0);
+
+    fprintf(out, "\n  closed-form bubble %s (%s)", form->text,
+            form->is_exact ? "exact" : "approximate");
+    if (isfinite(value))
+        fprintf(out, "\n    = %.2f %% here with B = 2F, equal stages and free communication",
+                100 * value);
+    else
+        fputs("\n    does not cover these sizes", out);
+}
+
 static void explain_schedule(const struct pp_result *r, FILE *out)
 {
     const struct pp_schedule *s = r->config.schedule;
-    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     if (!s) {
@@ -72,15 +86,11 @@ static void explain_schedule(const struct pp_result *r, FILE *out)
                 (unsigned long long)pp_program_hash(r->program));
         return;
     }
-    fprintf(out, "schedule\n  %s: %s\n  source: %s\n  closed-form bubble %s (%s)", s->name, s->rule,
-            s->source, s->bubble_frac.text, s->bubble_frac.is_exact ? "exact" : "approximate");
-    const double value =
-        s->bubble_frac.value ? s->bubble_frac.value(&r->config.shape, &unit, 0) : (double)NAN;
-    if (isfinite(value))
-        fprintf(out, "\n    = %.2f %% here with B = 2F, equal stages and free communication",
-                100 * value);
-    else
-        fputs("\n    does not cover these sizes", out);
+    fprintf(out, "schedule\n  %s: %s", s->name, s->rule);
+    if (s->source)
+        fprintf(out, "\n  source: %s", s->source);
+    if (s->bubble_frac.value)
+        explain_bubble(&s->bubble_frac, &r->config.shape, out);
     if (r->config.origin.trials)
         fprintf(out, "\n  %s", pp_text_trials(arena, &r->config));
     fprintf(out,

@@ -14,6 +14,7 @@ static enum pp_status check_shape(struct pp_config *config, int micro_batches, s
     shape.micro_batches = micro_batches;
     PP_TRY(pp_schedule_check(config->schedule, &shape, err));
     config->shape = shape;
+    config->layout.vp = shape.chunks;
     return PP_OK;
 }
 

@@ -106,7 +106,8 @@ static void each_pipeline(struct search *s, const struct pp_config *base, int gp
     for (int ranks = least; ranks <= rest && ranks <= 65535; ranks++) {
         if (rest % ranks || (pp && ranks != pp) || (dp && rest / ranks != dp))
             continue;
-        if (!pp && !dp && ranks * base->shape.chunks > most_stages(base))
+        const int stages = ranks * (base->shape.chunks ? base->shape.chunks : 1);
+        if (!pp && !dp && stages > most_stages(base))
             break;
         d.pp = ranks;
         d.dp = rest / ranks;

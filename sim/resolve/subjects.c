@@ -31,12 +31,9 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wi
         return PP_OK;
     }
     char *names = pp_arena_strdup(arena, text);
-    for (char *name = names, *next; name; name = next) {
-        next = strchr(name, ',');
-        if (next)
-            *next++ = '\0';
+    for (char *name; (name = pp_subject_next(&names)) != NULL;) {
         struct pp_subject *subject = PP_PUSH(arena, *subjects, *count, capacity);
-        PP_TRY(pp_subject_open(arena, &wish->request, name, subject, err));
+        PP_TRY(pp_subject_open_typed(arena, &wish->request, name, subject, err));
         for (int i = 0; i < *count - 1; i++)
             if (!strcmp((*subjects)[i].name, subject->name))
                 return pp_error_set(err, PP_EINVAL, "--schedule %s names %s twice", text,

@@ -65,7 +65,7 @@ static enum pp_status open_schedules(struct pp_arena *arena, struct pp_grid *gri
                 err, PP_EINVAL,
                 "--schedule -: a sweep that continues has to read its program again; give a file");
         struct pp_subject *subject = &grid->subjects[i];
-        PP_TRY(pp_subject_open(arena, &request, axis->values[i], subject, err));
+        PP_TRY(pp_subject_open_typed(arena, &request, axis->values[i], subject, err));
         subject->is_listed = grid->is_listed;
         axis->keys[i] = axis->values[i] = axis->read[i].text = subject->name;
     }

@@ -27,7 +27,7 @@ static enum pp_status add_schedules(struct pp_arena *arena, const char *typed, c
 {
     char *names = pp_arena_strdup(arena, text);
 
-    for (char *name; (name = strsep(&names, ",")) != NULL;) {
+    for (char *name; (name = pp_subject_next(&names)) != NULL;) {
         if (!*name)
             return pp_error_set(err, PP_EINVAL, "%s %s: an item of the list is empty", typed, text);
         if (strcmp(name, "all") != 0)
@@ -190,9 +190,9 @@ static enum pp_status subject_of(struct pp_arena *arena, const struct pp_grid *g
     const struct pp_grid_axis *dialects = pp_grid_axis(grid, "dialect");
 
     *subject = *opened_subject(grid, point);
-    if (!subject->file || !dialects || dialects->count == 1)
+    if ((subject->schedule && !subject->schedule->programs) || !dialects || dialects->count == 1)
         return PP_OK;
-    PP_TRY(pp_subject_open(arena, &wish->request, subject->name, subject, err));
+    PP_TRY(pp_subject_open_typed(arena, &wish->request, subject->name, subject, err));
     subject->is_listed = grid->is_listed;
     return PP_OK;
 }

@@ -1,0 +1,91 @@
+# Schedules whose programs come from a command or from a file for each shape.
+$ pipesim --schedule 'gpipe,!python3 python/examples/ffbb.py {pp} {micro_batches}' --pp 4 --micro-batches 8 --unit F=1,B=2
+> pipesim 0.1.0  2 schedules, 4 ranks, 8 micro-batches
+>   units: F 1 B 2 C 0 for a micro-batch on a rank
+>   peak activations: in micro-batches of a rank
+>
+>    #  schedule          VP          step     bubble  span idle  peak activ.
+>    1  gpipe              1      33 units    27.27 %    27.27 %            8
+>    1  !python3 python/examples/ffbb.py {pp} {micro_batches}   1      33 units    27.27 %    27.27 %            8
+$ pipesim program --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --pp 2 --micro-batches 2 --compute
+> 0F0,0F1,0B0,0B1
+> 1F0,1F1,1B0,1B1
+$ pipesim program --schedule zbv --pp 2 --micro-batches 4 --compute > mine-2-4.csv
+$ pipesim program --schedule zbv --pp 2 --micro-batches 8 --compute > mine-2-8.csv
+$ pipesim sweep --schedule 'mine-{pp}-{micro_batches}.csv,zbv' --pp 2 --micro-batches 4,8,16 --unit F=1,I=1,W=1 -o sweep.csv 2>/dev/null
+$ cut -d, -f 2,13,18- sweep.csv | grep refused; pipesim plot sweep.csv -x micro_batches -y iteration_s --where status=ok -o sweep.svg && ls sweep.svg
+> sweep.svg
+! note: iteration_s over micro_batches by schedule (other columns: -x, -y, --by)
+$ pipesim sweep --schedule '!echo >>runs; python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-8b --gpus 16 --pp 2,4 --micro-batches 8,16 --tp 1,2 --jobs 2 -o - | wc -l
+> 9
+$ wc -l <runs
+> 4
+$ pipesim plan --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-8b --gpus 16 --tp 2 --pp 4 --cp 1 --gbs 64 --mbs 1 --zero 1 --recompute none --json | grep '"schedule"\|"choose"'
+>   "schedule": "!python3 python/examples/ffbb.py {pp} {micro_batches}",
+>   "choose": "pipesim --model llama3-8b --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --gpus 16 --tp 2 --pp 4 --mbs 1 --gbs 64 --zero 1 --recompute none",
+>     "schedule": "!python3 python/examples/ffbb.py {pp} {micro_batches}",
+>     "schedule": "!python3 python/examples/ffbb.py {pp} {micro_batches}",
+>       "schedule": "1f1b",
+>       "schedule": "!python3 python/examples/ffbb.py {pp} {micro_batches}",
+$ pipeexec --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --np 2 --micro-batches 4 --steps 1 | grep -A1 check
+>   check      gradients of the first step equal those of training on one rank to
+>              the bit (1,660,160 elements)
+$ pipesim verify '!python3 python/examples/ffbb.py 4 8' '!python3 python/examples/ffbb.py {pp} 8'
+> !python3 python/examples/ffbb.py 4 8: legal: 4 ranks, 4 stages, 8 micro-batches, 64 instructions
+! pipesim: error: verify !python3 python/examples/ffbb.py {pp} 8: a command to verify has no words in braces; write the numbers
+= 2
+$ pipesim --schedule '!awk -v p={pp} "BEGIN { x = \"{pp}\"; print \"0F0,0B0\" }"' --pp 1 --micro-batches 1 --unit F=1,B=2 | grep step
+>   step               3 units   first start to last end
+# --- what is wrong, and with which command
+$ pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --pp 4 --micro-batches 7 --unit F=1,B=2
+! pipesim: error: the command 'python3 python/examples/ffbb.py 4 7' has ended with exit code 1
+!   7 micro-batches are odd; nearest: 8
+= 2
+$ pipesim --schedule '!gen {pp} {n} ${micro}' --pp 4 --micro-batches 8 --unit F=1,B=2
+! pipesim: error: --schedule '!gen {pp} {n} ${micro}': {n} is unknown; known words: {pp} {vp} {micro_batches} {splits} {pipelines} {depth_first} {bfs_backward} {concat} {group} {extra_warmup} {max_activations}
+= 2
+$ pipesim --schedule '!no-such-program {pp}' --pp 4 --micro-batches 8 --unit F=1,B=2
+! pipesim: error: the command 'no-such-program 4' has ended with exit code 127
+!   sh: ...
+= 1
+$ pipesim --schedule '!printf "0F0,0B0\n1F0,xx\n" # {pp}' --pp 2 --micro-batches 1 --unit F=1,B=2
+! pipesim: error: !printf "0F0,0B0\n1F0,xx\n" # 2:2:2: 'xx': expected a number (stage)
+= 4
+$ pipesim --schedule '!printf "0F0,0F1,0B0,0B1\n1B0,1F0,1F1,1B1\n" # {pp}' --pp 2 --micro-batches 2 --unit F=1,B=2
+! pipesim: error: !printf "0F0,0F1,0B0,0B1\n1B0,1F0,1F1,1B1\n" # 2: DEADLOCK after 2 of 8 instructions
+!   rank 1 line 2 col 1: 1B0 waits for 1F0 on itself: 1B0 is listed before 1F0
+!   also stuck: rank 0
+!   fix: move 1F0 before 1B0 on rank 1
+! rank 0 | 0F0   0F1 0B0 0B1
+! rank 1 | [1B0] 1F0 1F1 1B1
+= 4
+$ pipesim --schedule '!true {pp}' --pp 2 --micro-batches 2 --unit F=1,B=2
+! pipesim: error: !true 2: no ranks: expected one row of cells like 0F0,0B0 per rank
+= 4
+$ pipesim --schedule '!python3 python/examples/ffbb.py {pp} 8' --pp 2 --micro-batches 4 --unit F=1,B=2
+! pipesim: error: --micro-batches 4 contradicts the program of '!python3 python/examples/ffbb.py 2 8', which has 8; {micro_batches} in its text gives it the number
+= 2
+$ pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --pp 2 --vp 2 --micro-batches 4 --unit F=1,B=2
+! pipesim: error: --vp 2 contradicts the program of '!python3 python/examples/ffbb.py 2 4', which has 1; {vp} in its text gives it the number
+= 2
+$ pipesim --schedule '!pipesim program --schedule 1f1b --pp {pp} --micro-batches {micro_batches}' --pp 2 --micro-batches 4 --unit F=1,B=2
+! pipesim: error: !pipesim program --schedule 1f1b --pp 2 --micro-batches 4: the program has more than F, B, I and W; a text with words gives compute-only programs, and one without words may give any
+= 4
+$ pipesim --schedule '!pipesim program --schedule 1f1b --pp 2 --micro-batches 4' --gpus 2 --model gpt2 --no-alternatives | grep iteration
+>   iteration          18.1 ms   227k tokens/s, 113k tokens/s/GPU
+$ pipesim plan --schedule '!python3 python/examples/ffbb.py 4 8' --gpus 8
+! pipesim: error: --schedule !python3 python/examples/ffbb.py 4 8: one program fixes its layout; plan chooses among schedules by name, and texts with words such as {pp} and {micro_batches}
+= 2
+$ pipesim --schedule 'mine-{pp}-{micro_batches}.csv' --pp 4 --micro-batches 8 --unit F=1,B=2
+! pipesim: error: cannot open mine-4-8.csv: No such file or directory
+= 1
+# --- other text than that of the command line runs nothing
+$ pipesim --schedule '!touch ran; pipesim program --schedule 1f1b --pp 2 --micro-batches 4 --compute # {pp}' --pp 2 --micro-batches 4 --unit F=1,B=2 --json > saved.json; rm ran
+$ pipesim check saved.json
+! pipesim: error: saved.json: inputs: its schedule is a command, and only a command line may name one; give --schedule
+= 2
+$ pipesim --from saved.json
+! pipesim: error: saved.json: inputs: its schedule is a command, and only a command line may name one; give --schedule
+= 2
+$ ls ran 2>/dev/null
+= 2
