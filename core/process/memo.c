@@ -1,4 +1,4 @@
-/* Texts by name in a file in memory, behind locks of its bytes. */
+/* Texts by name in a file in memory; locks of single bytes guard it. */
 #define _GNU_SOURCE /* memfd_create */
 #include "core/process/memo.h"
 
