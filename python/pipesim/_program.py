@@ -68,18 +68,18 @@ def arguments(options: dict) -> List[str]:
     return words
 
 
-def call(words: Sequence[str], stdin: Optional[str] = None, is_ok=(0,)) -> str:
-    """Runs the program; returns its stdout. Raises Error for other exit codes than `is_ok`."""
+def call(words: Sequence[str], warns: bool = True) -> str:
+    """Runs the program; returns its stdout. Raises Error for an exit code that is not 0."""
     command = [program(), *words]
-    done = subprocess.run(command, input=stdin if stdin is not None else "", text=True,
-                          encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, text=True, encoding="utf-8",
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     messages = done.stderr.strip()
-    if done.returncode not in is_ok:
+    if done.returncode:
         mark = "pipesim: error: "
         message = messages[messages.index(mark) + len(mark):] if mark in messages else messages
         raise Error(message or f"ended with {done.returncode}", done.returncode, command)
     for line in messages.splitlines():
-        if "warning:" in line:
+        if warns and "warning:" in line:
             warnings.warn(line.split("warning:", 1)[1].strip(), stacklevel=4)
     return done.stdout
 

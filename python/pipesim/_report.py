@@ -153,7 +153,7 @@ def run(**options: Any) -> Union[Report, Comparison]:
     `no_alternatives=True`, `schedule=["1f1b", "zbv"]`. Raises pipesim.Error for refused input.
     """
     words = ["run", *arguments(options)]
-    figures = json.loads(call([*words, "--json"], is_ok=(0,)))
+    figures = json.loads(call([*words, "--json"]))
     if "runs" in figures:
         return Comparison(figures, words, options)
     return Report(figures, words)
