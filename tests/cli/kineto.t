@@ -172,12 +172,12 @@ $ run='pipesim --schedule 1f1b --model gpt2 --gpus 2 --tp 1 --pp 2 --micro-batch
 # Pictures of the run, alone and below the predicted one.
 $ pipesim plot plain | head -7
 > step 3 of 3
-> P0 |F0 F1 F2 F3  .  .  .  .  .  .  .  .  .  .  .  .  . B0 b0  .  .  .  .  . ...
-> P1 | . F0 F1 F2  .  .  .  .  .  .  .  .  .  .  . B0 b0 F3  .  .  .  .  . B1 ...
-> P2 | .  . F0 F1  .  .  .  .  .  .  .  . B0 b0 b0 F2  .  .  .  .  . B1 b1 F3 ...
-> P3 | .  .  . F0 f0 f0 f0 B0 b0 b0 b0 b0 F1 f1 f1 B1 b1 b1 b1 b1 b1 F2 f2 f2 ...
-> ... 26 more columns
-> one column = 299 us, 50 columns in all
+> the whole step
+> P0 |FFFF.............BB......bBb.......BB.......BB.bBB|
+> P1 |.FfF..........bB#f.....bB........Bb......bBBb.....|
+> P2 |..FF........bB#f.....BBF......bBb......bBB........|
+> P3 |...fFF#BBBBB#FF#BBBBBFFF#BBBBB#FF#BBBBB........bBb|
+> one character = 301 us; F forward, B backward, # both,
 $ pipesim plot m.csv plain -o two.gp && grep -c . two.gp >log; pipesim plot plain --kind memory
 ! pipesim: error: --kind memory is drawn from a sweep, but plain is a trace; from that: timeline, memory-time
 = 2
@@ -253,11 +253,11 @@ $ run='pipesim --model gpt2 --mbs 2 --seq 512 --tp 1 --dp 1 --engine dag --no-al
 >   note     3 kinds of stages cannot separate 4 parts, so the rest is divided by
 >            flops; an interleaved schedule, or another --np, gives other stages
 >   next     pipesim --cost cost.json --schedule 1f1b --pp 8 --micro-batches 8
->   iteration          32.0 ms   256k tokens/s, 128k tokens/s/GPU
+>   iteration      32.0 ms +-2 %   256k tokens/s, 128k tokens/s/GPU; p90 14 %
 >   iteration          32.1 ms   255k tokens/s, 128k tokens/s/GPU
->   iteration          25.3 ms   324k tokens/s, 81.0k tokens/s/GPU
+>   iteration      25.3 ms +-2 %   324k tokens/s, 81.0k tokens/s/GPU; p90 14 %
 >   iteration          25.3 ms   323k tokens/s, 80.9k tokens/s/GPU
->   iteration          23.3 ms   352k tokens/s, 88.0k tokens/s/GPU
+>   iteration      23.3 ms +-2 %   352k tokens/s, 88.0k tokens/s/GPU; p90 14 %
 >   iteration          23.3 ms   351k tokens/s, 87.9k tokens/s/GPU
 # A host's profiles have no messages: which input is needed in addition, and that it is enough.
 $ run='pipesim --schedule 1f1b --pp 4 --micro-batches 4 --no-alternatives --cost host.json'; for log in "" "--nccl-tests tests/data/topology/sendrecv_node.log"; do pipesim calibrate what=host --model gpt2 --mbs 1 -o host.json $log | sed -n '/^  next/,$p'; $run | grep iteration; done
