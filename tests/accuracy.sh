@@ -3,7 +3,7 @@
 # today.
 #
 #   accuracy.sh PIPESIM        UPDATE=1 writes both anew: minutes, as constants are fitted without
-#                              each family in turn. UPDATE=rows writes sim/error/rows.h alone
+#                              each family in turn. UPDATE=rows writes the tables of sim/error alone
 set -euo pipefail
 pipesim=$(realpath "$1")
 cd "$(dirname "$0")/.."
@@ -14,9 +14,11 @@ trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C
 
 "$pipesim" validate tests/published/*.csv --markdown -o "$scratch/rows.csv" >"$scratch/page"
-awk -f tests/error_rows.awk "$scratch/rows.csv" >"$scratch/table"
+awk -f tests/csv.awk -f tests/error_rows.awk "$scratch/rows.csv" >"$scratch/table"
+awk -f tests/csv.awk -f tests/mfu_rows.awk "$scratch/rows.csv" >"$scratch/mfus"
 if [[ ${UPDATE:-} ]]; then
     cp "$scratch/table" "$table"
+    cp "$scratch/mfus" sim/error/mfus.h
     [[ $UPDATE == rows ]] && exit
     "$pipesim" validate tests/published/*.csv --refit --markdown >"$scratch/page"
     cp "$scratch/page" "$page"
@@ -67,6 +69,11 @@ if ! awk '
         END { exit bad > 0 || FNR != lines || lines < 40 }' "$scratch/kept" "$scratch/now"; then
     echo "$page is not of today; UPDATE=1 tests/accuracy.sh PIPESIM writes it anew"
     diff "$scratch/kept" "$scratch/now" || true
+    exit 1
+fi
+
+if ! diff sim/error/mfus.h "$scratch/mfus"; then
+    echo "sim/error/mfus.h is not of today; UPDATE=rows tests/accuracy.sh PIPESIM writes it anew"
     exit 1
 fi
 

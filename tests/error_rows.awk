@@ -1,24 +1,5 @@
-# Writes sim/error/rows.h from the rows that `pipesim validate -o` wrote.
-# Splits a line of CSV into cell[1..].
-function split_csv(text,    n, field) {
-    for (n = 0; text != "" || n == 0; ) {
-        if (match(text, /^"([^"]|"")*"/)) {
-            field = substr(text, 2, RLENGTH - 2)
-            gsub(/""/, "\"", field)
-        } else {
-            match(text, /^[^,]*/)
-            field = substr(text, 1, RLENGTH)
-        }
-        cells[++n] = field
-        text = substr(text, RLENGTH + 2)
-    }
-}
-{ split("", cells); split_csv($0) }
-NR == 1 {
-    for (i in cells) column[cells[i]] = i
-    next
-}
-function cell(name) { return cells[column[name]] }
+# Writes sim/error/rows.h from the rows that `pipesim validate -o` wrote:
+# awk -f tests/csv.awk -f tests/error_rows.awk.
 # Puts one error into its group.
 function put(kind, error,    key) {
     if (error == "") return

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Members without figures of the run: host, options, remarks, errors of other runs. */
-static const char *const LEFT_OUT[] = {"meta", "inputs", "notes", "error", NULL};
+static const char *const LEFT_OUT[] = {"meta", "inputs", "notes", "error", "published_mfu", NULL};
 /* Keys that identify an element of a list; other elements are known by their place. */
 static const char *const IDENTITIES[] = {"schedule", "rank", "name", NULL};
 /* Seconds that are parts of the step; other seconds are measured against themselves. */

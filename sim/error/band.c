@@ -172,8 +172,7 @@ static bool is_within(double x, double y, double factor)
     return x <= y * factor && y <= x * factor;
 }
 
-/* Returns the preset that the device is, or nearly is; NULL for a device of the user's. */
-static const struct pp_device *known_device(const struct pp_device *device)
+const struct pp_device *pp_error_device(const struct pp_device *device)
 {
     for (const struct pp_device *d = pp_device_presets; d->name; d++)
         if (!strcmp(d->name, device->name) &&
@@ -196,7 +195,7 @@ struct pp_error_bands pp_error_bands_of(struct pp_arena *arena, const struct pp_
         bands.missing = "unit costs are the user's";
     else if (config->cost)
         bands.missing = "costs are measured; their error is not known here";
-    else if (!(known = known_device(device)))
+    else if (!(known = pp_error_device(device)))
         bands.missing = "no published run is of this device";
     if (bands.missing)
         return bands;

@@ -31,3 +31,5 @@ struct pp_error_bands {
  * costs (--cost), nor for a device unlike its preset. Its peak then differs by more than a factor
  * of 1.25, or its memory bandwidth by more than 1.5. */
 struct pp_error_bands pp_error_bands_of(struct pp_arena *arena, const struct pp_config *config);
+/* Returns the preset that the device is, or nearly is; NULL for a device of the user's. */
+const struct pp_device *pp_error_device(const struct pp_device *device);

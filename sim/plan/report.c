@@ -3,6 +3,7 @@
 #include "core/text/terminal.h"
 #include "core/units.h"
 #include "sim/config/price.h"
+#include "sim/error/best.h"
 #include "sim/plan/search.h"
 #include "sim/report/text.h"
 
@@ -156,6 +157,11 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
                         pp_units_print_count((int64_t)best->outcome.tokens_per_s_per_gpu, tokens),
                         best->is_simulated ? search->space.fixed.engine->name : "dag",
                         price_text(arena, search, best)));
+    const char *above = pp_best_mfu_text(arena, &search->space.fixed, best->outcome.mfu);
+    if (above)
+        pp_text_paragraph(
+            out, WIDTH, INDENT, "MFU",
+            pp_arena_printf(arena, "that of #1, %.1f~%%, is %s", 100 * best->outcome.mfu, above));
     pp_text_paragraph(out, WIDTH, INDENT, "choose",
                       pp_search_command(arena, &search->space, best->point));
     if (search->ties < 2)

@@ -210,6 +210,10 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
     }
     json_object_set_new(o, "best",
                         search->count ? row_json(search, &search->rows[0]) : json_null());
+    json_object_set_new(o, "published_mfu",
+                        search->count
+                            ? pp_published_mfu_json(&s->fixed, search->rows[0].outcome.mfu)
+                            : json_null());
     json_object_set_new(o, "nearest", nearest_json(arena, search));
     json_object_set_new(o, "sensitivity", flips_json(search));
     json_object_set_new(o, "published", published_json(search));

@@ -1,6 +1,7 @@
 /* The error of a prediction, as published runs like it have it. */
 #include "core/text/json_write.h"
 #include "sim/error/band.h"
+#include "sim/error/best.h"
 #include "sim/report/lines.h"
 
 static void put_band(json_t *o, const struct pp_error_band *band, const char *const keys[4])
@@ -37,4 +38,16 @@ const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config
         memory = pp_arena_printf(arena, ", memory's %.0f~%%", 100 * bands.memory.p90_frac);
     return pp_arena_printf(arena, "median of %d published runs like this (%s); p90~%.0f~%%%s",
                            bands.step.rows, bands.step.like, 100 * bands.step.p90_frac, memory);
+}
+
+json_t *pp_published_mfu_json(const struct pp_config *config, double mfu)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_best_mfu *best = pp_best_mfu_of(config);
+
+    if (!best)
+        return json_null();
+    return json_pack("{ss ss si sf ss sb}", "device", best->device, "precision", best->precision,
+                     "runs", best->runs, "best_frac", best->mfu_frac, "id", best->id, "is_exceeded",
+                     pp_best_mfu_text(arena, config, mfu) != NULL);
 }

@@ -260,6 +260,7 @@ static json_t *report_json(const struct pp_result *r)
     put_model_fields(o, r);
     put_price(o, r);
     json_object_set_new(o, "error", pp_error_json(&r->config));
+    json_object_set_new(o, "published_mfu", pp_published_mfu_json(&r->config, r->mfu));
     if (r->oom)
         pp_oom_json(r->oom, o);
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);

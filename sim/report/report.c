@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/config/tiers.h"
+#include "sim/error/best.h"
 #include "sim/report/lines.h"
 
 #include <math.h>
@@ -221,6 +222,10 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
         pp_oom_print(r, page.width, out);
     pp_report_others(others, out);
     fputc('\n', out);
+    const char *above = pp_best_mfu_text(arena, &r->config, r->mfu);
+    if (above)
+        paragraph(&page, "note",
+                  pp_arena_printf(arena, "an MFU of %.1f~%% is %s", 100 * r->mfu, above));
     paragraph(&page, "note", pp_report_advice(arena, r, others));
     print_footer(&page);
 }

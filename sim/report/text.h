@@ -59,5 +59,7 @@ json_t *pp_report_parts_json(const double parts[PP_TIME_PARTS]);
 /* Errors of published runs like this one as an object of the JSON reports; all null if the runs are
  * too few. */
 json_t *pp_error_json(const struct pp_config *config);
+/* Highest published MFU on the device as an object, and whether `mfu` is above it; or null. */
+json_t *pp_published_mfu_json(const struct pp_config *config, double mfu);
 /* Difference of two step times that analytic costs cannot tell apart. */
 #define PP_TIE_FRAC 0.01

@@ -41,14 +41,17 @@ static const char *truth(bool value)
     return value ? "true" : "false";
 }
 
-/* Puts the criteria of runs that are alike (sim/error/band.h). */
+/* Puts the criteria of runs that are alike, and the published MFU (sim/error). */
 static void put_likeness(const struct pp_validation_row *row, FILE *out)
 {
     if (row->skipped)
-        fputs(",,,\n", out);
+        fputs(",,,,", out);
     else
-        fprintf(out, "%s,%d,%s,%s\n", row->precision, row->pp, truth(row->is_multi_node),
+        fprintf(out, "%s,%d,%s,%s,", row->precision, row->pp, truth(row->is_multi_node),
                 truth(row->is_mixture));
+    if (isfinite(row->mfu))
+        fprintf(out, "%.17g", row->mfu);
+    fputc('\n', out);
 }
 
 void pp_validation_csv(const struct pp_validation *v, FILE *out)
@@ -56,7 +59,7 @@ void pp_validation_csv(const struct pp_validation *v, FILE *out)
     fputs("id,family,device,schedule,framework,complete,", out);
     for (int k = 0; k < FIGURES; k++)
         fprintf(out, "%s,", KEYS[k]);
-    fputs("skipped,refused,source,precision,pp,multi_node,experts\n", out);
+    fputs("skipped,refused,source,precision,pp,multi_node,experts,published_mfu\n", out);
     for (int i = 0; i < v->count; i++) {
         const struct pp_validation_row *row = &v->rows[i];
         double figures[FIGURES];

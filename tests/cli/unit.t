@@ -119,6 +119,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >     "mem_rows": null,
 >     "mem_like": null
 >   },
+>   "published_mfu": null,
 >   "exposed_comm_frac": 0.0,
 >   "time_frac": {
 >     "forward": 0.24242424242424243,
