@@ -62,6 +62,7 @@ struct pp_cost_inputs {
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
                       * device of a tensor-parallel group, which all-reduces instead */
     double ep_overlap_frac; /* share of expert exchanges that overlaps with other compute */
+    double ep_share_frac;   /* share of the multiprocessors that overlapping exchanges keep */
     bool is_sent_once; /* a token goes once to each node that has some of its experts, and is spread
                           there. Otherwise each of its copies is sent by itself */
     double capacity_factor; /* tokens that an expert computes per token sent to it; 0 = 1 */

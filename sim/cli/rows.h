@@ -151,6 +151,9 @@ PP_ROW_FRAC(memory_margin, "FRAC", G_STATE, RUN, .default_text = PP_MEMORY_MARGI
 
 PP_ROW_FRAC(ep_overlap, "FRAC", G_COMM, RUN, .default_text = "0",
     .help = "Share of the experts' all-to-all that compute of other tokens hides, e.g. 80%.")
+PP_ROW_FRAC(ep_share, "FRAC", G_COMM, RUN, .default_text = "0",
+    .help = "Share of the multiprocessors that the experts' all-to-all keeps. Products are slower "
+            "by it. DeepSeek-V3 gave 20 of 132, 15%.")
 PP_ROW_CHOICE(ep_dispatch, "HOW", "each|once", G_COMM, RUN, .default_text = "each",
     .help = "How tokens reach their experts. each: one copy for each expert. once: one copy for "
             "each node that has some of the token's experts, and one there for each such device "

@@ -8,6 +8,7 @@ static enum pp_status refuse_dense(const struct pp_wish *wish, const struct pp_c
     const struct pp_given *refused = wish->ep != 1                ? &wish->given.ep
                                      : wish->etp                  ? &wish->given.etp
                                      : wish->ep_overlap != 0      ? &wish->given.ep_overlap
+                                     : wish->ep_share != 0        ? &wish->given.ep_share
                                      : wish->capacity_factor != 1 ? &wish->given.capacity_factor
                                      : wish->ep_dispatch          ? &wish->given.ep_dispatch
                                                                   : NULL;
@@ -26,11 +27,15 @@ enum pp_status pp_resolve_exchanges(const struct pp_wish *wish, struct pp_config
     if (config->model.experts.count == 0)
         return refuse_dense(wish, config, err);
     config->costs.ep_overlap_frac = wish->ep_overlap;
+    config->costs.ep_share_frac = wish->ep_share;
     config->costs.is_sent_once = wish->ep_dispatch == 1;
     config->costs.capacity_factor = wish->capacity_factor;
     if (config->costs.ep_overlap_frac > 1)
         return pp_error_set(err, PP_EINVAL, "%s: expected at most 1 (100 %%)",
                             wish->given.ep_overlap.typed);
+    if (config->costs.ep_share_frac >= 1)
+        return pp_error_set(err, PP_EINVAL, "%s: expected less than 1 (100 %%)",
+                            wish->given.ep_share.typed);
     if (config->costs.capacity_factor <= 0 || config->costs.capacity_factor > MAX_CAPACITY)
         return pp_error_set(err, PP_EINVAL, "%s: expected more than 0, at most %d",
                             wish->given.capacity_factor.typed, MAX_CAPACITY);

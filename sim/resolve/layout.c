@@ -160,6 +160,7 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                           .recompute = config->costs.recompute,
                                           .again = config->costs.again,
                                           .ep_overlap_frac = config->costs.ep_overlap_frac,
+                                          .ep_share_frac = config->costs.ep_share_frac,
                                           .capacity_factor = config->costs.capacity_factor,
                                           .is_sent_once = config->costs.is_sent_once,
                                           .intra_factor = config->costs.intra_factor,

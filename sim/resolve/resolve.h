@@ -58,7 +58,8 @@ enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *c
 /* Resolves config->wanted into checked meshes of the replicas of this layout and schedule. */
 enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err);
-/* Resolves --ep-overlap and --capacity-factor; PP_EINVAL for such options of a dense model. */
+/* Resolves --ep-overlap, --ep-share and --capacity-factor; PP_EINVAL for such options of a dense
+ * model. */
 enum pp_status pp_resolve_exchanges(const struct pp_wish *wish, struct pp_config *config,
                                     struct pp_error *err);
 /* Resolves --etp. PP_EINVAL if ep devices cannot share the experts; it names nearest degrees. */

@@ -65,10 +65,24 @@ static double shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kin
     return all_tp_s - fmax(asked_s, pass == PP_PASS_I ? async_s(in, kind, work, all_tp_s) : 0);
 }
 
+/* Products of a block of experts, without the multiprocessors that its exchanges keep. */
+static struct pp_compute with_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                        struct pp_compute compute)
+{
+    const double slower_s = kind == PP_LAYER_MOE && in->layout.ep > 1
+                                ? compute.matrix_s * in->ep_share_frac / (1 - in->ep_share_frac)
+                                : 0;
+
+    compute.s += slower_s;
+    compute.matrix_s += slower_s;
+    return compute;
+}
+
 struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work, enum pp_pass pass)
 {
-    const struct pp_compute compute = pp_analytic_layer(in, kind, work, pass);
+    const struct pp_compute compute =
+        with_exchanges(in, kind, pp_analytic_layer(in, kind, work, pass));
     const double tp_s = shown_tp_s(in, kind, work, pass, compute.matrix_s);
     const double cp_s = has_attention(kind) ? pp_analytic_cp_s(in, work, pass) : 0;
     const double all_ep_s = pp_analytic_ep_s(in, kind, work, pass);

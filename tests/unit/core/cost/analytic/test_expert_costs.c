@@ -174,6 +174,32 @@ Test(expert_costs, overlap_hides_its_share)
     cr_assert_leq(llabs(all.ps - quarter.ps - (all.ep_ps - quarter.ep_ps)), 2);
 }
 
+/* Products take 1 / (1 - share) of their time, everything else takes the same. */
+Test(expert_costs, exchanges_keep_their_share_of_the_device)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, mixtral, &model, &cluster);
+
+    in.layout.ep = 8;
+    const struct pp_layer_work work = pp_analytic_work(&in, 0);
+    for (int pass = 0; pass <= PP_PASS_W; pass++) {
+        in.ep_share_frac = 0;
+        const double matrix_s =
+            pp_analytic_layer(&in, PP_LAYER_MOE, work, (enum pp_pass)pass).matrix_s;
+        const double whole_s = pp_analytic_layer_sum(&in, PP_LAYER_MOE, work, (enum pp_pass)pass).s;
+        in.ep_share_frac = 0.2;
+        const double shared_s =
+            pp_analytic_layer_sum(&in, PP_LAYER_MOE, work, (enum pp_pass)pass).s;
+        cr_assert_gt(matrix_s, 0);
+        cr_assert_float_eq(shared_s - whole_s, 0.25 * matrix_s, 1e-12);
+    }
+    const double dense_s = pp_analytic_layer_sum(&in, PP_LAYER_BLOCK, work, PP_PASS_F).s;
+    in.ep_share_frac = 0;
+    cr_assert_eq(pp_analytic_layer_sum(&in, PP_LAYER_BLOCK, work, PP_PASS_F).s, dense_s);
+}
+
 /* Places that a token's experts lie in, by trying all choices of experts. */
 static double places_by_trial(int experts, int chosen, int places, int groups, int limit)
 {
