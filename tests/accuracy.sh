@@ -32,6 +32,20 @@ if [[ -z $median ]] || ! "$pipesim" --help | tr -s ' \n' ' ' | grep -Eq -e "--me
     exit 1
 fi
 
+# Published layouts of a plan (sim/plan/recipes.c) have the steps of their rows.
+cat sim/plan/recipes.c tests/published/measurements.csv | awk '
+    / schedule / { next }
+    /^    [{]"/ {
+        n = split($0, part, /, */)
+        gsub(/"/, "", part[n - 3]); sub(/}/, "", part[n - 1])
+        recipes++; step[part[n - 3]] = part[n - 2]; next
+    }
+    { id = $0; sub(/,.*/, "", id) }
+    id in step && (step[id] == 0 || index($0, "," step[id] ",")) { found[id] = 1 }
+    END { for (id in found) n_found++
+          for (id in step) n_ids++
+          if (recipes < 20 || n_found != n_ids) { print "sim/plan/recipes.c: a row of tests/published has another step"; exit 1 } }'
+
 # The page without what only a refit can tell: its rows, its columns, the words about it.
 built_in() {
     awk -F' [|] ' '

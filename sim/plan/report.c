@@ -325,14 +325,19 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
             arena, "%s chose TP~%d, PP~%d, CP~%d, EP~%d, VP~%s, MBS~%d, %s on %s~%s: ", r->source,
             r->tp, r->pp, r->cp, r->ep, number(arena, r->vp, 0), r->mbs, r->schedule,
             count_of(arena, r->gpus), r->device);
+        if (r->step_s > 0)
+            text = pp_arena_printf(arena, "%s%s a step there (%s~tokens/s/GPU); ", text,
+                                   pp_units_print(r->step_s, PP_UNIT_SECONDS, step),
+                                   count_of(arena, (int64_t)r->tokens_per_s_per_gpu));
         if (p->point < 0)
             text = pp_arena_printf(arena, "%snot among the layouts of this search", text);
         else if (!p->outcome.fits)
             text = pp_arena_printf(arena, "%sneeds %.1f~GiB here", text,
                                    p->outcome.peak_bytes / PP_GIB);
         else
-            text = pp_arena_printf(arena, "%s%s and %.1f~GiB here", text,
+            text = pp_arena_printf(arena, "%shere %s (%s), %.1f~GiB", text,
                                    pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
+                                   count_of(arena, (int64_t)p->outcome.tokens_per_s_per_gpu),
                                    p->outcome.peak_bytes / PP_GIB);
         if (p->outcome.fits && search->count)
             text = pp_arena_printf(

@@ -183,6 +183,8 @@ struct pp_search_recipe {
     const char *model, *source, *device;
     int gpus, tp, pp, cp, ep, vp, mbs; /* vp: 0 = the schedule's own */
     const char *schedule;
+    const char *id;                      /* row of tests/published */
+    double step_s, tokens_per_s_per_gpu; /* published; 0 = not stated */
 };
 enum { PP_SEARCH_PUBLISHED = 3 };
 struct pp_search_published {

@@ -88,7 +88,8 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
 >   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: 1.79 s and 41.3 GiB here, +6.1 % to #1
+>              8 h100: 3.89 s a step there (16,847 tokens/s/GPU); here 1.79 s
+>              (4,569), 41.3 GiB, +6.1 % to #1
 >   illegal    124 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
 >              is not a multiple of dp * mbs = 16 * 8 = 128; nearest: 128
 >   illegal    116 by their schedules (dualpipe 56, dualpipev 56, gems 4), such as
@@ -102,7 +103,8 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --sche
 >   sensitive  #1 stays best with half and twice of network, links of a node,
 >              device memory and device FLOP/s
 >   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: not among the layouts of this search
+>              8 h100: 3.89 s a step there (16,847 tokens/s/GPU); not among the
+>              layouts of this search
 # Nothing fits: what needs least.
 $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n +5
 >              bounds), 480 illegal
@@ -114,11 +116,14 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >              --recompute full
 >   fits with  --gpus 96 --tp 8 --pp 12                      74.4  GiB     318 s
 >   published  Megatron-Bridge 25.09 chose TP 8, PP 8, CP 2, EP 1, VP 8, MBS 1,
->              interleaved on 1,024 h100: not among the layouts of this search
+>              interleaved on 1,024 h100: 13.6 s a step there (302 tokens/s/GPU);
+>              not among the layouts of this search
 >   published  Megatron-Bridge 25.11 chose TP 4, PP 8, CP 2, EP 1, VP 8, MBS 1,
->              interleaved on 128 b200: not among the layouts of this search
+>              interleaved on 128 b200: 6.20 s a step there (661 tokens/s/GPU);
+>              not among the layouts of this search
 >   published  Megatron-Bridge 26.06 chose TP 4, PP 16, CP 1, EP 1, VP 4, MBS 1,
->              interleaved on 256 gb200: not among the layouts of this search
+>              interleaved on 256 gb200: 58.3 s a step there (843 tokens/s/GPU);
+>              not among the layouts of this search
 >   illegal    480 by their schedules (hanayo 480), such as hanayo on TP 1 x PP 2
 >              x DP 4: --vp 3: a wave of hanayo is two chunks; nearest: 2 or 4
 ! pipesim: error: no layout fits into 79.6 GiB
@@ -243,7 +248,8 @@ $ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine 
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
 >   published  NeMo 24.07 chose TP 1, PP 1, CP 2, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: 7.14 s and 55.3 GiB here, +1.0 % to #1
+>              8 h100: 10.9 s a step there (12,036 tokens/s/GPU); here 7.14 s
+>              (9,173), 55.3 GiB, +1.0 % to #1
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  1   1  2   32   -  -   1 1f1b           none 1  7.14 s  53.7  55.3       -
 >   2=  1   1  4   16   -  -   1 1f1b           none 1  7.25 s  52.9  45.3    +1.5
@@ -257,7 +263,8 @@ $ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine 
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
 >   published  NeMo 24.07 chose TP 1, PP 1, CP 2, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: 7.14 s and 55.3 GiB here, +0.0 % to #1
+>              8 h100: 10.9 s a step there (12,036 tokens/s/GPU); here 7.14 s
+>              (9,173), 55.3 GiB, +0.0 % to #1
 # No tie has room: the fastest layout that has is added to the rows.
 $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --top 3 --cp 1 --recompute none --memory-margin 30% --schedule 1f1b | sed -n '/  #/,/stays best/p'
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
