@@ -28,13 +28,13 @@ bool pp_validation_is_pipelined(const struct pp_validation_row *row)
     return pp_validation_is_complete(row) && row->pp > 1;
 }
 
-const char *const pp_validation_key_names[PP_VALIDATION_KEYS] = {"family", "device", "schedule",
-                                                                 "precision", "framework"};
+const char *const pp_validation_key_names[PP_VALIDATION_KEYS] = {
+    "family", "device", "schedule", "precision", "framework", "use"};
 
 static const char *key_of(const struct pp_validation_row *row, enum pp_validation_key key)
 {
-    const char *const keys[PP_VALIDATION_KEYS] = {row->row->family, row->device, row->schedule,
-                                                  row->precision, row->framework};
+    const char *const keys[PP_VALIDATION_KEYS] = {row->row->family, row->device,    row->schedule,
+                                                  row->precision,   row->framework, row->use};
 
     return keys[key];
 }

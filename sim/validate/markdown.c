@@ -123,7 +123,7 @@ static void step_times(struct pp_arena *arena, const struct pp_validation_page *
         headline(arena, page->judged, "fitted without the family", out);
     fputs("\n### By family\n", out);
     both(arena, page, pp_validation_is_complete, PP_BY_FAMILY, out);
-    fputs("\n### By device, schedule, precision and framework\n", out);
+    fputs("\n### By device, schedule, precision, framework and use\n", out);
     for (int key = PP_BY_FAMILY + 1; key < PP_VALIDATION_KEYS; key++)
         both(arena, page, pp_validation_is_complete, (enum pp_validation_key)key, out);
     fputs("\n### Other rows\n\n"

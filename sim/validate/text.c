@@ -64,7 +64,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_group pipelined =
         pp_validation_all(arena, v, pp_validation_is_pipelined, "PP > 1");
     const struct pp_validation_group rest =
-        pp_validation_all(arena, v, pp_validation_is_incomplete, "conclusions or experts");
+        pp_validation_all(arena, v, pp_validation_is_incomplete, "inferred or experts");
     int families;
 
     if (all.time.n + rest.time.n == 0) {
@@ -103,8 +103,8 @@ static void print_memory(struct pp_arena *arena, const struct pp_validation *v, 
         pp_text_wrap(
             out, WIDTH, fprintf(out, "\n") - 1, 0,
             pp_arena_printf(arena,
-                            "out of memory: of %d published failures %d are predicted; of %d "
-                            "runs that fit %d are predicted to fit",
+                            "Of %d runs published as out of memory, %d are predicted not to "
+                            "fit. Of %d that ran, %d are predicted to fit.",
                             runs.oom, runs.oom_refused, runs.ran, runs.ran_fits));
 }
 

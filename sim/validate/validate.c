@@ -39,6 +39,8 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
     row->framework = config->costs.framework->name;
     row->pp = config->layout.pp;
     row->is_multi_node = config->layout.gpus > config->cluster.gpus_per_node;
+    row->use = pp_arena_printf(arena, "%s, %s, %s", row->device, row->pp > 1 ? "PP > 1" : "PP 1",
+                               row->is_multi_node ? "several nodes" : "one node");
     row->is_mixture = config->model.experts.count > 0;
     row->prediction = pp_measure_prediction(m, result);
     row->error_frac = error_of(row->prediction.step_s, row->step_s);
@@ -61,7 +63,7 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
 
         pp_measure_case_open(scratch, &list->rows[i], &open);
         pp_validation_predict(scratch, &open, row, NULL);
-        const char **texts[] = {&row->skipped, &row->refused, &row->schedule};
+        const char **texts[] = {&row->skipped, &row->refused, &row->schedule, &row->use};
         for (size_t k = 0; k < PP_COUNT(texts); k++)
             *texts[k] = *texts[k] ? pp_arena_strdup(arena, *texts[k]) : NULL;
         pp_arena_release(scratch, mark);

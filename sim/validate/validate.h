@@ -10,6 +10,7 @@ struct pp_validation_row {
     const char *device;   /* "a100" */
     const char *schedule; /* "1f1b" */
     const char *precision, *framework;
+    const char *use; /* "h100, PP > 1, several nodes" */
     int pp;
     bool is_multi_node, is_mixture; /* has more devices than a node; has experts */
     double step_s;                  /* published; NAN = not */
@@ -54,6 +55,7 @@ enum pp_validation_key {
     PP_BY_SCHEDULE,
     PP_BY_PRECISION,
     PP_BY_FRAMEWORK,
+    PP_BY_USE,
     PP_VALIDATION_KEYS
 };
 extern const char *const pp_validation_key_names[PP_VALIDATION_KEYS];

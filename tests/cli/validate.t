@@ -27,12 +27,16 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|G
 > megatron-2023                 1 N % N % N % N %        -
 > megatron                      1 N % N % N % N %        -
 >
+> complete, by use           rows   median      p90     mean     bias  one MFU
+> a100, PP 1, several nodes     1 N % N % N % N %        -
+> a100, PP > 1, one node        1 N % N % N % N %        -
+>
 > peak memory                rows   median      p90     mean     bias
 > all                           1 N % N % N % N %
 > alpha                         1 N % N % N % N %
 >
-> out of memory: of 0 published failures 0 are predicted; of 2 runs that fit 2 are
-> predicted to fit
+> Of 0 runs published as out of memory, 0 are predicted not to fit. Of 2 that ran,
+> 2 are predicted to fit.
 >
 > complete rows, worst first         published   predicted    error
 > split N s  N s  N %
@@ -91,12 +95,12 @@ $ pipesim validate
 ! pipesim: error: pipesim validate needs a table of measurements; 'pipesim validate --template' prints one to fill
 = 2
 $ pipesim validate tests/cli/validate.csv --json | grep -cE '"(schema|published_step_s|predicted_step_s|error_frac|published_mem_bytes|predicted_mem_bytes|skipped|median_abs_error_frac|p90_abs_error_frac)":'
-> 112
+> 120
 $ pipesim validate tests/cli/validate.csv --json --markdown
 ! pipesim: error: --json and --markdown both write to stdout; give one of them
 = 2
 $ pipesim validate tests/cli/validate.csv --markdown | grep -c '^|'
-> 41
+> 45
 
 # The command of a row, pasted into a shell with its continued lines, predicts the same.
 $ line=$(pipesim validate tests/cli/validate.csv --row split | sed -n '/^command/,/[^\\]$/p' | sed 's/^command *//'); typed=$(eval "$line --json" | sed -n 's/.*"iteration_s": \([0-9.e-]*\).*/\1/p'); row=$(pipesim validate tests/cli/validate.csv -o - | awk -F, '$1 == "split" { print $8 }'); awk -v a="$typed" -v b="$row" 'BEGIN { print (a > 0 && a == b) ? "same" : a " " b }'
