@@ -204,7 +204,7 @@ PP_ROW_CHOICE(engine, "NAME", "simgrid|dag", G_ENGINE, RUN | UNIT,
     .default_text = "simgrid if this build has it; dag with --unit",
     .help = "simgrid: transfers share the links of the cluster. dag: exact longest path without "
             "contention.")
-PP_ROW_TEXT(cost, "FILE", G_ENGINE, REPORT | SWEEP,
+PP_ROW_TEXT(cost, "FILE", G_ENGINE, STEPS,
     .help = "Measured durations from 'pipesim calibrate', in place of the analytic ones. Model, "
             "--mbs, tokens and precision are those of the measurement unless given. For --engine "
             "dag.")
@@ -249,6 +249,9 @@ PP_ROW_FLAG(allow_different, G_COMPARE, COMPARE,
 PP_ROW_FLAG(refit, G_VALIDATE, VALIDATE,
     .help = "Fit the constants of devices and frameworks to the rows. Each family of rows is "
             "predicted with constants that were fitted without it.")
+PP_ROW_FLAG(leave_layouts_out, G_VALIDATE, VALIDATE,
+    .help = "Of each family, fit constants on 2 to 5 steps of a few layouts, predict the others, and "
+            "print the errors before and after: evidence for --refit -o FILE.json.")
 PP_ROW_AGAIN(FRAC, tolerance, "FRAC", G_VALIDATE, VALIDATE,
     .help = "Exit 5 when the median error of all rows is larger, e.g. 10%.")
 PP_ROW_AGAIN(INT, worst, "N", G_VALIDATE, VALIDATE, .min = 0, .max = 1 << 20, .default_text = "10",

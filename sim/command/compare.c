@@ -223,6 +223,7 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_wish *
     const char *const *files = wish->request.flags->operands;
     struct pp_trace *predicted, *measured;
     struct pp_comparison comparison;
+    const char *note = NULL;
     enum pp_stdout owner;
 
     if (!strcmp(files[0], "-") && !strcmp(files[1], "-"))
@@ -234,6 +235,10 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_wish *
     PP_TRY(pp_trace_files_read(arena, files, 1, &predicted, err));
     PP_TRY(pp_trace_files_read(arena, files + 1, wish->request.flags->operand_count - 1, &measured,
                                err));
+    if (wish->request.flags->operand_count == 2)
+        note = pp_compare_order(arena, files, &predicted, &measured);
+    if (note)
+        fprintf(stderr, "pipesim: note: %s\n", note);
     PP_TRY(pp_compare(arena, predicted, measured, &options, &comparison, err));
     const struct pp_compare_report report = {.comparison = &comparison,
                                              .tolerance_frac = tolerance_frac};

@@ -155,7 +155,9 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
         return pp_error_set(err, PP_EINVAL,
                             "--objective comm compares ways to cut the state of one layout: "
                             "--free shard");
-    if (!wish->request.preset_row)
+    if (wish->cost)
+        PP_TRY(pp_resolve_cost(arena, wish, &search->space.fixed, err));
+    else if (!wish->request.preset_row)
         PP_TRY(pp_wish_defaults(arena, wish, &LAYOUTS, err));
     PP_TRY(pp_search_free(wish, &search->space, err));
     PP_TRY(pp_search_open(arena, wish, &search->space, err));

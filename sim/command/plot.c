@@ -4,6 +4,7 @@
 #include "plots/plot.h"
 #include "sim/command/plot_part.h"
 #include "sim/command/plot_sources.h"
+#include "traces/compare/compare.h"
 
 #include <assert.h>
 #include <math.h>
@@ -127,12 +128,25 @@ static enum pp_status draw_timeline(struct job *job, struct pp_error *err)
     return pp_plot_timeline(job->arena, step.trace, &timeline, &job->target, err);
 }
 
+/* Reads a predicted and a measured trace, in either order. */
+static enum pp_status read_two(const struct job *job, struct pp_trace **predicted,
+                               struct pp_trace **measured, struct pp_error *err)
+{
+    const char *const names[] = {job->files.files[0].name, job->files.files[1].name};
+
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], predicted, err));
+    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[1], measured, err));
+    const char *note = pp_compare_order(job->arena, names, predicted, measured);
+    if (note)
+        fprintf(stderr, "pipesim: note: %s\n", note);
+    return PP_OK;
+}
+
 static enum pp_status draw_compare(struct job *job, struct pp_error *err)
 {
     struct pp_trace *predicted, *measured;
 
-    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &predicted, err));
-    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[1], &measured, err));
+    PP_TRY(read_two(job, &predicted, &measured, err));
     return pp_plot_timelines(job->arena, predicted, measured, &job->part.timeline, &job->target,
                              err);
 }
@@ -141,8 +155,7 @@ static enum pp_status draw_error(struct job *job, struct pp_error *err)
 {
     struct pp_trace *predicted, *measured;
 
-    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], &predicted, err));
-    PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[1], &measured, err));
+    PP_TRY(read_two(job, &predicted, &measured, err));
     return pp_plot_error(job->arena, predicted, measured, &job->target, err);
 }
 

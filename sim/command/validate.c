@@ -7,6 +7,7 @@
 #include "sim/cli/stdout.h"
 #include "sim/report/report.h"
 #include "sim/validate/own.h"
+#include "sim/validate/transfer.h"
 #include "sim/validate/validate.h"
 
 #include <math.h>
@@ -336,6 +337,8 @@ enum pp_status pp_command_validate(struct pp_arena *arena, const struct pp_wish 
     if (family)
         PP_TRY(select_family(arena, family, &list, err));
     PP_TRY(take_constants(arena, wish, &list, err));
+    if (wish->leave_layouts_out)
+        return pp_transfer_print(arena, &list, owner == PP_STDOUT_MARKDOWN, out, err);
     if (is_constants(wish))
         return write_constants(arena, wish, owner, &list, out, err);
     if (id) {

@@ -6,6 +6,7 @@
 #include "sim/error/best.h"
 #include "sim/plan/search.h"
 #include "sim/report/text.h"
+#include "sim/run/prepare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -419,23 +420,35 @@ static const char *who_refuses(struct pp_arena *arena, const struct pp_search *s
                 : text;
 }
 
+/* Returns why a point cannot be simulated: its configuration, or its costs if they are measured. */
+static enum pp_status refusal_of(struct pp_arena *arena, const struct pp_search *search,
+                                 int64_t point, struct pp_error *err)
+{
+    struct pp_cost_inputs inputs;
+    struct pp_config config;
+    struct pp_costs *costs;
+
+    PP_TRY(pp_search_config(arena, &search->space, point, &config, err));
+    if (!config.cost)
+        return PP_OK;
+    return pp_simulate_costs(arena, &config, pp_config_ranks(arena, &config), &inputs, &costs, err);
+}
+
 /* Prints the number of points with a status, and the reason of the first. */
 static void print_reason(struct pp_arena *arena, const struct pp_search *search,
                          enum pp_search_status status, const char *why, FILE *out)
 {
     const int64_t example = search->examples[status];
-    struct pp_config config;
     struct pp_error err = {0};
 
-    if (!search->counts[status] ||
-        pp_search_config(arena, &search->space, example, &config, &err) == PP_OK)
+    if (!search->counts[status] || refusal_of(arena, search, example, &err) == PP_OK)
         return;
     const struct pp_search_point p = pp_search_point(&search->space, example);
     pp_text_paragraph(out, WIDTH, INDENT, "illegal",
-                      pp_arena_printf(arena, "%s %s, such as %s on TP~%d x PP~%d x DP~%d: %s",
+                      pp_arena_printf(arena, "%s %s, such as %s on TP~%d x PP~%d x DP~%d: %.*s",
                                       count_of(arena, search->counts[status]), why,
                                       p.order->base.schedule_name, p.frame->tp, p.frame->pp,
-                                      p.frame->dp, err.message));
+                                      p.frame->dp, (int)strcspn(err.message, "\n"), err.message));
 }
 
 static void print_illegal(struct pp_arena *arena, const struct pp_search *search, FILE *out)
@@ -445,7 +458,8 @@ static void print_illegal(struct pp_arena *arena, const struct pp_search *search
         print_reason(arena, search, PP_SEARCH_SHAPE,
                      pp_arena_printf(arena, "by their schedules (%s)", who_refuses(arena, search)),
                      out);
-    print_reason(arena, search, PP_SEARCH_REFUSED, "for other reasons", out);
+    print_reason(arena, search, PP_SEARCH_REFUSED,
+                 search->space.fixed.cost ? "not measured" : "for other reasons", out);
 }
 
 /* Prints what follows the rows. */

@@ -1,4 +1,5 @@
 /* Makes the space: candidates of axes, orders, frames, and the rules of orders at each pp and N. */
+#include "core/cost/measured/file.h"
 #include "schedules/registry.h"
 #include "sim/cli/wish.h"
 #include "sim/config/inputs.h"
@@ -425,6 +426,8 @@ enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wis
 {
     s->wish = wish;
     PP_TRY(pp_resolve_fixed(arena, wish, &s->fixed, err));
+    PP_TRY(pp_resolve_cost_check(&s->fixed, err));
+    s->fixed.lower.has_clip = s->fixed.cost && s->fixed.cost->is_clipped;
     pp_inputs_take(arena, wish, &s->fixed);
     s->dp = wish->dp;
     PP_TRY(pp_resolve_gpus(wish, &s->fixed, &s->gpus, err));

@@ -227,3 +227,10 @@ $ cd $TMPDIR; grep -v Rank $OLDPWD/tests/data/calibrate/all_reduce_perf.log >all
 $ cd $TMPDIR; grep -v 'Rank  [123]' $OLDPWD/tests/data/calibrate/all_reduce_perf.log >all_reduce_1.log; pipesim calibrate a.csv --nccl-tests all_reduce_1.log
 ! pipesim: error: all_reduce_1.log: one rank took part, which sends nothing over a network: run nccl-tests with 2 or more (-g 2)
 = 2
+# A plan with measured layers: layouts that were not measured are left out, counted, with a reason.
+$ cp tests/data/calibrate/*.json.gz .; pipesim calibrate *.json.gz --hold-out none -o cost.json >/dev/null; pipesim plan --cost cost.json --gpus 4 --gbs 32 --schedule 1f1b,zb-h1 --top 1 | grep -A2 'not measured'
+>   illegal    94 not measured, such as 1f1b on TP 1 x PP 1 x DP 4: cost.json: no
+>              durations for hidden 128, 4 heads (4 of keys), ffn 512, vocab 256;
+>              1 sample of 64 tokens at a time
+$ cp tests/data/calibrate/*.json.gz .; pipesim calibrate *.json.gz --hold-out none -o cost.json >/dev/null; plan='pipesim plan --cost cost.json --gpus 4 --gbs 32 --schedule 1f1b,zb-h1 --json'; eval "$($plan | sed -n 's/^  "choose": "\(.*\)".*/\1/p') --json" | sed -n 's/^  "iteration_s": //p' | tr -d , >one; $plan | sed -n '/^  "best"/,/^  }/s/.*"iteration_s": //p' | tr -d , >two; cmp one two && wc -l <one
+> 1

@@ -501,3 +501,10 @@ $ pipesim compare --help
 # One measured step is compared with the last of several predicted ones.
 $ run='pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2'; $run --steps 3 --trace three.csv >log; $run --trace one.csv >log; pipesim compare three.csv one.csv | grep 'measured step'
 >   note       the measured step is compared with predicted step 2
+# A measured and a predicted trace in the wrong order say so themselves, and are put right.
+$ cd "$TMPDIR"; run='pipesim --schedule 1f1b --model gpt2 --gpus 2 --tp 1 --pp 2 --micro-batches 2 --engine dag --no-alternatives'; $run --trace p.json >log; $run --slow 1=0.5 --trace s.json >log; sed 's/"engine": *"dag"/"engine":"cpu"/' s.json >m.json; pipesim compare p.json m.json >right; pipesim compare m.json p.json >turned; cmp right turned && head -1 turned | sed 's/.*error/error/'
+> error -43.9 %
+! pipesim: note: m.json was measured (engine cpu) and p.json predicted (engine dag): they are taken in the order PREDICTED MEASURED
+$ cd "$TMPDIR"; run='pipesim --schedule 1f1b --model gpt2 --gpus 2 --tp 1 --pp 2 --micro-batches 2 --engine dag --no-alternatives'; $run --trace p.json >log; sed 's/"engine": *"dag"/"engine":"cpu"/' p.json >m.json; for order in "m.json p.json" "p.json m.json"; do pipesim plot $order --kind error -o out.gp; grep -v "^#" out.gp | cksum; done | uniq | wc -l
+> 1
+! pipesim: note: m.json was measured (engine cpu) and p.json predicted (engine dag): they are taken in the order PREDICTED MEASURED

@@ -93,6 +93,12 @@ struct pp_comparison {
     struct pp_compare_list missing, extra; /* only predicted, only measured */
 };
 
+/* Is true if the first trace was measured and the second predicted, as their engines say: they
+ * stand in the wrong order. Traces that do not say are taken as they stand. */
+bool pp_compare_is_swapped(const struct pp_trace *predicted, const struct pp_trace *measured);
+/* Puts two traces into their order. Returns a note about it, NULL if nothing is to be done. */
+const char *pp_compare_order(struct pp_arena *arena, const char *const *names,
+                             struct pp_trace **predicted, struct pp_trace **measured);
 /* PP_EINVAL if the two cannot be compared, or if one of them contradicts itself. They cannot be
  * compared if programs, ranks or replicas differ, or if there are too few steps. Without a program,
  * the F, B, I and W of both must be the same. The message names the trace, by its `program`. */
