@@ -2,6 +2,7 @@
 #include "core/cost/framework.h"
 
 #include "core/cli/options.h"
+#include "core/cost/inputs.h"
 
 #include <stddef.h>
 
@@ -37,11 +38,11 @@
  * (internlm/model/utils.py, fused_dense_func). */
 #define INTERNEVO_HABITS                                                                           \
     SOFTWARE, LOSS_FUSED,                                                                          \
-        .family = "internevo", .adds_grads_apart = true, .fragment_frac = 0.1, .stuck_frac = 0.05, \
-        .grads_bytes = 2, .update_bytes = 14, .fp16_update_bytes = 14, .loss_bytes = 14,           \
-        .is_gate_unfused = true, .has_sync_overlap = true, .bucket_bytes = 512 * MIB,              \
-        .has_param_broadcasts = true, .has_gather_overlap = true, .has_gather_per_matrix = true,   \
-        .has_async_grads = true
+        .family = "internevo", .modules = PP_AGAIN_CORE, .adds_grads_apart = true,                 \
+        .fragment_frac = 0.1, .stuck_frac = 0.05, .grads_bytes = 2, .update_bytes = 14,            \
+        .fp16_update_bytes = 14, .loss_bytes = 14, .is_gate_unfused = true,                        \
+        .has_sync_overlap = true, .bucket_bytes = 512 * MIB, .has_param_broadcasts = true,         \
+        .has_gather_overlap = true, .has_gather_per_matrix = true, .has_async_grads = true
 
 /* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias), in bytes, expert by expert:
@@ -56,10 +57,14 @@
                           .has_dense_embedding_grad = true, .has_params_ahead = true,              \
                           .has_gather_overlap = true, EXPERT_BIAS
 
+/* Since 0.12, modules are chosen (--recompute-modules). */
+#define MEGATRON_MODULES .modules = PP_AGAIN_ALL, .is_act_of_experts = true
+
 #define NEMO_HABITS                                                                                \
-    MEGATRON_CORE_HABITS, MEGATRON_ASYNC, .stuck_frac = 0.01, /* expandable_segments */            \
+    MEGATRON_CORE_HABITS, MEGATRON_ASYNC, MEGATRON_MODULES,                                        \
+        .stuck_frac = 0.01, /* expandable_segments */                                              \
         .grads_bytes = 2, .has_sync_overlap = true,                                                \
-                                          .bucket_bytes = 80e6, /* 40e6 values in bf16 */          \
+        .bucket_bytes = 80e6, /* 40e6 values in bf16 */                                            \
         .bucket_replica_bytes = 2e6
 
 /* Since version 3, Megatron-LM overlaps exchanges of input gradients with products of weight
@@ -113,6 +118,7 @@ const struct pp_framework pp_frameworks[] = {
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
                    .family = "deepspeed",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
+                   .modules = PP_AGAIN_CORE,
                    SOFTWARE,
                    LOSS_SPLIT,
                    .pads_vocabulary = true,
@@ -153,17 +159,20 @@ const struct pp_framework pp_frameworks[] = {
                   .title = "Megatron-LM",
                   .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
                   MEGATRON_ASYNC,
+                  MEGATRON_MODULES,
                   MEGATRON_HABITS},
     [MEGATRON_2023] = {.name = "megatron-2023",
                        .title = "Megatron-LM until its SwiGLU became one kernel",
                        .source = "Megatron-LM before bias_swiglu_fusion (core 0.5), "
                                  "megatron/core/transformer/mlp.py",
+                       .modules = PP_AGAIN_CORE,
                        .is_gate_unfused = true,
                        MEGATRON_ASYNC,
                        MEGATRON_HABITS},
     [MEGATRON_V2] = {.name = "megatron-v2",
                      .title = "Megatron-LM until 2021: separate kernels add up weight gradients",
                      .source = "Megatron-LM before gradient_accumulation_fusion (version 3)",
+                     .modules = PP_AGAIN_CORE,
                      .adds_grads_apart = true,
                      .is_gate_unfused = true,
                      MEGATRON_HABITS},
@@ -183,6 +192,7 @@ const struct pp_framework pp_frameworks[] = {
                .optimizer_bytes = 12,
                .loss_bytes = 6,
                .has_dropout = true,
+               .modules = PP_AGAIN_ALL,
                .has_params_ahead = true,
                .has_gather_overlap = true},
     [TORCHTITAN] =

@@ -39,6 +39,8 @@ struct pp_framework {
     bool stops_recompute;     /* of a block at the last tensor that its backward needs */
     bool is_selective_per_op; /* --recompute selective keeps attention outputs and every other
                                * matrix product (PyTorch), else all but the attention core */
+    unsigned modules; /* of enum pp_again: what its selective recomputation may compute again */
+    bool is_act_of_experts; /* and there activation functions are those of experts alone */
     /* habits */
     bool has_async_grads;        /* tensor-parallel exchanges of input gradients overlap with weight
                                   * gradients */

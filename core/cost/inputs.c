@@ -8,13 +8,10 @@ const char *const pp_head_names[] = {"last", "balanced", "counted", "ignored", "
 
 const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
 const struct pp_again_name pp_again_names[] = {
-    {"core_attn", PP_AGAIN_CORE},
-    {"layernorm", PP_AGAIN_NORM},
-    {"act", PP_AGAIN_ACT},
-    {"mla_up_proj", PP_AGAIN_LATENT},
-    {"mlp", PP_AGAIN_MLP},
-    {"moe_act", PP_AGAIN_ACT},
-    {NULL, 0},
+    {"core_attn", PP_AGAIN_CORE}, {"layernorm", PP_AGAIN_NORM},
+    {"act", PP_AGAIN_ACT},        {"mla_up_proj", PP_AGAIN_LATENT},
+    {"mlp", PP_AGAIN_MLP},        {"moe", PP_AGAIN_MOE},
+    {"moe_act", PP_AGAIN_ACT},    {NULL, 0},
 };
 
 static unsigned module_of(const char *text, size_t length)
@@ -54,4 +51,16 @@ void pp_again_print(unsigned again, char *text, size_t size)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "", n->name);
             again &= ~(unsigned)n->module;
         }
+}
+
+const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
+                               char text[PP_RECOMPUTE_TEXT_BYTES])
+{
+    const bool has_modules = recompute == PP_RECOMPUTE_SELECTIVE && again;
+    const int used = snprintf(text, PP_RECOMPUTE_TEXT_BYTES, "%s%s", pp_recompute_names[recompute],
+                              has_modules ? "=" : "");
+
+    if (has_modules)
+        pp_again_print(again, text + used, (size_t)(PP_RECOMPUTE_TEXT_BYTES - used));
+    return text;
 }

@@ -25,7 +25,9 @@ enum pp_again {
     PP_AGAIN_NORM = 2,   /* norms in front of attention and MLP */
     PP_AGAIN_ACT = 4,    /* activation functions of MLPs and experts */
     PP_AGAIN_LATENT = 8, /* norms and matrices from narrow to wide of latent attention */
-    PP_AGAIN_MLP = 16    /* dense MLPs */
+    PP_AGAIN_MLP = 16,   /* dense MLPs */
+    PP_AGAIN_MOE = 32,   /* mixtures of experts with router, exchanges and shared experts */
+    PP_AGAIN_ALL = 63
 };
 extern const struct pp_again_name {
     const char *name; /* Megatron-Core's name, but for "act", which is not of experts alone; the
@@ -36,6 +38,11 @@ extern const struct pp_again_name {
 enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
 /* Prints the modules by their first names, in their order; "" for 0. */
 void pp_again_print(unsigned again, char *text, size_t size);
+/* Prints a recomputation as --recompute takes it, without the R of stage-aware: "none",
+ * "selective=layernorm+act". Returns `text`. */
+enum { PP_RECOMPUTE_TEXT_BYTES = 80 };
+const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
+                               char text[PP_RECOMPUTE_TEXT_BYTES]);
 
 /* Place and price of embedding and head. All but PARALLEL put them in the first and the last stage.
  *   LAST      on top of an even share of blocks

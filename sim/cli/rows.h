@@ -108,7 +108,7 @@ PP_ROW_LONG(seed, "S", 0, INT64_MAX, G_WHATIF, RUN | UNIT, .default_text = "0",
     .help = "Seed of the jitter.")
 
 PP_ROW_INT(zero, "STAGE", 0, 3, G_STATE, SHAPE | BY_SEARCH | BY_SHARDING | NEEDS_REPLICAS,
-    .default_text = "0", .neutral = "0",
+    .default_text = "0 if that fits, else 1", .neutral = "0",
     .help = "ZeRO stage. 1 shards the optimizer state over the replicas of a stage. 2 also shards "
             "gradients. 3 also shards parameters, which are gathered before each use.")
 PP_ROW_TEXT(shard, "CLASS=AxB,...", G_STATE, RUN | BY_SHARDING | NEEDS_REPLICAS,
@@ -138,11 +138,12 @@ PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")
 PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | BY_SEARCH | BY_SHARDING,
-    .aliases = PP_NAMES("recompute-granularity"), .default_text = "none",
+    .aliases = PP_NAMES("recompute-granularity"), .default_text = "the first level that fits",
     .help =
         "none, selective, full, or stage-aware=R, where R is the share that the first stage "
         "recomputes. selective=MODULES: modules of Megatron-Core, with + between them: core_attn, "
-        "layernorm, act (of MLPs and experts; moe_act is the same), mla_up_proj, mlp.")
+        "layernorm, act (of MLPs and experts; moe_act is the same), mla_up_proj, mlp, "
+        "moe.")
 
 PP_ROW_FRAC(memory_margin, "FRAC", G_STATE, RUN, .default_text = PP_MEMORY_MARGIN,
     .help = "Share of a device's memory that a layout should leave free, because predicted peaks "

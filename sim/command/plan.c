@@ -184,7 +184,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
 static void open_state(const struct pp_state_plan *planner, struct pp_config *config)
 {
     if (config->origin.chosen & PP_CHOSE_RECOMPUTE)
-        config->costs.recompute = PP_RECOMPUTE_NONE;
+        config->costs.recompute = PP_RECOMPUTE_NONE, config->costs.again = 0;
     for (int i = 0; i < planner->knob_count; i++)
         if (!strcmp(planner->knobs[i]->name, "shard"))
             config->state = pp_state_with_zero(&config->state, 0);

@@ -26,7 +26,7 @@ static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_wish 
 {
     *config = *base;
     if (base->origin.chosen & PP_CHOSE_RECOMPUTE)
-        config->costs.recompute = PP_RECOMPUTE_NONE;
+        config->costs.recompute = PP_RECOMPUTE_NONE, config->costs.again = 0;
     config->origin.chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_SPLITS | PP_CHOSE_OPTIONS);
     PP_TRY(pp_resolve_shape(wish, subject, config, err));
     config->layout.vp = config->shape.chunks;
@@ -204,6 +204,8 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));
     PP_TRY(pp_simulate(arena, &config, PP_FULL, &prepared, &result, err));
     result.oom = pp_oom_find(arena, &result);
+    if (owner == PP_STDOUT_REPORT || owner == PP_STDOUT_EXPLAIN || wish->html)
+        result.levels = pp_levels_find(arena, &result, owner == PP_STDOUT_EXPLAIN);
     if (wish->trace)
         PP_TRY(pp_trace_write(result.trace, wish->trace, err));
     if (owner == PP_STDOUT_REPORT || wish->html)

@@ -54,6 +54,7 @@ struct pp_trial {
     struct pp_outcome outcome;
     int zero; /* ZeRO stage with which it fits, if the tool may choose it; -1 = no ZeRO stage */
     enum pp_recompute recompute;
+    unsigned again;
 };
 struct pp_trials {
     const char *option, *chosen; /* "concat", "doubling" */
@@ -91,6 +92,7 @@ struct pp_fitted;
 struct pp_platform;
 struct pp_prepared;
 struct pp_oom;
+struct pp_levels;
 
 struct pp_config {
     /* what to run */
@@ -168,6 +170,12 @@ static inline double pp_config_room_bytes(const struct pp_config *config)
     return config->cluster.device.memory_bytes * (1 - config->memory_margin_frac);
 }
 
+/* Is true if both compute the same again; stage-aware shares are not compared. */
+static inline bool pp_config_is_same_recompute(const struct pp_config *a, const struct pp_config *b)
+{
+    return a->costs.recompute == b->costs.recompute && a->costs.again == b->costs.again;
+}
+
 /* All results of one run. */
 struct pp_result {
     struct pp_config config;
@@ -180,10 +188,11 @@ struct pp_result {
     int peak_rank;
     double model_flops_per_step, hardware_flops_per_step; /* of all GPUs; 0 in unit mode */
     double mfu, hfu, tokens_per_s, tokens_per_s_per_gpu, model_flops_per_s_per_gpu;
-    bool fits;                /* no memory is exceeded; not set in unit mode */
-    bool is_tight;            /* it fits, but the peak exceeds pp_config_room_bytes() */
-    const struct pp_oom *oom; /* sim/fit/fit.h; NULL: the run fits, or no advice is needed */
-    int replicas_simulated;   /* 1 if folded */
+    bool fits;                      /* no memory is exceeded; not set in unit mode */
+    bool is_tight;                  /* it fits, but the peak exceeds pp_config_room_bytes() */
+    const struct pp_oom *oom;       /* sim/fit/fit.h; NULL: the run fits, or no advice is needed */
+    const struct pp_levels *levels; /* sim/fit/fit.h; NULL: recomputation was given, or is none */
+    int replicas_simulated;         /* 1 if folded */
     const char *fold_note;
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
     double wall_s;                         /* of the whole command; only for the metadata */

@@ -33,5 +33,19 @@ struct pp_oom {
     const char *replaced; /* flags that the shown reliefs replace, as in instead_of */
 };
 
+/* A level of recomputation, simulated with the rest of a run by dag. */
+struct pp_level {
+    const char *text; /* as --recompute takes it */
+    struct pp_outcome outcome;
+};
+struct pp_levels {
+    struct pp_level *list; /* from none to full */
+    int count, chosen;     /* chosen: index of the run's own */
+};
+/* Simulates the levels of a run whose recomputation the tool chose: none, its own and the last, or
+ * all of them. In the arena; NULL if nothing is computed again. */
+const struct pp_levels *pp_levels_find(struct pp_arena *arena, const struct pp_result *result,
+                                       bool has_all);
+
 /* Finds memory and reliefs, in the arena; NULL if the device has room, or in unit mode. */
 const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result *result);

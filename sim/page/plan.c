@@ -40,14 +40,15 @@ static struct point point_of_search(struct pp_arena *arena, const struct pp_sear
 {
     const struct pp_search_row *row = &search->rows[at];
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
-    char again[PP_SEARCH_AGAIN_BYTES];
+    char again[PP_RECOMPUTE_TEXT_BYTES];
 
     return (struct point){
         .choices = {number(arena, p.frame->tp), number(arena, p.frame->pp),
                     number(arena, p.frame->cp), number(arena, p.frame->dp),
                     number(arena, p.frame->ep), number(arena, p.order->base.shape.chunks),
                     number(arena, p.frame->mbs), p.order->base.schedule_name,
-                    pp_arena_strdup(arena, pp_search_again_text(p.again, again)),
+                    pp_arena_strdup(arena,
+                                    pp_recompute_print(p.again.recompute, p.again.modules, again)),
                     p.zero == PP_SEARCH_AS_GIVEN ? "as given" : number(arena, p.zero)},
         .outcome = &row->outcome,
         .is_tie = row->is_tie};

@@ -86,7 +86,7 @@ static const char *flags_of(struct pp_arena *arena, const struct pp_config *conf
                             struct pp_search_again nearest)
 {
     const struct pp_search_again again = {config->costs.recompute, config->costs.again};
-    char recompute[PP_SEARCH_AGAIN_BYTES];
+    char recompute[PP_RECOMPUTE_TEXT_BYTES];
     const struct pp_layout *l = &config->layout;
     const char *text = pp_arena_printf(arena, "--gpus %d --tp %d --pp %d", l->gpus, l->tp, l->pp);
 
@@ -94,7 +94,7 @@ static const char *flags_of(struct pp_arena *arena, const struct pp_config *conf
         text = pp_arena_printf(arena, "%s --zero %d", text, pp_state_zero(&config->state));
     if (pp_search_again_value(again) != pp_search_again_value(nearest))
         text = pp_arena_printf(arena, "%s --recompute %s", text,
-                               pp_search_again_text(again, recompute));
+                               pp_recompute_print(again.recompute, again.modules, recompute));
     return text;
 }
 

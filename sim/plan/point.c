@@ -2,36 +2,39 @@
 #include "sim/plan/search.h"
 
 const char *const pp_search_status_names[PP_SEARCH_STATUSES] = {
-    [PP_SEARCH_ABSENT] = "absent",       [PP_SEARCH_BATCH] = "illegal",
-    [PP_SEARCH_SHAPE] = "illegal",       [PP_SEARCH_REFUSED] = "illegal",
-    [PP_SEARCH_NO_ROOM] = "too large",   [PP_SEARCH_OPEN] = "slower",
-    [PP_SEARCH_TOO_LARGE] = "too large", [PP_SEARCH_FITS] = "fits",
+    [PP_SEARCH_ABSENT] = "absent",     [PP_SEARCH_BATCH] = "illegal",
+    [PP_SEARCH_SHAPE] = "illegal",     [PP_SEARCH_REFUSED] = "illegal",
+    [PP_SEARCH_NO_ROOM] = "too large", [PP_SEARCH_MILDER] = "slower",
+    [PP_SEARCH_OPEN] = "slower",       [PP_SEARCH_TOO_LARGE] = "too large",
+    [PP_SEARCH_FITS] = "fits",
 };
 
-const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES])
+int pp_search_level(const struct pp_search_space *s, int64_t k)
 {
-    char modules[PP_SEARCH_AGAIN_BYTES / 2];
+    return (int)(k / s->order_count / s->axis[PP_SEARCH_ZERO].count % s->level_count);
+}
 
-    pp_again_print(again.modules, modules, sizeof(modules));
-    snprintf(text, PP_SEARCH_AGAIN_BYTES, "%s%s%s", pp_recompute_names[again.recompute],
-             again.modules ? "=" : "", modules);
-    return text;
+int64_t pp_search_at_level(const struct pp_search_space *s, int64_t k, int level)
+{
+    const int64_t stride = (int64_t)s->order_count * s->axis[PP_SEARCH_ZERO].count;
+
+    return k + (level - pp_search_level(s, k)) * stride;
 }
 
 struct pp_search_point pp_search_point(const struct pp_search_space *s, int64_t k)
 {
-    const struct pp_search_values *recompute = &s->axis[PP_SEARCH_RECOMPUTE],
-                                  *zero = &s->axis[PP_SEARCH_ZERO];
+    const struct pp_search_values *zero = &s->axis[PP_SEARCH_ZERO];
     const int order = (int)(k % s->order_count);
     const int64_t rest = k / s->order_count;
     const struct pp_search_frame *frame =
-        &s->frames[rest / zero->count / recompute->count % s->frame_count];
+        &s->frames[rest / zero->count / s->level_count % s->frame_count];
+    const int level = pp_search_level(s, k);
 
     return (struct pp_search_point){
         .frame = frame,
         .order = &s->orders[order],
         .rule = frame->rules ? &frame->rules[order] : NULL,
-        .again = pp_search_again(recompute->list[rest / zero->count % recompute->count]),
+        .again = pp_search_again(frame->levels->list[level < frame->levels->count ? level : 0]),
         .zero = zero->list[rest % zero->count],
     };
 }

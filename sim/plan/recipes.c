@@ -57,17 +57,18 @@ static int frame_of(const struct pp_search_space *s, const struct pp_search_reci
 static void try_recipe(const struct pp_search_space *s, struct pp_search_published *published)
 {
     const int order = order_of(s, published->recipe), frame = frame_of(s, published->recipe);
-    const int recomputes = s->axis[PP_SEARCH_RECOMPUTE].count,
-              zeros = s->axis[PP_SEARCH_ZERO].count;
+    const int zeros = s->axis[PP_SEARCH_ZERO].count;
     struct pp_outcome outcome;
     struct pp_error ignored;
 
     published->point = -1;
     if (order < 0 || frame < 0)
         return;
+    const int recomputes = s->frames[frame].levels->count;
     for (int i = 0; i < recomputes * zeros && !pp_search_has_room(&published->outcome); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        const int64_t point = ((int64_t)frame * recomputes * zeros + i) * s->order_count + order;
+        const int64_t point =
+            ((int64_t)frame * s->level_count * zeros + i) * s->order_count + order;
         if (pp_search_try(arena, s, point, PP_QUICK, &outcome, &ignored) != PP_OK ||
             (published->outcome.fits && !pp_search_has_room(&outcome)))
             continue;

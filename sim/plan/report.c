@@ -80,6 +80,9 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
     if (n[PP_SEARCH_OPEN])
         text = pp_arena_printf(arena, "%s, %s~skipped: provably over %g~%% slower than the fastest",
                                text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
+    if (n[PP_SEARCH_MILDER])
+        text = pp_arena_printf(arena, "%s, %s~with more recomputation than they need", text,
+                               count_of(arena, n[PP_SEARCH_MILDER]));
     pp_text_paragraph(out, WIDTH, INDENT, "searched", text);
 }
 
@@ -179,7 +182,7 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
     const struct pp_search_row *row = &search->rows[search->safest];
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
     const double capacity = search->space.fixed.cluster.device.memory_bytes;
-    char again[PP_SEARCH_AGAIN_BYTES];
+    char again[PP_RECOMPUTE_TEXT_BYTES];
 
     pp_text_paragraph(
         out, WIDTH, INDENT, "safest",
@@ -192,7 +195,7 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
                         : "is the fastest that leaves the memory margin free",
             (capacity - row->outcome.peak_bytes) / PP_GIB, capacity / PP_GIB, p.frame->tp,
             p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name,
-            pp_search_again_text(p.again, again),
+            pp_recompute_print(p.again.recompute, p.again.modules, again),
             100 * (row->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1)));
 }
 

@@ -2,7 +2,7 @@
  */
 #include "core/process/pool.h"
 #include "core/text/progress.h"
-#include "sim/plan/search.h"
+#include "sim/plan/levels.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -21,7 +21,9 @@ struct round {
     const struct pp_search_hunt *hunt;
     struct pp_search_row *rows; /* shared with the workers */
     int count;
-    int64_t done; /* points; for the parent alone */
+    struct pp_search_mildest roomy; /* levels with room; shared */
+    struct pp_search_excess excess; /* shared */
+    int64_t done;                   /* points; for the parent alone */
     struct pp_progress progress;
 };
 
@@ -50,6 +52,20 @@ static double capacity_of(const struct pp_search_hunt *hunt)
     return hunt->needs_room ? pp_config_room_bytes(fixed) : fixed->cluster.device.memory_bytes;
 }
 
+static void take_step(const struct round *round, const struct pp_result *result,
+                      struct pp_search_row *row)
+{
+    const struct pp_search_hunt *hunt = round->hunt;
+
+    row->outcome = pp_outcome_of(result);
+    row->dag_s = row->outcome.step_s;
+    if (pp_search_has_room(&row->outcome))
+        pp_search_note_level(round->roomy, &hunt->search->space, row->point);
+    else if (hunt->needs_room)
+        return;
+    lower_best(hunt->best, row->outcome.s_per_sample);
+}
+
 /* Tries a point: by its own bounds, then by its memory, then by its time. */
 static enum pp_status try_point(struct pp_arena *arena, const struct round *round,
                                 struct pp_search_row *row, struct pp_error *err)
@@ -61,6 +77,10 @@ static enum pp_status try_point(struct pp_arena *arena, const struct round *roun
     struct pp_config config;
     struct pp_result result;
 
+    if (pp_search_is_after(round->roomy, &search->space, row->point)) {
+        row->status = PP_SEARCH_MILDER;
+        return PP_OK;
+    }
     PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
     PP_TRY(pp_search_bounds(arena, &config, &bounds, err));
     row->bound_s = bounds.step_s / (double)config.layout.gbs;
@@ -71,16 +91,19 @@ static enum pp_status try_point(struct pp_arena *arena, const struct round *roun
     }
     if (row->bound_s > limit_of(hunt))
         return PP_OK; /* stays open */
+    row->status = PP_SEARCH_TOO_LARGE;
+    if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)) &&
+        pp_search_exceeds(round->excess, &search->space, row->point, &config))
+        return PP_OK; /* its bytes do not matter, as something fits */
     PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
     row->outcome = pp_outcome_of(&result);
-    row->status = result.fits ? PP_SEARCH_FITS : PP_SEARCH_TOO_LARGE;
-    if (!result.fits)
+    if (!result.fits) {
+        pp_search_note_excess(round->excess, &search->space, row->point, &result);
         return PP_OK;
+    }
+    row->status = PP_SEARCH_FITS;
     PP_TRY(pp_simulate(arena, &config, PP_QUICK, &prepared, &result, err));
-    row->outcome = pp_outcome_of(&result);
-    row->dag_s = row->outcome.step_s;
-    if (!hunt->needs_room || pp_search_has_room(&row->outcome))
-        lower_best(hunt->best, row->outcome.s_per_sample);
+    take_step(round, &result, row);
     return PP_OK;
 }
 
@@ -199,28 +222,29 @@ static void keep(struct pp_arena *arena, struct pp_search *search, const struct 
     }
 }
 
-static enum pp_status run_round(struct pp_arena *arena, const struct pp_search_hunt *hunt,
+static enum pp_status run_round(struct pp_arena *arena, struct round *round,
                                 const struct candidate *list, int count, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
-    struct pp_search *search = hunt->search;
-    struct round round = {
-        .hunt = hunt, .rows = PP_ARRAY(shared, struct pp_search_row, count), .count = count};
+    struct pp_search *search = round->hunt->search;
     const struct pp_pool pool = {.items = (count + ITEM_POINTS - 1) / ITEM_POINTS,
                                  .workers = search->jobs,
-                                 .context = &round,
+                                 .context = round,
                                  .work = work,
                                  .done = done,
                                  .tick = tick};
 
+    round->rows = PP_ARRAY(shared, struct pp_search_row, count);
+    round->count = count;
+    round->done = 0;
     for (int i = 0; i < count; i++)
-        round.rows[i] = (struct pp_search_row){.point = list[i].point, .status = PP_SEARCH_OPEN};
-    round.progress = search->progress;
+        round->rows[i] = (struct pp_search_row){.point = list[i].point, .status = PP_SEARCH_OPEN};
+    round->progress = search->progress;
     const enum pp_status status = pp_pool_run(&pool, err);
-    search->progress = round.progress;
+    search->progress = round->progress;
     pp_progress_clear(&search->progress);
     PP_TRY(status);
-    keep(arena, search, &round);
+    keep(arena, search, round);
     return PP_OK;
 }
 
@@ -228,6 +252,9 @@ enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hun
                               struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
+    struct round round = {.hunt = hunt,
+                          .roomy = pp_search_mildest_make(shared, &hunt->search->space),
+                          .excess = pp_search_excess_make(shared, &hunt->search->space)};
     float above = -1, limit = INFINITY;
 
     hunt->best = (_Atomic double *)pp_arena_alloc(shared, sizeof(*hunt->best));
@@ -238,7 +265,7 @@ enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hun
         int count;
         struct candidate *list = list_between(scratch, hunt, above, until, &count);
         if (count)
-            PP_TRY(run_round(arena, hunt, list, count, err));
+            PP_TRY(run_round(arena, &round, list, count, err));
         above = until;
         limit = nextafterf((float)limit_of(hunt), INFINITY);
     }

@@ -104,31 +104,27 @@ static int at_value(const struct pp_search_values *values, int value)
     return 0;
 }
 
-static const enum pp_search_axis KEYS[] = {PP_SEARCH_TP, PP_SEARCH_CP,  PP_SEARCH_PP,
-                                           PP_SEARCH_EP, PP_SEARCH_MBS, PP_SEARCH_RECOMPUTE};
+static const enum pp_search_axis KEYS[] = {PP_SEARCH_TP, PP_SEARCH_CP, PP_SEARCH_PP, PP_SEARCH_EP,
+                                           PP_SEARCH_MBS};
 enum { KEY_COUNT = PP_COUNT(KEYS) };
 
 /* Returns the index of a table. Costs depend on pp only with experts: it leaves fewer devices. */
-static size_t table_at(const struct pp_search_space *s, const struct pp_search_frame *f,
-                       int recompute)
+static size_t table_at(const struct pp_search_space *s, const struct pp_search_frame *f, int level)
 {
     const int pp = s->fixed.model.experts.count > 0 ? at_value(&s->axis[PP_SEARCH_PP], f->pp) : 0;
-    const int places[KEY_COUNT] = {at_value(&s->axis[PP_SEARCH_TP], f->tp),
-                                   at_value(&s->axis[PP_SEARCH_CP], f->cp),
-                                   pp,
-                                   at_value(&s->axis[PP_SEARCH_EP], f->ep),
-                                   at_value(&s->axis[PP_SEARCH_MBS], f->mbs),
-                                   recompute};
+    const int places[KEY_COUNT] = {
+        at_value(&s->axis[PP_SEARCH_TP], f->tp), at_value(&s->axis[PP_SEARCH_CP], f->cp), pp,
+        at_value(&s->axis[PP_SEARCH_EP], f->ep), at_value(&s->axis[PP_SEARCH_MBS], f->mbs)};
     size_t at = 0;
 
     for (int i = 0; i < KEY_COUNT; i++)
         at = at * (size_t)s->axis[KEYS[i]].count + (size_t)places[i];
-    return at;
+    return at * (size_t)s->level_count + (size_t)level;
 }
 
 static size_t table_count(const struct pp_search_space *s)
 {
-    size_t count = 1;
+    size_t count = (size_t)s->level_count;
 
     for (int i = 0; i < KEY_COUNT; i++)
         count *= (size_t)s->axis[KEYS[i]].count;
@@ -136,9 +132,9 @@ static size_t table_count(const struct pp_search_space *s)
 }
 
 static const struct pp_layer_table *table_of(struct screen *c, const struct pp_search_frame *f,
-                                             int recompute)
+                                             int level)
 {
-    const size_t at = table_at(c->s, f, recompute);
+    const size_t at = table_at(c->s, f, level);
     struct pp_search_frame own = *f;
     struct pp_error ignored;
 
@@ -146,8 +142,7 @@ static const struct pp_layer_table *table_of(struct screen *c, const struct pp_s
         own.dp = 1;
     if (!c->has_table[at])
         c->has_table[at] =
-            pp_layer_table_make(c->arena, c->s, &own,
-                                pp_search_again(c->s->axis[PP_SEARCH_RECOMPUTE].list[recompute]),
+            pp_layer_table_make(c->arena, c->s, &own, pp_search_again(f->levels->list[level]),
                                 &c->tables[at], &ignored) == PP_OK
                 ? 1
                 : 2;
@@ -220,14 +215,16 @@ static void mark_all(struct screen *c, int64_t first, int order, enum pp_search_
         c->board->status[first + (int64_t)z * c->s->order_count + order] = (uint8_t)status;
 }
 
-static void screen_frame(struct screen *c, const struct pp_search_frame *f, int recompute,
+static void screen_frame(struct screen *c, const struct pp_search_frame *f, int level,
                          int64_t first)
 {
-    const struct pp_layer_table *table = f->rules ? table_of(c, f, recompute) : NULL;
+    const bool is_there = level < f->levels->count;
+    const struct pp_layer_table *table = is_there && f->rules ? table_of(c, f, level) : NULL;
 
     for (int o = 0; o < c->s->order_count; o++) {
         const struct pp_search_rule *rule = f->rules ? &f->rules[o] : NULL;
-        const enum pp_search_status status = !rule             ? PP_SEARCH_BATCH
+        const enum pp_search_status status = !is_there         ? PP_SEARCH_ABSENT
+                                             : !rule           ? PP_SEARCH_BATCH
                                              : !rule->is_there ? PP_SEARCH_ABSENT
                                              : !rule->is_legal ? PP_SEARCH_SHAPE
                                              : !table          ? PP_SEARCH_REFUSED
@@ -244,7 +241,6 @@ enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_s
                                 struct pp_error *err)
 {
     enum { MOST_POINTS = 1 << 28 };
-    const int recomputes = s->axis[PP_SEARCH_RECOMPUTE].count;
     const int64_t stride = (int64_t)s->axis[PP_SEARCH_ZERO].count * s->order_count;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct screen c = {.arena = scratch, .s = s, .board = board, .is_exhaustive = is_exhaustive};
@@ -259,7 +255,7 @@ enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_s
     c.tables = PP_ARRAY(scratch, struct pp_layer_table, table_count(s));
     c.has_table = PP_ARRAY(scratch, uint8_t, table_count(s));
     for (int f = 0; f < s->frame_count; f++)
-        for (int r = 0; r < recomputes; r++)
-            screen_frame(&c, &s->frames[f], r, ((int64_t)f * recomputes + r) * stride);
+        for (int l = 0; l < s->level_count; l++)
+            screen_frame(&c, &s->frames[f], l, ((int64_t)f * s->level_count + l) * stride);
     return PP_OK;
 }

@@ -1,6 +1,7 @@
 /* The search: the best layout, its ties, and one that has room. Points beyond the final margin are
  * dropped, so the result does not depend on timing. */
-#include "sim/plan/search.h"
+#include "sim/plan/levels.h"
+
 #include "core/clock.h"
 
 #include <math.h>
@@ -15,19 +16,51 @@ static double best_of(const struct pp_search *search)
     return best;
 }
 
-/* Drops rows that some order of work would not have tried, as if they had never been. */
-static void forget_late(struct pp_search *search)
+/* Is true for a row that some order of work would not have tried. */
+static bool is_late(const struct pp_search *search, const struct pp_search_row *row, double limit)
 {
+    return (double)search->board.bound_s[row->point] > limit ||
+           (row->status != PP_SEARCH_NO_ROOM && row->status != PP_SEARCH_REFUSED &&
+            row->bound_s > limit);
+}
+
+/* Notes the levels at which layouts fit, and those at which they have room. */
+static void note_levels(const struct pp_search *search, double limit,
+                        struct pp_search_mildest fitting, struct pp_search_mildest roomy)
+{
+    for (int i = 0; i < search->count; i++) {
+        const struct pp_search_row *row = &search->rows[i];
+        if (row->status != PP_SEARCH_FITS || is_late(search, row, limit))
+            continue;
+        pp_search_note_level(fitting, &search->space, row->point);
+        if (pp_search_has_room(&row->outcome))
+            pp_search_note_level(roomy, &search->space, row->point);
+    }
+}
+
+/* Drops late rows, as if they had never been, and those with no more room than a milder level. */
+static void forget(struct pp_search *search)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_search_space *s = &search->space;
+    const struct pp_search_mildest roomy = pp_search_mildest_make(scratch, s),
+                                   fitting = pp_search_mildest_make(scratch, s);
     const double limit =
         search->is_exhaustive ? (double)INFINITY : best_of(search) * (1 + search->margin_frac);
     int kept = 0;
 
+    note_levels(search, limit, fitting, roomy);
     for (int i = 0; i < search->count; i++) {
         const struct pp_search_row *row = &search->rows[i];
-        const bool is_late = row->status != PP_SEARCH_NO_ROOM && row->status != PP_SEARCH_REFUSED &&
-                             row->bound_s > limit;
-        if (is_late || (double)search->board.bound_s[row->point] > limit)
-            search->board.status[row->point] = PP_SEARCH_OPEN;
+        uint8_t *status = &search->board.status[row->point];
+        const bool fits = row->status == PP_SEARCH_FITS,
+                   is_milder = pp_search_is_after(roomy, s, row->point) ||
+                               (fits && !pp_search_has_room(&row->outcome) &&
+                                pp_search_is_after(fitting, s, row->point));
+        if (is_milder && (double)search->board.bound_s[row->point] <= limit)
+            *status = PP_SEARCH_MILDER;
+        else if (is_late(search, row, limit) || row->status == PP_SEARCH_MILDER)
+            *status = PP_SEARCH_OPEN;
         else
             search->rows[kept++] = *row;
     }
@@ -91,7 +124,7 @@ enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, s
 
     PP_TRY(pp_search_screen(arena, &search->space, search->is_exhaustive, &search->board, err));
     PP_TRY(pp_search_hunt(arena, &hunt, err));
-    forget_late(search);
+    forget(search);
     PP_TRY(find_room(arena, search, err));
     count_points(search);
     PP_TRY(pp_search_finish(arena, search, err));

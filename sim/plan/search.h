@@ -48,22 +48,25 @@ struct pp_search_rule {
     struct pp_bound_rule bound;
 };
 
+enum { PP_SEARCH_VALUES = 128 };
+struct pp_search_values {
+    int list[PP_SEARCH_VALUES];
+    int count;
+};
+
 struct pp_search_frame {
     int tp, cp, pp, dp, ep, mbs;
     int micro_batches; /* 0 if the batch is no multiple of dp * mbs */
     int64_t gbs;
-    const struct pp_search_rule *rules; /* [order]; NULL without micro-batches */
+    const struct pp_search_rule *rules;    /* [order]; NULL without micro-batches */
+    const struct pp_search_values *levels; /* recomputations, pp_search_again_value() */
+    const double *least_frac; /* [level]: see pp_recompute_level; NULL without levels */
 };
 
 /* Factors on the cluster's figures, for another machine; 0 = 1. */
 struct pp_search_scale {
     double network, node; /* bandwidth between nodes, inside of one */
     double memory, peak;  /* of a device: bytes, FLOP/s */
-};
-enum { PP_SEARCH_VALUES = 128 };
-struct pp_search_values {
-    int list[PP_SEARCH_VALUES];
-    int count;
 };
 
 enum { PP_SEARCH_AS_GIVEN = -1 }; /* ZeRO stage: as --shard gives it */
@@ -81,18 +84,19 @@ static inline struct pp_search_again pp_search_again(int value)
 {
     return (struct pp_search_again){(enum pp_recompute)(value & 255), (unsigned)value >> 8};
 }
-/* Writes the value as --recompute takes it: "none", "selective=layernorm+mlp". */
-enum { PP_SEARCH_AGAIN_BYTES = 64 };
-const char *pp_search_again_text(struct pp_search_again again, char text[PP_SEARCH_AGAIN_BYTES]);
 struct pp_search_space {
     const struct pp_wish *wish;
     struct pp_search_scale scale;
     struct pp_config fixed; /* what all layouts share */
     bool is_free[PP_SEARCH_AXES];
     struct pp_search_values axis[PP_SEARCH_AXES]; /* candidates, ascending; SCHEDULE: unused */
-    int gpus, dp;                                 /* dp: 0 = not given */
-    int64_t gbs;                                  /* 0 = set by --micro-batches */
-    int fixed_n;                                  /* --micro-batches; 0 = not given */
+    bool has_levels; /* of recomputation: each frame has its own, and a layout stands once for each
+                      * amount of room; the axis is unused */
+    int level_count; /* the most of a frame */
+    const struct pp_search_space *same_levels; /* frames have the levels of this space; or NULL */
+    int gpus, dp;                              /* dp: 0 = not given */
+    int64_t gbs;                               /* 0 = set by --micro-batches */
+    int fixed_n;                               /* --micro-batches; 0 = not given */
     bool is_gbs_chosen;
     struct pp_search_order *orders;
     int order_count, order_capacity;
@@ -123,6 +127,9 @@ struct pp_search_point {
     int zero;
 };
 struct pp_search_point pp_search_point(const struct pp_search_space *space, int64_t k);
+/* Returns the level of recomputation of point k, and the number of the point at another level. */
+int pp_search_level(const struct pp_search_space *space, int64_t k);
+int64_t pp_search_at_level(const struct pp_search_space *space, int64_t k, int level);
 /* Makes the configuration of point k, as its command line does. PP_EINVAL: why it is illegal. */
 enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *space,
                                 int64_t k, struct pp_config *config, struct pp_error *err);
@@ -139,6 +146,7 @@ enum pp_search_status {
     PP_SEARCH_SHAPE,     /* illegal: the schedule refuses it */
     PP_SEARCH_REFUSED,   /* illegal for another reason */
     PP_SEARCH_NO_ROOM,   /* the bound of its memory exceeds a device's */
+    PP_SEARCH_MILDER,    /* the same layout has as much room at a milder level of recomputation */
     PP_SEARCH_OPEN,      /* screened only: bound above the best, or not tried */
     PP_SEARCH_TOO_LARGE, /* simulated: does not fit */
     PP_SEARCH_FITS,      /* simulated: fits */

@@ -114,7 +114,6 @@ static void fix_axis(const struct pp_wish *wish, struct pp_search_space *s, int 
 /* Adds every set of the model's modules, without those that would change nothing. */
 static void add_modules(struct pp_search_space *s)
 {
-    enum { ALL = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_LATENT | PP_AGAIN_MLP };
     const struct pp_model *m = &s->fixed.model;
     unsigned none = m->latent.kv_rank == 0 ? PP_AGAIN_LATENT : 0;
 
@@ -122,7 +121,9 @@ static void add_modules(struct pp_search_space *s)
         none |= PP_AGAIN_MLP;
     if (!s->fixed.cluster.device.is_attention_unfused)
         none |= PP_AGAIN_CORE; /* fused: keeps no scores */
-    for (unsigned modules = 1; modules <= ALL; modules++)
+    if (m->experts.count == 0)
+        none |= PP_AGAIN_MOE;
+    for (unsigned modules = 1; modules <= PP_AGAIN_ALL; modules++)
         if (!(modules & none))
             add_value(&s->axis[PP_SEARCH_RECOMPUTE], pp_search_again_value((struct pp_search_again){
                                                          PP_RECOMPUTE_SELECTIVE, modules}));
@@ -132,8 +133,10 @@ static void fill_axes(const struct pp_wish *wish, struct pp_search_space *s)
 {
     const int most = s->gpus > most_stages(s) ? s->gpus : most_stages(s);
 
+    s->has_levels = s->is_free[PP_SEARCH_RECOMPUTE] && !s->is_free[PP_SEARCH_MODULES];
     for (int i = 0; i < PP_SEARCH_AXES; i++) {
-        if (i == PP_SEARCH_SCHEDULE || i == PP_SEARCH_MODULES)
+        if (i == PP_SEARCH_SCHEDULE || i == PP_SEARCH_MODULES ||
+            (i == PP_SEARCH_RECOMPUTE && s->has_levels))
             continue;
         if (!s->is_free[i])
             fix_axis(wish, s, i);
@@ -301,6 +304,57 @@ static void set_batch(const struct pp_search_space *s, struct pp_search_frame *f
     f->gbs = s->gbs ? s->gbs : unit * s->fixed_n;
 }
 
+/* ---- levels of recomputation ----------------------------------------------------------------- */
+
+/* Returns the levels of a device's work. They follow the costs of a whole micro-batch; whatever
+ * these are, each level frees more than the one before and takes more time. */
+static void make_levels(struct pp_arena *arena, const struct pp_search_space *s,
+                        struct pp_search_frame *f)
+{
+    struct pp_search_values *values = PP_NEW(arena, struct pp_search_values);
+    double *least_frac = PP_ARRAY(arena, double, PP_RECOMPUTE_LEVELS);
+    struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
+    struct pp_config c = s->fixed;
+    struct pp_error ignored;
+
+    c.shape = (struct pp_shape){.ranks = f->pp, .chunks = 1, .splits = 1, .pipelines = 1};
+    c.layout = (struct pp_layout){.tp = f->tp,
+                                  .pp = f->pp,
+                                  .dp = f->dp,
+                                  .cp = f->cp,
+                                  .ep = f->ep,
+                                  .mbs = f->mbs,
+                                  .seq = s->fixed.layout.seq};
+    if (pp_resolve_experts(s->wish, &c, &ignored) != PP_OK)
+        c.layout.ep = 1;
+    const int count = pp_resolve_levels(&c, levels);
+    for (int i = 0; i < count; i++) {
+        add_value(values, pp_search_again_value(
+                              (struct pp_search_again){levels[i].recompute, levels[i].again}));
+        least_frac[i] = levels[i].least_frac;
+    }
+    f->levels = values;
+    f->least_frac = least_frac;
+}
+
+/* Sets the levels of a frame, shared by frames with the same work of a device. */
+static void set_levels(struct pp_arena *arena, const struct pp_search_space *s,
+                       struct pp_search_frame *f)
+{
+    const struct pp_search_frame *like =
+        s->same_levels ? &s->same_levels->frames[s->frame_count] : NULL;
+
+    for (int i = s->frame_count - 1; i >= 0 && !like; i--) {
+        const struct pp_search_frame *other = &s->frames[i];
+        if (other->tp == f->tp && other->ep == f->ep && other->mbs * f->cp == f->mbs * other->cp)
+            like = other;
+    }
+    f->levels = like ? like->levels : &s->axis[PP_SEARCH_RECOMPUTE];
+    f->least_frac = like ? like->least_frac : NULL;
+    if (!like && s->has_levels)
+        make_levels(arena, s, f);
+}
+
 static enum pp_status add_frame(struct pp_arena *arena, struct pp_search_space *s,
                                 struct pp_search_frame f, struct pp_error *err)
 {
@@ -309,6 +363,8 @@ static enum pp_status add_frame(struct pp_arena *arena, struct pp_search_space *
                             MOST_FRAMES);
     set_batch(s, &f);
     f.rules = f.micro_batches ? rules_of(arena, s, &f) : NULL;
+    set_levels(arena, s, &f);
+    s->level_count = f.levels->count > s->level_count ? f.levels->count : s->level_count;
     *PP_PUSH(arena, s->frames, s->frame_count, s->frame_capacity) = f;
     return PP_OK;
 }
@@ -443,8 +499,8 @@ enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *s,
 {
     PP_TRY(fill_orders(arena, s->wish, s, err));
     PP_TRY(fill_frames(arena, s, err));
-    s->points = (int64_t)s->frame_count * s->axis[PP_SEARCH_RECOMPUTE].count *
-                s->axis[PP_SEARCH_ZERO].count * s->order_count;
+    s->points =
+        (int64_t)s->frame_count * s->level_count * s->axis[PP_SEARCH_ZERO].count * s->order_count;
     return PP_OK;
 }
 

@@ -16,7 +16,7 @@ const char *pp_search_command(struct pp_arena *arena, const struct pp_search_spa
     const struct pp_search_point p = pp_search_point(s, k);
     const struct pp_search_frame *f = p.frame;
     const char *text = pp_plan_words(arena, &s->fixed, PP_SIM_BY_SEARCH);
-    char again[PP_SEARCH_AGAIN_BYTES];
+    char again[PP_RECOMPUTE_TEXT_BYTES];
 
     text = pp_plan_add(arena, text, "schedule", p.order->base.schedule_name);
     text = pp_plan_add_int(arena, text, "gpus", s->gpus);
@@ -35,7 +35,7 @@ const char *pp_search_command(struct pp_arena *arena, const struct pp_search_spa
     return pp_plan_add(arena, text, "recompute",
                        p.again.recompute == PP_RECOMPUTE_STAGE
                            ? (s->wish->recompute ? s->wish->recompute : "none")
-                           : pp_search_again_text(p.again, again));
+                           : pp_recompute_print(p.again.recompute, p.again.modules, again));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -71,10 +71,10 @@ static void put_price(json_t *o, const struct pp_search_space *s, const struct p
 static json_t *point_json(const struct pp_search *search, int64_t point)
 {
     const struct pp_search_point p = pp_search_point(&search->space, point);
-    char again[PP_SEARCH_AGAIN_BYTES];
-    json_t *o =
-        json_pack("{so ss ss}", "layout", layout_json(&search->space, &p), "schedule",
-                  p.order->base.schedule_name, "recompute", pp_search_again_text(p.again, again));
+    char again[PP_RECOMPUTE_TEXT_BYTES];
+    json_t *o = json_pack("{so ss ss}", "layout", layout_json(&search->space, &p), "schedule",
+                          p.order->base.schedule_name, "recompute",
+                          pp_recompute_print(p.again.recompute, p.again.modules, again));
 
     json_object_set_new(o, "zero",
                         p.zero == PP_SEARCH_AS_GIVEN ? json_null() : json_integer(p.zero));
@@ -121,11 +121,11 @@ static json_t *counts_json(const struct pp_search *search)
     const int64_t *n = search->counts;
     const int64_t illegal = n[PP_SEARCH_BATCH] + n[PP_SEARCH_SHAPE] + n[PP_SEARCH_REFUSED];
 
-    return json_pack("{sI sI sI sI sI}", "all",
-                     (json_int_t)(search->space.points - n[PP_SEARCH_ABSENT]), "fit",
-                     (json_int_t)n[PP_SEARCH_FITS], "too_large",
-                     (json_int_t)(n[PP_SEARCH_NO_ROOM] + n[PP_SEARCH_TOO_LARGE]), "refused",
-                     (json_int_t)illegal, "slower", (json_int_t)n[PP_SEARCH_OPEN]);
+    return json_pack(
+        "{sI sI sI sI sI}", "all", (json_int_t)(search->space.points - n[PP_SEARCH_ABSENT]), "fit",
+        (json_int_t)n[PP_SEARCH_FITS], "too_large",
+        (json_int_t)(n[PP_SEARCH_NO_ROOM] + n[PP_SEARCH_TOO_LARGE]), "refused", (json_int_t)illegal,
+        "slower", (json_int_t)(n[PP_SEARCH_OPEN] + n[PP_SEARCH_MILDER]));
 }
 
 static json_t *flips_json(const struct pp_search *search)
@@ -243,6 +243,7 @@ static const char *reason_of(struct pp_arena *arena, const struct pp_search *sea
 {
     static const char *const REASONS[PP_SEARCH_STATUSES] = {
         [PP_SEARCH_NO_ROOM] = "its least memory is more than a device has",
+        [PP_SEARCH_MILDER] = "has room with less recomputation, too",
         [PP_SEARCH_OPEN] = "cannot be among the best: see bound_s",
         [PP_SEARCH_TOO_LARGE] = "does not fit",
         [PP_SEARCH_FITS] = ""};
@@ -275,12 +276,13 @@ void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE 
         const struct pp_search_frame *f = p.frame;
         const struct pp_arena_mark mark = pp_arena_mark(arena);
         const enum pp_search_status status = (enum pp_search_status)search->board.status[k];
-        char again[PP_SEARCH_AGAIN_BYTES];
+        char again[PP_RECOMPUTE_TEXT_BYTES];
         if (status == PP_SEARCH_ABSENT)
             continue;
         fprintf(out, "%d,%d,%d,%d,%d,%d,%d,%d,%lld,%s,%s,", f->tp, f->pp, f->cp, f->dp, f->ep,
                 p.order->base.shape.chunks, f->mbs, f->micro_batches, (long long)f->gbs,
-                p.order->base.schedule_name, pp_search_again_text(p.again, again));
+                p.order->base.schedule_name,
+                pp_recompute_print(p.again.recompute, p.again.modules, again));
         if (p.zero != PP_SEARCH_AS_GIVEN)
             fprintf(out, "%d", p.zero);
         fprintf(out, ",%s,%.9g,%.9g,", pp_search_status_names[status],

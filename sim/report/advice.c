@@ -27,6 +27,8 @@ static bool are_twins(const struct pp_result *x, const struct pp_result *y)
            x->memory[x->peak_rank].peak_bytes == y->memory[y->peak_rank].peak_bytes;
 }
 
+enum { TIME_END = 35 }; /* column of the step's end */
+
 /* `twins`: schedules that share the row, or "". */
 static void print_other(const struct pp_result *r, const struct pp_result *you, const char *twins,
                         FILE *out)
@@ -43,17 +45,16 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
     char vp[16] = "";
     if (r->config.layout.vp > 1)
         snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
-    const char *recompute =
-        r->config.costs.recompute == you->config.costs.recompute ? "" : ", recomp.";
+    const char *recompute = pp_config_is_same_recompute(&r->config, &you->config) ? "" : ", rec.";
     const bool is_short = snprintf(figure, sizeof(figure), "%s%s%s%s%s", r->config.schedule_name,
                                    *twins ? ", " : "", twins, vp, recompute) <= MOST_NAMES;
     if (!is_short)
         snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp, recompute);
     char time[PP_TEXT_BYTES];
-    const int column =
-        fprintf(out, "    %-22s%9s%7.1f %%%8.1f %%%9.1f   ", figure,
-                pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
-                100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB);
+    int column = fprintf(out, "    %-22s ", figure);
+    column += fprintf(out, "%*s%7.1f %%%8.1f %%%9.1f   ", column < TIME_END ? TIME_END - column : 0,
+                      pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+                      100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB);
     snprintf(figure, sizeof(figure), "%s%s%s", r->fits ? versus : "out of memory",
              is_short ? "" : "; same:~", is_short ? "" : twins);
     pp_text_wrap(out, WIDTH, column, 6, figure);

@@ -42,8 +42,7 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_STEPS, "steps: the schedule needs no barrier; --steps, --step-barrier"},
         {PP_CHOSE_ZERO, "zero: 0 if that fits with the memory margin, else 1; --zero"},
         {PP_CHOSE_RECOMPUTE,
-         "recompute: none if that fits with the memory margin, else selective if it frees memory, "
-         "else full; --recompute"},
+         "recompute: the first level from none to full that leaves the margin free; --recompute"},
     };
 
     fputs("chosen for you, and the flag that overrides it\n", out);
@@ -124,6 +123,26 @@ static void explain_times(const struct pp_result *r, FILE *out)
                 m->ranks[i].span_s);
 }
 
+/* Prints the levels of recomputation that were in the choice. */
+static void explain_levels(const struct pp_result *r, FILE *out)
+{
+    const struct pp_levels *levels = r->levels;
+    char time[PP_TEXT_BYTES];
+
+    if (!levels)
+        return;
+    fputs("  levels of recomputation; each adds the module that frees most for its time\n", out);
+    for (int i = 0; i < levels->count; i++) {
+        const struct pp_outcome *o = &levels->list[i].outcome;
+        fprintf(out, "    %c %-44s%9s%8.1f GiB%s\n", i == levels->chosen ? '*' : ' ',
+                levels->list[i].text, pp_text_time(&r->config, o->step_s, time),
+                o->peak_bytes / PP_GIB,
+                !o->fits      ? "  no fit"
+                : o->is_tight ? "  tight"
+                              : "");
+    }
+}
+
 /* Prints the recomputed share of the blocks of each stage. */
 static void explain_recompute(const struct pp_result *r, FILE *out)
 {
@@ -170,6 +189,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
             m->other_bytes / PP_GIB, m->peak_bytes / PP_GIB,
             r->config.cluster.device.memory_bytes / PP_GIB);
     explain_margin(&r->config, out);
+    explain_levels(r, out);
     explain_recompute(r, out);
     pp_tiers_explain(r, out);
 }

@@ -103,6 +103,25 @@ const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *c)
         pp_text_split(c, split), head_notes[c->costs.head], map);
 }
 
+/* Text such as " (+1.2~% time; none needs 82.6 of 79.6~GiB; full +28.0~% time)". */
+static const char *levels_text(struct pp_arena *arena, const struct pp_result *r)
+{
+    const struct pp_levels *levels = r->levels;
+
+    if (!levels || !r->fits)
+        return "";
+    const struct pp_level *none = &levels->list[0], *last = &levels->list[levels->count - 1],
+                          *own = &levels->list[levels->chosen];
+    const char *text = pp_arena_printf(arena, "~(%+.1f~%% time; none needs %.1f of %.1f~GiB",
+                                       100 * (own->outcome.step_s / none->outcome.step_s - 1),
+                                       none->outcome.peak_bytes / PP_GIB,
+                                       r->config.cluster.device.memory_bytes / PP_GIB);
+    if (own != last)
+        text = pp_arena_printf(arena, "%s; %s %+.1f~%%", text, last->text,
+                               100 * (last->outcome.step_s / none->outcome.step_s - 1));
+    return pp_arena_printf(arena, "%s)", text);
+}
+
 const char *pp_line_state(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
@@ -112,11 +131,11 @@ const char *pp_line_state(struct pp_arena *arena, const struct pp_result *r)
     if (c->engine_options.sync_share > 0)
         share = pp_arena_printf(arena, ", which takes %.3g~%% of compute",
                                 100 * c->engine_options.sync_share);
-    return pp_arena_printf(arena, "%s%s, recompute %s%s, gradient sync %s%s%s%s%s",
+    return pp_arena_printf(arena, "%s%s, recompute %s%s%s, gradient sync %s%s%s%s%s",
                            pp_state_name(&c->state, shards), pp_text_star(c, PP_CHOSE_ZERO),
                            pp_text_recompute(c, again), pp_text_star(c, PP_CHOSE_RECOMPUTE),
-                           pp_grad_sync_names[c->lower.grad_sync], pp_buckets_text(arena, r), share,
-                           steps[0] ? "; " : "", steps);
+                           levels_text(arena, r), pp_grad_sync_names[c->lower.grad_sync],
+                           pp_buckets_text(arena, r), share, steps[0] ? "; " : "", steps);
 }
 
 const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *r)

@@ -126,13 +126,10 @@ const char *pp_text_constants(struct pp_arena *arena, const struct pp_config *c)
 
 const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
 {
-    const bool has_modules =
-        config->costs.recompute == PP_RECOMPUTE_SELECTIVE && config->costs.again;
-    const int used = snprintf(text, PP_TEXT_BYTES, "%s%s",
-                              pp_recompute_names[config->costs.recompute], has_modules ? "=" : "");
-
-    if (has_modules)
-        pp_again_print(config->costs.again, text + used, PP_TEXT_BYTES - (size_t)used);
+    if (config->costs.recompute != PP_RECOMPUTE_STAGE)
+        return pp_recompute_print(config->costs.recompute, config->costs.again, text);
+    snprintf(text, PP_TEXT_BYTES, "%s=%g", pp_recompute_names[PP_RECOMPUTE_STAGE],
+             config->costs.first_stage_ratio);
     return text;
 }
 
@@ -145,12 +142,13 @@ const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *confi
         const struct pp_trial *trial = &trials->list[i];
         const struct pp_outcome *outcome = &trial->outcome;
         const char *state = "";
-        char time[PP_TEXT_BYTES];
+        char time[PP_TEXT_BYTES], again[PP_RECOMPUTE_TEXT_BYTES];
         if (!outcome->is_refused && trial->zero != pp_state_zero(&config->state))
             state = pp_arena_printf(arena, " with ZeRO %d", trial->zero);
-        if (!outcome->is_refused && trial->recompute != config->costs.recompute)
-            state =
-                pp_arena_printf(arena, " with recompute %s", pp_recompute_names[trial->recompute]);
+        if (!outcome->is_refused &&
+            (trial->recompute != config->costs.recompute || trial->again != config->costs.again))
+            state = pp_arena_printf(arena, " with recompute %s",
+                                    pp_recompute_print(trial->recompute, trial->again, again));
         text = pp_arena_printf(arena, "%s%s%s %s%s%s", text, i ? ", " : "", trial->value,
                                outcome->is_refused ? "refused: "
                                                    : pp_text_time(config, outcome->step_s, time),

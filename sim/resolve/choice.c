@@ -50,7 +50,8 @@ static struct pp_trial trial_of(const char *value, enum pp_status status,
     return (struct pp_trial){.value = value,
                              .outcome = pp_outcome_of(result),
                              .zero = pp_state_zero(&result->config.state),
-                             .recompute = result->config.costs.recompute};
+                             .recompute = result->config.costs.recompute,
+                             .again = result->config.costs.again};
 }
 
 enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *config,

@@ -50,7 +50,8 @@ static enum pp_status check_again(const struct pp_model *model, unsigned again,
         unsigned module;
         const char *why;
     } MODULES[] = {{model->latent.kv_rank == 0, PP_AGAIN_LATENT, "has no latent attention"},
-                   {is_experts_only, PP_AGAIN_MLP, "has experts in every block, and no dense MLP"}};
+                   {is_experts_only, PP_AGAIN_MLP, "has experts in every block, and no dense MLP"},
+                   {model->experts.count == 0, PP_AGAIN_MOE, "has no experts"}};
 
     for (size_t i = 0; i < PP_COUNT(MODULES); i++)
         for (const struct pp_again_name *n = pp_again_names; n->name; n++)

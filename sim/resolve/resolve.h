@@ -86,9 +86,14 @@ enum pp_status pp_resolve_bare_costs(struct pp_arena *arena, const struct pp_con
                                      struct pp_error *err);
 /* Lower bound of the fullest device's memory, for all states that may be chosen. */
 double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config);
-/* Chooses the open ZeRO stage and recomputation: the mildest that leaves the memory margin free.
- * Without one it is the mildest that fits, else the one that needs least memory. `result` and
- * `prepared` (sim/run/prepare.h) are of the choice, at PP_QUICK depth. */
+/* Fills the levels of recomputation that a run may choose (core/cost/analytic/roofline.h) and
+ * returns their number. Measured costs know none and full alone. */
+int pp_resolve_levels(const struct pp_config *config,
+                      struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS]);
+/* Chooses the open ZeRO stage and level of recomputation: the first that leaves the memory margin
+ * free. Without one it is the first that fits, else the one that needs least memory. The optimizer
+ * state is sharded before anything is computed again. `result` and `prepared` (sim/run/prepare.h)
+ * are of the choice, at PP_QUICK depth. */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err);

@@ -67,93 +67,131 @@ double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *co
                : bytes;
 }
 
-/* A choice that frees memory: first sharded optimizer state, then also recomputation. */
-struct relief {
+/* ---- choices --------------------------------------------------------------------------------- */
+
+int pp_resolve_levels(const struct pp_config *config,
+                      struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS])
+{
+    const struct pp_cost_inputs in = pp_config_costs(config, NULL);
+    const int count = pp_recompute_levels(&in, levels);
+    int kept = 0;
+
+    for (int i = 0; i < count; i++) /* parts are not measured */
+        if (!config->cost || levels[i].recompute != PP_RECOMPUTE_SELECTIVE)
+            levels[kept++] = levels[i];
+    return kept;
+}
+
+/* A choice of state and recomputation, and its memory once that is known. */
+struct choice {
     struct pp_state_spec state;
     enum pp_recompute recompute;
+    unsigned again;
+    bool is_known;
+    struct pp_result result;
+    struct pp_prepared prepared;
 };
-static int reliefs_of(const struct pp_config *config, struct relief out[4])
+
+/* Choices, from the fastest to the one with least memory: as it is, with sharded optimizer state,
+ * and then also with each level of recomputation. No choice needs more than the one before. */
+struct choices {
+    struct pp_arena *arena;
+    const struct pp_config *config;
+    struct choice *list;
+    int count;
+};
+
+static void add_choice(struct choices *c, struct pp_state_spec state, enum pp_recompute recompute,
+                       unsigned again)
+{
+    c->list[c->count++] = (struct choice){.state = state, .recompute = recompute, .again = again};
+}
+
+static struct choices choices_of(struct pp_arena *arena, const struct pp_config *config)
 {
     const bool may_recompute = config->origin.chosen & PP_CHOSE_RECOMPUTE;
     const struct pp_state_spec state =
         may_shard(config) ? pp_state_with_zero(&config->state, 1) : config->state;
-    int count = 0;
+    struct choices c = {arena, config, PP_ARRAY(arena, struct choice, PP_RECOMPUTE_LEVELS + 1), 0};
+    struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
+    const int count = may_recompute ? pp_resolve_levels(config, levels) : 0;
 
-    out[count++] = (struct relief){config->state, config->costs.recompute};
+    add_choice(&c, config->state, config->costs.recompute, config->costs.again);
     if (may_shard(config))
-        out[count++] = (struct relief){state, config->costs.recompute};
-    if (may_recompute && (config->cluster.device.is_attention_unfused || /* else it frees nothing */
-                          config->costs.framework->is_selective_per_op))
-        out[count++] = (struct relief){state, PP_RECOMPUTE_SELECTIVE};
-    if (may_recompute)
-        out[count++] = (struct relief){state, PP_RECOMPUTE_FULL};
-    return count;
+        add_choice(&c, state, config->costs.recompute, config->costs.again);
+    for (int i = 1; i < count; i++)
+        add_choice(&c, state, levels[i].recompute, levels[i].again);
+    return c;
 }
 
-/* The first relief with room, else the first that fits, else the one that needs least. A relief
- * that cannot have room is tried last, and only if it may be better than the others. */
-struct choice {
-    struct pp_result *result;
-    struct pp_prepared *prepared; /* of the result */
-    struct pp_outcome outcome;    /* refused: none so far */
-    int at;                       /* its index */
-};
-
-/* Is true if relief `i` is better than the choice so far. */
-static bool is_better(const struct pp_outcome *outcome, int i, const struct choice *choice)
+/* Finds the bytes that a choice needs; more than the device has if another tier is full. */
+static enum pp_status bytes_of(struct choices *c, int at, double *bytes, struct pp_error *err)
 {
-    const struct pp_outcome *old = &choice->outcome;
+    struct choice *choice = &c->list[at];
+    const struct pp_result *result = &choice->result;
 
-    if (old->is_refused || outcome->fits != old->fits)
-        return old->is_refused || outcome->fits;
-    if (outcome->is_tight != old->is_tight)
-        return old->is_tight;
-    if (outcome->fits || outcome->peak_bytes == old->peak_bytes)
-        return i < choice->at;
-    return outcome->peak_bytes < old->peak_bytes;
+    if (!choice->is_known) {
+        struct pp_config config = *c->config;
+        config.state = choice->state;
+        config.costs.recompute = choice->recompute;
+        config.costs.again = choice->again;
+        PP_TRY(pp_resolve_blocks(c->arena, &config, err));
+        PP_TRY(pp_simulate(c->arena, &config, PP_MEMORY, &choice->prepared, &choice->result, err));
+        choice->is_known = true;
+    }
+    *bytes = result->memory[result->peak_rank].peak_bytes;
+    if (!result->fits)
+        *bytes = fmax(*bytes, nextafter(c->config->cluster.device.memory_bytes, INFINITY));
+    return PP_OK;
 }
 
-static enum pp_status try_relief(struct pp_arena *arena, const struct pp_config *config,
-                                 const struct relief *reliefs, int i, struct choice *choice,
+/* Finds the first choice after `low` that needs at most so many bytes, by bisection after the next
+ * one; `count` if none does. */
+static enum pp_status find_first(struct choices *c, int low, double most_bytes, int *first,
                                  struct pp_error *err)
 {
-    struct pp_config config_i = *config;
-    struct pp_result result_i;
-    struct pp_prepared prepared = {0};
+    int high = c->count;
 
-    config_i.state = reliefs[i].state;
-    config_i.costs.recompute = reliefs[i].recompute;
-    PP_TRY(pp_simulate(arena, &config_i, PP_MEMORY, &prepared, &result_i, err));
-    const struct pp_outcome outcome = pp_outcome_of(&result_i);
-    if (!is_better(&outcome, i, choice))
-        return PP_OK;
-    choice->outcome = outcome;
-    choice->at = i;
-    *choice->result = result_i;
-    *choice->prepared = prepared;
+    for (int at = low + 1; high - low > 1; at = (low + high) / 2) {
+        double bytes;
+        PP_TRY(bytes_of(c, at, &bytes, err));
+        if (bytes <= most_bytes)
+            high = at;
+        else
+            low = at;
+    }
+    *first = high;
     return PP_OK;
+}
+
+/* Finds the first choice with room, else the first that fits, else the first of those with least
+ * memory. The lower bound of the first choice may rule it out. */
+static enum pp_status find_choice(struct choices *c, int *at, struct pp_error *err)
+{
+    const double limits[] = {pp_config_room_bytes(c->config),
+                             c->config->cluster.device.memory_bytes};
+    const double plain_bytes =
+        may_shard(c->config) ? floor_bytes(c->arena, c->config, c->config->state) : 0;
+    double least_bytes;
+
+    for (size_t i = 0; i < PP_COUNT(limits); i++) {
+        PP_TRY(find_first(c, plain_bytes > limits[i] ? 0 : -1, limits[i], at, err));
+        if (*at < c->count)
+            return PP_OK;
+    }
+    PP_TRY(bytes_of(c, c->count - 1, &least_bytes, err));
+    return find_first(c, -1, least_bytes, at, err);
 }
 
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err)
 {
-    struct relief reliefs[4];
-    const int count = reliefs_of(config, reliefs);
-    const double plain_bytes = may_shard(config) ? floor_bytes(arena, config, config->state) : 0;
-    const int first = plain_bytes > pp_config_room_bytes(config) ? 1 : 0;
-    struct choice choice = {
-        .result = result, .prepared = prepared, .outcome = {.is_refused = true}};
-    bool has_room = false;
+    struct choices choices = choices_of(arena, config);
+    int at;
 
-    for (int i = first; i < count && !has_room; i++) {
-        PP_TRY(try_relief(arena, config, reliefs, i, &choice, err));
-        has_room = result->fits && !result->is_tight;
-    }
-    if (!has_room && first > 0 &&
-        plain_bytes <=
-            (choice.outcome.fits ? config->cluster.device.memory_bytes : choice.outcome.peak_bytes))
-        PP_TRY(try_relief(arena, config, reliefs, 0, &choice, err));
-    *config = result->config;
+    PP_TRY(find_choice(&choices, &at, err));
+    *config = choices.list[at].result.config;
+    *prepared = choices.list[at].prepared;
     return pp_simulate(arena, config, PP_QUICK, prepared, result, err);
 }

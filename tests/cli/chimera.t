@@ -140,5 +140,5 @@ $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --seq 10
 >            halving refused: --mbs 1: backwards of 1/2 micro-batch need a
 >            multiple of 2; nearest: 2)
 $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --gbs 64 --mbs 2 --concat auto | grep -A 1 "^  schedule"
->   schedule concat halving (auto: direct 11.2 s, doubling 12.6 s with recompute
->            full, halving 9.77 s)
+>   schedule concat halving (auto: direct 11.2 s, doubling 11.5 s with recompute
+>            selective=layernorm+mlp, halving 9.77 s)

@@ -32,8 +32,8 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster "h100 node:4"
 = 2
 # Scatters and gathers are rings, too: with ZeRO-1 the two halves of an all-reduce, in turn.
 $ for zero in 0 1; do pipesim --schedule gpipe --model gpt2 --gpus 32 --tp 1 --pp 2 --zero $zero --cluster h100 --engine dag --collectives flows --no-alternatives --json | grep '"dp_sync"'; done
->     "dp_sync": 0.0084244930497807992,
->     "dp_sync": 0.0084325290005319454,
+>     "dp_sync": 0.0091279616967550603,
+>     "dp_sync": 0.009137396479963901,
 # Context-parallel devices hold the same parameters: their gradients are summed without other replicas.
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 4 --tp 2 --cp 2 --cluster h100 --engine dag --json | grep '"dp_sync"'
 >     "dp_sync": 0.00014981612711595837,

@@ -42,7 +42,7 @@ $ for run in '--gpus 256' '--model llama3-70b --gpus 96 --pp 3' '--pp 3 --micro-
 $ pipesim --schedule 1f1b,gpipe --model gpt2 --gpus 32 --engine dag --cluster "node:4 gpu:8 device:a100 nvlink:300GBps nic:4x200Gbps leaf:2 oversub:4" | awk 'length > 80'
 $ for schedule in chimera zbv seq1f1b zb-auto hanayo pipedream; do pipesim --schedule $schedule --gpus 64 --model llama3-8b --engine dag --grad-sync eager --bucket-size 25MB --explain; pipesim --schedule $schedule --pp 4 --micro-batches 8 --unit F=1,B=2 --explain; done | awk 'length > 100'
 $ pipesim --schedule chimera --gpus 2048 --engine dag --no-alternatives | grep -A 1 '^  note'
->   note     more micro-batches (now 64 for 32 ranks) would shrink the bubble
+>   note     more micro-batches (now 32 for 16 ranks) would shrink the bubble
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 $ for how in flows analytic; do pipesim --schedule 1f1b --model gpt2-64 --pp 4 --dp 4 --tp 1 --micro-batches 8 --zero 1 --cluster "gpu:1 fabric:ideal" --engine dag --collective-algorithm ring --collectives $how --json | grep iteration_s; done | sort -u | wc -l
 > 1

@@ -94,7 +94,7 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster a100 --tp 2 --pp 4 --secondary 8
 ! pipesim: error: --secondary=8x1: the replicas of a stage are a mesh of 4x2, and 8 does not divide its 4 devices a node; nearest: 4
 = 2
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
-! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe_act
+! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe moe_act
 = 2
 # What is advised, and the command with it, where the tool chose the layout: bytes and seconds twice each.
 $ run="pipesim --schedule 1f1b --model llama3-70b --gbs 64 --engine dag --json"; ($run --gpus 8 | grep -A4 -e '"--gpus 16 --tp 8"'; $run --gpus 16 --tp 8 | grep '^  "') | grep -o '^ *"\(peak_mem_bytes\|iteration_s\)": .*' | tr -d ' ,' | sort | uniq -c | cut -c 1-7
@@ -111,10 +111,10 @@ $ run="pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --p
 >                                  free, less than the margin of 5 %
 >   peak memory   76.2 GiB +-6 %   of 79.6 GiB on rank 0: fits, tight: 3.5 GiB
 >                                  free, less than the margin of 5 %
-$ run="pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --engine dag --no-alternatives"; for m in 0 4% 5%; do $run --memory-margin $m --json | grep -e '"fits"' -e '"tight"' -e '"recompute": "[a-z]*",' | tr -d '\n'; echo; done
+$ run="pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --engine dag --no-alternatives"; for m in 0 4% 5%; do $run --memory-margin $m --json | grep -e '"fits"' -e '"tight"' -e '"recompute": "[^"]*",' | tr -d '\n'; echo; done
 >     "recompute": "none",  "fits": true,  "tight": false,
 >     "recompute": "none",  "fits": true,  "tight": false,
->     "recompute": "full",  "fits": true,  "tight": false,
+>     "recompute": "selective=act",  "fits": true,  "tight": false,
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --engine dag --explain | grep -A1 '^  margin'; pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --engine dag --explain --memory-margin 3% | grep '^  margin'
 >   margin 6 %, the median error of predicted peaks (docs/accuracy.md;
 >       --memory-margin): the tool's choices prefer peaks up to 74.869 GiB
@@ -131,3 +131,28 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --memory-margi
 $ pipesim sweep --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --engine dag --memory-margin 0 --memory-margin 40% | awk -F, 'NR > 1 { print $1, $2, $26 < $27 * 0.6, $28 }'
 > 0 1f1b 0 true
 > 1 1f1b 1 true
+# Levels of recomputation: the first that leaves the margin free.
+$ run="--engine dag --no-alternatives"; for line in "--schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 --vp 5 --gbs 128" "--schedule interleaved --model llama3-405b --gpus 16384 --cluster h100 --seq 8192 --gbs 2048 --tp 8 --pp 16 --head counted --vp 8" "--schedule 1f1b --model llama3-8b --gpus 64 --tp 1 --pp 1 --gbs 512 --framework megatron --zero 1" "--schedule dualpipe --model deepseek-v3 --gpus 2048 --cluster h800 --seq 4096 --gbs 15360 --tp 1 --pp 16 --ep 64 --precision fp8"; do pipesim $line $run --json | awk '/"recompute": "|^  "(iteration_s|mfu)"/ { print $2 }' | cut -c 1-60; done
+> "selective=layernorm+act",
+> 16.502321143006,
+> 0.4832992144786164,
+> "selective=layernorm+act",
+> 6.2934863055900001,
+> 0.43192856045449218,
+> "selective=layernorm+mlp",
+> 8.5807796474250004,
+> 0.44723094519687184,
+> "selective=layernorm+mla_up_proj+mlp+moe",
+> 32.367817296462,
+> 0.13483526025982862,
+$ pipesim --schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 --vp 5 --gbs 128 --engine dag --no-alternatives | grep -A1 '^  state'
+>   state    ZeRO 1*, recompute selective=layernorm+act* (+0.7 % time; none needs
+>            82.6 of 79.6 GiB; full +31.7 %), gradient sync end
+$ pipesim --schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 --vp 5 --gbs 128 --engine dag --explain | grep -A6 'levels of'
+>   levels of recomputation; each adds the module that frees most for its time
+>       none                                           16.4 s    82.6 GiB  no fit
+>       selective=layernorm                            16.4 s    76.9 GiB  tight
+>     * selective=layernorm+act                        16.5 s    67.0 GiB
+>       selective=layernorm+mlp                        19.9 s    47.1 GiB
+>       full                                           21.6 s    38.5 GiB
+>

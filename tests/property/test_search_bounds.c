@@ -51,7 +51,7 @@ static void check_point(const struct pp_search *search, int64_t k, const char *l
     struct pp_config config;
     struct pp_result result;
     struct pp_error err;
-    char again[PP_SEARCH_AGAIN_BYTES];
+    char again[PP_RECOMPUTE_TEXT_BYTES];
 
     if (search->board.status[k] != PP_SEARCH_OPEN ||
         pp_search_config(arena, &search->space, k, &config, &err) != PP_OK ||
@@ -63,7 +63,7 @@ static void check_point(const struct pp_search *search, int64_t k, const char *l
         arena, "plan %s: %s tp %d pp %d cp %d dp %d ep %d vp %d mbs %d N %d zero %d %s", line,
         p.order->base.schedule_name, p.frame->tp, p.frame->pp, p.frame->cp, p.frame->dp,
         p.frame->ep, p.order->base.shape.chunks, p.frame->mbs, p.frame->micro_batches, p.zero,
-        pp_search_again_text(p.again, again));
+        pp_recompute_print(p.again.recompute, p.again.modules, again));
     const double step_s = result.metrics.iteration_s, gbs = (double)p.frame->gbs,
                  peak_bytes = result.memory[result.peak_rank].peak_bytes;
     cr_expect_leq(bounds.step_s, step_s, "%s", where);

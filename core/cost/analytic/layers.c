@@ -99,36 +99,60 @@ struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum 
     };
 }
 
+/* Exchanges of a repeated part of a layer, in seconds. */
+struct exchanges {
+    double tp_s, cp_s, ep_s;
+};
+
 /* Returns a repeated part of a layer; its exchanges overlap with products if that is asked for. */
 static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_compute part,
-                                    double all_tp_s, double cp_s)
+                                    struct exchanges all)
 {
-    const double tp_s = all_tp_s - fmin(in->tp_overlap_frac * all_tp_s, part.matrix_s);
+    const double tp_s = all.tp_s - fmin(in->tp_overlap_frac * all.tp_s, part.matrix_s);
+    const double ep_s = all.ep_s - fmin(in->ep_overlap_frac * all.ep_s, part.s);
 
     return (struct pp_layer_sum){
-        .s = part.s + tp_s + cp_s,
+        .s = part.s + tp_s + all.cp_s + ep_s,
         .tp_s = tp_s,
-        .cp_s = cp_s,
+        .cp_s = all.cp_s,
+        .ep_s = ep_s,
         .flops = part.flops,
         .bytes = part.bytes,
         .launches = part.launches,
     };
 }
 
-/* Returns the recomputation of modules. Keys and values of other context-parallel devices are sent
- * again. Half of a block's exchanges are the MLP's: a gather and scatter of four, a sum of two. */
+/* Returns the exchanges that modules repeat. Keys and values of other context-parallel devices are
+ * sent again. Half of a block's exchanges are the MLP's: a gather and scatter of four, a sum of
+ * two. Those of experts are all but the attention's, which are the other half of a block's. */
+static struct exchanges modules_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                          struct pp_layer_work work, unsigned again)
+{
+    const double half_s = pp_analytic_tp_s(in, PP_LAYER_BLOCK, work, PP_PASS_F) / 2;
+    struct exchanges all = {0};
+
+    if (again & PP_AGAIN_CORE)
+        all.cp_s = pp_analytic_cp_s(in, work, PP_PASS_F);
+    if (again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK)
+        all.tp_s = half_s;
+    if (again & PP_AGAIN_MOE && kind == PP_LAYER_MOE) {
+        all.tp_s = pp_analytic_tp_s(in, kind, work, PP_PASS_F) - half_s;
+        all.ep_s = pp_analytic_ep_s(in, kind, work, PP_PASS_F);
+    }
+    return all;
+}
+
+/* Returns the recomputation of modules. */
 static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work)
 {
     const unsigned again = pp_analytic_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
-    const bool has_core = again & PP_AGAIN_CORE,
-               has_mlp = again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK;
+    const bool has_core = again & PP_AGAIN_CORE;
     struct pp_compute part = pp_analytic_modules(in, kind, work, again);
 
     part.flops =
         (has_core ? attention_flops(in) : 0) + pp_analytic_modules(in, kind, work, others).flops;
-    return part_sum(in, part, has_mlp ? pp_analytic_tp_s(in, kind, work, PP_PASS_F) / 2 : 0,
-                    has_core ? pp_analytic_cp_s(in, work, PP_PASS_F) : 0);
+    return part_sum(in, part, modules_exchanges(in, kind, work, again));
 }
 
 /* Returns selective recomputation of a block: modules, or as PyTorch does, nearly everything but
@@ -142,7 +166,7 @@ static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp
     if (!pp_analytic_is_per_op(in))
         return modules_sum(in, kind, work);
     return part_sum(in, pp_analytic_selected(in, kind, work),
-                    pp_analytic_tp_s(in, kind, work, PP_PASS_F) / 2, 0);
+                    (struct exchanges){.tp_s = pp_analytic_tp_s(in, kind, work, PP_PASS_F) / 2});
 }
 
 /* Returns a repeated forward, whole or up to the last tensor that the backward needs. The latter

@@ -130,6 +130,8 @@ struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum 
 /* Returns the recomputation of a block; all 0 without. */
 struct pp_layer_sum pp_analytic_again_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work);
+/* Returns seconds of the recomputation of one block, its launches by the host included. */
+double pp_analytic_again_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 /* Returns seconds of forward, backward and recomputation (not stage-aware) of one layer. */
 double pp_analytic_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 /* Fills F, I, W, B and R of every stage over one split. */
@@ -185,6 +187,8 @@ void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs 
 
 /* Returns the bytes that a layer saves for its backward, one micro-batch, one device. */
 double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+/* Returns the bytes that a block keeps until its recomputation; without one, all that it saves. */
+double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 /* Sets the bytes that a stage saves for its backward, and those that one op needs. */
 void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory);

@@ -39,6 +39,23 @@ enum pp_status pp_partition_balanced(struct pp_arena *arena, const struct pp_cos
  * All 0 without; all 1 for full (whole blocks) and selective (the attention of every block). */
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in);
 
+/* A recomputation and its price for one micro-batch in all blocks, on one device. */
+struct pp_recompute_level {
+    enum pp_recompute recompute;
+    unsigned again;    /* PP_RECOMPUTE_SELECTIVE: as in pp_cost_inputs */
+    double added_s;    /* time of the recomputation */
+    double kept_bytes; /* saved until it */
+    double least_frac; /* least share of a block's saved bytes that is kept */
+};
+enum { PP_RECOMPUTE_LEVELS = 9 };
+/* Fills the recomputations worth a trial and returns their number. The first is none, the last
+ * full. Between them stand sets of modules that the framework can compute again, if they free
+ * bytes in less time than full. Each has one module more, the one that frees bytes at the least
+ * time. So the time rises and the bytes fall from one level to the next. Reads model, cluster,
+ * layout, framework, splits and overlaps of `in`. */
+int pp_recompute_levels(const struct pp_cost_inputs *in,
+                        struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS]);
+
 enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_inputs *in,
                                  struct pp_costs **costs, struct pp_error *err);
 

@@ -94,13 +94,14 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
                                   unsigned again)
 {
     const bool is_apart = in->model->is_gated && pp_cost_framework(in)->is_gate_unfused;
-    const unsigned mlp = z->routed > 0 ? 0 : PP_AGAIN_MLP, act = PP_AGAIN_ACT | mlp,
+    const unsigned mlp = z->routed > 0 ? PP_AGAIN_MOE : PP_AGAIN_MLP, act = PP_AGAIN_ACT | mlp,
                    wide = z->latent > 0 ? PP_AGAIN_LATENT : 0;
     /* inputs of matrices: of qkv; of the MLP, which a router needs in 16 bits */
     const double attention = again_if(again, PP_AGAIN_NORM, z->h),
                  feed_forward = again_if(again, PP_AGAIN_NORM, z->h),
                  narrow = again_if(again, wide, z->normed),
-                 last = z->fused + again_if(again, act, z->ffn - z->fused);
+                 last = again_if(again, mlp, z->fused) + again_if(again, act, z->ffn - z->fused),
+                 routed = again_if(again, mlp, z->routed);
     struct widths w = {
         .whole = 2 * z->h /* inputs of two norms */
                  + z->latent,
@@ -113,12 +114,12 @@ static struct widths saved_widths(const struct pp_cost_inputs *in, const struct 
 
     if (!saves_fp8(in)) {
         w.whole += attention + feed_forward + narrow;
-        w.cut += last + z->routed;
+        w.cut += last + routed;
         return w;
     }
     w.whole += z->routed > 0 ? feed_forward : 0;
     w.whole_byte += attention + (z->routed > 0 ? 0 : feed_forward) + narrow;
-    w.cut_byte = z->out /* the projection's own copy */ + last + z->routed;
+    w.cut_byte = z->out /* the projection's own copy */ + last + routed;
     return w;
 }
 
@@ -173,6 +174,14 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
     const unsigned again = pp_analytic_again(in);
     return bytes_of(z, saved_widths(in, z, again)) +
            again_if(again, PP_AGAIN_CORE, scores_bytes(in, z));
+}
+
+double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct sizes z = sizes_of(in, kind);
+    const double full = block_bytes(in, &z);
+
+    return in->recompute == PP_RECOMPUTE_NONE ? full : fmin(full, kept_bytes(in, &z));
 }
 
 /* Returns the gradients alive at the peak of a block's backward: those of MLP or scores, and of the

@@ -112,6 +112,18 @@ static double kind_s(const struct pp_cost_inputs *in, const struct kinds *kinds,
     return s;
 }
 
+double pp_analytic_again_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const double near_frac = (double)pp_model_windowed_blocks(in->model) / in->model->layers;
+    struct pp_layer_sum sum = pp_analytic_again_sum(in, kind, pp_analytic_work(in, 0));
+    double s = with_host_s(in, &sum);
+
+    if (near_frac == 0)
+        return s;
+    sum = pp_analytic_again_sum(in, kind, pp_analytic_near_work(in, 0));
+    return (1 - near_frac) * s + near_frac * with_host_s(in, &sum);
+}
+
 double pp_analytic_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
     const struct pp_model *m = in->model;

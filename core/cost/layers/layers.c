@@ -216,7 +216,9 @@ static void add_moe(struct pp_layer_kernels *list)
 {
     add_first_half(list);
     add_inner_norm(list);
+    const int first = list->count;
     pp_layer_add_experts(list);
+    pp_layer_mark(list, first, PP_AGAIN_MOE);
     add_outer_norm(list);
     add_residual(list);
 }

@@ -82,7 +82,7 @@ Test(roofline_memory, modules_are_words)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         cr_assert_eq(pp_again_read(bad[i], &again, &err), PP_EINVAL, "%s", bad[i]);
-    for (unsigned all = 1; all < 2 * PP_AGAIN_MLP; all++) {
+    for (unsigned all = 1; all <= PP_AGAIN_ALL; all++) {
         char text[128];
         pp_again_print(all, text, sizeof text);
         cr_assert_eq(pp_again_read(text, &again, &err), PP_OK, "%s", text);
