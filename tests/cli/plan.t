@@ -62,23 +62,23 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 > pipesim 0.1.0  llama2-7b (6.74B) on 16 GPUs of a100, free: cp, ep, mbs, pp,
 >   recompute, schedule, tp, vp, zero
 >   batch      gbs 64, seq 2048, framework plain; cluster a100
->   searched   6,590 layouts in T s: 464 fit, 155 out of memory (139 by their
->              bounds), 240 illegal, 5,731 skipped: provably over 6 % slower than
->              the fastest
+>   searched   16,475 layouts in T s: 507 fit, 353 out of memory (305 by their
+>              bounds), 600 illegal, 14,116 skipped: provably over 6 % slower than
+>              the fastest, 899 with more recomputation than they need
 >
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6  38.0       -
 >   2=  1   2  2    4   -  -   4 zbv            none 1  1.70 s  66.2  38.0    +0.6
 >   3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0  38.0    +0.9
 >
->   450 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   493 more fit and were simulated; --top N shows them, -o FILE.csv has all
 >   best       4,850 tokens/s/GPU, simulated by dag
 >   MFU        that of #1, 66.6 %, is above all 1,205 published runs on a100 in
 >              bf16 (best 64.1 %)
 >   choose     pipesim --seq 2048 --model llama2-7b --cluster a100 --engine dag
 >              --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 --zero 1
 >              --recompute none
->   = ties     84 steps are within 6 % of the fastest, too close for the costs to
+>   = ties     89 steps are within 6 % of the fastest, too close for the costs to
 >              rank
 >   safest     #79 of the ties leaves the most memory free, 55.5 of 79.3 GiB:
 >              TP 1, PP 4, CP 1, MBS 1, zbv, recompute none, 5.8 % slower
@@ -90,11 +90,11 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b on
 >              8 h100: 3.89 s a step there (16,847 tokens/s/GPU); here 1.79 s
 >              (4,569), 41.3 GiB, +6.1 % to #1
->   illegal    124 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
+>   illegal    310 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
 >              is not a multiple of dp * mbs = 16 * 8 = 128; nearest: 128
->   illegal    116 by their schedules (dualpipe 56, dualpipev 56, gems 4), such as
->              dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2: dualpipe needs
->              an even number, at least twice --pp 2; nearest: 4
+>   illegal    290 by their schedules (dualpipe 140, dualpipev 140, gems 10), such
+>              as dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2: dualpipe
+>              needs an even number, at least twice --pp 2; nearest: 4
 $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --schedule 1f1b,zbv --free pp,schedule --engine dag | sed -n "/  #/,/=/p"
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2  20.3       -
@@ -107,7 +107,7 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --sche
 >              layouts of this search
 # Nothing fits: what needs least.
 $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n +5
->              bounds), 480 illegal
+>              their bounds), 1,200 illegal
 >
 >   nothing fits
 >
@@ -124,8 +124,9 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >   published  Megatron-Bridge 26.06 chose TP 4, PP 16, CP 1, EP 1, VP 4, MBS 1,
 >              interleaved on 256 gb200: 58.3 s a step there (843 tokens/s/GPU);
 >              not among the layouts of this search
->   illegal    480 by their schedules (hanayo 480), such as hanayo on TP 1 x PP 2
->              x DP 4: --vp 3: a wave of hanayo is two chunks; nearest: 2 or 4
+>   illegal    1,200 by their schedules (hanayo 1,200), such as hanayo on TP 1 x
+>              PP 2 x DP 4: --vp 3: a wave of hanayo is two chunks; nearest: 2 or
+>              4
 ! pipesim: error: no layout fits into 79.6 GiB
 # What would fit is a run like any other: the nearest layout with these flags, typed.
 $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 | sed -n '/nothing/,/published/p' | sed '$d'
@@ -154,19 +155,19 @@ $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --require-fit >/dev
 # Every layout is a row, with what became of it; the same with and without bounds at the top.
 $ pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag -o - | cut -d, -f13 | sort | uniq -c
 >     456 fits
->     788 illegal
->    2880 slower
+>    1970 illegal
+>    7884 slower
 >       1 status
->      40 too large
+>     100 too large
 $ for how in "" --exhaustive; do pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag --json $how | grep -A40 '"best"' | grep -e iteration -e peak | head -2; done | sort | uniq -c
 >       2     "iteration_s": 0.36867757758199998,
 >       2     "peak_mem_bytes": 46747512832,
 $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,schedule --schedule 1f1b,dualpipev --engine dag --top 2 | sed -n "/  #/,/2=/p"
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
->   1=  4   2  1    2   8  -   1 dualpipev      none 1  5.94 s  49.9  67.5       -
->   2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.9  68.8    +0.0
->   safest     #4 of the ties leaves the most memory free, 16.5 of 79.6 GiB: TP 4,
->              PP 2, CP 1, MBS 1, 1f1b, recompute none, 5.6 % slower
+>   1=  4   2  1    2   8  -   1 dualpipev      none 1  6.04 s  49.0  67.5       -
+>   2=  4   2  1    2   8  -   1 dualpipev      none 0  6.04 s  49.0  68.8    +0.0
+>   safest     #3 of the ties leaves the most memory free, 13.9 of 79.6 GiB: TP 4,
+>              PP 4, CP 1, MBS 1, dualpipev, recompute none, 3.6 % slower
 >   sensitive  device memory x 0.5: none of these layouts fits
 >              #1 stays best with network x 0.5, network x 2,
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
@@ -183,7 +184,7 @@ $ pipesim plan --gpus 8 --model gpt2 --engine dag --jobs 2 --top 40 >wide.txt; g
 > 4
 # Without a pipeline one schedule of a list stands for all of them.
 $ pipesim plan --gpus 8 --model llama2-7b --gbs 64 --seq 2048 --schedule gpipe,zbv,1f1b --mbs 1 --exhaustive --engine dag -o - | cut -d, -f2,10 | grep ^1, | sort | uniq -c
->      26 1,1f1b
+>      65 1,1f1b
 $ pipesim plan --gpus 8 --model llama2-7b --layers 3 --schedule hanayo,bfs
 ! pipesim: error: --schedule: chunks are needed, and 3 layers are too few for 2 ranks with 2 each; give --vp, or other schedules
 = 2
@@ -223,7 +224,7 @@ $ pipesim plan --gpus 64 --model llama2-7b --schedule none.csv
 ! pipesim: error: cannot open none.csv: No such file or directory
 = 1
 $ pipesim plan --gpus 64 --model llama2-7b --schedule chimera --concat auto --engine dag | tail -2
->   illegal    848 by their schedules (chimera 848), such as chimera on TP 1 x
+>   illegal    2,120 by their schedules (chimera 2,120), such as chimera on TP 1 x
 >              PP 1 x DP 64: --pp 1: chimera needs an even number; nearest: 2
 # What is to be chosen is a whole command, which gives the step and the peak of the first row.
 $ for words in '--gpus 64 --model llama2-13b --cluster a800' '--gpus 16 --model llama2-7b --micro-batches 4' '--gpus 12 --model llama2-7b --cluster "a800 gpu:6" --seq 2048'; do eval "pipesim plan $words --free shard --json" | grep -A40 '"best"' | grep -e iteration_s -e peak_mem | head -2 | tr -d ' ,'; command=$(eval "pipesim plan $words --free shard" | sed -n '/^  choose/,/--recompute/p' | sed 's/choose//' | tr '\n' ' '); eval "$command --no-alternatives --json" | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,'; done | sort | uniq -c | sed 's/"[:].*//'
