@@ -15,6 +15,7 @@ function put(kind, error,    key) {
 }
 {
     if (!(cell("source") in number)) number[cell("source")] = sources++
+    if (cell("inferred") != "") next
     put("PP_STEP_ERRORS", cell("error_frac"))
     put("PP_MEMORY_ERRORS", cell("mem_error_frac"))
 }

@@ -1,6 +1,6 @@
 # Writes sim/error/mfus.h from the rows that `pipesim validate -o` wrote:
 # awk -f tests/csv.awk -f tests/mfu_rows.awk.
-NR > 1 && cell("published_mfu") != "" && cell("refused") == "" {
+NR > 1 && cell("device") != "" && cell("published_mfu") != "" && cell("refused") == "" {
     key = sprintf("\"%s\", \"%s\"", cell("device"), bits(cell("precision")))
     if (!(key in rows)) keys[++groups] = key
     rows[key]++
@@ -16,8 +16,8 @@ END {
     print " *"
     print " *    (device, precision, runs, highest MFU in 1/1000, its id) */"
     print "/* clang-format off */"
-    for (k = 1; k <= groups; k++)
-        printf "PP_BEST_MFU(%s, %d, %.0f, \"%s\")\n", keys[k], rows[keys[k]], 1000 * best[keys[k]],
+    for (k = 1; k <= groups; k++) # one run is no measure
+        if (rows[keys[k]] > 1) printf "PP_BEST_MFU(%s, %d, %.0f, \"%s\")\n", keys[k], rows[keys[k]], 1000 * best[keys[k]],
             id[keys[k]]
     print "/* clang-format on */"
 }

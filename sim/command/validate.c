@@ -188,8 +188,8 @@ static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_wi
 
     if (is_given && all.time.n == 0)
         return pp_error_set(err, PP_ETOLERANCE,
-                            "--tolerance %g%%: no row has both a published step time and a "
-                            "prediction",
+                            "--tolerance %g%%: no row has a published step time, a stated "
+                            "micro-batch and a prediction",
                             100 * wish->tolerance);
     if (!is_given || all.time.median_abs <= wish->tolerance)
         return PP_OK;
@@ -224,7 +224,7 @@ static enum pp_status check_predicted(const struct pp_validation *v, struct pp_e
 {
     const struct pp_validation_count count = pp_validation_count(v);
 
-    if (count.predicted > 0)
+    if (count.predicted + count.inferred > 0)
         return PP_OK;
     if (count.rows == 0)
         return pp_error_set(err, PP_EFAIL, "the table has no rows, so nothing is predicted");

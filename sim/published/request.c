@@ -81,8 +81,10 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
     const bool has_count = *row->cell[PP_COL_MICRO_BATCHES];
     if (!*row->cell[PP_COL_CLUSTER])
         missing = add_missing(w, missing, MACHINE, PP_COUNT(MACHINE));
-    if (!has_count || (!*row->cell[PP_COL_MBS] && !*row->cell[PP_COL_GBS]))
-        missing = add_missing(w, missing, BATCH, PP_COUNT(BATCH));
+    if (!has_count)
+        missing = add_missing(w, missing, BATCH + 1, 1); /* a micro-batch is inferred */
+    else if (!*row->cell[PP_COL_MBS])
+        missing = add_missing(w, missing, BATCH, *row->cell[PP_COL_GBS] ? 0 : 2);
     if (!pp_measure_is_named(row))
         missing = add_missing(w, missing, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4);
     if (!*row->cell[PP_COL_GPUS] && !*row->cell[PP_COL_DP])
@@ -139,6 +141,20 @@ static enum pp_status count_batch(struct pp_measure_writer *w, int64_t *mbs, int
                         w->row->cell[PP_COL_MBS]);
 }
 
+/* Takes micro-batches of one sample, if no cell states them. */
+static enum pp_status infer_mbs(struct pp_measure_writer *w, int64_t *mbs, int64_t gbs,
+                                struct pp_error *err)
+{
+    if (*mbs > 0)
+        return PP_OK;
+    if (gbs % w->dp)
+        return pp_error_set(err, PP_EINVAL, "missing: %s", pp_measure_columns[PP_COL_MBS]);
+    *mbs = 1;
+    w->command->inferred = "mbs 1";
+    pp_measure_note(w, "mbs 1: not stated; the errors of this row count apart");
+    return PP_OK;
+}
+
 static enum pp_status put_batch(struct pp_measure_writer *w, struct pp_error *err)
 {
     int64_t mbs, gbs, seq;
@@ -147,6 +163,7 @@ static enum pp_status put_batch(struct pp_measure_writer *w, struct pp_error *er
     PP_TRY(pp_measure_int(w->row, PP_COL_MBS, PP_OPTION_BIG, 0, &mbs, err));
     PP_TRY(pp_measure_int(w->row, PP_COL_GBS, INT64_C(1) << 40, 0, &gbs, err));
     PP_TRY(count_batch(w, &mbs, &gbs, err));
+    PP_TRY(infer_mbs(w, &mbs, gbs, err));
     if (gbs % (mbs * w->dp))
         return pp_error_set(err, PP_EINVAL,
                             "contradiction: global_batch %" PRId64 " is not a multiple of "

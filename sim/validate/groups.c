@@ -10,17 +10,22 @@
 
 bool pp_validation_is_any(const struct pp_validation_row *row)
 {
-    return !row->skipped;
+    return !row->skipped && !row->inferred;
+}
+
+bool pp_validation_is_inferred(const struct pp_validation_row *row)
+{
+    return !row->skipped && row->inferred;
 }
 
 bool pp_validation_is_complete(const struct pp_validation_row *row)
 {
-    return !row->skipped && row->row->is_complete && !row->is_mixture;
+    return pp_validation_is_any(row) && row->row->is_complete && !row->is_mixture;
 }
 
 bool pp_validation_is_incomplete(const struct pp_validation_row *row)
 {
-    return !row->skipped && !pp_validation_is_complete(row);
+    return pp_validation_is_any(row) && !pp_validation_is_complete(row);
 }
 
 bool pp_validation_is_pipelined(const struct pp_validation_row *row)
@@ -190,7 +195,8 @@ struct pp_validation_count pp_validation_count(const struct pp_validation *valid
                    has_run = (isfinite(row->step_s) || isfinite(row->row->mem_bytes)) &&
                              !row->row->is_computed && !is_oom;
         count.complete += is_complete;
-        if (row->skipped)
+        count.inferred += pp_validation_is_inferred(row);
+        if (!pp_validation_is_any(row))
             continue;
         count.predicted++;
         count.complete_predicted += is_complete;

@@ -160,7 +160,7 @@ void pp_refit_open(struct pp_arena *arena, const struct pp_measure_case *cases, 
                                .rows = PP_ARRAY(arena, struct pp_refit_row, count + 1),
                                .families = PP_ARRAY(arena, const char *, count + 1)};
     for (int i = 0; i < count; i++) {
-        if (cases[i].skipped || !(cases[i].step_s > 0))
+        if (cases[i].skipped || cases[i].command.inferred || !(cases[i].step_s > 0))
             continue;
         struct pp_refit_row *row = &refit->rows[refit->row_count++];
         *row = (struct pp_refit_row){.row = &cases[i]};

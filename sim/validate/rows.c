@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Largest ratio of a stated MFU and that of the step, by the same flops. */
+#define SAME_FLOPS_FACTOR 1.1
+
 /* Figures of a row; NAN: none. */
 enum { FIGURES = 7 };
 static const char *const KEYS[FIGURES] = {
@@ -41,7 +44,17 @@ static const char *truth(bool value)
     return value ? "true" : "false";
 }
 
-/* Puts the criteria of runs that are alike, and the published MFU (sim/error). */
+/* Returns the stated MFU. If it is far from that of the published step, its source counts other
+ * flops, and that of the step counts. NAN without both. */
+static double published_mfu(const struct pp_validation_row *row)
+{
+    const double stated = pp_measure_number(row->row, PP_COL_MFU) / 100;
+    const bool is_other = fabs(log(stated / row->mfu)) > log(SAME_FLOPS_FACTOR);
+
+    return isfinite(stated) && !is_other ? stated : row->mfu;
+}
+
+/* Puts the criteria of runs that are alike, the published MFU (sim/error), and what is inferred. */
 static void put_likeness(const struct pp_validation_row *row, FILE *out)
 {
     if (row->skipped)
@@ -49,9 +62,10 @@ static void put_likeness(const struct pp_validation_row *row, FILE *out)
     else
         fprintf(out, "%s,%d,%s,%s,", row->precision, row->pp, truth(row->is_multi_node),
                 truth(row->is_mixture));
-    if (isfinite(row->mfu))
-        fprintf(out, "%.17g", row->mfu);
-    fputc('\n', out);
+    const double mfu = published_mfu(row);
+    if (isfinite(mfu))
+        fprintf(out, "%.17g", mfu);
+    fprintf(out, ",%s\n", row->inferred ? row->inferred : "");
 }
 
 void pp_validation_csv(const struct pp_validation *v, FILE *out)
@@ -59,7 +73,7 @@ void pp_validation_csv(const struct pp_validation *v, FILE *out)
     fputs("id,family,device,schedule,framework,complete,", out);
     for (int k = 0; k < FIGURES; k++)
         fprintf(out, "%s,", KEYS[k]);
-    fputs("skipped,refused,source,precision,pp,multi_node,experts,published_mfu\n", out);
+    fputs("skipped,refused,source,precision,pp,multi_node,experts,published_mfu,inferred\n", out);
     for (int i = 0; i < v->count; i++) {
         const struct pp_validation_row *row = &v->rows[i];
         double figures[FIGURES];
@@ -98,6 +112,7 @@ static json_t *row_json(const struct pp_validation_row *row)
     json_object_set_new(o, "predicted_fits",
                         row->skipped ? json_null() : json_boolean(row->prediction.fits));
     pp_json_put_bool(o, "complete", pp_validation_is_complete(row));
+    pp_json_put_text(o, "inferred", row->inferred);
     pp_json_put_text(o, "skipped", row->skipped);
     pp_json_put_text(o, "refused", row->refused);
     return o;
@@ -176,6 +191,8 @@ void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_count count = pp_validation_count(v);
     const struct pp_validation_group pipelined =
         pp_validation_all(arena, v, pp_validation_is_pipelined, "");
+    const struct pp_validation_group inferred =
+        pp_validation_all(arena, v, pp_validation_is_inferred, "");
     int skipped, refused;
     const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, false, &skipped);
     const struct pp_validation_reason *refusals = pp_validation_reasons(arena, v, true, &refused);
@@ -187,6 +204,7 @@ void pp_validation_json(struct pp_arena *arena, const struct pp_validation *v, F
         json_array_append_new(rows, row_json(&v->rows[i]));
     json_object_set_new(complete, "pipelined", group_json(&pipelined));
     json_object_set_new(summary, "complete_dense", complete);
+    json_object_set_new(summary, "inferred", group_json(&inferred));
     json_object_set_new(summary, "out_of_memory",
                         json_pack("{si si si si}", "published", count.oom,
                                   "published_and_predicted", count.oom_refused, "ran", count.ran,

@@ -65,9 +65,11 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
         pp_validation_all(arena, v, pp_validation_is_pipelined, "PP > 1");
     const struct pp_validation_group rest =
         pp_validation_all(arena, v, pp_validation_is_incomplete, "inferred or experts");
+    const struct pp_validation_group inferred =
+        pp_validation_all(arena, v, pp_validation_is_inferred, "inferred micro-batch");
     int families;
 
-    if (all.time.n + rest.time.n == 0) {
+    if (all.time.n + rest.time.n + inferred.time.n == 0) {
         fputs("\nno row has both a published step time and a prediction\n", out);
         return;
     }
@@ -79,6 +81,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     put_percent(median, "%.1f %%", out);
     fputc('\n', out);
     line(&rest, &rest.time, out);
+    line(&inferred, &inferred.time, out);
     for (int key = 0; key < PP_VALIDATION_KEYS; key++)
         print_by(arena, v, pp_validation_is_complete, (enum pp_validation_key)key, "complete", out);
     print_by(arena, v, pp_validation_is_incomplete, PP_BY_FAMILY, "others", out);
@@ -160,6 +163,8 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
 
     fprintf(out, "%d rows: %d predicted; of %d that state every setting, %d\n", count.rows,
             count.predicted, count.complete, count.complete_predicted);
+    if (count.inferred > 0)
+        fprintf(out, "%d more with an inferred micro-batch, which count apart\n", count.inferred);
     fputs("An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
           "median with its sign. one MFU: the error of a guess, the MFU of other families.\n",
           out);

@@ -22,6 +22,7 @@ void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case 
 
     *row = (struct pp_validation_row){.row = m,
                                       .skipped = open->skipped,
+                                      .inferred = open->command.inferred,
                                       .refused = open->refused,
                                       .step_s = open->step_s,
                                       .error_frac = (double)NAN,

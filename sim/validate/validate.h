@@ -6,6 +6,8 @@
 struct pp_validation_row {
     const struct pp_measurement *row;
     const char *skipped;  /* why there is no prediction; NULL = there is one */
+    const char *inferred; /* "mbs 1": a setting that no cell states; NULL = none. Such rows count
+                           * apart, in no other figure */
     const char *refused;  /* published cells that are no measurement; NULL = none */
     const char *device;   /* "a100" */
     const char *schedule; /* "1f1b" */
@@ -37,7 +39,8 @@ typedef bool (*pp_validation_filter)(const struct pp_validation_row *row);
 bool pp_validation_is_complete(const struct pp_validation_row *row);   /* every knob, no experts */
 bool pp_validation_is_pipelined(const struct pp_validation_row *row);  /* complete, with PP > 1 */
 bool pp_validation_is_incomplete(const struct pp_validation_row *row); /* predicted, not complete */
-bool pp_validation_is_any(const struct pp_validation_row *row);
+bool pp_validation_is_any(const struct pp_validation_row *row);        /* predicted, no inferred */
+bool pp_validation_is_inferred(const struct pp_validation_row *row);   /* predicted, inferred */
 
 struct pp_validation_errors {
     int n;
@@ -86,6 +89,7 @@ struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
                                                    bool is_refused, int *count);
 struct pp_validation_count {
     int rows, predicted;
+    int inferred;                     /* predicted with an inferred setting, not among those */
     int complete, complete_predicted; /* of rows that state every knob */
     /* of predicted rows: the published outcome, and the same outcome predicted */
     int oom, oom_refused; /* out of memory */

@@ -62,7 +62,7 @@ $ cd "$TMPDIR"; printf 'model,cluster,gpus,tp,pp,mbs,gbs,seq,schedule,step_s,fra
 >      1  --framework: unknown 'megatorn': did you mean 'megatron'? (odd.csv:5)
 >      1  cluster "./x.xml": a cell opens no file (odd.csv:3)
 >      1  missing: layers, hidden, heads, vocab (odd.csv:2)
->      1  missing: microbatch (odd.csv:6)
+>      1  schedule "x.csv" is not known (odd.csv:6)
 ! pipesim: error: nothing is predicted: all 5 rows are skipped, for the reasons above
 = 1
 $ cd "$TMPDIR"; printf 'model,cluster,gpus,tp,pp,mbs,gbs,seq,step_s\n' >empty.csv; pipesim validate empty.csv >/dev/null
@@ -76,3 +76,22 @@ $ cd "$TMPDIR"; printf 'model,gpu,gpus,tp,pp,mbs,gbs,micro_batches,seq,step_s\nl
 >         micro-batch size, here 2 (odd.csv:3)
 >      1  missing: microbatch, global_batch (odd.csv:4)
 ! pipesim: error: nothing is predicted: all 3 rows are skipped, for the reasons above
+# A micro-batch that no cell states is one sample; such rows count apart.
+$ cd "$TMPDIR"; printf 'id,model,gpu,gpus,tp,pp,mbs,gbs,seq,schedule,step_s\nstated,llama3-8b,H100,16,2,2,1,64,8192,1f1b,4.4\nguess,llama3-8b,H100,16,2,2,,64,8192,1f1b,4.4\n' >guess.csv; pipesim validate guess.csv | grep -E '^2 rows|^1 more|^inferred' | sed -E 's/ *[-+0-9.]+ %/ N %/g'; pipesim validate guess.csv --json | jq -c '[.rows[] | [.id, .inferred, .skipped, (.error_frac != null)]], .summary.n, .summary.inferred.n, (.summary.by_family | keys)'
+> 2 rows: 1 predicted; of 0 that state every setting, 0
+> 1 more with an inferred micro-batch, which count apart
+> inferred or experts           1 N % N % N % N %        -
+> inferred micro-batch          1 N % N % N % N %        -
+> [["stated",null,null,true],["guess","mbs 1",null,true]]
+> 1
+> 1
+> ["guess"]
+$ cd "$TMPDIR"; grep -v stated, guess.csv >alone.csv; pipesim validate alone.csv --tolerance 50% >/dev/null
+! pipesim: error: --tolerance 50%: no row has a published step time, a stated micro-batch and a prediction
+= 5
+$ cd "$TMPDIR"; pipesim validate alone.csv --refit >/dev/null
+! pipesim: error: --refit: no row has a published step time, a stated micro-batch and a prediction
+= 2
+$ cd "$TMPDIR"; pipesim validate guess.csv --row guess | grep mbs
+> concluded mbs 1: not stated; the errors of this row count apart
+> command   pipesim run --gpus 16 --tp 2 --pp 2 --dp 4 --seq 8192 --mbs 1 \

@@ -192,7 +192,7 @@ Test(validate, refused)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     static const char *const cases[][2] = {
         {"a,b,2024,GPT,,24,2048,16,,,2048,A100,32,8,bf16,1,1,32,1,none,1,,32,0,full,0,1,,,",
-         "missing: microbatch, vocab"},
+         "missing: vocab"},
         {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,2,32,1,1f1b,1,1,32,0,full,0,1,,,",
          "contradiction: gpus 32 is not tp 1 * pp 2 * dp 32 * cp 1 = 64"},
         {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,1,32,1,none,1,3,32,0,full,0,1,,,",
@@ -204,6 +204,8 @@ Test(validate, refused)
         {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,2,16,1,1f1b-interleaved,,1,32,0,full,"
          "0,1,,,",
          "missing: vpp_or_chunks"},
+        {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,1,32,1,none,1,,33,0,full,0,1,,,",
+         "missing: microbatch"},
         {"a,b,2024,GPT,,24,2048,16,,100,2048,Abacus,32,8,bf16,1,1,32,1,none,1,1,32,0,full,0,1,,,",
          "gpu \"Abacus\": no constants for it"},
         {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,int4,1,1,32,1,none,1,1,32,0,full,0,1,,,",
@@ -220,6 +222,24 @@ Test(validate, refused)
         cr_assert(pp_measure_command(arena, read_row(arena, cases[i][0]), &command, &err) ==
                   PP_EINVAL);
         cr_assert(eq(str, err.message, (char *)(uintptr_t)cases[i][1]));
+    }
+}
+
+/* A micro-batch that no cell states is one sample, and the row says so; a stated one is no guess.
+ */
+Test(validate, inferred_micro_batch)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    static const char *const lines[] = {
+        "a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,1,32,1,none,1,,64,0,full,0,1,,,",
+        "a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,1,32,1,none,1,1,64,0,full,0,1,,,"};
+
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        struct pp_measure_command command;
+        struct pp_error err = {0};
+        check_word(arena, lines[i], "--mbs", "1");
+        cr_assert(pp_measure_command(arena, read_row(arena, lines[i]), &command, &err) == PP_OK);
+        cr_assert(i > 0 ? !command.inferred : !strcmp(command.inferred, "mbs 1"));
     }
 }
 

@@ -99,6 +99,29 @@ Test(validation, filters)
     cr_assert(eq(int, count.complete_predicted, ROWS - 2));
 }
 
+/* A row with an inferred setting is predicted, and counts in its own group alone. */
+Test(validation, inferred_rows_count_apart)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct sample s;
+
+    make_sample(&s);
+    s.rows[1].inferred = "mbs 1";
+    const struct pp_validation *v = &s.validation;
+    cr_assert(eq(int, pp_validation_all(arena, v, pp_validation_is_any, "").time.n, 5));
+    cr_assert(eq(int, pp_validation_all(arena, v, pp_validation_is_complete, "").time.n, 3));
+    cr_assert(eq(int, pp_validation_all(arena, v, pp_validation_is_pipelined, "").time.n, 1));
+    cr_assert(eq(int, pp_validation_all(arena, v, pp_validation_is_incomplete, "").time.n, 2));
+    const struct pp_validation_group own =
+        pp_validation_all(arena, v, pp_validation_is_inferred, "");
+    cr_assert(eq(int, own.time.n, 1));
+    CLOSE(own.time.bias, -0.2);
+    const struct pp_validation_count count = pp_validation_count(v);
+    cr_assert(eq(int, count.predicted, ROWS - 2));
+    cr_assert(eq(int, count.inferred, 1));
+    cr_assert(eq(int, count.complete_predicted, ROWS - 3));
+}
+
 /* The baseline of family a knows the medians 0.3 of b, none of c whose row has experts. */
 Test(validation, one_mfu)
 {
