@@ -8,16 +8,6 @@
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-bool pp_search_has_room(const struct pp_outcome *outcome)
-{
-    return outcome->fits && !outcome->is_tight && !outcome->is_strained;
-}
-
-double pp_search_rank_s(const struct pp_search *search, const struct pp_outcome *outcome)
-{
-    return outcome->s_per_sample * (pp_search_has_room(outcome) ? 1 : 1 + search->margin_frac);
-}
-
 static void only_fitting(struct pp_search *search)
 {
     int kept = 0;

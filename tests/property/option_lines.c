@@ -57,6 +57,7 @@ static void say_experts(struct words *w, struct rng *rng, int tp, int dp)
         words_say(w, "--etp", "%d", rng_int(rng, 1, 2));
     if (rng_chance(rng, 40))
         words_say(w, "--ep-overlap", "50%%");
+    if (rng_chance(rng, 40))
         words_say(w, "--ep-share", "15%%");
     if (rng_chance(rng, 40))
         words_say(w, "--ep-dispatch", "once");
