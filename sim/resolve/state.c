@@ -135,7 +135,6 @@ static enum pp_status bytes_of(struct choices *c, int at, double *bytes, struct 
         config.state = choice->state;
         config.costs.recompute = choice->recompute;
         config.costs.again = choice->again;
-        PP_TRY(pp_resolve_blocks(c->arena, &config, err));
         PP_TRY(pp_simulate(c->arena, &config, PP_MEMORY, &choice->prepared, &choice->result, err));
         choice->is_known = true;
     }
