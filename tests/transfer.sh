@@ -24,7 +24,8 @@ if [[ ${PIPESIM_LONG:-} ]]; then
     tables >"$scratch/now"
     kept >"$scratch/kept"
 else
-    tables --family seqpar-t5 | grep '^| seqpar-t5 ' >"$scratch/now"
+    "$pipesim" validate tests/published/measurements.csv --leave-layouts-out --markdown --family seqpar-t5 |
+        grep '^| seqpar-t5 ' >"$scratch/now"
     kept | grep '^| seqpar-t5 ' >"$scratch/kept"
 fi
 # Percentages may differ in their last digit.
