@@ -1,34 +1,35 @@
 /* Published layouts, for comparison with a search: rows of tests/published/measurements.csv. */
 #include "core/cli/options.h"
 #include "sim/plan/search.h"
+#include "sim/plan/words.h"
 
 #include <string.h>
 
 /* clang-format off */
 static const struct pp_search_recipe recipes[] = {
-    /* model              source                          device  gpus   tp  pp  cp  ep vp mbs schedule       row, its step (s), tokens/s/GPU; 0 = not stated */
-    {"deepseek-v3",     "Megatron-Bridge 25.09",          "h100", 1024,  2,  8,  1, 64,  4, 1, "interleaved", "megatron-bridge-25.09-025", 25.2645, 1297.0},
-    {"deepseek-v3",     "DeepSeek-V3 report",             "h800", 2048,  1, 16,  1, 64,  0, 1, "dualpipe", "deepseek-v3-001", 19.9067, 1543.2},
-    {"deepseek-v3",     "Megatron-Bridge 26.08",          "gb200", 256,  1,  4,  1, 64,  4, 1, "interleaved", "megatron-bridge-26.08-002", 13.342, 4912.0},
-    {"gpt3-175b",       "MLPerf 4.0",                     "h100",  512,  4,  8,  1,  1,  4, 2, "interleaved", "mlperf-v4.0-001", 10.903, 845.272},
-    {"gpt3-175b",       "MLPerf 3.0",                     "h100", 1536,  4,  8,  1,  1, 12, 1, "interleaved", "mlperf-v3.0-004", 6.3399, 646.067},
-    {"gpt3-175b",       "NeMo 24.07",                     "h100",  128,  4,  8,  1,  1,  6, 1, "interleaved", "nemo-24.07-003", 5.64187, 726.0},
-    {"gpt3-175b",       "Korthikanti et al. 2022",        "a100",   64,  8,  8,  1,  1,  3, 1, "interleaved", "seqpar-t5-004", 13.75, 148.945},
-    {"gpt3-175b",       "NeMo launcher 2023",             "a100",   64,  4,  8,  1,  1, 12, 1, "interleaved", "nemo-launcher-2023-007", 0, 117.188},
-    {"llama2-13b",      "NeMo 24.07",                     "h100",   16,  1,  4,  1,  1, 10, 1, "interleaved", "nemo-24.07-006", 3.78996, 8646.0},
-    {"llama2-70b",      "NeMo 24.07",                     "h100",   64,  4,  4,  1,  1, 20, 1, "interleaved", "nemo-24.07-007", 4.79906, 1707.0},
-    {"llama2-7b",       "NeMo 24.07",                     "h100",    8,  1,  1,  1,  1,  0, 1, "1f1b", "nemo-24.07-005", 3.89007, 16847.0},
-    {"llama3-405b",     "Megatron-Bridge 25.09",          "h100", 1024,  8,  8,  2,  1,  8, 1, "interleaved", "megatron-bridge-25.09-024", 13.5629, 302.0},
-    {"llama3-405b",     "Megatron-Bridge 25.11",          "b200",  128,  4,  8,  2,  1,  8, 1, "interleaved", "megatron-bridge-25.11-021", 6.19667, 661.0},
-    {"llama3-405b",     "Megatron-Bridge 26.06",          "gb200", 256,  4, 16,  1,  1,  4, 1, "interleaved", "megatron-bridge-26.06-004", 58.306, 843.0},
-    {"llama3-70b",      "NeMo 24.07",                     "h100",   64,  4,  4,  2,  1,  5, 1, "interleaved", "nemo-24.07-012", 10.6875, 1533.0},
-    {"llama3-70b",      "Megatron-Bridge 26.04.01",       "h100",   64,  4,  8,  1,  1,  5, 1, "interleaved", "megatron-bridge-26.04.01-007", 19.6923, 1664.0},
-    {"llama3-70b",      "Megatron-Bridge 26.04.01",       "gb200",  64,  2,  4,  1,  1,  5, 1, "interleaved", "megatron-bridge-26.04.01-005", 8.82759, 3712.0},
-    {"llama3-8b",       "NeMo 24.07",                     "h100",    8,  1,  1,  2,  1,  0, 1, "1f1b", "nemo-24.07-011", 10.89, 12036.0},
-    {"qwen3-235b-a22b", "Megatron-Bridge 25.11",          "h100",  256,  2,  8,  1, 32,  4, 1, "interleaved", "megatron-bridge-25.11-032", 20.8051, 1575.0},
-    {"qwen3-235b-a22b", "Megatron-Bridge 26.08",          "gb200", 256,  1,  8,  1, 32,  3, 1, "interleaved", "megatron-bridge-26.08-010", 18.0044, 7280.0},
-    {"qwen3-30b-a3b",   "Megatron-Bridge 25.11",          "h100",   16,  1,  2,  1,  8, 24, 2, "interleaved", "megatron-bridge-25.11-031", 24.8478, 5275.0},
-    {"qwen3-30b-a3b",   "Megatron-Bridge 26.08",          "gb200",   8,  1,  1,  1,  8,  0, 4, "1f1b", "megatron-bridge-26.08-008", 6.5641, 39936.0},
+    /* model              source                          device  gpus   tp  pp  cp  ep vp mbs schedule       preset, row, its step (s), tokens/s/GPU; 0 = not stated */
+    {"deepseek-v3",     "Megatron-Bridge 25.09",          "h100", 1024,  2,  8,  1, 64,  4, 1, "interleaved", NULL, "megatron-bridge-25.09-025", 25.2645, 1297.0},
+    {"deepseek-v3",     "DeepSeek-V3 report",             "h800", 2048,  1, 16,  1, 64,  0, 1, "dualpipe", "deepseek-v3", "deepseek-v3-001", 19.9067, 1543.2},
+    {"deepseek-v3",     "Megatron-Bridge 26.08",          "gb200", 256,  1,  4,  1, 64,  4, 1, "interleaved", NULL, "megatron-bridge-26.08-002", 13.342, 4912.0},
+    {"gpt3-175b",       "MLPerf 4.0",                     "h100",  512,  4,  8,  1,  1,  4, 2, "interleaved", NULL, "mlperf-v4.0-001", 10.903, 845.272},
+    {"gpt3-175b",       "MLPerf 3.0",                     "h100", 1536,  4,  8,  1,  1, 12, 1, "interleaved", NULL, "mlperf-v3.0-004", 6.3399, 646.067},
+    {"gpt3-175b",       "NeMo 24.07",                     "h100",  128,  4,  8,  1,  1,  6, 1, "interleaved", NULL, "nemo-24.07-003", 5.64187, 726.0},
+    {"gpt3-175b",       "Korthikanti et al. 2022",        "a100",   64,  8,  8,  1,  1,  3, 1, "interleaved", "gpt3-175b-selective", "seqpar-t5-004", 13.75, 148.945},
+    {"gpt3-175b",       "NeMo launcher 2023",             "a100",   64,  4,  8,  1,  1, 12, 1, "interleaved", NULL, "nemo-launcher-2023-007", 0, 117.188},
+    {"llama2-13b",      "NeMo 24.07",                     "h100",   16,  1,  4,  1,  1, 10, 1, "interleaved", NULL, "nemo-24.07-006", 3.78996, 8646.0},
+    {"llama2-70b",      "NeMo 24.07",                     "h100",   64,  4,  4,  1,  1, 20, 1, "interleaved", NULL, "nemo-24.07-007", 4.79906, 1707.0},
+    {"llama2-7b",       "NeMo 24.07",                     "h100",    8,  1,  1,  1,  1,  0, 1, "1f1b", NULL, "nemo-24.07-005", 3.89007, 16847.0},
+    {"llama3-405b",     "Megatron-Bridge 25.09",          "h100", 1024,  8,  8,  2,  1,  8, 1, "interleaved", NULL, "megatron-bridge-25.09-024", 13.5629, 302.0},
+    {"llama3-405b",     "Megatron-Bridge 25.11",          "b200",  128,  4,  8,  2,  1,  8, 1, "interleaved", NULL, "megatron-bridge-25.11-021", 6.19667, 661.0},
+    {"llama3-405b",     "Megatron-Bridge 26.06",          "gb200", 256,  4, 16,  1,  1,  4, 1, "interleaved", NULL, "megatron-bridge-26.06-004", 58.306, 843.0},
+    {"llama3-70b",      "NeMo 24.07",                     "h100",   64,  4,  4,  2,  1,  5, 1, "interleaved", "llama3-70b-fp8", "nemo-24.07-012", 10.6875, 1533.0},
+    {"llama3-70b",      "Megatron-Bridge 26.04.01",       "h100",   64,  4,  8,  1,  1,  5, 1, "interleaved", NULL, "megatron-bridge-26.04.01-007", 19.6923, 1664.0},
+    {"llama3-70b",      "Megatron-Bridge 26.04.01",       "gb200",  64,  2,  4,  1,  1,  5, 1, "interleaved", NULL, "megatron-bridge-26.04.01-005", 8.82759, 3712.0},
+    {"llama3-8b",       "NeMo 24.07",                     "h100",    8,  1,  1,  2,  1,  0, 1, "1f1b", NULL, "nemo-24.07-011", 10.89, 12036.0},
+    {"qwen3-235b-a22b", "Megatron-Bridge 25.11",          "h100",  256,  2,  8,  1, 32,  4, 1, "interleaved", NULL, "megatron-bridge-25.11-032", 20.8051, 1575.0},
+    {"qwen3-235b-a22b", "Megatron-Bridge 26.08",          "gb200", 256,  1,  8,  1, 32,  3, 1, "interleaved", NULL, "megatron-bridge-26.08-010", 18.0044, 7280.0},
+    {"qwen3-30b-a3b",   "Megatron-Bridge 25.11",          "h100",   16,  1,  2,  1,  8, 24, 2, "interleaved", NULL, "megatron-bridge-25.11-031", 24.8478, 5275.0},
+    {"qwen3-30b-a3b",   "Megatron-Bridge 26.08",          "gb200",   8,  1,  1,  1,  8,  0, 4, "1f1b", NULL, "megatron-bridge-26.08-008", 6.5641, 39936.0},
 };
 /* clang-format on */
 enum { RECIPES = PP_COUNT(recipes) };
@@ -61,7 +62,6 @@ static void try_recipe(const struct pp_search_space *s, struct pp_search_publish
     struct pp_outcome outcome;
     struct pp_error ignored;
 
-    published->point = -1;
     if (order < 0 || frame < 0)
         return;
     const int recomputes = s->frames[frame].levels->count;
@@ -82,6 +82,25 @@ static bool is_same_device(const struct pp_search_space *s, const struct pp_sear
     return !strcmp(s->fixed.cluster.device.name, recipe->device);
 }
 
+/* Simulates the preset of a recipe, with all of its options, if the plan is for the same devices
+ * and precision. */
+static void try_preset(const struct pp_search_space *s, struct pp_search_published *published)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_search_recipe *r = published->recipe;
+    struct pp_result result;
+    struct pp_error ignored;
+
+    if (!r->preset || s->gpus != r->gpus || !is_same_device(s, r) ||
+        pp_plan_simulate(arena,
+                         pp_arena_printf(arena, "pipesim --preset %s --engine dag", r->preset),
+                         &result, &ignored) != PP_OK ||
+        result.config.cluster.device.precision != s->fixed.cluster.device.precision)
+        return;
+    published->preset_gbs = result.config.layout.gbs;
+    published->outcome = pp_outcome_of(&result);
+}
+
 void pp_search_recipes(struct pp_search *search)
 {
     const struct pp_search_space *s = &search->space;
@@ -94,7 +113,9 @@ void pp_search_recipes(struct pp_search *search)
                 is_same_device(s, &recipes[i]) == (bool)other)
                 continue;
             struct pp_search_published *published = &search->published[search->published_count++];
-            *published = (struct pp_search_published){.recipe = &recipes[i]};
-            try_recipe(s, published);
+            *published = (struct pp_search_published){.recipe = &recipes[i], .point = -1};
+            try_preset(s, published);
+            if (!published->preset_gbs)
+                try_recipe(s, published);
         }
 }

@@ -333,7 +333,10 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
             text = pp_arena_printf(arena, "%s%s a step there (%s~tokens/s/GPU); ", text,
                                    pp_units_print(r->step_s, PP_UNIT_SECONDS, step),
                                    count_of(arena, (int64_t)r->tokens_per_s_per_gpu));
-        if (p->point < 0)
+        if (p->preset_gbs)
+            text = pp_arena_printf(arena, "%sas --preset~%s, at its batch of~%s, ", text, r->preset,
+                                   count_of(arena, p->preset_gbs));
+        if (p->point < 0 && !p->preset_gbs)
             text = pp_arena_printf(arena, "%snot among the layouts of this search", text);
         else if (!p->outcome.fits)
             text = pp_arena_printf(arena, "%sneeds %.1f~GiB here", text,
@@ -343,7 +346,7 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
                                    pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
                                    count_of(arena, (int64_t)p->outcome.tokens_per_s_per_gpu),
                                    p->outcome.peak_bytes / PP_GIB);
-        if (p->outcome.fits && search->count)
+        if (p->outcome.fits && search->count && !p->preset_gbs)
             text = pp_arena_printf(
                 arena, "%s, %+.1f~%% to #1", text,
                 100 * (p->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1));

@@ -191,13 +191,15 @@ struct pp_search_recipe {
     const char *model, *source, *device;
     int gpus, tp, pp, cp, ep, vp, mbs; /* vp: 0 = the schedule's own */
     const char *schedule;
+    const char *preset;                  /* with the other options of the run; NULL = none */
     const char *id;                      /* row of tests/published */
     double step_s, tokens_per_s_per_gpu; /* published; 0 = not stated */
 };
 enum { PP_SEARCH_PUBLISHED = 3 };
 struct pp_search_published {
     const struct pp_search_recipe *recipe;
-    int64_t point;             /* -1: not in the space, or illegal */
+    int64_t point;      /* -1: not in the space, illegal, or simulated as its preset */
+    int64_t preset_gbs; /* simulated with all options of its preset, at this batch; 0 = not */
     struct pp_outcome outcome; /* by dag */
 };
 

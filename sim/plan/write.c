@@ -154,14 +154,16 @@ static json_t *published_json(const struct pp_search *search)
                               r->device, "gpus", r->gpus, "tp", r->tp, "pp", r->pp, "cp", r->cp,
                               "ep", r->ep, "vp", r->vp, "mbs", r->mbs, "schedule", r->schedule,
                               "fits", p->outcome.fits);
+        const bool is_found = p->point >= 0 || p->preset_gbs;
         pp_json_put_text(o, "id", r->id);
+        pp_json_put_text(o, "preset", p->preset_gbs ? r->preset : NULL);
         pp_json_put(o, "published_iteration_s", r->step_s > 0 ? r->step_s : (double)NAN);
         pp_json_put(o, "published_tokens_per_s_per_gpu",
                     r->tokens_per_s_per_gpu > 0 ? r->tokens_per_s_per_gpu : (double)NAN);
         pp_json_put(o, "tokens_per_s_per_gpu",
-                    p->point >= 0 ? p->outcome.tokens_per_s_per_gpu : (double)NAN);
-        pp_json_put(o, "iteration_s", p->point >= 0 ? p->outcome.step_s : (double)NAN);
-        pp_json_put(o, "peak_mem_bytes", p->point >= 0 ? p->outcome.peak_bytes : (double)NAN);
+                    is_found ? p->outcome.tokens_per_s_per_gpu : (double)NAN);
+        pp_json_put(o, "iteration_s", is_found ? p->outcome.step_s : (double)NAN);
+        pp_json_put(o, "peak_mem_bytes", is_found ? p->outcome.peak_bytes : (double)NAN);
         json_array_append_new(list, o);
     }
     return list;

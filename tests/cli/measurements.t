@@ -77,15 +77,13 @@ $ cd "$TMPDIR"; printf 'model,gpu,gpus,tp,pp,mbs,gbs,micro_batches,seq,step_s\nl
 >      1  missing: microbatch, global_batch (odd.csv:4)
 ! pipesim: error: nothing is predicted: all 3 rows are skipped, for the reasons above
 # A micro-batch that no cell states is one sample; such rows count apart.
-$ cd "$TMPDIR"; printf 'id,model,gpu,gpus,tp,pp,mbs,gbs,seq,schedule,step_s\nstated,llama3-8b,H100,16,2,2,1,64,8192,1f1b,4.4\nguess,llama3-8b,H100,16,2,2,,64,8192,1f1b,4.4\n' >guess.csv; pipesim validate guess.csv | grep -E '^2 rows|^1 more|^inferred' | sed -E 's/ *[-+0-9.]+ %/ N %/g'; pipesim validate guess.csv --json | jq -c '[.rows[] | [.id, .inferred, .skipped, (.error_frac != null)]], .summary.n, .summary.inferred.n, (.summary.by_family | keys)'
+$ cd "$TMPDIR"; printf 'id,model,gpu,gpus,tp,pp,mbs,gbs,seq,schedule,step_s\nstated,llama3-8b,H100,16,2,2,1,64,8192,1f1b,4.4\nguess,llama3-8b,H100,16,2,2,,64,8192,1f1b,4.4\n' >guess.csv; pipesim validate guess.csv | grep -E '^2 rows|^1 more|^inferred' | sed -E 's/ *[-+0-9.]+ %/ N %/g'; pipesim validate guess.csv --json >guess.json; grep -E '"(id|inferred|skipped)": [^{[]' guess.json | tr -d ' ' | paste -sd ' '; grep -c '"error_frac": [0-9]' guess.json
 > 2 rows: 1 predicted; of 0 that state every setting, 0
 > 1 more with an inferred micro-batch, which count apart
 > inferred or experts           1 N % N % N % N %        -
 > inferred micro-batch          1 N % N % N % N %        -
-> [["stated",null,null,true],["guess","mbs 1",null,true]]
-> 1
-> 1
-> ["guess"]
+> "id":"stated", "inferred":null, "skipped":null, "id":"guess", "inferred":"mbs1", "skipped":null,
+> 2
 $ cd "$TMPDIR"; grep -v stated, guess.csv >alone.csv; pipesim validate alone.csv --tolerance 50% >/dev/null
 ! pipesim: error: --tolerance 50%: no row has a published step time, a stated micro-batch and a prediction
 = 5

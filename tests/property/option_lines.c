@@ -55,10 +55,11 @@ static void say_experts(struct words *w, struct rng *rng, int tp, int dp)
     words_say(w, "--ep", "%d", rng_int(rng, 1, dp > 1 ? 2 : 1));
     if (tp > 1 && rng_chance(rng, 50))
         words_say(w, "--etp", "%d", rng_int(rng, 1, 2));
-    if (rng_chance(rng, 40))
+    if (rng_chance(rng, 40)) {
         words_say(w, "--ep-overlap", "50%%");
     if (rng_chance(rng, 40))
         words_say(w, "--ep-share", "15%%");
+    }
     if (rng_chance(rng, 40))
         words_say(w, "--ep-dispatch", "once");
     if (rng_chance(rng, 40))
