@@ -45,7 +45,7 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
     char vp[16] = "";
     if (r->config.layout.vp > 1)
         snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
-    const char *recompute = pp_config_is_same_recompute(&r->config, &you->config) ? "" : ", rec.";
+    const char *recompute = pp_config_is_same_recompute(&r->config, &you->config) ? "" : " rec.";
     const bool is_short = snprintf(figure, sizeof(figure), "%s%s%s%s%s", r->config.schedule_name,
                                    *twins ? ", " : "", twins, vp, recompute) <= MOST_NAMES;
     if (!is_short)
