@@ -188,8 +188,8 @@ static enum pp_status check_tolerance(struct pp_arena *arena, const struct pp_wi
 
     if (is_given && all.time.n == 0)
         return pp_error_set(err, PP_ETOLERANCE,
-                            "--tolerance %g%%: no row has a published step time, a stated "
-                            "micro-batch and a prediction",
+                            "--tolerance %g%%: no row has a published step time, stated "
+                            "settings and a prediction",
                             100 * wish->tolerance);
     if (!is_given || all.time.median_abs <= wish->tolerance)
         return PP_OK;

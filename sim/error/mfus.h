@@ -3,10 +3,10 @@
  *
  *    (device, precision, runs, highest MFU in 1/1000, its id) */
 /* clang-format off */
-PP_BEST_MFU("a100", "bf16", 1230, 653, "megascale-t2-005")
+PP_BEST_MFU("a100", "bf16", 1236, 653, "megascale-t2-005")
 PP_BEST_MFU("v100-sxm3", "bf16", 4, 440, "megatron-readme-2020-001")
 PP_BEST_MFU("a100-40", "bf16", 86, 595, "llmfoundry-a100-40-034")
-PP_BEST_MFU("h100", "bf16", 194, 625, "dgxc-25.04-001")
+PP_BEST_MFU("h100", "bf16", 199, 625, "dgxc-25.04-001")
 PP_BEST_MFU("h100", "fp8", 200, 460, "mlperf-v4.0-001")
 PP_BEST_MFU("gb300", "fp8", 55, 550, "megatron-bridge-26.06-001")
 PP_BEST_MFU("gb200", "fp8", 73, 454, "megatron-bridge-26.04.01-011")

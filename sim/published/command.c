@@ -10,6 +10,17 @@ void pp_measure_note(struct pp_measure_writer *w, const char *note)
         w->command->notes[w->command->note_count++] = note;
 }
 
+void pp_measure_infer(struct pp_measure_writer *w, const char *option, int64_t value,
+                      const char *reason)
+{
+    const char *before = w->command->inferred;
+    const char *text = pp_arena_printf(w->arena, "%s %" PRId64, option, value);
+
+    w->command->inferred = before ? pp_arena_printf(w->arena, "%s, %s", before, text) : text;
+    pp_measure_note(
+        w, pp_arena_printf(w->arena, "%s: %s; the errors of this row count apart", text, reason));
+}
+
 void pp_measure_put_word(struct pp_measure_writer *w, const char *word)
 {
     if (w->command->argc < PP_MEASURE_WORDS)

@@ -30,6 +30,9 @@ void pp_measure_put(struct pp_measure_writer *w, const char *option, const char 
 const char *pp_measure_given(const struct pp_measure_writer *w, const char *option);
 void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value);
 void pp_measure_note(struct pp_measure_writer *w, const char *note);
+/* Notes a setting that the row must state, and does not. */
+void pp_measure_infer(struct pp_measure_writer *w, const char *option, int64_t value,
+                      const char *reason);
 
 /* Adds what the cells say, before any rule. PP_EINVAL for missing or contradictory cells. */
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err);

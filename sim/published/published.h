@@ -102,8 +102,7 @@ struct pp_measure_command {
     char *argv[PP_MEASURE_WORDS]; /* "pipesim", "run", "--schedule", "1f1b", ... */
     int note_count;
     const char *notes[PP_MEASURE_NOTES]; /* conclusions beyond the stated cells, with reasons */
-    const char
-        *inferred; /* "mbs 1": a setting that the row must state, and does not; NULL = none */
+    const char *inferred;                /* "mbs 1": settings that no cell states; NULL = none */
 };
 
 /* Option for a cell. The first match wins. */

@@ -150,8 +150,7 @@ static enum pp_status infer_mbs(struct pp_measure_writer *w, int64_t *mbs, int64
     if (gbs % w->dp)
         return pp_error_set(err, PP_EINVAL, "missing: %s", pp_measure_columns[PP_COL_MBS]);
     *mbs = 1;
-    w->command->inferred = "mbs 1";
-    pp_measure_note(w, "mbs 1: not stated; the errors of this row count apart");
+    pp_measure_infer(w, "mbs", *mbs, "not stated");
     return PP_OK;
 }
 

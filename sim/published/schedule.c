@@ -5,6 +5,7 @@
 #include "schedules/registry.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum pp_status pp_measure_put_named_schedule(struct pp_measure_writer *w, struct pp_error *err)
@@ -43,6 +44,24 @@ enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct
 /* Orders whose ranks have as many chunks as the table says. */
 #define OF_CHUNKS "interleav|^1f1b-i|breadth|bfs|wave|hanayo"
 
+/* Interleaves chunks of one layer, if no cell states their number; 0 if that fills no stages alike.
+ */
+static int64_t infer_chunks(struct pp_measure_writer *w)
+{
+    const double layers = pp_measure_number(w->row, PP_COL_LAYERS);
+
+    if (!pp_measure_matches(w->row->cell[PP_COL_SCHEDULE], "interleav|^1f1b-i"))
+        return 0;
+    for (int ends = 0; ends <= 2; ends += 2) { /* embedding and head may count as layers */
+        const int64_t chunks = isfinite(layers) ? ((int64_t)layers + ends) / w->pp : 0;
+        if (chunks > 1 && chunks * w->pp == (int64_t)layers + ends) {
+            pp_measure_infer(w, "vp", chunks, "not stated: one layer a chunk");
+            return chunks;
+        }
+    }
+    return 0;
+}
+
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err)
 {
     const char *cell = w->row->cell[PP_COL_SCHEDULE], *chunks = w->row->cell[PP_COL_VP];
@@ -59,7 +78,7 @@ enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_er
         return pp_error_set(err, PP_EINVAL, "contradiction: schedule none with pp %" PRId64, w->pp);
     if (!*cell && !*chunks)
         return pp_error_set(err, PP_EINVAL, "missing: schedule");
-    if (has_chunks && !*chunks)
+    if (has_chunks && !*chunks && (w->vp = infer_chunks(w)) == 0)
         return pp_error_set(err, PP_EINVAL, "missing: vpp_or_chunks");
     if (has_chunks && w->vp == 1) /* one chunk: nothing is interleaved */
         pp_measure_put(w, "schedule", "1f1b");

@@ -108,12 +108,13 @@ static void not_left_out(FILE *out)
           out);
 }
 
-/* Prints the rows whose micro-batch no source states. */
+/* Prints the rows whose batch or chunks no source states. */
 static void inferred(struct pp_arena *arena, const struct pp_validation_page *page, FILE *out)
 {
-    fputs("\n### Rows with an inferred micro-batch\n\n"
-          "The source states no micro-batch, and we took one sample. No other figure of this page "
-          "counts these\nrows, and no constant is fitted on them.\n",
+    fputs("\n### Rows with inferred settings\n\n"
+          "The source states no micro-batch (we took one sample) or no chunks (one layer each). No "
+          "other "
+          "figure of\nthis page counts these rows, and no constant is fitted on them.\n",
           out);
     both(arena, page, pp_validation_is_inferred, PP_BY_FAMILY, out);
 }
@@ -197,21 +198,20 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
 {
     const struct pp_validation_count count = pp_validation_count(page->built_in);
 
-    fprintf(
-        out,
-        "# Accuracy\n\n"
-        "`pipesim validate tests/published/*.csv%s --markdown` prints this page.\n"
-        "The rows come from the sources in tests/published/README.md; docs/validate.md "
-        "describes the command.\n\n"
-        "%d published rows, %d of them predicted, %d more with an inferred micro-batch; %d rows "
-        "state every\nknob, %d of them are predicted.\n\n"
-        "An error is predicted / published - 1. Median, p90 and mean are of its size; bias is "
-        "its median with\n"
-        "sign. The baseline *one MFU* knows one number: the median over the MFUs of all other "
-        "families,\n"
-        "complete rows only.\n",
-        page->judged ? " --refit" : "", count.rows, count.predicted, count.inferred, count.complete,
-        count.complete_predicted);
+    fprintf(out,
+            "# Accuracy\n\n"
+            "`pipesim validate tests/published/*.csv%s --markdown` prints this page.\n"
+            "The rows come from the sources in tests/published/README.md; docs/validate.md "
+            "describes the command.\n\n"
+            "%d published rows, %d of them predicted, %d more with inferred settings; %d rows "
+            "state every\nknob, %d of them are predicted.\n\n"
+            "An error is predicted / published - 1. Median, p90 and mean are of its size; bias is "
+            "its median with\n"
+            "sign. The baseline *one MFU* knows one number: the median over the MFUs of all other "
+            "families,\n"
+            "complete rows only.\n",
+            page->judged ? " --refit" : "", count.rows, count.predicted, count.inferred,
+            count.complete, count.complete_predicted);
     if (page->judged)
         fputs("Columns *without it* have constants fitted on the rows of all other families. So "
               "no family is judged\n"

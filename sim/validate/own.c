@@ -106,7 +106,7 @@ enum pp_status pp_refit_own(struct pp_arena *arena, const struct pp_measurements
     pp_refit_open(arena, cases, list->count, PP_REFIT_OWN, refit);
     if (refit->row_count == 0)
         return pp_error_set(err, PP_EINVAL,
-                            "--refit: no row has a measured step time, a stated micro-batch "
+                            "--refit: no row has a measured step time, stated settings "
                             "and a prediction");
     PP_TRY(check_owners(refit, f, err));
     PP_TRY(pp_refit_evaluate(refit, err));

@@ -104,7 +104,7 @@ enum pp_status pp_refit_validation(struct pp_arena *arena, const struct pp_measu
     pp_refit_open(arena, cases, list->count, PP_REFIT_PUBLISHED, &refit);
     if (refit.row_count == 0)
         return pp_error_set(err, PP_EINVAL,
-                            "--refit: no row has a published step time, a stated micro-batch "
+                            "--refit: no row has a published step time, stated settings "
                             "and a prediction");
     PP_TRY(pp_refit_solve(&refit, STEPS_MAX, err));
     if (out)

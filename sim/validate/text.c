@@ -66,7 +66,7 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
     const struct pp_validation_group rest =
         pp_validation_all(arena, v, pp_validation_is_incomplete, "inferred or experts");
     const struct pp_validation_group inferred =
-        pp_validation_all(arena, v, pp_validation_is_inferred, "inferred micro-batch");
+        pp_validation_all(arena, v, pp_validation_is_inferred, "inferred settings");
     int families;
 
     if (all.time.n + rest.time.n + inferred.time.n == 0) {
@@ -164,7 +164,7 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
     fprintf(out, "%d rows: %d predicted; of %d that state every setting, %d\n", count.rows,
             count.predicted, count.complete, count.complete_predicted);
     if (count.inferred > 0)
-        fprintf(out, "%d more with an inferred micro-batch, which count apart\n", count.inferred);
+        fprintf(out, "%d more with inferred settings, which count apart\n", count.inferred);
     fputs("An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
           "median with its sign. one MFU: the error of a guess, the MFU of other families.\n",
           out);

@@ -64,7 +64,8 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
 
         pp_measure_case_open(scratch, &list->rows[i], &open);
         pp_validation_predict(scratch, &open, row, NULL);
-        const char **texts[] = {&row->skipped, &row->refused, &row->schedule, &row->use};
+        const char **texts[] = {&row->skipped, &row->inferred, &row->refused, &row->schedule,
+                                &row->use};
         for (size_t k = 0; k < PP_COUNT(texts); k++)
             *texts[k] = *texts[k] ? pp_arena_strdup(arena, *texts[k]) : NULL;
         pp_arena_release(scratch, mark);

@@ -6,7 +6,7 @@
 struct pp_validation_row {
     const struct pp_measurement *row;
     const char *skipped;  /* why there is no prediction; NULL = there is one */
-    const char *inferred; /* "mbs 1": a setting that no cell states; NULL = none. Such rows count
+    const char *inferred; /* "mbs 1": settings that no cell states; NULL = none. Such rows count
                            * apart, in no other figure */
     const char *refused;  /* published cells that are no measurement; NULL = none */
     const char *device;   /* "a100" */

@@ -126,5 +126,5 @@ $ pipesim validate tests/cli/own.csv --refit -o c.json --markdown
 $ { cat tests/cli/own.csv; sed -n '2s/one,llama3-8b,h100\(.*\),4.90/four,llama3-8b,a100\1,14/p' tests/cli/own.csv; } >"$TMPDIR/two.csv"; pipesim validate "$TMPDIR/two.csv" --refit -o "$TMPDIR/c.json" 2>&1 | sed "s|$TMPDIR|.|"
 > pipesim: error: --refit -o: the rows are of hopper and ampere, and a file of constants is of one generation of devices; keep one with --family, or in a table of its own
 $ sed -n 1p tests/cli/own.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDIR/none.csv" --refit -o "$TMPDIR/c.json"
-! pipesim: error: --refit: no row has a measured step time, a stated micro-batch and a prediction
+! pipesim: error: --refit: no row has a measured step time, stated settings and a prediction
 = 2

@@ -79,16 +79,16 @@ $ cd "$TMPDIR"; printf 'model,gpu,gpus,tp,pp,mbs,gbs,micro_batches,seq,step_s\nl
 # A micro-batch that no cell states is one sample; such rows count apart.
 $ cd "$TMPDIR"; printf 'id,model,gpu,gpus,tp,pp,mbs,gbs,seq,schedule,step_s\nstated,llama3-8b,H100,16,2,2,1,64,8192,1f1b,4.4\nguess,llama3-8b,H100,16,2,2,,64,8192,1f1b,4.4\n' >guess.csv; pipesim validate guess.csv | grep -E '^2 rows|^1 more|^inferred' | sed -E 's/ *[-+0-9.]+ %/ N %/g'; pipesim validate guess.csv --json >guess.json; grep -E '"(id|inferred|skipped)": [^{[]' guess.json | tr -d ' ' | paste -sd ' '; grep -c '"error_frac": [0-9]' guess.json
 > 2 rows: 1 predicted; of 0 that state every setting, 0
-> 1 more with an inferred micro-batch, which count apart
+> 1 more with inferred settings, which count apart
 > inferred or experts           1 N % N % N % N %        -
-> inferred micro-batch          1 N % N % N % N %        -
+> inferred settings             1 N % N % N % N %        -
 > "id":"stated", "inferred":null, "skipped":null, "id":"guess", "inferred":"mbs1", "skipped":null,
 > 2
 $ cd "$TMPDIR"; grep -v stated, guess.csv >alone.csv; pipesim validate alone.csv --tolerance 50% >/dev/null
-! pipesim: error: --tolerance 50%: no row has a published step time, a stated micro-batch and a prediction
+! pipesim: error: --tolerance 50%: no row has a published step time, stated settings and a prediction
 = 5
 $ cd "$TMPDIR"; pipesim validate alone.csv --refit >/dev/null
-! pipesim: error: --refit: no row has a published step time, a stated micro-batch and a prediction
+! pipesim: error: --refit: no row has a published step time, stated settings and a prediction
 = 2
 $ cd "$TMPDIR"; pipesim validate guess.csv --row guess | grep mbs
 > concluded mbs 1: not stated; the errors of this row count apart

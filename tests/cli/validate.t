@@ -127,13 +127,13 @@ $ pipesim validate tests/cli/validate.csv --row split --tolerance 5%
 = 2
 # Nothing to judge is no success.
 $ sed -n '1p;/^gpus/p' tests/cli/validate.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDIR/none.csv" --tolerance 50% >/dev/null
-! pipesim: error: --tolerance 50%: no row has a published step time, a stated micro-batch and a prediction
+! pipesim: error: --tolerance 50%: no row has a published step time, stated settings and a prediction
 = 5
 $ sed -n 1p tests/cli/validate.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDIR/none.csv" --tolerance 50% >/dev/null
-! pipesim: error: --tolerance 50%: no row has a published step time, a stated micro-batch and a prediction
+! pipesim: error: --tolerance 50%: no row has a published step time, stated settings and a prediction
 = 5
 $ sed -n 1p tests/cli/validate.csv >"$TMPDIR/none.csv"; pipesim validate "$TMPDIR/none.csv" --refit
-! pipesim: error: --refit: no row has a published step time, a stated micro-batch and a prediction
+! pipesim: error: --refit: no row has a published step time, stated settings and a prediction
 = 2
 # Published values that are none are named; the row is predicted.
 $ sed -n '1p;s/,3[.]5,,full/,3.5s,-4,full/p' tests/cli/validate.csv | head -2 >"$TMPDIR/bad.csv"; cd "$TMPDIR"; pipesim validate bad.csv | tail -3

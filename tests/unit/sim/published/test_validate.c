@@ -201,7 +201,7 @@ Test(validate, refused)
          "contradiction: hidden 2048 is no multiple of heads 17"},
         {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,2,16,1,none,1,1,32,0,full,0,1,,,",
          "contradiction: schedule none with pp 2"},
-        {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,2,16,1,1f1b-interleaved,,1,32,0,full,"
+        {"a,b,2024,GPT,,25,2048,16,,100,2048,A100,32,8,bf16,1,2,16,1,1f1b-interleaved,,1,32,0,full,"
          "0,1,,,",
          "missing: vpp_or_chunks"},
         {"a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,1,32,1,none,1,,33,0,full,0,1,,,",
@@ -222,6 +222,25 @@ Test(validate, refused)
         cr_assert(pp_measure_command(arena, read_row(arena, cases[i][0]), &command, &err) ==
                   PP_EINVAL);
         cr_assert(eq(str, err.message, (char *)(uintptr_t)cases[i][1]));
+    }
+}
+
+/* Chunks that no cell states have one layer each; two more layers are embedding and head. */
+Test(validate, inferred_chunks)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (int layers = 22; layers <= 24; layers += 2) {
+        struct pp_measure_command command;
+        struct pp_error err = {0};
+        const char *line =
+            pp_arena_printf(arena,
+                            "a,b,2024,GPT,,%d,2048,16,,100,2048,A100,32,8,bf16,1,8,4,1,"
+                            "1f1b-interleaved,,,32,0,full,0,1,,,",
+                            layers);
+        check_word(arena, line, "--vp", "3");
+        cr_assert(pp_measure_command(arena, read_row(arena, line), &command, &err) == PP_OK);
+        cr_assert(eq(str, (char *)(uintptr_t)command.inferred, "vp 3, mbs 1"));
     }
 }
 
