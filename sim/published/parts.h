@@ -34,6 +34,12 @@ void pp_measure_note(struct pp_measure_writer *w, const char *note);
 void pp_measure_infer(struct pp_measure_writer *w, const char *option, int64_t value,
                       const char *reason);
 
+/* Reads the degrees; gpus and dp follow from each other. PP_EINVAL if they contradict. */
+enum pp_status pp_measure_read_degrees(struct pp_measure_writer *w, struct pp_error *err);
+/* Adds degrees and batch. PP_EINVAL for batches that do not divide. */
+void pp_measure_put_degrees(struct pp_measure_writer *w);
+enum pp_status pp_measure_put_batch(struct pp_measure_writer *w, struct pp_error *err);
+
 /* Adds what the cells say, before any rule. PP_EINVAL for missing or contradictory cells. */
 enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_error *err);
 /* Takes a word that no rule knows for the name of a schedule: "zbv (8 chunks)". Only names and
