@@ -126,9 +126,29 @@ enum pp_status pp_option_read(const struct pp_option *option, const char *text,
  * name several times, it is the entry of the parsed command. */
 const struct pp_option_value *pp_options_get(const struct pp_parsed *parsed, const char *name);
 
-/* ---- core/cli/command.c ---------------------------------------------------------------------- */
-/* Returns the same command, with names and order of the table, quoted for a shell if needed. */
-const char *pp_options_command(struct pp_arena *arena, const struct pp_parsed *parsed);
+/* ---- core/cli/command.c: a command that may be changed, and its text for a shell --------------
+ */
+/* Returns a copy of a parsed command line, for changes. */
+struct pp_parsed *pp_command_copy(struct pp_arena *arena, const struct pp_parsed *parsed);
+/* Gives an option this value in place of all others; NULL for a flag. PP_EINVAL if the option does
+ * not take the value. */
+enum pp_status pp_command_set(struct pp_arena *arena, struct pp_parsed *command, const char *name,
+                              const char *value, struct pp_error *err);
+enum pp_status pp_command_set_int(struct pp_arena *arena, struct pp_parsed *command,
+                                  const char *name, int64_t value, struct pp_error *err);
+void pp_command_drop(struct pp_parsed *command, const char *name);
+/* Returns the words of the command, NULL-terminated, with names and order of the table. Each is
+ * quoted for a shell if needed; an option and its value are one word. */
+const char *const *pp_command_words(struct pp_arena *arena, const struct pp_parsed *command);
+/* Returns the words as lines of at most `width` columns where they allow it. Each line but the last
+ * ends in a backslash. `indent` columns are already printed before the first line; the others are
+ * indented so. */
+const char *pp_command_lines(struct pp_arena *arena, const char *const *words, int width,
+                             int indent);
+/* Returns the command on one line. */
+const char *pp_command_text(struct pp_arena *arena, const struct pp_parsed *command);
+/* Returns the text, in single quotes unless a shell takes it literally. */
+const char *pp_command_quoted(struct pp_arena *arena, const char *text);
 
 /* `width` is in columns, 0 = unknown: 80. command -1: all commands. The short help of all commands
  * has at most 24 lines, that of a command at most 40. */

@@ -3,6 +3,7 @@
 
 #include "core/cli/options.h"
 #include "core/cost/inputs.h"
+#include "core/cost/tool.h"
 
 #include <stddef.h>
 
@@ -108,6 +109,7 @@ const struct pp_framework pp_frameworks[] = {
               .has_params_ahead = true,
               INTERNEVO_HABITS},
     [BRIDGE] = {.name = "bridge",
+                .tool = &pp_tool_megatron,
                 .title =
                     "Megatron-Bridge of 2026: NeMo, mixtures in fp8 by fused experts and graphs",
                 .source = "Megatron-Bridge 0.5.1, release notes and performance recipes "
@@ -115,6 +117,7 @@ const struct pp_framework pp_frameworks[] = {
                 NEMO_HABITS,
                 .has_fused_experts = true},
     [DEEPSPEED] = {.name = "deepspeed",
+                   .tool = &pp_tool_deepspeed,
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
                    .family = "deepspeed",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
@@ -156,12 +159,14 @@ const struct pp_framework pp_frameworks[] = {
                    .source = "InternEvo internlm/solver/optimizer/hybrid_zero_optim.py",
                    INTERNEVO_HABITS},
     [MEGATRON] = {.name = "megatron",
+                  .tool = &pp_tool_megatron,
                   .title = "Megatron-LM",
                   .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
                   MEGATRON_ASYNC,
                   MEGATRON_MODULES,
                   MEGATRON_HABITS},
     [MEGATRON_2023] = {.name = "megatron-2023",
+                       .tool = &pp_tool_megatron,
                        .title = "Megatron-LM until its SwiGLU became one kernel",
                        .source = "Megatron-LM before bias_swiglu_fusion (core 0.5), "
                                  "megatron/core/transformer/mlp.py",
@@ -170,6 +175,7 @@ const struct pp_framework pp_frameworks[] = {
                        MEGATRON_ASYNC,
                        MEGATRON_HABITS},
     [MEGATRON_V2] = {.name = "megatron-v2",
+                     .tool = &pp_tool_megatron,
                      .title = "Megatron-LM until 2021: separate kernels add up weight gradients",
                      .source = "Megatron-LM before gradient_accumulation_fusion (version 3)",
                      .modules = PP_AGAIN_CORE,
@@ -177,6 +183,7 @@ const struct pp_framework pp_frameworks[] = {
                      .is_gate_unfused = true,
                      MEGATRON_HABITS},
     [NEMO] = {.name = "nemo",
+              .tool = &pp_tool_megatron,
               .title = "NeMo, Megatron-Bridge: Megatron-Core with 16-bit gradients and overlap",
               .source =
                   "NeMo lightning/pytorch/plugins/mixed_precision.py (grad_reduce_in_fp32 off), "
@@ -197,6 +204,7 @@ const struct pp_framework pp_frameworks[] = {
                .has_gather_overlap = true},
     [TORCHTITAN] =
         {.name = "torchtitan",
+         .tool = &pp_tool_torchtitan,
          .title = "torchtitan: PyTorch FSDP, losses without fused kernels",
          .source = "torchtitan torchtitan/components/loss.py, distributed/activation_checkpoint.py",
          TORCH_FSDP_HABITS("torchtitan"),

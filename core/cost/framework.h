@@ -7,9 +7,11 @@
 
 #include <stdbool.h>
 
+struct pp_tool;
 struct pp_framework {
     const char *name, *title, *source;
-    const char *family; /* versions of one framework share it; NULL = no framework */
+    const char *family;         /* versions of one framework share it; NULL = no framework */
+    const struct pp_tool *tool; /* what it runs, core/cost/tool.h; NULL: anything */
     /* exposed host time */
     double step_gap_s;   /* once per step: data, loss, logging, optimizer bookkeeping */
     double op_gap_s;     /* per F and per B of a chunk of several: schedule, calls of p2p */

@@ -251,19 +251,14 @@ static void print_machinery(const struct pp_exec_page *page, const struct pp_tra
                           pp_exec_seconds(r->outside_s / (double)r->instructions, each));
 }
 
-/* A line that does not fit continues after a backslash, for shells. */
 static void print_compare(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
-    const char *const files[] = {run->predicted_trace, run->trace};
-    int column = fprintf(page->out, "  %-*spipesim compare", PP_EXEC_LABEL - 2, "next");
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *const words[] = {"pipesim compare", pp_command_quoted(arena, run->predicted_trace),
+                                 pp_command_quoted(arena, run->trace), NULL};
 
-    for (size_t i = 0; i < PP_COUNT(files); i++) {
-        const bool is_last = i + 1 == PP_COUNT(files);
-        if (column + 1 + (int)strlen(files[i]) + (is_last ? 0 : 2) > page->terminal.width)
-            column = fprintf(page->out, " \\\n%*s", PP_EXEC_LABEL + 1, "") - 3;
-        column += fprintf(page->out, " %s", files[i]);
-    }
-    fputc('\n', page->out);
+    pp_exec_line(page, "next", "%s",
+                 pp_command_lines(arena, words, page->terminal.width, PP_EXEC_LABEL + 1));
 }
 
 static void print_next(const struct pp_exec_page *page, const struct pp_exec_run *run)

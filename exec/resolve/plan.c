@@ -14,39 +14,65 @@ enum { USUAL_RANKS = 4 };
 
 /* ---- what can be executed -------------------------------------------------------------------- */
 
-static enum pp_status simulated_only(const char *name, int gpus, const char *reason,
+/* Returns the command that simulates the run: its options have the same names there. */
+static const char *simulation(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                              const struct pp_exec_config *config, const struct pp_subject *subject)
+{
+    static const char *const SAME[] = {"vp", "dp", "micro-batches", "mbs", "gbs", "seq", "splits"};
+    const char *words[PP_COUNT(SAME) + 5] = {"pipesim"};
+    int count = 1;
+
+    words[count++] =
+        pp_arena_printf(arena, "--schedule %s", pp_command_quoted(arena, subject->name));
+    if (!subject->file)
+        words[count++] =
+            pp_arena_printf(arena, "--pp %d", config->ranks ? config->ranks : USUAL_RANKS);
+    for (size_t i = 0; i < PP_COUNT(SAME); i++) {
+        const char *text = pp_request_text(&wish->request, SAME[i], NULL);
+        if (text)
+            words[count++] = pp_arena_printf(arena, "--%s %s", SAME[i], text);
+    }
+    words[count++] = pp_arena_printf(arena, "--model %s",
+                                     pp_command_quoted(arena, wish->model ? wish->model : "tiny"));
+    return pp_command_lines(arena, words, 80, 7);
+}
+
+static enum pp_status simulated_only(const struct pp_exec_wish *wish,
+                                     const struct pp_exec_config *config,
+                                     const struct pp_subject *subject, const char *reason,
                                      struct pp_error *err)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const char *separator = "";
 
-    pp_error_set(err, PP_EINVAL, "--schedule %s is only simulated: %s; pipeexec runs ", name,
-                 reason);
+    pp_error_set(err, PP_EINVAL, "--schedule %s is only simulated: %s; pipeexec runs ",
+                 subject->name, reason);
     for (int i = 0; pp_schedules[i]; i++)
         if (!pp_schedules[i]->is_simulated_only) {
             pp_error_append(err, "%s%s", separator, pp_schedules[i]->name);
             separator = ", ";
         }
-    return pp_error_append(err, "\n  try: pipesim --schedule %s --gpus %d", name, gpus);
+    return pp_error_append(err, "\n  try: %s", simulation(arena, wish, config, subject));
 }
 
-static enum pp_status check_subject(const struct pp_subject *subject, struct pp_error *err)
+static enum pp_status check_subject(const struct pp_exec_wish *wish,
+                                    const struct pp_exec_config *config,
+                                    const struct pp_subject *subject, struct pp_error *err)
 {
     static const char VERSIONS[] = "its micro-batches need several versions of the weights";
 
-    if (subject->schedule && subject->schedule->is_simulated_only)
-        return simulated_only(subject->name, 8, VERSIONS, err);
-    if (!subject->file)
-        return PP_OK;
-    if (subject->file->versions > 1)
-        return simulated_only(subject->name, subject->file->ranks, VERSIONS, err);
-    if (subject->file->mode != PP_MODE_TRAIN)
-        return simulated_only(subject->name, subject->file->ranks,
-                              "it has no backward, so it trains nothing", err);
+    if (subject->file ? subject->file->versions > 1 : subject->schedule->is_simulated_only)
+        return simulated_only(wish, config, subject, VERSIONS, err);
+    if (subject->file && subject->file->mode != PP_MODE_TRAIN)
+        return simulated_only(wish, config, subject, "it has no backward, so it trains nothing",
+                              err);
     return PP_OK;
 }
 
 /* Refuses instructions of a file that engines can only price. */
-static enum pp_status check_kinds(const struct pp_program *p, const char *name,
+static enum pp_status check_kinds(const struct pp_exec_wish *wish,
+                                  const struct pp_exec_config *config,
+                                  const struct pp_subject *subject, const struct pp_program *p,
                                   struct pp_error *err)
 {
     static const bool IS_EXECUTED[PP_OP_KINDS] = {
@@ -63,7 +89,7 @@ static enum pp_status check_kinds(const struct pp_program *p, const char *name,
             snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
                      pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
                      p->purpose[i] ? pp_purposes[p->purpose[i]].text : "");
-            return simulated_only(name, p->ranks, reason, err);
+            return simulated_only(wish, config, subject, reason, err);
         }
     return PP_OK;
 }
@@ -178,7 +204,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
     build.has_tied = config->net.is_tied;
     build.is_recomputed = config->has_recompute;
     PP_TRY(pp_build(arena, &build, &plan->program, err));
-    PP_TRY(check_kinds(plan->program, plan->subject.name, err));
+    PP_TRY(check_kinds(wish, config, &plan->subject, plan->program, err));
     plan->zero = find_op(plan->program, PP_RS, 0) >= 0;
     PP_TRY(pp_verify(plan->program, NULL, err));
     if (config->has_weight_stream)
@@ -217,7 +243,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     *plan = (struct pp_exec_plan){.subject = subject, .chosen = config->chosen};
     if (!subject.name)
         PP_TRY(pp_subject_open(arena, &wish->request, USUAL_SCHEDULE, &plan->subject, err));
-    PP_TRY(check_subject(&plan->subject, err));
+    PP_TRY(check_subject(wish, config, &plan->subject, err));
     PP_TRY(check_model(&plan->subject, config, err));
     PP_TRY(resolve_shape(wish, config, plan, err));
     PP_TRY(pp_exec_check_cut(config, plan, err));

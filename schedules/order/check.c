@@ -101,6 +101,37 @@ const struct pp_schedule_call *pp_schedule_called(const struct pp_schedule *sche
     return NULL;
 }
 
+bool pp_schedule_is_list(const struct pp_schedule *schedule, const struct pp_shape *shape)
+{
+    const enum pp_placement_kind kind = schedule->placement;
+
+    return !schedule->is_continuous &&
+           (kind == PP_PLACE_LOOP || kind == PP_PLACE_VEE ||
+            (kind == PP_PLACE_WAVE && (!shape || shape->chunks == 2))) &&
+           (!shape || (shape->pipelines == 1 && shape->splits == 1 && shape->granules == 1));
+}
+
+bool pp_schedule_runs_in(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                         const struct pp_tool *tool)
+{
+    const struct pp_schedule_call *call = tool ? pp_schedule_called(schedule, tool->name) : NULL;
+
+    if (!tool || (call && (!shape || !call->is_same || call->is_same(shape))))
+        return true;
+    return tool->reads_orders && pp_schedule_is_list(schedule, shape);
+}
+
+const char *pp_schedules_of(struct pp_arena *arena, const struct pp_schedule *const *schedules,
+                            const struct pp_tool *tool)
+{
+    const char *text = "";
+
+    for (; *schedules; schedules++)
+        if (pp_schedule_called(*schedules, tool->name))
+            text = pp_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", (*schedules)->name);
+    return text;
+}
+
 const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,
                                                        const struct pp_shape *shape)
 {

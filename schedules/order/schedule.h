@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/cli/options.h"
 #include "core/cost/cost.h"
+#include "core/cost/tool.h"
 #include "core/error.h"
 #include "core/op.h"
 #include "schedules/order/options.h"
@@ -174,6 +175,18 @@ enum pp_status pp_schedule_check(const struct pp_schedule *schedule, struct pp_s
 /* Returns the names that `tool` gives the schedule, or NULL if it does not have it. */
 const struct pp_schedule_call *pp_schedule_called(const struct pp_schedule *schedule,
                                                   const char *tool);
+
+/* Is true for the order of one pipeline with a flush, in whole ops, on a loop or a V. Files that
+ * frameworks read hold such orders. */
+bool pp_schedule_is_list(const struct pp_schedule *schedule, const struct pp_shape *shape);
+
+/* Is true if training software (core/cost/tool.h; NULL = any) runs this order: by name, or from a
+ * file. `shape` NULL: for any shape. */
+bool pp_schedule_runs_in(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                         const struct pp_tool *tool);
+/* Returns the schedules that the software has by name: "1f1b, interleaved". */
+const char *pp_schedules_of(struct pp_arena *arena, const struct pp_schedule *const *schedules,
+                            const struct pp_tool *tool);
 
 const struct pp_schedule_variant *pp_schedule_variants(const struct pp_schedule *schedule,
                                                        const struct pp_shape *shape);

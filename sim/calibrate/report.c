@@ -100,7 +100,8 @@ static void print_next(const struct pp_cost_page *page, const struct pp_calibrat
     const char *run = pp_arena_printf(page->arena,
                                       "pipesim --cost %s --schedule 1f1b --pp %d "
                                       "--micro-batches~%d",
-                                      output, next_ranks(config), config->layout.micro_batches);
+                                      pp_command_quoted(page->arena, output), next_ranks(config),
+                                      config->layout.micro_batches);
 
     pp_cost_page_line(page, "next",
                       has_messages(c->file)

@@ -160,6 +160,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
     else if (!wish->request.preset_row)
         PP_TRY(pp_wish_defaults(arena, wish, &LAYOUTS, err));
     PP_TRY(pp_search_free(wish, &search->space, err));
+    search->space.tool = answer.tool ? pp_emit_software(answer.tool) : NULL;
     PP_TRY(pp_search_open(arena, wish, &search->space, err));
     PP_TRY(pp_search_run(arena, search, err));
     if (answer.path)

@@ -145,8 +145,14 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_wi
     for (int i = 0; pp_schedules[i]; i++) {
         const struct pp_subject other = {
             .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
-        if (pp_schedules[i] != own && pp_schedules[i]->is_continuous == is_continuous)
-            quick_like(arena, wish, &other, &base, PP_PUSH(arena, list, *count, capacity));
+        if (pp_schedules[i] == own || pp_schedules[i]->is_continuous != is_continuous ||
+            !pp_schedule_runs_in(pp_schedules[i], NULL, base.tool))
+            continue;
+        struct pp_result *r = PP_PUSH(arena, list, *count, capacity);
+        quick_like(arena, wish, &other, &base, r);
+        if (r->status == PP_OK &&
+            !pp_schedule_runs_in(pp_schedules[i], &r->config.shape, base.tool))
+            --*count;
     }
     if (*count == 0)
         return NULL;

@@ -117,6 +117,9 @@ struct pp_config {
     int *blocks_per_stage;
     int first_stage_layers, last_stage_layers;
 
+    /* The software that runs it; NULL: any. Choices of the tool stay inside of what it runs. */
+    const struct pp_tool *tool;
+
     /* state */
     int wanted_zero;             /* --zero; -1 = --shard sets `wanted` */
     struct pp_state_spec wanted; /* --shard, --gather, --offload as typed */

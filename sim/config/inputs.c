@@ -87,3 +87,23 @@ const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *co
     }
     return text;
 }
+
+struct pp_parsed *pp_inputs_command(struct pp_arena *arena, const struct pp_config *config,
+                                    unsigned traits)
+{
+    const bool has_defaults = pp_inputs_find(config, "preset") || pp_inputs_find(config, "cost");
+    struct pp_parsed *command = PP_NEW(arena, struct pp_parsed);
+
+    *command = (struct pp_parsed){
+        .cli = &pp_sim_cli,
+        .command = PP_CMD_RUN,
+        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count)};
+    for (int i = 0; i < config->origin.input_count; i++) {
+        const struct pp_input *input = &config->origin.inputs[i];
+        if ((input->is_typed || !has_defaults) && input->option->commands & 1U << PP_CMD_RUN &&
+            !(input->option->commands & traits))
+            command->values[input->option - pp_sim_cli.options] = *input->value;
+    }
+    pp_command_drop(command, "from"); /* its options are among the inputs */
+    return command;
+}

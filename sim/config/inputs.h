@@ -19,3 +19,8 @@ const char *pp_inputs_what_if(struct pp_arena *arena, const struct pp_config *co
 
 /* The given option of this name; NULL if it is not given. */
 const struct pp_input *pp_inputs_find(const struct pp_config *config, const char *name);
+/* Returns the command of a run with the options of `config` that were typed, for changes by
+ * pp_command_set(). Left out are options with any of the traits (PP_SIM_*), and outputs. A plan has
+ * options of its own that are not typed; the command has these, too, unless a preset is typed. */
+struct pp_parsed *pp_inputs_command(struct pp_arena *arena, const struct pp_config *config,
+                                    unsigned traits);

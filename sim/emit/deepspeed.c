@@ -220,6 +220,7 @@ static const struct pp_emit_home homes[] = {
 
 const struct pp_emit_tool pp_emit_deepspeed = {
     .name = "deepspeed",
+    .software = &pp_tool_deepspeed,
     .title = "DeepSpeed",
     .print = pp_emit_json,
     .parts = (const struct pp_emit_part *const[]){&all, NULL},

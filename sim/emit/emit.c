@@ -33,6 +33,11 @@ enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
     return pp_suggest_or_list(err, name, names);
 }
 
+const struct pp_tool *pp_emit_software(const struct pp_emit_tool *tool)
+{
+    return tool->software;
+}
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 enum pp_status pp_emit_open_plan(const struct pp_wish *wish, const struct pp_emit_tool **tool,

@@ -11,6 +11,9 @@ struct pp_emit_tool;
 enum pp_status pp_emit_find(const char *name, const struct pp_emit_tool **tool,
                             struct pp_error *err);
 
+/* Returns what the framework runs. */
+const struct pp_tool *pp_emit_software(const struct pp_emit_tool *tool);
+
 /* --emit and -o of a run, checked before the simulation. */
 struct pp_emit_target {
     const struct pp_emit_tool *tool; /* NULL without --emit */

@@ -28,6 +28,7 @@ static const struct pp_emit_home homes[] = {
 
 const struct pp_emit_tool pp_emit_megatron = {
     .name = "megatron",
+    .software = &pp_tool_megatron,
     .title = "Megatron-LM",
     .print = pp_emit_shell,
     .parts = (const struct pp_emit_part *const[]){&pp_emit_megatron_layout, &pp_emit_megatron_model,

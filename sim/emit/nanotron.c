@@ -163,6 +163,7 @@ static void launch(const struct pp_emit_job *job, struct pp_emission *e)
 
 const struct pp_emit_tool pp_emit_nanotron = {
     .name = "nanotron",
+    .software = &pp_tool_nanotron,
     .title = "nanotron",
     .print = pp_emit_yaml,
     .parts = (const struct pp_emit_part *const[]){&all, NULL},

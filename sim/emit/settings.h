@@ -93,6 +93,7 @@ struct pp_emit_home {
 
 struct pp_emit_tool {
     const char *name, *title;
+    const struct pp_tool *software; /* what it runs */
     void (*print)(const struct pp_emission *emission, FILE *out);
     const struct pp_emit_part *const *parts; /* NULL-terminated */
     /* Classes that may leave the device, or have their own sentence why not. The first row that

@@ -37,9 +37,10 @@ static bool reads(const struct pp_config *c)
 {
     const bool is_train = !c->file_program || c->file_program->mode == PP_MODE_TRAIN;
 
-    return c->layout.pp > 1 && c->shape.pipelines == 1 && c->shape.splits == 1 &&
-           c->shape.granules == 1 && !(c->schedule && c->schedule->is_continuous) && is_train &&
-           style_of(c) != OTHER;
+    return c->layout.pp > 1 && is_train && style_of(c) != OTHER &&
+           (c->schedule
+                ? pp_schedule_is_list(c->schedule, &c->shape)
+                : c->shape.pipelines == 1 && c->shape.splits == 1 && c->shape.granules == 1);
 }
 
 /* NULL without a pipeline. */
@@ -54,8 +55,10 @@ static const char *schedule(const struct pp_emit_job *job)
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* FSDP cuts parameters, gradients and optimizer state alike, over cp times `shard` devices.
- * DDP runs with no other parallelism. */
+/* FSDP cuts parameters, gradients and optimizer state alike, over cp times `shard` devices; HSDP
+ * has several such groups. Parameters that stay gathered after forward ("never") are gathered and
+ * freed once a step with a pipeline, which also sums gradients once: ZeRO 1. Without a pipeline
+ * each micro-batch scatters its gradients: ZeRO 2. DDP runs with no other parallelism. */
 struct sharding {
     int replicate, shard;
     const char *reshard; /* NULL: nothing is cut */
@@ -74,7 +77,8 @@ static struct sharding sharding_of(const struct pp_emit_job *job)
     return (struct sharding){.replicate = l->dp / shard,
                              .shard = shard,
                              .reshard = p > 1 ? "always" : "never",
-                             .is_exact = p > 1 && p == os && shard * l->cp == cut};
+                             .is_exact = (p > 1 ? p == os : (g > 1) == (l->pp == 1) && os == cut) &&
+                                         shard * l->cp == cut};
 }
 
 static bool is_offloaded(const struct pp_emit_job *job)
@@ -323,6 +327,7 @@ static const struct pp_emit_home homes[] = {
 
 const struct pp_emit_tool pp_emit_torchtitan = {
     .name = "torchtitan",
+    .software = &pp_tool_torchtitan,
     .title = "torchtitan",
     .print = pp_emit_toml,
     .parts = (const struct pp_emit_part *const[]){&all, NULL},

@@ -1,4 +1,5 @@
 /* Flags that would make a run fit: single ones, then several together, each simulated. */
+#include "sim/fit/change.h"
 #include "sim/fit/parts.h"
 
 #include <stdlib.h>
@@ -83,15 +84,19 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_config config;
     struct pp_result result;
+    struct pp_parsed *command;
     struct pp_error err;
 
     PP_TRY(pp_relief_resolve(scratch, t->config, &flags, &config, &err));
     PP_TRY(pp_relief_simulate(scratch, &config, has_own_links, &result, &err));
+    PP_TRY(pp_relief_command(t->arena, t->config, &flags, &command, &err));
     trial->replaced.count = 0;
     pp_relief_typed(t->config, &flags, &trial->replaced);
     trial->setting = pp_relief_setting_of(&config);
     trial->relief = (struct pp_relief){.flags = pp_relief_print(t->arena, &flags),
                                        .instead_of = pp_relief_print(t->arena, &trial->replaced),
+                                       .command = command,
+                                       .also = pp_change_state(t->arena, t->config, &config),
                                        .peak_bytes = result.memory[result.peak_rank].peak_bytes,
                                        .iteration_s = result.metrics.iteration_s,
                                        .gpus = config.layout.gpus,

@@ -16,6 +16,8 @@ struct pp_holder {
 struct pp_relief {
     const char *flags;      /* "--tp 4 --dp 8": to be added to the command */
     const char *instead_of; /* flags of the command that they replace: "--tp 2"; "" = none */
+    const struct pp_parsed *command; /* the changed command */
+    const char *also; /* state that the tool chooses otherwise with them: "ZeRO 0"; "" = none */
     double peak_bytes, iteration_s;
     int gpus;
     bool fits;

@@ -1,4 +1,5 @@
 /* Ways to need less memory. */
+#include "schedules/registry.h"
 #include "sim/fit/parts.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@ struct change {
     const struct pp_config *c;
     const char *word;
     int zero;
+    unsigned class; /* bit of a class of state */
 };
 
 /* Halves the replicas or doubles the devices, so that twice as many devices share the memory. */
@@ -26,6 +28,7 @@ static bool give_devices(struct pp_layout *l)
 static bool recompute_selective(const struct change *x)
 {
     if (strcmp(x->s->recompute, "none") != 0 ||
+        !pp_tool_recomputes(x->c->tool, PP_RECOMPUTE_SELECTIVE, 0, false) ||
         !(x->c->cluster.device.is_attention_unfused || x->c->costs.framework->is_selective_per_op))
         return false;
     x->s->recompute = "selective";
@@ -52,7 +55,8 @@ static bool shard(const struct change *x)
 {
     const int64_t copies = (int64_t)x->s->layout.dp * x->s->layout.cp * x->c->shape.pipelines;
 
-    if (copies < 2 || x->s->zero < 0 || x->s->zero >= x->zero)
+    if (copies < 2 || x->s->zero < 0 || x->s->zero >= x->zero ||
+        !pp_tool_has_zero(x->c->tool, x->s->layout.pp > 1, x->zero))
         return false;
     x->s->zero = x->zero;
     return true;
@@ -84,13 +88,16 @@ static bool double_pp(const struct change *x)
 
 static bool double_cp(const struct change *x)
 {
+    if (x->c->tool && !x->c->tool->has_ring)
+        return false;
     x->s->layout.cp *= 2;
     return give_devices(&x->s->layout);
 }
 
 static bool change_schedule(const struct change *x)
 {
-    if (x->c->file_program || x->s->layout.pp == 1 || !strcmp(x->s->schedule, x->word))
+    if (x->c->file_program || x->s->layout.pp == 1 || !strcmp(x->s->schedule, x->word) ||
+        !pp_schedule_runs_in(pp_schedule_find(x->word), NULL, x->c->tool))
         return false;
     x->s->schedule = x->word;
     return true;
@@ -98,7 +105,7 @@ static bool change_schedule(const struct change *x)
 
 static bool offload(const struct change *x)
 {
-    if (x->s->offload)
+    if (x->s->offload || (x->c->tool && !(x->c->tool->offloads & x->class)))
         return false;
     x->s->offload = x->word;
     return true;
@@ -108,6 +115,7 @@ static const struct {
     bool (*take)(const struct change *change);
     const char *word;
     int zero;
+    unsigned class;
 } KINDS[PP_RELIEF_KINDS] = {
     {recompute_selective, NULL, 0},
     {share_sequence, NULL, 0},
@@ -121,13 +129,14 @@ static const struct {
     {double_tp, NULL, 0},
     {double_pp, NULL, 0},
     {double_cp, NULL, 0},
-    {offload, "os=host", 0},
-    {offload, "a=host", 0},
+    {offload, "os=host", 0, 1u << PP_STATE_OPTIMIZER},
+    {offload, "a=host", 0, 1u << PP_STATE_ACTIVATIONS},
 };
 
 bool pp_relief_take(int kind, struct pp_relief_setting *setting, const struct pp_config *config)
 {
-    const struct change change = {setting, config, KINDS[kind].word, KINDS[kind].zero};
+    const struct change change = {setting, config, KINDS[kind].word, KINDS[kind].zero,
+                                  KINDS[kind].class};
 
     return KINDS[kind].take(&change);
 }

@@ -1,9 +1,9 @@
 /* A run with other flags, resolved and simulated like any other. */
 #include "schedules/registry.h"
-#include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
+#include "sim/fit/change.h"
 #include "sim/fit/parts.h"
-#include "sim/resolve/resolve.h"
+#include "sim/run/simulate.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -138,46 +138,24 @@ void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flag
 
 /* ---- the user's command with flags ----------------------------------------------------------- */
 
-/* Parses the user's options, with the flags in place of those of the same name. */
-static enum pp_status parse_with(struct pp_arena *arena, const struct pp_config *config,
-                                 struct pp_relief_flags *flags, struct pp_parsed *parsed,
+enum pp_status pp_relief_command(struct pp_arena *arena, const struct pp_config *config,
+                                 const struct pp_relief_flags *flags, struct pp_parsed **command,
                                  struct pp_error *err)
 {
-    const struct pp_option *options = pp_sim_cli.options;
-
-    *parsed = (struct pp_parsed){
-        .cli = &pp_sim_cli,
-        .command = PP_CMD_RUN,
-        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count)};
-    for (int i = 0; i < config->origin.input_count; i++) {
-        const struct pp_input *input = &config->origin.inputs[i];
-        if (input->is_typed && !flag_of(flags, input->option->name))
-            parsed->values[input->option - options] = *input->value;
-    }
-    for (int i = 0; i < flags->count; i++) {
-        const ptrdiff_t at = pp_options_get(parsed, flags->list[i].name) - parsed->values;
-        const char **text = PP_NEW(arena, const char *);
-        *text = pp_arena_strdup(arena, flags->list[i].value);
-        parsed->values[at] =
-            (struct pp_option_value){.count = 1, .all = text, .typed = options[at].dashed};
-        PP_TRY(pp_option_read(&options[at], *text, &parsed->values[at], err));
-    }
+    *command = pp_inputs_command(arena, config, 0);
+    for (int i = 0; i < flags->count; i++)
+        PP_TRY(pp_command_set(arena, *command, flags->list[i].name, flags->list[i].value, err));
     return PP_OK;
 }
 
 static enum pp_status resolve_with(struct pp_arena *arena, const struct pp_config *config,
-                                   struct pp_relief_flags *flags, struct pp_config *other,
+                                   const struct pp_relief_flags *flags, struct pp_config *other,
                                    struct pp_error *err)
 {
-    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
-    struct pp_subject *subjects;
-    int count;
+    struct pp_parsed *command;
 
-    PP_TRY(parse_with(arena, config, flags, parsed, err));
-    PP_TRY(pp_wish_open(arena, parsed, wish, err));
-    PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
-    return pp_resolve(arena, wish, &subjects[0], other, NULL, err);
+    PP_TRY(pp_relief_command(arena, config, flags, &command, err));
+    return pp_change_resolve(arena, command, other, err);
 }
 
 enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,

@@ -59,9 +59,8 @@ enum pp_status pp_page_write(struct pp_arena *arena, const struct pp_wish *wish,
     if (!wish->html)
         return PP_OK;
     PP_TRY(pp_output_open(arena, wish->html, &output, err));
-    const struct pp_page page = {.out = output.file,
-                                 .command = pp_options_command(arena, wish->request.flags),
-                                 .prefix = ""};
+    const struct pp_page page = {
+        .out = output.file, .command = pp_command_text(arena, wish->request.flags), .prefix = ""};
     const enum pp_status status = content(arena, &page, subject, err);
     if (status != PP_OK) {
         pp_output_discard(&output);

@@ -187,9 +187,13 @@ static enum pp_status write_first_timelines(struct pp_arena *arena, const struct
 static void write_advice(struct pp_arena *arena, const struct pp_result *r,
                          const struct pp_others *others, FILE *out)
 {
+    const struct pp_advice advice = pp_report_advice(arena, r, others);
+
     fputs("<p><strong>Note.</strong> ", out);
-    pp_html_words(out, pp_report_advice(arena, r, others));
+    pp_html_words(out, advice.text);
     fputs("</p>\n", out);
+    if (advice.command)
+        pp_html(out, "<pre>%s</pre>\n", pp_command_text(arena, advice.command));
 }
 
 enum { COLUMNS = 78 };

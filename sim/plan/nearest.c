@@ -1,7 +1,7 @@
 /* Nothing fits: the layout that needs least memory, and changes with which it fits, each tried. */
+#include "sim/fit/change.h"
 #include "sim/fit/fit.h"
 #include "sim/plan/search.h"
-#include "sim/plan/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,9 +71,11 @@ static void add_flags(struct pp_arena *arena, const struct pp_search *search,
                       struct pp_search_nearest *nearest)
 {
     struct pp_result *result = PP_NEW(arena, struct pp_result);
+    struct pp_config *config = PP_NEW(arena, struct pp_config);
     struct pp_error ignored;
 
-    if (pp_plan_simulate(arena, nearest->command, result, &ignored) != PP_OK)
+    if (pp_change_resolve(arena, nearest->command, config, &ignored) != PP_OK ||
+        pp_simulate(arena, config, PP_METRICS, NULL, result, &ignored) != PP_OK)
         return;
     const struct pp_oom *oom = pp_oom_find(arena, result);
     for (int i = 0; oom && i < oom->relief_count; i++)

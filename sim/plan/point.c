@@ -70,7 +70,9 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
     config->costs.recompute = point.again.recompute;
     config->costs.again = point.again.modules;
     if (point.zero != PP_SEARCH_AS_GIVEN)
-        config->wanted_zero = point.zero;
+        config->wanted_zero =
+            s->is_free[PP_SEARCH_ZERO] && f->dp * f->cp * config->shape.pipelines == 1 ? 0
+                                                                                       : point.zero;
     config->origin.chosen &= ~(unsigned)(PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO);
     config->origin.chosen |= chosen_bits(s);
     PP_TRY(pp_resolve_layout(arena, s->wish, &degrees, config, err));

@@ -1,7 +1,8 @@
 /* Published layouts, for comparison with a search: rows of tests/published/measurements.csv. */
 #include "core/cli/options.h"
+#include "sim/cli/cli.h"
+#include "sim/fit/change.h"
 #include "sim/plan/search.h"
-#include "sim/plan/words.h"
 
 #include <string.h>
 
@@ -88,13 +89,16 @@ static void try_preset(const struct pp_search_space *s, struct pp_search_publish
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_search_recipe *r = published->recipe;
+    char *argv[] = {"pipesim", "--preset", (char *)(uintptr_t)r->preset, "--engine", "dag"};
+    struct pp_config config;
+    struct pp_parsed command;
     struct pp_result result;
     struct pp_error ignored;
 
     if (!r->preset || s->gpus != r->gpus || !is_same_device(s, r) ||
-        pp_plan_simulate(arena,
-                         pp_arena_printf(arena, "pipesim --preset %s --engine dag", r->preset),
-                         &result, &ignored) != PP_OK ||
+        pp_options_parse(arena, &pp_sim_cli, PP_COUNT(argv), argv, &command, &ignored) != PP_OK ||
+        pp_change_resolve(arena, &command, &config, &ignored) != PP_OK ||
+        pp_simulate(arena, &config, PP_METRICS, NULL, &result, &ignored) != PP_OK ||
         result.config.cluster.device.precision != s->fixed.cluster.device.precision)
         return;
     published->preset_gbs = result.config.layout.gbs;

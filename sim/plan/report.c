@@ -166,8 +166,8 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
         pp_text_paragraph(
             out, WIDTH, INDENT, "MFU",
             pp_arena_printf(arena, "that of #1, %.1f~%%, is %s", 100 * best->outcome.mfu, above));
-    pp_text_paragraph(out, WIDTH, INDENT, "choose",
-                      pp_search_command(arena, &search->space, best->point));
+    pp_text_command(out, WIDTH, INDENT, "choose",
+                    pp_search_command(arena, &search->space, best->point));
     if (search->ties < 2)
         return;
     pp_text_paragraph(
@@ -364,9 +364,9 @@ static void print_nearest(struct pp_arena *arena, const struct pp_search *search
     if (nearest->point < 0)
         return;
     pp_text_paragraph(out, WIDTH, INDENT, "nearest",
-                      pp_arena_printf(arena, "needs %.1f of %.1f~GiB: %s",
-                                      nearest->outcome.peak_bytes / PP_GIB, capacity / PP_GIB,
-                                      nearest->command));
+                      pp_arena_printf(arena, "needs %.1f of %.1f~GiB:",
+                                      nearest->outcome.peak_bytes / PP_GIB, capacity / PP_GIB));
+    pp_text_command(out, WIDTH, INDENT, "", nearest->command);
     for (int i = 0; i < nearest->count; i++) {
         const struct pp_relief *relief = &nearest->reliefs[i];
         fprintf(out, "  %-*s%-43s%7.1f%c GiB%10s\n", INDENT - 2, i ? "" : "fits with",

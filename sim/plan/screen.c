@@ -181,6 +181,18 @@ static double least_frac(const struct pp_search_space *s, const struct pp_bound_
     return is_cut ? (splits + 1) / (2 * splits) : 1;
 }
 
+/* Is true for a ZeRO stage that is a choice. One copy has nothing to share: the first one stands
+ * for all. A framework may have others with a pipeline than without. */
+static bool is_zero_there(const struct pp_search_space *s, const struct pp_search_frame *f,
+                          double copies, int z)
+{
+    const struct pp_search_values *zero = &s->axis[PP_SEARCH_ZERO];
+
+    if (!s->is_free[PP_SEARCH_ZERO])
+        return true;
+    return copies == 1 ? z == 0 : pp_tool_has_zero(s->fixed.tool, f->pp > 1, zero->list[z]);
+}
+
 /* Screens the points of one frame, recomputation and order: one for each ZeRO stage. */
 static void screen_order(struct screen *c, const struct pp_search_frame *f,
                          const struct pp_layer_table *table, int64_t first, int order)
@@ -201,7 +213,7 @@ static void screen_order(struct screen *c, const struct pp_search_frame *f,
         const double bytes = pp_bound_peak_bytes(&bound, &stages);
         c->board->bound_s[k] = nextafterf((float)step_s, 0);
         c->board->bound_bytes[k] = nextafterf((float)bytes, 0);
-        c->board->status[k] = copies == 1 && zero->list[z] > 0 && zero->count > 1 ? PP_SEARCH_ABSENT
+        c->board->status[k] = !is_zero_there(s, f, copies, z) ? PP_SEARCH_ABSENT
                               : !c->is_exhaustive && (double)c->board->bound_bytes[k] >
                                                          s->fixed.cluster.device.memory_bytes
                                   ? PP_SEARCH_NO_ROOM

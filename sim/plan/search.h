@@ -86,6 +86,7 @@ static inline struct pp_search_again pp_search_again(int value)
 }
 struct pp_search_space {
     const struct pp_wish *wish;
+    const struct pp_tool *tool; /* software that shall run the layouts; NULL: the framework's */
     struct pp_search_scale scale;
     struct pp_config fixed; /* what all layouts share */
     bool is_free[PP_SEARCH_AXES];
@@ -205,10 +206,10 @@ struct pp_search_published {
 
 /* Layout that needs least memory, if nothing fits, and what would. */
 struct pp_search_nearest {
-    int64_t point;             /* -1 = none */
-    struct pp_outcome outcome; /* memory only */
-    const char *command;       /* of its run */
-    struct pp_relief *reliefs; /* flags of that command with which it fits */
+    int64_t point;                   /* -1 = none */
+    struct pp_outcome outcome;       /* memory only */
+    const struct pp_parsed *command; /* of its run */
+    struct pp_relief *reliefs;       /* flags of that command with which it fits */
     int count, capacity;
 };
 
@@ -304,5 +305,5 @@ void pp_search_print(struct pp_arena *arena, const struct pp_search *search, int
 void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE *out);
 void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE *out);
 /* Returns the command of a run of this point: the options given, and values of the free axes. */
-const char *pp_search_command(struct pp_arena *arena, const struct pp_search_space *space,
-                              int64_t point);
+const struct pp_parsed *pp_search_command(struct pp_arena *arena,
+                                          const struct pp_search_space *space, int64_t point);

@@ -28,7 +28,7 @@ static bool is_cp(const struct pp_search_space *s, int cp)
     const int seq = s->fixed.layout.seq;
 
     return is_power(cp) && seq % cp == 0 && (cp == 1 || seq / cp >= LEAST_TOKENS) &&
-           s->gpus % cp == 0;
+           s->gpus % cp == 0 && (cp == 1 || !s->fixed.tool || s->fixed.tool->has_ring);
 }
 
 /* Embedding and head may fill a stage each. */
@@ -62,14 +62,17 @@ static bool is_mbs(const struct pp_search_space *s, int mbs)
 
 static bool is_zero(const struct pp_search_space *s, int zero)
 {
-    (void)s;
-    return zero <= 1;
+    const struct pp_tool *tool = s->fixed.tool;
+
+    return zero == pp_tool_mild_zero(tool, false) || zero == pp_tool_next_zero(tool, false) ||
+           zero == pp_tool_mild_zero(tool, true) || zero == pp_tool_next_zero(tool, true);
 }
 
 /* Selective recomputation frees nothing where a fused kernel keeps no scores. */
 static bool is_recompute(const struct pp_search_space *s, int recompute)
 {
     return recompute < PP_RECOMPUTE_STAGE &&
+           pp_tool_recomputes(s->fixed.tool, (enum pp_recompute)recompute, 0, false) &&
            (recompute != PP_RECOMPUTE_SELECTIVE || s->fixed.cluster.device.is_attention_unfused ||
             s->fixed.costs.framework->is_selective_per_op);
 }
@@ -124,7 +127,9 @@ static void add_modules(struct pp_search_space *s)
     if (m->experts.count == 0)
         none |= PP_AGAIN_MOE;
     for (unsigned modules = 1; modules <= PP_AGAIN_ALL; modules++)
-        if (!(modules & none))
+        if (!(modules & none) &&
+            pp_tool_recomputes(s->fixed.tool, PP_RECOMPUTE_SELECTIVE, modules,
+                               pp_model_moe_blocks(m, 0, m->layers) == m->layers))
             add_value(&s->axis[PP_SEARCH_RECOMPUTE], pp_search_again_value((struct pp_search_again){
                                                          PP_RECOMPUTE_SELECTIVE, modules}));
 }
@@ -182,7 +187,8 @@ static enum pp_status add_orders(struct pp_arena *arena, const struct pp_wish *w
     return PP_OK;
 }
 
-/* Adds orders of --schedule; if it is free without a list, of all executable schedules. */
+/* Adds orders of --schedule; if it is free without a list, of all executable schedules that the
+ * framework runs. */
 static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_search_space *s, struct pp_error *err)
 {
@@ -203,7 +209,8 @@ static enum pp_status fill_orders(struct pp_arena *arena, const struct pp_wish *
     for (int i = 0; pp_schedules[i]; i++) {
         const struct pp_subject subject = {
             .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
-        if (!pp_schedules[i]->is_simulated_only)
+        if (!pp_schedules[i]->is_simulated_only &&
+            pp_schedule_runs_in(pp_schedules[i], NULL, s->fixed.tool))
             PP_TRY(add_orders(arena, wish, &subject, s, err));
     }
     return PP_OK;
@@ -219,6 +226,21 @@ static bool is_there(const struct pp_search_space *s, const struct pp_search_ord
     return !order->vp || !s->is_free[PP_SEARCH_VP] ||
            (stages <= most_stages(s) &&
             (is_power(order->vp) || s->fixed.model.layers % stages == 0));
+}
+
+/* Is false for options or stages with which the framework does not run a schedule of its own. */
+static bool is_run(const struct pp_search_space *s, const struct pp_search_order *order,
+                   const struct pp_shape *shape)
+{
+    const struct pp_tool *tool = s->fixed.tool;
+    const bool is_chosen =
+        s->is_free[PP_SEARCH_SCHEDULE] && s->wish->given.schedule.origin != PP_FROM_FLAG;
+
+    if (!tool || shape->ranks == 1)
+        return true;
+    return (!is_chosen || pp_schedule_runs_in(order->base.schedule, shape, tool)) &&
+           (!s->is_free[PP_SEARCH_PP] || tool->has_uneven_stages ||
+            s->fixed.model.layers % pp_shape_stages(shape) == 0);
 }
 
 static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_search_space *s,
@@ -240,6 +262,7 @@ static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_sea
                     frame->mbs % shape.granules == 0 && pp_shape_stages(&shape) <= most_stages(s);
     if (!rule.is_legal)
         return rule;
+    rule.is_there = is_run(s, order, &shape);
     rule.stages = pp_shape_stages(&shape);
     rule.bound = pp_bound_rule_make(arena, base->schedule, &shape,
                                     plan->is_barrier_free ? plan->steps : 1, base->is_eager);
@@ -485,6 +508,7 @@ enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wis
     PP_TRY(pp_resolve_cost_check(&s->fixed, err));
     s->fixed.lower.has_clip = s->fixed.cost && s->fixed.cost->is_clipped;
     pp_inputs_take(arena, wish, &s->fixed);
+    s->fixed.tool = s->tool ? s->tool : s->fixed.tool;
     s->dp = wish->dp;
     PP_TRY(pp_resolve_gpus(wish, &s->fixed, &s->gpus, err));
     PP_TRY(pp_resolve_fabric(arena, &s->fixed, s->gpus, err));

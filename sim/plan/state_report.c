@@ -3,9 +3,10 @@
 #include "core/text/json_write.h"
 #include "core/text/terminal.h"
 #include "core/units.h"
+#include "sim/cli/cli.h"
+#include "sim/config/inputs.h"
 #include "sim/plan/search.h"
 #include "sim/plan/state.h"
-#include "sim/plan/words.h"
 #include "sim/report/text.h"
 
 #include <jansson.h>
@@ -119,14 +120,18 @@ static void print_best(struct pp_arena *arena, const struct pp_state_plan *plann
 {
     const struct pp_state_planned *best = &planner->points[0];
     char state[PP_STATE_TEXT_BYTES];
+    struct pp_error ignored;
 
     if (planner->fitting == 0)
         return;
-    const char *text = pp_plan_words(arena, &planner->base, PP_SIM_BY_SHARDING);
+    struct pp_parsed *command =
+        pp_inputs_command(arena, &planner->base, PP_SIM_OF_PLANNER | PP_SIM_BY_SHARDING);
     if (pp_mesh_size(best->config.state.replicas) > 1)
-        text = pp_plan_add(arena, text, "shard", pp_state_print(&best->config.state, state));
-    text = pp_plan_add(arena, text, "recompute", pp_recompute_names[best->config.costs.recompute]);
-    pp_text_paragraph(out, WIDTH, INDENT, "choose", text);
+        pp_command_set(arena, command, "shard", pp_state_print(&best->config.state, state),
+                       &ignored);
+    pp_command_set(arena, command, "recompute", pp_recompute_names[best->config.costs.recompute],
+                   &ignored);
+    pp_text_command(out, WIDTH, INDENT, "choose", command);
 }
 
 /* Prints what follows the rows. */

@@ -2,40 +2,59 @@
 #include "core/cost/fitted.h"
 #include "core/text/csv.h"
 #include "core/text/json_write.h"
+#include "sim/cli/cli.h"
+#include "sim/config/inputs.h"
 #include "sim/config/price.h"
 #include "sim/plan/search.h"
-#include "sim/plan/words.h"
 #include "sim/report/text.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-const char *pp_search_command(struct pp_arena *arena, const struct pp_search_space *s, int64_t k)
+/* Sets an option of a command. It is of a layout that was resolved, so it is legal. */
+static void put(struct pp_arena *arena, struct pp_parsed *command, const char *name,
+                const char *value)
+{
+    struct pp_error ignored;
+
+    pp_command_set(arena, command, name, value, &ignored);
+}
+
+static void put_int(struct pp_arena *arena, struct pp_parsed *command, const char *name,
+                    int64_t value)
+{
+    put(arena, command, name, pp_arena_printf(arena, "%lld", (long long)value));
+}
+
+const struct pp_parsed *pp_search_command(struct pp_arena *arena, const struct pp_search_space *s,
+                                          int64_t k)
 {
     const struct pp_search_point p = pp_search_point(s, k);
     const struct pp_search_frame *f = p.frame;
-    const char *text = pp_plan_words(arena, &s->fixed, PP_SIM_BY_SEARCH);
+    struct pp_parsed *command =
+        pp_inputs_command(arena, &s->fixed, PP_SIM_OF_PLANNER | PP_SIM_BY_SEARCH);
     char again[PP_RECOMPUTE_TEXT_BYTES];
 
-    text = pp_plan_add(arena, text, "schedule", p.order->base.schedule_name);
-    text = pp_plan_add_int(arena, text, "gpus", s->gpus);
-    text = pp_plan_add_int(arena, text, "tp", f->tp);
-    text = pp_plan_add_int(arena, text, "pp", f->pp);
+    put(arena, command, "schedule", p.order->base.schedule_name);
+    put_int(arena, command, "gpus", s->gpus);
+    put_int(arena, command, "tp", f->tp);
+    put_int(arena, command, "pp", f->pp);
     if (f->cp > 1)
-        text = pp_plan_add_int(arena, text, "cp", f->cp);
+        put_int(arena, command, "cp", f->cp);
     if (s->fixed.model.experts.count)
-        text = pp_plan_add_int(arena, text, "ep", f->ep);
+        put_int(arena, command, "ep", f->ep);
     if (p.order->vp)
-        text = pp_plan_add_int(arena, text, "vp", p.order->vp);
-    text = pp_plan_add_int(arena, text, "mbs", f->mbs);
-    text = pp_plan_add_int(arena, text, "gbs", f->gbs);
+        put_int(arena, command, "vp", p.order->vp);
+    put_int(arena, command, "mbs", f->mbs);
+    put_int(arena, command, "gbs", f->gbs);
     if (p.zero != PP_SEARCH_AS_GIVEN && (f->dp * f->cp > 1 || p.rule->bound.shape.pipelines > 1))
-        text = pp_plan_add_int(arena, text, "zero", p.zero);
-    return pp_plan_add(arena, text, "recompute",
-                       p.again.recompute == PP_RECOMPUTE_STAGE
-                           ? (s->wish->recompute ? s->wish->recompute : "none")
-                           : pp_recompute_print(p.again.recompute, p.again.modules, again));
+        put_int(arena, command, "zero", p.zero);
+    put(arena, command, "recompute",
+        p.again.recompute == PP_RECOMPUTE_STAGE
+            ? (s->wish->recompute ? s->wish->recompute : "none")
+            : pp_recompute_print(p.again.recompute, p.again.modules, again));
+    return command;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -106,14 +125,10 @@ static json_t *row_json(const struct pp_search *search, const struct pp_search_r
     return o;
 }
 
-/* Puts a command, in which '~' stands for a blank. */
-static void put_command(struct pp_arena *arena, json_t *o, const char *key, const char *command)
+static void put_command(struct pp_arena *arena, json_t *o, const char *key,
+                        const struct pp_parsed *command)
 {
-    char *text = pp_arena_strdup(arena, command);
-
-    for (char *at = text; (at = strchr(at, '~'));)
-        *at = ' ';
-    pp_json_put_text(o, key, text);
+    pp_json_put_text(o, key, pp_command_text(arena, command));
 }
 
 static json_t *counts_json(const struct pp_search *search)

@@ -1,4 +1,5 @@
 /* Builds the command line of a row, and its text for a shell. */
+#include "core/cli/options.h"
 #include "sim/published/parts.h"
 
 #include <inttypes.h>
@@ -51,32 +52,22 @@ void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t
     pp_measure_put(w, option, pp_arena_printf(w->arena, "%" PRId64, value));
 }
 
-static const char *quoted(struct pp_arena *arena, const char *word)
-{
-    const char *quote = strpbrk(word, " ()'\"*;&|<>$") ? "\"" : "";
-
-    return pp_arena_printf(arena, "%s%s%s", quote, word, quote);
-}
-
 const char *pp_measure_command_lines(struct pp_arena *arena,
                                      const struct pp_measure_command *command, int width,
                                      int indent)
 {
-    const char *lines = "";
-    int column = indent;
+    const char *words[PP_MEASURE_WORDS + 1];
+    int count = 0;
 
     for (int i = 0; i < command->argc; i++) {
-        const char *word = quoted(arena, command->argv[i]), *gap = i ? " " : "";
-        int need = 1 + (int)strlen(word);
-        /* An option and its value stay on one line. */
-        if (!strncmp(word, "--", 2) && i + 1 < command->argc)
-            need += 1 + (int)strlen(quoted(arena, command->argv[i + 1]));
-        if (i && column + need + 2 > width && column > indent) {
-            gap = pp_arena_printf(arena, " \\\n%*s", indent, "");
-            column = indent - 1;
-        }
-        lines = pp_arena_printf(arena, "%s%s%s", lines, gap, word);
-        column += 1 + (int)strlen(word);
+        const bool is_value = i > 0 && !strncmp(command->argv[i - 1], "--", 2) &&
+                              strncmp(command->argv[i], "--", 2) != 0;
+        const char *word = pp_command_quoted(arena, command->argv[i]);
+        if (is_value) /* an option and its value stay on one line */
+            words[count - 1] = pp_arena_printf(arena, "%s %s", words[count - 1], word);
+        else
+            words[count++] = word;
     }
-    return lines;
+    words[count] = NULL;
+    return pp_command_lines(arena, words, width, indent);
 }

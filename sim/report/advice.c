@@ -2,6 +2,7 @@
 #include "core/units.h"
 #include "schedules/order/schedule.h"
 #include "sim/config/tiers.h"
+#include "sim/fit/change.h"
 #include "sim/report/text.h"
 
 #include <math.h>
@@ -120,17 +121,110 @@ static int slowest_rank(const struct pp_result *r, double *excess_frac)
     return slowest;
 }
 
+static struct pp_advice no_command(const char *text)
+{
+    return (struct pp_advice){.text = text};
+}
+
+/* ---- changes, simulated before they are advised ---------------------------------------------- */
+
+/* Simulates a command; false unless it is faster than the run by more than a tie, and fits. */
+static bool is_faster(struct pp_arena *arena, const struct pp_result *r,
+                      const struct pp_parsed *command, struct pp_changed_run *change)
+{
+    const struct pp_outcome run = pp_outcome_of(r);
+    struct pp_error ignored;
+
+    return pp_change_try(arena, &r->config, command, change, &ignored) == PP_OK &&
+           change->outcome.fits &&
+           change->outcome.s_per_sample < run.s_per_sample * (1 - PP_TIE_FRAC);
+}
+
+/* Returns "takes 12.3 % less time here, and 5.1 GiB more memory". */
+static const char *gain_text(struct pp_arena *arena, const struct pp_result *r,
+                             const struct pp_changed_run *change)
+{
+    const struct pp_outcome run = pp_outcome_of(r), *new = &change->outcome;
+    const double more_gib = (new->peak_bytes - run.peak_bytes) / PP_GIB;
+
+    const char *memory =
+        fabs(more_gib) < 0.05
+            ? "as much"
+            : pp_arena_printf(arena, "%.1f~GiB %s", fabs(more_gib), more_gib < 0 ? "less" : "more");
+
+    return pp_arena_printf(arena, "takes %.1f~%% less time %s, and %s memory%s%s",
+                           100 * (1 - new->s_per_sample / run.s_per_sample),
+                           new->step_s > run.step_s ? "a sample" : "here", memory,
+                           *change->also ? "; " : "", change->also);
+}
+
+/* The fastest schedule of the same layout, if its own command is faster, too. */
+static const struct pp_parsed *faster_schedule(struct pp_arena *arena, const struct pp_result *r,
+                                               const struct pp_others *others,
+                                               struct pp_changed_run *change, const char **name)
+{
+    const struct pp_result *best = others->reference;
+    struct pp_parsed *command = pp_change_begin(arena, &r->config);
+    struct pp_error ignored;
+
+    for (int i = 0; i < others->count; i++)
+        if (others->list[i].status == PP_OK && others->list[i].fits &&
+            others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
+            best = &others->list[i];
+    if (best == others->reference ||
+        pp_change_schedule(arena, best->config.schedule, command, &ignored) != PP_OK)
+        return NULL;
+    *name = best->config.schedule_name;
+    return is_faster(arena, r, command, change) ? command : NULL;
+}
+
+static struct pp_advice on_stages(struct pp_arena *arena, const struct pp_result *r, int slowest,
+                                  double excess_frac)
+{
+    struct pp_parsed *command = pp_change_begin(arena, &r->config);
+    struct pp_changed_run change;
+    struct pp_error ignored;
+    const char *text = pp_arena_printf(
+        arena,
+        "rank~%d computes %.0f~%% longer than the average (embedding and head count): uneven "
+        "stages, not the schedule, make most of the bubble; ",
+        slowest, 100 * excess_frac);
+
+    if (r->config.costs.head == PP_HEAD_LAST &&
+        pp_command_set(arena, command, "head", "balanced", &ignored) == PP_OK &&
+        is_faster(arena, r, command, &change))
+        return (struct pp_advice){
+            pp_arena_printf(arena, "%s--head balanced %s:", text, gain_text(arena, r, &change)),
+            command};
+    return no_command(
+        pp_arena_printf(arena, "%s--first-stage-layers and --last-stage-layers move blocks", text));
+}
+
+/* ---- cause of the bubble --------------------------------------------------------------------- */
+
 #define LITTLE_FRAC 0.1 /* largest bubble that needs no explanation */
 
-static const char *more_micro_batches(struct pp_arena *arena, const struct pp_shape *shape)
+static struct pp_advice more_micro_batches(struct pp_arena *arena, const struct pp_result *r)
 {
-    return pp_arena_printf(arena,
-                           "more micro-batches (now %d for %d ranks) would shrink the bubble",
-                           shape->micro_batches, shape->ranks);
+    const struct pp_shape *shape = &r->config.shape;
+    const char *text =
+        pp_arena_printf(arena, "%d micro-batches for %d ranks leave a large start-up bubble",
+                        shape->micro_batches, shape->ranks);
+    struct pp_parsed *command = pp_change_begin(arena, &r->config);
+    struct pp_changed_run change;
+    struct pp_error ignored;
+
+    if (r->config.file_program ||
+        pp_change_batch(arena, &r->config, 2, command, &ignored) != PP_OK ||
+        !is_faster(arena, r, command, &change))
+        return no_command(text);
+    return (struct pp_advice){
+        pp_arena_printf(arena, "%s; twice the batch %s:", text, gain_text(arena, r, &change)),
+        command};
 }
 
 /* Cause of the bubble of a run with many micro-batches. */
-static const char *why_idle(struct pp_arena *arena, const struct pp_result *r)
+static struct pp_advice why_idle(struct pp_arena *arena, const struct pp_result *r)
 {
     static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_shape *shape = &r->config.shape;
@@ -142,68 +236,54 @@ static const char *why_idle(struct pp_arena *arena, const struct pp_result *r)
                  start_up_frac = wait / ((double)shape->micro_batches * shape->chunks + wait);
 
     if (closed_frac > bubble_frac / 2 && closed_frac > 1.2 * start_up_frac)
-        return pp_arena_printf(
+        return no_command(pp_arena_printf(
             arena,
             "the schedule's order leaves ranks idle between ops: its closed form gives %.1f~%% "
-            "with B = 2F, equal stages, free communication; start-up alone, (D-1)/(NV+D-1), would "
-            "be %.1f~%%",
-            100 * closed_frac, 100 * start_up_frac);
+            "with B = 2F, equal stages and free communication; start-up alone, (D-1)/(NV+D-1), "
+            "would be %.1f~%%",
+            100 * closed_frac, 100 * start_up_frac));
     if (start_up_frac > bubble_frac / 2)
-        return more_micro_batches(arena, shape);
-    return pp_arena_printf(
+        return more_micro_batches(arena, r);
+    return no_command(pp_arena_printf(
         arena,
         "%.1f of the bubble's %.1f~points are start-up, (D-1)/(NV+D-1); most of the rest is %s",
         100 * start_up_frac, 100 * bubble_frac,
         r->metrics.time_frac[PP_TIME_P2P] > bubble_frac / 2
             ? "waiting for messages in flight"
-            : "idle time between ops, in which ranks wait for others; --gantt shows it");
+            : "idle time between ops, in which ranks wait for others; --gantt shows it"));
 }
 
-static const char *on_micro_batches(struct pp_arena *arena, const struct pp_result *r)
+static struct pp_advice on_micro_batches(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_shape *shape = &r->config.shape;
 
     if (shape->micro_batches < 4 * shape->ranks)
-        return more_micro_batches(arena, shape);
+        return more_micro_batches(arena, r);
     if (r->metrics.bubble_frac > LITTLE_FRAC)
         return why_idle(arena, r);
-    return pp_arena_printf(arena,
-                           "%d micro-batches for %d ranks make the start-up bubble small; "
-                           "--micro-batches %d shows a large one",
-                           shape->micro_batches, shape->ranks, shape->ranks);
+    return no_command(
+        pp_arena_printf(arena, "%d micro-batches for %d ranks make the start-up bubble small",
+                        shape->micro_batches, shape->ranks));
 }
 
-const char *pp_report_advice(struct pp_arena *arena, const struct pp_result *r,
-                             const struct pp_others *others)
+struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result *r,
+                                  const struct pp_others *others)
 {
-    const struct pp_config *c = &r->config;
-    const struct pp_result *best = others->reference;
+    const struct pp_parsed *command;
+    struct pp_changed_run change;
+    const char *name;
     double excess_frac;
     const int slowest = slowest_rank(r, &excess_frac);
 
-    for (int i = 0; i < others->count; i++)
-        if (others->list[i].status == PP_OK && others->list[i].fits &&
-            others->list[i].metrics.iteration_s < best->metrics.iteration_s * (1 - PP_TIE_FRAC))
-            best = &others->list[i];
     if (!r->fits)
         return r->oom ? pp_oom_advice(arena, r->oom)
-                      : pp_arena_printf(arena, "does not fit %s",
-                                        pp_tier_rows[pp_tiers_full(r)].title);
+                      : no_command(pp_arena_printf(arena, "does not fit %s",
+                                                   pp_tier_rows[pp_tiers_full(r)].title));
     if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
-        return pp_arena_printf(
-            arena,
-            "rank %d computes %.0f %% longer than the average (embedding and head count): uneven "
-            "stages, not the schedule, make most of the bubble; %s--first-stage-layers and "
-            "--last-stage-layers move blocks",
-            slowest, 100 * excess_frac, c->costs.head == PP_HEAD_LAST ? "--head balanced, " : "");
-    if (best != others->reference && c->cost)
-        return pp_arena_printf(arena, "%s is faster with this layout", best->config.schedule_name);
-    if (best != others->reference)
-        return pp_arena_printf(
-            arena,
-            "%s is faster with this layout; to choose a layout for it: pipesim --schedule %s "
-            "--gpus %d",
-            best->config.schedule_name, best->config.schedule_name, c->layout.gpus);
-    return c->shape.ranks == 1 ? "one pipeline rank: no pipeline, no bubble"
-                               : on_micro_batches(arena, r);
+        return on_stages(arena, r, slowest, excess_frac);
+    if ((command = faster_schedule(arena, r, others, &change, &name)))
+        return (struct pp_advice){
+            pp_arena_printf(arena, "%s %s:", name, gain_text(arena, r, &change)), command};
+    return r->config.shape.ranks == 1 ? no_command("one pipeline rank: no pipeline, no bubble")
+                                      : on_micro_batches(arena, r);
 }

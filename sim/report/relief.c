@@ -31,10 +31,17 @@ static const char *effect_text(struct pp_arena *arena, const struct pp_oom *oom,
                            relief->fits ? ", fits" : "");
 }
 
+/* Text such as "--cp 2 (ZeRO 1)": flags, and what the tool chooses otherwise with them. */
+static const char *flags_text(struct pp_arena *arena, const struct pp_relief *relief)
+{
+    return *relief->also ? pp_arena_printf(arena, "%s (%s)", relief->flags, relief->also)
+                         : relief->flags;
+}
+
 /* Text such as "--tp 4 in place of --tp 2". */
 static const char *change_text(struct pp_arena *arena, const struct pp_relief *relief)
 {
-    return pp_arena_printf(arena, "%s%s%s", relief->flags,
+    return pp_arena_printf(arena, "%s%s%s", flags_text(arena, relief),
                            *relief->instead_of ? " in place of " : "", relief->instead_of);
 }
 
@@ -43,11 +50,12 @@ static void print_relief(struct pp_arena *arena, const struct pp_result *r,
                          const struct pp_relief *relief, FILE *out)
 {
     char time[PP_TEXT_BYTES];
-    const bool is_long = strlen(relief->flags) > FLAGS_WIDTH;
+    const char *flags = flags_text(arena, relief);
+    const bool is_long = strlen(flags) > FLAGS_WIDTH;
 
     if (is_long)
-        fprintf(out, "    %s\n", relief->flags);
-    fprintf(out, "    %-*s%8.1f%12s   %s\n", FLAGS_WIDTH, is_long ? "" : relief->flags,
+        fprintf(out, "    %s\n", flags);
+    fprintf(out, "    %-*s%8.1f%12s   %s\n", FLAGS_WIDTH, is_long ? "" : flags,
             relief->peak_bytes / PP_GIB, pp_text_time(&r->config, relief->iteration_s, time),
             effect_text(arena, r->oom, relief));
 }
@@ -91,17 +99,23 @@ void pp_oom_append(const struct pp_oom *oom, struct pp_error *err)
                         effect_text(arena, oom, &oom->reliefs[i]));
 }
 
-const char *pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom)
+struct pp_advice pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom)
 {
-    if (oom->relief_count == 0)
-        return "does not fit, and no option that was tried needs less: more GPUs, or another model";
     const struct pp_relief *best = &oom->reliefs[0];
+
+    if (oom->relief_count == 0)
+        return (struct pp_advice){"does not fit, and no option that was tried needs less: it takes "
+                                  "more GPUs or another model",
+                                  NULL};
     if (!best->fits)
-        return "does not fit, even with all options that were tried together: more GPUs, or "
-               "another model";
-    return pp_arena_printf(arena, "does not fit; it would with %.200s (%.1f~GiB, %.40s)",
-                           change_text(arena, best), best->peak_bytes / PP_GIB,
-                           effect_text(arena, oom, best));
+        return (struct pp_advice){"does not fit, even with all options that were tried together: "
+                                  "it takes more GPUs or another model",
+                                  NULL};
+    return (struct pp_advice){
+        pp_arena_printf(
+            arena, "does not fit; with %.200s it needs %.1f~GiB (%s):", change_text(arena, best),
+            best->peak_bytes / PP_GIB, effect_text(arena, oom, best)),
+        best->command};
 }
 
 /* ---- for programs ---------------------------------------------------------------------------- */
@@ -122,12 +136,14 @@ static json_t *holders_json(const struct pp_oom *oom)
 
 static json_t *reliefs_json(const struct pp_oom *oom)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     json_t *list = json_array();
 
     for (int i = 0; i < oom->relief_count; i++) {
         const struct pp_relief *relief = &oom->reliefs[i];
         json_t *o = json_pack("{ss}", "flags", relief->flags);
         pp_json_put_text(o, "in_place_of", relief->instead_of);
+        pp_json_put_text(o, "command", pp_command_text(arena, relief->command));
         pp_json_put_bytes(o, "peak_mem_bytes", relief->peak_bytes);
         pp_json_put_bool(o, "fits", relief->fits);
         pp_json_put(o, "iteration_s", relief->iteration_s);

@@ -166,6 +166,16 @@ static void print_activations(const struct page *page, const struct pp_result *r
     paragraph(page, "memory", text);
 }
 
+static void print_advice(const struct page *page, const struct pp_result *r,
+                         const struct pp_others *others)
+{
+    const struct pp_advice advice = pp_report_advice(page->arena, r, others);
+
+    paragraph(page, "note", advice.text);
+    if (advice.command)
+        pp_text_command(page->out, page->width, LABEL, "", advice.command);
+}
+
 static void print_footer(const struct page *page)
 {
     paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
@@ -226,6 +236,6 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     if (above)
         paragraph(&page, "note",
                   pp_arena_printf(arena, "an MFU of %.1f~%% is %s", 100 * r->mfu, above));
-    paragraph(&page, "note", pp_report_advice(arena, r, others));
+    print_advice(&page, r, others);
     print_footer(&page);
 }

@@ -18,6 +18,15 @@ void pp_report_what_if(const struct pp_config *config, int width, int indent, FI
         pp_text_paragraph(out, width, indent, "note", config->origin.notes[i]);
 }
 
+void pp_text_command(FILE *out, int width, int indent, const char *label,
+                     const struct pp_parsed *command)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    fprintf(out, "  %-*s%s\n", indent - 2, label,
+            pp_command_lines(arena, pp_command_words(arena, command), width, indent));
+}
+
 const char *pp_text_star(const struct pp_config *config, unsigned bit)
 {
     return config->origin.chosen & bit ? "*" : "";

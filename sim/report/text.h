@@ -41,16 +41,24 @@ void pp_report_what_if(const struct pp_config *config, int width, int indent, FI
  * links. They print nothing without a network. */
 void pp_report_network(const struct pp_result *result, int width, FILE *out);
 void pp_explain_network(const struct pp_result *result, FILE *out);
-/* One sentence of advice: a way out of memory, the cause of the bubble, a faster schedule. */
-const char *pp_report_advice(struct pp_arena *arena, const struct pp_result *result,
-                             const struct pp_others *others);
+/* Prints "  label    command", continued after a backslash where a line would be too long. */
+void pp_text_command(FILE *out, int width, int indent, const char *label,
+                     const struct pp_parsed *command);
+/* One sentence of advice: a way out of memory, the cause of the bubble, a faster schedule. It is
+ * simulated before it is given. */
+struct pp_advice {
+    const char *text;
+    const struct pp_parsed *command; /* the run that the advice speaks of, or NULL */
+};
+struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result *result,
+                                  const struct pp_others *others);
 /* Prints the memory of a run with result->oom, and flags that would help. Labels of a report's
  * paragraphs take PP_TEXT_LABEL columns. */
 enum { PP_TEXT_LABEL = 11 };
 void pp_oom_print(const struct pp_result *result, int width, FILE *out);
 /* Give memory and flags in an error, as a sentence, as members "oom" and "oom_tensors". */
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
-const char *pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom);
+struct pp_advice pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);
 /* Degrees and batch as an object of the JSON reports, without "seq". */
 json_t *pp_report_layout_json(const struct pp_layout *layout);

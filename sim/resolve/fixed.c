@@ -308,6 +308,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(resolve_nic(wish, config, err));
     PP_TRY(pp_map_parse(wish->map, &config->map, err));
     PP_TRY(resolve_constants(arena, wish, config, err));
+    config->tool = config->costs.framework->tool;
     PP_TRY(pp_buckets_resolve(arena, wish, config, err));
     PP_TRY(pp_resolve_wishes(wish, config, err));
     PP_TRY(resolve_ends(wish, config, err));

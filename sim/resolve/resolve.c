@@ -3,6 +3,7 @@
 
 #include "core/cost/measured/file.h"
 #include "core/units.h"
+#include "schedules/registry.h"
 #include "sim/cli/cli.h"
 #include "sim/config/inputs.h"
 
@@ -172,6 +173,20 @@ static enum pp_status check_effects(struct pp_arena *arena, const struct pp_wish
     return PP_OK;
 }
 
+/* Notes a schedule that the chosen framework does not have; it is simulated all the same. */
+static void note_schedule(struct pp_arena *arena, struct pp_config *config)
+{
+    if (!config->schedule || config->shape.ranks == 1 ||
+        pp_schedule_runs_in(config->schedule, &config->shape, config->tool))
+        return;
+    note(arena, config,
+         pp_arena_printf(
+             arena, "%s does not run %s%s; its schedules: %s", config->tool->title,
+             config->schedule_name,
+             pp_schedule_runs_in(config->schedule, NULL, config->tool) ? " with these options" : "",
+             pp_schedules_of(arena, pp_schedules, config->tool)));
+}
+
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_prepared *prepared, struct pp_error *err)
@@ -199,5 +214,6 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                    : PP_OK;
     }
     PP_TRY(pp_resolve_plan(arena, wish, config, prepared, err));
+    note_schedule(arena, config);
     return check_effects(arena, wish, config, err);
 }

@@ -1,14 +1,17 @@
 /* Schedule options of a run, and its number of steps. */
 #include "sim/resolve/resolve.h"
 
-/* Takes one step between two barriers, unless the schedule needs no barrier and times are real. */
+/* Takes one step between two barriers, unless the schedule needs no barrier and times are real.
+ * Frameworks end a step on all ranks before the next one begins. */
 static enum pp_status take_steps(const struct pp_wish *wish, const struct pp_schedule *schedule,
                                  struct pp_config *config, struct pp_error *err)
 {
     enum { USUAL_STEPS = 4 };
     struct pp_eval_options *plan = &config->engine_options.eval;
     const bool has_barrier = wish->given.step_barrier.count;
-    const bool is_free = schedule && schedule->is_barrier_free && !config->is_unit;
+    const bool is_free =
+        schedule && schedule->is_barrier_free && !config->is_unit &&
+        !(config->tool && pp_schedule_runs_in(schedule, &config->shape, config->tool));
     const int usual =
         is_free && schedule->default_steps > 1 ? schedule->default_steps : USUAL_STEPS;
 

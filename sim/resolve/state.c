@@ -58,13 +58,27 @@ static double floor_bytes(struct pp_arena *arena, const struct pp_config *config
     return (state_bytes(&sharded, costs, rank_of) + costs->other_bytes) * (1 - ROUNDING);
 }
 
+/* The state that is chosen first, and the one with which more fits. */
+static struct pp_state_spec mild_state(const struct pp_config *config)
+{
+    return may_shard(config)
+               ? pp_state_with_zero(&config->state,
+                                    pp_tool_mild_zero(config->tool, config->layout.pp > 1))
+               : config->state;
+}
+
+static struct pp_state_spec next_state(const struct pp_config *config)
+{
+    return may_shard(config)
+               ? pp_state_with_zero(&config->state,
+                                    pp_tool_next_zero(config->tool, config->layout.pp > 1))
+               : config->state;
+}
+
 double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config)
 {
-    const double bytes = floor_bytes(arena, config, config->state);
-
-    return may_shard(config)
-               ? fmin(bytes, floor_bytes(arena, config, pp_state_with_zero(&config->state, 1)))
-               : bytes;
+    return fmin(floor_bytes(arena, config, mild_state(config)),
+                floor_bytes(arena, config, next_state(config)));
 }
 
 /* ---- choices --------------------------------------------------------------------------------- */
@@ -77,7 +91,9 @@ int pp_resolve_levels(const struct pp_config *config,
     int kept = 0;
 
     for (int i = 0; i < count; i++) /* parts are not measured */
-        if (!config->cost || levels[i].recompute != PP_RECOMPUTE_SELECTIVE)
+        if ((!config->cost || levels[i].recompute != PP_RECOMPUTE_SELECTIVE) &&
+            pp_tool_recomputes(config->tool, levels[i].recompute, levels[i].again,
+                               config->model.experts.count > 0))
             levels[kept++] = levels[i];
     return kept;
 }
@@ -110,13 +126,12 @@ static void add_choice(struct choices *c, struct pp_state_spec state, enum pp_re
 static struct choices choices_of(struct pp_arena *arena, const struct pp_config *config)
 {
     const bool may_recompute = config->origin.chosen & PP_CHOSE_RECOMPUTE;
-    const struct pp_state_spec state =
-        may_shard(config) ? pp_state_with_zero(&config->state, 1) : config->state;
+    const struct pp_state_spec state = next_state(config);
     struct choices c = {arena, config, PP_ARRAY(arena, struct choice, PP_RECOMPUTE_LEVELS + 1), 0};
     struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
     const int count = may_recompute ? pp_resolve_levels(config, levels) : 0;
 
-    add_choice(&c, config->state, config->costs.recompute, config->costs.again);
+    add_choice(&c, mild_state(config), config->costs.recompute, config->costs.again);
     if (may_shard(config))
         add_choice(&c, state, config->costs.recompute, config->costs.again);
     for (int i = 1; i < count; i++)
@@ -170,7 +185,7 @@ static enum pp_status find_choice(struct choices *c, int *at, struct pp_error *e
     const double limits[] = {pp_config_room_bytes(c->config),
                              c->config->cluster.device.memory_bytes};
     const double plain_bytes =
-        may_shard(c->config) ? floor_bytes(c->arena, c->config, c->config->state) : 0;
+        may_shard(c->config) ? floor_bytes(c->arena, c->config, mild_state(c->config)) : 0;
     double least_bytes;
 
     for (size_t i = 0; i < PP_COUNT(limits); i++) {

@@ -5,13 +5,29 @@
 
 #include <string.h>
 
-static enum pp_status no_schedule(struct pp_error *err)
+/* Is true if the number of devices follows from what is given. */
+static bool has_devices(const struct pp_wish *wish)
 {
+    return wish->given.gpus.count || wish->given.tp.count || wish->given.pp.count ||
+           wish->given.dp.count || wish->given.cp.count || wish->given.unit.count ||
+           (wish->cluster && strstr(wish->cluster, "node:"));
+}
+
+/* Lists the schedules, and tries the command with one that runs at any size. */
+static enum pp_status no_schedule(struct pp_arena *arena, const struct pp_wish *wish,
+                                  struct pp_error *err)
+{
+    struct pp_parsed *command = pp_command_copy(arena, wish->request.flags);
+    struct pp_error ignored;
+
+    pp_command_set(arena, command, "schedule", "1f1b", &ignored);
+    if (!has_devices(wish))
+        pp_command_set(arena, command, "gpus", "8", &ignored);
     pp_error_set(err, PP_EINVAL, "--schedule is needed: ");
     for (int i = 0; pp_schedules[i]; i++)
         pp_error_append(err, "%s%s", i ? ", " : "", pp_schedules[i]->name);
-    return pp_error_append(
-        err, ", all, or a program file\n  try: pipesim --schedule chimera --gpus 2048");
+    return pp_error_append(err, ", all, or a program file\n  try: %s",
+                           pp_command_lines(arena, pp_command_words(arena, command), 80, 7));
 }
 
 enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wish,
@@ -23,7 +39,7 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wi
     *subjects = NULL;
     *count = 0;
     if (!text)
-        return no_schedule(err);
+        return no_schedule(arena, wish, err);
     if (!strcmp(text, "all")) {
         for (int i = 0; pp_schedules[i]; i++)
             *PP_PUSH(arena, *subjects, *count, capacity) = (struct pp_subject){

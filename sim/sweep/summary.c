@@ -47,9 +47,10 @@ void pp_sweep_summary(const struct pp_sweep_summary *s, FILE *out)
     }
     if (!s->path)
         return;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     if (s->merged_path || s->part.count > 1)
         fprintf(out, "  next  pipesim sweep --merge FILE... -o %s, when all %d parts are there\n",
-                s->merged_path ? s->merged_path : "FILE", s->part.count);
+                s->merged_path ? pp_command_quoted(arena, s->merged_path) : "FILE", s->part.count);
     else if (!is_refused && s->is_file)
-        fprintf(out, "  next  pipesim plot %s\n", s->path);
+        fprintf(out, "  next  pipesim plot %s\n", pp_command_quoted(arena, s->path));
 }

@@ -42,7 +42,7 @@ $ pipesim --schedule nope --gpus 4
 = 2
 $ pipesim --gpus 4
 ! pipesim: error: --schedule is needed: 1f1b, bfs, ...
-!   try: pipesim --schedule chimera --gpus 2048
+!   try: pipesim --schedule 1f1b --gpus 4
 = 2
 $ pipesim --schedule chimera
 ! pipesim: error: --gpus N is needed (or --tp, --pp, --dp; or --unit for abstract costs)
@@ -148,12 +148,12 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >            1.3 GiB
 >
 >   less memory with                        GiB   iteration
->     --offload os=host --gpus 16 --pp 4
+>     --offload os=host --gpus 16 --pp 4 (recompute none)
 >                                          64.4       551 s   -62.4 % time, fits
 >     --offload os=host                    87.1    24.5 min   +0.3 % time
 >     --gpus 16 --tp 8                    168.0    14.5 min   -40.6 % time
 >     --gpus 16 --pp 4                    170.0    12.3 min   -49.7 % time
->     --gpus 16 --cp 2                    208.8    13.0 min   -46.8 % time
+>     --gpus 16 --cp 2 (ZeRO 1)           208.8    13.0 min   -46.8 % time
 >     these replace --gpus 8 of the command
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
@@ -163,8 +163,10 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >     zb-h2                  24.4 min   39.0 %     0.2 %    333.2   out of memory
 >     1f1b                   24.4 min   39.0 %     0.2 %    332.0   out of memory
 >
->   note     does not fit; it would with --offload os=host --gpus 16 --pp 4 in
->            place of --gpus 8 (64.4 GiB, -62.4 % time, fits)
+>   note     does not fit; with --offload os=host --gpus 16 --pp 4 (recompute
+>            none) in place of --gpus 8 it needs 64.4 GiB (-62.4 % time, fits):
+>            pipesim --schedule 1f1b --gpus 16 --pp 4 --cluster 'node:2 gpus:8' \
+>            --offload os=host --engine dag
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 $ pipesim --schedule 1f1b --gpus 800 --cluster "node:2 gpu:8"
 ! pipesim: error: --gpus 800 is more than the 16 of --cluster (2 nodes x 8): --gpus 16, or node:100 in --cluster

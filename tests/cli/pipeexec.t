@@ -138,7 +138,7 @@ $ printf '0F0,0B0\n1F0,1B0\n' >mine.csv; pipeexec --schedule mine.csv --np 8
 = 2
 $ pipesim program --schedule pipedream --pp 3 --micro-batches 4 2>/dev/null >late.csv; pipeexec --schedule late.csv 2>&1 | sed 's/runs 1f1b.*/runs .../'
 > pipeexec: error: --schedule late.csv is only simulated: its micro-batches need several versions of the weights; pipeexec runs ...
->   try: pipesim --schedule late.csv --gpus 3
+>   try: pipesim --schedule late.csv --model tiny
 $ pipeexec --schedule zbvv
 ! pipeexec: error: --schedule zbvv: unknown schedule; did you mean zbv?
 !   pipesim schedules describes them; a program file ends in .csv or has a / in its name
@@ -148,7 +148,7 @@ $ pipeexec --schedule 1f1b,gpipe
 = 2
 $ pipeexec --schedule pipedream
 ! pipeexec: error: --schedule pipedream is only simulated: its micro-batches need several versions of the weights; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
-!   try: pipesim --schedule pipedream --gpus 8
+!   try: pipesim --schedule pipedream --pp 4 --model tiny
 = 2
 $ pipeexec --backend gpu
 ! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
@@ -271,7 +271,7 @@ $ pipeexec --calibrate-on seq1f1b
 = 2
 $ pipeexec --calibrate-on pipedream 2>&1 | cut -c 1-120
 > pipeexec: error: --calibrate-on pipedream: --schedule pipedream is only simulated: its micro-batches need several versio
->   try: pipesim --schedule pipedream --gpus 8
+>   try: pipesim --schedule pipedream --pp 4 --model tiny
 $ pipeexec --model bert-base
 ! pipeexec: error: model 'bert-base' cannot be trained here: an encoder: it predicts no next token; decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, tiny-llama, gpt2
 = 2
@@ -303,12 +303,12 @@ $ pipeexec --schedule <(printf '0F0,0B0\n1B0,1F0\n') 2>&1 | sed 's/^\(pipeexec: 
 > rank 1 | [1B0] 1F0
 $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
 > pipeexec: error: --schedule FILE is only simulated: it has no backward, so it trains nothing; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
->   try: pipesim --schedule FILE --gpus 2
+>   try: pipesim --schedule FILE --model tiny
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 3 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84
 > pipeexec: error: --schedule low.csv is only simulated: nothing here executes its AG.
->   try: pipesim --schedule low.csv --gpus 2
+>   try: pipesim --schedule low.csv --dp 2 --model tiny
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full
 ! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
 = 2

@@ -1,15 +1,15 @@
 # The best of what is left free.
 $ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --free shard | sed -n "/choose/,/recompute/p"
->   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
->              --model llama-7b --framework amsp --cluster a800
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 \
+>              --seq 4096 --model llama-7b --framework amsp --cluster a800 \
 >              --shard p=1x1,g=1x1,os=8x1 --recompute none
 $ pipesim plan --gpus 1024 --model llama-13b --seq 4096 --cluster a800 --recompute none --free shard | sed -n "/choose/,/recompute/p"
->   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
->              --model llama-13b --framework amsp --cluster a800
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 \
+>              --seq 4096 --model llama-13b --framework amsp --cluster a800 \
 >              --shard p=4x1,g=4x1,os=8x1 --recompute none
 $ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard | sed -n "/choose/,/recompute/p"
->   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
->              --model llama-30b --framework amsp --cluster a800
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 \
+>              --seq 4096 --model llama-30b --framework amsp --cluster a800 \
 >              --shard p=4x1,g=4x1,os=8x32 --recompute full
 # Ties without room for the margin come last, as do those that need the allocator's help.
 $ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard --json | sed -n '/"points"/,$p' | grep -e '"strained"' -e '"tight"' | paste - - | tr -d ' ' | head -36 | uniq -c
@@ -17,8 +17,8 @@ $ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompu
 >       4 "tight":true,	"strained":true,
 >       3 "tight":true,	"strained":false,
 $ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --objective comm | sed -n "/choose/,/recompute/p"
->   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 --seq 4096
->              --model llama-7b --framework amsp --cluster a800
+>   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 \
+>              --seq 4096 --model llama-7b --framework amsp --cluster a800 \
 >              --shard p=1x1,g=1x1,os=4x1 --recompute none
 $ pipesim plan --gpus 1024 --model llama2-7b --cluster a800 --free shard --json | grep '"all"'
 >     "all": 121,
@@ -111,9 +111,9 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >
 >   nothing fits
 >
->   nearest    needs 765.5 of 79.6 GiB: pipesim --model llama3-405b --engine dag
->              --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1 --gbs 512
->              --recompute full
+>   nearest    needs 765.5 of 79.6 GiB:
+>              pipesim --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1 --gbs 512 \
+>              --model llama3-405b --recompute full --engine dag
 >   fits with  --gpus 96 --tp 8 --pp 12                      74.4  GiB     318 s
 >   published  Megatron-Bridge 25.09 chose TP 8, PP 8, CP 2, EP 1, VP 8, MBS 1,
 >              interleaved on 1,024 h100: 13.6 s a step there (302 tokens/s/GPU);
@@ -132,9 +132,9 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 | sed -n '/nothing/,/published/p' | sed '$d'
 >   nothing fits
 >
->   nearest    needs 136.7 of 39.6 GiB: pipesim --model llama3-70b
->              --cluster a100-40 --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1
->              --gbs 512 --recompute full
+>   nearest    needs 136.7 of 39.6 GiB:
+>              pipesim --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1 --gbs 512 \
+>              --model llama3-70b --cluster a100-40 --recompute full
 >   fits with  --offload os=host                             38.2! GiB  29.0 min
 >              --gpus 32 --tp 8 --pp 4                       38.7! GiB     448 s
 $ words="pipesim --model llama3-70b --cluster a100-40 --schedule 1f1b --mbs 1 --gbs 512 --recompute full --no-alternatives"; for flags in "--gpus 8 --tp 8 --pp 1" "--gpus 8 --tp 8 --pp 1 --offload os=host" "--gpus 32 --tp 8 --pp 4"; do $words $flags | grep -e 'iteration  ' -e 'peak memory' | cut -c -28; done
@@ -227,7 +227,7 @@ $ pipesim plan --gpus 64 --model llama2-7b --schedule chimera --concat auto --en
 >   illegal    2,120 by their schedules (chimera 2,120), such as chimera on TP 1 x
 >              PP 1 x DP 64: --pp 1: chimera needs an even number; nearest: 2
 # What is to be chosen is a whole command, which gives the step and the peak of the first row.
-$ for words in '--gpus 64 --model llama2-13b --cluster a800' '--gpus 16 --model llama2-7b --micro-batches 4' '--gpus 12 --model llama2-7b --cluster "a800 gpu:6" --seq 2048'; do eval "pipesim plan $words --free shard --json" | grep -A40 '"best"' | grep -e iteration_s -e peak_mem | head -2 | tr -d ' ,'; command=$(eval "pipesim plan $words --free shard" | sed -n '/^  choose/,/--recompute/p' | sed 's/choose//' | tr '\n' ' '); eval "$command --no-alternatives --json" | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,'; done | sort | uniq -c | sed 's/"[:].*//'
+$ for words in '--gpus 64 --model llama2-13b --cluster a800' '--gpus 16 --model llama2-7b --micro-batches 4' '--gpus 12 --model llama2-7b --cluster "a800 gpu:6" --seq 2048'; do eval "pipesim plan $words --free shard --json" | grep -A40 '"best"' | grep -e iteration_s -e peak_mem | head -2 | tr -d ' ,'; command=$(eval "pipesim plan $words --free shard" | sed -n '/^  choose/,/--recompute/p' | sed 's/choose//'); eval "$command --no-alternatives --json" | grep -e '^  "iteration_s' -e '^  "peak_mem' | tr -d ' ,'; done | sort | uniq -c | sed 's/"[:].*//'
 >       2 "iteration_s
 >       2 "iteration_s
 >       2 "iteration_s
@@ -276,9 +276,9 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --top 3 --cp 1
 >   ! tight    less than 30 % of the memory stays free (--memory-margin); such a
 >              layout stands before one with room only if it is over 6 % faster
 >   best       9,263 tokens/s/GPU, simulated by dag
->   choose     pipesim --model llama3-8b --memory-margin 30% --engine dag
->              --schedule 1f1b --gpus 64 --tp 1 --pp 1 --mbs 1 --gbs 512 --zero 1
->              --recompute none
+>   choose     pipesim --schedule 1f1b --gpus 64 --tp 1 --pp 1 --mbs 1 --gbs 512 \
+>              --model llama3-8b --zero 1 --recompute none --memory-margin 30% \
+>              --engine dag
 >   safest     #2 is the fastest that leaves the memory margin free, 39.3 of
 >              79.6 GiB: TP 2, PP 1, CP 1, MBS 1, 1f1b, recompute none, 7.8 %
 >              slower

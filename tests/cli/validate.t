@@ -62,7 +62,7 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|G
 $ pipesim validate tests/cli/validate.csv --row split | sed '/^step/,$d'
 > split (tests/cli/validate.csv:3)
 > command   pipesim run --vp 2 --gpus 8 --tp 1 --pp 4 --dp 2 --seq 2048 --mbs 1 \
->           --gbs 16 --cluster "a100 gpu:8" --schedule interleaved --zero 1 \
+>           --gbs 16 --cluster 'a100 gpu:8' --schedule interleaved --zero 1 \
 >           --precision bf16 --recompute none --framework megatron \
 >           --attention fused --model gpt3-175b --layers 24 --hidden 2304 \
 >           --heads 24 --kv-heads 24 --ffn 9216 --vocab 51200 --mlp plain \

@@ -105,7 +105,7 @@ static const char *command_of(struct pp_arena *arena, char *const *argv)
         argc++;
     cr_assert_eq(pp_options_parse(arena, &CLI, argc, argv, &parsed, &err), PP_OK, "%s",
                  err.message);
-    return pp_options_command(arena, &parsed);
+    return pp_command_text(arena, &parsed);
 }
 
 Test(html, a_command_is_what_was_typed_in_order_and_quoted)

@@ -1,0 +1,112 @@
+/* Changes of a command, and the run of the changed command. */
+#include "sim/fit/change.h"
+
+#include "sim/cli/cli.h"
+#include "sim/config/inputs.h"
+#include "sim/resolve/resolve.h"
+#include "sim/run/simulate.h"
+
+#include <string.h>
+
+struct pp_parsed *pp_change_begin(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_layout *l = &config->layout;
+    struct pp_parsed *command = pp_inputs_command(arena, config, 0);
+    const bool is_file = config->file_program,
+               has_batch = is_file || pp_options_get(command, "micro-batches")->count ||
+                           pp_options_get(command, "gbs")->count;
+    const struct {
+        const char *option;
+        int64_t value;
+        bool is_open; /* the shorter command would leave it to the tool, or to a file */
+    } pins[] = {
+        {"tp", l->tp, config->origin.chosen & PP_CHOSE_TP},
+        {"pp", l->pp, is_file || config->origin.chosen & PP_CHOSE_PP},
+        {"ep", l->ep, config->origin.chosen & PP_CHOSE_EP && config->model.experts.count},
+        {"micro-batches", l->micro_batches, is_file},
+        {"gbs", l->gbs, !has_batch},
+    };
+    struct pp_error ignored; /* these values are legal */
+
+    for (size_t i = 0; i < PP_COUNT(pins); i++)
+        if (pins[i].is_open)
+            pp_command_set_int(arena, command, pins[i].option, pins[i].value, &ignored);
+    return command;
+}
+
+enum pp_status pp_change_schedule(struct pp_arena *arena, const struct pp_schedule *schedule,
+                                  struct pp_parsed *command, struct pp_error *err)
+{
+    const struct pp_subject subject = {
+        .schedule = schedule, .name = schedule->name, .is_listed = true};
+
+    for (int i = 0; i < command->cli->option_count; i++)
+        if (command->values[i].count && pp_select_drops(&subject, command->cli->options[i].name))
+            command->values[i].count = 0;
+    return pp_command_set(arena, command, "schedule", schedule->name, err);
+}
+
+enum pp_status pp_change_batch(struct pp_arena *arena, const struct pp_config *config, int factor,
+                               struct pp_parsed *command, struct pp_error *err)
+{
+    const struct pp_layout *l = &config->layout;
+    const bool has_number = pp_inputs_find(config, "micro-batches");
+
+    if (has_number)
+        PP_TRY(pp_command_set_int(arena, command, "micro-batches",
+                                  (int64_t)factor * l->micro_batches, err));
+    return has_number && !pp_inputs_find(config, "gbs")
+               ? PP_OK
+               : pp_command_set_int(arena, command, "gbs", factor * l->gbs, err);
+}
+
+enum pp_status pp_change_resolve(struct pp_arena *arena, const struct pp_parsed *command,
+                                 struct pp_config *config, struct pp_error *err)
+{
+    struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
+    struct pp_subject *subjects;
+    int count;
+
+    PP_TRY(pp_wish_open(arena, command, wish, err));
+    PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
+    return pp_resolve(arena, wish, &subjects[0], config, NULL, err);
+}
+
+/* Returns the value of --recompute. */
+static const char *again_text(struct pp_arena *arena, const struct pp_config *config)
+{
+    const unsigned modules =
+        config->costs.recompute == PP_RECOMPUTE_SELECTIVE ? config->costs.again : 0;
+    char text[64];
+
+    pp_again_print(modules, text, sizeof(text));
+    return pp_arena_printf(arena, "%s%s%s", pp_recompute_names[config->costs.recompute],
+                           modules ? "=" : "", text);
+}
+
+const char *pp_change_state(struct pp_arena *arena, const struct pp_config *run,
+                            const struct pp_config *other)
+{
+    const int zero = pp_state_zero(&other->state);
+    const char *again = again_text(arena, other), *text = "";
+
+    if (other->origin.chosen & PP_CHOSE_ZERO && zero != pp_state_zero(&run->state))
+        text = pp_arena_printf(arena, "ZeRO %d", zero);
+    if (other->origin.chosen & PP_CHOSE_RECOMPUTE && strcmp(again, again_text(arena, run)) != 0)
+        text = pp_arena_printf(arena, "%s%srecompute %s", text, *text ? ", " : "", again);
+    return text;
+}
+
+enum pp_status pp_change_try(struct pp_arena *arena, const struct pp_config *run,
+                             const struct pp_parsed *command, struct pp_changed_run *change,
+                             struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_config config;
+    struct pp_result result;
+
+    PP_TRY(pp_change_resolve(scratch, command, &config, err));
+    PP_TRY(pp_simulate(scratch, &config, PP_METRICS, NULL, &result, err));
+    *change = (struct pp_changed_run){pp_outcome_of(&result), pp_change_state(arena, run, &config)};
+    return PP_OK;
+}
