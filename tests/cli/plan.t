@@ -75,9 +75,9 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   best       4,850 tokens/s/GPU, simulated by dag
 >   MFU        that of #1, 66.6 %, is above all 1,236 published runs on a100 in
 >              bf16 (best 65.3 %)
->   choose     pipesim --seq 2048 --model llama2-7b --cluster a100 --engine dag
->              --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 --zero 1
->              --recompute none
+>   choose     pipesim --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 \
+>              --seq 2048 --model llama2-7b --cluster a100 --zero 1 \
+>              --recompute none --engine dag
 >   = ties     89 steps are within 6 % of the fastest, too close for the costs to
 >              rank
 >   safest     #79 of the ties leaves the most memory free, 55.5 of 79.3 GiB:
