@@ -167,6 +167,12 @@ static inline bool pp_config_is_summed(const struct pp_config *config)
     return pp_config_copies(config) > pp_state_cut(&config->state, PP_STATE_PARAMS);
 }
 
+/* Is false where no figure of a device is known: in unit mode, and with --cost without --cluster. */
+static inline bool pp_config_has_device(const struct pp_config *config)
+{
+    return !config->is_unit && !(config->cost && config->origin.chosen & PP_CHOSE_CLUSTER);
+}
+
 /* Memory of a device that a layout should use: predicted peaks are not exact. */
 static inline double pp_config_room_bytes(const struct pp_config *config)
 {

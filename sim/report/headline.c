@@ -101,6 +101,10 @@ static void set_memory(const struct pp_result *r, struct pp_headline *h)
 
     h->value = peak;
     snprintf(h->figure, sizeof(h->figure), "%.1f GiB", peak / PP_GIB);
+    if (!pp_config_has_device(&r->config)) {
+        snprintf(h->remark, room, "on rank %d; --cluster says what a device has", r->peak_rank);
+        return;
+    }
     const size_t length = (size_t)snprintf(h->remark, room, "of %.1f GiB on rank %d",
                                            capacity / PP_GIB, r->peak_rank);
     if (!r->fits)
@@ -126,9 +130,14 @@ static void set_tokens(const struct pp_result *r, struct pp_headline *h)
     add_price(&r->config, pp_price_tokens(&r->config, r->tokens_per_s_per_gpu), h);
 }
 
+static bool has_device(const struct pp_result *r)
+{
+    return pp_config_has_device(&r->config);
+}
+
 static bool is_recomputed(const struct pp_result *r)
 {
-    return r->hardware_flops_per_step > r->model_flops_per_step;
+    return has_device(r) && r->hardware_flops_per_step > r->model_flops_per_step;
 }
 
 static const struct row {
@@ -138,12 +147,12 @@ static const struct row {
     bool (*is_said)(const struct pp_result *); /* NULL: always */
 } ROWS[PP_HEADLINES] = {
     {"iteration", "step", "iteration_s", STEP_BAND, set_step, NULL},
-    {"MFU", NULL, "mfu", STEP_BAND, set_mfu, NULL},
+    {"MFU", NULL, "mfu", STEP_BAND, set_mfu, has_device},
     {"HFU", NULL, "hfu", STEP_BAND, set_hfu, is_recomputed},
     {"bubble", "bubble", "bubble_frac", NO_BAND, set_bubble, NULL},
     {NULL, "span idle", "span_bubble_frac", NO_BAND, set_span, NULL},
     {"peak memory", NULL, "peak_mem_bytes", MEMORY_BAND, set_memory, NULL},
-    {"1 T tokens", NULL, NULL, STEP_BAND, set_tokens, NULL},
+    {"1 T tokens", NULL, NULL, STEP_BAND, set_tokens, has_device},
 };
 
 int pp_headlines(const struct pp_result *r, struct pp_headline rows[PP_HEADLINES])

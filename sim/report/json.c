@@ -220,10 +220,10 @@ static void put_inputs(json_t *o, const struct pp_config *c)
 
 static void put_model_fields(json_t *o, const struct pp_result *r)
 {
-    const bool is_unit = r->config.is_unit;
+    const bool is_unit = r->config.is_unit, has_device = pp_config_has_device(&r->config);
 
-    pp_json_put(o, "mfu", is_unit ? (double)NAN : r->mfu);
-    pp_json_put(o, "hfu", is_unit ? (double)NAN : r->hfu);
+    pp_json_put(o, "mfu", has_device ? r->mfu : (double)NAN);
+    pp_json_put(o, "hfu", has_device ? r->hfu : (double)NAN);
     pp_json_put(o, "model_flops_per_s_per_gpu",
                 is_unit ? (double)NAN : r->model_flops_per_s_per_gpu);
     pp_json_put(o, "tokens_per_s", is_unit ? (double)NAN : r->tokens_per_s);
@@ -231,9 +231,9 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
     pp_json_put_bytes(o, "peak_mem_bytes",
                       is_unit ? (double)NAN : r->memory[r->peak_rank].peak_bytes);
     pp_json_put_bytes(o, "device_mem_bytes",
-                      is_unit ? (double)NAN : r->config.cluster.device.memory_bytes);
-    json_object_set_new(o, "fits", is_unit ? json_null() : json_boolean(r->fits));
-    json_object_set_new(o, "tight", is_unit ? json_null() : json_boolean(r->is_tight));
+                      has_device ? r->config.cluster.device.memory_bytes : (double)NAN);
+    json_object_set_new(o, "fits", has_device ? json_boolean(r->fits) : json_null());
+    json_object_set_new(o, "tight", has_device ? json_boolean(r->is_tight) : json_null());
 }
 
 static void put_price(json_t *o, const struct pp_result *r)

@@ -65,6 +65,8 @@ const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *c)
     const int per_node = c->cluster.gpus_per_node;
     const int needed = (c->layout.gpus + per_node - 1) / per_node;
 
+    if (!pp_config_has_device(c))
+        return "that of the measured run, of which no figures are known; --cluster gives them";
     return pp_arena_printf(arena, "%s%s~ %s~node%s x %d %s, %s", c->cluster.name,
                            pp_text_star(c, PP_CHOSE_CLUSTER), pp_units_print_count(needed, nodes),
                            needed == 1 ? "" : "s", per_node, c->cluster.device.title,
