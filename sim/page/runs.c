@@ -26,7 +26,7 @@ static void write_other(const struct pp_page *page, const struct pp_result *r,
 {
     FILE *out = page->out;
     const struct pp_result *own = others->reference;
-    char time[PP_TEXT_BYTES], text[32];
+    char time[PP_TEXT_BYTES], mfu[PP_TEXT_BYTES], text[32];
 
     fputs(r == own ? "<tr class=\"own\"><td>" : "<tr><td>", out);
     pp_html(out, "%s", r->config.schedule_name);
@@ -37,9 +37,9 @@ static void write_other(const struct pp_page *page, const struct pp_result *r,
                                                                      : ", other recomputation");
     pp_page_step(page, r, longest_s);
     pp_html(out,
-            "<td class=\"number\">%s</td><td class=\"number\">%.1f %%</td><td class=\"number\">"
+            "<td class=\"number\">%s</td><td class=\"number\">%s</td><td class=\"number\">"
             "%.1f %%</td><td class=\"number\">%.1f</td><td class=\"number\">%s%s</td></tr>\n",
-            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+            pp_text_time(&r->config, r->metrics.iteration_s, time), pp_text_mfu(r, mfu),
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
             versus(r->metrics.iteration_s / own->metrics.iteration_s - 1, r == own, text),
             r->fits ? "" : ", does not fit");

@@ -48,13 +48,14 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
         snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
     const char *recompute = pp_config_is_same_recompute(&r->config, &you->config) ? "" : " rec.";
     const bool is_short = snprintf(figure, sizeof(figure), "%s%s%s%s%s", r->config.schedule_name,
-                                   *twins ? ", " : "", twins, vp, recompute) <= MOST_NAMES;
+                                   *twins ? ", " : "", twins, vp, recompute) <= MOST_NAMES ||
+                          !*twins;
     if (!is_short)
         snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp, recompute);
-    char time[PP_TEXT_BYTES];
+    char time[PP_TEXT_BYTES], mfu[PP_TEXT_BYTES];
     int column = fprintf(out, "    %-22s ", figure);
-    column += fprintf(out, "%*s%7.1f %%%8.1f %%%9.1f   ", column < TIME_END ? TIME_END - column : 0,
-                      pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+    column += fprintf(out, "%*s%9s%8.1f %%%9.1f   ", column < TIME_END ? TIME_END - column : 0,
+                      pp_text_time(&r->config, r->metrics.iteration_s, time), pp_text_mfu(r, mfu),
                       100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB);
     snprintf(figure, sizeof(figure), "%s%s%s", r->fits ? versus : "out of memory",
              is_short ? "" : "; same:~", is_short ? "" : twins);

@@ -233,7 +233,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     pp_report_others(others, out);
     fputc('\n', out);
     const char *above = pp_best_mfu_text(arena, &r->config, r->mfu);
-    if (above)
+    if (above && r->fits)
         paragraph(&page, "note",
                   pp_arena_printf(arena, "an MFU of %.1f~%% is %s", 100 * r->mfu, above));
     print_advice(&page, r, others);

@@ -82,12 +82,12 @@ const char *pp_text_versus(const struct pp_result *r, const struct pp_result *fi
 
 static void print_row(const struct pp_result *r, const struct pp_result *first, int rank, FILE *out)
 {
-    char time[PP_TEXT_BYTES], versus[PP_VERSUS_BYTES];
+    char time[PP_TEXT_BYTES], mfu[PP_TEXT_BYTES], versus[PP_VERSUS_BYTES];
 
-    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%6.1f %%%6.1f %%%7.1f  %s\n", rank,
-            r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
+    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%8s%6.1f %%%7.1f  %s\n", rank, r->config.schedule_name,
+            r->config.layout.vp, pp_state_zero(&r->config.state),
             pp_recompute_names[r->config.costs.recompute],
-            pp_text_time(&r->config, r->metrics.iteration_s, time), 100 * r->mfu,
+            pp_text_time(&r->config, r->metrics.iteration_s, time), pp_text_mfu(r, mfu),
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
             pp_text_versus(r, first, versus));
 }

@@ -102,6 +102,15 @@ const char *pp_text_stages(const struct pp_program *program, int rank, char text
     return text;
 }
 
+const char *pp_text_mfu(const struct pp_result *result, char text[PP_TEXT_BYTES])
+{
+    if (pp_config_has_device(&result->config))
+        snprintf(text, PP_TEXT_BYTES, "%.1f %%", 100 * result->mfu);
+    else
+        snprintf(text, PP_TEXT_BYTES, "-");
+    return text;
+}
+
 const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES])
 {
     char number[PP_UNITS_TEXT_BYTES];
