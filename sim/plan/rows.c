@@ -80,15 +80,19 @@ static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_
 
 /* ---- ties ------------------------------------------------------------------------------------ */
 
-/* Returns the least time among rows of the first row's engine; times of dag are lower bounds. */
+/* Returns the time of a sample in dag: ties are those of the search, whatever engine the top rows
+ * have. */
+static double dag_s_per_sample(const struct pp_search_row *row)
+{
+    return row->outcome.s_per_sample * row->dag_s / row->outcome.step_s;
+}
+
 static double fastest_of(const struct pp_search *search)
 {
-    const struct pp_search_row *rows = search->rows;
     double s = (double)INFINITY;
 
     for (int i = 0; i < search->count; i++)
-        if (rows[i].is_simulated == rows[0].is_simulated)
-            s = fmin(s, rows[i].outcome.s_per_sample);
+        s = fmin(s, dag_s_per_sample(&search->rows[i]));
     return s;
 }
 
@@ -103,7 +107,7 @@ static void find_safest(struct pp_search *search, double fastest_s)
             safest = i;
     for (int i = 0; i < search->count && !pp_search_has_room(&rows[safest].outcome); i++)
         if (pp_search_has_room(&rows[i].outcome) &&
-            rows[i].outcome.s_per_sample <= fastest_s * (1 + PP_SEARCH_REACH_FRAC))
+            dag_s_per_sample(&rows[i]) <= fastest_s * (1 + PP_SEARCH_REACH_FRAC))
             safest = i;
     search->safest = safest;
 }
@@ -114,7 +118,7 @@ static void mark_ties(struct pp_search *search)
     struct pp_search_row *rows = search->rows;
 
     for (int i = 0; i < search->count; i++) {
-        rows[i].is_tie = rows[i].outcome.s_per_sample <= limit;
+        rows[i].is_tie = dag_s_per_sample(&rows[i]) <= limit;
         search->ties += rows[i].is_tie;
         for (int k = 0; k < rows[i].twin_count; k++)
             rows[i].twins[k].is_tie = rows[i].is_tie;

@@ -12,10 +12,10 @@ $ pipesim validate --template >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/min
 >       "id": "example-2",
 >       "family": "mine",
 >       "skipped": null,
-$ pipesim validate --template | sed 's/,llama3-8b,h100,megatron,/,Llama-3-8B,"h100 nic:4x400Gbps",Megatron-LM,/; s/,gbs,/,micro_batches,/; s/,64,8192/,8,8192/' >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/mine.csv" --row example-1 | grep -oE -- '--(gbs|mbs|cluster|framework) ("[^"]*"|[a-z0-9]+)'
+$ pipesim validate --template | sed 's/,llama3-8b,h100,megatron,/,Llama-3-8B,"h100 nic:4x400Gbps",Megatron-LM,/; s/,gbs,/,micro_batches,/; s/,64,8192/,8,8192/' >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/mine.csv" --row example-1 | grep -oE -- '--(gbs|mbs|cluster|framework) (.h100 nic:[^ ]*|[a-z0-9]+)'
 > --mbs 1
 > --gbs 32
-> --cluster "h100 nic:4x400Gbps"
+> --cluster 'h100 nic:4x400Gbps'
 > --framework megatron
 # What a person types: gpu, microbatch, step_time.
 $ printf 'model,gpu,gpus,tp,pp,microbatch,global_batch,seq_len,schedule,step_time\nllama3-8b,H100,16,2,2,1,64,8192,1f1b,4.4\n' >"$TMPDIR/own.csv"; cd "$TMPDIR"; pipesim validate own.csv --json | grep -E '"(id|family|published_step_s|skipped)"'

@@ -106,7 +106,7 @@ $ pipeexec --clock wall --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --step
 # A command that does not fit goes on after a backslash, so that a shell takes all of it.
 $ mkdir a-folder-for-traces; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace a-folder-for-traces/real.csv --predicted-trace a-folder-for-traces/forecast.csv | sed -n 's/^  next//; /compare/,/real/p' >next; cat next; bash next >held; echo $?
 >        pipesim compare a-folder-for-traces/forecast.csv \
->                a-folder-for-traces/real.csv
+>               a-folder-for-traces/real.csv
 > 0
 # What the tool chose has a mark; the usual number of micro-batches grows to the next that is legal.
 $ pipeexec --schedule bfs --depth-first 3 --np 2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --no-check | sed -n '1p; /^  data/p'

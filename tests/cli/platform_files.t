@@ -25,7 +25,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 $ gzip -c tests/fuzz/corpus/platform/star.xml >platform.xml.gz && pipesim clusters platform.xml.gz | tail -n +2 | head -1
 >   network  platform of 12 hosts and 25 links
 $ pipesim clusters /dev/stdin <tests/fuzz/corpus/platform/star.xml | head -2
-> /dev/stdin: 4 x A100-SXM4 80GB a node
+> /dev/stdin: 4 x custom (based on a100) a node
 >   network  platform of 12 hosts and 25 links
 $ pipesim clusters tests/fuzz/corpus/platform/star.xml --xml
 ! pipesim: error: --xml prints a preset or a text: tests/fuzz/corpus/platform/star.xml is a file
