@@ -167,7 +167,7 @@ static inline bool pp_config_is_summed(const struct pp_config *config)
     return pp_config_copies(config) > pp_state_cut(&config->state, PP_STATE_PARAMS);
 }
 
-/* Is false where no figure of a device is known: in unit mode, and with --cost without --cluster. */
+/* Is false where no figure of a device is known: in unit mode, and for --cost alone. */
 static inline bool pp_config_has_device(const struct pp_config *config)
 {
     return !config->is_unit && !(config->cost && config->origin.chosen & PP_CHOSE_CLUSTER);

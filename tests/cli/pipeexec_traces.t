@@ -42,6 +42,6 @@ $ folder=$(mktemp -d); trap '' XFSZ; (ulimit -f 1; pipeexec --layers 2 --hidden 
 $ trap '' XFSZ; (ulimit -f 1; pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --trace $TMPDIR/m.csv --quiet 2>/dev/null)
 = 1
 # A measured and a predicted trace in the wrong order: both say what they are, so they are put right.
-$ cd "$TMPDIR"; pipeexec --schedule 1f1b -np 2 --micro-batches 2 --steps 2 --trace real.json >/dev/null 2>&1; pipesim --schedule 1f1b --model tiny --gpus 2 --tp 1 --pp 2 --mbs 1 --micro-batches 2 --engine dag --trace fore.json --no-alternatives >/dev/null; for order in "real.json fore.json" "fore.json real.json"; do pipesim compare $order --json --allow-different 2>&1 >out | cut -c1-100; sed -n 's/.*"\(step_error_frac\|error_frac\)": \([-0-9.]*\).*/\1 \2/p' out | head -1; done | uniq -c | sed 's/[-0-9.]*$/N/'
+$ cd "$TMPDIR"; pipeexec --schedule 1f1b -np 2 --micro-batches 2 --steps 2 --trace real.json >/dev/null 2>&1; pipesim --schedule 1f1b --model tiny --gpus 2 --tp 1 --pp 2 --mbs 1 --micro-batches 2 --engine dag --trace fore.json --no-alternatives >/dev/null; for order in "real.json fore.json" "fore.json real.json"; do pipesim compare $order --json --allow-different 2>&1 >error.json | cut -c1-100; sed -n 's/.*"\(step_error_frac\|error_frac\)": \([-0-9.]*\).*/\1 \2/p' error.json | head -1; done | uniq -c | sed 's/[-0-9.]*$/N/'
 >       1 pipesim: note: real.json was measured (engine cpu) and fore.json predicted (engine dag): they are taN
 >       2 step_error_frac N
