@@ -58,13 +58,6 @@ static void print_head(struct pp_arena *arena, const struct pp_search *search, F
     print_batch(arena, search, out);
 }
 
-static const char *count_of(struct pp_arena *arena, int64_t count)
-{
-    char text[PP_UNITS_TEXT_BYTES];
-
-    return pp_arena_strdup(arena, pp_units_print_count(count, text));
-}
-
 static void print_counts(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     const int64_t *n = search->counts;
@@ -73,16 +66,17 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
                   illegal = n[PP_SEARCH_BATCH] + n[PP_SEARCH_SHAPE] + n[PP_SEARCH_REFUSED];
     const char *text = pp_arena_printf(
         arena, "%s~layout%s in %.1f~s: %s~fit, %s~out~of~memory (%s~by their bounds), %s~illegal",
-        count_of(arena, all), all == 1 ? "" : "s", search->wall_s,
-        count_of(arena, n[PP_SEARCH_FITS]), count_of(arena, large),
-        count_of(arena, n[PP_SEARCH_NO_ROOM]), count_of(arena, illegal));
+        pp_search_count_text(arena, all), all == 1 ? "" : "s", search->wall_s,
+        pp_search_count_text(arena, n[PP_SEARCH_FITS]), pp_search_count_text(arena, large),
+        pp_search_count_text(arena, n[PP_SEARCH_NO_ROOM]), pp_search_count_text(arena, illegal));
 
     if (n[PP_SEARCH_OPEN])
         text = pp_arena_printf(arena, "%s, %s~skipped: provably over %g~%% slower than the fastest",
-                               text, count_of(arena, n[PP_SEARCH_OPEN]), 100 * search->margin_frac);
+                               text, pp_search_count_text(arena, n[PP_SEARCH_OPEN]),
+                               100 * search->margin_frac);
     if (n[PP_SEARCH_MILDER])
         text = pp_arena_printf(arena, "%s, %s~with more recomputation than they need", text,
-                               count_of(arena, n[PP_SEARCH_MILDER]));
+                               pp_search_count_text(arena, n[PP_SEARCH_MILDER]));
     pp_text_paragraph(out, WIDTH, INDENT, "searched", text);
 }
 
@@ -130,7 +124,7 @@ static void print_rows(struct pp_arena *arena, const struct pp_search *search, i
     fputc('\n', out);
     if (shown < search->count)
         fprintf(out, "  %s more fit and were simulated; --top N shows them, -o FILE.csv has all\n",
-                count_of(arena, search->count - shown));
+                pp_search_count_text(arena, search->count - shown));
 }
 
 /* ---- text after the rows --------------------------------------------------------------------- */
@@ -174,7 +168,7 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
         out, WIDTH, INDENT, "= ties",
         pp_arena_printf(arena,
                         "%s steps are within %g~%% of the fastest, too close for the costs to rank",
-                        count_of(arena, search->ties), 100 * search->margin_frac));
+                        pp_search_count_text(arena, search->ties), 100 * search->margin_frac));
 }
 
 static void print_safest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
@@ -328,24 +322,25 @@ static void print_published(struct pp_arena *arena, const struct pp_search *sear
         const char *text = pp_arena_printf(
             arena, "%s chose TP~%d, PP~%d, CP~%d, EP~%d, VP~%s, MBS~%d, %s on %s~%s: ", r->source,
             r->tp, r->pp, r->cp, r->ep, number(arena, r->vp, 0), r->mbs, r->schedule,
-            count_of(arena, r->gpus), r->device);
+            pp_search_count_text(arena, r->gpus), r->device);
         if (r->step_s > 0)
             text = pp_arena_printf(arena, "%s%s a step there (%s~tokens/s/GPU); ", text,
                                    pp_units_print(r->step_s, PP_UNIT_SECONDS, step),
-                                   count_of(arena, (int64_t)r->tokens_per_s_per_gpu));
+                                   pp_search_count_text(arena, (int64_t)r->tokens_per_s_per_gpu));
         if (p->preset_gbs)
             text = pp_arena_printf(arena, "%sas --preset~%s, at its batch of~%s, ", text, r->preset,
-                                   count_of(arena, p->preset_gbs));
+                                   pp_search_count_text(arena, p->preset_gbs));
         if (p->point < 0 && !p->preset_gbs)
             text = pp_arena_printf(arena, "%snot among the layouts of this search", text);
         else if (!p->outcome.fits)
             text = pp_arena_printf(arena, "%sneeds %.1f~GiB here", text,
                                    p->outcome.peak_bytes / PP_GIB);
         else
-            text = pp_arena_printf(arena, "%shere %s (%s), %.1f~GiB", text,
-                                   pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
-                                   count_of(arena, (int64_t)p->outcome.tokens_per_s_per_gpu),
-                                   p->outcome.peak_bytes / PP_GIB);
+            text = pp_arena_printf(
+                arena, "%shere %s (%s), %.1f~GiB", text,
+                pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
+                pp_search_count_text(arena, (int64_t)p->outcome.tokens_per_s_per_gpu),
+                p->outcome.peak_bytes / PP_GIB);
         if (p->outcome.fits && search->count && !p->preset_gbs)
             text = pp_arena_printf(
                 arena, "%s, %+.1f~%% to #1", text,
@@ -380,95 +375,6 @@ static void print_nearest(struct pp_arena *arena, const struct pp_search *search
                           "offloading, more devices");
 }
 
-struct refusals { /* layouts that one schedule refuses, with any chunks */
-    const char *schedule;
-    int64_t count;
-};
-
-static int by_refusals(const void *a, const void *b)
-{
-    const struct refusals *x = a, *y = b;
-
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return strcmp(x->schedule, y->schedule);
-}
-
-/* Returns the schedules that refuse most: "hanayo 2,272, dualpipe 900, 3 others 40". */
-static const char *who_refuses(struct pp_arena *arena, const struct pp_search *search)
-{
-    enum { NAMED = 4 };
-    const struct pp_search_space *s = &search->space;
-    struct refusals *list = PP_ARRAY(arena, struct refusals, s->order_count);
-    int *at = PP_ARRAY(arena, int, s->order_count), kinds = 0, refusing = 0;
-    const char *text = "";
-    int64_t rest = 0;
-
-    for (int o = 0; o < s->order_count; o++) { /* orders of one schedule are adjacent */
-        const char *name = s->orders[o].base.schedule_name;
-        kinds += o == 0 || strcmp(name, list[kinds - 1].schedule) != 0;
-        list[at[o] = kinds - 1].schedule = name;
-    }
-    for (int64_t k = 0; k < s->points; k++)
-        list[at[k % s->order_count]].count += search->board.status[k] == PP_SEARCH_SHAPE;
-    qsort(list, (size_t)kinds, sizeof(*list), by_refusals);
-    while (refusing < kinds && list[refusing].count > 0)
-        refusing++;
-    for (int i = 0; i < refusing; i++) {
-        if (i < NAMED || refusing == NAMED + 1)
-            text = pp_arena_printf(arena, "%s%s%s~%s", text, i ? ", " : "", list[i].schedule,
-                                   count_of(arena, list[i].count));
-        else
-            rest += list[i].count;
-    }
-    return rest ? pp_arena_printf(arena, "%s, %d~others~%s", text, refusing - NAMED,
-                                  count_of(arena, rest))
-                : text;
-}
-
-/* Returns why a point cannot be simulated: its configuration, or its costs if they are measured. */
-static enum pp_status refusal_of(struct pp_arena *arena, const struct pp_search *search,
-                                 int64_t point, struct pp_error *err)
-{
-    struct pp_cost_inputs inputs;
-    struct pp_config config;
-    struct pp_costs *costs;
-
-    PP_TRY(pp_search_config(arena, &search->space, point, &config, err));
-    if (!config.cost)
-        return PP_OK;
-    return pp_simulate_costs(arena, &config, pp_config_ranks(arena, &config), &inputs, &costs, err);
-}
-
-/* Prints the number of points with a status, and the reason of the first. */
-static void print_reason(struct pp_arena *arena, const struct pp_search *search,
-                         enum pp_search_status status, const char *why, FILE *out)
-{
-    const int64_t example = search->examples[status];
-    struct pp_error err = {0};
-
-    if (!search->counts[status] || refusal_of(arena, search, example, &err) == PP_OK)
-        return;
-    const struct pp_search_point p = pp_search_point(&search->space, example);
-    pp_text_paragraph(out, WIDTH, INDENT, "illegal",
-                      pp_arena_printf(arena, "%s %s, such as %s on TP~%d x PP~%d x DP~%d: %.*s",
-                                      count_of(arena, search->counts[status]), why,
-                                      p.order->base.schedule_name, p.frame->tp, p.frame->pp,
-                                      p.frame->dp, (int)strcspn(err.message, "\n"), err.message));
-}
-
-static void print_illegal(struct pp_arena *arena, const struct pp_search *search, FILE *out)
-{
-    print_reason(arena, search, PP_SEARCH_BATCH, "by their batch", out);
-    if (search->counts[PP_SEARCH_SHAPE])
-        print_reason(arena, search, PP_SEARCH_SHAPE,
-                     pp_arena_printf(arena, "by their schedules (%s)", who_refuses(arena, search)),
-                     out);
-    print_reason(arena, search, PP_SEARCH_REFUSED,
-                 search->space.fixed.cost ? "not measured" : "for other reasons", out);
-}
-
-/* Prints what follows the rows. */
 static void print_rest(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
 {
     const int shown = rows < search->count ? rows : search->count;
@@ -484,7 +390,7 @@ static void print_rest(struct pp_arena *arena, const struct pp_search *search, i
         print_nearest(arena, search, out);
     }
     print_published(arena, search, out);
-    print_illegal(arena, search, out);
+    pp_search_print_illegal(arena, search, out);
 }
 
 void pp_search_print_facts(struct pp_arena *arena, const struct pp_search *search, int rows,

@@ -298,6 +298,10 @@ void pp_search_find_nearest(struct pp_arena *arena, struct pp_search *search);
 /* ---- reports --------------------------------------------------------------------------------- */
 
 enum { PP_SEARCH_INDENT = 13 }; /* columns before the text of a paragraph */
+/* Number of layouts as text, "42,832". */
+const char *pp_search_count_text(struct pp_arena *arena, int64_t count);
+/* Prints the line of illegal layouts, if there are any. */
+void pp_search_print_illegal(struct pp_arena *arena, const struct pp_search *search, FILE *out);
 /* Prints the paragraphs of the report alone, for `rows` shown rows. */
 void pp_search_print_facts(struct pp_arena *arena, const struct pp_search *search, int rows,
                            FILE *out);
