@@ -106,6 +106,24 @@ struct pp_search_space {
     int64_t points; /* range of numbers; some have no point */
 };
 
+static inline bool pp_search_is_power(int n)
+{
+    return (n & (n - 1)) == 0;
+}
+/* Embedding and head may fill a stage each. */
+static inline int pp_search_most_stages(const struct pp_search_space *s)
+{
+    return s->fixed.model.layers + (s->fixed.costs.head == PP_HEAD_COUNTED ? 2 : 0);
+}
+static inline void pp_search_add_value(struct pp_search_values *values, int value)
+{
+    if (values->count < PP_SEARCH_VALUES)
+        values->list[values->count++] = value;
+}
+/* Makes the frames from the axes and orders; a part of pp_search_fill(). */
+enum pp_status pp_search_fill_frames(struct pp_arena *arena, struct pp_search_space *s,
+                                     struct pp_error *err);
+
 /* Frees the axes of --free; without it, every axis but `modules` that no option settles. PP_EINVAL
  * for unknown names, and for an option that contradicts --free. */
 enum pp_status pp_search_free(const struct pp_wish *wish, struct pp_search_space *space,
