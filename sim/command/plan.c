@@ -12,17 +12,17 @@
 
 #include <string.h>
 
-/* Values of options that are neither given nor free. One layout is data parallel only, in the
- * framework that has all these ways to shard state. */
+/* Values of options that are neither given nor free. One layout is data parallel only. Its state is
+ * sharded in the framework that has all these ways. */
 #define SCHEDULE "--schedule", "1f1b"
-#define DEFAULTS SCHEDULE, "--tp", "1", "--cp", "1", "--framework", "amsp"
-static const struct pp_preset WITH_DP = {
-    .name = "plan",
-    .arguments = PP_NAMES(DEFAULTS),
-};
-static const struct pp_preset FLAT = {
-    .name = "plan",
-    .arguments = PP_NAMES(DEFAULTS, "--pp", "1"),
+#define DEFAULTS SCHEDULE, "--tp", "1", "--cp", "1"
+#define SHARDING "--framework", "amsp"
+static const struct pp_preset ONE_LAYOUT[2][2] = {
+    /* [--dp is given][ways to shard are free] */
+    {{.name = "plan", .arguments = PP_NAMES(DEFAULTS, "--pp", "1")},
+     {.name = "plan", .arguments = PP_NAMES(DEFAULTS, SHARDING, "--pp", "1")}},
+    {{.name = "plan", .arguments = PP_NAMES(DEFAULTS)},
+     {.name = "plan", .arguments = PP_NAMES(DEFAULTS, SHARDING)}},
 };
 static const struct pp_preset LAYOUTS = {
     .name = "plan",
@@ -181,14 +181,22 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
 
 /* ---- one layout ------------------------------------------------------------------------------ */
 
+static bool is_sharding_free(const struct pp_state_plan *planner)
+{
+    bool is_free = false;
+
+    for (int i = 0; i < planner->knob_count; i++)
+        is_free |= !strcmp(planner->knobs[i]->name, "shard");
+    return is_free;
+}
+
 /* Drops the resolver's choices of free knobs and of recomputation: each point has its own. */
 static void open_state(const struct pp_state_plan *planner, struct pp_config *config)
 {
     if (config->origin.chosen & PP_CHOSE_RECOMPUTE)
         config->costs.recompute = PP_RECOMPUTE_NONE, config->costs.again = 0;
-    for (int i = 0; i < planner->knob_count; i++)
-        if (!strcmp(planner->knobs[i]->name, "shard"))
-            config->state = pp_state_with_zero(&config->state, 0);
+    if (is_sharding_free(planner))
+        config->state = pp_state_with_zero(&config->state, 0);
 }
 
 static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, FILE *out,
@@ -201,9 +209,11 @@ static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, F
     int count;
 
     PP_TRY(open_answer(arena, wish, &answer, err));
-    if (!wish->request.preset_row)
-        PP_TRY(pp_wish_defaults(arena, wish, wish->given.dp.count ? &WITH_DP : &FLAT, err));
     PP_TRY(pp_state_plan_free(wish, &planner, err));
+    const struct pp_preset *preset =
+        &ONE_LAYOUT[wish->given.dp.count > 0][is_sharding_free(&planner)];
+    if (!wish->request.preset_row)
+        PP_TRY(pp_wish_defaults(arena, wish, preset, err));
     planner.is_framework_chosen = wish->given.framework.origin != PP_FROM_FLAG;
     planner.objective = (enum pp_objective)wish->objective;
     PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));

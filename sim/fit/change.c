@@ -72,27 +72,18 @@ enum pp_status pp_change_resolve(struct pp_arena *arena, const struct pp_parsed 
     return pp_resolve(arena, wish, &subjects[0], config, NULL, err);
 }
 
-/* Returns the value of --recompute. */
-static const char *again_text(struct pp_arena *arena, const struct pp_config *config)
-{
-    const unsigned modules =
-        config->costs.recompute == PP_RECOMPUTE_SELECTIVE ? config->costs.again : 0;
-    char text[64];
-
-    pp_again_print(modules, text, sizeof(text));
-    return pp_arena_printf(arena, "%s%s%s", pp_recompute_names[config->costs.recompute],
-                           modules ? "=" : "", text);
-}
-
 const char *pp_change_state(struct pp_arena *arena, const struct pp_config *run,
                             const struct pp_config *other)
 {
     const int zero = pp_state_zero(&other->state);
-    const char *again = again_text(arena, other), *text = "";
+    char again[PP_RECOMPUTE_TEXT_BYTES], own[PP_RECOMPUTE_TEXT_BYTES];
+    const char *text = "";
 
     if (other->origin.chosen & PP_CHOSE_ZERO && zero != pp_state_zero(&run->state))
         text = pp_arena_printf(arena, "ZeRO %d", zero);
-    if (other->origin.chosen & PP_CHOSE_RECOMPUTE && strcmp(again, again_text(arena, run)) != 0)
+    pp_recompute_print(other->costs.recompute, other->costs.again, again);
+    pp_recompute_print(run->costs.recompute, run->costs.again, own);
+    if (other->origin.chosen & PP_CHOSE_RECOMPUTE && strcmp(again, own) != 0)
         text = pp_arena_printf(arena, "%s%srecompute %s", text, *text ? ", " : "", again);
     return text;
 }

@@ -1,7 +1,9 @@
 /* Flags that would make a run fit: single ones, then several together, each simulated. */
 #include "sim/fit/change.h"
 #include "sim/fit/parts.h"
+#include "sim/resolve/resolve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,8 @@ enum { MOST_TOGETHER = 4 };
 struct trials {
     struct pp_arena *arena;
     const struct pp_config *config;
+    struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
+    int level_count;
     double peak_bytes; /* of the run itself */
     bool has_own_links;
 };
@@ -123,22 +127,54 @@ static void settle(struct pp_relief_setting *s, const struct pp_config *c)
         l->micro_batches = (int)(l->gbs / samples);
 }
 
-/* Tries each kind on top of `on`, at its degrees; returns how many need less than `peak_bytes`. */
-static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
-                   struct trial found[PP_RELIEF_KINDS])
+/* Tries a setting on top of `on`, at its degrees; false if it needs no less than `peak_bytes`. */
+static bool try_setting(const struct trials *t, const struct trial *on,
+                        struct pp_relief_setting setting, double peak_bytes, struct trial *trial)
 {
+    *trial = (struct trial){.flags = on->flags};
+    settle(&setting, t->config);
+    pp_relief_change(t->config, &on->setting, &setting, &trial->flags);
+    return try_flags(t, pp_relief_pin(t->config, &setting, trial->flags), true, trial) == PP_OK &&
+           is_less(trial->relief.peak_bytes, peak_bytes);
+}
+
+/* Tries levels of recomputation, the mildest first, until one has room. Of two, one only fits. If
+ * none fits, the last one is all. */
+enum { LEVELS_KEPT = 2 };
+static int try_levels(const struct trials *t, const struct trial *on, double peak_bytes,
+                      struct trial found[LEVELS_KEPT])
+{
+    const double room_bytes = pp_config_room_bytes(t->config);
+    bool has_room = false;
     int count = 0;
+
+    for (int i = 1; i < t->level_count && !has_room; i++) {
+        struct pp_relief_setting setting = on->setting;
+        struct trial trial;
+        setting.recompute = t->levels[i].recompute;
+        setting.again = t->levels[i].again;
+        if (!try_setting(t, on, setting, peak_bytes, &trial))
+            continue;
+        has_room = trial.relief.fits && trial.relief.peak_bytes <= room_bytes;
+        if (count == 0 || !found[0].relief.fits)
+            found[0] = trial, count = 1;
+        else if (has_room)
+            found[count++] = trial;
+    }
+    return count;
+}
+
+/* Tries each kind on top of `on`, and recomputation; returns how many need less memory. */
+enum { FOUND = PP_RELIEF_KINDS + LEVELS_KEPT };
+static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
+                   struct trial found[FOUND])
+{
+    int count = try_levels(t, on, peak_bytes, found);
 
     for (int i = 0; i < PP_RELIEF_KINDS; i++) {
         struct pp_relief_setting setting = on->setting;
-        struct trial trial = {.flags = on->flags};
-        if (!pp_relief_take(i, &setting, t->config))
-            continue;
-        settle(&setting, t->config);
-        pp_relief_change(t->config, &on->setting, &setting, &trial.flags);
-        if (try_flags(t, pp_relief_pin(t->config, &setting, trial.flags), true, &trial) == PP_OK &&
-            is_less(trial.relief.peak_bytes, peak_bytes))
-            found[count++] = trial;
+        if (pp_relief_take(i, &setting, t->config))
+            count += try_setting(t, on, setting, peak_bytes, &found[count]);
     }
     return count;
 }
@@ -158,19 +194,32 @@ static int by_use(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* Takes the mildest level of recomputation with which changes still make the run fit. */
+static void soften(const struct trials *t, struct trial *all)
+{
+    struct trial found[LEVELS_KEPT];
+    bool is_changed = false;
+
+    for (int i = 0; i < all->flags.count; i++)
+        is_changed |= !strcmp(all->flags.list[i].name, "recompute");
+    if (is_changed && try_levels(t, all, INFINITY, found) && found[0].relief.fits)
+        *all = found[0];
+}
+
 /* Adds the change that helps most until the run fits; false if none does. */
 static bool combine(const struct trials *t, const struct trial *base, struct trial *all)
 {
     *all = *base;
     all->relief = (struct pp_relief){.peak_bytes = t->peak_bytes};
     for (int depth = 0; depth < MOST_TOGETHER && !all->relief.fits; depth++) {
-        struct trial found[PP_RELIEF_KINDS];
+        struct trial found[FOUND];
         const int count = try_all(t, all, all->relief.peak_bytes, found);
         if (count == 0)
             return false;
         qsort(found, (size_t)count, sizeof *found, by_use);
         *all = found[0];
     }
+    soften(t, all);
     return all->relief.fits;
 }
 
@@ -190,8 +239,8 @@ static int take(const struct trials *t, struct trial *list, int count)
 
 static void find_reliefs(const struct trials *t, struct pp_oom *oom)
 {
-    const struct trial base = {.setting = pp_relief_setting_of(t->config)};
-    struct trial found[PP_RELIEF_KINDS + 1];
+    const struct trial base = {.setting = pp_relief_setting_of(t->config), .flags.arena = t->arena};
+    struct trial found[FOUND + 1];
     struct pp_relief_flags replaced = {.count = 0};
     int count = take(t, found, try_all(t, &base, t->peak_bytes, found));
 
@@ -228,13 +277,14 @@ const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result 
         m->peak_bytes <= r->config.cluster.device.memory_bytes) /* another tier is full */
         return NULL;
     struct pp_oom *oom = PP_NEW(arena, struct pp_oom);
-    const struct trials trials = {
+    struct trials trials = {
         .arena = arena,
         .config = &r->config,
         .peak_bytes = m->peak_bytes,
         .has_own_links = r->replicas_simulated > 1 && r->config.engine->shares_links,
     };
 
+    trials.level_count = pp_resolve_levels(&r->config, trials.levels);
     oom->needed_bytes = m->peak_bytes - r->config.cluster.device.memory_bytes;
     oom->is_contention_free = trials.has_own_links;
     oom->iteration_s = time_of_run(&trials, r);

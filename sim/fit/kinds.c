@@ -1,4 +1,4 @@
-/* Ways to need less memory. */
+/* Ways to need less memory, but for recomputation. */
 #include "schedules/registry.h"
 #include "sim/fit/parts.h"
 
@@ -22,24 +22,6 @@ static bool give_devices(struct pp_layout *l)
         l->gpus *= 2;
     else
         return false;
-    return true;
-}
-
-static bool recompute_selective(const struct change *x)
-{
-    if (strcmp(x->s->recompute, "none") != 0 ||
-        !pp_tool_recomputes(x->c->tool, PP_RECOMPUTE_SELECTIVE, 0, false) ||
-        !(x->c->cluster.device.is_attention_unfused || x->c->costs.framework->is_selective_per_op))
-        return false;
-    x->s->recompute = "selective";
-    return true;
-}
-
-static bool recompute_full(const struct change *x)
-{
-    if (!strcmp(x->s->recompute, "full"))
-        return false;
-    x->s->recompute = "full";
     return true;
 }
 
@@ -117,12 +99,10 @@ static const struct {
     int zero;
     unsigned class;
 } KINDS[PP_RELIEF_KINDS] = {
-    {recompute_selective, NULL, 0},
     {share_sequence, NULL, 0},
     {shard, NULL, 1},
     {shard, NULL, 2},
     {shard, NULL, 3},
-    {recompute_full, NULL, 0},
     {halve_mbs, NULL, 0},
     {change_schedule, "1f1b", 0},
     {change_schedule, "v-half", 0},

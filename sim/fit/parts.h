@@ -7,24 +7,27 @@
 struct pp_relief_setting {
     struct pp_layout layout;
     int zero; /* -1: sharded by --shard */
-    const char *recompute, *schedule, *offload;
+    enum pp_recompute recompute;
+    unsigned again;
+    const char *schedule, *offload;
     bool is_tp_only;
 };
 struct pp_relief_setting pp_relief_setting_of(const struct pp_config *config);
 
-/* Flags that are added to the user's command, or replace those of the same name. */
-enum { PP_RELIEF_FLAGS_MAX = 16, PP_RELIEF_VALUE_BYTES = 32 };
+/* Flags that are added to the user's command, or replace those of the same name. Texts of values
+ * are static or in the arena. */
+enum { PP_RELIEF_FLAGS_MAX = 16 };
 struct pp_relief_flag {
-    const char *name;
-    char value[PP_RELIEF_VALUE_BYTES];
+    const char *name, *value;
 };
 struct pp_relief_flags {
+    struct pp_arena *arena;
     struct pp_relief_flag list[PP_RELIEF_FLAGS_MAX];
     int count;
 };
 
-/* Takes a way to need less memory, mildest first; false if the run cannot, or has it already. */
-enum { PP_RELIEF_KINDS = 14 };
+/* Takes a way to need less memory other than recomputation; false if the run cannot, or has it. */
+enum { PP_RELIEF_KINDS = 12 };
 bool pp_relief_take(int kind, struct pp_relief_setting *setting, const struct pp_config *config);
 
 /* Adds the flags that turn `from`, the setting of `config`, into `to`. Replicas, devices and

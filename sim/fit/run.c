@@ -16,7 +16,8 @@ struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
     return (struct pp_relief_setting){
         .layout = c->layout,
         .zero = c->wanted_zero < 0 ? -1 : pp_state_zero(&c->state),
-        .recompute = pp_recompute_names[c->costs.recompute],
+        .recompute = c->costs.recompute,
+        .again = c->costs.recompute == PP_RECOMPUTE_SELECTIVE ? c->costs.again : 0,
         .schedule = c->schedule ? c->schedule->name : "", /* that of a file cannot be changed */
         .offload = offload ? offload->value->text : NULL,
         .is_tp_only = c->costs.is_tp_only,
@@ -42,15 +43,12 @@ static void put(struct pp_relief_flags *flags, const char *name, const char *val
     if (!flag)
         return;
     flag->name = name;
-    snprintf(flag->value, sizeof flag->value, "%s", value);
+    flag->value = value;
 }
 
 static void put_int(struct pp_relief_flags *flags, const char *name, int64_t value)
 {
-    char text[PP_RELIEF_VALUE_BYTES];
-
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    put(flags, name, text);
+    put(flags, name, pp_arena_printf(flags->arena, "%lld", (long long)value));
 }
 
 /* Changes the schedule. A given --vp belonged to the old one, so it becomes the new one's. */
@@ -69,6 +67,7 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
 {
     const struct pp_layout *old = &from->layout, *new = &to->layout;
     const int per_node = config->is_unit ? 1 : config->cluster.gpus_per_node;
+    char again[PP_RECOMPUTE_TEXT_BYTES];
     const struct {
         const char *flag;
         int from, to;
@@ -87,8 +86,9 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
 
     if (strcmp(from->schedule, to->schedule) != 0)
         change_schedule(config, to->schedule, flags);
-    if (strcmp(from->recompute, to->recompute) != 0)
-        put(flags, "recompute", to->recompute);
+    if (from->recompute != to->recompute || from->again != to->again)
+        put(flags, "recompute",
+            pp_arena_strdup(flags->arena, pp_recompute_print(to->recompute, to->again, again)));
     if (from->is_tp_only != to->is_tp_only)
         put(flags, "sequence-parallel", to->is_tp_only ? "off" : "on");
     if (to->offload && !from->offload)

@@ -78,13 +78,17 @@ static struct plan plan_of_search(struct pp_arena *arena, const struct pp_search
 static struct point point_of_planner(struct pp_arena *arena, const struct pp_state_planned *planned)
 {
     const struct pp_state_spec *state = &planned->config.state;
+    const struct pp_cost_inputs *costs = &planned->config.costs;
+    char again[PP_RECOMPUTE_TEXT_BYTES];
 
-    return (struct point){.choices = {pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
-                                      pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
-                                      pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
-                                      pp_recompute_names[planned->config.costs.recompute]},
-                          .outcome = &planned->outcome,
-                          .is_tie = planned->is_tie};
+    return (struct point){
+        .choices = {pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
+                    pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
+                    pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
+                    pp_arena_strdup(arena,
+                                    pp_recompute_print(costs->recompute, costs->again, again))},
+        .outcome = &planned->outcome,
+        .is_tie = planned->is_tie};
 }
 
 static struct plan plan_of_state(struct pp_arena *arena, const struct pp_state_plan *planner)

@@ -42,14 +42,14 @@ static enum pp_status shard_values(struct pp_arena *arena, const struct pp_confi
 static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_config *base,
                                        struct pp_config **list, int *count, struct pp_error *err)
 {
-    static const enum pp_recompute values[] = {PP_RECOMPUTE_NONE, PP_RECOMPUTE_SELECTIVE,
-                                               PP_RECOMPUTE_FULL};
+    struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
 
-    *count = PP_COUNT(values);
+    *count = pp_resolve_levels(base, levels);
     *list = PP_ARRAY(arena, struct pp_config, *count);
     for (int i = 0; i < *count; i++) {
         (*list)[i] = *base;
-        (*list)[i].costs.recompute = values[i];
+        (*list)[i].costs.recompute = levels[i].recompute;
+        (*list)[i].costs.again = levels[i].again;
         PP_TRY(pp_resolve_blocks(arena, &(*list)[i], err));
     }
     return PP_OK;

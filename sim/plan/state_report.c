@@ -10,8 +10,9 @@
 #include "sim/report/text.h"
 
 #include <jansson.h>
+#include <string.h>
 
-enum { WIDTH = 80, INDENT = 13 };
+enum { WIDTH = 80, INDENT = 13, AGAIN_AT = 27, AGAIN_WIDTH = 10 };
 
 const char *pp_state_plan_mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
 {
@@ -55,23 +56,33 @@ static void print_head(struct pp_arena *arena, const struct pp_state_plan *plann
     print_layout(arena, planner, out);
 }
 
+static const char *again_of(const struct pp_state_planned *point,
+                            char text[PP_RECOMPUTE_TEXT_BYTES])
+{
+    return pp_recompute_print(point->config.costs.recompute, point->config.costs.again, text);
+}
+
+/* Prints a row; figures after a long level have their own line. */
 static void print_row(struct pp_arena *arena, const struct pp_state_plan *planner, int at,
                       FILE *out)
 {
     const struct pp_state_planned *point = &planner->points[at];
     const struct pp_state_spec *state = &point->config.state;
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
-    char step[PP_TEXT_BYTES], comm[PP_UNITS_TEXT_BYTES];
+    char step[PP_TEXT_BYTES], comm[PP_UNITS_TEXT_BYTES], again[PP_RECOMPUTE_TEXT_BYTES];
+    const bool is_long = strlen(again_of(point, again)) >= AGAIN_WIDTH;
 
     if (is_step)
         snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->outcome.exposed_frac);
     else
         pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
-    fprintf(out, "  %2d  %-7s%-7s%-7s%-10s%9s%c%9s%6.1f %%%8.1f%8.1f%s\n", at + 1,
+    fprintf(out, "  %2d  %-7s%-7s%-7s%-*s", at + 1,
             pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
             pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
-            pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
-            pp_recompute_names[point->config.costs.recompute],
+            pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER), AGAIN_WIDTH, again);
+    if (is_long)
+        fprintf(out, "\n%*s", AGAIN_AT + AGAIN_WIDTH, "");
+    fprintf(out, "%9s%c%9s%6.1f %%%8.1f%8.1f%s\n",
             pp_text_time(&point->config, point->outcome.step_s, step), point->is_tie ? '=' : ' ',
             comm, 100 * point->outcome.mfu, point->outcome.state_bytes / PP_GIB,
             point->outcome.peak_bytes / PP_GIB, pp_search_has_room(&point->outcome) ? "" : "!");
@@ -97,7 +108,7 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
 {
     const struct pp_state_planned *large = &planner->points[planner->fitting],
                                   *refused = large + planner->too_large;
-    char state[PP_STATE_TEXT_BYTES];
+    char again[PP_RECOMPUTE_TEXT_BYTES], state[PP_STATE_TEXT_BYTES];
 
     if (planner->too_large)
         pp_text_paragraph(
@@ -106,8 +117,7 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
                 arena,
                 "%d do not fit in %.1f~GiB: the smallest of them, %s recompute~%s, needs %.1f~GiB",
                 planner->too_large, planner->base.cluster.device.memory_bytes / PP_GIB,
-                pp_state_print(&large->config.state, state),
-                pp_recompute_names[large->config.costs.recompute],
+                pp_state_print(&large->config.state, state), again_of(large, again),
                 large->outcome.peak_bytes / PP_GIB));
     if (planner->refused)
         pp_text_paragraph(out, WIDTH, INDENT, "refused",
@@ -119,7 +129,7 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
 static void print_best(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
     const struct pp_state_planned *best = &planner->points[0];
-    char state[PP_STATE_TEXT_BYTES];
+    char again[PP_RECOMPUTE_TEXT_BYTES], state[PP_STATE_TEXT_BYTES];
     struct pp_error ignored;
 
     if (planner->fitting == 0)
@@ -129,8 +139,7 @@ static void print_best(struct pp_arena *arena, const struct pp_state_plan *plann
     if (pp_mesh_size(best->config.state.replicas) > 1)
         pp_command_set(arena, command, "shard", pp_state_print(&best->config.state, state),
                        &ignored);
-    pp_command_set(arena, command, "recompute", pp_recompute_names[best->config.costs.recompute],
-                   &ignored);
+    pp_command_set(arena, command, "recompute", again_of(best, again), &ignored);
     pp_text_command(out, WIDTH, INDENT, "choose", command);
 }
 
@@ -206,9 +215,10 @@ static json_t *point_json(struct pp_arena *arena, const struct pp_state_planned 
 {
     const struct pp_config *c = &point->config;
     const int zero = pp_state_zero(&c->state);
+    char again[PP_RECOMPUTE_TEXT_BYTES];
     json_t *o = json_pack("{so so ss ss}", "layout", pp_report_layout_json(&c->layout), "shard",
                           shard_json(arena, &c->state), "schedule", c->schedule_name, "recompute",
-                          pp_recompute_names[c->costs.recompute]);
+                          again_of(point, again));
 
     json_object_set_new(o, "zero", zero < 0 ? json_null() : json_integer(zero));
     if (point->outcome.is_refused) {
@@ -276,10 +286,10 @@ void pp_state_plan_csv(struct pp_arena *arena, const struct pp_state_plan *plann
         const struct pp_state_planned *point = &planner->points[i];
         const struct pp_state_spec *state = &point->config.state;
         const struct pp_shard_times t = point->comm;
+        char again[PP_RECOMPUTE_TEXT_BYTES];
         fprintf(out, "%d,%s,%s,%s,%s,", i + 1, pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
                 pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
-                pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
-                pp_recompute_names[point->config.costs.recompute]);
+                pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER), again_of(point, again));
         if (!point->outcome.is_refused)
             fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,",
                     point->outcome.step_s, point->outcome.mfu, point->outcome.exposed_frac,

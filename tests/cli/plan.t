@@ -26,7 +26,7 @@ $ pipesim plan --gpus 12 --model llama2-7b --cluster "a800 gpu:6" --free shard -
 >     "all": 23,
 $ pipesim plan --gpus 16 --model bert-large --cluster a800 --free shard,recompute -o plan.csv --top 1 >/dev/null && head -1 plan.csv && cut -d, -f2-5 plan.csv | sort -u | wc -l && rm plan.csv
 > rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,gathers_s,grads_s,sums_s,spread_s,reason
-> 76
+> 51
 $ pipesim plan --gpus 64 --model llama2-7b --free shrd
 ! pipesim: error: --free: unknown 'shrd'; did you mean shard?
 = 2

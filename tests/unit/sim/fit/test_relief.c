@@ -30,6 +30,8 @@ static const char *const lines[] = {
     "--schedule 1f1b --model llama3-70b --tp 2 --dp 2 --pp 4 --mbs 2 --gbs 32 --shard os=2x1 "
     "--recompute selective=layernorm --engine dag",
     "--schedule 1f1b --model gpt3-175b --gpus 16 --zero 1 --dp 2 --gbs 32 --engine dag",
+    "--schedule 1f1b --model llama3-405b --gpus 64 --pp 4 --tp 8 --gbs 64 --recompute none "
+    "--zero 0 --engine dag",
 };
 
 /* `line` with `flags` in place of what it says of the same options. */
@@ -109,6 +111,14 @@ Test(relief, flags_are_few)
         {"--schedule 1f1b --model gpt3-175b --tp 4 --dp 4 --pp 4 --micro-batches 4 --mbs 4 "
          "--zero 0 --recompute none --engine dag",
          "--tp 8 --dp 2 --micro-batches 8"},
+        /* the first level that has room */
+        {"--schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 --vp 5 --gbs 128 "
+         "--recompute none --engine dag",
+         "--recompute selective=layernorm+act"},
+        /* with another change, a milder level than the last is enough */
+        {"--schedule 1f1b --model llama3-405b --gpus 64 --pp 4 --tp 8 --gbs 64 --recompute none "
+         "--zero 0 --engine dag",
+         "--offload os=host --recompute selective=layernorm+mlp"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -124,6 +134,32 @@ Test(relief, flags_are_few)
             is_found |= !strcmp(oom->reliefs[k].flags, cases[i].flags);
         cr_expect(is_found, "%s: no %s", cases[i].line, cases[i].flags);
     }
+}
+
+/* The levels that help are the mildest that fits and the mildest with room, in any length. */
+Test(relief, levels_are_the_mildest_that_help)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *const expected[] = {"--recompute selective=layernorm",
+                                    "--recompute selective=layernorm+act"};
+    struct pp_result run;
+    struct pp_error err = {0};
+    int count = 0;
+
+    cr_assert_eq(sim_run_at(arena,
+                            "--schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 "
+                            "--vp 5 --gbs 128 --recompute none --engine dag",
+                            PP_METRICS, &run, &err),
+                 PP_OK, "%s", err.message);
+    const struct pp_oom *oom = pp_oom_find(arena, &run);
+    for (int k = 0; k < oom->relief_count; k++)
+        if (!strncmp(oom->reliefs[k].flags, "--recompute", 11)) {
+            cr_assert_lt(count, 2);
+            cr_expect_str_eq(oom->reliefs[k].flags, expected[count++]);
+            cr_expect(oom->reliefs[k].fits);
+            cr_expect_lt(oom->reliefs[k].iteration_s, 1.02 * run.metrics.iteration_s);
+        }
+    cr_expect_eq(count, 2);
 }
 
 Test(relief, holders_are_the_peak)
