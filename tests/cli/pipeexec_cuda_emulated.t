@@ -53,8 +53,8 @@ $ for o in "" --json; do PP_EMULATED_LAW=1000 pipeexec --backend cuda --device-m
 >   "message_bytes_per_s": 102395.0002,
 >   "gap_s": 0.001,
 >   "barrier_gap_s": 0.0237,
-$ PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall --np 1 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -E '^  overheads'
->   overheads  ops start 16.4 ms after the barrier, 0 s after the start of a step
+$ PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall --np 1 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -o '^  overheads  ops start .* after the barrier'
+>   overheads  ops start 16.4 ms after the barrier
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check | grep -c -E '^  overheads' || true
 > 0
 $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
