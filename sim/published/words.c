@@ -31,6 +31,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SCHEDULE, "vocab-1|vocab-2|^interlaced", "head", "parallel", NULL},
 
     /* Sharding. */
+    {PP_COL_SOURCE, "megascale",                 "zero", "1", "MegaScale scatters a chunk's gradients once a step (section 3.2)"},
     {PP_COL_ZERO, "=none|^0|=ddp",               "zero", "0", NULL},
     {PP_COL_ZERO, "custom P/G/OS",               "shard", "P/G/OS", NULL},
     {PP_COL_ZERO, "^1 (sharded within #",        "shard", "os=#", NULL},
@@ -105,7 +106,9 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
     /* Communication concurrent with compute. */
     {PP_COL_NOTE,   "tp ag/rs overlap|async tp|asynctp", "tp-overlap", "50%", NULL},
+    {PP_COL_SOURCE, "megascale",                 "tp-overlap", "75%", "MegaScale exchanges tensor-parallel pieces during the matrices (section 3.2)"},
     {PP_COL_SOURCE, "nemo|mlperf|dgxc",          "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
+    {PP_COL_SOURCE, "megascale",                 "dp-overlap", "on", "MegaScale sums gradients during the backward passes (section 3.2)"},
     {PP_COL_NOTE,   "dp/tp/pp comm overlapped",  "dp-overlap", "on", NULL},
 
     /* Attention: FlashAttention, its first version (until mid 2023), or scores stored in memory. */
