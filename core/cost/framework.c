@@ -31,9 +31,10 @@
 #define NCCL_SHARE 0.25
 
 /* Common values: CUDA, libraries, NCCL; 16-bit parameters with fp32 copies and Adam's state. */
-#define SOFTWARE                                                                                   \
+#define SOFTWARE_WITH(state_bytes)                                                                 \
     HOST, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .params_bytes = 2,         \
-          .fp16_grads_bytes = 2, .optimizer_bytes = 12, .gather_share_frac = NCCL_SHARE
+          .fp16_grads_bytes = 2, .optimizer_bytes = (state_bytes), .gather_share_frac = NCCL_SHARE
+#define SOFTWARE SOFTWARE_WITH(12)
 
 /* reduce_bucket_size is 512 MiB. Gradients of inputs are exchanged as in Megatron-LM
  * (internlm/model/utils.py, fused_dense_func). */
@@ -51,10 +52,15 @@
  *   backward  cast (6), gradients: output (6), biases (8 + 4), probabilities (8 + 4); split (4) */
 #define EXPERT_BIAS .expert_bias_bytes = {28, 40}
 
+/* Classes that are saved in fp8 with fp8, and their sources: core/cost/analytic/values.c. */
+#define SAVES_INPUTS .fp8_bits = {[PP_SAVED_MATRICES] = 8}
+#define SAVES_COPIES .fp8_bits = {[PP_SAVED_MATRICES] = 8, [PP_SAVED_COPIES] = 8}
+#define SAVES_LESS   .fp8_bits = {[PP_SAVED_MATRICES] = 8, [PP_SAVED_OUT] = 12, [PP_SAVED_ACT] = 8}
+
 /* Habits of Megatron-Core, alone and under NeMo. */
 #define MEGATRON_CORE_HABITS                                                                       \
     SOFTWARE, LOSS_SPLIT, .family = "megatron", .pads_vocabulary = true, .fragment_frac = 0.03,    \
-                          .saves_fp8 = true, .fp16_update_bytes = 4, .loss_bytes = 10,             \
+                          .fp16_update_bytes = 4, .loss_bytes = 10,                                \
                           .has_dense_embedding_grad = true, .has_params_ahead = true,              \
                           .has_gather_overlap = true, EXPERT_BIAS
 
@@ -91,6 +97,7 @@ enum {
     DEEPSPEED,
     FSDP,
     FSDP_PT1,
+    HAI_LLM,
     INTERNEVO,
     MEGATRON,
     MEGATRON_2023,
@@ -115,6 +122,7 @@ const struct pp_framework pp_frameworks[] = {
                 .source = "Megatron-Bridge 0.5.1, release notes and performance recipes "
                           "(cutedsl_fused_grouped_mlp, full_iteration)",
                 NEMO_HABITS,
+                SAVES_INPUTS,
                 .has_fused_experts = true},
     [DEEPSPEED] = {.name = "deepspeed",
                    .tool = &pp_tool_deepspeed,
@@ -145,15 +153,28 @@ const struct pp_framework pp_frameworks[] = {
               TORCH_FSDP_HABITS("fsdp"),
               .stops_recompute = true,
               .adds_grads_apart = true,
-              .saves_fp8 = true,
+              SAVES_COPIES,
               .loss_bytes = 4},
     [FSDP_PT1] = {.name = "fsdp-pt1",
                   .title = "PyTorch FSDP until 2.0: whole blocks are recomputed",
                   .source = "PyTorch before set_checkpoint_early_stop (version 2.1)",
                   TORCH_FSDP_HABITS("fsdp"),
                   .adds_grads_apart = true,
-                  .saves_fp8 = true,
+                  SAVES_COPIES,
                   .loss_bytes = 4},
+    [HAI_LLM] = {.name = "hai-llm",
+                 .title =
+                     "DeepSeek's HAI-LLM: activations by class in fp8 and E5M6, moments in bf16",
+                 .source = "DeepSeek-AI 2024, DeepSeek-V3 Technical Report, sections 3.2 and 3.3",
+                 .family = "hai-llm",
+                 SOFTWARE_WITH(8), /* fp32 copies, two moments in bf16 */
+                 LOSS_FUSED,
+                 SAVES_LESS,
+                 .modules = PP_AGAIN_ALL,
+                 .fragment_frac = 0.03,
+                 .stuck_frac = 0.03,
+                 .grads_bytes = 4,
+                 .loss_bytes = 6},
     [INTERNEVO] = {.name = "internevo",
                    .title = "InternEvo, hybrid ZeRO optimizer",
                    .source = "InternEvo internlm/solver/optimizer/hybrid_zero_optim.py",
@@ -164,6 +185,7 @@ const struct pp_framework pp_frameworks[] = {
                   .source = "Megatron-LM megatron/core/optimizer, tensor_parallel/cross_entropy.py",
                   MEGATRON_ASYNC,
                   MEGATRON_MODULES,
+                  SAVES_COPIES,
                   MEGATRON_HABITS},
     [MEGATRON_2023] = {.name = "megatron-2023",
                        .tool = &pp_tool_megatron,
@@ -172,6 +194,7 @@ const struct pp_framework pp_frameworks[] = {
                                  "megatron/core/transformer/mlp.py",
                        .modules = PP_AGAIN_CORE,
                        .is_gate_unfused = true,
+                       SAVES_COPIES,
                        MEGATRON_ASYNC,
                        MEGATRON_HABITS},
     [MEGATRON_V2] = {.name = "megatron-v2",
@@ -181,6 +204,7 @@ const struct pp_framework pp_frameworks[] = {
                      .modules = PP_AGAIN_CORE,
                      .adds_grads_apart = true,
                      .is_gate_unfused = true,
+                     SAVES_COPIES,
                      MEGATRON_HABITS},
     [NEMO] = {.name = "nemo",
               .tool = &pp_tool_megatron,
@@ -188,6 +212,7 @@ const struct pp_framework pp_frameworks[] = {
               .source =
                   "NeMo lightning/pytorch/plugins/mixed_precision.py (grad_reduce_in_fp32 off), "
                   "docs/source/performance (communication overlap)",
+              SAVES_COPIES,
               NEMO_HABITS},
     [PLAIN] = {.name = "plain",
                .title = "no framework: kernels, messages and tensors only",
@@ -198,6 +223,7 @@ const struct pp_framework pp_frameworks[] = {
                .fp16_grads_bytes = 2,
                .optimizer_bytes = 12,
                .loss_bytes = 6,
+               SAVES_INPUTS,
                .has_dropout = true,
                .modules = PP_AGAIN_ALL,
                .has_params_ahead = true,

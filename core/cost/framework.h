@@ -7,6 +7,20 @@
 
 #include <stdbool.h>
 
+/* Classes of the values that a block saves for its backward. */
+enum pp_saved {
+    PP_SAVED_NORMS, /* inputs of norms: the residual stream, narrow vectors of latent attention */
+    PP_SAVED_MATRICES, /* inputs of matrices that nothing else needs, routed tokens among them */
+    PP_SAVED_COPIES,   /* further copies in fp8: of attention's output for the projection, of the
+                        * input of shared experts, of the second narrow matrix. 0 bits: none */
+    PP_SAVED_ROUTER,   /* input of a router */
+    PP_SAVED_HEADS,    /* queries, keys, values */
+    PP_SAVED_OUT,      /* output of attention, also the projection's input if that has no copy */
+    PP_SAVED_ACT,      /* inputs of activation functions */
+    PP_SAVED_GATE,     /* silu(gate), if it is kept apart */
+    PP_SAVED_CLASSES
+};
+
 struct pp_tool;
 struct pp_framework {
     const char *name, *title, *source;
@@ -36,7 +50,7 @@ struct pp_framework {
     bool has_dropout;              /* models without a gated MLP are trained with it */
     bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */
     bool keeps_output;             /* the message of a stage stays until its backward */
-    bool saves_fp8;           /* with fp8, inputs of matrices are saved as they are multiplied */
+    unsigned char fp8_bits[PP_SAVED_CLASSES]; /* of saved values with fp8; 0 = as computed */
     bool is_gate_unfused;     /* silu and product are two kernels: one more tensor is saved */
     bool stops_recompute;     /* of a block at the last tensor that its backward needs */
     bool is_selective_per_op; /* --recompute selective keeps attention outputs and every other

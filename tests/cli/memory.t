@@ -143,9 +143,9 @@ $ run="--engine dag --no-alternatives"; for line in "--schedule interleaved --mo
 > "selective=layernorm+mlp",
 > 8.5807796474250004,
 > 0.44723094519687184,
-> "selective=layernorm+mla_up_proj+mlp+moe",
-> 32.367817296462,
-> 0.13483526025982862,
+> "selective=layernorm+act+mla_up_proj",
+> 21.311938694022,
+> 0.2047830153732203,
 $ pipesim --schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 --vp 5 --gbs 128 --engine dag --no-alternatives | grep -A1 '^  state'
 >   state    ZeRO 1*, recompute selective=layernorm+act* (+0.7 % time; none needs
 >            82.6 of 79.6 GiB; full +31.7 %), gradient sync end

@@ -331,8 +331,8 @@ $ pipesim --model llama2-13b --gpus 32 --cluster a100 --gbs 256 --engine dag --t
 $ plan() { pipesim plan --model deepseek-v3 --cluster h800 --free mbs --schedule dualpipe --tp 1 --pp 16 --cp 1 --ep 64 --gbs 15360 --zero 1 --recompute full --engine dag "$@"; }; plan --gpus 2048 --precision fp8 | grep -A3 '^  published' | head -4; plan --gpus 2048 --precision fp8 --json >"$TMPDIR/plan"; step=$(pipesim --preset deepseek-v3 --engine dag --no-alternatives --json | grep '^  "iteration_s"' | tr -d ' ,'); tr -d ' ,' <"$TMPDIR/plan" | grep -c "^$step"; grep -c '"preset": "' "$TMPDIR/plan"; plan --gpus 2048 --json | grep -c '"preset": "'; plan --gpus 1024 --precision fp8 --json | grep -c '"preset": "'
 >   published  DeepSeek-V3 report chose TP 1, PP 16, CP 1, EP 64, VP -, MBS 1,
 >              dualpipe on 2,048 h800: 19.9 s a step there (1,543 tokens/s/GPU);
->              as --preset deepseek-v3, at its batch of 15,360, here 19.4 s
->              (1,585), 64.1 GiB
+>              as --preset deepseek-v3, at its batch of 15,360, here 18.2 s
+>              (1,692), 66.5 GiB
 > 1
 > 1
 > 0

@@ -344,15 +344,22 @@ static void explain_experts(const struct pp_cost_inputs *in, FILE *out)
                 TIME(pp_analytic_ep_s(in, PP_LAYER_MOE, work, PP_PASS_F)));
 }
 
+static void explain_block(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                          const char *name, FILE *out)
+{
+    explain_kernels(in, kind, name, out);
+    pp_analytic_explain_saved(in, kind, name, out);
+}
+
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     explain_symbols(in, costs, out);
     fputs("  kernels: shape (m x n x k) or bytes, share of the peak, time, what bounds it\n", out);
     explain_experts(in, out);
     if (pp_model_moe_blocks(in->model, 0, in->model->layers) < in->model->layers)
-        explain_kernels(in, PP_LAYER_BLOCK, "block", out);
+        explain_block(in, PP_LAYER_BLOCK, "block", out);
     if (in->model->experts.count > 0)
-        explain_kernels(in, PP_LAYER_MOE, "mixture", out);
+        explain_block(in, PP_LAYER_MOE, "mixture", out);
     explain_window(in, out);
     explain_kernels(in, PP_LAYER_HEAD, "head", out);
     explain_kernels(in, PP_LAYER_EMBEDDING, "embedding", out);

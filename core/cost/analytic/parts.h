@@ -183,13 +183,48 @@ void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_input
 void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs);
 
+/* ---- values.c: values that a block saves ----------------------------------------------------- */
+
+/* Widths of a block's vectors. */
+struct pp_saved_sizes {
+    double tokens;      /* of one whole micro-batch on one device */
+    double value_bytes; /* of one value, unless its class has fewer */
+    double share;       /* share of tensors between the matrices that this device holds */
+    double tp;
+    double h, q, kv, out, ffn; /* widths: queries, keys/values on average, output of attention */
+    double latent;             /* narrow vectors of latent attention, before their norms */
+    double normed;             /* narrow vectors of latent attention, after their norms */
+    double routed;             /* copies of hidden vectors that experts process */
+    double fused;              /* part of ffn after an activation that is no kernel of its own */
+    int fan;                   /* matrices that feed the activation function */
+    bool has_shared;           /* experts that all tokens pass */
+};
+struct pp_saved_sizes pp_analytic_sizes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+/* Returns the bytes of so many values per token in the training precision. `whole` lie between the
+ * matrices, `cut` between a column- and a row-parallel matrix. */
+double pp_analytic_bytes(const struct pp_saved_sizes *sizes, double whole, double cut);
+/* Returns the bytes that a block saves without scores of attention, less those of `again`, a set of
+ * modules that are computed again. Korthikanti et al. 2022, section 4.1: 34 for GPT, 10 of them
+ * whole. */
+double pp_analytic_values_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes,
+                                unsigned again);
+/* Returns the bytes that a weight gradient needs: inputs of the matrices and gradients of their
+ * outputs (Qi et al. 2024, table 1: 32 of 34 s b h). */
+double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
+                                       const struct pp_saved_sizes *sizes);
+/* Prints the bytes of each class that a block saves, for --explain. */
+void pp_analytic_explain_saved(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                               const char *name, FILE *out);
+
 /* ---- saved.c, roofline.c --------------------------------------------------------------------- */
 
 /* Returns the bytes that a layer saves for its backward, one micro-batch, one device. */
 double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 /* Returns the bytes that a block keeps until its recomputation; without one, all that it saves. */
 double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
-/* Sets the bytes that a stage saves for its backward, and those that one op needs. */
+/* Sets the bytes that a stage saves for its backward, and those that one op needs. Quantised values
+ * share a scale and a minimum of 2 bytes each in groups. */
+enum { PP_QUANTISED_GROUP = 128 };
 void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory);
 /* Returns the bytes of the message between two stages, one micro-batch. */

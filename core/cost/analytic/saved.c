@@ -4,181 +4,52 @@
 
 #include <math.h>
 
-/* Values per token in the training precision, as widths. `whole` lie between the matrices: a device
- * holds 1/tp of the tokens with sequence parallelism, otherwise all. `cut` lie between a column-
- * and a row-parallel matrix: a device always holds 1/tp of the width. */
-struct widths {
-    double whole, cut;
-    double whole_byte, cut_byte; /* values of one byte: masks, operands in fp8 */
-};
-
-struct sizes {
-    double tokens;      /* of one whole micro-batch on one device */
-    double value_bytes; /* of one value */
-    double share;       /* share of `whole` on this device */
-    double tp;
-    double h, q, kv, out, ffn; /* widths: queries, keys/values on average, output of attention */
-    double latent;             /* narrow vectors of latent attention, before their norms */
-    double normed;             /* narrow vectors of latent attention, after their norms */
-    double routed;             /* copies of hidden vectors that experts process */
-    double fused;              /* part of ffn after an activation that is no kernel of its own */
-    int fan;                   /* matrices that feed the activation function */
-};
-
-static void set_experts(const struct pp_cost_inputs *in, struct sizes *z)
-{
-    const struct pp_experts *e = &in->model->experts;
-    const double copies = e->top_k * (in->capacity_factor > 0 ? in->capacity_factor : 1);
-
-    z->ffn = copies * e->ffn + e->shared_ffn;
-    z->routed = copies * pp_layout_etp(&in->layout) * z->h;
-    z->fused = pp_cost_has_fused_experts(in) ? copies * e->ffn : 0;
-}
-
-static void set_latent(const struct pp_model *m, struct sizes *z)
-{
-    z->kv = pp_model_attention_width(m);
-    z->out = (double)m->heads * m->latent.value_dim;
-    z->latent = m->latent.q_rank + m->latent.kv_rank + m->latent.rope_dim;
-    z->normed = m->latent.q_rank + m->latent.kv_rank;
-}
-
-static struct sizes sizes_of(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
-{
-    const struct pp_model *m = in->model;
-    const double tp = in->layout.tp;
-
-    struct sizes z = {
-        .tokens = (double)in->layout.mbs * in->layout.seq / in->layout.cp,
-        .value_bytes = pp_dtype_bytes(&in->cluster->device),
-        .share = in->is_tp_only ? 1 : 1 / tp,
-        .tp = tp,
-        .h = m->hidden,
-        .q = (double)m->heads * m->head_dim,
-        .kv = (double)m->kv_heads * m->head_dim,
-        .out = (double)m->heads * m->head_dim,
-        .ffn = m->ffn,
-        .fan = m->is_gated ? 2 : 1,
-    };
-
-    if (m->latent.kv_rank > 0)
-        set_latent(m, &z);
-    if (kind == PP_LAYER_MOE)
-        set_experts(in, &z);
-    return z;
-}
-
-static double bytes_of(const struct sizes *z, struct widths w)
-{
-    return z->tokens * (z->value_bytes * (w.whole * z->share + w.cut / z->tp) +
-                        w.whole_byte * z->share + w.cut_byte / z->tp);
-}
-
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Is true if inputs of matrices are saved in fp8, as in Transformer Engine
- * (transformer_engine/pytorch/module/linear.py, layernorm_linear.py). Others are in 16 bits. */
-static bool saves_fp8(const struct pp_cost_inputs *in)
-{
-    return in->cluster->device.precision == PP_PRECISION_FP8 && pp_cost_framework(in)->saves_fp8;
-}
-
-static double again_if(unsigned modules, unsigned module, double values)
-{
-    return modules & module ? 0 : values;
-}
-
-/* Returns the saved widths. Korthikanti et al. 2022, section 4.1: 10 whole and 24 cut of 34 bytes
- * for GPT; less those of modules that are computed again. */
-static struct widths saved_widths(const struct pp_cost_inputs *in, const struct sizes *z,
-                                  unsigned again)
-{
-    const bool is_apart = in->model->is_gated && pp_cost_framework(in)->is_gate_unfused;
-    const unsigned mlp = z->routed > 0 ? PP_AGAIN_MOE : PP_AGAIN_MLP, act = PP_AGAIN_ACT | mlp,
-                   wide = z->latent > 0 ? PP_AGAIN_LATENT : 0;
-    /* inputs of matrices: of qkv; of the MLP, which a router needs in 16 bits */
-    const double attention = again_if(again, PP_AGAIN_NORM, z->h),
-                 feed_forward = again_if(again, PP_AGAIN_NORM, z->h),
-                 narrow = again_if(again, wide, z->normed),
-                 last = again_if(again, mlp, z->fused) + again_if(again, act, z->ffn - z->fused),
-                 routed = again_if(again, mlp, z->routed);
-    struct widths w = {
-        .whole = 2 * z->h /* inputs of two norms */
-                 + z->latent,
-        .cut = again_if(again, wide, z->q + 2 * z->kv) /* queries, keys, values */
-               + z->out                                /* of attention */
-               + again_if(again, mlp, z->fan * z->ffn) /* of the activation function */
-               + again_if(again, act, is_apart * (z->ffn - z->fused)), /* silu(gate) */
-        .whole_byte = pp_cost_has_dropout(in) ? 2 * z->h : 0,
-    };
-
-    if (!saves_fp8(in)) {
-        w.whole += attention + feed_forward + narrow;
-        w.cut += last + routed;
-        return w;
-    }
-    w.whole += z->routed > 0 ? feed_forward : 0;
-    w.whole_byte += attention + (z->routed > 0 ? 0 : feed_forward) + narrow;
-    w.cut_byte = z->out /* the projection's own copy */ + last + routed;
-    return w;
-}
-
-/* Returns the widths that a weight gradient needs: inputs of the matrices and gradients of their
- * outputs (Qi et al. 2024, table 1: 32 of 34 s b h). */
-static struct widths matrix_widths(const struct pp_cost_inputs *in, const struct sizes *z)
-{
-    const struct widths w = {
-        .whole = 2 * z->h + 2 * z->h + z->latent + z->normed,
-        .cut = z->out + z->ffn + z->q + 2 * z->kv + z->fan * z->ffn + 2 * z->routed,
-    };
-
-    return saves_fp8(in) ? (struct widths){.whole_byte = w.whole, .cut_byte = w.cut} : w;
-}
-
-/* Returns the widths that PyTorch's selective checkpointing per operation keeps: the block's input,
+/* Returns the bytes that PyTorch's selective checkpointing per operation keeps: the block's input,
  * the output of attention and of every other matrix product. */
-static struct widths per_op_widths(const struct pp_cost_inputs *in, const struct sizes *z)
+static double per_op_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     if (in->model->is_gated) /* products in order: q k v o gate up down */
-        return (struct widths){.whole = z->h + z->h, .cut = z->q + z->kv + z->ffn + z->q};
-    return (struct widths){.whole = z->h, .cut = z->q + 2 * z->kv + z->ffn + z->q};
+        return pp_analytic_bytes(z, z->h + z->h, z->q + z->kv + z->ffn + z->q);
+    return pp_analytic_bytes(z, z->h, z->q + 2 * z->kv + z->ffn + z->q);
 }
 
 /* Returns the scores of one block. Saved are the softmax output and, with dropout, its output and
  * mask (5 a s^2 b bytes in 16 bits). */
-static double score_values(const struct pp_cost_inputs *in, const struct sizes *z)
+static double score_values(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     return in->cluster->device.is_attention_unfused
                ? z->tokens * in->layout.seq * in->model->heads / z->tp
                : 0;
 }
 
-static double scores_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+static double scores_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     return score_values(in, z) *
            (pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes);
 }
 
-static double block_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+static double block_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    return bytes_of(z, saved_widths(in, z, 0)) + scores_bytes(in, z);
+    return pp_analytic_values_bytes(in, z, 0) + scores_bytes(in, z);
 }
 
 /* Returns the bytes that a recomputed block keeps until its recomputation. */
-static double kept_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+static double kept_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
-        return bytes_of(z, (struct widths){.whole = z->h});
+        return pp_analytic_bytes(z, z->h, 0);
     if (pp_analytic_is_per_op(in))
-        return bytes_of(z, per_op_widths(in, z));
+        return per_op_bytes(in, z);
     const unsigned again = pp_analytic_again(in);
-    return bytes_of(z, saved_widths(in, z, again)) +
-           again_if(again, PP_AGAIN_CORE, scores_bytes(in, z));
+    return pp_analytic_values_bytes(in, z, again) +
+           (again & PP_AGAIN_CORE ? 0 : scores_bytes(in, z));
 }
 
 double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct sizes z = sizes_of(in, kind);
+    const struct pp_saved_sizes z = pp_analytic_sizes(in, kind);
     const double full = block_bytes(in, &z);
 
     return in->recompute == PP_RECOMPUTE_NONE ? full : fmin(full, kept_bytes(in, &z));
@@ -186,21 +57,21 @@ double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kin
 
 /* Returns the gradients alive at the peak of a block's backward: those of MLP or scores, and of the
  * residual stream. With sequence parallelism also the gathered input of a weight gradient. */
-static double block_backward_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+static double block_backward_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    const double mlp = bytes_of(z, (struct widths){.cut = (z->fan + 1) * z->ffn + z->routed}),
-                 attention = bytes_of(z, (struct widths){.cut = z->q + 2 * z->kv}) +
+    const double mlp = pp_analytic_bytes(z, 0, (z->fan + 1) * z->ffn + z->routed),
+                 attention = pp_analytic_bytes(z, 0, z->q + 2 * z->kv) +
                              2 * z->value_bytes * score_values(in, z),
-                 ring = in->layout.cp > 1 ? bytes_of(z, (struct widths){.cut = 4 * z->kv}) : 0;
+                 ring = in->layout.cp > 1 ? pp_analytic_bytes(z, 0, 4 * z->kv) : 0;
     const bool is_gathered = !in->is_tp_only && in->layout.tp > 1;
 
-    return fmax(mlp, attention + ring) + bytes_of(z, (struct widths){.whole = z->h}) +
+    return fmax(mlp, attention + ring) + pp_analytic_bytes(z, z->h, 0) +
            (is_gathered ? z->tokens * z->value_bytes * z->h : 0);
 }
 
 /* ---- embedding, head ------------------------------------------------------------------------- */
 
-static double logits(const struct pp_cost_inputs *in, const struct sizes *z)
+static double logits(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     return z->tokens * in->model->vocab / z->tp;
 }
@@ -209,23 +80,22 @@ enum { LOGIT_BYTES = 4, TOKEN_BYTES = 4 };
 
 double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const struct sizes z = sizes_of(in, kind);
+    const struct pp_saved_sizes z = pp_analytic_sizes(in, kind);
 
     if (kind == PP_LAYER_BLOCK || kind == PP_LAYER_MOE)
         return block_bytes(in, &z);
     if (kind == PP_LAYER_MTP) /* the merging matrix' inputs, a block, the head once more */
-        return bytes_of(&z, (struct widths){.whole = 4 * z.h}) +
+        return pp_analytic_bytes(&z, 4 * z.h, 0) +
                pp_analytic_saved_bytes(in, pp_model_last_kind(in->model)) +
                pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
     if (kind == PP_LAYER_HEAD) /* Korthikanti et al. 2022, section 4.3: 4 s b h (1 + V/h) / t */
-        return bytes_of(&z, (struct widths){.whole = 2 * z.h}) + LOGIT_BYTES * logits(in, &z);
+        return pp_analytic_bytes(&z, 2 * z.h, 0) + LOGIT_BYTES * logits(in, &z);
     /* token numbers and, with dropout, a mask */
-    return z.tokens * TOKEN_BYTES +
-           (pp_cost_has_dropout(in) ? bytes_of(&z, (struct widths){.whole_byte = z.h}) : 0);
+    return z.tokens * (TOKEN_BYTES + (pp_cost_has_dropout(in) ? z.h * z.share : 0));
 }
 
 /* Returns the bytes of the logits' copies at the peak of the loss, without the saved one. */
-static double loss_bytes(const struct pp_cost_inputs *in, const struct sizes *z)
+static double loss_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     const double all = pp_cost_framework(in)->loss_bytes;
 
@@ -242,10 +112,10 @@ static double head_bytes(const struct pp_cost_inputs *in, int stage)
                                               pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
 }
 
-static double ends_bytes(const struct pp_cost_inputs *in, const struct sizes *z, int stage)
+static double ends_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z, int stage)
 {
     const bool keeps_output = pp_cost_framework(in)->keeps_output && stage < in->stages - 1;
-    double bytes = keeps_output ? bytes_of(z, (struct widths){.whole = z->h}) : 0;
+    double bytes = keeps_output ? pp_analytic_bytes(z, z->h, 0) : 0;
 
     bytes += pp_analytic_end_share(in, PP_LAYER_EMBEDDING, stage) *
              pp_analytic_saved_bytes(in, PP_LAYER_EMBEDDING);
@@ -262,7 +132,8 @@ struct blocks {
     double backward;      /* gradients during one block's backward */
 };
 
-static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
+/* `most_bytes`: of a value, INFINITY = as computed. */
+static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage, double most_bytes)
 {
     static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
     const struct pp_stage_layers held = pp_analytic_stage_layers(in, stage);
@@ -272,26 +143,51 @@ static struct blocks blocks_of(const struct pp_cost_inputs *in, int stage)
         const double count = held.count[kinds[i]];
         if (count == 0)
             continue;
-        const struct sizes z = sizes_of(in, kinds[i]);
+        struct pp_saved_sizes z = pp_analytic_sizes(in, kinds[i]);
+        z.value_bytes = fmin(z.value_bytes, most_bytes);
         const double full = block_bytes(in, &z), kept = fmin(full, kept_bytes(in, &z));
         sum.full += count * full;
         sum.kept += count * kept;
         sum.again = fmax(sum.again, full - kept);
-        sum.until_weights += count * bytes_of(&z, matrix_widths(in, &z));
+        sum.until_weights += count * pp_analytic_until_weights_bytes(in, &z);
         sum.backward = fmax(sum.backward, block_backward_bytes(in, &z));
     }
     return sum;
 }
 
+static double checkpoint_bytes(const struct blocks *blocks, double recompute_frac)
+{
+    return recompute_frac * blocks->kept + (1 - recompute_frac) * blocks->full;
+}
+
+/* Returns the share of a stage's checkpoint that is left while it is quantised. Values in fp8 get
+ * no wider; otherwise all bytes count as values, because masks and token numbers are few. */
+static double resting_frac(const struct pp_cost_inputs *in, const struct blocks *blocks,
+                           double frac, int stage, double all_bytes)
+{
+    const double value_bytes = pp_dtype_bytes(&in->cluster->device),
+                 most_bytes = in->state.activation_bits / 8.0 + 4.0 / PP_QUANTISED_GROUP,
+                 plain_frac = most_bytes / value_bytes;
+
+    if (!pp_state_is_quantised(&in->state))
+        return 1;
+    if (in->cluster->device.precision != PP_PRECISION_FP8)
+        return plain_frac;
+    const struct blocks resting = blocks_of(in, stage, most_bytes);
+    return (plain_frac * (all_bytes - checkpoint_bytes(blocks, frac)) +
+            checkpoint_bytes(&resting, frac)) /
+           all_bytes;
+}
+
 /* Recomputed blocks keep little. Only one block's whole activations exist at a time. */
-static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
+static void fill_saved(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
                        const struct blocks *blocks, double frac, int stage,
                        struct pp_stage_memory *memory)
 {
     const double until_weights = blocks->until_weights + head_bytes(in, stage);
 
-    memory->checkpoint_bytes =
-        ends_bytes(in, z, stage) + frac * blocks->kept + (1 - frac) * blocks->full;
+    memory->checkpoint_bytes = ends_bytes(in, z, stage) + checkpoint_bytes(blocks, frac);
+    memory->resting_frac = resting_frac(in, blocks, frac, stage, memory->checkpoint_bytes);
     memory->saved_bytes = memory->checkpoint_bytes + (frac > 0 ? blocks->again : 0);
     memory->weight_grad_frac =
         memory->saved_bytes > 0 ? fmin(1, until_weights / memory->saved_bytes) : 0;
@@ -299,7 +195,7 @@ static void fill_saved(const struct pp_cost_inputs *in, const struct sizes *z,
 
 /* Backward passes through head and blocks one after the other. A shared head has one more
  * micro-batch in flight while all ranks work on it (Yeung et al. 2024, section 5). */
-static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z,
+static void fill_work(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
                       const struct blocks *blocks, int stage, struct pp_stage_memory *memory)
 {
     const struct pp_model *m = in->model;
@@ -322,8 +218,8 @@ static void fill_work(const struct pp_cost_inputs *in, const struct sizes *z,
 void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory)
 {
-    const struct sizes z = sizes_of(in, PP_LAYER_BLOCK);
-    const struct blocks blocks = blocks_of(in, stage);
+    const struct pp_saved_sizes z = pp_analytic_sizes(in, PP_LAYER_BLOCK);
+    const struct blocks blocks = blocks_of(in, stage, INFINITY);
 
     fill_saved(in, &z, &blocks, recompute_frac, stage, memory);
     fill_work(in, &z, &blocks, stage, memory);

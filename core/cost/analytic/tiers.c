@@ -9,8 +9,6 @@
 enum {
     BUCKET_PARAMS = 16000000, /* Singh and Bhatele 2022, AxoNN, section IV-B */
     BUCKETS = 3,              /* one comes, one is updated, one goes */
-    GROUP_VALUES = 128,       /* values that share a scale and a minimum */
-    GROUP_BYTES = 4,          /* of scale and minimum */
 };
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -100,20 +98,12 @@ static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-static double resting_frac(const struct pp_cost_inputs *in)
-{
-    const double value_bytes = pp_dtype_bytes(&in->cluster->device);
-
-    return in->state.activation_bits == 0 ? 1
-                                          : in->state.activation_bits / (8 * value_bytes) +
-                                                GROUP_BYTES / (GROUP_VALUES * value_bytes);
-}
-
 /* Returns the cost of Q or DQ: a kernel a block reads saved activations and writes other bits. */
-static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, double bytes)
+static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, double bytes,
+                                 double resting_frac)
 {
     const struct pp_device *d = &in->cluster->device;
-    const double traffic = bytes * (1 + resting_frac(in));
+    const double traffic = bytes * (1 + resting_frac);
 
     return (struct pp_cost){.ps = pp_units_ps((in->blocks_per_stage[stage] + 1) * d->launch_s +
                                               traffic / (d->memory_bytes_per_s * d->memory_eta)),
@@ -123,15 +113,16 @@ static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, dou
 static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
                        struct pp_costs *costs)
 {
-    const double bytes = costs->memory[stage].checkpoint_bytes / in->splits;
+    const double bytes = costs->memory[stage].checkpoint_bytes / in->splits,
+                 resting_frac = costs->memory[stage].resting_frac;
     const int at = stage * in->splits + split;
 
     if (pp_state_is_away(&in->state, PP_STATE_ACTIVATIONS))
         costs->op[PP_COPY][at] = pp_analytic_move(
             in, PP_FOR_DOWN,
-            bytes * resting_frac(in) * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
+            bytes * resting_frac * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
     if (in->state.activation_bits > 0)
-        costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes);
+        costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes, resting_frac);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -172,7 +163,6 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory)
 {
-    memory->resting_frac = resting_frac(in);
     memory->moved_frac = pp_state_moved(&in->state, PP_STATE_ACTIVATIONS);
     move_optimizer(in, stage, memory);
     move_params(in, stage, memory);
@@ -223,7 +213,7 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
             out,
             "  saved activations in %d bits, a scale and a minimum for %d values: %.4g of their "
             "bytes; Q or DQ of stage 0 %s\n",
-            in->state.activation_bits, GROUP_VALUES, resting_frac(in),
+            in->state.activation_bits, PP_QUANTISED_GROUP, costs->memory[0].resting_frac,
             TEXT(pp_units_s(q[0].ps), PP_UNIT_SECONDS));
     if (home != PP_TIER_DEVICE)
         fprintf(out, "  saved activations on %s: stage 0 %s a micro-batch%s, each way %s at %s\n",

@@ -90,28 +90,6 @@ Test(roofline_memory, modules_are_words)
     }
 }
 
-/* Operands of matrices have a byte in fp8 if the framework saves them in fp8. Inputs of qkv, of the
- * MLP and of its last matrix have 1 + 1 + 4 of s b h / t less than in 16 bits. The input of the
- * projection is saved twice, as attention keeps its own. */
-Test(roofline_memory, operands_are_saved_in_fp8)
-{
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_model model;
-    struct pp_cluster cluster;
-    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
-    struct pp_framework wide = *pp_framework_plain;
-    const double t = 2048 * 12288.0 / 8;
-
-    wide.saves_fp8 = true;
-    in.framework = &wide;
-    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
-    cluster.device.precision = PP_PRECISION_FP8;
-    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), (34 - 1 - 1 - 4 + 1) * t, 1);
-    cr_assert_float_eq(costs_of(arena, &in)->memory[3].weight_grad_frac, 16.0 / 29, 1e-12);
-    wide.saves_fp8 = false;
-    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
-}
-
 /* ZeRO 3 of DeepSpeed updates 1e9 parameters at a time; ZeRO 1 its whole shard. */
 Test(roofline_memory, zero_3_updates_its_shard_in_turns)
 {
@@ -351,5 +329,6 @@ Test(roofline_memory, fused_activations_are_kept)
     const double blocks = in.blocks_per_stage[2];
     cr_assert_float_eq(kept[0][0] - kept[0][1], blocks * (routed + shared), 1);
     cr_assert_float_eq(kept[1][0] - kept[1][1], blocks * shared, 1);
-    cr_assert_eq(kept[1][0], kept[0][0]);
+    /* NeMo's copies for the projection, shared experts and the second narrow matrix */
+    cr_assert_float_eq(kept[0][0] - kept[1][0], blocks * 4096 * (16384 + 2 * 7168), 1);
 }

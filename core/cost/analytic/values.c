@@ -1,0 +1,181 @@
+/* Values that a block saves for its backward, by class, and the bits of each class.
+ *
+ * In fp8, frameworks keep some classes as they are multiplied. Sources:
+ *   Transformer Engine (transformer_engine/pytorch/module/linear.py, layernorm_linear.py,
+ *     layernorm_mlp.py, grouped_linear.py, prepare_for_saving): inputs of matrices in 8 bits,
+ * turned for the product of the weight gradient; inputs of norms and of activation functions in 16
+ * bits Megatron-Core (megatron/core/transformer/attention.py, multi_latent_attention.py,
+ *     moe/shared_experts.py, set_save_original_input): with delayed scaling, matrices whose input
+ *     another tensor's backward needs in 16 bits keep a copy of their own; later recipes do not
+ *   DeepSeek-AI 2024, DeepSeek-V3 Technical Report, section 3.3.3: inputs of matrices and of SwiGLU
+ *     in 8 bits, the output of attention once, in E5M6 */
+#include "core/cost/analytic/parts.h"
+#include "core/units.h"
+
+#include <math.h>
+
+static const char *const class_names[PP_SAVED_CLASSES] = {
+    [PP_SAVED_NORMS] = "inputs of norms",
+    [PP_SAVED_MATRICES] = "inputs of matrices",
+    [PP_SAVED_COPIES] = "further copies for matrices",
+    [PP_SAVED_ROUTER] = "input of the router",
+    [PP_SAVED_HEADS] = "queries, keys, values",
+    [PP_SAVED_OUT] = "output of attention",
+    [PP_SAVED_ACT] = "inputs of activation functions",
+    [PP_SAVED_GATE] = "silu(gate)",
+};
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static void set_experts(const struct pp_cost_inputs *in, struct pp_saved_sizes *z)
+{
+    const struct pp_experts *e = &in->model->experts;
+    const double copies = e->top_k * (in->capacity_factor > 0 ? in->capacity_factor : 1);
+
+    z->ffn = copies * e->ffn + e->shared_ffn;
+    z->routed = copies * pp_layout_etp(&in->layout) * z->h;
+    z->fused = pp_cost_has_fused_experts(in) ? copies * e->ffn : 0;
+    z->has_shared = e->shared_ffn > 0;
+}
+
+static void set_latent(const struct pp_model *m, struct pp_saved_sizes *z)
+{
+    z->kv = pp_model_attention_width(m);
+    z->out = (double)m->heads * m->latent.value_dim;
+    z->latent = m->latent.q_rank + m->latent.kv_rank + m->latent.rope_dim;
+    z->normed = m->latent.q_rank + m->latent.kv_rank;
+}
+
+struct pp_saved_sizes pp_analytic_sizes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    const struct pp_model *m = in->model;
+    const double tp = in->layout.tp;
+
+    struct pp_saved_sizes z = {
+        .tokens = (double)in->layout.mbs * in->layout.seq / in->layout.cp,
+        .value_bytes = pp_dtype_bytes(&in->cluster->device),
+        .share = in->is_tp_only ? 1 : 1 / tp,
+        .tp = tp,
+        .h = m->hidden,
+        .q = (double)m->heads * m->head_dim,
+        .kv = (double)m->kv_heads * m->head_dim,
+        .out = (double)m->heads * m->head_dim,
+        .ffn = m->ffn,
+        .fan = m->is_gated ? 2 : 1,
+    };
+
+    if (m->latent.kv_rank > 0)
+        set_latent(m, &z);
+    if (kind == PP_LAYER_MOE)
+        set_experts(in, &z);
+    return z;
+}
+
+double pp_analytic_bytes(const struct pp_saved_sizes *z, double whole, double cut)
+{
+    return z->tokens * z->value_bytes * (whole * z->share + cut / z->tp);
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+/* Returns the bytes of a value of a class. Copies are kept in fp8 or not at all. */
+static double width_of(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
+                       enum pp_saved class)
+{
+    const double bits = in->cluster->device.precision == PP_PRECISION_FP8
+                            ? pp_cost_framework(in)->fp8_bits[class]
+                            : 0;
+
+    return bits > 0                   ? fmin(bits / 8, z->value_bytes)
+           : class == PP_SAVED_COPIES ? 0
+                                      : z->value_bytes;
+}
+
+static double again_if(unsigned modules, unsigned module, double values)
+{
+    return modules & module ? 0 : values;
+}
+
+/* Values per token. `whole` lie between the matrices: a device holds 1/tp of the tokens with
+ * sequence parallelism, otherwise all. `cut` lie between a column- and a row-parallel matrix: a
+ * device always holds 1/tp of the width. */
+struct values {
+    double whole[PP_SAVED_CLASSES], cut[PP_SAVED_CLASSES];
+};
+
+/* Returns the saved values, less those of modules that are computed again. */
+static struct values values_of(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
+                               unsigned again)
+{
+    const bool is_apart = in->model->is_gated && pp_cost_framework(in)->is_gate_unfused,
+               has_router = z->routed > 0;
+    const unsigned mlp = has_router ? PP_AGAIN_MOE : PP_AGAIN_MLP, act = PP_AGAIN_ACT | mlp,
+                   wide = z->latent > 0 ? PP_AGAIN_LATENT : 0;
+    const double normed = again_if(again, PP_AGAIN_NORM, z->h); /* by each of the two norms */
+
+    return (struct values){
+        .whole = {[PP_SAVED_NORMS] = 2 * z->h + z->latent,
+                  [PP_SAVED_MATRICES] =
+                      normed + (has_router ? 0 : normed) + again_if(again, wide, z->normed),
+                  [PP_SAVED_COPIES] = (z->latent > 0) * normed + z->has_shared * normed,
+                  [PP_SAVED_ROUTER] = has_router * normed},
+        .cut = {[PP_SAVED_MATRICES] = again_if(again, mlp, z->fused) +
+                                      again_if(again, act, z->ffn - z->fused) +
+                                      again_if(again, mlp, z->routed),
+                [PP_SAVED_COPIES] = z->out, /* of the projection */
+                [PP_SAVED_HEADS] = again_if(again, wide, z->q + 2 * z->kv),
+                [PP_SAVED_OUT] = z->out,
+                [PP_SAVED_ACT] = again_if(again, mlp, z->fan * z->ffn),
+                [PP_SAVED_GATE] = again_if(again, act, is_apart * (z->ffn - z->fused))},
+    };
+}
+
+static double class_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
+                          const struct values *v, enum pp_saved class)
+{
+    return z->tokens * width_of(in, z, class) *
+           (v->whole[class] * z->share + v->cut[class] / z->tp);
+}
+
+double pp_analytic_values_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
+                                unsigned again)
+{
+    const struct values v = values_of(in, z, again);
+    double bytes = pp_cost_has_dropout(in) ? z->tokens * 2 * z->h * z->share : 0; /* masks */
+
+    for (int class = 0; class < PP_SAVED_CLASSES; class ++)
+        bytes += class_bytes(in, z, &v, class);
+    return bytes;
+}
+
+double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
+                                       const struct pp_saved_sizes *z)
+{
+    const double whole = 2 * z->h + 2 * z->h + z->latent + z->normed,
+                 cut = z->out + z->ffn + z->q + 2 * z->kv + z->fan * z->ffn + 2 * z->routed;
+
+    return pp_analytic_bytes(z, whole, cut) * width_of(in, z, PP_SAVED_MATRICES) / z->value_bytes;
+}
+
+/* ---- --explain ------------------------------------------------------------------------------- */
+
+void pp_analytic_explain_saved(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                               const char *name, FILE *out)
+{
+    const struct pp_saved_sizes z = pp_analytic_sizes(in, kind);
+    const struct values v = values_of(in, &z, 0);
+    char text[PP_UNITS_TEXT_BYTES];
+    const char *comma = "";
+
+    fprintf(out, "  %s saves %s a micro-batch:", name,
+            pp_units_print(pp_analytic_saved_bytes(in, kind), PP_UNIT_BYTES, text));
+    for (int class = 0; class < PP_SAVED_CLASSES; class ++) {
+        const double bytes = class_bytes(in, &z, &v, class);
+        if (bytes == 0)
+            continue;
+        fprintf(out, "%s %s %s in %g bits", comma, class_names[class],
+                pp_units_print(bytes, PP_UNIT_BYTES, text), 8 * width_of(in, &z, class));
+        comma = ",";
+    }
+    fputc('\n', out);
+}

@@ -1,0 +1,109 @@
+/* Bytes that blocks save in fp8, against sums by hand. */
+#include "core/cost/analytic/parts.h"
+#include "tests/unit/support/cost_inputs.h"
+
+static const struct setting gpt3 = {"gpt3-175b", "h100", 8, 16, 16, 1, 1, 2048},
+                            llama = {"llama3-70b", "h100", 4, 4, 4, 1, 1, 8192},
+                            deepseek = {"deepseek-v3", "h800", 1, 16, 64, 1, 1, 4096};
+
+/* Inputs of matrices have a byte in fp8. Those of qkv, of the MLP and of its last matrix have
+ * 1 + 1 + 4 of s b h / t less than in 16 bits. A copy for the projection has 1 more. */
+Test(values, operands_are_saved_in_fp8)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework own = *pp_framework_plain;
+    const double t = 2048 * 12288.0 / 8;
+
+    in.framework = &own;
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
+    cluster.device.precision = PP_PRECISION_FP8;
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), (34 - 1 - 1 - 4) * t, 1);
+    own.fp8_bits[PP_SAVED_COPIES] = 8;
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), (34 - 1 - 1 - 4 + 1) * t, 1);
+    cr_assert_float_eq(costs_of(arena, &in)->memory[3].weight_grad_frac, 16.0 / 29, 1e-12);
+    own.fp8_bits[PP_SAVED_COPIES] = own.fp8_bits[PP_SAVED_MATRICES] = 0;
+    cr_assert_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), 34 * t, 1);
+}
+
+/* Bytes of a token, by hand. Both models have two values for each input of an activation. */
+Test(values, each_class_has_its_bits)
+{
+    enum {
+        LLAMA_NORMS = 2 * 2 * 8192,
+        LLAMA_MATRICES = 8192 + 8192 + 28672, /* qkv, gate and up, down */
+        LLAMA_HEADS = 2 * (8192 + 1024 + 1024),
+        LLAMA_OUT = 2 * 8192,
+        LLAMA_ACT = 2 * 2 * 28672,
+        NORMS = 2 * (2 * 7168 + 1536 + 512 + 64),
+        ROUTED = 8 * 7168,
+        MATRICES = 7168 + 1536 + 512 + 9 * 2048 + ROUTED, /* narrow, wide, down of 8 + 1 experts */
+        ROUTER = 2 * 7168,
+        HEADS = 2 * 128 * (192 + 192 + 128),
+        OUT = 2 * 128 * 128,
+        ACT = 2 * 2 * 9 * 2048
+    };
+    static const unsigned CHEAP = PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_LATENT;
+    static const struct {
+        const struct setting *setting;
+        const char *framework;
+        unsigned again;
+        double token_bytes;
+    } rows[] = {
+        {&llama, "torchtitan", 0,
+         LLAMA_NORMS + 2 * LLAMA_MATRICES + LLAMA_HEADS + LLAMA_OUT + LLAMA_ACT + 2 * 28672},
+        {&llama, "plain", 0, LLAMA_NORMS + LLAMA_MATRICES + LLAMA_HEADS + LLAMA_OUT + LLAMA_ACT},
+        {&llama, "nemo", 0,
+         LLAMA_NORMS + LLAMA_MATRICES + LLAMA_HEADS + LLAMA_OUT + LLAMA_ACT + 8192},
+        {&llama, "hai-llm", 0,
+         LLAMA_NORMS + LLAMA_MATRICES + LLAMA_HEADS + LLAMA_OUT * 3 / 4 + LLAMA_ACT / 2},
+        {&deepseek, "internevo", 0,
+         NORMS + 2 * MATRICES + ROUTER + HEADS + OUT + ACT + 2 * 9 * 2048},
+        {&deepseek, "plain", 0, NORMS + MATRICES + ROUTER + HEADS + OUT + ACT},
+        {&deepseek, "plain", CHEAP, NORMS + ROUTED + OUT + ACT},
+        {&deepseek, "megatron", 0,
+         NORMS + MATRICES + ROUTER + HEADS + OUT + ACT + 16384 + 7168 + 7168},
+        {&deepseek, "megatron", CHEAP, NORMS + ROUTED + OUT + ACT + 16384},
+        {&deepseek, "hai-llm", 0, NORMS + MATRICES + ROUTER + HEADS + OUT * 3 / 4 + ACT / 2},
+        {&deepseek, "hai-llm", CHEAP, NORMS + ROUTED + OUT * 3 / 4 + ACT / 2},
+    };
+
+    for (size_t i = 0; i < PP_COUNT(rows); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_error err;
+        struct pp_cost_inputs in = inputs_of(arena, *rows[i].setting, &model, &cluster);
+        const double tokens = in.layout.seq / (double)in.layout.tp;
+
+        cluster.device.precision = PP_PRECISION_FP8;
+        cr_assert_eq(pp_framework_find(rows[i].framework, &in.framework, &err), PP_OK);
+        in.recompute = rows[i].again ? PP_RECOMPUTE_SELECTIVE : PP_RECOMPUTE_NONE;
+        in.again = rows[i].again;
+        cr_expect_float_eq(
+            pp_analytic_kept_bytes(&in, model.experts.count ? PP_LAYER_MOE : PP_LAYER_BLOCK),
+            tokens * rows[i].token_bytes, 1, "%s %s %u", rows[i].setting->model, rows[i].framework,
+            rows[i].again);
+    }
+}
+
+/* Quantised once more, values of 16 bits shrink and those of 8 stay. */
+Test(values, bits_make_no_value_wider)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, llama, &model, &cluster);
+    const double wide = 32768 + 20480 + 16384 + 114688, narrow = 45056, scale = 4.0 / 128;
+
+    cluster.device.precision = PP_PRECISION_FP8;
+    for (int bits = 2; bits <= 8; bits *= 2) {
+        const double value = bits / 8.0 + scale,
+                     left = wide / 2 * value + narrow * (value < 1 ? value : 1);
+        in.state.activation_bits = bits;
+        cr_assert_float_eq(costs_of(arena, &in)->memory[1].resting_frac, left / (wide + narrow),
+                           1e-12);
+    }
+}
