@@ -8,37 +8,38 @@
 PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(0), -89, -66, -20)
 PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 1, 1, 0, PP_ERROR_SOURCES(0), -6, -70, -24, -21, -31,
     -9)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 1, 0, PP_ERROR_SOURCES(1, 14), 208, 91, -94, 138,
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 1, 0, PP_ERROR_SOURCES(1, 16), 208, 91, -94, 138,
     196, -30, -73, -62, -90, -49, -104, -79, -68, -87, -114, -89, -64, -224, -485, 32, 45, 57, 46,
     -255, 15, 24, 47, 25, 29)
 PP_STEP_ERRORS("v100-sxm3", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 63, 55, 9, 8)
 PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 14, -11, -7, -5)
 PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -32, -39, 3, 103)
-PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(7), 7, -36)
-PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(7, 8), 28, 15, -3, -15, 7,
-    28, -40, -24)
-PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), -32, -54)
-PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9), -164, -99, -190,
+PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -11, 57)
+PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), 7, -36)
+PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9, 10), 28, 15, -3, -15,
+    7, 28, -40, -24)
+PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(11), -32, -54)
+PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(11), -164, -99, -190,
     -114, 17, 8)
-PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(10, 11, 12, 13), -25, -22, -24,
+PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(12, 13, 14, 15), -25, -22, -24,
     -15, -18, -25, -59, -44, 40, 78, -68, -60, -45, 16, -114, -85, -83, -64, -2, -35, -89, -87, -75,
     -12, -15, -94, -91, -77, -8, -8, -76, -67, -51, -18, -2, -74, -67, -48, 9, -137, -70, -65, -41,
     -304, 34, -64, -55, -29)
-PP_MEMORY_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(10, 12, 13), -59, -59, -59,
+PP_MEMORY_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(12, 14, 15), -59, -59, -59,
     -15, -15, -15, 92, 92, 58, 12, -67, 83, 83, 51, 1, -85, 76, 76, 43, -9, -96, 71, 71, 38, -15,
     -105, -6, -6, -43, -87, -150, -10, -10, -70, -115, -169, -7, -7, -87, -128, -186, -212, 14, -89,
     -117, -188)
-PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(10, 11), -33, -35, -43, 2, -10,
+PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(12, 13), -33, -35, -43, 2, -10,
     -19, -40, -8)
-PP_MEMORY_ERRORS("a100", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(10), 11, 11, 11, -12, -12,
+PP_MEMORY_ERRORS("a100", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(12), 11, 11, 11, -12, -12,
     -12)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(14, 15), -86, -48, -117, -384,
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -86, -48, -117, -384,
     -39, -401, -163, -126, -150, -243, -208, -9, -417, -189, -211, 4, -7, 2, -77, 11, -22, 36, -44,
     28, -52, 17, 12, 4, 30, -12, 11, 23, -195, -0, -28, -99, 41, -251, -7, -15, 9, 22, -325, -31,
     -105, 9, -9, -295, -83, -67, -166, -176, -65, -53, 19, 9, -90, -80, -58, 19, -84, -6, -53, -76,
     -82, 6, 26, -1, 18, -1, -29, 6, -141, -21, -171, -37, 61, 77, -17, -15, 60, -65, 13, -144, -134,
     -107, -89, -89, -25, -55, -34, -30)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(15, 81), -98, -54, 35, 17, -3,
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17, 85), -98, -54, 35, 17, -3,
     58, -39, 20, -117, 22, 43, -47, -43, -194, -2, -180, 38, 172, 29, 15, 186, 208, 45, -8, 35, -10,
     218, 28, 1, 38, 22, 4, -22, 5, -10, -37, 0, -32, -12, -188, 188, 3, 36, 173, -41, -37, -167,
     194, 194, 99, -107, 39, 117, -31, -22, 180, 56, 44, 57, 37, -5, -75, -125, 223, -116, -135, 29,
@@ -61,170 +62,171 @@ PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(15, 81), -
     235, 182, 24, -30, 175, -15, -189, 173, 210, 1, -123, 24, 6, -12, -123, -18, -49, -18, 44, 111,
     127, 175, 12, 154, 250, 183, 11, -37, 246, 203, 137, 170, -64, -106, 132, 156, -38, 10, 59, 26,
     4, 14, 146, -30, -31, -132, -6, 11, -126, 36, 134, -23, 97, 229, 60, 173, 13, -7, 201, -16, 111)
-PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(15), 33, 42, 42, -8)
-PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(15), 16, -72, -34, -76, -51,
+PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), 33, 42, 42, -8)
+PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(17), 16, -72, -34, -76, -51,
     31, -104, -98, -68, -45, -345, -21, -76, -95, -91, -58, -51, -74, -121, -27, -25, -97, -71, 10,
     33, 67, 21, 22)
-PP_STEP_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(15), -106)
-PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(15), 18)
-PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(15), -175, -183)
-PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(15), -11, -107)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 0, PP_ERROR_SOURCES(22, 23, 24, 57, 59, 60, 62, 63, 66,
-    68, 70), -71, -51, -29, -35, -51, -43, -28, -44, -43, 144, 135, 129, 122, 42, 40, 38, 37, 32,
+PP_STEP_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), -106)
+PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), 18)
+PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -175, -183)
+PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -11, -107)
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 63, 64, 66, 67, 70,
+    72, 74), -71, -51, -29, -35, -51, -43, -28, -44, -43, 144, 135, 129, 122, 42, 40, 38, 37, 32,
     29, 22, 24, -3, 97, 130, 115, 110, 100, 65, 60, 58, 53, 46, 26, 44, 33, 88, 100, 98, 92, 90, 44,
     47, 37, 42, 33, 26, 31, 5)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(22, 23, 24, 27, 28, 30, 31, 32, 33,
-    34, 35, 57, 58, 59, 61, 64, 67, 69, 71, 76, 77, 78, 79, 80), 26, -3, 92, 110, 52, 26, 39, 12,
+PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 31, 32, 34, 35, 36, 37,
+    38, 39, 61, 62, 63, 65, 68, 71, 73, 75, 80, 81, 82, 83, 84), 26, -3, 92, 110, 52, 26, 39, 12,
     52, 100, 123, 66, 39, 33, 53, 60, 100, 116, 60, 45, 50, 26, 58, 166, 33, 144, 149, 136, -21,
     138, -58, 150, -26, 180, 169, 164, 156, 156, 148, 72, 69, 66, 64, 54, 29, 15, 8, 3, -18, 385,
     385, 381, 364, 62, 57, 35, 35, 30, 15, 32, 40, 37, 21, -15, 9, 18, -3, -3, -11, -20, 41, 38,
     -37, -75, -2, 32, 40, 37, 21, -15, -18, -33, 66, 103, 88)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(22, 23, 24, 57, 62, 68), 30, -17,
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 66, 72), 30, -17,
     35, 3, 17, -29, 148, 134, 107)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(25, 26, 27), -68, 142, -66, 166,
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), -3)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27, 34, 35, 36, 37, 38, 39), -61,
+    -94, -140, -136, -143, -174, -134, 40, -252, -264, -298, -61, -21)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -60,
+    -109, -111, -100, -110, -189, -223, -190, -31, -39)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -89,
+    52, 101, 36, 100, -6, 67, -22, 51, 24, -136)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -68, 142, -66, 166,
     -61, -61, 167, -113)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(25, 26, 27), -129, 195, -127,
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -129, 195, -127,
     209, -119, 211)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(25, 26, 27), -218, 80, -519, 80,
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -218, 80, -519, 80,
     -214, 97)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(25, 26, 27), -218, 129, -501,
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -218, 129, -501,
     158, -210, 151)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(27, 30, 31, 32, 33, 34), 60, 36,
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 60, 36,
     -51, -44, 48, -62, 12, -80, -0, -13)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(27), -59)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(27, 30, 31, 32, 33), -188, -173,
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -59)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), -188, -173,
     -182, -220, -234)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(27, 30, 31, 32, 33, 34, 35, 73,
-    75), 24, 49, -6, -15, 23, -37, -6, -24, -37, -12, -216, -94, -91, -94, 127, 166, 210, -38, -38,
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38, 39, 77,
+    79), 24, 49, -6, -15, 23, -37, -6, -24, -37, -12, -216, -94, -91, -94, 127, 166, 210, -38, -38,
     12)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(27), -28)
-PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(27, 30, 31, 32, 33), 26, 42, 0,
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -28)
+PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), 26, 42, 0,
     -78, -53)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27), -321)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), -472)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(27), 35)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27, 30, 31, 65, 72), -173, -160,
+PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31), -321)
+PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -472)
+PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(31), 35)
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 69, 76), -173, -160,
     -166, -158, -126, -190, -122, -84, -124)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(28, 30, 31, 32, 33), 65, 21, -5,
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 65, 21, -5,
     253, -35)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(28), -47)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(28, 30, 31, 32, 33, 35), 175, -27,
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -47)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 175, -27,
     4, 6, -53, -65)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(28), 93)
-PP_STEP_ERRORS("gb300", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(30, 31, 32, 33, 34), 34, 33, 33,
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 93)
+PP_STEP_ERRORS("gb300", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38), 34, 33, 33,
     -14, -110)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(30, 31, 33), -64, -51, -128)
-PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(30, 31, 32, 33, 34, 35), -20, -38,
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -64, -51, -128)
+PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -20, -38,
     11, -62, 1, -89)
-PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(30, 31, 32, 33), -66, -60, -125,
+PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -66, -60, -125,
     -144)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34), -25, 42, -34,
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -25, 42, -34,
     -30, 50, -33, -84, -13, -80, -99, -13, -70)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34, 35), 52, 101,
-    36, 100, -6, 67, -22, 51, 24, -136)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33), -187, 95, -151,
+PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -187, 95, -151,
     -103, -160, -422, -191, -412)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34, 35), -94, -140,
-    -136, -143, -174, -134, 40, -252, -264, -298, -61, -21)
-PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34), -239, -236,
+PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -239, -236,
     -232, -231, -243)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34), -259, -290,
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -259, -290,
     -298, -297, -192)
-PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33), -259, -264, -268,
+PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -259, -264, -268,
     -461)
-PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34), -212, -242,
+PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -212, -242,
     -203, -225, -426)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34, 65, 72), -44,
+PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 69, 76), -44,
     -46, -17, -16, -49, 16, 14, 9, 1, -3, 20, 20, 18, 11, 7)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34), -117, -125,
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -117, -125,
     -154, -155, -98)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34, 35), -109,
-    -111, -100, -110, -189, -223, -190, -31, -39)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(30, 31, 32, 33), -110, -115, -147,
+PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -110, -115, -147,
     -145)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34, 35), -34, -44,
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -34, -44,
     -50, -75, -112, 724)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(30, 31, 32, 33, 34, 35, 65, 72),
+PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39, 69, 76),
     -22, -37, 29, -80, -419, -67, -511, -90, 4, 4, -28, -304, -95, -96, -99, -104, -118, -83, -85,
     -88, -98, -105)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(32), -271)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34), 28, -11)
-PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34), 28, 83)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35), 22, -34, 17, -29)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34), -21, 123)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35), 77, 38, 55, 34)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(34, 35), -10, -66, -6, -69)
-PP_STEP_ERRORS("h100", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 38), 237, 205, -43, -37,
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(36), -271)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38), 28, -11)
+PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), 28, 83)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 22, -34, 17, -29)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), -21, 123)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 77, 38, 55, 34)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(38, 39), -10, -66, -6, -69)
+PP_STEP_ERRORS("h100", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39, 42), 237, 205, -43, -37,
     -71, -77, -20, -49, -39)
-PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 1, 0, PP_ERROR_SOURCES(35), -118)
-PP_STEP_ERRORS("h100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(36, 37), -91, -68, -49, -100, -89,
+PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 1, 0, PP_ERROR_SOURCES(39), -118)
+PP_STEP_ERRORS("h100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(40, 41), -91, -68, -49, -100, -89,
     -69, -50, -47, -31, -122, -96, -72, -93, -62, -43, -115, -74, -51, -58, -117, -36, -50, -148,
     -147, -152, -35, -17, -6, -60, -47, -28, -26, -19)
-PP_STEP_ERRORS("h100", "fsdp", "bf16", 0, 0, 0, PP_ERROR_SOURCES(37), -243, -91, -93, -93, 12, 15,
+PP_STEP_ERRORS("h100", "fsdp", "bf16", 0, 0, 0, PP_ERROR_SOURCES(41), -243, -91, -93, -93, 12, 15,
     -1, -141, -11, 32, 24, 0, 6, -58, -18, 22, 34, -10, 8, 3, 17, 4, 17, -8, -21, -17, -21, -28,
     -35, -46, -15, -6, -17, -37, -97, 3, 5)
-PP_STEP_ERRORS("a100", "fsdp-pt1", "bf16", 0, 1, 0, PP_ERROR_SOURCES(39), -37)
-PP_STEP_ERRORS("a100", "fsdp", "bf16", 0, 0, 0, PP_ERROR_SOURCES(39), -280, -34, -9, -7, -0, 48, 37,
+PP_STEP_ERRORS("a100", "fsdp-pt1", "bf16", 0, 1, 0, PP_ERROR_SOURCES(43), -37)
+PP_STEP_ERRORS("a100", "fsdp", "bf16", 0, 0, 0, PP_ERROR_SOURCES(43), -280, -34, -9, -7, -0, 48, 37,
     28, 23, -67, 24, 13, 20, 18, 17, -11, -29, 10, 27, 21, -26, -25, -27, -17, -20, -10, 37, -17,
     -20, -30, -17, -17, -7, -17, 33, -8, -21, -22, -21, -16, -178, -227, -22, -22, 2, 24, 26, 3,
     -12, -6, 4, -0, -7, 2, -11, -13, -10, -14, -13)
-PP_STEP_ERRORS("a100-40", "fsdp-pt1", "bf16", 0, 1, 0, PP_ERROR_SOURCES(40), -83, -292, -18, -8, -9,
+PP_STEP_ERRORS("a100-40", "fsdp-pt1", "bf16", 0, 1, 0, PP_ERROR_SOURCES(44), -83, -292, -18, -8, -9,
     -7, 5, 8, -26, -15, 1, -21, -89, -73, -57, -51, -62, -47, -221, -28, -60, -51, -43, -45, -33,
     -24, -5, 23, -43, -37, -25, 0)
-PP_STEP_ERRORS("a100-40", "fsdp-pt1", "bf16", 0, 0, 0, PP_ERROR_SOURCES(40), -107, -105, -132, -134,
+PP_STEP_ERRORS("a100-40", "fsdp-pt1", "bf16", 0, 0, 0, PP_ERROR_SOURCES(44), -107, -105, -132, -134,
     -133, -4, -5, -4, -1, -1, -14, 31, 13, -46, -42, -22, -23, -3, 22, -12, -23, -23, -23, -14, -15,
     34, -5, -24, -27, -30, -17, -20, -19, 8, 29, 38, 38, 45, 47, -77, -36, 19, 33, 37, 27, 32)
-PP_STEP_ERRORS("h100", "torchtitan", "bf16", 0, 0, 0, PP_ERROR_SOURCES(41), -157, -25)
-PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 0, 0, PP_ERROR_SOURCES(41), -27, 41)
-PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 0, 0, PP_ERROR_SOURCES(41), -77, -134, -78, -311,
+PP_STEP_ERRORS("h100", "torchtitan", "bf16", 0, 0, 0, PP_ERROR_SOURCES(45), -157, -25)
+PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 0, 0, PP_ERROR_SOURCES(45), -27, 41)
+PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 0, 0, PP_ERROR_SOURCES(45), -77, -134, -78, -311,
     -340)
-PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 0, 0, PP_ERROR_SOURCES(41), 43, 53, 49, 51, 45)
-PP_STEP_ERRORS("h100", "torchtitan", "bf16", 0, 1, 0, PP_ERROR_SOURCES(41, 42), -182, -49, -88, -96,
+PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 0, 0, PP_ERROR_SOURCES(45), 43, 53, 49, 51, 45)
+PP_STEP_ERRORS("h100", "torchtitan", "bf16", 0, 1, 0, PP_ERROR_SOURCES(45, 46), -182, -49, -88, -96,
     -114, -152)
-PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 1, 0, PP_ERROR_SOURCES(41), -19, 60)
-PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(41, 42), -96, -55, -125, -77,
+PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 1, 0, PP_ERROR_SOURCES(45), -19, 60)
+PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45, 46), -96, -55, -125, -77,
     -59, -316, -376, -112, -171, -352, -417)
-PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(41), 63, -171, -118)
-PP_STEP_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(43), -81, -95)
-PP_MEMORY_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(43), 430, 419)
-PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(44, 45), -61, -58, -87, -102,
+PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45), 63, -171, -118)
+PP_STEP_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), -81, -95)
+PP_MEMORY_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), 430, 419)
+PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(48, 49), -61, -58, -87, -102,
     -70, -52)
-PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(44, 45), -52, -75, -88, -110,
+PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -52, -75, -88, -110,
     -172, -85, -87, -80, -76, -73, -77, -109, -118, -149, -195, -121, -120, -120, -119, -116, -78,
     -61, -90, -77, -90, -85, -87, -80, -76, -73)
-PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(47), -169, -156, -118)
-PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(47), -281, -169, -697, -771,
+PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -169, -156, -118)
+PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -281, -169, -697, -771,
     -232, -189)
-PP_STEP_ERRORS("h800", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(48, 50), -34, -33, -26, -19,
+PP_STEP_ERRORS("h800", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(52, 54), -34, -33, -26, -19,
     -8, -12, 8, -9, -19, -17, -17, -27, -23, -34, -47, -35, -47, -57, -47, -51, -44, -54, 27, -121)
-PP_STEP_ERRORS("a800", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(49), 47, 37, -12)
-PP_STEP_ERRORS("h800", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(49), 34, 22, -44)
-PP_MEMORY_ERRORS("h800", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(51), -84, -73, -61, -53, -44,
+PP_STEP_ERRORS("a800", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 47, 37, -12)
+PP_STEP_ERRORS("h800", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 34, 22, -44)
+PP_MEMORY_ERRORS("h800", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(55), -84, -73, -61, -53, -44,
     -51, -17, -8)
-PP_STEP_ERRORS("a100", "megatron-2023", "bf16", 0, 1, 0, PP_ERROR_SOURCES(52), 18, -180)
-PP_STEP_ERRORS("a100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(52), -370, -257, -137, -112)
-PP_STEP_ERRORS("v100-16", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(56), 34, 20, -25, 39,
+PP_STEP_ERRORS("a100", "megatron-2023", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), 18, -180)
+PP_STEP_ERRORS("a100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -370, -257, -137, -112)
+PP_STEP_ERRORS("v100-16", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 34, 20, -25, 39,
     -92, 12, -208, -54, -1, 30, 33, 20, 39)
-PP_MEMORY_ERRORS("v100-16", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(56), 71, 89, 26, 32,
+PP_MEMORY_ERRORS("v100-16", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 71, 89, 26, 32,
     100, 77, 122, 105, 58, 71, 71, 41, -131)
-PP_STEP_ERRORS("v100-16", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(56), 32, -75, -42, -51)
-PP_MEMORY_ERRORS("v100-16", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(56), 71, 56, -120, -325)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(57, 62, 68), 192, 144, 133)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(57, 59, 60, 62, 63, 66, 68, 70),
+PP_STEP_ERRORS("v100-16", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 32, -75, -42, -51)
+PP_MEMORY_ERRORS("v100-16", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 71, 56, -120, -325)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 192, 144, 133)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(61, 63, 64, 66, 67, 70, 72, 74),
     188, 186, 185, 186, 19, 110, 108, 104, 104, 101, 91, 85, 71, 56, 125, 124, 124, 111, 78, 72, 64,
     59, 62, 55, 52, 56, 74, 124, 120, 117, 116, 71, 59, 58, 47, 52, 39, 43, 30)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(57, 58, 59, 61, 64, 67, 69, 71),
+PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(61, 62, 63, 65, 68, 71, 73, 75),
     93, 93, 92, 94, 96, 95, 37, 43, 46, 45, 44, 87, 77, 77, 74, 72, 417, 419, 419, 417, 97, 90, 90,
     84, 81, 82, 51, 54, 56, 55, 37, 88, 88, 84, 78, 76, 72, 54, 51, 37, 48, 48, 51, 54, 56, 55, 37)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(65, 72), -31, -32)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(65, 72), -36, -11, -59, -27, -6,
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -31, -32)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(69, 76), -36, -11, -59, -27, -6,
     -24)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(65, 72), -122, -130)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(73, 75), -50, -54, -52, 72, 106,
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -122, -130)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(77, 79), -50, -54, -52, 72, 106,
     113, -25, -24, -10)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(74), 57, 51, 63)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(74), -39, -21, -11)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 0, 0, PP_ERROR_SOURCES(81), 16, 181, 174, -2, -73,
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(78), 57, 51, 63)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(78), -39, -21, -11)
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 0, 0, PP_ERROR_SOURCES(85), 16, 181, 174, -2, -73,
     58, -11, 30, -8, 150, 131, -2, -38, 0, -108, -10, 32, -105, -76, 18, 12, -60, 18, 37, 20, 21,
     -108, 58, -119, 81, -59, -41, -67, 123, 10, -19, -38, -34, 111, 14, 31, -14, 153, 144, -1, -34,
     -73, -83, 88, -74, -68, 4, 122, -9, -39, -18, 138, 19, 52, -11, -140, -45, -80, 152, 17, 86,

@@ -27,6 +27,8 @@ static const struct pp_search_recipe recipes[] = {
     {"llama3-70b",      "Megatron-Bridge 26.04.01",       "h100",   64,  4,  8,  1,  1,  5, 1, "interleaved", NULL, "megatron-bridge-26.04.01-007", 19.6923, 1664.0},
     {"llama3-70b",      "Megatron-Bridge 26.04.01",       "gb200",  64,  2,  4,  1,  1,  5, 1, "interleaved", NULL, "megatron-bridge-26.04.01-005", 8.82759, 3712.0},
     {"llama3-8b",       "NeMo 24.07",                     "h100",    8,  1,  1,  2,  1,  0, 1, "1f1b", NULL, "nemo-24.07-011", 10.89, 12036.0},
+    {"mixtral-8x7b",    "Megatron-Core 0.8",              "h100",   64,  1,  4,  1,  8,  8, 1, "interleaved", "mixtral-8x7b", "megatron-moe-readme-001", 3.10203, 5281.7},
+    {"mixtral-8x7b",    "NeMo 25.02",                     "b200",   64,  1,  1,  1,  8,  0, 2, "1f1b", NULL, "nemo-25.02-001", 1.05997, 15457.0},
     {"qwen3-235b-a22b", "Megatron-Bridge 25.11",          "h100",  256,  2,  8,  1, 32,  4, 1, "interleaved", NULL, "megatron-bridge-25.11-032", 20.8051, 1575.0},
     {"qwen3-235b-a22b", "Megatron-Bridge 26.08",          "gb200", 256,  1,  8,  1, 32,  3, 1, "interleaved", NULL, "megatron-bridge-26.08-010", 18.0044, 7280.0},
     {"qwen3-30b-a3b",   "Megatron-Bridge 25.11",          "h100",   16,  1,  2,  1,  8, 24, 2, "interleaved", NULL, "megatron-bridge-25.11-031", 24.8478, 5275.0},
