@@ -86,13 +86,27 @@ void pp_html(FILE *out, const char *format, ...)
 }
 #pragma GCC diagnostic pop
 
+void pp_html_flags(FILE *out, const char *text)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (const char *flag; (flag = strstr(text, "--")) != NULL;) {
+        const size_t length = 2 + strspn(flag + 2, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        pp_html(out, "%s<span class=\"flag\">%s</span>",
+                pp_arena_printf(arena, "%.*s", (int)(flag - text), text),
+                pp_arena_printf(arena, "%.*s", (int)length, flag));
+        text = flag + length;
+    }
+    pp_html(out, "%s", text);
+}
+
 void pp_html_words(FILE *out, const char *words)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     for (const char *text = pp_printable(arena, words); *text;) {
         const size_t plain = strcspn(text, "~");
-        pp_html(out, "%s", pp_arena_printf(arena, "%.*s", (int)plain, text));
+        pp_html_flags(out, pp_arena_printf(arena, "%.*s", (int)plain, text));
         text += plain;
         if (*text == '~')
             fputs("&#160;", out);

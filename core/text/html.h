@@ -7,7 +7,9 @@
  * escaped: markup and quotes. Control characters and bytes that are not UTF-8 become "\xe9". The
  * format itself is not escaped. Errors of the stream are sticky. */
 void pp_html(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3), nonnull(2)));
-/* Writes words of text reports: no line ends at "~", a blank. */
+/* Writes text in which no line ends within the name of an option. */
+void pp_html_flags(FILE *out, const char *text) __attribute__((nonnull));
+/* Writes words of text reports: no line ends at "~", a blank, or within the name of an option. */
 void pp_html_words(FILE *out, const char *words);
 /* Writes lines as they are, for <pre>. */
 void pp_html_lines(FILE *out, const char *lines);

@@ -224,9 +224,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
         result.wall_s = pp_clock_s() - answer->started_s;
         pp_report_json(&result, out);
     } else if (owner == PP_STDOUT_GANTT) {
-        const struct pp_plot_timeline gantt =
-            pp_plot_timeline_whole(config.is_unit ? "units" : NULL, result.program->granules);
-        PP_TRY(pp_gantt_print(result.trace, &gantt, terminal, out, err));
+        PP_TRY(pp_figure_gantt(arena, &result, terminal, out, err));
     } else if (owner == PP_STDOUT_EXPLAIN) {
         pp_explain_print(&result, out);
     } else if (owner == PP_STDOUT_REPORT) {

@@ -22,9 +22,15 @@ enum pp_status pp_figures_open(struct pp_arena *arena, const struct pp_wish *wis
 enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *figures,
                                const struct pp_result *results, int count, struct pp_error *err);
 
-/* Timelines of runs. Of one run: one step if steps do not overlap, else all; its heading is the
- * title, and `part` names the step. Of several, at most PP_PLOT_TIMELINE_PANELS: one step each on
- * one axis, with comparable unit costs; `is_apart`: each with its own costs. */
+/* Prints the timeline of one run in characters: --gantt. */
+enum pp_status pp_figure_gantt(struct pp_arena *arena, const struct pp_result *result,
+                               struct pp_terminal terminal, FILE *out, struct pp_error *err);
+
+/* What is drawn of a run alone: one steady step, or all that --steps asks for. */
+struct pp_plot_step pp_figure_step(struct pp_arena *arena, const struct pp_result *result);
+/* Timelines of runs. Of one run: its heading is the title, and `part` names the step. Of several,
+ * at most PP_PLOT_TIMELINE_PANELS: one step each on one axis, with comparable unit costs;
+ * `is_apart`: each with its own costs. */
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
                                             int count, bool is_apart,
                                             struct pp_plot_timeline_panel *panels);

@@ -17,13 +17,23 @@ static enum pp_status draw_timeline(struct pp_arena *arena, const struct pp_resu
                                     struct pp_error *err)
 {
     struct pp_plot_timeline_panel panels[PP_PLOT_TIMELINE_PANELS];
-    /* In the terminal each run has its own axis. */
+    /* In the terminal each run has its own axis, and one alone has no title. */
+    const bool is_text = target->format == PP_PLOT_TERMINAL;
     const struct pp_plot_timeline options =
-        pp_figure_timelines(arena, results, count, target->format == PP_PLOT_TERMINAL, panels);
+        pp_figure_timelines(arena, results, count, is_text, panels);
 
     if (count == 1)
-        return pp_plot_timeline(arena, panels->trace, &options, target, err);
+        panels->heading = is_text ? options.part : NULL;
     return pp_plot_timeline_panels(arena, panels, count, &options, target, err);
+}
+
+enum pp_status pp_figure_gantt(struct pp_arena *arena, const struct pp_result *result,
+                               struct pp_terminal terminal, FILE *out, struct pp_error *err)
+{
+    const struct pp_plot_target target = {
+        .format = PP_PLOT_TERMINAL, .terminal = terminal, .out = out};
+
+    return draw_timeline(arena, result, 1, &target, err);
 }
 
 static enum pp_status draw_memory(struct pp_arena *arena, const struct pp_result *results,

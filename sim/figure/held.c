@@ -50,24 +50,44 @@ static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_res
     return c;
 }
 
+/* Cuts a curve to a part of the time; what is held at its begin is kept. */
+static void cut(struct pp_held_curve *c, double from_s, double to_s)
+{
+    const struct pp_held_curve whole = *c;
+    double held = whole.held[0];
+    int i = 0;
+
+    for (; i < whole.count && whole.time_s[i] <= from_s; i++)
+        held = whole.held[i];
+    c->count = 0;
+    pp_held_add(c, 0, held);
+    for (; i < whole.count && whole.time_s[i] <= to_s; i++)
+        pp_held_add(c, whole.time_s[i] - from_s, whole.held[i]);
+}
+
 static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct pp_plot_held *held)
 {
     const struct pp_trace *trace = r->trace;
     const struct pp_memory_changes changes = pp_memory_changes(arena, r->program, r->costs);
     const struct pp_figure_events events = pp_figure_events(arena, r->program, trace);
+    const struct pp_plot_step step = pp_figure_step(arena, r);
+    const bool is_part = !isnan(step.to_s);
     struct pp_held_curve *curves = PP_ARRAY(arena, struct pp_held_curve, trace->ranks);
 
     for (int rank = 0, first = 0, next = 0; rank < trace->ranks; rank++, first = next) {
         while (next < events.count && trace->events[next].rank == rank)
             next++;
         curves[rank] = curve_of(arena, r, &changes, &events, rank, first, next);
+        if (is_part)
+            cut(&curves[rank], step.from_s, step.to_s);
     }
-    *held = (struct pp_plot_held){.quantity = "memory",
-                                  .is_bytes = true,
-                                  .ranks = trace->ranks,
-                                  .curves = curves,
-                                  .end_s = pp_figure_end_s(trace),
-                                  .capacity = r->config.cluster.device.memory_bytes};
+    *held =
+        (struct pp_plot_held){.quantity = "memory",
+                              .is_bytes = true,
+                              .ranks = trace->ranks,
+                              .curves = curves,
+                              .end_s = is_part ? step.to_s - step.from_s : pp_figure_end_s(trace),
+                              .capacity = r->config.cluster.device.memory_bytes};
 }
 
 enum pp_status pp_figure_held(struct pp_arena *arena, const struct pp_result *r,

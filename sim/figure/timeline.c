@@ -24,21 +24,26 @@ static const char *heading(struct pp_arena *arena, const struct pp_result *r, en
         r->trace->steps > 1 ? " a step" : "", 100 * r->metrics.bubble_frac);
 }
 
-/* Panel of one step, as long as the printed one. */
-static struct pp_plot_timeline_panel panel_of(struct pp_arena *arena, const struct pp_result *r,
-                                              enum pp_scale scale)
+struct pp_plot_step pp_figure_step(struct pp_arena *arena, const struct pp_result *r)
 {
-    const struct pp_plot_step step = pp_plot_one_step(arena, r->trace, r->metrics.iteration_s);
-    struct pp_plot_timeline_panel panel = {.trace = step.trace,
+    if (r->trace->steps > 1 && !(r->config.origin.chosen & PP_CHOSE_STEPS))
+        return (struct pp_plot_step){.trace = r->trace, .from_s = NAN, .to_s = NAN};
+    return pp_plot_one_step(arena, r->trace, r->metrics.iteration_s);
+}
+
+static struct pp_plot_timeline_panel panel_of(struct pp_arena *arena, const struct pp_result *r,
+                                              const struct pp_plot_step *step, enum pp_scale scale)
+{
+    struct pp_plot_timeline_panel panel = {.trace = step->trace,
                                            .heading = heading(arena, r, scale),
                                            .divisor = pp_scale_divisor(r, scale)};
 
-    if (!isnan(step.to_s)) {
-        panel.from_s = step.from_s;
-        panel.to_s = step.to_s;
+    if (!isnan(step->to_s)) {
+        panel.from_s = step->from_s;
+        panel.to_s = step->to_s;
     }
-    if (step.note)
-        panel.heading = pp_arena_printf(arena, "%s, %s", panel.heading, step.note);
+    if (step->note)
+        panel.heading = pp_arena_printf(arena, "%s, %s", panel.heading, step->note);
     return panel;
 }
 
@@ -46,24 +51,22 @@ struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct
                                             int count, bool is_apart,
                                             struct pp_plot_timeline_panel *panels)
 {
-    const struct pp_result *rows[PP_PLOT_TIMELINE_PANELS];
+    const struct pp_result *rows[PP_PLOT_TIMELINE_PANELS] = {0};
     struct pp_plot_timeline options = pp_plot_timeline_whole(
         results->config.is_unit ? "units" : NULL, results->program->granules);
 
-    if (count > 1) {
-        for (int i = 0; i < count; i++)
-            rows[i] = &results[i];
-        const enum pp_scale scale = is_apart ? PP_SCALE_GIVEN : pp_scale_of(rows, count);
-        options.axis = AXES[scale];
-        for (int i = 0; i < count; i++)
-            panels[i] = panel_of(arena, &results[i], scale);
-        return options;
+    for (int i = 0; i < count; i++)
+        rows[i] = &results[i];
+    const enum pp_scale scale = count == 1 || is_apart ? PP_SCALE_GIVEN : pp_scale_of(rows, count);
+    for (int i = 0; i < count; i++) {
+        const struct pp_plot_step step =
+            count == 1 ? pp_figure_step(arena, results)
+                       : pp_plot_one_step(arena, rows[i]->trace, rows[i]->metrics.iteration_s);
+        panels[i] = panel_of(arena, rows[i], &step, scale);
+        options.part = step.note;
     }
-    const struct pp_plot_step step = pp_plot_step(arena, results->trace);
-    options.title = heading(arena, results, PP_SCALE_GIVEN);
-    options.part = step.note;
-    options.from_s = step.from_s;
-    options.to_s = step.to_s;
-    panels[0] = (struct pp_plot_timeline_panel){.trace = step.trace, .heading = options.title};
+    if (count > 1)
+        options.axis = AXES[scale];
+    options.title = count == 1 ? panels->heading : NULL;
     return options;
 }

@@ -159,7 +159,8 @@ void pp_page_facts(const struct pp_page *page, int indent, void (*print)(const v
             fputs(is_open ? "</dd>\n<dt>" : "<dt>", page->out);
             pp_html(page->out, "%s</dt><dd>", trimmed(line, label, name));
         }
-        pp_html(page->out, "%s%s", is_next ? " " : "", line + label);
+        fputs(is_next ? " " : "", page->out);
+        pp_html_flags(page->out, line + label);
         is_open = true;
     }
     fputs(is_open ? "</dd>\n</dl>\n" : "</dl>\n", page->out);
@@ -168,7 +169,9 @@ void pp_page_facts(const struct pp_page *page, int indent, void (*print)(const v
 
 void pp_page_command(const struct pp_page *page)
 {
-    pp_html(page->out, "<h3>The command</h3>\n<pre>%s</pre>\n", page->command);
+    fputs("<h3>The command</h3>\n<pre>", page->out);
+    pp_html_flags(page->out, page->command);
+    fputs("</pre>\n", page->out);
 }
 
 /* ---- parts of the time ----------------------------------------------------------------------- */

@@ -162,8 +162,6 @@ static enum pp_status write_timelines(struct pp_arena *arena, const struct pp_pa
     const struct pp_plot_timeline options =
         pp_figure_timelines(arena, results, count, false, panels);
 
-    if (count == 1 && options.part)
-        panels->heading = pp_arena_printf(arena, "%s, %s", options.title, options.part);
     pp_page_heading(page, "timeline", "Who computes what when");
     return pp_html_timelines(arena, panels, count, &options, page->out, err);
 }
@@ -192,8 +190,11 @@ static void write_advice(struct pp_arena *arena, const struct pp_result *r,
     fputs("<p><strong>Note.</strong> ", out);
     pp_html_words(out, advice.text);
     fputs("</p>\n", out);
-    if (advice.command)
-        pp_html(out, "<pre>%s</pre>\n", pp_command_text(arena, advice.command));
+    if (advice.command) {
+        fputs("<pre>", out);
+        pp_html_flags(out, pp_command_text(arena, advice.command));
+        fputs("</pre>\n", out);
+    }
 }
 
 enum { COLUMNS = 78 };

@@ -5,11 +5,11 @@ $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.ht
 > <html lang="en">
 > <head>
 > </html>
-$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - | sed 's/--html -</--html page.html</' | cmp - page.html && echo the same but for the command
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - | sed 's|--html</span> -<|--html</span> page.html<|' | cmp - page.html && echo the same but for the command
 > the same but for the command
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - | grep -A 1 'The command'
 > <h3>The command</h3>
-> <pre>pipesim --schedule 1f1b --micro-batches 2 --pp 2 --unit F=1,B=2 --html -</pre>
+> <pre>pipesim <span class="flag">--schedule</span> 1f1b <span class="flag">--micro-batches</span> 2 <span class="flag">--pp</span> 2 <span class="flag">--unit</span> F=1,B=2 <span class="flag">--html</span> -</pre>
 $ pipesim --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1,B=2 --html - | grep '<h[123]'
 > <h1>2 schedules, 2 ranks, 2 micro-batches</h1>
 > <h2 id="schedules">Schedules</h2>

@@ -75,6 +75,8 @@ $ cd $TMPDIR; pipesim --schedule interleaved --pp 2 --micro-batches 2 --unit F=1
 > set label 'chunk 2' at screen 0.4191,0.0897 left
 $ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 3 --step-barrier off --plot a.gp >report; grep 'nohead' a.gp
 > set arrow from 9, graph 0 to 9, graph 1 nohead front lc rgb '#000000' lw 0.6
+> set arrow from 18, graph 0 to 18, graph 1 nohead front lc rgb '#000000' lw 0.6
+> set arrow from 27, graph 0 to 27, graph 1 nohead front lc rgb '#000000' lw 0.6
 # Several schedules above each other, on one axis.
 $ cd $TMPDIR; pipesim --schedule 1f1b,chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp >report; grep -E 'bubble|xrange|multiplot|nohead' a.gp
 > set xrange [0:21]
@@ -224,10 +226,9 @@ $ cd $TMPDIR; pipesim plot t.csv --time-unit units --step all -o t.gp; grep -E "
 > set xrange [0:10]
 > set label 't.csv' at screen 0.5000,0.8996 center
 $ cd $TMPDIR; pipesim --schedule pipedream --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 5 --step-barrier off --trace t.csv --plot t.gp >report; grep -E "^set (label 'pipedream|xrange|xtics)" t.gp; pipesim plot t.csv --time-unit units -o t.gp; grep -E "^set (label 't.csv|xrange|xtics)" t.gp
-> set xrange [0:9]
-> set xtics 0,1 out
-> set label 'pipedream: 6 units a step, bubble 6.2 %, while step 3 of 5 runs' at screen 0.5000,0.8996 center
-> set xtics ("12" 0, "13" 1, "14" 2, "15" 3, "16" 4, "17" 5, "18" 6, "19" 7, "20" 8, "21" 9) out
+> set xrange [0:33]
+> set xtics 0,5 out
+> set label 'pipedream: 6 units a step, bubble 6.2 %' at screen 0.5000,0.8996 center
 > set xrange [0:9]
 > set xtics 0,1 out
 > set label 't.csv, while step 3 of 5 runs' at screen 0.5000,0.8996 center
@@ -241,6 +242,19 @@ $ cd $TMPDIR; pipesim --schedule 1f1b,gpipe --pp 2 --micro-batches 2 --unit F=1,
 > set xtics 0,1 out
 > set label '1f1b: 9 units a step, bubble 33.3 %, step 2 of 3' at screen 0.0437,0.9222 left
 > set label 'gpipe: 9 units a step, bubble 33.3 %, step 2 of 3' at screen 0.0437,0.5575 left
+# Of a run alone one steady step, from 0 on; all steps that --steps asks for. Memory is that of the same time.
+$ cd $TMPDIR; for steps in '' '--steps 4'; do pipesim --schedule zbv --model llama3-8b --gpus 8 --tp 2 --pp 4 --gbs 16 --engine dag --no-alternatives $steps --plot t.gp >report; grep -o 'iteration  *[0-9.]* s' report; grep -E "^set (label 'zbv|xrange)" t.gp; pipesim --schedule zbv --model llama3-8b --gpus 8 --tp 2 --pp 4 --gbs 16 --engine dag $steps --plot m.gp --plot-kind memory-time >report; grep "^set xrange" m.gp; done
+> iteration       2.29 s
+> set xrange [0:2.285748]
+> set label 'zbv: 2.29 s a step, bubble 17.0 %, step 3 of 4' at screen 0.5000,0.9340 center
+> set xrange [0:2.28575]
+> iteration       2.29 s
+> set xrange [0:9.14299]
+> set label 'zbv: 2.29 s a step, bubble 17.0 %' at screen 0.5000,0.9340 center
+> set xrange [0:9.14299]
+$ pipesim --schedule zbv --model llama3-8b --gpus 8 --tp 2 --pp 4 --gbs 16 --engine dag --gantt | head -2
+> step 3 of 4
+> from 4.57 s to 6.86 s
 $ cd $TMPDIR; pipesim plot t.csv --step x
 ! pipesim: error: --step: "x" is not a whole number; a number from 1 on, or all
 = 2
