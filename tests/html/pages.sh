@@ -112,7 +112,7 @@ one --schedule "./$name.csv" --unit F=1,B=2
 # The command on the page makes the page.
 "$pipesim" --schedule "./$hostile" --unit F=1,B=2 --title "it's" --plot x.gp --html page.html >/dev/null
 cp page.html first.html
-command=$(python3 -c 'import sys, xml.etree.ElementTree as e; print([p.text for p in e.parse(sys.argv[1]).iter("pre")][-1])' first.html)
+command=$(python3 -c 'import sys, xml.etree.ElementTree as e; print(["".join(p.itertext()) for p in e.parse(sys.argv[1]).iter("pre")][-1])' first.html)
 PATH=$(dirname "$pipesim"):$PATH bash -c "$command" >/dev/null && cmp page.html first.html
 result $? "$command"
 
