@@ -68,8 +68,7 @@ const struct pp_preset pp_presets[] = {
               "2048", "--recompute", "full")},
     {"mixtral-8x7b", "interleaved 1F1B, Mixtral 8x7B with experts on 8 of 64 H100",
      "NVIDIA Megatron-Core v0.8, README of mixture of experts: dropless, all-to-all. Published: "
-     "438 "
-     "TFLOP/s/GPU, so 3.10 s a step",
+     "438 TFLOP/s/GPU, so 3.10 s a step",
      PP_NAMES("--schedule", "interleaved", "--model", "mixtral-8x7b", "--cluster", "h100", "--gpus",
               "64", "--pp", "4", "--tp", "1", "--ep", "8", "--vp", "8", "--mbs", "1", "--gbs",
               "256", "--seq", "4096", "--zero", "1", "--recompute", "none", "--framework",

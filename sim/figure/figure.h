@@ -26,7 +26,7 @@ enum pp_status pp_figures_draw(struct pp_arena *arena, const struct pp_figures *
 enum pp_status pp_figure_gantt(struct pp_arena *arena, const struct pp_result *result,
                                struct pp_terminal terminal, FILE *out, struct pp_error *err);
 
-/* What is drawn of a run alone: one steady step, or all that --steps asks for. */
+/* The part of a run alone that is drawn: one steady step, or all that --steps asks for. */
 struct pp_plot_step pp_figure_step(struct pp_arena *arena, const struct pp_result *result);
 /* Timelines of runs. Of one run: its heading is the title, and `part` names the step. Of several,
  * at most PP_PLOT_TIMELINE_PANELS: one step each on one axis, with comparable unit costs;
