@@ -348,7 +348,10 @@ static void explain_block(const struct pp_cost_inputs *in, enum pp_layer_kind ki
                           const char *name, FILE *out)
 {
     explain_kernels(in, kind, name, out);
-    pp_analytic_explain_saved(in, kind, name, out);
+    fprintf(out, "  %s saves %s a micro-batch:", name,
+            TEXT(pp_analytic_saved_bytes(in, kind), PP_UNIT_BYTES));
+    pp_analytic_explain_classes(in, kind, out);
+    fputc('\n', out);
 }
 
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)

@@ -213,8 +213,8 @@ double pp_analytic_values_bytes(const struct pp_cost_inputs *in, const struct pp
 double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
                                        const struct pp_saved_sizes *sizes);
 /* Prints the bytes of each class that a block saves, for --explain. */
-void pp_analytic_explain_saved(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                               const char *name, FILE *out);
+void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                 FILE *out);
 
 /* ---- saved.c, roofline.c --------------------------------------------------------------------- */
 

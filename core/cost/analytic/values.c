@@ -159,16 +159,14 @@ double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
 
 /* ---- --explain ------------------------------------------------------------------------------- */
 
-void pp_analytic_explain_saved(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                               const char *name, FILE *out)
+void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                                 FILE *out)
 {
     const struct pp_saved_sizes z = pp_analytic_sizes(in, kind);
     const struct values v = values_of(in, &z, 0);
     char text[PP_UNITS_TEXT_BYTES];
     const char *comma = "";
 
-    fprintf(out, "  %s saves %s a micro-batch:", name,
-            pp_units_print(pp_analytic_saved_bytes(in, kind), PP_UNIT_BYTES, text));
     for (int class = 0; class < PP_SAVED_CLASSES; class ++) {
         const double bytes = class_bytes(in, &z, &v, class);
         if (bytes == 0)
@@ -177,5 +175,4 @@ void pp_analytic_explain_saved(const struct pp_cost_inputs *in, enum pp_layer_ki
                 pp_units_print(bytes, PP_UNIT_BYTES, text), 8 * width_of(in, &z, class));
         comma = ",";
     }
-    fputc('\n', out);
 }
