@@ -23,17 +23,17 @@ struct line {            /* a channel */
 /* A collective, or a BAR of all ranks. */
 struct meeting {
     int64_t latest, end; /* latest member that is ready; end, UNKNOWN at first */
-    int32_t missing;
+    int32_t missing, step;
 };
 /* Instruction queued on a reduce stream until the one before it is over. */
 struct queued {
     struct queued *next;
     int64_t post;
-    int32_t at;
+    int32_t at, step;
 };
-struct seat {          /* a rank */
-    int32_t next, end; /* instructions */
-    int rank, passed;  /* BARs passed */
+struct seat {               /* a rank */
+    int32_t next, end;      /* instructions */
+    int rank, step, passed; /* BARs passed, of all steps */
     int64_t clock;
     int64_t begun, lasted; /* start and duration of its last compute op */
     int64_t copied[PP_COPY_STREAMS];
@@ -48,13 +48,15 @@ struct play {
     const struct pp_program *p;
     const struct pp_costs *costs;
     const struct pp_eval_options *options;
-    struct transfer *transfers;
-    int32_t *line_of; /* [message] */
+    int steps;
+    int64_t *step_end_ps;       /* [step]: the latest end so far */
+    struct transfer *transfers; /* by channel, step and message */
+    int32_t *line_of;           /* [message] */
     struct line *lines;
-    struct meeting *meetings, *barriers;
-    int barrier_count;
+    struct meeting *meetings, *barriers; /* [step][collective or BAR] */
+    int barrier_count;                   /* of a step */
     struct seat *seats;
-    int64_t *own; /* [instruction]: end of a rank's own work, concurrent with its compute */
+    int64_t *own; /* [step][instruction]: end of a rank's own work, concurrent with its compute */
     /* Ranks that can continue, and ranks whose reduce stream can. Each has a rank at most once. */
     uint16_t *ready, *turning;
     int ready_count, turning_count;
@@ -70,6 +72,12 @@ static int64_t after(struct play *play, int64_t start, int64_t ps)
 {
     play->sum_ps += (double)ps;
     return play->sum_ps < (double)LIMIT_PS ? start + ps : start;
+}
+/* Notes that something of a step ends. */
+static int64_t ends(struct play *play, int step, int64_t end)
+{
+    play->step_end_ps[step] = later(play->step_end_ps[step], end);
+    return end;
 }
 /* Wakes the rank if it waits for `end`, which is known now. */
 static void wake(struct play *play, int rank, const int64_t *end)
@@ -94,6 +102,12 @@ static void turn(struct play *play, struct seat *seat)
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
+
+/* Returns the place of the first transfer of a channel in a step. */
+static int32_t place_of(const struct play *play, const struct pp_channel *channel, int step)
+{
+    return play->steps * channel->first + step * channel->count;
+}
 
 /* Returns the time at which a transfer can start; UNKNOWN if that is not known yet. */
 static int64_t start_of(const struct play *play, const struct line *line, int32_t first)
@@ -121,22 +135,31 @@ static void advance(struct play *play, int32_t number)
 {
     struct line *line = &play->lines[number];
     const struct pp_channel *channel = &play->p->channels[number];
+    const int32_t first = place_of(play, channel, 0);
 
     while (line->next < line->end) {
-        const int64_t start = start_of(play, line, channel->first);
+        const int64_t start = start_of(play, line, first);
         if (start < 0)
             return;
+        const int step = (line->next - first) / channel->count;
         struct transfer *t = &play->transfers[line->next++];
-        t->end = line->busy_until = after(play, start, t->ps);
+        t->end = line->busy_until = ends(play, step, after(play, start, t->ps));
         wake(play, channel->source, &t->end);
         wake(play, channel->dest, &t->end);
     }
 }
 
+static struct transfer *transfer_of(const struct play *play, int32_t message, int step)
+{
+    const struct pp_channel *channel = &play->p->channels[play->line_of[message]];
+
+    return &play->transfers[place_of(play, channel, step) + message - channel->first];
+}
+
 static void play_channel(struct play *play, struct seat *seat, int i)
 {
     const struct pp_program *p = play->p;
-    struct transfer *t = &play->transfers[p->arg[i]];
+    struct transfer *t = transfer_of(play, p->arg[i], seat->step);
     const int32_t number = play->line_of[p->arg[i]];
     struct line *line = &play->lines[number];
 
@@ -163,7 +186,7 @@ static void meet(struct play *play, const struct pp_collective *c, struct meetin
     const struct pp_group *group = &p->groups[c->group];
     const struct pp_op op = pp_collective_op(c);
 
-    m->end = after(play, m->latest, pp_costs_op(play->costs, &op, NULL).ps);
+    m->end = ends(play, m->step, after(play, m->latest, pp_costs_op(play->costs, &op, NULL).ps));
     for (int k = 0; k < group->count; k++) {
         struct seat *member = &play->seats[p->members[group->first + k]];
         wake(play, member->rank, &m->end);
@@ -172,20 +195,31 @@ static void meet(struct play *play, const struct pp_collective *c, struct meetin
     }
 }
 
-/* Starts instruction i, whose predecessors on the stream are over. */
-static void take_turn(struct play *play, struct seat *seat, int64_t post, int32_t i)
+static int64_t *own_of(const struct play *play, int step, int i)
+{
+    return &play->own[(size_t)step * (size_t)pp_program_size(play->p) + (size_t)i];
+}
+
+static struct meeting *meeting_of(const struct play *play, int step, int32_t collective)
+{
+    return &play->meetings[step * play->p->collective_count + collective];
+}
+
+/* Starts instruction i of a step, whose predecessors on the stream are over. */
+static void take_turn(struct play *play, struct seat *seat, int64_t post, int step, int32_t i)
 {
     const struct pp_program *p = play->p;
     const int64_t ready = seat->reduced ? later(post, *seat->reduced) : post;
 
     if (p->arg[i] < 0) { /* inside the rank: A2A */
         const struct pp_op op = pp_program_op(p, i);
-        play->own[i] = after(play, ready, pp_costs_op(play->costs, &op, NULL).ps);
-        seat->reduced = &play->own[i];
-        wake(play, seat->rank, &play->own[i]);
+        int64_t *own = own_of(play, step, i);
+        *own = ends(play, step, after(play, ready, pp_costs_op(play->costs, &op, NULL).ps));
+        seat->reduced = own;
+        wake(play, seat->rank, own);
         return;
     }
-    struct meeting *m = &play->meetings[p->arg[i]];
+    struct meeting *m = meeting_of(play, step, p->arg[i]);
     seat->reduced = &m->end;
     m->latest = later(m->latest, ready);
     if (--m->missing == 0)
@@ -200,7 +234,7 @@ static void play_turns(struct play *play, struct seat *seat)
         seat->first = q->next;
         if (!seat->first)
             seat->last = &seat->first;
-        take_turn(play, seat, q->post, q->at);
+        take_turn(play, seat, q->post, q->step, q->at);
     }
     seat->is_turning = false;
 }
@@ -213,13 +247,13 @@ static void play_reduce(struct play *play, struct seat *seat, int i)
                              ? seat->begun + pp_costs_share_ps(seat->lasted, numerator, denominator)
                              : seat->clock;
 
-    play->own[i] = UNKNOWN;
+    *own_of(play, seat->step, i) = UNKNOWN;
     if (!seat->first && (!seat->reduced || *seat->reduced >= 0)) {
-        take_turn(play, seat, post, i);
+        take_turn(play, seat, post, seat->step, i);
         return;
     }
     struct queued *q = PP_NEW(play->arena, struct queued);
-    *q = (struct queued){.post = post, .at = i};
+    *q = (struct queued){.post = post, .at = i, .step = seat->step};
     *seat->last = q;
     seat->last = &q->next;
 }
@@ -234,7 +268,7 @@ static void play_compute(struct play *play, struct seat *seat, int i)
     seat->next += is_fused;
     seat->begun = seat->clock;
     seat->lasted = pp_program_ps(p, play->costs, i, is_fused);
-    seat->clock = after(play, seat->clock, seat->lasted);
+    seat->clock = ends(play, seat->step, after(play, seat->clock, seat->lasted));
 }
 
 static void play_copy(struct play *play, struct seat *seat, int i)
@@ -242,18 +276,19 @@ static void play_copy(struct play *play, struct seat *seat, int i)
     const struct pp_op op = pp_program_op(play->p, i);
     int64_t *last = &seat->copied[pp_move_is_up(op.purpose)];
 
-    play->own[i] = *last =
-        after(play, later(seat->clock, *last), pp_costs_op(play->costs, &op, NULL).ps);
+    *last = after(play, later(seat->clock, *last), pp_costs_op(play->costs, &op, NULL).ps);
+    *own_of(play, seat->step, i) = ends(play, seat->step, *last);
 }
 
-static const int64_t *end_of(const struct play *play, int i)
+static const int64_t *end_of(const struct play *play, int step, int i)
 {
     const int stream = pp_op_kinds[play->p->kind[i]].stream;
     const int32_t arg = play->p->arg[i];
 
     if (stream == PP_STREAM_CHANNEL)
-        return &play->transfers[arg].end;
-    return stream == PP_STREAM_REDUCE && arg >= 0 ? &play->meetings[arg].end : &play->own[i];
+        return &transfer_of(play, arg, step)->end;
+    return stream == PP_STREAM_REDUCE && arg >= 0 ? &meeting_of(play, step, arg)->end
+                                                  : own_of(play, step, i);
 }
 
 /* Returns the end of the rank's next barrier; never for a rank with more BARs than the first. */
@@ -261,12 +296,12 @@ static const int64_t *end_of_barrier(struct play *play, struct seat *seat)
 {
     static const int64_t never = UNKNOWN;
 
-    if (seat->passed == play->barrier_count)
+    if (seat->passed == play->steps * play->barrier_count)
         return &never;
     struct meeting *m = &play->barriers[seat->passed++];
     m->latest = later(m->latest, seat->clock);
     if (--m->missing == 0)
-        m->end = m->latest;
+        m->end = ends(play, m->step, m->latest);
     for (int r = 0; m->missing == 0 && r < play->p->ranks; r++)
         wake(play, r, &m->end);
     return &m->end;
@@ -277,7 +312,7 @@ static void play_control(struct play *play, struct seat *seat, int i)
     const struct pp_program *p = play->p;
     const int64_t *end = p->kind[i] == PP_BAR ? end_of_barrier(play, seat)
                          : p->kind[i] == PP_WAIT && p->arg[i] >= 0
-                             ? end_of(play, p->begin[seat->rank] + p->arg[i])
+                             ? end_of(play, seat->step, p->begin[seat->rank] + p->arg[i])
                              : NULL;
 
     if (end && *end < 0)
@@ -292,9 +327,17 @@ static void (*const play_stream[])(struct play *play, struct seat *seat, int i) 
     [PP_STREAM_CONTROL] = play_control,
 };
 
+/* A rank continues with the next step once nothing holds it in this one. */
 static void play_rank(struct play *play, struct seat *seat)
 {
-    while (seat->next < seat->end && !seat->awaited) {
+    while (!seat->awaited) {
+        if (seat->next == seat->end) {
+            if (seat->step + 1 == play->steps)
+                return;
+            seat->step++;
+            seat->next = play->p->begin[seat->rank];
+            continue;
+        }
         const int i = seat->next++;
         play_stream[pp_op_kinds[play->p->kind[i]].stream](play, seat, i);
     }
@@ -302,27 +345,39 @@ static void play_rank(struct play *play, struct seat *seat)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static struct meeting *make_meetings(struct pp_arena *arena, int count, int members)
+static struct meeting *make_meetings(const struct play *play, int count)
 {
-    struct meeting *meetings = PP_ARRAY(arena, struct meeting, count);
+    struct meeting *meetings = PP_ARRAY(play->arena, struct meeting, (size_t)play->steps * count);
 
-    for (int k = 0; k < count; k++)
-        meetings[k] = (struct meeting){.end = UNKNOWN, .missing = members};
+    for (int k = 0; k < play->steps * count; k++)
+        meetings[k] =
+            (struct meeting){.end = UNKNOWN, .missing = play->p->ranks, .step = k / count};
     return meetings;
+}
+
+static void make_collectives(struct play *play)
+{
+    const struct pp_program *p = play->p;
+
+    play->meetings = make_meetings(play, p->collective_count);
+    for (int k = 0; k < play->steps * p->collective_count; k++)
+        play->meetings[k].missing = p->groups[p->collectives[k % p->collective_count].group].count;
 }
 
 static void make_lines(struct play *play)
 {
     const struct pp_program *p = play->p;
-    const size_t messages = (size_t)p->message_count;
+    const size_t messages = (size_t)p->message_count,
+                 bytes = sizeof(struct transfer) * messages * (size_t)play->steps;
 
-    play->transfers = pp_arena_alloc_raw(play->arena, sizeof(struct transfer) * messages);
-    memset(play->transfers, 0xff, sizeof(struct transfer) * messages);
+    play->transfers = pp_arena_alloc_raw(play->arena, bytes);
+    memset(play->transfers, 0xff, bytes);
     play->line_of = pp_arena_alloc_raw(play->arena, sizeof(int32_t) * messages);
     play->lines = PP_ARRAY(play->arena, struct line, p->channel_count);
     for (int c = 0; c < p->channel_count; c++) {
         const int32_t first = p->channels[c].first, end = first + p->channels[c].count;
-        play->lines[c] = (struct line){.next = first, .end = end, .stage = -1};
+        play->lines[c] =
+            (struct line){.next = play->steps * first, .end = play->steps * end, .stage = -1};
         for (int32_t m = first; m < end; m++)
             play->line_of[m] = c;
     }
@@ -346,49 +401,56 @@ static void make_seats(struct play *play)
         play->barrier_count += p->kind[i] == PP_BAR;
 }
 
-/* Returns the latest end of all, once every rank has reached its own; UNKNOWN if one has not. */
-static int64_t latest_end(const struct play *play)
+/* Is true once every rank has reached its end, and every transfer. */
+static bool is_over(const struct play *play)
 {
     const struct pp_program *p = play->p;
-    int64_t latest = 0;
 
     for (int r = 0; r < p->ranks; r++) {
         const struct seat *seat = &play->seats[r];
-        if (seat->awaited || seat->first || seat->passed != play->barrier_count ||
+        if (seat->awaited || seat->first || seat->passed != play->steps * play->barrier_count ||
             (seat->reduced && *seat->reduced < 0))
-            return UNKNOWN;
-        latest = later(latest, later(seat->clock, seat->reduced ? *seat->reduced : 0));
-        for (int k = 0; k < PP_COPY_STREAMS; k++)
-            latest = later(latest, seat->copied[k]);
+            return false;
     }
     for (int c = 0; c < p->channel_count; c++)
         if (play->lines[c].next < play->lines[c].end)
-            return UNKNOWN;
-    for (int m = 0; m < p->message_count; m++)
-        latest = later(latest, play->transfers[m].end);
-    return latest;
+            return false;
+    return true;
+}
+
+/* Is true for programs and options that are played here. */
+static bool is_played(const struct pp_program *p, const struct pp_eval_options *o)
+{
+    enum { MOST = 1 << 28 }; /* instructions of all steps */
+    const int steps = o->steps > 1 ? o->steps : 1;
+
+    return p->level == PP_LEVEL_LOWERED && !o->nic_fifo && !o->ring_flows &&
+           (steps == 1 || o->is_barrier_free) && pp_program_size(p) <= MOST / steps;
 }
 
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
-                 const struct pp_eval_options *options, int64_t *makespan_ps)
+                 const struct pp_eval_options *options, int64_t step_end_ps[])
 {
-    if (program->level != PP_LEVEL_LOWERED || options->steps > 1 || options->nic_fifo ||
-        options->ring_flows)
+    if (!is_played(program, options))
         return false;
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct play play = {.arena = arena, .p = program, .costs = costs, .options = options};
+    struct play play = {.arena = arena,
+                        .p = program,
+                        .costs = costs,
+                        .options = options,
+                        .steps = options->steps > 1 ? options->steps : 1,
+                        .step_end_ps = step_end_ps};
+    memset(step_end_ps, 0, sizeof(*step_end_ps) * (size_t)play.steps);
     make_lines(&play);
     make_seats(&play);
-    play.meetings = make_meetings(arena, program->collective_count, 0);
-    for (int c = 0; c < program->collective_count; c++)
-        play.meetings[c].missing = program->groups[program->collectives[c].group].count;
-    play.barriers = make_meetings(arena, play.barrier_count, program->ranks);
-    play.own = pp_arena_alloc_raw(arena, sizeof(int64_t) * (size_t)pp_program_size(program));
+    make_collectives(&play);
+    play.barriers = make_meetings(&play, play.barrier_count);
+    play.own = pp_arena_alloc_raw(arena, sizeof(int64_t) * (size_t)pp_program_size(program) *
+                                             (size_t)play.steps);
     while (play.ready_count + play.turning_count > 0)
         if (play.turning_count > 0)
             play_turns(&play, &play.seats[play.turning[--play.turning_count]]);
         else
             play_rank(&play, &play.seats[play.ready[--play.ready_count]]);
-    *makespan_ps = latest_end(&play);
-    return *makespan_ps >= 0 && play.sum_ps < (double)LIMIT_PS;
+    return is_over(&play) && play.sum_ps < (double)LIMIT_PS;
 }

@@ -50,12 +50,14 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
     const bool is_in_list = pp_steps_in_list(&result->config);
     struct pp_eval_options options = pp_steps_plan(&result->config);
     const struct pp_eval *eval;
-    int64_t makespan_ps;
 
-    if (!options.is_barrier_free) /* all steps are alike */
+    if (!options.is_barrier_free || options.steps < 1) /* all steps are alike */
         options.steps = 1;
-    if (!is_in_list && pp_makespan(result->program, result->costs, &options, &makespan_ps)) {
-        result->metrics.iteration_s = pp_units_s(makespan_ps);
+    struct pp_times ends = {.steps = options.steps,
+                            .step_end_ps = PP_ARRAY(arena, int64_t, options.steps)};
+    if (!is_in_list && pp_makespan(result->program, result->costs, &options, ends.step_end_ps)) {
+        ends.makespan_ps = ends.step_end_ps[options.steps - 1];
+        result->metrics.iteration_s = pp_times_iteration_s(&ends);
         return PP_OK;
     }
     PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));

@@ -5,36 +5,45 @@
 #include "tests/property/laws.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 static const struct pp_eval_options ways[] = {
     {0},
     {.is_buffered = true},
     {.is_buffered = true, .buffered = 1},
     {.is_buffered = true, .buffered = 3},
+    {.steps = 4, .is_barrier_free = true},
+    {.steps = 3, .is_barrier_free = true, .is_buffered = true, .buffered = 2},
 };
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
+enum { MOST_STEPS = 4 };
+
 /* Whether it ends at all. */
-static bool plan_ps(const struct law_case *c, const struct pp_eval_options *options, int64_t *ps)
+static bool plan_ps(const struct law_case *c, const struct pp_eval_options *options,
+                    int64_t ps[MOST_STEPS])
 {
     struct pp_eval *plan;
     struct pp_error err;
 
     if (pp_eval_create(c->arena, c->program, c->costs, options, &plan, &err) != PP_OK)
         return false;
-    *ps = pp_eval_run(c->arena, plan, 1, NULL, PP_TIMES_MAKESPAN)->makespan_ps;
+    const struct pp_times *times = pp_eval_run(c->arena, plan, 1, NULL, PP_TIMES_MAKESPAN);
+    memcpy(ps, times->step_end_ps, sizeof(*ps) * (size_t)times->steps);
+    cr_assert_eq(times->makespan_ps, ps[times->steps - 1]);
     return true;
 }
 
 static void played_is_planned(const struct law_case *c)
 {
     for (int k = 0; k < WAYS; k++) {
-        int64_t planned_ps = -1, played_ps = -1;
-        const bool ends = plan_ps(c, &ways[k], &planned_ps);
-        cr_assert_eq(pp_makespan(c->program, c->costs, &ways[k], &played_ps), ends, "%s, way %d",
+        int64_t planned_ps[MOST_STEPS] = {0}, played_ps[MOST_STEPS] = {0};
+        const bool ends = plan_ps(c, &ways[k], planned_ps);
+        cr_assert_eq(pp_makespan(c->program, c->costs, &ways[k], played_ps), ends, "%s, way %d",
                      c->text, k);
-        cr_assert(!ends || played_ps == planned_ps, "%s, way %d: %lld ps, plan %lld ps", c->text, k,
-                  (long long)played_ps, (long long)planned_ps);
+        for (int s = 0; ends && s < MOST_STEPS; s++)
+            cr_assert_eq(played_ps[s], planned_ps[s], "%s, way %d, step %d: %lld ps, plan %lld ps",
+                         c->text, k, s, (long long)played_ps[s], (long long)planned_ps[s]);
     }
 }
 
@@ -51,10 +60,10 @@ Test(makespan, is_that_of_the_plan_of_random_programs)
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct law_case c;
-        int64_t ps;
+        int64_t ps[MOST_STEPS];
         law_make_random(arena, LAW_IDEAL, seed, &c);
         played_is_planned(&c);
-        plan_ps(&c, &ways[0], &ps) ? ended++ : stuck++;
+        plan_ps(&c, &ways[0], ps) ? ended++ : stuck++;
     }
     cr_assert_gt(ended, 200, "%d end, %d do not", ended, stuck);
     cr_assert_gt(stuck, 20, "%d end, %d do not", ended, stuck);
