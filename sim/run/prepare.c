@@ -3,7 +3,6 @@
 
 #include "core/cost/fitted.h"
 #include "core/cost/measured/file.h"
-#include "schedules/build/build.h"
 #include "sim/config/buckets.h"
 #include "sim/config/steps.h"
 #include "sim/config/tiers.h"
@@ -85,7 +84,8 @@ static void drop_training_state(const struct pp_program *file, struct pp_costs *
         costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
 }
 
-static enum pp_status build(struct pp_arena *arena, bool is_bare, struct pp_result *result,
+static enum pp_status build(struct pp_arena *arena, bool is_bare,
+                            struct pp_known_programs *programs, struct pp_result *result,
                             struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
@@ -108,7 +108,7 @@ static enum pp_status build(struct pp_arena *arena, bool is_bare, struct pp_resu
             build.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
         build.buckets = pp_buckets_of(arena, c, result->costs);
     }
-    return pp_build(arena, &build, &result->program, err);
+    return pp_build_known(arena, is_bare ? programs : NULL, &build, &result->program, err);
 }
 
 static void peak_of(struct pp_result *result)
@@ -130,7 +130,7 @@ static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_pr
 {
     PP_TRY(find_costs(arena, prepared, result, err));
     drop_training_state(result->config.file_program, result->costs);
-    PP_TRY(build(arena, is_bare, result, err));
+    PP_TRY(build(arena, is_bare, prepared->programs, result, err));
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
     return PP_OK;
@@ -140,7 +140,7 @@ enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepar
                           struct pp_result *result, struct pp_error *err)
 {
     if (!is_of(prepared, &result->config))
-        *prepared = (struct pp_prepared){0};
+        *prepared = (struct pp_prepared){.programs = prepared->programs};
     if (!is_bare || !prepared->known.program) {
         PP_TRY(prepare(arena, is_bare, prepared, result, err));
         if (is_bare)

@@ -1,6 +1,7 @@
 /* sim/run/prepare.h — inputs of a simulation: costs, program, memory. */
 #pragma once
 
+#include "schedules/build/known.h"
 #include "sim/config/config.h"
 
 /* Inputs that simulations of one configuration share, in the arena of the first simulation. They
@@ -10,6 +11,7 @@ struct pp_prepared {
                              * not made yet */
     struct pp_eval *eval;   /* NULL = not made yet */
     struct pp_eval_options eval_options;
+    struct pp_known_programs *programs; /* of other configurations; NULL = keeps none */
 };
 
 /* Fills costs, program, memory, peak_rank, fits and is_tight of `result` from `prepared`, which

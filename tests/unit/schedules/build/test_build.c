@@ -1,6 +1,6 @@
 /* The builder of programs: its steps agree, every field has its effect, and bad input is refused.
  */
-#include "schedules/build/build.h"
+#include "schedules/build/known.h"
 #include "schedules/chimera.h"
 #include "schedules/registry.h"
 
@@ -338,4 +338,62 @@ Test(build, illegal_programs_are_refused_in_their_own_cells)
     cr_expect_eq(pp_build_order(arena, &build, &err), PP_OK);
     build.proves_result = false;
     built(&build);
+}
+
+/* ---- programs that are kept -------------------------------------------------------------------
+ */
+
+static const char *known_text(struct pp_known_programs *known, const struct pp_build *build)
+{
+    struct pp_program *kept, *made;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_build_known(arena, known, build, &kept, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_build(arena, build, &made, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_program_size(kept), pp_program_size(made));
+    for (int i = 0; i < pp_program_size(made); i++) {
+        const struct pp_op x = pp_program_op(kept, i), y = pp_program_op(made, i);
+        cr_assert_eq(memcmp(&x, &y, sizeof(x)), 0, "instruction %d", i);
+    }
+    return (const char *)kept;
+}
+
+/* A kept program is the one that would be built. It is found again for other degrees, costs and
+ * meshes, and not for another shape, state, recomputation or number of buckets. */
+Test(build, kept_programs_are_those_that_would_be_built)
+{
+    struct pp_known_programs known = {0};
+    struct pp_build b = of("zbv", 8);
+    double some[8] = {0, 0.5}, more[8] = {0, 0.25};
+    const int buckets[8] = {1, 1, 1, 2, 1, 1, 1, 1};
+    const struct pp_mesh eight = {8, 1}, sixteen = {8, 2};
+    struct pp_unit_costs unit;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_unit_costs_parse("F=1,B=2", &unit, NULL), PP_OK);
+    b.costs = pp_costs_unit(arena, &unit, 4, 8, 1, 1);
+    b.state = pp_state_spec_zero(1, eight);
+    const char *first = known_text(&known, &b);
+    b.costs = pp_costs_unit(arena, &unit, 4, 8, 1, 1);
+    b.state = pp_state_spec_zero(1, sixteen);
+    cr_assert_eq(known_text(&known, &b), first, "meshes of the same order");
+    b.state.shard[PP_STATE_OPTIMIZER] = eight; /* a rest is summed */
+    cr_assert_neq(known_text(&known, &b), first);
+    b.state = pp_state_spec_zero(0, sixteen);
+    cr_assert_neq(known_text(&known, &b), first);
+    b.state = pp_state_spec_zero(1, eight);
+    b.recompute_frac = some;
+    const char *again = known_text(&known, &b);
+    cr_assert_neq(again, first);
+    b.recompute_frac = more;
+    cr_assert_eq(known_text(&known, &b), again, "another share of the same stages");
+    b.buckets = buckets;
+    cr_assert_neq(known_text(&known, &b), again);
+    b.recompute_frac = NULL;
+    b.buckets = NULL;
+    cr_assert_eq(known_text(&known, &b), first);
+    b.shape.micro_batches = 9;
+    cr_assert_neq(known_text(&known, &b), first);
+    pp_known_programs_drop(&known);
 }
