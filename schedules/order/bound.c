@@ -7,15 +7,15 @@
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
-static double held_by(const struct pp_bound_rule *rule, int rank)
+/* Returns the peak chunk activations of a rank by the row's exact form; NAN if it has none. */
+static double peak_by(const struct pp_bound_rule *rule, int rank)
 {
     static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_closed_form *peak = &rule->schedule->peak;
-    const double held = peak->value && peak->is_exact && !rule->is_reordered
-                            ? peak->value(&rule->shape, &unit, rank)
-                            : (double)NAN;
 
-    return isnan(held) ? 1.0 / (rule->shape.splits * rule->shape.granules) : held;
+    return peak->value && peak->is_exact && !rule->is_reordered
+               ? peak->value(&rule->shape, &unit, rank)
+               : (double)NAN;
 }
 
 struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_schedule *schedule,
@@ -27,11 +27,16 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
                                  .of_pipe = pp_schedule_pipes(arena, schedule, shape),
                                  .steps = steps,
                                  .is_reordered = is_reordered};
-    double *held = PP_ARRAY(arena, double, shape->ranks);
+    double *held = PP_ARRAY(arena, double, shape->ranks),
+           *pending = PP_ARRAY(arena, double, shape->ranks);
 
-    for (int rank = 0; rank < shape->ranks; rank++)
-        held[rank] = held_by(&rule, rank);
+    for (int rank = 0; rank < shape->ranks; rank++) {
+        const double peak = peak_by(&rule, rank);
+        held[rank] = isnan(peak) ? 1.0 / (shape->splits * shape->granules) : peak;
+        pending[rank] = isnan(peak) ? (double)INFINITY : peak;
+    }
     rule.held = held;
+    rule.pending = pending;
     return rule;
 }
 
@@ -40,6 +45,7 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
 /* A rank's work, and its distance from both ends of the pipeline. */
 struct seat {
     double work_s, late_s; /* late: the part that is weight gradients off the critical path */
+    double weight_s;       /* longest weight gradient */
     double before_s, after_s;
 };
 
@@ -60,6 +66,7 @@ static void take_stage(const struct pp_bound_rule *rule, const struct pp_bound_s
     seat->work_s += count * (t->forward_s[stage] + t->input_s[stage] + stages->again_s[stage]);
     seat->work_s += weights_s;
     seat->late_s += rule->schedule->splits_backward ? weights_s : 0;
+    seat->weight_s = fmax(seat->weight_s, t->weight_s[stage]);
 }
 
 /* Is true if stages exchange whole micro-batches, as the given times assume. */
@@ -87,6 +94,8 @@ static void fill_seats(const struct pp_bound_rule *rule, const struct pp_bound_s
             after_s += t->input_s[s] + (is_split ? 0 : t->weight_s[s]);
         }
     }
+    for (int r = 0; r < rule->shape.ranks; r++) /* each that is late holds its activation */
+        seats[r].late_s = fmin(seats[r].late_s, rule->pending[r] * seats[r].weight_s);
 }
 
 static double least_of(const double *values, int count)

@@ -30,6 +30,7 @@ struct pp_bound_rule {
     const uint16_t *rank_of; /* [pipeline * stages + stage] */
     const int *of_pipe;      /* micro-batches, [pipeline] */
     const double *held;      /* least number of chunk activations at the peak, [rank] */
+    const double *pending;   /* most weight gradients that are left after the last I, [rank] */
     int steps;               /* steps in a row without a barrier; 1 = with one */
     bool is_reordered;       /* ranks run what is ready: no closed form of the order holds */
 };
@@ -40,8 +41,9 @@ struct pp_bound_rule pp_bound_rule_make(struct pp_arena *arena, const struct pp_
  *
  * 1. The greatest sum over the ranks of three times. They are the time until its first forward can
  * begin, its work, and a gradient's way from its last backward to the first stage. Weight gradients
- * of split backwards may come later, so that the way back starts before them. For flushing
- * schedules the sum is N V (F + B) + (D - 1)(F + B).
+ * of split backwards may come later, so that the way back starts before them. Each of these still
+ * holds its activation, so they are no more than the exact form of the peak. For flushing schedules
+ * the sum is N V (F + B) + (D - 1)(F + B).
  *
  * 2. Work over 1 - bubble_frac, where the schedule's row has an exact form, with the least cost of
  * any stage. With a fixed order a longer op never shortens a step.

@@ -1,6 +1,7 @@
 /* Results of a layout at one level of recomputation, used for the same layout at others. */
 #include "sim/plan/levels.h"
 
+#include <math.h>
 #include <string.h>
 
 static int64_t layouts(const struct pp_search_space *s)
@@ -89,4 +90,25 @@ bool pp_search_exceeds(struct pp_search_excess excess, const struct pp_search_sp
                                (1 + config->costs.framework->fragment_frac);
     return ((double)pair.peak_bytes - freed_bytes) * (1 - rounding) >
            config->cluster.device.memory_bytes;
+}
+
+/* ---- a level that takes too long ------------------------------------------------------------- */
+
+struct pp_search_least pp_search_least_make(struct pp_arena *arena, const struct pp_search_space *s)
+{
+    return (struct pp_search_least){
+        (_Atomic float *)pp_arena_alloc(arena, sizeof(_Atomic float) * (size_t)layouts(s))};
+}
+
+void pp_search_note_least(struct pp_search_least least, const struct pp_search_space *s,
+                          int64_t point, double bound_s)
+{
+    if (pp_search_levels_add(s) && pp_search_level(s, point) == 0)
+        atomic_store(&least.bound_s[layout_of(s, point)], nextafterf((float)bound_s, 0));
+}
+
+double pp_search_least_s(struct pp_search_least least, const struct pp_search_space *s,
+                         int64_t point)
+{
+    return (double)atomic_load(&least.bound_s[layout_of(s, point)]);
 }

@@ -31,3 +31,22 @@ void pp_search_note_excess(struct pp_search_excess excess, const struct pp_searc
  * False where levels may change the order of ops. */
 bool pp_search_exceeds(struct pp_search_excess excess, const struct pp_search_space *space,
                        int64_t point, const struct pp_config *config);
+
+/* Tight bound of a step at the first level of each layout, seconds per sample; 0 = not tried. */
+struct pp_search_least {
+    _Atomic float *bound_s;
+};
+struct pp_search_least pp_search_least_make(struct pp_arena *arena,
+                                            const struct pp_search_space *space);
+void pp_search_note_least(struct pp_search_least least, const struct pp_search_space *space,
+                          int64_t point, double bound_s);
+/* Returns a bound for the point from the first level of its layout; 0 = none is known. */
+double pp_search_least_s(struct pp_search_least least, const struct pp_search_space *space,
+                         int64_t point);
+/* Is true if levels after the first take at least its time: they add R. Where the host launches
+ * kernels, R may change the ops next to it. */
+static inline bool pp_search_levels_add(const struct pp_search_space *space)
+{
+    return space->has_levels && !space->fixed.cost &&
+           space->fixed.costs.framework->kernel_gap_s == 0;
+}

@@ -29,15 +29,17 @@ static int by_bound(const void *a, const void *b)
 }
 
 /* Finds the layout that needs least: none with a lower bound is left. */
-static void find_layout(const struct pp_search *search, struct pp_search_nearest *nearest)
+static void find_layout(struct pp_search *search, struct pp_search_nearest *nearest)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_search_board *board = &search->board;
+    struct pp_search_board *board = &search->board;
     struct candidate *list = NULL;
     int count = 0, capacity = 0;
 
     nearest->point = -1;
     nearest->outcome.peak_bytes = INFINITY;
+    for (int64_t k = 0; k < search->space.points; k++)
+        pp_search_refine(board, k);
     for (int64_t k = 0; k < search->space.points; k++)
         if (board->status[k] == PP_SEARCH_NO_ROOM || board->status[k] == PP_SEARCH_TOO_LARGE)
             *PP_PUSH(arena, list, count, capacity) = (struct candidate){board->bound_bytes[k], k};

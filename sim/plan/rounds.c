@@ -11,19 +11,24 @@
 
 enum {
     FIRST_ROUND = 256,
-    GROWTH = 4,     /* factor from one round to the next */
-    ITEM_POINTS = 4 /* points that a worker takes at a time */
+    FIRST_TRIALS = 8, /* while nothing fits */
+    GROWTH = 4,       /* factor from one round to the next */
+    ITEM_POINTS = 4   /* points that a worker takes at a time */
 };
 
 /* ---- one point ------------------------------------------------------------------------------- */
 
 struct round {
     const struct pp_search_hunt *hunt;
+    enum pp_status (*point)(struct pp_arena *arena, struct round *round, struct pp_search_row *row,
+                            struct pp_error *err);
     struct pp_search_row *rows; /* shared with the workers */
     int count;
-    struct pp_search_mildest roomy; /* levels with room; shared */
-    struct pp_search_excess excess; /* shared */
-    int64_t done;                   /* points; for the parent alone */
+    struct pp_search_mildest roomy;    /* levels with room; shared */
+    struct pp_search_excess excess;    /* shared */
+    struct pp_search_least least;      /* shared */
+    struct pp_known_programs programs; /* of a worker */
+    int64_t done;                      /* points; for the parent alone */
     struct pp_progress progress;
 };
 
@@ -66,31 +71,45 @@ static void take_step(const struct round *round, const struct pp_result *result,
     lower_best(hunt->best, row->outcome.s_per_sample);
 }
 
-/* Tries a point: by its own bounds, then by its memory, then by its time. */
-static enum pp_status try_point(struct pp_arena *arena, const struct round *round,
+/* Finds a point's own bounds: outcome.peak_bytes is that of its memory. */
+static enum pp_status bound_point(struct pp_arena *arena, struct round *round,
+                                  struct pp_search_row *row, struct pp_error *err)
+{
+    const struct pp_search *search = round->hunt->search;
+    struct pp_search_bounds bounds;
+    struct pp_config config;
+
+    row->bound_s = pp_search_least_s(round->least, &search->space, row->point);
+    if (row->bound_s > limit_of(round->hunt))
+        return PP_OK;
+    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
+    PP_TRY(pp_search_bounds(arena, &config, &bounds, err));
+    row->bound_s = bounds.step_s / (double)config.layout.gbs;
+    row->outcome.peak_bytes = bounds.peak_bytes;
+    pp_search_note_least(round->least, &search->space, row->point, row->bound_s);
+    if (!search->is_exhaustive && bounds.peak_bytes > capacity_of(round->hunt))
+        row->status = PP_SEARCH_NO_ROOM;
+    return PP_OK;
+}
+
+/* Tries a point: by its memory, then by its time. */
+static enum pp_status try_point(struct pp_arena *arena, struct round *round,
                                 struct pp_search_row *row, struct pp_error *err)
 {
     const struct pp_search_hunt *hunt = round->hunt;
     const struct pp_search *search = hunt->search;
-    struct pp_search_bounds bounds;
-    struct pp_prepared prepared = {0};
+    struct pp_prepared prepared = {.programs = &round->programs};
     struct pp_config config;
     struct pp_result result;
 
+    row->bound_s = (double)search->board.bound_s[row->point];
+    if (row->bound_s > limit_of(hunt))
+        return PP_OK; /* stays open */
     if (pp_search_is_after(round->roomy, &search->space, row->point)) {
         row->status = PP_SEARCH_MILDER;
         return PP_OK;
     }
     PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
-    PP_TRY(pp_search_bounds(arena, &config, &bounds, err));
-    row->bound_s = bounds.step_s / (double)config.layout.gbs;
-    if (!search->is_exhaustive && bounds.peak_bytes > capacity_of(hunt)) {
-        row->status = PP_SEARCH_NO_ROOM;
-        row->outcome.peak_bytes = bounds.peak_bytes;
-        return PP_OK;
-    }
-    if (row->bound_s > limit_of(hunt))
-        return PP_OK; /* stays open */
     row->status = PP_SEARCH_TOO_LARGE;
     if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)) &&
         pp_search_exceeds(round->excess, &search->space, row->point, &config))
@@ -109,13 +128,13 @@ static enum pp_status try_point(struct pp_arena *arena, const struct round *roun
 
 static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *out)
 {
-    const struct round *round = context;
+    struct round *round = context;
 
     (void)out;
     for (int64_t i = item * ITEM_POINTS; i < (item + 1) * ITEM_POINTS && i < round->count; i++) {
         const struct pp_arena_mark mark = pp_arena_mark(scratch);
         struct pp_error err = {0};
-        if (try_point(scratch, round, &round->rows[i], &err) != PP_OK) {
+        if (round->point(scratch, round, &round->rows[i], &err) != PP_OK) {
             round->rows[i].status = PP_SEARCH_REFUSED;
             round->rows[i].outcome = pp_outcome_refused(&err);
         }
@@ -213,11 +232,49 @@ static struct candidate *list_between(struct pp_arena *arena, const struct pp_se
     return list;
 }
 
+/* Moves the open points of a list with the least own bounds to its front. Returns how many. */
+static int first_of(const struct pp_search_hunt *hunt, struct candidate *list, int count)
+{
+    int kept = 0;
+
+    for (int i = 0; i < count; i++)
+        if (is_open(hunt, list[i].point))
+            list[kept++] =
+                (struct candidate){hunt->search->board.bound_s[list[i].point], list[i].point};
+    if (kept)
+        qsort(list, (size_t)kept, sizeof(*list), by_bound);
+    return kept < FIRST_TRIALS ? kept : FIRST_TRIALS;
+}
+
+/* Lists the points with bounds in (above, until]. Rough bounds of some are refined first. */
+static struct candidate *list_refined(struct pp_arena *arena, const struct pp_search_hunt *hunt,
+                                      float above, float until, int *count)
+{
+    struct candidate *list = list_between(arena, hunt, above, until, count);
+    bool is_rough = false;
+
+    for (int i = 0; i < *count; i++)
+        is_rough |= pp_search_refine(&hunt->search->board, list[i].point);
+    return is_rough ? list_between(arena, hunt, above, until, count) : list;
+}
+
 static void keep(struct pp_arena *arena, struct pp_search *search, const struct round *round)
 {
+    struct pp_search_board *board = &search->board;
+    const bool are_bounds = round->point == bound_point;
+
     for (int i = 0; i < round->count; i++) {
         const struct pp_search_row *row = &round->rows[i];
-        search->board.status[row->point] = (uint8_t)row->status;
+        if (are_bounds) {
+            board->is_own[row->point] = true;
+            board->bound_s[row->point] =
+                fmaxf(board->bound_s[row->point], nextafterf((float)row->bound_s, 0));
+            board->bound_bytes[row->point] = fmaxf(board->bound_bytes[row->point],
+                                                   nextafterf((float)row->outcome.peak_bytes, 0));
+        }
+        if (are_bounds && row->status == PP_SEARCH_OPEN)
+            continue;
+        board->status[row->point] = (uint8_t)row->status;
         *PP_PUSH(arena, search->rows, search->count, search->capacity) = *row;
     }
 }
@@ -248,13 +305,37 @@ static enum pp_status run_round(struct pp_arena *arena, struct round *round,
     return PP_OK;
 }
 
+/* Raises the bounds of the listed points to their own. */
+static enum pp_status bound_all(struct pp_arena *arena, struct round *round,
+                                const struct candidate *list, int count, struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct candidate *own = PP_ARRAY(scratch, struct candidate, count);
+    const bool *is_own = round->hunt->search->board.is_own;
+    int kept = 0;
+
+    for (int i = 0; i < count; i++)
+        if (!is_own[list[i].point])
+            own[kept++] = list[i];
+    round->point = bound_point;
+    return kept ? run_round(arena, round, own, kept, err) : PP_OK;
+}
+
+static enum pp_status try_list(struct pp_arena *arena, struct round *round,
+                               const struct candidate *list, int count, struct pp_error *err)
+{
+    round->point = try_point;
+    return count ? run_round(arena, round, list, count, err) : PP_OK;
+}
+
 enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hunt,
                               struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
     struct round round = {.hunt = hunt,
                           .roomy = pp_search_mildest_make(shared, &hunt->search->space),
-                          .excess = pp_search_excess_make(shared, &hunt->search->space)};
+                          .excess = pp_search_excess_make(shared, &hunt->search->space),
+                          .least = pp_search_least_make(shared, &hunt->search->space)};
     float above = -1, limit = INFINITY;
 
     hunt->best = (_Atomic double *)pp_arena_alloc(shared, sizeof(*hunt->best));
@@ -263,9 +344,12 @@ enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hun
         PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
         const float until = bound_of(hunt, above, limit, wanted);
         int count;
-        struct candidate *list = list_between(scratch, hunt, above, until, &count);
-        if (count)
-            PP_TRY(run_round(arena, &round, list, count, err));
+        struct candidate *list = list_refined(scratch, hunt, above, until, &count);
+        PP_TRY(bound_all(arena, &round, list, count, err));
+        if (isinf(atomic_load(hunt->best)))
+            PP_TRY(try_list(arena, &round, list, first_of(hunt, list, count), err));
+        list = list_between(scratch, hunt, above, until, &count);
+        PP_TRY(try_list(arena, &round, list, count, err));
         above = until;
         limit = nextafterf((float)limit_of(hunt), INFINITY);
     }

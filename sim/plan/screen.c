@@ -1,5 +1,6 @@
 /* Screens all points by closed forms: bounds of time and memory over flat arrays of stage costs. */
 #include "sim/plan/layer_table.h"
+#include "sim/plan/levels.h"
 
 #include <math.h>
 
@@ -60,22 +61,24 @@ struct division { /* of the layers into stages */
     int64_t filled_for; /* first point of the frame and recomputation in `sums` */
 };
 
-struct screen {
+struct pp_search_screener {
     struct pp_arena *arena;
     const struct pp_search_space *s;
     struct pp_search_board *board;
     bool is_exhaustive;
+    bool *is_rough;                /* [frame * levels + level]: see pp_search_refine() */
+    const double *nothing;         /* [stages]: 0 */
     struct division *divisions;    /* [stages] */
     struct pp_layer_table *tables; /* [tp][cp][dp of experts][ep][mbs][recompute] */
     uint8_t *has_table;            /* 0 = not tried, 1 = made, 2 = refused */
 };
 
-static bool is_divided_evenly(const struct screen *c)
+static bool is_divided_evenly(const struct pp_search_screener *c)
 {
     return c->s->fixed.costs.head == PP_HEAD_LAST || c->s->fixed.costs.head == PP_HEAD_IGNORED;
 }
 
-static struct division *division_of(struct screen *c, int stages)
+static struct division *division_of(struct pp_search_screener *c, int stages)
 {
     struct division *d = &c->divisions[stages];
     const struct pp_config *fixed = &c->s->fixed;
@@ -131,8 +134,8 @@ static size_t table_count(const struct pp_search_space *s)
     return count;
 }
 
-static const struct pp_layer_table *table_of(struct screen *c, const struct pp_search_frame *f,
-                                             int level)
+static const struct pp_layer_table *table_of(struct pp_search_screener *c,
+                                             const struct pp_search_frame *f, int level)
 {
     const size_t at = table_at(c->s, f, level);
     struct pp_search_frame own = *f;
@@ -193,9 +196,27 @@ static bool is_zero_there(const struct pp_search_space *s, const struct pp_searc
     return copies == 1 ? z == 0 : pp_tool_has_zero(s->fixed.tool, f->pp > 1, zero->list[z]);
 }
 
-/* Screens the points of one frame, recomputation and order: one for each ZeRO stage. */
-static void screen_order(struct screen *c, const struct pp_search_frame *f,
-                         const struct pp_layer_table *table, int64_t first, int order)
+static int64_t stride_of(const struct pp_search_space *s)
+{
+    return (int64_t)s->axis[PP_SEARCH_ZERO].count * s->order_count;
+}
+
+static void put(struct pp_search_screener *c, int64_t k, double step_s, double bytes)
+{
+    struct pp_search_board *b = c->board;
+
+    b->bound_s[k] = nextafterf((float)step_s, 0);
+    b->bound_bytes[k] = nextafterf((float)bytes, 0);
+    b->status[k] =
+        !c->is_exhaustive && (double)b->bound_bytes[k] > c->s->fixed.cluster.device.memory_bytes
+            ? PP_SEARCH_NO_ROOM
+            : PP_SEARCH_OPEN;
+}
+
+/* Screens the points of one frame, recomputation and order: one for each ZeRO stage. With `more`
+ * levels after this one, these get its time and its state. */
+static void screen_order(struct pp_search_screener *c, const struct pp_search_frame *f,
+                         const struct pp_layer_table *table, int64_t first, int order, int more)
 {
     const struct pp_search_space *s = c->s;
     const struct pp_search_values *zero = &s->axis[PP_SEARCH_ZERO];
@@ -207,31 +228,38 @@ static void screen_order(struct screen *c, const struct pp_search_frame *f,
     const struct pp_bound_stages stages = stages_of(&d->sums, rule->stages, table->other_bytes);
     const struct pp_bound_rule bound = rule_in(d, rule);
     const double step_s = least_frac(s, &bound) * pp_bound_step_s(&bound, &stages) / (double)f->gbs;
+    struct pp_bound_stages bare = stages;
+    bare.kept_bytes = bare.weights_bytes = c->nothing;
     for (int z = 0; z < zero->count; z++) {
         const int64_t k = first + (int64_t)z * s->order_count + order;
         cut_state(&d->sums, rule->stages, cuts_of(s, zero->list[z], copies));
-        const double bytes = pp_bound_peak_bytes(&bound, &stages);
-        c->board->bound_s[k] = nextafterf((float)step_s, 0);
-        c->board->bound_bytes[k] = nextafterf((float)bytes, 0);
-        c->board->status[k] = !is_zero_there(s, f, copies, z) ? PP_SEARCH_ABSENT
-                              : !c->is_exhaustive && (double)c->board->bound_bytes[k] >
-                                                         s->fixed.cluster.device.memory_bytes
-                                  ? PP_SEARCH_NO_ROOM
-                                  : PP_SEARCH_OPEN;
+        if (!is_zero_there(s, f, copies, z)) {
+            for (int l = 0; l <= more; l++)
+                c->board->status[k + l * stride_of(s)] = PP_SEARCH_ABSENT;
+            continue;
+        }
+        put(c, k, step_s, pp_bound_peak_bytes(&bound, &stages));
+        const double bytes = more ? pp_bound_peak_bytes(&bound, &bare) : 0;
+        for (int l = 1; l <= more; l++)
+            put(c, k + l * stride_of(s), step_s, bytes);
     }
 }
 
-static void mark_all(struct screen *c, int64_t first, int order, enum pp_search_status status)
+static void mark_all(struct pp_search_screener *c, int64_t first, int order,
+                     enum pp_search_status status)
 {
     for (int z = 0; z < c->s->axis[PP_SEARCH_ZERO].count; z++)
         c->board->status[first + (int64_t)z * c->s->order_count + order] = (uint8_t)status;
 }
 
-static void screen_frame(struct screen *c, const struct pp_search_frame *f, int level,
+static void screen_frame(struct pp_search_screener *c, const struct pp_search_frame *f, int level,
                          int64_t first)
 {
     const bool is_there = level < f->levels->count;
     const struct pp_layer_table *table = is_there && f->rules ? table_of(c, f, level) : NULL;
+    const int more = level == 0 && table && !c->is_exhaustive && pp_search_levels_add(c->s)
+                         ? f->levels->count - 1
+                         : 0;
 
     for (int o = 0; o < c->s->order_count; o++) {
         const struct pp_search_rule *rule = f->rules ? &f->rules[o] : NULL;
@@ -242,10 +270,28 @@ static void screen_frame(struct screen *c, const struct pp_search_frame *f, int 
                                              : !table          ? PP_SEARCH_REFUSED
                                                                : PP_SEARCH_OPEN;
         if (status == PP_SEARCH_OPEN)
-            screen_order(c, f, table, first, o);
+            screen_order(c, f, table, first, o, more);
         else
-            mark_all(c, first, o, status);
+            for (int l = 0; l <= more; l++)
+                mark_all(c, first + l * stride_of(c->s), o, status);
     }
+    for (int l = 1; l <= more; l++)
+        c->is_rough[first / stride_of(c->s) + l] = true;
+}
+
+/* ---- the board ------------------------------------------------------------------------------- */
+
+bool pp_search_refine(struct pp_search_board *board, int64_t k)
+{
+    struct pp_search_screener *c = board->screener;
+    const int64_t at = k / stride_of(c->s);
+
+    if (!c->is_rough[at])
+        return false;
+    c->is_rough[at] = false;
+    screen_frame(c, &c->s->frames[at / c->s->level_count], (int)(at % c->s->level_count),
+                 at * stride_of(c->s));
+    return true;
 }
 
 enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_space *s,
@@ -253,21 +299,31 @@ enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_s
                                 struct pp_error *err)
 {
     enum { MOST_POINTS = 1 << 28 };
-    const int64_t stride = (int64_t)s->axis[PP_SEARCH_ZERO].count * s->order_count;
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct screen c = {.arena = scratch, .s = s, .board = board, .is_exhaustive = is_exhaustive};
+    struct pp_search_screener *c = PP_NEW(arena, struct pp_search_screener);
 
     if (s->points > MOST_POINTS)
         return pp_error_set(err, PP_EINVAL, "--free: %lld combinations are more than %d",
                             (long long)s->points, MOST_POINTS);
-    board->status = PP_ARRAY(arena, uint8_t, s->points);
-    board->bound_s = PP_ARRAY(arena, float, s->points);
-    board->bound_bytes = PP_ARRAY(arena, float, s->points);
-    c.divisions = PP_ARRAY(scratch, struct division, UINT16_MAX + 1);
-    c.tables = PP_ARRAY(scratch, struct pp_layer_table, table_count(s));
-    c.has_table = PP_ARRAY(scratch, uint8_t, table_count(s));
+    *board = (struct pp_search_board){.status = PP_ARRAY(arena, uint8_t, s->points),
+                                      .bound_s = PP_ARRAY(arena, float, s->points),
+                                      .bound_bytes = PP_ARRAY(arena, float, s->points),
+                                      .is_own = PP_ARRAY(arena, bool, s->points),
+                                      .screener = c};
+    *c = (struct pp_search_screener){
+        .arena = arena,
+        .s = s,
+        .board = board,
+        .is_exhaustive = is_exhaustive,
+        .is_rough = PP_ARRAY(arena, bool, (size_t)s->frame_count *(size_t)s->level_count),
+        .nothing = PP_ARRAY(arena, double, UINT16_MAX + 1),
+        .divisions = PP_ARRAY(arena, struct division, UINT16_MAX + 1),
+        .tables = PP_ARRAY(arena, struct pp_layer_table, table_count(s)),
+        .has_table = PP_ARRAY(arena, uint8_t, table_count(s))};
     for (int f = 0; f < s->frame_count; f++)
-        for (int l = 0; l < s->level_count; l++)
-            screen_frame(&c, &s->frames[f], l, ((int64_t)f * s->level_count + l) * stride);
+        for (int l = 0; l < s->level_count; l++) {
+            const int64_t at = (int64_t)f * s->level_count + l;
+            if (!c->is_rough[at])
+                screen_frame(c, &s->frames[f], l, at * stride_of(s));
+        }
     return PP_OK;
 }

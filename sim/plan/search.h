@@ -178,11 +178,18 @@ struct pp_search_board {
     uint8_t *status;
     float *bound_s; /* of a step, per sample */
     float *bound_bytes;
+    bool *is_own; /* bounds are from the point's own costs, by pp_search_bounds() */
+    struct pp_search_screener *screener;
 };
-/* Fills the board from closed forms; with `is_exhaustive` no point is PP_SEARCH_NO_ROOM. */
+/* Fills the board from closed forms; with `is_exhaustive` no point is PP_SEARCH_NO_ROOM. Later
+ * levels of recomputation have rough bounds, those of the first level without its activations,
+ * until pp_search_refine(). */
 enum pp_status pp_search_screen(struct pp_arena *arena, const struct pp_search_space *space,
                                 bool is_exhaustive, struct pp_search_board *board,
                                 struct pp_error *err);
+/* Gives all points with the frame and the level of point k their own bounds. False if they have
+ * them. */
+bool pp_search_refine(struct pp_search_board *board, int64_t k);
 /* Bounds from a configuration's own costs: tighter than those of the board, and slower. */
 struct pp_search_bounds {
     double step_s, peak_bytes;

@@ -62,16 +62,16 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 > pipesim 0.1.0  llama2-7b (6.74B) on 16 GPUs of a100, free: cp, ep, mbs, pp,
 >   recompute, schedule, tp, vp, zero
 >   batch      gbs 64, seq 2048, framework plain; cluster a100
->   searched   16,475 layouts in T s: 507 fit, 353 out of memory (305 by their
->              bounds), 600 illegal, 14,116 skipped: provably over 6 % slower than
->              the fastest, 899 with more recomputation than they need
+>   searched   16,475 layouts in T s: 489 fit, 353 out of memory (305 by their
+>              bounds), 600 illegal, 14,227 skipped: provably over 6 % slower than
+>              the fastest, 806 with more recomputation than they need
 >
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6  38.0       -
 >   2=  1   2  2    4   -  -   4 zbv            none 1  1.70 s  66.2  38.0    +0.6
 >   3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0  38.0    +0.9
 >
->   493 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   475 more fit and were simulated; --top N shows them, -o FILE.csv has all
 >   best       4,850 tokens/s/GPU, simulated by dag
 >   MFU        that of #1, 66.6 %, is above all 1,236 published runs on a100 in
 >              bf16 (best 65.3 %)
@@ -154,9 +154,9 @@ $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --require-fit >/dev
 = 3
 # Every layout is a row, with what became of it; the same with and without bounds at the top.
 $ pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag -o - | cut -d, -f13 | sort | uniq -c
->     456 fits
+>     454 fits
 >    1970 illegal
->    7884 slower
+>    7886 slower
 >       1 status
 >     100 too large
 $ for how in "" --exhaustive; do pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag --json $how | grep -A40 '"best"' | grep -e iteration -e peak | head -2; done | sort | uniq -c
@@ -309,7 +309,7 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --cp 1 --recom
 >   9   1   2  1   32   -  8   1 interleaved    none 1  7.57 s  50.7  58.7    +0.8
 >  10   1   2  1   32   -  2   1 interleaved-zb none 1  7.59 s  50.6  64.8    +1.1
 >
->   15 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   8 more fit and were simulated; --top N shows them, -o FILE.csv has all
 >   ! tight    less than 6 % of the memory stays free (--memory-margin); such a
 >              layout stands before one with room only if it is over 6 % faster
 >   twins      not shown, as step and memory are the same: 1 of #2 (v-min)
