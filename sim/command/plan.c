@@ -12,13 +12,13 @@
 
 #include <string.h>
 
-/* Values of options that are neither given nor free. One layout is data parallel only. Its state is
- * sharded in the framework that has all these ways. */
+/* Values of options that are neither given nor free. One layout is data parallel only. If only
+ * its state is free, the framework is the one that has all ways to shard it. */
 #define SCHEDULE "--schedule", "1f1b"
 #define DEFAULTS SCHEDULE, "--tp", "1", "--cp", "1"
 #define SHARDING "--framework", "amsp"
 static const struct pp_preset ONE_LAYOUT[2][2] = {
-    /* [--dp is given][ways to shard are free] */
+    /* [--dp is given][only ways to shard are free] */
     {{.name = "plan", .arguments = PP_NAMES(DEFAULTS, "--pp", "1")},
      {.name = "plan", .arguments = PP_NAMES(DEFAULTS, SHARDING, "--pp", "1")}},
     {{.name = "plan", .arguments = PP_NAMES(DEFAULTS)},
@@ -181,13 +181,13 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
 
 /* ---- one layout ------------------------------------------------------------------------------ */
 
-static bool is_sharding_free(const struct pp_state_plan *planner)
+static bool is_free(const struct pp_state_plan *planner, const char *knob)
 {
-    bool is_free = false;
+    bool is_found = false;
 
     for (int i = 0; i < planner->knob_count; i++)
-        is_free |= !strcmp(planner->knobs[i]->name, "shard");
-    return is_free;
+        is_found |= !strcmp(planner->knobs[i]->name, knob);
+    return is_found;
 }
 
 /* Drops the resolver's choices of free knobs and of recomputation: each point has its own. */
@@ -195,7 +195,7 @@ static void open_state(const struct pp_state_plan *planner, struct pp_config *co
 {
     if (config->origin.chosen & PP_CHOSE_RECOMPUTE)
         config->costs.recompute = PP_RECOMPUTE_NONE, config->costs.again = 0;
-    if (is_sharding_free(planner))
+    if (is_free(planner, "shard"))
         config->state = pp_state_with_zero(&config->state, 0);
 }
 
@@ -210,8 +210,8 @@ static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, F
 
     PP_TRY(open_answer(arena, wish, &answer, err));
     PP_TRY(pp_state_plan_free(wish, &planner, err));
-    const struct pp_preset *preset =
-        &ONE_LAYOUT[wish->given.dp.count > 0][is_sharding_free(&planner)];
+    const bool is_sharding = is_free(&planner, "shard") && !is_free(&planner, "recompute");
+    const struct pp_preset *preset = &ONE_LAYOUT[wish->given.dp.count > 0][is_sharding];
     if (!wish->request.preset_row)
         PP_TRY(pp_wish_defaults(arena, wish, preset, err));
     planner.is_framework_chosen = wish->given.framework.origin != PP_FROM_FLAG;

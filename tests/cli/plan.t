@@ -26,7 +26,7 @@ $ pipesim plan --gpus 12 --model llama2-7b --cluster "a800 gpu:6" --free shard -
 >     "all": 23,
 $ pipesim plan --gpus 16 --model bert-large --cluster a800 --free shard,recompute -o plan.csv --top 1 >/dev/null && head -1 plan.csv && cut -d, -f2-5 plan.csv | sort -u | wc -l && rm plan.csv
 > rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,gathers_s,grads_s,sums_s,spread_s,reason
-> 51
+> 126
 $ pipesim plan --gpus 64 --model llama2-7b --free shrd
 ! pipesim: error: --free: unknown 'shrd'; did you mean shard?
 = 2
@@ -172,6 +172,12 @@ $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,sche
 >              #1 stays best with network x 0.5, network x 2,
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
+>   published  Megatron-Core 0.8 chose TP 1, PP 4, CP 1, EP 8, VP 8, MBS 1,
+>              interleaved on 64 h100: 3.10 s a step there (5,281 tokens/s/GPU);
+>              not among the layouts of this search
+>   published  NeMo 25.02 chose TP 1, PP 1, CP 1, EP 8, VP -, MBS 2, 1f1b on
+>              64 b200: 1.06 s a step there (15,457 tokens/s/GPU); not among the
+>              layouts of this search
 # A batch that was not given is one that replicas and micro-batches can share.
 $ for words in "--gpus 24 --model gpt2-64" "--gpus 7 --model gpt2" "--gpus 8 --model gpt2 --mbs 3" "--gpus 1000 --model llama3.2-1b" "--gpus 8 --model gpt2"; do pipesim plan $words --free tp --engine dag --json | grep '"gbs"' | sort -u | tail -1; done
 >     "gbs": 6720,
