@@ -66,7 +66,20 @@ static void check(const char *line, const struct pp_result *run, const struct pp
     cr_expect_lt(relief->peak_bytes, run->memory[run->peak_rank].peak_bytes);
 }
 
-Test(relief, each_flag_does_what_is_said)
+static void check_holders(const char *line, const struct pp_result *run, const struct pp_oom *oom)
+{
+    const double peak = run->memory[run->peak_rank].peak_bytes;
+    double sum = 0;
+
+    for (int k = 0; k < oom->holder_count; k++) {
+        sum += oom->holders[k].bytes;
+        cr_assert(k == 0 || oom->holders[k].bytes <= oom->holders[k - 1].bytes);
+    }
+    cr_assert_float_eq(sum / peak, 1, 1e-12, "%s: %g of %g", line, sum, peak);
+    cr_assert_float_eq(oom->needed_bytes, peak - run->config.cluster.device.memory_bytes, 1);
+}
+
+Test(relief, each_flag_does_what_is_said_and_holders_are_the_peak)
 {
     int count = 0, fitting = 0;
 
@@ -82,6 +95,7 @@ Test(relief, each_flag_does_what_is_said)
         cr_assert_gt(oom->relief_count, 2, "%s", lines[i]);
         cr_assert_not(oom->is_contention_free, "%s", lines[i]);
         cr_assert_eq(oom->iteration_s, run.metrics.iteration_s);
+        check_holders(lines[i], &run, oom);
         for (int k = 0; k < oom->relief_count; k++) {
             check(lines[i], &run, &oom->reliefs[k]);
             fitting += oom->reliefs[k].fits;
@@ -160,26 +174,6 @@ Test(relief, levels_are_the_mildest_that_help)
             cr_expect_lt(oom->reliefs[k].iteration_s, 1.02 * run.metrics.iteration_s);
         }
     cr_expect_eq(count, 2);
-}
-
-Test(relief, holders_are_the_peak)
-{
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        struct pp_result run;
-        struct pp_error err = {0};
-        double sum = 0;
-
-        cr_assert_eq(sim_run_at(arena, lines[i], PP_QUICK, &run, &err), PP_OK, "%s", err.message);
-        const struct pp_oom *oom = pp_oom_find(arena, &run);
-        for (int k = 0; k < oom->holder_count; k++) {
-            sum += oom->holders[k].bytes;
-            cr_assert(k == 0 || oom->holders[k].bytes <= oom->holders[k - 1].bytes);
-        }
-        const double peak = run.memory[run.peak_rank].peak_bytes;
-        cr_assert_float_eq(sum / peak, 1, 1e-12, "%s: %g of %g", lines[i], sum, peak);
-        cr_assert_float_eq(oom->needed_bytes, peak - run.config.cluster.device.memory_bytes, 1);
-    }
 }
 
 Test(relief, what_fits_needs_none)
