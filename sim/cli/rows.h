@@ -83,7 +83,7 @@ PP_ROW_CHOICE(head, "WHERE", "last|balanced|counted|ignored|parallel", G_MODEL, 
         "every stage holds an equal part of the vocabulary (vocabulary parallelism).")
 
 PP_ROW_TEXT(framework, "NAME", G_CLUSTER, RUN, .name_of = pp_framework_name,
-    .default_text = "plain",
+    .default_text = "that of --constants or of --emit, else plain",
     .help = "The training software. It adds host gaps to kernels and memory for contexts and "
             "copies, and brings its own defaults. plain adds nothing.")
 PP_ROW_TEXT(cluster, "NAME|FILE", G_CLUSTER, RUN, .is_common = true, .offered = pp_cluster_name,

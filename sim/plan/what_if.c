@@ -102,6 +102,7 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
     for (int i = 0; i < PP_SEARCH_WHAT_IFS; i++) {
         struct pp_error ignored;
         trials.spaces[i].same_levels = &search->space;
+        trials.spaces[i].tool = search->space.tool;
         trials.spaces[i].scale = pp_search_what_ifs[i].scale;
         for (int k = 0; k < PP_SEARCH_AXES; k++)
             trials.spaces[i].is_free[k] = search->space.is_free[k];

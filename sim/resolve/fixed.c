@@ -255,6 +255,19 @@ static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_conf
     return PP_OK;
 }
 
+/* Returns the framework if the user names none: that of --constants, or that which --emit writes
+ * for, so that the result fits there. */
+static const char *default_framework(const struct pp_wish *wish, const struct pp_fitted *fitted)
+{
+    const struct pp_framework *emitted;
+    struct pp_error ignored;
+
+    if (fitted && fitted->framework)
+        return fitted->framework;
+    return wish->emit && pp_framework_find(wish->emit, &emitted, &ignored) == PP_OK ? emitted->name
+                                                                                    : "plain";
+}
+
 /* Finds the framework, and replaces its constants and the cluster's by those of --constants. */
 static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_wish *wish,
                                         struct pp_config *config, struct pp_error *err)
@@ -267,7 +280,7 @@ static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_
     if (wish->constants)
         PP_TRY(pp_fitted_read(arena, wish->constants, &fitted, err));
     if (!name)
-        name = fitted && fitted->framework ? fitted->framework : "plain";
+        name = default_framework(wish, fitted);
     PP_TRY(pp_framework_find(name, &config->costs.framework, err));
     if (!fitted)
         return PP_OK;
