@@ -1,6 +1,7 @@
 /* Builds a program: order, lowering, proof. */
 #include "schedules/build/build.h"
 
+#include "schedules/memory/least.h"
 #include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
 
@@ -93,6 +94,17 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .no_slots = b->no_slots};
 }
 
+/* Is true if the ops alone need more memory than allowed. */
+static bool is_beyond(struct pp_arena *arena, const struct pp_build *b,
+                      const struct pp_program_head *head, const struct pp_orders *lists)
+{
+    return b->most_bytes > 0 && b->costs->memory && head->pipelines == 1 &&
+           !pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) &&
+           !pp_state_is_quantised(&b->state) &&
+           pp_memory_least_bytes(arena, lists, b->costs, head->granules * head->splits) >
+               b->most_bytes;
+}
+
 /* Lists of a schedule's own order are lowered without being frozen first. */
 enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
                         struct pp_program **program, struct pp_error *err)
@@ -107,6 +119,10 @@ enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
         PP_TRY(pp_schedule_lists(arena, b.schedule, &b.shape, b.costs, &lists, &head, err));
     else
         head = pp_program_head_of(b.given);
+    if (is_listed && is_beyond(arena, &b, &head, lists)) {
+        *program = NULL;
+        return PP_OK;
+    }
     const struct pp_lower_options options = options_of(arena, &b, &head);
     PP_TRY(is_listed ? pp_lower_lists(arena, &head, &options, lists, program, err)
                      : pp_lower(arena, b.given, &options, program, err));

@@ -32,6 +32,8 @@ struct pp_build {
     const double *recompute_frac; /* [stage]; unused if is_recomputed; NULL = 0 on all */
     const int *buckets;           /* [stage]: buckets of its gradient sum; NULL = 1 */
     bool no_slots;                /* as in pp_lower_options */
+    double most_bytes; /* of a rank: an order of one pipeline that needs more for certain is not
+                        * lowered, and the program is NULL. 0 = any */
 
     bool proves_given;  /* check `given` in its own cells, before anything is added */
     bool proves_result; /* check the complete program */
@@ -48,6 +50,7 @@ static inline int pp_build_copies(const struct pp_build *build)
     return pp_mesh_size(build->state.replicas);
 }
 
-/* Returns the complete program in `arena`. Errors: of the order, pp_lower() and pp_verify(). */
+/* Returns the complete program in `arena`; see `most_bytes`. Errors: of the order, pp_lower() and
+ * pp_verify(). */
 enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
                         struct pp_program **program, struct pp_error *err);

@@ -94,7 +94,9 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
 {
     if (!known || !is_shared(build))
         return pp_build(arena, build, program, err);
-    const struct pp_known_program *like = wanted(arena, build);
+    struct pp_build whole = *build; /* costs make no program too large here */
+    whole.most_bytes = 0;
+    const struct pp_known_program *like = wanted(arena, &whole);
     for (const struct pp_known_program *k = known->first; k; k = k->next)
         if (is_same(k, like)) {
             *program = k->program;
@@ -104,8 +106,8 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
         pp_known_programs_drop(known);
     if (!known->arena)
         known->arena = pp_arena_create();
-    PP_TRY(pp_build(known->arena, build, program, err));
-    struct pp_known_program *added = wanted(known->arena, build);
+    PP_TRY(pp_build(known->arena, &whole, program, err));
+    struct pp_known_program *added = wanted(known->arena, &whole);
     added->program = *program;
     added->next = known->first;
     known->first = added;

@@ -114,7 +114,11 @@ static enum pp_status try_point(struct pp_arena *arena, struct round *round,
     if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)) &&
         pp_search_exceeds(round->excess, &search->space, row->point, &config))
         return PP_OK; /* its bytes do not matter, as something fits */
+    if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)))
+        prepared.most_bytes = config.cluster.device.memory_bytes;
     PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
+    if (!result.program)
+        return PP_OK;
     row->outcome = pp_outcome_of(&result);
     if (!result.fits) {
         pp_search_note_excess(round->excess, &search->space, row->point, &result);

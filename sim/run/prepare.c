@@ -85,7 +85,7 @@ static void drop_training_state(const struct pp_program *file, struct pp_costs *
 }
 
 static enum pp_status build(struct pp_arena *arena, bool is_bare,
-                            struct pp_known_programs *programs, struct pp_result *result,
+                            const struct pp_prepared *prepared, struct pp_result *result,
                             struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
@@ -96,6 +96,7 @@ static enum pp_status build(struct pp_arena *arena, bool is_bare,
                              .eager_limit = c->eager_limit,
                              .wishes = c->lower,
                              .no_slots = is_bare,
+                             .most_bytes = is_bare ? prepared->most_bytes : 0,
                              .proves_given = !is_bare,
                              .proves_result = !is_bare};
 
@@ -108,7 +109,8 @@ static enum pp_status build(struct pp_arena *arena, bool is_bare,
             build.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
         build.buckets = pp_buckets_of(arena, c, result->costs);
     }
-    return pp_build_known(arena, is_bare ? programs : NULL, &build, &result->program, err);
+    return pp_build_known(arena, is_bare ? prepared->programs : NULL, &build, &result->program,
+                          err);
 }
 
 static void peak_of(struct pp_result *result)
@@ -130,7 +132,9 @@ static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_pr
 {
     PP_TRY(find_costs(arena, prepared, result, err));
     drop_training_state(result->config.file_program, result->costs);
-    PP_TRY(build(arena, is_bare, prepared->programs, result, err));
+    PP_TRY(build(arena, is_bare, prepared, result, err));
+    if (!result->program)
+        return PP_OK;
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
     return PP_OK;
@@ -140,7 +144,8 @@ enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepar
                           struct pp_result *result, struct pp_error *err)
 {
     if (!is_of(prepared, &result->config))
-        *prepared = (struct pp_prepared){.programs = prepared->programs};
+        *prepared = (struct pp_prepared){.programs = prepared->programs,
+                                         .most_bytes = prepared->most_bytes};
     if (!is_bare || !prepared->known.program) {
         PP_TRY(prepare(arena, is_bare, prepared, result, err));
         if (is_bare)

@@ -12,6 +12,8 @@ struct pp_prepared {
     struct pp_eval *eval;   /* NULL = not made yet */
     struct pp_eval_options eval_options;
     struct pp_known_programs *programs; /* of other configurations; NULL = keeps none */
+    double most_bytes; /* orders that need more for certain are no programs (schedules/build). Then
+                        * `result` has no memory, and does not fit. 0 = any */
 };
 
 /* Fills costs, program, memory, peak_rank, fits and is_tight of `result` from `prepared`, which

@@ -2,10 +2,12 @@
  */
 #include "schedules/build/known.h"
 #include "schedules/chimera.h"
+#include "schedules/memory/memory.h"
 #include "schedules/registry.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 static struct pp_arena *arena;
@@ -396,4 +398,41 @@ Test(build, kept_programs_are_those_that_would_be_built)
     b.shape.micro_batches = 9;
     cr_assert_neq(known_text(&known, &b), first);
     pp_known_programs_drop(&known);
+}
+
+/* The bound of an order's memory is no more than the memory of its program, for orders with whole
+ * and with split backwards. An order beyond the limit has no program. */
+Test(build, orders_beyond_a_limit_are_not_lowered)
+{
+    static const char *const names[] = {"1f1b", "hanayo", "v-half", "zbv"};
+    struct pp_unit_costs unit;
+    struct pp_program *program;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_unit_costs_parse("F=1,B=2", &unit, NULL), PP_OK);
+    for (size_t i = 0; i < PP_COUNT(names); i++) {
+        struct pp_build b = of(names[i], 8);
+        cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, &err), PP_OK, "%s", err.message);
+        const int stages = pp_shape_stages(&b.shape);
+        struct pp_costs *costs = pp_costs_unit(arena, &unit, 4, stages, 1, 1);
+        costs->memory = PP_ARRAY(arena, struct pp_stage_memory, stages);
+        for (int s = 0; s < stages; s++)
+            costs->memory[s] = (struct pp_stage_memory){.params_bytes = 1000,
+                                                        .saved_bytes = 100 + s,
+                                                        .checkpoint_bytes = 100 + s,
+                                                        .resting_frac = 1,
+                                                        .weight_grad_frac = 0.5};
+        b.costs = costs;
+        cr_assert_eq(pp_build(arena, &b, &program, &err), PP_OK, "%s", err.message);
+        const struct pp_rank_memory *memory = pp_memory_peaks(arena, program, costs);
+        double peak = 0;
+        for (int r = 0; r < 4; r++)
+            peak = fmax(peak, memory[r].peak_bytes);
+        b.most_bytes = peak;
+        cr_assert_eq(pp_build(arena, &b, &program, &err), PP_OK, "%s", err.message);
+        cr_assert_not_null(program, "%s", names[i]);
+        b.most_bytes = peak * 0.9; /* buffers count nothing here */
+        cr_assert_eq(pp_build(arena, &b, &program, &err), PP_OK, "%s", err.message);
+        cr_assert_null(program, "%s", names[i]);
+    }
 }
