@@ -5,6 +5,7 @@
 #include "sim/config/price.h"
 #include "sim/error/best.h"
 #include "sim/plan/search.h"
+#include "sim/report/lines.h"
 #include "sim/report/text.h"
 #include "sim/run/prepare.h"
 
@@ -144,6 +145,19 @@ static const char *price_text(struct pp_arena *arena, const struct pp_search *se
     return pp_arena_printf(arena, "; a step costs~%s, 1~T~tokens~%s", step, tokens);
 }
 
+/* Prints the error of published runs like the first row. */
+static void print_error(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    struct pp_config config;
+    struct pp_error ignored;
+
+    if (pp_search_config(arena, &search->space, search->rows[0].point, &config, &ignored) != PP_OK)
+        return;
+    const char *text = pp_line_error_short(arena, &config);
+    if (text)
+        pp_text_paragraph(out, WIDTH, INDENT, "error", text);
+}
+
 static void print_best(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     const struct pp_search_row *best = &search->rows[0];
@@ -155,6 +169,7 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
                         pp_units_print_count((int64_t)best->outcome.tokens_per_s_per_gpu, tokens),
                         best->is_simulated ? search->space.fixed.engine->name : "dag",
                         price_text(arena, search, best)));
+    print_error(arena, search, out);
     const char *above = pp_best_mfu_text(arena, &search->space.fixed, best->outcome.mfu);
     if (above)
         pp_text_paragraph(

@@ -100,6 +100,17 @@ static json_t *point_json(const struct pp_search *search, int64_t point)
     return o;
 }
 
+/* Returns the error of published runs like a point. */
+static json_t *error_json(const struct pp_search_space *s, int64_t point)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_config config;
+    struct pp_error ignored;
+
+    return pp_search_config(arena, s, point, &config, &ignored) == PP_OK ? pp_error_json(&config)
+                                                                         : json_null();
+}
+
 static json_t *row_json(const struct pp_search *search, const struct pp_search_row *row)
 {
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
@@ -122,6 +133,8 @@ static json_t *row_json(const struct pp_search *search, const struct pp_search_r
     for (int i = 0; i < row->twin_count; i++)
         json_array_append_new(twins, point_json(search, row->twins[i].point));
     json_object_set_new(o, "twins", twins);
+    if (row == search->rows)
+        json_object_set_new(o, "error", error_json(&search->space, row->point));
     return o;
 }
 

@@ -40,6 +40,22 @@ const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config
                            bands.step.rows, bands.step.like, 100 * bands.step.p90_frac, memory);
 }
 
+const char *pp_line_error_short(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_error_bands bands = pp_error_bands_of(arena, config);
+    const char *memory = "";
+
+    if (config->is_unit || config->cost)
+        return NULL;
+    if (bands.missing)
+        return pp_arena_printf(arena, "not known: %s", bands.missing);
+    if (bands.memory.rows > 0)
+        memory = pp_arena_printf(arena, ", memory's %.0f~%%", 100 * bands.memory.p90_frac);
+    return pp_arena_printf(arena, "median %.0f~%% of %d published runs like #1; p90~%.0f~%%%s",
+                           100 * bands.step.median_frac, bands.step.rows, 100 * bands.step.p90_frac,
+                           memory);
+}
+
 json_t *pp_published_mfu_json(const struct pp_config *config, double mfu)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

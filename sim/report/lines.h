@@ -32,6 +32,8 @@ struct pp_headline {
 };
 /* Text about the published runs of error_frac; NULL in unit mode and with measured costs. */
 const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config);
+/* Text about the same error of the first row of a list, in one line where it is known. */
+const char *pp_line_error_short(struct pp_arena *arena, const struct pp_config *config);
 enum { PP_HEADLINES = 7 };
 /* Fills the first figures of a report; returns their number. */
 int pp_headlines(const struct pp_result *result, struct pp_headline rows[PP_HEADLINES]);

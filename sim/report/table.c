@@ -120,11 +120,13 @@ static void print_unit_head(const struct pp_config *c, enum pp_scale scale, int 
 static void print_head(const struct pp_result *first, int count, FILE *out)
 {
     const struct pp_config *c = &first->config;
+    const bool has_device = pp_config_has_device(c);
     char number[PP_UNITS_TEXT_BYTES], params[PP_UNITS_TEXT_BYTES], text[PP_TEXT_BYTES];
 
-    snprintf(text, sizeof(text), "%d schedules, %s (%s) on %s GPUs of %s", count, c->model.name,
+    snprintf(text, sizeof(text), "%d schedules, %s (%s) on %s GPUs%s%s", count, c->model.name,
              pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
-             pp_units_print_count(c->layout.gpus, number), c->cluster.name);
+             pp_units_print_count(c->layout.gpus, number), has_device ? " of " : "",
+             has_device ? c->cluster.name : "");
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
     snprintf(text, sizeof(text),
              "TP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches; costs %s, %s",
