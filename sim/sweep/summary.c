@@ -33,24 +33,27 @@ static void print_rows(const struct pp_sweep_summary *s, FILE *out)
     fputc('\n', out);
 }
 
-void pp_sweep_summary(const struct pp_sweep_summary *s, FILE *out)
+enum pp_status pp_sweep_judge(const struct pp_sweep_summary *s, struct pp_error *err)
 {
     const struct pp_sweep_counts *c = &s->counts;
-    const bool is_refused = c->rows > 0 && c->refused == c->rows;
+    char rows[PP_UNITS_TEXT_BYTES];
 
-    if (is_refused) {
-        count("pipesim: warning: no point has figures, ", c->rows, " of ", out);
-        count("", c->rows, " refused; ", out);
-        fprintf(out, "%s%s\n", c->rows > 1 ? "the first: " : "", c->first_reason);
-    } else if (s->path) {
-        print_rows(s, out);
-    }
+    if (c->refused < c->rows || c->rows == 0 || s->part.count > 1)
+        return PP_OK;
+    pp_units_print_count(c->rows, rows);
+    return pp_error_set(err, c->first_status, "no point has figures, %s of %s refused; %s%s", rows,
+                        rows, c->rows > 1 ? "the first: " : "", c->first_reason);
+}
+
+void pp_sweep_summary(const struct pp_sweep_summary *s, FILE *out)
+{
     if (!s->path)
         return;
+    print_rows(s, out);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     if (s->merged_path || s->part.count > 1)
         fprintf(out, "  next  pipesim sweep --merge FILE... -o %s, when all %d parts are there\n",
                 s->merged_path ? pp_command_quoted(arena, s->merged_path) : "FILE", s->part.count);
-    else if (!is_refused && s->is_file)
+    else if (s->is_file)
         fprintf(out, "  next  pipesim plot %s\n", pp_command_quoted(arena, s->path));
 }
