@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { CHUNK_BYTES = 1 << 16, NAP_MS = 5, LOG_LINES = 6, LOG_BYTES = 4096 };
-enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 }; /* exit codes of a shell */
+enum { NOT_FOUND = 127 }; /* exit code of a shell; 128 and more: a signal */
 
 enum outcome { ENDED, TOO_LONG, TOO_MUCH, INTERRUPTED, UNREADABLE };
 struct child {
@@ -209,8 +209,8 @@ static enum pp_status tell(struct pp_arena *arena, const struct child *child, en
                            struct pp_error *err)
 {
     const struct pp_shell_command *command = child->command;
-    const int code = child->info.si_code == CLD_EXITED ? child->info.si_status : NOT_FOUND;
-    const bool is_refusal = outcome == ENDED && code > 0 && code < NOT_EXECUTABLE;
+    const int code = child->info.si_code == CLD_EXITED ? child->info.si_status : -1;
+    const bool is_refusal = outcome == ENDED && code > 0 && code <= NOT_FOUND;
 
     if (outcome == ENDED && code == 0)
         return PP_OK;

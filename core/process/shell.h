@@ -17,8 +17,8 @@ struct pp_shell_command {
  * children form a process group; at the limits and at SIGINT or SIGTERM all of them are killed. The
  * signal then reaches its handler here; if the process survives it, the status is PP_EINTR.
  *
- * PP_EINVAL if the command ends with an exit code from 1 to 125: it refuses what it was asked.
- * PP_EFAIL if it cannot be started or found (126, 127), is killed, or exceeds a limit. Messages
- * name the command and end with the last lines of its stderr. */
+ * PP_EINVAL if the command ends with an exit code from 1 to 127: it refuses what it was asked, or
+ * there is no such command. PP_EFAIL if it cannot be started, is killed, or exceeds a limit.
+ * Messages name the command and end with the last lines of its stderr. */
 enum pp_status pp_shell_run(struct pp_arena *arena, const struct pp_shell_command *command,
                             struct pp_bytes *output, struct pp_error *err);

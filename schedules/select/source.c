@@ -162,12 +162,22 @@ static const char *fill(struct pp_arena *arena, const struct outside *outside,
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+#define BLANKS " \t\r\n"
+
 static enum pp_status run(struct pp_arena *arena, const char *name, struct pp_bytes *text,
                           struct pp_error *err)
 {
     const struct pp_shell_command command = {.text = name + 1};
 
-    return pp_shell_run(arena, &command, text, err);
+    if (!command.text[strspn(command.text, BLANKS)])
+        return pp_error_set(err, PP_EINVAL, "--schedule '%s': no command after '!'", name);
+    PP_TRY(pp_shell_run(arena, &command, text, err));
+    if (strspn(text->data, BLANKS) < text->length)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "the command '%s' printed nothing; it prints one row of cells like "
+                        "0F0,0B0 for each rank",
+                        command.text);
 }
 
 enum pp_status pp_source_read(struct pp_arena *arena, const char *text, enum pp_dialect dialect,

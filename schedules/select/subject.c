@@ -58,13 +58,28 @@ enum pp_status pp_subject_open(struct pp_arena *arena, const struct pp_request *
     return PP_OK;
 }
 
+/* Finds the comma that ends a command: one that the shell does not see in quotes or after a
+ * backslash. NULL if there is none. */
+static char *command_end(char *at)
+{
+    char quote = '\0';
+
+    for (; *at && (quote || *at != ','); at++) {
+        if (*at == '\\' && quote != '\'' && at[1])
+            at++;
+        else if (quote ? *at == quote : *at == '\'' || *at == '"')
+            quote = quote ? '\0' : *at;
+    }
+    return *at ? at : NULL;
+}
+
 char *pp_subject_next(char **list)
 {
     char *item = *list, *end = NULL;
 
     if (!item)
         return NULL;
-    end = pp_source_is_command(item) ? strstr(item, ",!") : strchr(item, ',');
+    end = pp_source_is_command(item) ? command_end(item) : strchr(item, ',');
     if (end)
         *end++ = '\0';
     *list = end;

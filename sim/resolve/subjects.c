@@ -49,7 +49,12 @@ enum pp_status pp_subjects_open(struct pp_arena *arena, const struct pp_wish *wi
     char *names = pp_arena_strdup(arena, text);
     for (char *name; (name = pp_subject_next(&names)) != NULL;) {
         struct pp_subject *subject = PP_PUSH(arena, *subjects, *count, capacity);
-        PP_TRY(pp_subject_open_typed(arena, &wish->request, name, subject, err));
+        const enum pp_status status =
+            pp_subject_open_typed(arena, &wish->request, name, subject, err);
+        if (status != PP_OK && pp_subject_has_command(text) && strcmp(name, text) != 0)
+            pp_error_append(err,
+                            "\n  a comma ends a command, unless it is in quotes or after a \\");
+        PP_TRY(status);
         for (int i = 0; i < *count - 1; i++)
             if (!strcmp((*subjects)[i].name, subject->name))
                 return pp_error_set(err, PP_EINVAL, "--schedule %s names %s twice", text,

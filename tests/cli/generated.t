@@ -36,7 +36,23 @@ $ pipesim verify '!python3 python/examples/ffbb.py 4 8' '!python3 python/example
 = 2
 $ pipesim --schedule '!awk -v p={pp} "BEGIN { x = \"{pp}\"; print \"0F0,0B0\" }"' --pp 1 --micro-batches 1 --unit F=1,B=2 | grep step
 >   step               3 units   first start to last end
+# a comma ends a command that has it neither in quotes nor after a backslash
+$ pipesim sweep --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches} "a,b" c\,d,1f1b' --pp 4 --micro-batches 8 --unit F=1,B=2 | cut -c1-77
+> point,schedule,engine,model,cluster,gpus,tp,pp,dp,cp,ep,vp,micro_batches,mbs,
+> 0,"!python3 python/examples/ffbb.py {pp} {micro_batches} ""a,b"" c\,d",dag,,,
+> 1,1f1b,dag,,,4,1,4,1,1,1,1,8,1,8,,"F=1,B=2",33,0.27272727272727271,0.27272727
+$ pipesim --schedule '!gen 1,2,1f1b' --pp 4 --micro-batches 8 --unit F=1,B=2
+! pipesim: error: the command 'gen 1' has ended with exit code 127
+!   sh: ...
+!   a comma ends a command, unless it is in quotes or after a \
+= 2
 # --- what is wrong, and with which command
+$ pipesim sweep --schedule '!echo "this reason of the generator is long, as a traceback is, and goes on for more than two hundred and fifty-six characters, line by line, with the names of files and functions, until its last line says what is wrong in a few words of its own, namely in these: the end" >&2; exit 3 # {pp}' --pp 4,8 --micro-batches 8 --unit F=1,B=2 2>&1 >/dev/null | grep -o '^pipesim: error: no point.*refused\|: the end$'
+> pipesim: error: no point has figures, 2 of 2 refused
+> : the end
+$ pipesim --schedule '! ' --pp 4 --micro-batches 8 --unit F=1,B=2
+! pipesim: error: --schedule '! ': no command after '!'
+= 2
 $ pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --pp 4 --micro-batches 7 --unit F=1,B=2
 ! pipesim: error: the command 'python3 python/examples/ffbb.py 4 7' has ended with exit code 1
 !   7 micro-batches are odd; nearest: 8
@@ -47,7 +63,7 @@ $ pipesim --schedule '!gen {pp} {n} ${micro}' --pp 4 --micro-batches 8 --unit F=
 $ pipesim --schedule '!no-such-program {pp}' --pp 4 --micro-batches 8 --unit F=1,B=2
 ! pipesim: error: the command 'no-such-program 4' has ended with exit code 127
 !   sh: ...
-= 1
+= 2
 $ pipesim --schedule '!printf "0F0,0B0\n1F0,xx\n" # {pp}' --pp 2 --micro-batches 1 --unit F=1,B=2
 ! pipesim: error: !printf "0F0,0B0\n1F0,xx\n" # 2:2:2: 'xx': expected a number (stage)
 = 4
@@ -60,8 +76,8 @@ $ pipesim --schedule '!printf "0F0,0F1,0B0,0B1\n1B0,1F0,1F1,1B1\n" # {pp}' --pp 
 ! rank 1 | [1B0] 1F0 1F1 1B1
 = 4
 $ pipesim --schedule '!true {pp}' --pp 2 --micro-batches 2 --unit F=1,B=2
-! pipesim: error: !true 2: no ranks: expected one row of cells like 0F0,0B0 per rank
-= 4
+! pipesim: error: the command 'true 2' printed nothing; it prints one row of cells like 0F0,0B0 for each rank
+= 2
 $ pipesim --schedule '!python3 python/examples/ffbb.py {pp} 8' --pp 2 --micro-batches 4 --unit F=1,B=2
 ! pipesim: error: --micro-batches 4 contradicts the program of '!python3 python/examples/ffbb.py 2 8', which has 8; {micro_batches} in its text gives it the number
 = 2

@@ -54,7 +54,7 @@ Test(shell, says_how_a_command_ended)
 {
     expect_refused("echo no >&2; exit 3", PP_EINVAL,
                    "the command 'echo no >&2; exit 3' has ended with exit code 3\n  no");
-    expect_refused("exit 126", PP_EFAIL, "the command 'exit 126' has ended with exit code 126");
+    expect_refused("exit 126", PP_EINVAL, "the command 'exit 126' has ended with exit code 126");
     expect_refused("kill -9 $$", PP_EFAIL,
                    "the command 'kill -9 $$' was ended by signal 9 (Killed)");
     expect_refused("sleep 100", PP_EFAIL,
