@@ -1,7 +1,9 @@
 /* Nothing fits: the layout that needs least memory, and changes with which it fits, each tried. */
+#include "core/units.h"
 #include "sim/fit/change.h"
 #include "sim/fit/fit.h"
 #include "sim/plan/search.h"
+#include "sim/report/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,4 +170,33 @@ void pp_search_find_nearest(struct pp_arena *arena, struct pp_search *search)
     nearest->command = pp_search_command(arena, &search->space, nearest->point);
     add_flags(arena, search, nearest);
     add_devices(arena, search, nearest);
+}
+
+/* ---- text -------------------------------------------------------------------------------------
+ */
+
+/* Prints the layout that needs least memory, and what would fit. */
+void pp_search_print_nearest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const struct pp_search_nearest *nearest = &search->nearest;
+    const double capacity = search->space.fixed.cluster.device.memory_bytes;
+    char step[PP_UNITS_TEXT_BYTES];
+
+    if (nearest->point < 0)
+        return;
+    pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "nearest",
+                      pp_arena_printf(arena, "needs %.1f of %.1f~GiB:",
+                                      nearest->outcome.peak_bytes / PP_GIB, capacity / PP_GIB));
+    pp_text_command(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "", nearest->command);
+    for (int i = 0; i < nearest->count; i++) {
+        const struct pp_relief *relief = &nearest->reliefs[i];
+        fprintf(out, "  %-*s%-43s%7.1f%c GiB%10s\n", PP_SEARCH_INDENT - 2, i ? "" : "fits with",
+                relief->flags, relief->peak_bytes / PP_GIB,
+                relief->peak_bytes > pp_config_room_bytes(&search->space.fixed) ? '!' : ' ',
+                pp_units_print(relief->iteration_s, PP_UNIT_SECONDS, step));
+    }
+    if (!nearest->count)
+        pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "fits with",
+                          "nothing that was tried: less in flight, more recomputation or sharding, "
+                          "offloading, more devices");
 }

@@ -2,6 +2,7 @@
 #include "core/cost/fitted.h"
 #include "core/text/terminal.h"
 #include "core/units.h"
+#include "schedules/registry.h"
 #include "sim/config/price.h"
 #include "sim/error/best.h"
 #include "sim/plan/search.h"
@@ -11,8 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { WIDTH = 80, INDENT = PP_SEARCH_INDENT };
 
 static const char *star(bool is_chosen)
 {
@@ -35,8 +34,8 @@ static void print_batch(struct pp_arena *arena, const struct pp_search *search, 
     if (c->fitted)
         text = pp_arena_printf(arena, "%s; constants of %s", text,
                                pp_fitted_text(arena, c->fitted, &c->model));
-    pp_text_paragraph(out, WIDTH, INDENT, "batch", text);
-    pp_report_what_if(c, WIDTH, INDENT, out);
+    pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "batch", text);
+    pp_report_what_if(c, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, out);
 }
 
 static void print_head(struct pp_arena *arena, const struct pp_search *search, FILE *out)
@@ -55,7 +54,7 @@ static void print_head(struct pp_arena *arena, const struct pp_search *search, F
             text = pp_arena_printf(arena, "%s%s %s", text, comma, pp_search_knobs[i].name);
             comma = ",";
         }
-    pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
+    pp_text_wrap(out, PP_SEARCH_WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
     print_batch(arena, search, out);
 }
 
@@ -78,7 +77,7 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
     if (n[PP_SEARCH_MILDER])
         text = pp_arena_printf(arena, "%s, %s~with more recomputation than they need", text,
                                pp_search_count_text(arena, n[PP_SEARCH_MILDER]));
-    pp_text_paragraph(out, WIDTH, INDENT, "searched", text);
+    pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "searched", text);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -155,7 +154,7 @@ static void print_error(struct pp_arena *arena, const struct pp_search *search, 
         return;
     const char *text = pp_line_error_short(arena, &config);
     if (text)
-        pp_text_paragraph(out, WIDTH, INDENT, "error", text);
+        pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "error", text);
 }
 
 static void print_best(struct pp_arena *arena, const struct pp_search *search, FILE *out)
@@ -164,7 +163,7 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
     char tokens[PP_UNITS_TEXT_BYTES];
 
     pp_text_paragraph(
-        out, WIDTH, INDENT, "best",
+        out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "best",
         pp_arena_printf(arena, "%s~tokens/s/GPU, simulated by %s%s",
                         pp_units_print_count((int64_t)best->outcome.tokens_per_s_per_gpu, tokens),
                         best->is_simulated ? search->space.fixed.engine->name : "dag",
@@ -173,14 +172,14 @@ static void print_best(struct pp_arena *arena, const struct pp_search *search, F
     const char *above = pp_best_mfu_text(arena, &search->space.fixed, best->outcome.mfu);
     if (above)
         pp_text_paragraph(
-            out, WIDTH, INDENT, "MFU",
+            out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "MFU",
             pp_arena_printf(arena, "that of #1, %.1f~%%, is %s", 100 * best->outcome.mfu, above));
-    pp_text_command(out, WIDTH, INDENT, "choose",
+    pp_text_command(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "choose",
                     pp_search_command(arena, &search->space, best->point));
     if (search->ties < 2)
         return;
     pp_text_paragraph(
-        out, WIDTH, INDENT, "= ties",
+        out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "= ties",
         pp_arena_printf(arena,
                         "%s steps are within %g~%% of the fastest, too close for the costs to rank",
                         pp_search_count_text(arena, search->ties), 100 * search->margin_frac));
@@ -194,7 +193,7 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
     char again[PP_RECOMPUTE_TEXT_BYTES];
 
     pp_text_paragraph(
-        out, WIDTH, INDENT, "safest",
+        out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "safest",
         pp_arena_printf(
             arena,
             "#%d %s, %.1f of %.1f~GiB: TP~%d, PP~%d, CP~%d, MBS~%d, %s, recompute~%s, %.1f~%% "
@@ -228,166 +227,72 @@ static void print_tight(struct pp_arena *arena, const struct pp_search *search, 
         text = pp_arena_printf(arena, "%s. None with room is less than %g~%% slower than #1", text,
                                100 * PP_SEARCH_REACH_FRAC);
     if (is_any)
-        pp_text_paragraph(out, WIDTH, INDENT, "! tight", text);
+        pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "! tight", text);
 }
 
-/* Returns the schedules of the row's twins that differ from its own: " (zbv, v-half)". */
-static const char *other_schedules(struct pp_arena *arena, const struct pp_search *search,
-                                   const struct pp_search_row *row)
+/* Returns what a row recomputes by modules; NULL if all or nothing. */
+static const char *selected(struct pp_arena *arena, const struct pp_search *search, int at)
 {
-    const char *text = "";
-    bool *is_named = PP_ARRAY(arena, bool, search->space.order_count);
+    const struct pp_search_again again =
+        pp_search_point(&search->space, search->rows[at].point).again;
+    char text[PP_RECOMPUTE_TEXT_BYTES];
 
-    is_named[row->point % search->space.order_count] = true;
-    for (int i = 0; i < row->twin_count; i++) {
-        const int order = (int)(row->twins[i].point % search->space.order_count);
-        const struct pp_search_order *o = &search->space.orders[order];
-        if (!is_named[order])
-            text = pp_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", o->base.schedule_name);
-        is_named[order] = true;
-    }
-    return *text ? pp_arena_printf(arena, " (%s)", text) : "";
+    if (again.recompute != PP_RECOMPUTE_SELECTIVE)
+        return NULL;
+    pp_again_print(again.modules ? again.modules : PP_AGAIN_CORE, text, sizeof(text));
+    return pp_arena_printf(arena, "%s", text);
 }
 
-/* Prints how many layouts each shown row stands for. */
-static void print_twins(struct pp_arena *arena, const struct pp_search *search, int shown,
-                        FILE *out)
+/* Prints the modules of the shown rows that recompute by modules. */
+static void print_selected(struct pp_arena *arena, const struct pp_search *search, int shown,
+                           FILE *out)
 {
     const char *text = "";
+    bool *is_named = PP_ARRAY(arena, bool, shown + 1);
 
     for (int i = 0; i < shown; i++) {
-        const struct pp_search_row *row = &search->rows[i];
-        if (row->twin_count)
-            text = pp_arena_printf(arena, "%s%s%d~of~#%d%s", text, *text ? ", " : "",
-                                   row->twin_count, i + 1, other_schedules(arena, search, row));
+        const char *mine = is_named[i] ? NULL : selected(arena, search, i);
+        if (!mine)
+            continue;
+        text = pp_arena_printf(arena, "%s%s%s in~#%d", text, *text ? "; " : "", mine, i + 1);
+        for (int k = i + 1; k < shown; k++) {
+            const char *other = selected(arena, search, k);
+            if (!other || strcmp(mine, other) != 0)
+                continue;
+            is_named[k] = true;
+            text = pp_arena_printf(arena, "%s, #%d", text, k + 1);
+        }
     }
     if (*text)
-        pp_text_paragraph(
-            out, WIDTH, INDENT, "twins",
-            pp_arena_printf(arena, "not shown, as step and memory are the same: %s", text));
+        pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "rec. sel", text);
 }
 
-static const char *short_layout(struct pp_arena *arena, const struct pp_search *search, int at)
+/* Is true for a row whose schedule the framework does not have: the user asked for it. */
+static bool is_foreign(const struct pp_search *search, int at)
 {
     const struct pp_search_point p = pp_search_point(&search->space, search->rows[at].point);
+    struct pp_shape shape = p.order->base.shape;
 
-    return pp_arena_printf(arena, "#%d (TP~%d, PP~%d, CP~%d, MBS~%d, %s)", at + 1, p.frame->tp,
-                           p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name);
+    shape.ranks = p.frame->pp;
+    shape.micro_batches = p.frame->micro_batches;
+    return shape.ranks > 1 &&
+           !pp_schedule_runs_in(p.order->base.schedule, &shape, search->space.fixed.tool);
 }
 
-/* Returns the name of a what-if, with '~' to keep it on one line. */
-static const char *what_if_name(struct pp_arena *arena, int at)
+static void print_foreign(struct pp_arena *arena, const struct pp_search *search, int shown,
+                          FILE *out)
 {
-    char *name = pp_arena_strdup(arena, pp_search_what_ifs[at].name);
+    const struct pp_tool *tool = search->space.fixed.tool;
+    const char *text = "";
 
-    for (char *c = name; *c; c++)
-        *c = *c == ' ' ? '~' : *c;
-    return name;
-}
-
-/* Returns text if a what-if changes the best row, or NULL. `named`: row in the line above. */
-static const char *flip_text(struct pp_arena *arena, const struct pp_search *search, int at,
-                             int *named)
-{
-    const struct pp_search_flip *flip = &search->flips[at];
-    const char *name = what_if_name(arena, at);
-
-    if (!flip->is_known)
-        return pp_arena_printf(arena, "%s: none of these layouts fits", name);
-    if (flip->winner == 0 || (flip->fits && !flip->is_tight && flip->slower_frac <= PP_TIE_FRAC))
-        return NULL;
-    const char *winner = *named == flip->winner ? pp_arena_printf(arena, "#%d", flip->winner + 1)
-                                                : short_layout(arena, search, flip->winner);
-    *named = flip->winner;
-    if (!flip->fits || flip->slower_frac <= PP_TIE_FRAC)
-        return pp_arena_printf(arena, "%s: #1 %s, best is %s", name,
-                               flip->fits ? "is tight" : "does not fit", winner);
-    return pp_arena_printf(arena, "%s: #1 is %.1f~%% slower than %s", name, 100 * flip->slower_frac,
-                           winner);
-}
-
-/* Prints the machines on which another row is best, by more than the costs can rank. */
-static void print_flips(struct pp_arena *arena, const struct pp_search *search, FILE *out)
-{
-    const char *label = "sensitive", *same = "";
-    int kept = 0, named = -1;
-
-    for (int i = 0; search->flips && i < PP_SEARCH_WHAT_IFS; i++) {
-        const char *text = flip_text(arena, search, i, &named);
-        if (text) {
-            pp_text_paragraph(out, WIDTH, INDENT, label, text);
-            label = "";
-        } else
-            same =
-                pp_arena_printf(arena, "%s%s%s", same, kept++ ? ", " : "", what_if_name(arena, i));
-    }
-    if (kept == PP_SEARCH_WHAT_IFS)
-        same = "half and twice of network, links of a node, device memory and device FLOP/s";
-    if (kept)
-        pp_text_paragraph(out, WIDTH, INDENT, label,
-                          pp_arena_printf(arena, "#1 stays best with %s", same));
-}
-
-static void print_published(struct pp_arena *arena, const struct pp_search *search, FILE *out)
-{
-    for (int i = 0; i < search->published_count; i++) {
-        const struct pp_search_published *p = &search->published[i];
-        const struct pp_search_recipe *r = p->recipe;
-        char step[PP_UNITS_TEXT_BYTES];
-        const char *text = pp_arena_printf(
-            arena, "%s chose TP~%d, PP~%d, CP~%d, EP~%d, VP~%s, MBS~%d, %s on %s~%s: ", r->source,
-            r->tp, r->pp, r->cp, r->ep, number(arena, r->vp, 0), r->mbs, r->schedule,
-            pp_search_count_text(arena, r->gpus), r->device);
-        if (r->step_s > 0)
-            text = pp_arena_printf(arena, "%s%s a step there (%s~tokens/s/GPU); ", text,
-                                   pp_units_print(r->step_s, PP_UNIT_SECONDS, step),
-                                   pp_search_count_text(arena, (int64_t)r->tokens_per_s_per_gpu));
-        if (p->preset_gbs)
-            text = pp_arena_printf(arena, "%sas --preset~%s, at its batch of~%s, ", text, r->preset,
-                                   pp_search_count_text(arena, p->preset_gbs));
-        if (p->point < 0 && !p->preset_gbs)
-            text = pp_arena_printf(arena, "%snot among the layouts of this search", text);
-        else if (!p->outcome.fits)
-            text = pp_arena_printf(arena, "%sneeds %.1f~GiB here", text,
-                                   p->outcome.peak_bytes / PP_GIB);
-        else
-            text = pp_arena_printf(
-                arena, "%shere %s (%s), %.1f~GiB", text,
-                pp_units_print(p->outcome.step_s, PP_UNIT_SECONDS, step),
-                pp_search_count_text(arena, (int64_t)p->outcome.tokens_per_s_per_gpu),
-                p->outcome.peak_bytes / PP_GIB);
-        if (p->outcome.fits && search->count && !p->preset_gbs)
-            text = pp_arena_printf(
-                arena, "%s, %+.1f~%% to #1", text,
-                100 * (p->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1));
-        pp_text_paragraph(out, WIDTH, INDENT, "published", text);
-    }
-}
-
-/* Prints the layout that needs least memory, and what would fit. */
-static void print_nearest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
-{
-    const struct pp_search_nearest *nearest = &search->nearest;
-    const double capacity = search->space.fixed.cluster.device.memory_bytes;
-    char step[PP_UNITS_TEXT_BYTES];
-
-    if (nearest->point < 0)
-        return;
-    pp_text_paragraph(out, WIDTH, INDENT, "nearest",
-                      pp_arena_printf(arena, "needs %.1f of %.1f~GiB:",
-                                      nearest->outcome.peak_bytes / PP_GIB, capacity / PP_GIB));
-    pp_text_command(out, WIDTH, INDENT, "", nearest->command);
-    for (int i = 0; i < nearest->count; i++) {
-        const struct pp_relief *relief = &nearest->reliefs[i];
-        fprintf(out, "  %-*s%-43s%7.1f%c GiB%10s\n", INDENT - 2, i ? "" : "fits with",
-                relief->flags, relief->peak_bytes / PP_GIB,
-                relief->peak_bytes > pp_config_room_bytes(&search->space.fixed) ? '!' : ' ',
-                pp_units_print(relief->iteration_s, PP_UNIT_SECONDS, step));
-    }
-    if (!nearest->count)
-        pp_text_paragraph(out, WIDTH, INDENT, "fits with",
-                          "nothing that was tried: less in flight, more recomputation or sharding, "
-                          "offloading, more devices");
+    for (int i = 0; tool && i < shown; i++)
+        if (is_foreign(search, i))
+            text = pp_arena_printf(arena, "%s%s#%d", text, *text ? ", " : "", i + 1);
+    if (*text)
+        pp_text_paragraph(
+            out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "note",
+            pp_arena_printf(arena, "%s does not run the schedules of %s; its schedules: %s",
+                            tool->title, text, pp_schedules_of(arena, pp_schedules, tool)));
 }
 
 static void print_rest(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
@@ -396,15 +301,17 @@ static void print_rest(struct pp_arena *arena, const struct pp_search *search, i
 
     if (search->count) {
         print_tight(arena, search, shown, out);
-        print_twins(arena, search, shown, out);
+        print_selected(arena, search, shown, out);
+        print_foreign(arena, search, shown, out);
+        pp_search_print_twins(arena, search, shown, out);
         print_best(arena, search, out);
         if (search->safest > 0)
             print_safest(arena, search, out);
-        print_flips(arena, search, out);
+        pp_search_print_flips(arena, search, out);
     } else {
-        print_nearest(arena, search, out);
+        pp_search_print_nearest(arena, search, out);
     }
-    print_published(arena, search, out);
+    pp_search_print_published(arena, search, out);
     pp_search_print_illegal(arena, search, out);
 }
 

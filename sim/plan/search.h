@@ -217,7 +217,9 @@ struct pp_search_recipe {
     const char *model, *source, *device;
     int gpus, tp, pp, cp, ep, vp, mbs; /* vp: 0 = the schedule's own */
     const char *schedule;
-    const char *preset;                  /* with the other options of the run; NULL = none */
+    const char *preset; /* with the other options of the run; NULL = none */
+    enum pp_precision precision;
+    int gbs;                             /* 0 = not stated */
     const char *id;                      /* row of tests/published */
     double step_s, tokens_per_s_per_gpu; /* published; 0 = not stated */
 };
@@ -322,10 +324,16 @@ void pp_search_find_nearest(struct pp_arena *arena, struct pp_search *search);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-enum { PP_SEARCH_INDENT = 13 }; /* columns before the text of a paragraph */
+enum { PP_SEARCH_WIDTH = 80, PP_SEARCH_INDENT = 13 }; /* columns; before the text of a paragraph */
 /* Number of layouts as text, "42,832". */
 const char *pp_search_count_text(struct pp_arena *arena, int64_t count);
-/* Prints the line of illegal layouts, if there are any. */
+/* Paragraphs of the report, by the files of their subjects. A paragraph without a text is left out.
+ * The first `shown` rows stand in the table. */
+void pp_search_print_twins(struct pp_arena *arena, const struct pp_search *search, int shown,
+                           FILE *out);
+void pp_search_print_flips(struct pp_arena *arena, const struct pp_search *search, FILE *out);
+void pp_search_print_published(struct pp_arena *arena, const struct pp_search *search, FILE *out);
+void pp_search_print_nearest(struct pp_arena *arena, const struct pp_search *search, FILE *out);
 void pp_search_print_illegal(struct pp_arena *arena, const struct pp_search *search, FILE *out);
 /* Prints the paragraphs of the report alone, for `rows` shown rows. */
 void pp_search_print_facts(struct pp_arena *arena, const struct pp_search *search, int rows,

@@ -1,6 +1,7 @@
 /* Folds twins: rows with the same step and the same peak, to the bit. Their layouts or schedules
  * differ in a way that changes nothing. The simplest stands for all. */
 #include "sim/plan/search.h"
+#include "sim/report/text.h"
 
 static bool are_twins(const struct pp_search_row *x, const struct pp_search_row *y)
 {
@@ -22,4 +23,49 @@ void pp_search_fold(struct pp_arena *arena, struct pp_search *search)
             rows[kept++].twins = twins;
         }
     search->count = kept;
+}
+
+/* ---- text -------------------------------------------------------------------------------------
+ */
+
+/* Returns the schedules of the row's twins that differ from its own: " (zbv, v-half)". */
+static const char *other_schedules(struct pp_arena *arena, const struct pp_search *search,
+                                   const struct pp_search_row *row)
+{
+    const char *text = "";
+    bool *is_named = PP_ARRAY(arena, bool, search->space.order_count);
+
+    is_named[row->point % search->space.order_count] = true;
+    for (int i = 0; i < row->twin_count; i++) {
+        const int order = (int)(row->twins[i].point % search->space.order_count);
+        const struct pp_search_order *o = &search->space.orders[order];
+        if (!is_named[order])
+            text = pp_arena_printf(arena, "%s%s%s", text, *text ? ", " : "", o->base.schedule_name);
+        is_named[order] = true;
+    }
+    return *text ? pp_arena_printf(arena, " (%s)", text) : "";
+}
+
+/* Prints how many layouts each shown row stands for. */
+void pp_search_print_twins(struct pp_arena *arena, const struct pp_search *search, int shown,
+                           FILE *out)
+{
+    const char *text = "";
+    int64_t below = 0;
+
+    for (int i = 0; i < search->count; i++) {
+        const struct pp_search_row *row = &search->rows[i];
+        if (i >= shown)
+            below += row->twin_count;
+        else if (row->twin_count)
+            text = pp_arena_printf(arena, "%s%s%d~of~#%d%s", text, *text ? ", " : "",
+                                   row->twin_count, i + 1, other_schedules(arena, search, row));
+    }
+    if (below)
+        text = pp_arena_printf(arena, "%s%s%s~of rows below", text, *text ? ", " : "",
+                               pp_search_count_text(arena, below));
+    if (*text)
+        pp_text_paragraph(
+            out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "twins",
+            pp_arena_printf(arena, "not shown, as step and memory are the same: %s", text));
 }

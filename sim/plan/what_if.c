@@ -3,6 +3,7 @@
  * tried. */
 #include "core/process/pool.h"
 #include "sim/plan/search.h"
+#include "sim/report/text.h"
 
 const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS] = {
     {"network x 0.5", {.network = 0.5}},      {"network x 2", {.network = 2}},
@@ -115,4 +116,68 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
     for (int i = 0; i < PP_SEARCH_WHAT_IFS; i++)
         search->flips[i] = flip_of(&trials, i);
     return PP_OK;
+}
+
+/* ---- text -------------------------------------------------------------------------------------
+ */
+
+static const char *short_layout(struct pp_arena *arena, const struct pp_search *search, int at)
+{
+    const struct pp_search_point p = pp_search_point(&search->space, search->rows[at].point);
+
+    return pp_arena_printf(arena, "#%d (TP~%d, PP~%d, CP~%d, MBS~%d, %s)", at + 1, p.frame->tp,
+                           p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name);
+}
+
+/* Returns the name of a what-if, with '~' to keep it on one line. */
+static const char *what_if_name(struct pp_arena *arena, int at)
+{
+    char *name = pp_arena_strdup(arena, pp_search_what_ifs[at].name);
+
+    for (char *c = name; *c; c++)
+        *c = *c == ' ' ? '~' : *c;
+    return name;
+}
+
+/* Returns text if a what-if changes the best row, or NULL. `named`: row in the line above. */
+static const char *flip_text(struct pp_arena *arena, const struct pp_search *search, int at,
+                             int *named)
+{
+    const struct pp_search_flip *flip = &search->flips[at];
+    const char *name = what_if_name(arena, at);
+
+    if (!flip->is_known)
+        return pp_arena_printf(arena, "%s: none of these layouts fits", name);
+    if (flip->winner == 0 || (flip->fits && !flip->is_tight && flip->slower_frac <= PP_TIE_FRAC))
+        return NULL;
+    const char *winner = *named == flip->winner ? pp_arena_printf(arena, "#%d", flip->winner + 1)
+                                                : short_layout(arena, search, flip->winner);
+    *named = flip->winner;
+    if (!flip->fits || flip->slower_frac <= PP_TIE_FRAC)
+        return pp_arena_printf(arena, "%s: #1 %s, best is %s", name,
+                               flip->fits ? "is tight" : "does not fit", winner);
+    return pp_arena_printf(arena, "%s: #1 is %.1f~%% slower than %s", name, 100 * flip->slower_frac,
+                           winner);
+}
+
+/* Prints the machines on which another row is best, by more than the costs can rank. */
+void pp_search_print_flips(struct pp_arena *arena, const struct pp_search *search, FILE *out)
+{
+    const char *label = "sensitive", *same = "";
+    int kept = 0, named = -1;
+
+    for (int i = 0; search->flips && i < PP_SEARCH_WHAT_IFS; i++) {
+        const char *text = flip_text(arena, search, i, &named);
+        if (text) {
+            pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, label, text);
+            label = "";
+        } else
+            same =
+                pp_arena_printf(arena, "%s%s%s", same, kept++ ? ", " : "", what_if_name(arena, i));
+    }
+    if (kept == PP_SEARCH_WHAT_IFS)
+        same = "half and twice of network, links of a node, device memory and device FLOP/s";
+    if (kept)
+        pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, label,
+                          pp_arena_printf(arena, "#1 stays best with %s", same));
 }

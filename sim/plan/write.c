@@ -185,6 +185,8 @@ static json_t *published_json(const struct pp_search *search)
         const bool is_found = p->point >= 0 || p->preset_gbs;
         pp_json_put_text(o, "id", r->id);
         pp_json_put_text(o, "preset", p->preset_gbs ? r->preset : NULL);
+        pp_json_put_text(o, "published_precision", pp_precision_names[r->precision]);
+        pp_json_put(o, "published_gbs", r->gbs > 0 ? r->gbs : (double)NAN);
         pp_json_put(o, "published_iteration_s", r->step_s > 0 ? r->step_s : (double)NAN);
         pp_json_put(o, "published_tokens_per_s_per_gpu",
                     r->tokens_per_s_per_gpu > 0 ? r->tokens_per_s_per_gpu : (double)NAN);

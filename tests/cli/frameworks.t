@@ -36,3 +36,14 @@ $ for pp in 1 2; do pipesim --schedule 1f1b --gpus 16 --model llama3-8b --gbs 64
 > fsdp_reshard_after_forward = "never"
 > data_parallel_shard_degree = 4
 > fsdp_reshard_after_forward = "never"
+# A plan of schedules that the framework does not have, as asked for, says so.
+$ pipesim plan --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --schedule 1f1b,zbv --recompute none --zero 1 --mbs 1 --engine dag --framework megatron | grep -e '^  [ 0-9]*=' -e note -A1
+>   1=  1   4  1    4   -  -   1 zbv            none 1  4.49 s  42.7  71.5       -
+>   2=  1   4  2    2   -  -   1 zbv            none 1  4.62 s  41.5  48.9    +2.9
+>   3   1   4  4    1   -  -   1 zbv            none 1  4.90 s  39.2  37.2    +8.9
+> --
+>   note       Megatron-LM does not run the schedules of #1, #2, #3; its
+>              schedules: 1f1b, interleaved
+> --
+>   = ties     2 steps are within 6 % of the fastest, too close for the costs to
+>              rank

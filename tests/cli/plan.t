@@ -72,6 +72,7 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0  38.0    +0.9
 >
 >   475 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   twins      not shown, as step and memory are the same: 11 of rows below
 >   best       4,850 tokens/s/GPU, simulated by dag
 >   error      median 3 % of 116 published runs like #1; p90 18 %, memory's 11 %
 >   MFU        that of #1, 66.6 %, is above all 1,236 published runs on a100 in
@@ -88,9 +89,9 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >              #1 stays best with network x 0.5, network x 2,
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
->   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: 3.89 s a step there (16,847 tokens/s/GPU); here 1.79 s
->              (4,569), 41.3 GiB, +6.1 % to #1
+>   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, MBS 1, 1f1b on 8 h100
+>              (fp8, gbs 128): 16,847 tokens/s/GPU there; here, in bf16 at
+>              gbs 64: 4,569, 41.3 GiB, +6.1 % to #1
 >   illegal    310 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
 >              is not a multiple of dp * mbs = 16 * 8 = 128; nearest: 128
 >   illegal    290 by their schedules (dualpipe 140, dualpipev 140, gems 10), such
@@ -103,9 +104,9 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --sche
 >              PP 4, CP 1, MBS 1, zbv, recompute none, 3.9 % slower
 >   sensitive  #1 stays best with half and twice of network, links of a node,
 >              device memory and device FLOP/s
->   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: 3.89 s a step there (16,847 tokens/s/GPU); not among the
->              layouts of this search
+>   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, MBS 1, 1f1b on 8 h100
+>              (fp8, gbs 128): 16,847 tokens/s/GPU there; not among the layouts of
+>              this search
 # Nothing fits: what needs least.
 $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n +5
 >              their bounds), 1,200 illegal
@@ -117,13 +118,13 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >              --model llama3-405b --recompute full --engine dag
 >   fits with  --gpus 96 --tp 8 --pp 12                      74.4  GiB     318 s
 >   published  Megatron-Bridge 25.09 chose TP 8, PP 8, CP 2, EP 1, VP 8, MBS 1,
->              interleaved on 1,024 h100: 13.6 s a step there (302 tokens/s/GPU);
+>              interleaved on 1,024 h100 (fp8, gbs 512): 302 tokens/s/GPU there;
 >              not among the layouts of this search
 >   published  Megatron-Bridge 25.11 chose TP 4, PP 8, CP 2, EP 1, VP 8, MBS 1,
->              interleaved on 128 b200: 6.20 s a step there (661 tokens/s/GPU);
->              not among the layouts of this search
+>              interleaved on 128 b200 (fp8, gbs 64): 661 tokens/s/GPU there; not
+>              among the layouts of this search
 >   published  Megatron-Bridge 26.06 chose TP 4, PP 16, CP 1, EP 1, VP 4, MBS 1,
->              interleaved on 256 gb200: 58.3 s a step there (843 tokens/s/GPU);
+>              interleaved on 256 gb200 (fp8, gbs 1,536): 843 tokens/s/GPU there;
 >              not among the layouts of this search
 >   illegal    1,200 by their schedules (hanayo 1,200), such as hanayo on TP 1 x
 >              PP 2 x DP 4: --vp 3: a wave of hanayo is two chunks; nearest: 2 or
@@ -174,11 +175,11 @@ $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,sche
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
 >   published  Megatron-Core 0.8 chose TP 1, PP 4, CP 1, EP 8, VP 8, MBS 1,
->              interleaved on 64 h100: 3.10 s a step there (5,281 tokens/s/GPU);
+>              interleaved on 64 h100 (bf16, gbs 256): 5,281 tokens/s/GPU there;
 >              not among the layouts of this search
->   published  NeMo 25.02 chose TP 1, PP 1, CP 1, EP 8, VP -, MBS 2, 1f1b on
->              64 b200: 1.06 s a step there (15,457 tokens/s/GPU); not among the
->              layouts of this search
+>   published  NeMo 25.02 chose TP 1, PP 1, CP 1, EP 8, MBS 2, 1f1b on 64 b200
+>              (fp8, gbs 256): 15,457 tokens/s/GPU there; not among the layouts of
+>              this search
 # A batch that was not given is one that replicas and micro-batches can share.
 $ for words in "--gpus 24 --model gpt2-64" "--gpus 7 --model gpt2" "--gpus 8 --model gpt2 --mbs 3" "--gpus 1000 --model llama3.2-1b" "--gpus 8 --model gpt2"; do pipesim plan $words --free tp --engine dag --json | grep '"gbs"' | sort -u | tail -1; done
 >     "gbs": 6720,
@@ -255,9 +256,9 @@ $ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine 
 >              #1 stays best with network x 0.5, network x 2,
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
->   published  NeMo 24.07 chose TP 1, PP 1, CP 2, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: 10.9 s a step there (12,036 tokens/s/GPU); here 7.14 s
->              (9,173), 55.3 GiB, +1.0 % to #1
+>   published  NeMo 24.07 chose TP 1, PP 1, CP 2, EP 1, MBS 1, 1f1b on 8 h100
+>              (fp8, gbs 128): 12,036 tokens/s/GPU there; here, in bf16 at
+>              gbs 512: 9,173, 55.3 GiB, +1.0 % to #1
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  1   1  2   32   -  -   1 1f1b           none 1  7.14 s  53.7  55.3       -
 >   2=  1   1  4   16   -  -   1 1f1b           none 1  7.25 s  52.9  45.3    +1.5
@@ -270,9 +271,9 @@ $ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine 
 >              #1 stays best with network x 0.5, network x 2,
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
 >              device FLOP/s x 0.5, device FLOP/s x 2
->   published  NeMo 24.07 chose TP 1, PP 1, CP 2, EP 1, VP -, MBS 1, 1f1b on
->              8 h100: 10.9 s a step there (12,036 tokens/s/GPU); here 7.14 s
->              (9,173), 55.3 GiB, +0.0 % to #1
+>   published  NeMo 24.07 chose TP 1, PP 1, CP 2, EP 1, MBS 1, 1f1b on 8 h100
+>              (fp8, gbs 128): 12,036 tokens/s/GPU there; here, in bf16 at
+>              gbs 512: 9,173, 55.3 GiB, +0.0 % to #1
 # No tie has room: the fastest layout that has is added to the rows.
 $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --top 3 --cp 1 --recompute none --memory-margin 30% --schedule 1f1b | sed -n '/  #/,/stays best/p'
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
@@ -323,7 +324,7 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --cp 1 --recom
 >   twins      not shown, as step and memory are the same: 1 of #2 (v-min)
 >   best       8,727 tokens/s/GPU, simulated by dag
 # A tight choice of a plan is written as a configuration only if no other ties with it.
-$ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --schedule 1f1b --recompute none --emit megatron --memory-margin $m | grep -A1 -e --context-parallel-size; done
+$ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --schedule 1f1b --recompute none --framework plain --emit megatron --memory-margin $m | grep -A1 -e --context-parallel-size; done
 >     --context-parallel-size 2
 >     # batch
 >     --context-parallel-size 2
@@ -339,10 +340,10 @@ $ pipesim --model llama2-13b --gpus 32 --cluster a100 --gbs 256 --engine dag --t
 >     "is_exceeded": false
 # The published layout of a preset has the preset's options and batch, for its devices and precision.
 $ plan() { pipesim plan --model deepseek-v3 --cluster h800 --free mbs --schedule dualpipe --tp 1 --pp 16 --cp 1 --ep 64 --gbs 15360 --zero 1 --recompute full --engine dag "$@"; }; plan --gpus 2048 --precision fp8 | grep -A3 '^  published' | head -4; plan --gpus 2048 --precision fp8 --json >"$TMPDIR/plan"; step=$(pipesim --preset deepseek-v3 --engine dag --no-alternatives --json | grep '^  "iteration_s"' | tr -d ' ,'); tr -d ' ,' <"$TMPDIR/plan" | grep -c "^$step"; grep -c '"preset": "' "$TMPDIR/plan"; plan --gpus 2048 --json | grep -c '"preset": "'; plan --gpus 1024 --precision fp8 --json | grep -c '"preset": "'
->   published  DeepSeek-V3 report chose TP 1, PP 16, CP 1, EP 64, VP -, MBS 1,
->              dualpipe on 2,048 h800: 19.9 s a step there (1,543 tokens/s/GPU);
->              as --preset deepseek-v3, at its batch of 15,360, here 18.2 s
->              (1,692), 66.5 GiB
+>   published  DeepSeek-V3 report chose TP 1, PP 16, CP 1, EP 64, MBS 1, dualpipe
+>              on 2,048 h800 (fp8, gbs 15,360): 1,543 tokens/s/GPU there; here, as
+>              --preset deepseek-v3: 1,692, 66.5 GiB
+>   published  Megatron-Bridge 25.09 chose TP 2, PP 8, CP 1, EP 64, VP 4, MBS 1,
 > 1
 > 1
 > 0
