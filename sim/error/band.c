@@ -1,7 +1,7 @@
 /* Chooses published rows like a run. */
 #include "sim/error/band.h"
 
-#include "core/cost/framework.h"
+#include "core/cost/fitted.h"
 #include "core/quantile.h"
 
 #include <math.h>
@@ -182,6 +182,30 @@ const struct pp_device *pp_error_device(const struct pp_device *device)
     return NULL;
 }
 
+/* Returns the error of the user's own constants: of layouts that taught nothing, if that is known,
+ * else of the steps that taught. The file has no other percentile. */
+static struct pp_error_band own_band(struct pp_arena *arena, const struct pp_fitted *fitted,
+                                     const struct pp_model *model, const char **missing)
+{
+    const bool is_left_out = isfinite(fitted->left_out);
+    const double median_frac = is_left_out ? fitted->left_out : fitted->after;
+    struct pp_error_band band = {.median_frac = (double)NAN, .p90_frac = (double)NAN};
+
+    if (fitted->rows == 0 || !isfinite(median_frac))
+        *missing = pp_arena_printf(arena, "%s does not state it", fitted->path);
+    else if (!pp_fitted_has_model(fitted, model))
+        *missing = pp_arena_printf(arena, "%s has no step of this model", fitted->path);
+    else
+        band = (struct pp_error_band){
+            .rows = fitted->rows,
+            .median_frac = median_frac,
+            .p90_frac = (double)NAN,
+            .like = pp_arena_printf(arena, "%s, %s", fitted->path,
+                                    is_left_out ? "each layout with constants of the others"
+                                                : "which taught these constants")};
+    return band;
+}
+
 struct pp_error_bands pp_error_bands_of(struct pp_arena *arena, const struct pp_config *config)
 {
     static const struct rows STEP = {STEPS, PP_COUNT(STEPS), STEP_ORDER, PP_COUNT(STEP_ORDER)};
@@ -210,8 +234,11 @@ struct pp_error_bands pp_error_bands_of(struct pp_arena *arena, const struct pp_
          [NODES] =
              config->layout.gpus > config->cluster.gpus_per_node ? "several nodes" : "one node",
          [EXPERTS] = config->model.experts.count > 0 ? "experts" : "no experts"}};
-    bands.step = band_of(arena, &run, &STEP);
-    if (bands.step.rows == 0)
+    if (config->fitted)
+        bands.step = own_band(arena, config->fitted, &config->model, &bands.missing);
+    else
+        bands.step = band_of(arena, &run, &STEP);
+    if (bands.step.rows == 0 && !config->fitted)
         bands.missing = pp_arena_printf(arena, "too few published runs are like this (%s, %s)",
                                         run.word[GENERATION], run.word[EXPERTS]);
     else

@@ -10,7 +10,9 @@
  *           framework
  *
  * The generation of the device (of a step) and whether the model has experts are never dropped.
- * fp16 and bf16 are alike. The framework `plain` is no criterion: nothing published ran with it. */
+ * fp16 and bf16 are alike. The framework `plain` is no criterion: nothing published ran with it.
+ *
+ * Constants of --constants have the error of the step that their file states, for models in it. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -19,7 +21,7 @@ enum { PP_ERROR_ROWS_MIN = 8, PP_ERROR_SOURCES_MIN = 3 };
 
 struct pp_error_band {
     int rows;                     /* that are alike; 0: too few */
-    double median_frac, p90_frac; /* of |predicted / published - 1|; NAN: too few rows */
+    double median_frac, p90_frac; /* of |predicted / published - 1|; NAN: not known */
     const char *like; /* kept criteria: "h100, 16 bits, PP > 1, no experts"; NULL: too few rows */
 };
 struct pp_error_bands {

@@ -28,16 +28,20 @@ json_t *pp_error_json(const struct pp_config *config)
 const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_error_bands bands = pp_error_bands_of(arena, config);
-    const char *memory = "";
+    const struct pp_error_band *step = &bands.step, *memory = &bands.memory;
+    const char *p90 = memory->rows ? pp_arena_printf(arena, "%.0f~%%", 100 * memory->p90_frac) : "";
 
     if (config->is_unit || config->cost)
         return NULL;
     if (bands.missing)
         return pp_arena_printf(arena, "not known: %s", bands.missing);
-    if (bands.memory.rows > 0)
-        memory = pp_arena_printf(arena, ", memory's %.0f~%%", 100 * bands.memory.p90_frac);
-    return pp_arena_printf(arena, "median of %d published runs like this (%s); p90~%.0f~%%%s",
-                           bands.step.rows, bands.step.like, 100 * bands.step.p90_frac, memory);
+    if (config->fitted)
+        return pp_arena_printf(arena, "median of %d step%s of %s%s%s", step->rows,
+                               step->rows == 1 ? "" : "s", step->like,
+                               *p90 ? "; memory's p90~" : "", p90);
+    return pp_arena_printf(arena, "median of %d published runs like this (%s); p90~%.0f~%%%s%s",
+                           step->rows, step->like, 100 * step->p90_frac, *p90 ? ", memory's " : "",
+                           p90);
 }
 
 const char *pp_line_error_short(struct pp_arena *arena, const struct pp_config *config)

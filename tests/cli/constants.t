@@ -71,6 +71,25 @@ $ here=$PWD; cd "$TMPDIR"; pipesim validate "$here/tests/cli/own.csv" --refit -o
 > # Predicted with constants of constants.json: 3 measured steps of llama3-8b
 > #   (hopper, megatron).
 > ,constants.json,
+# The error is that of the file: of layouts left out, of the steps that taught, or not known.
+$ here=$PWD; cd "$TMPDIR"; pipesim validate "$here/tests/cli/own.csv" --refit -o constants.json >/dev/null; sed '/left_out/d; s/\("median_abs_error_frac_after": [^,]*\),/\1/' constants.json >one.json; sed '/median_abs/d; s/\("prior_width": [^,]*\),/\1/' constants.json >old.json; for file in constants one old; do for model in "llama3-70b --gpus 64" "llama3-8b --gpus 16"; do run="pipesim --model $model --tp 8 --pp 2 --gbs 64 --schedule 1f1b --constants $file.json --no-alternatives"; $run | grep -A1 -E '^  (iteration|error)' | grep -vE '^(--|  (MFU|time))'; done; $run --json | grep -A4 '"error"' | tr -d '\n '; echo; done
+>   iteration       10.1 s         51.9k tokens/s, 812 tokens/s/GPU
+>   error    not known: constants.json has no step of this model
+>   iteration       6.37 s +-9 %   82.3k tokens/s, 5.14k tokens/s/GPU
+>   error    median of 3 steps of constants.json, each layout with constants of
+>            the others; memory's p90 14 %
+> "error":{"step_median_frac":0.08533281700422668,"step_p90_frac":null,"rows":3,"like":"constants.json,eachlayoutwithconstantsoftheothers",
+>   iteration       10.1 s         51.9k tokens/s, 812 tokens/s/GPU
+>   error    not known: one.json has no step of this model
+>   iteration       6.37 s +-4 %   82.3k tokens/s, 5.14k tokens/s/GPU
+>   error    median of 3 steps of one.json, which taught these constants; memory's
+>            p90 14 %
+> "error":{"step_median_frac":0.04448832386298962,"step_p90_frac":null,"rows":3,"like":"one.json,whichtaughttheseconstants",
+>   iteration       10.1 s         51.9k tokens/s, 812 tokens/s/GPU
+>   error    not known: old.json does not state it
+>   iteration       6.37 s         82.3k tokens/s, 5.14k tokens/s/GPU
+>   error    not known: old.json does not state it
+> "error":{"step_median_frac":null,"step_p90_frac":null,"rows":null,"like":null,
 # A built-in value, written into the file, changes nothing.
 $ cd "$TMPDIR"; printf '{"schema": "pipesim.constants/1", "constants": [{"of": "hopper", "gemm_eta": 0.649}], "models": [], "rows": []}' >same.json; for with in "" "--constants same.json"; do pipesim --model llama3-8b --gpus 16 --tp 2 --pp 2 --gbs 64 --schedule 1f1b --json $with | grep '"iteration_s"' | head -1; done | uniq | wc -l
 > 1
