@@ -1,4 +1,5 @@
-/* The end of the report: the same layout under other schedules, and advice. */
+/* The note of a report: what makes the bubble, and the command that helps most. */
+#include "core/cluster/slow.h"
 #include "core/units.h"
 #include "schedules/order/schedule.h"
 #include "sim/config/tiers.h"
@@ -6,106 +7,6 @@
 #include "sim/report/text.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum { MAX_OTHERS = 4, WIDTH = 80, MOST_NAMES = 22 };
-
-static int by_iteration(const void *a, const void *b)
-{
-    const struct pp_result *const *x = a, *const *y = b;
-
-    if ((*x)->fits != (*y)->fits)
-        return (*x)->fits ? -1 : 1;
-    return (*x)->metrics.iteration_s < (*y)->metrics.iteration_s ? -1 : 1;
-}
-
-/* Is true if no figure tells the runs apart: mostly their schedules make the same program. */
-static bool are_twins(const struct pp_result *x, const struct pp_result *y)
-{
-    return x->metrics.iteration_s == y->metrics.iteration_s &&
-           x->metrics.bubble_frac == y->metrics.bubble_frac &&
-           x->memory[x->peak_rank].peak_bytes == y->memory[y->peak_rank].peak_bytes;
-}
-
-enum { TIME_END = 35 }; /* column of the step's end */
-
-/* `twins`: schedules that share the row, or "". */
-static void print_other(const struct pp_result *r, const struct pp_result *you, const char *twins,
-                        FILE *out)
-{
-    char figure[PP_TEXT_BYTES], versus[32];
-    const double gain = r->metrics.iteration_s / you->metrics.iteration_s - 1;
-
-    if (r == you)
-        snprintf(versus, sizeof(versus), "this run");
-    else if (fabs(gain) < PP_TIE_FRAC)
-        snprintf(versus, sizeof(versus), "tie");
-    else
-        snprintf(versus, sizeof(versus), "%+.1f %% time", 100 * gain);
-    char vp[16] = "";
-    if (r->config.layout.vp > 1)
-        snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
-    const char *recompute = pp_config_is_same_recompute(&r->config, &you->config) ? "" : " rec.";
-    const bool is_short = snprintf(figure, sizeof(figure), "%s%s%s%s%s", r->config.schedule_name,
-                                   *twins ? ", " : "", twins, vp, recompute) <= MOST_NAMES ||
-                          !*twins;
-    if (!is_short)
-        snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp, recompute);
-    char time[PP_TEXT_BYTES], mfu[PP_TEXT_BYTES];
-    int column = fprintf(out, "    %-22s ", figure);
-    column += fprintf(out, "%*s%9s%8.1f %%%9.1f   ", column < TIME_END ? TIME_END - column : 0,
-                      pp_text_time(&r->config, r->metrics.iteration_s, time), pp_text_mfu(r, mfu),
-                      100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB);
-    snprintf(figure, sizeof(figure), "%s%s%s", r->fits ? versus : "out of memory",
-             is_short ? "" : "; same:~", is_short ? "" : twins);
-    pp_text_wrap(out, WIDTH, column, 6, figure);
-}
-
-/* Moves the twins of rows[at] out of the rows after it; returns their names, "zbv, v-half". */
-static const char *take_twins(struct pp_arena *arena, const struct pp_result **rows, int at,
-                              int *count)
-{
-    const char *names = "";
-    int kept = at + 1;
-
-    for (int i = at + 1; i < *count; i++)
-        if (are_twins(rows[at], rows[i]))
-            names = pp_arena_printf(arena, "%s%s%s", names, *names ? ", " : "",
-                                    rows[i]->config.schedule_name);
-        else
-            rows[kept++] = rows[i];
-    *count = kept;
-    return names;
-}
-
-void pp_report_others(const struct pp_others *others, FILE *out)
-{
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_result *rows[64], *r = others->reference;
-    int used = 0;
-
-    rows[used++] = r;
-    for (int i = 0; i < others->count && used < 64; i++)
-        if (others->list[i].status == PP_OK)
-            rows[used++] = &others->list[i];
-    if (used == 1)
-        return;
-    qsort(rows, (size_t)used, sizeof(*rows), by_iteration);
-    for (int i = used - 1; i > 0; i--) /* the run itself stands for its twins */
-        if (rows[i] == r && are_twins(rows[i - 1], r)) {
-            rows[i] = rows[i - 1];
-            rows[i - 1] = r;
-        }
-    fprintf(out, "\n  %-24s%9s%9s%10s%9s   tie: < %g %%\n",
-            others->is_contention_free ? "same layout (dag)" : "same layout", "iteration", "MFU",
-            "bubble", "GiB", 100 * PP_TIE_FRAC);
-    for (int i = 0; i < used; i++) {
-        const char *twins = take_twins(arena, rows, i, &used);
-        if (i < MAX_OTHERS || rows[i] == r)
-            print_other(rows[i], r, twins, out);
-    }
-}
 
 /* The rank that computes longest; `excess_frac` is its excess over the mean. */
 static int slowest_rank(const struct pp_result *r, double *excess_frac)
@@ -179,17 +80,71 @@ static const struct pp_parsed *faster_schedule(struct pp_arena *arena, const str
     return is_faster(arena, r, command, change) ? command : NULL;
 }
 
+/* Returns the excess over the mean that --slow alone gives a rank; 0 without --slow. */
+static double slow_excess(const struct pp_result *r, int rank)
+{
+    const double *speed = r->config.engine_options.perturbation.slow;
+    const int replicas = r->replicas_simulated, ranks = r->program->ranks;
+    double total = 0, own = 0;
+
+    if (!speed)
+        return 0;
+    for (int i = 0; i < ranks; i++) {
+        double least = speed[i * replicas];
+        for (int k = 1; k < replicas; k++)
+            least = fmin(least, speed[i * replicas + k]);
+        total += 1 / least;
+        own = i == rank ? 1 / least : own;
+    }
+    return own / (total / ranks) - 1;
+}
+
+/* Returns the values of --slow in force: those of the rank, or else all. */
+static const char *slow_text(struct pp_arena *arena, const struct pp_config *config, int rank)
+{
+    const char *all = "", *own = "";
+
+    for (int i = 0; i < config->slow_count; i++) {
+        struct pp_slow slow;
+        struct pp_error ignored;
+        all = pp_arena_printf(arena, "%s%s--slow~%s", all, i ? " " : "", config->slow[i]);
+        if (pp_slow_read(config->slow[i], &slow, &ignored) == PP_OK && slow.rank == rank)
+            own = pp_arena_printf(arena, "%s%s--slow~%s", own, *own ? " " : "", config->slow[i]);
+    }
+    return *own ? own : all;
+}
+
+/* Returns the layers of a rank over the mean. */
+static double layers_excess(const struct pp_result *r, int rank)
+{
+    const struct pp_program *p = r->program;
+    double total = 0, own = 0;
+
+    for (int i = 0; i < p->pipelines * p->stages; i++) {
+        const int layers = r->config.blocks_per_stage[i % p->stages];
+        total += layers;
+        own += p->rank_of[i] == rank ? layers : 0;
+    }
+    return own / (total / p->ranks) - 1;
+}
+
 static struct pp_advice on_stages(struct pp_arena *arena, const struct pp_result *r, int slowest,
                                   double excess_frac)
 {
     struct pp_parsed *command = pp_change_begin(arena, &r->config);
     struct pp_changed_run change;
     struct pp_error ignored;
-    const char *text = pp_arena_printf(
-        arena,
-        "rank~%d computes %.0f~%% longer than the average (embedding and head count): uneven "
-        "stages, not the schedule, make most of the bubble; ",
-        slowest, 100 * excess_frac);
+    const char *text = pp_arena_printf(arena, "rank~%d computes %.0f~%% longer than the average",
+                                       slowest, 100 * excess_frac);
+
+    if (slow_excess(r, slowest) > excess_frac / 2)
+        return no_command(pp_arena_printf(arena,
+                                          "%s: %s, not the schedule, makes most of the bubble",
+                                          text, slow_text(arena, &r->config, slowest)));
+    text = pp_arena_printf(
+        arena, "%s (%s): uneven stages, not the schedule, make most of the bubble; ", text,
+        layers_excess(r, slowest) > excess_frac / 2 ? "it has more layers"
+                                                    : "embedding and head count");
 
     if (r->config.costs.head == PP_HEAD_LAST &&
         pp_command_set(arena, command, "head", "balanced", &ignored) == PP_OK &&
@@ -205,12 +160,30 @@ static struct pp_advice on_stages(struct pp_arena *arena, const struct pp_result
 
 #define LITTLE_FRAC 0.1 /* largest bubble that needs no explanation */
 
+/* Returns the start-up bubble of the orders that wait for each other's first micro-batch,
+ * (D-1)/(NV+D-1). */
+static double start_up_of(const struct pp_shape *shape)
+{
+    const double wait = shape->ranks - 1;
+
+    return wait / ((double)shape->micro_batches * shape->chunks + wait);
+}
+
+/* Text such as "8.6 %"; no start-up bubble is larger than the whole bubble. */
+static const char *start_up_text(struct pp_arena *arena, const struct pp_result *r)
+{
+    const double start_up_frac = start_up_of(&r->config.shape), all_frac = r->metrics.bubble_frac;
+
+    return pp_arena_printf(arena, "%s%.1f~%%", start_up_frac > all_frac ? "at most~" : "",
+                           100 * fmin(start_up_frac, all_frac));
+}
+
 static struct pp_advice more_micro_batches(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_shape *shape = &r->config.shape;
     const char *text =
-        pp_arena_printf(arena, "%d micro-batches for %d ranks leave a large start-up bubble",
-                        shape->micro_batches, shape->ranks);
+        pp_arena_printf(arena, "%d micro-batches for %d ranks leave a start-up bubble of %s",
+                        shape->micro_batches, shape->ranks, start_up_text(arena, r));
     struct pp_parsed *command = pp_change_begin(arena, &r->config);
     struct pp_changed_run change;
     struct pp_error ignored;
@@ -233,8 +206,7 @@ static struct pp_advice why_idle(struct pp_arena *arena, const struct pp_result 
     const double closed_frac = s && s->bubble_frac.value && !r->config.is_eager
                                    ? s->bubble_frac.value(shape, &unit, 0)
                                    : (double)NAN;
-    const double bubble_frac = r->metrics.bubble_frac, wait = shape->ranks - 1,
-                 start_up_frac = wait / ((double)shape->micro_batches * shape->chunks + wait);
+    const double bubble_frac = r->metrics.bubble_frac, start_up_frac = start_up_of(shape);
 
     if (closed_frac > bubble_frac / 2 && closed_frac > 1.2 * start_up_frac)
         return no_command(pp_arena_printf(
@@ -263,8 +235,8 @@ static struct pp_advice on_micro_batches(struct pp_arena *arena, const struct pp
     if (r->metrics.bubble_frac > LITTLE_FRAC)
         return why_idle(arena, r);
     return no_command(
-        pp_arena_printf(arena, "%d micro-batches for %d ranks make the start-up bubble small",
-                        shape->micro_batches, shape->ranks));
+        pp_arena_printf(arena, "%d micro-batches for %d ranks make the start-up bubble small: %s",
+                        shape->micro_batches, shape->ranks, start_up_text(arena, r)));
 }
 
 struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result *r,
