@@ -337,6 +337,14 @@ const char *pp_units_print_count(int64_t value, char text[PP_UNITS_TEXT_BYTES])
     return text;
 }
 
+const char *pp_units_print_four(double value, char text[PP_UNITS_TEXT_BYTES])
+{
+    if (value >= 999.95)
+        return pp_units_print_count(llround(value), text);
+    snprintf(text, PP_UNITS_TEXT_BYTES, "%.4g", value);
+    return text;
+}
+
 int64_t pp_units_ps(double seconds)
 {
     static const int64_t limit = INT64_MAX / 4;

@@ -36,6 +36,8 @@ enum { PP_UNITS_TEXT_BYTES = 48 };
 const char *pp_units_print(double value, enum pp_unit unit, char text[PP_UNITS_TEXT_BYTES]);
 /* Prints 2048 as "2,048"; ASCII. */
 const char *pp_units_print_count(int64_t value, char text[PP_UNITS_TEXT_BYTES]);
+/* Prints at least four significant digits: "494.5", "1,979". */
+const char *pp_units_print_four(double value, char text[PP_UNITS_TEXT_BYTES]);
 
 /* Converts seconds to integer picoseconds, rounded once, saturating at INT64_MAX/4. */
 int64_t pp_units_ps(double seconds);

@@ -146,8 +146,8 @@ static void print_tiers(struct pp_arena *arena, const struct pp_cluster *c, FILE
             host->bytes_per_s > 0 ? rate(arena, host->bytes_per_s) : "",
             rate(arena, host->link_bytes_per_s));
     if (c->update_params_per_s > 0)
-        fprintf(out, "           its processors update %.3g parameters a second\n",
-                c->update_params_per_s);
+        fprintf(out, "           its processors update %s parameters a second\n",
+                amount(arena, c->update_params_per_s, PP_UNIT_COUNT));
     if (drives->bytes > 0)
         fprintf(out, "  drives   %s a node at %s\n", amount(arena, drives->bytes, PP_UNIT_BYTES),
                 rate(arena, drives->bytes_per_s));
@@ -157,6 +157,7 @@ static void print_tiers(struct pp_arena *arena, const struct pp_cluster *c, FILE
 static void print_precisions(struct pp_arena *arena, const struct pp_device *d, FILE *out)
 {
     const char *text = "";
+    char number[PP_UNITS_TEXT_BYTES];
 
     if (d->is_attention_unfused)
         fputs("\n           attention unfused", out);
@@ -169,8 +170,9 @@ static void print_precisions(struct pp_arena *arena, const struct pp_device *d, 
     for (int i = 0; i < PP_PRECISIONS; i++) {
         const double peak = pp_device_peak(d, (enum pp_precision)i);
         if (peak > 0)
-            text = pp_arena_printf(arena, "%s%s %s~%g", text, *text ? "," : "",
-                                   pp_precision_names[i], peak * 1e-12);
+            text =
+                pp_arena_printf(arena, "%s%s %s~%s", text, *text ? "," : "", pp_precision_names[i],
+                                pp_units_print_four(peak * 1e-12, number));
     }
     pp_text_paragraph(out, 80, 11, "", pp_arena_printf(arena, "dense TFLOP/s:%s", text));
 }

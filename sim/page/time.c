@@ -4,7 +4,6 @@
 #include "core/text/html.h"
 #include "plots/page/page.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,10 +47,10 @@ void pp_page_headlines(const struct pp_page *page, const struct pp_result *r)
     fprintf(page->out, "<dl class=\"cards\" style=\"--in-row:%d\">\n",
             count <= MOST_IN_ROW ? count : (count + 1) / 2);
     for (int i = 0; i < count; i++) {
-        char remark[PP_TEXT_BYTES + 16] = "";
-        if (isfinite(rows[i].error_frac))
-            snprintf(remark, 16, "± %.0f %%; ", 100 * rows[i].error_frac);
-        strcat(remark, rows[i].remark);
+        const char *band = rows[i].band, *unit = *band && !strchr(band, '%') ? " points" : "";
+        char remark[PP_TEXT_BYTES + 32];
+        snprintf(remark, sizeof(remark), "%s%s%s%s%s", *band ? "± " : "", band, unit,
+                 *band ? "; " : "", rows[i].remark);
         pp_page_card(page, &(const struct pp_page_card){
                                .label = rows[i].label,
                                .key = rows[i].key,

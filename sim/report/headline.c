@@ -32,6 +32,16 @@ static void add_price(const struct pp_config *c, double amount, struct pp_headli
                  pp_price_print(c, amount, text));
 }
 
+static void set_band(double error_frac, struct pp_headline *h)
+{
+    if (isnan(error_frac))
+        return;
+    if (strchr(h->figure, '%'))
+        snprintf(h->band, sizeof(h->band), "%.1f", 100 * h->value * error_frac);
+    else
+        snprintf(h->band, sizeof(h->band), "%.0f %%", 100 * error_frac);
+}
+
 static void set_step(const struct pp_result *r, struct pp_headline *h)
 {
     const struct pp_config *c = &r->config;
@@ -56,11 +66,13 @@ static void set_step(const struct pp_result *r, struct pp_headline *h)
 static void set_mfu(const struct pp_result *r, struct pp_headline *h)
 {
     const struct pp_config *c = &r->config;
+    char own[PP_UNITS_TEXT_BYTES], peak[PP_UNITS_TEXT_BYTES];
 
     h->value = r->mfu;
     snprintf(h->figure, sizeof(h->figure), "%.1f %%", 100 * r->mfu);
-    snprintf(h->remark, sizeof(h->remark), "%.4g of %.4g dense TFLOP/s/GPU (%s FLOPs)",
-             r->model_flops_per_s_per_gpu * 1e-12, c->cluster.device.peak_flops_per_s * 1e-12,
+    snprintf(h->remark, sizeof(h->remark), "%s of %s dense TFLOP/s/GPU (%s FLOPs)",
+             pp_units_print_four(r->model_flops_per_s_per_gpu * 1e-12, own),
+             pp_units_print_four(c->cluster.device.peak_flops_per_s * 1e-12, peak),
              pp_flops_rule_names[c->flops]);
 }
 
@@ -95,7 +107,9 @@ static void set_span(const struct pp_result *r, struct pp_headline *h)
 static void set_memory(const struct pp_result *r, struct pp_headline *h)
 {
     const double capacity = r->config.cluster.device.memory_bytes,
-                 peak = r->memory[r->peak_rank].peak_bytes;
+                 peak = r->memory[r->peak_rank].peak_bytes,
+                 /* difference of the printed figures */
+        free_gib = (round(10 * capacity / PP_GIB) - round(10 * peak / PP_GIB)) / 10;
     const char *const full = peak <= capacity ? pp_tier_rows[pp_tiers_full(r)].name : "";
     const size_t room = sizeof(h->remark);
 
@@ -111,11 +125,10 @@ static void set_memory(const struct pp_result *r, struct pp_headline *h)
         snprintf(h->remark + length, room - length, "%s%s: DOES NOT FIT", *full ? "; " : "", full);
     else if (r->is_tight)
         snprintf(h->remark + length, room - length,
-                 ": fits, tight: %.1f GiB free, less than the margin of %.3g %%",
-                 (capacity - peak) / PP_GIB, 100 * r->config.memory_margin_frac);
+                 ": fits, tight: %.1f GiB free, less than the margin of %.3g %%", free_gib,
+                 100 * r->config.memory_margin_frac);
     else
-        snprintf(h->remark + length, room - length, ": fits, %.1f GiB free",
-                 (capacity - peak) / PP_GIB);
+        snprintf(h->remark + length, room - length, ": fits, %.1f GiB free", free_gib);
 }
 
 static void set_tokens(const struct pp_result *r, struct pp_headline *h)
@@ -123,8 +136,11 @@ static void set_tokens(const struct pp_result *r, struct pp_headline *h)
     char number[PP_UNITS_TEXT_BYTES];
 
     h->value = 1e12 / r->tokens_per_s;
-    snprintf(h->figure, sizeof(h->figure), h->value < 100 * 86400 ? "%.3g days" : "%.0f days",
-             h->value / 86400);
+    if (h->value < 99.95 * 86400)
+        snprintf(h->figure, sizeof(h->figure), "%.3g days", h->value / 86400);
+    else
+        snprintf(h->figure, sizeof(h->figure), "%s days",
+                 pp_units_print_count(llround(h->value / 86400), number));
     snprintf(h->remark, sizeof(h->remark), "%s GPU-hours",
              pp_units_print(h->value / 3600 * r->config.layout.gpus, PP_UNIT_COUNT, number));
     add_price(&r->config, pp_price_tokens(&r->config, r->tokens_per_s_per_gpu), h);
@@ -169,9 +185,9 @@ int pp_headlines(const struct pp_result *r, struct pp_headline rows[PP_HEADLINES
         const char *label = r->config.is_unit ? row->unit_label : row->label;
         if (!label || (row->is_said && !row->is_said(r)))
             continue;
-        rows[count] =
-            (struct pp_headline){.label = label, .key = row->key, .error_frac = errors[row->band]};
-        row->set(r, &rows[count++]);
+        rows[count] = (struct pp_headline){.label = label, .key = row->key};
+        row->set(r, &rows[count]);
+        set_band(errors[row->band], &rows[count++]);
     }
     add_p90(&r->config, bands.step.p90_frac, &rows[0]);
     return count;

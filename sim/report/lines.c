@@ -114,10 +114,15 @@ static const char *levels_text(struct pp_arena *arena, const struct pp_result *r
         return "";
     const struct pp_level *none = &levels->list[0], *last = &levels->list[levels->count - 1],
                           *own = &levels->list[levels->chosen];
-    const char *text = pp_arena_printf(arena, "~(%+.1f~%% time; none needs %.1f of %.1f~GiB",
-                                       100 * (own->outcome.step_s / none->outcome.step_s - 1),
-                                       none->outcome.peak_bytes / PP_GIB,
-                                       r->config.cluster.device.memory_bytes / PP_GIB);
+    const double room_gib = (none->outcome.is_tight ? pp_config_room_bytes(&r->config)
+                                                    : r->config.cluster.device.memory_bytes) /
+                            PP_GIB;
+    const char *text = pp_arena_printf(
+        arena,
+        none->outcome.is_tight ? "~(%+.1f~%% time; none needs %.1f, the margin leaves %.1f~GiB"
+                               : "~(%+.1f~%% time; none needs %.1f of %.1f~GiB",
+        100 * (own->outcome.step_s / none->outcome.step_s - 1), none->outcome.peak_bytes / PP_GIB,
+        room_gib);
     if (own != last)
         text = pp_arena_printf(arena, "%s; %s %+.1f~%%", text, last->text,
                                100 * (last->outcome.step_s / none->outcome.step_s - 1));

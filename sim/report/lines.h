@@ -23,14 +23,16 @@ extern const char *const pp_time_part_words[PP_TIME_PARTS];
 enum { PP_PART_NAME_BYTES = 32 };
 const char *pp_time_part_name(int part, char name[static PP_PART_NAME_BYTES]);
 
+enum { PP_BAND_BYTES = 16 };
 struct pp_headline {
     const char *label; /* "peak memory" */
     const char *key;   /* member of --json; NULL = none */
     double value;      /* of the member, in its unit */
-    double error_frac; /* median of published runs like this one; NAN = not known */
+    /* median error of runs like this one: "8 %", "3.0" points of a share; "" = not known */
+    char band[PP_BAND_BYTES];
     char figure[PP_TEXT_BYTES], remark[PP_TEXT_BYTES];
 };
-/* Text about the published runs of error_frac; NULL in unit mode and with measured costs. */
+/* Text about the runs of `band`; NULL in unit mode and with measured costs. */
 const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config);
 /* Text about the same error of the first row of a list, in one line where it is known. */
 const char *pp_line_error_short(struct pp_arena *arena, const struct pp_config *config);

@@ -6,13 +6,12 @@
 #include "sim/error/best.h"
 #include "sim/report/lines.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LABEL = 11, NAME = 22, MAX_MEMORY_ROWS = 8, MAX_ACTIVATION_RANKS = 32 };
 /* Columns of a headline: the figure, its error "± 8 %", what stands before the remark. */
-enum { FIGURE = 10, BAND = 6, REMARK = 31, BAND_REMARK = 33, BAND_BYTES = 16 };
+enum { FIGURE = 10, BAND = 6, REMARK = 31, BAND_REMARK = 33 };
 #define SHOWN_FRAC 0.0005 /* smaller shares of the step are 0.0 % */
 
 struct page {
@@ -56,19 +55,6 @@ static void print_trials(const struct page *page, const struct pp_config *c)
         paragraph(page, "schedule", pp_text_trials(page->arena, c));
 }
 
-/* "± 8 %"; "± 3.0" points for a figure in percents. */
-static void print_band(const struct page *page, const struct pp_headline *row,
-                       char band[static BAND_BYTES])
-{
-    const bool is_share = strchr(row->figure, '%') != NULL;
-    const char *sign = page->has_utf8 ? "± " : "+-";
-
-    if (is_share)
-        snprintf(band, BAND_BYTES, "%s%.1f", sign, 100 * row->value * row->error_frac);
-    else
-        snprintf(band, BAND_BYTES, "%s%.0f %%", sign, 100 * row->error_frac);
-}
-
 static void print_headlines(const struct page *page, const struct pp_result *r)
 {
     struct pp_headline rows[PP_HEADLINES];
@@ -77,12 +63,12 @@ static void print_headlines(const struct page *page, const struct pp_result *r)
     bool has_bands = false;
 
     for (int i = 0; i < count; i++)
-        has_bands = has_bands || isfinite(rows[i].error_frac);
+        has_bands = has_bands || *rows[i].band;
     for (int i = 0; i < count; i++) {
-        char band[BAND_BYTES] = "";
+        char band[PP_BAND_BYTES + 4] = "";
         const int remark = has_bands ? BAND_REMARK : REMARK;
-        if (isfinite(rows[i].error_frac))
-            print_band(page, &rows[i], band);
+        if (*rows[i].band)
+            snprintf(band, sizeof(band), "%s%s", page->has_utf8 ? "± " : "+-", rows[i].band);
         fprintf(page->out, "  %-12s%s%*s%s %s%*s  ", rows[i].label, page->bold,
                 has_bands ? FIGURE : FIGURE + 4, rows[i].figure, page->plain, band,
                 has_bands ? BAND - pp_text_columns(band, strlen(band)) : 0, "");

@@ -9,7 +9,7 @@ $ pipesim clusters p100-daint
 >   in node  12.0 GB/s a device and direction, latency 10 us
 >   fabric   10.2 GB/s a device and direction, latency 10 us, reached share 0.8
 >   host     64.0 GiB a node at 68.3 GB/s, 12.5 GB/s a device and direction
->            its processors update 9.49e+08 parameters a second
+>            its processors update 949M parameters a second
 >   shape    dragonfly, adaptive routing, 1 NIC of 10.2 GB/s; groups of 6 chassis
 >            of 16 routers of 4 nodes; 10.5 GB/s between two routers of a chassis,
 >            15.8 GB/s of two chassis, 338 GB/s between two groups
@@ -31,7 +31,7 @@ $ pipesim clusters v100-dgx1
 >   rings    start 20.9 us in node, 20 us in fabric; reach 0.968, 1 of messages
 >            the node is a cube mesh
 >   host     512 GiB a node at 154 GB/s, 12.5 GB/s a device and direction
->            its processors update 2.13e+09 parameters a second
+>            its processors update 2.13B parameters a second
 >   drives   6.98 TiB a node at 2.00 GB/s
 >   shape    fat tree, 4 rails of 12.5 GB/s: only devices and NICs can be full
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)

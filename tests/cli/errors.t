@@ -130,7 +130,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   HFU             51.9 % +-1.1   recomputation counted
 >   bubble           0.2 %         idle, waiting for other stages
 >   peak memory  332.0 GiB +-6 %   of 79.6 GiB on rank 0: DOES NOT FIT
->   1 T tokens   4042 days +-2 %   776k GPU-hours
+>   1 T tokens  4,042 days +-2 %   776k GPU-hours
 >
 >   error    median of 42 published runs like this (h100, 16 bits, one node, no
 >            experts); p90 14 %, memory's 12 %

@@ -16,7 +16,7 @@ $ pipesim clusters tests/fuzz/corpus/platform/zones.xml
 >   rings    start 20.9 us in node, 20 us in fabric; reach 0.968, 1 of messages
 >            the node is a cube mesh
 >   host     512 GiB a node at 154 GB/s, 12.5 GB/s a device and direction
->            its processors update 2.13e+09 parameters a second
+>            its processors update 2.13B parameters a second
 >   drives   6.98 TiB a node at 2.00 GB/s
 >   shape    links and routes of tests/fuzz/corpus/platform/zones.xml
 >   reserved 1.50 GiB a device (context, libraries, communication buffers)
