@@ -25,7 +25,8 @@ json_t *pp_error_json(const struct pp_config *config)
     return o;
 }
 
-const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config)
+/* `is_of_plan`: of the first row of a plan, with the median and without the criteria. */
+static const char *line(struct pp_arena *arena, const struct pp_config *config, bool is_of_plan)
 {
     const struct pp_error_bands bands = pp_error_bands_of(arena, config);
     const struct pp_error_band *step = &bands.step, *memory = &bands.memory;
@@ -35,29 +36,26 @@ const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config
         return NULL;
     if (bands.missing)
         return pp_arena_printf(arena, "not known: %s", bands.missing);
+    const char *median =
+        is_of_plan ? pp_arena_printf(arena, "median %.0f~%%", 100 * step->median_frac) : "median";
     if (config->fitted)
-        return pp_arena_printf(arena, "median of %d step%s of %s%s%s", step->rows,
+        return pp_arena_printf(arena, "%s of %d step%s of %s%s%s", median, step->rows,
                                step->rows == 1 ? "" : "s", step->like,
                                *p90 ? "; memory's p90~" : "", p90);
-    return pp_arena_printf(arena, "median of %d published runs like this (%s); p90~%.0f~%%%s%s",
-                           step->rows, step->like, 100 * step->p90_frac, *p90 ? ", memory's " : "",
-                           p90);
+    return pp_arena_printf(arena, "%s of %d published runs like %s; p90~%.0f~%%%s%s", median,
+                           step->rows,
+                           is_of_plan ? "#1" : pp_arena_printf(arena, "this (%s)", step->like),
+                           100 * step->p90_frac, *p90 ? ", memory's " : "", p90);
+}
+
+const char *pp_line_error(struct pp_arena *arena, const struct pp_config *config)
+{
+    return line(arena, config, false);
 }
 
 const char *pp_line_error_short(struct pp_arena *arena, const struct pp_config *config)
 {
-    const struct pp_error_bands bands = pp_error_bands_of(arena, config);
-    const char *memory = "";
-
-    if (config->is_unit || config->cost)
-        return NULL;
-    if (bands.missing)
-        return pp_arena_printf(arena, "not known: %s", bands.missing);
-    if (bands.memory.rows > 0)
-        memory = pp_arena_printf(arena, ", memory's %.0f~%%", 100 * bands.memory.p90_frac);
-    return pp_arena_printf(arena, "median %.0f~%% of %d published runs like #1; p90~%.0f~%%%s",
-                           100 * bands.step.median_frac, bands.step.rows, 100 * bands.step.p90_frac,
-                           memory);
+    return line(arena, config, true);
 }
 
 json_t *pp_published_mfu_json(const struct pp_config *config, double mfu)
