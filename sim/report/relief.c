@@ -45,6 +45,12 @@ static const char *change_text(struct pp_arena *arena, const struct pp_relief *r
                            *relief->instead_of ? " in place of " : "", relief->instead_of);
 }
 
+/* Is true if a relief fits without the margin alone. */
+static bool is_tight(const struct pp_result *r, const struct pp_relief *relief)
+{
+    return relief->fits && relief->peak_bytes > pp_config_room_bytes(&r->config);
+}
+
 /* Prints a relief; long flags have their own line. */
 static void print_relief(struct pp_arena *arena, const struct pp_result *r,
                          const struct pp_relief *relief, FILE *out)
@@ -55,8 +61,9 @@ static void print_relief(struct pp_arena *arena, const struct pp_result *r,
 
     if (is_long)
         fprintf(out, "    %s\n", flags);
-    fprintf(out, "    %-*s%8.1f%12s   %s\n", FLAGS_WIDTH, is_long ? "" : flags,
-            relief->peak_bytes / PP_GIB, pp_text_time(&r->config, relief->iteration_s, time),
+    fprintf(out, "    %-*s%8.1f%c%11s   %s\n", FLAGS_WIDTH, is_long ? "" : flags,
+            relief->peak_bytes / PP_GIB, is_tight(r, relief) ? '!' : ' ',
+            pp_text_time(&r->config, relief->iteration_s, time),
             effect_text(arena, r->oom, relief));
 }
 
@@ -79,8 +86,13 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
     fprintf(out, "\n  %-*s%8s%12s\n", FLAGS_WIDTH + 2,
             oom->is_contention_free ? "less memory with (dag)" : "less memory with", "GiB",
             "iteration");
-    for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++)
+    bool is_any = false;
+    for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++) {
         print_relief(arena, r, &oom->reliefs[i], out);
+        is_any |= is_tight(r, &oom->reliefs[i]);
+    }
+    if (is_any)
+        pp_text_paragraph(out, width, 4, "", pp_text_tight(arena, &r->config));
     if (*oom->replaced)
         pp_text_paragraph(out, width, 4, "",
                           pp_arena_printf(arena, "these replace %s of the command", oom->replaced));

@@ -84,12 +84,23 @@ static void print_row(const struct pp_result *r, const struct pp_result *first, 
 {
     char time[PP_TEXT_BYTES], mfu[PP_TEXT_BYTES], versus[PP_VERSUS_BYTES];
 
-    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%8s%6.1f %%%7.1f  %s\n", rank, r->config.schedule_name,
-            r->config.layout.vp, pp_state_zero(&r->config.state),
+    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%8s%6.1f %%%7.1f%c %s\n", rank,
+            r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
             pp_recompute_names[r->config.costs.recompute],
             pp_text_time(&r->config, r->metrics.iteration_s, time), pp_text_mfu(r, mfu),
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
-            pp_text_versus(r, first, versus));
+            r->is_tight ? '!' : ' ', pp_text_versus(r, first, versus));
+}
+
+/* Explains the mark of tight rows, if there is one. */
+static void print_tight(struct pp_arena *arena, const struct pp_result **rows, int count, FILE *out)
+{
+    bool is_any = false;
+
+    for (int i = 0; i < count; i++)
+        is_any |= rows[i]->status == PP_OK && rows[i]->is_tight;
+    if (is_any)
+        pp_text_paragraph(out, WIDTH, 6, "", pp_text_tight(arena, &rows[0]->config));
 }
 
 const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_result *results,
@@ -166,6 +177,7 @@ void pp_report_table(const struct pp_result *results, int count, FILE *out)
         else
             print_row(rows[i], rows[0], place, out);
     }
+    print_tight(arena, rows, count, out);
     for (int i = 0; i < count; i++)
         print_trials(arena, rows[i], out);
 }

@@ -151,6 +151,14 @@ const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_
     return text;
 }
 
+const char *pp_text_tight(struct pp_arena *arena, const struct pp_config *config)
+{
+    return pp_arena_printf(arena,
+                           "! tight: less than %.3g~%% of the memory stays free "
+                           "(--memory-margin)",
+                           100 * config->memory_margin_frac);
+}
+
 const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_trials *trials = config->origin.trials;

@@ -20,6 +20,8 @@ const char *pp_text_time(const struct pp_config *config, double seconds, char te
 const char *pp_text_mfu(const struct pp_result *result, char text[PP_TEXT_BYTES]);
 /* Text such as "steady step of 4 steps, no barrier"; "" with one step. */
 const char *pp_text_steps(struct pp_arena *arena, const struct pp_config *config);
+/* Text that explains the mark of runs that fit, but leave less than the memory margin free. */
+const char *pp_text_tight(struct pp_arena *arena, const struct pp_config *config);
 /* "concat doubling (auto: direct 30 units, doubling 27 units, ...)"; needs origin.trials. */
 const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *config);
 /* Remark on costs of a program with granules. */

@@ -19,7 +19,7 @@ static json_t *value_of(const char *column, const char *cell)
 
     if (!*cell)
         return json_null();
-    if (!strcmp(column, "fits"))
+    if (!strcmp(column, "fits") || !strcmp(column, "tight"))
         return json_boolean(!strcmp(cell, "true"));
     const double number = strtod(cell, &end);
     const bool is_number = !*end && (isdigit((unsigned char)*cell) || *cell == '-');

@@ -28,15 +28,10 @@ static const char *const BEFORE[] = {"iteration_s",
                                      "fits",
                                      "exposed_comm_frac",
                                      NULL};
-static const char *const MEMORY[] = {"params_bytes",
-                                     "grads_bytes",
-                                     "optimizer_bytes",
-                                     "activations_bytes",
-                                     "buffers_bytes",
-                                     "other_bytes",
-                                     "peak_activations",
-                                     "closed_form_bubble_frac",
-                                     NULL};
+static const char *const MEMORY[] = {
+    "params_bytes",  "grads_bytes", "optimizer_bytes",  "activations_bytes",
+    "buffers_bytes", "other_bytes", "peak_activations", "closed_form_bubble_frac",
+    "tight",         NULL};
 static const char *const END[] = {"status", "reason", "points", "key", NULL};
 
 static bool is_figure(const char *name)
@@ -221,6 +216,7 @@ static void put_figures(const struct pp_result *r, FILE *out)
         put_number(r->metrics.time_frac[i], out);
     put_memory(r, out);
     put_number(closed_form(r), out);
+    put_text(r->config.is_unit ? "" : r->is_tight ? "true" : "false", out);
 }
 
 /* Writes a message as one line. */
