@@ -1,7 +1,9 @@
 /* The rows of training software. Sources: the files of sim/emit, which write its configurations. */
 #include "core/cost/tool.h"
 
-#include <stddef.h>
+#include "core/arena.h"
+
+#include <string.h>
 
 #define ZERO(stage) (1u << (stage))
 
@@ -17,6 +19,7 @@ const struct pp_tool pp_tool_megatron = {
     .title = "Megatron-LM",
     .has_ring = true,
     .has_uneven_stages = true,
+    .has_any_etp = true,
     .zero = {ZERO(0) | ZERO(1) | ZERO(2) | ZERO(3), ZERO(0) | ZERO(1) | ZERO(2) | ZERO(3)},
     .has_selective = true,
     .modules = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_LATENT | PP_AGAIN_MLP | PP_AGAIN_MOE,
@@ -41,6 +44,7 @@ const struct pp_tool pp_tool_torchtitan = {
     .reads_orders = true,
     .has_ring = true,
     .has_uneven_stages = true,
+    .has_whole_experts = true,
     .zero = {ZERO(2) | ZERO(3), ZERO(1) | ZERO(3)},
     .has_selective = true, /* by operation */
 };
@@ -73,6 +77,22 @@ int pp_tool_next_zero(const struct pp_tool *tool, bool has_pipeline)
     while (!pp_tool_has_zero(tool, has_pipeline, stage))
         stage++;
     return stage;
+}
+
+bool pp_tool_has_etp(const struct pp_tool *tool, int tp, int etp)
+{
+    return !tool || tool->has_any_etp || etp == tp || (etp == 1 && tool->has_whole_experts);
+}
+
+const struct pp_tool *pp_tool_find(const char *name)
+{
+    static const struct pp_tool *const tools[] = {&pp_tool_deepspeed, &pp_tool_megatron,
+                                                  &pp_tool_nanotron, &pp_tool_torchtitan};
+
+    for (size_t i = 0; i < PP_COUNT(tools); i++)
+        if (!strcmp(tools[i]->name, name))
+            return tools[i];
+    return NULL;
 }
 
 bool pp_tool_recomputes(const struct pp_tool *tool, enum pp_recompute recompute, unsigned modules,

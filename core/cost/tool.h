@@ -13,6 +13,8 @@ struct pp_tool {
     bool reads_orders;        /* reads the order of one pipeline, a loop or a V, from a file */
     bool has_ring;            /* context parallelism by a ring of attention */
     bool has_uneven_stages;   /* stages may have other numbers of blocks than their neighbours */
+    bool has_whole_experts;   /* experts may be whole (etp 1) where the rest is cut */
+    bool has_any_etp;         /* experts may be cut over any divisor of tp */
     /* ZeRO stages, as bits 1 << stage: without and with a pipeline. Of its two mildest ones those
      * are searched that fit. */
     unsigned zero[2];
@@ -29,6 +31,10 @@ bool pp_tool_has_zero(const struct pp_tool *tool, bool has_pipeline, int stage);
 /* Returns the stage that is chosen first, and that with which more fits. */
 int pp_tool_mild_zero(const struct pp_tool *tool, bool has_pipeline);
 int pp_tool_next_zero(const struct pp_tool *tool, bool has_pipeline);
+/* Is true if the software, NULL = any, cuts an expert over `etp` of `tp` devices. */
+bool pp_tool_has_etp(const struct pp_tool *tool, int tp, int etp);
+/* Returns the software of that name, or NULL. */
+const struct pp_tool *pp_tool_find(const char *name);
 /* Is true if the software, NULL = any, recomputes so. `has_experts`: all layers are mixtures. */
 bool pp_tool_recomputes(const struct pp_tool *tool, enum pp_recompute recompute, unsigned modules,
                         bool has_experts);

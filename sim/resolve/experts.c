@@ -48,14 +48,16 @@ static bool is_legal(const struct pp_config *config, int64_t devices, int ep)
     return devices % ep == 0 && config->model.experts.count % ep == 0;
 }
 
-/* --etp; else tp, or its largest divisor that leaves enough devices for ep. */
+/* --etp; else tp, or its largest divisor that the software has and that leaves enough devices for
+ * ep. */
 static int expert_tp(const struct pp_wish *wish, const struct pp_config *config, int tp,
                      int64_t replicas, int ep)
 {
     if (wish->etp)
         return wish->etp;
     for (int etp = tp; etp >= 1; etp--)
-        if (tp % etp == 0 && is_legal(config, tp / etp * replicas, ep))
+        if (tp % etp == 0 && pp_tool_has_etp(config->tool, tp, etp) &&
+            is_legal(config, tp / etp * replicas, ep))
             return etp;
     return tp;
 }

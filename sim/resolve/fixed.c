@@ -4,6 +4,7 @@
 #include "core/cost/fitted.h"
 #include "core/model/options.h"
 #include "core/units.h"
+#include "sim/cli/emit_tools.h"
 #include "sim/config/buckets.h"
 #include "sim/config/price.h"
 #include "sim/simgrid/engines.h"
@@ -268,6 +269,24 @@ static const char *default_framework(const struct pp_wish *wish, const struct pp
                                                                                     : "plain";
 }
 
+#define TOOL_NAME(name) #name,
+
+/* Finds the framework. Software that only --emit knows is said to be that. */
+static enum pp_status find_framework(const char *name, struct pp_config *config,
+                                     struct pp_error *err)
+{
+    static const char *const emitted[] = {PP_EMIT_TOOLS(TOOL_NAME) NULL};
+    const enum pp_status status = pp_framework_find(name, &config->costs.framework, err);
+
+    for (int i = 0; status != PP_OK && emitted[i]; i++)
+        if (pp_same_name(name, emitted[i]))
+            return pp_error_append(err,
+                                   "\n  --emit %s writes its configuration; it has no costs of "
+                                   "its own: leave --framework out",
+                                   emitted[i]);
+    return status;
+}
+
 /* Finds the framework, and replaces its constants and the cluster's by those of --constants. */
 static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_wish *wish,
                                         struct pp_config *config, struct pp_error *err)
@@ -281,7 +300,7 @@ static enum pp_status resolve_constants(struct pp_arena *arena, const struct pp_
         PP_TRY(pp_fitted_read(arena, wish->constants, &fitted, err));
     if (!name)
         name = default_framework(wish, fitted);
-    PP_TRY(pp_framework_find(name, &config->costs.framework, err));
+    PP_TRY(find_framework(name, config, err));
     if (!fitted)
         return PP_OK;
     *own = *config->costs.framework;
@@ -322,6 +341,8 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(pp_map_parse(wish->map, &config->map, err));
     PP_TRY(resolve_constants(arena, wish, config, err));
     config->tool = config->costs.framework->tool;
+    if (!config->tool && wish->emit)
+        config->tool = pp_tool_find(wish->emit);
     PP_TRY(pp_buckets_resolve(arena, wish, config, err));
     PP_TRY(pp_resolve_wishes(wish, config, err));
     PP_TRY(resolve_ends(wish, config, err));

@@ -351,6 +351,12 @@ $ for o in "" "--max-position-embeddings 8192" "--positions 8192"; do pipesim --
 $ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 16 --tp 2 --pp 2 --cp 2 --gbs 32 --emit deepspeed
 ! pipesim: error: --emit deepspeed: --cp 2: DeepSpeed cuts sequences by heads (Ulysses), and not with a pipeline; nearest: --cp 1
 = 2
+$ pipesim --framework nanotron --schedule 1f1b --gpus 8 2>&1 | tail -1
+>   --emit nanotron writes its configuration; it has no costs of its own: leave --framework out
+# Experts that no flag cuts are cut as the software cuts them.
+$ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 16 --tp 4 --pp 2 --ep 4 --gbs 64 --emit nanotron
+! pipesim: error: --ep 4 must divide the 8 experts of mixtral-8x7b and tp / etp * cp * dp = 2; nearest: --ep 2
+= 2
 $ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --etp 1 --gbs 64 --emit nanotron
 ! pipesim: error: --emit nanotron: --etp 1: nanotron cuts experts like everything else; nearest: --etp 2
 = 2
