@@ -219,13 +219,35 @@ static enum pp_status check_options(const struct pp_wish *wish, struct pp_error 
     return PP_OK;
 }
 
+static bool is_compared(const struct pp_validation_row *row)
+{
+    return !row->skipped && (isfinite(row->error_frac) || isfinite(row->mem_error_frac) ||
+                             row->row->is_out_of_memory);
+}
+
+/* Refuses to call it a success if nothing is compared and a column was ignored, which may have the
+ * measurements. A table without measurements is for its predictions. */
+static enum pp_status check_compared(const struct pp_measurements *list,
+                                     const struct pp_validation *v, struct pp_error *err)
+{
+    for (int i = 0; i < v->count; i++)
+        if (is_compared(&v->rows[i]))
+            return PP_OK;
+    if (list->hint_count == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL,
+                        "nothing is compared: no predicted row has a measurement, and columns are "
+                        "ignored: see the warnings above");
+}
+
 /* Refuses to call a table without any prediction a success; its reasons are printed. */
-static enum pp_status check_predicted(const struct pp_validation *v, struct pp_error *err)
+static enum pp_status check_predicted(const struct pp_measurements *list,
+                                      const struct pp_validation *v, struct pp_error *err)
 {
     const struct pp_validation_count count = pp_validation_count(v);
 
     if (count.predicted + count.inferred > 0)
-        return PP_OK;
+        return check_compared(list, v, err);
     if (count.rows == 0)
         return pp_error_set(err, PP_EFAIL, "the table has no rows, so nothing is predicted");
     return pp_error_set(err, PP_EFAIL,
@@ -270,7 +292,7 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_wish *wish,
         pp_validation_print(arena, &validation, wish->worst, out);
     PP_TRY(write_rows(arena, wish->output, &validation, err));
     PP_TRY(check_tolerance(arena, wish, &validation, err));
-    return check_predicted(&validation, err);
+    return check_predicted(list, &validation, err);
 }
 
 static bool is_constants(const struct pp_wish *wish)

@@ -36,6 +36,7 @@ struct pp_measurement {
     double step_s, mem_bytes; /* published; NAN = not */
     bool is_out_of_memory;    /* published as such */
     bool is_computed;         /* its figures are formulas of its authors: nothing ran */
+    bool is_own;              /* of a table that does not say which rows are complete */
     bool is_complete;         /* every knob is stated */
     const char *constants;    /* file of --constants for its command; NULL = none */
     const char *refused;      /* metric_* cells that are no measurement, in words; NULL = none */

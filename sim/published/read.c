@@ -30,6 +30,21 @@ static void take_options(struct pp_arena *arena, const struct pp_measure_header 
     }
 }
 
+/* Is true if a row states what a table of one's own must state: the template's required columns.
+ * Published tables say it in a column. */
+static bool states_all(const struct pp_measurement *row)
+{
+    static const enum pp_measure_column NEEDED[] = {PP_COL_GPUS, PP_COL_TP,  PP_COL_PP,
+                                                    PP_COL_MBS,  PP_COL_GBS, PP_COL_SEQ};
+
+    for (size_t i = 0; i < PP_COUNT(NEEDED); i++)
+        if (!*row->cell[NEEDED[i]])
+            return false;
+    return (*row->cell[PP_COL_MODEL] || *row->cell[PP_COL_LAYERS]) &&
+           (*row->cell[PP_COL_GPU] || *row->cell[PP_COL_CLUSTER]) &&
+           (*row->cell[PP_COL_SCHEDULE] || !strcmp(row->cell[PP_COL_PP], "1"));
+}
+
 static void fill(struct pp_arena *arena, const struct pp_measure_header *h,
                  const struct pp_csv_row *fields, struct pp_measurement *row)
 {
@@ -47,7 +62,9 @@ static void fill(struct pp_arena *arena, const struct pp_measure_header *h,
     row->family = *row->cell[PP_COL_FAMILY] ? row->cell[PP_COL_FAMILY] : stem_of(arena, name);
     row->is_out_of_memory = !strcasecmp(row->cell[PP_COL_OUTCOME], "oom");
     row->is_computed = !strcasecmp(row->cell[PP_COL_OUTCOME], "computed");
-    row->is_complete = !strcasecmp(row->cell[PP_COL_COMPLETENESS], "full");
+    row->is_own = place[PP_COL_COMPLETENESS] < 0;
+    row->is_complete =
+        row->is_own ? states_all(row) : !strcasecmp(row->cell[PP_COL_COMPLETENESS], "full");
     if (fields->count != h->fields->count)
         row->defect = pp_arena_printf(arena, "the line has %d fields, the header %d", fields->count,
                                       h->fields->count);

@@ -58,6 +58,25 @@ static const char *add_missing(const struct pp_measure_writer *w, const char *te
     return text;
 }
 
+/* Names an unknown model of one's own table that states no sizes; "" if that is not what is wrong.
+ */
+static const char *unknown_model(const struct pp_measure_writer *w)
+{
+    const char *name = w->row->cell[PP_COL_MODEL], **names = NULL;
+    int count = 0, capacity = 0;
+
+    if (!w->row->is_own || !*name || *w->row->cell[PP_COL_LAYERS] || pp_measure_is_named(w->row))
+        return "";
+    for (const struct pp_model *m = pp_model_presets; m->name; m++)
+        *PP_PUSH(w->arena, names, count, capacity) = m->name;
+    *PP_PUSH(w->arena, names, count, capacity) = NULL;
+    const char *near = pp_suggest(name, names);
+    return pp_arena_printf(w->arena,
+                           "model \"%.60s\" is unknown%s%s%s ('pipesim models' lists "
+                           "names); else ",
+                           name, near ? ": did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 /* Checks the cells that no other cell replaces. A model known by name needs no sizes; a vocabulary
  * may follow from the number of parameters. */
 static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_error *err)
@@ -89,7 +108,8 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
         missing = add_missing(w, missing, SIZES, *row->cell[PP_COL_PARAMS_B] ? 3 : 4);
     if (!*row->cell[PP_COL_GPUS] && !*row->cell[PP_COL_DP])
         missing = add_missing(w, missing, EITHER, PP_COUNT(EITHER));
-    return *missing ? pp_error_set(err, PP_EINVAL, "missing:%s", missing) : PP_OK;
+    return *missing ? pp_error_set(err, PP_EINVAL, "%smissing:%s", unknown_model(w), missing)
+                    : PP_OK;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

@@ -3,9 +3,10 @@
 
 #include <stdio.h>
 
-/* The examples are predicted with the built-in constants, and 8 % slower. */
+/* The examples, which are comments, are predicted with the built-in constants, and 8 % slower. */
 static const char TEMPLATE[] =
-    "# Measured steps: a row for each configuration that ran. Lines with # are comments.\n"
+    "# Measured steps: a row for each configuration that ran. Lines with # are comments,\n"
+    "#   as both examples are: delete their # to try them.\n"
     "# Required: model, cluster (or gpu), gpus, tp, pp, mbs, gbs, seq; schedule and vp if pp > 1;\n"
     "#   step_time_s, the median seconds of a step after its warm-up, or tokens_per_s_per_gpu.\n"
     "# model: a name of 'pipesim models', else layers, hidden, heads, kv_heads, ffn and vocab, "
@@ -18,8 +19,8 @@ static const char TEMPLATE[] =
     "constants.json\n"
     "id,model,cluster,framework,gpus,tp,pp,vp,schedule,mbs,gbs,seq,zero,recompute,precision,"
     "step_time_s\n"
-    "example-1,llama3-8b,h100,megatron,16,2,2,1,1f1b,1,64,8192,1,none,bf16,4.75\n"
-    "example-2,llama3-8b,h100,megatron,16,1,4,2,interleaved,1,64,8192,1,none,bf16,5.12\n";
+    "#example-1,llama3-8b,h100,megatron,16,2,2,1,1f1b,1,64,8192,1,none,bf16,4.75\n"
+    "#example-2,llama3-8b,h100,megatron,16,1,4,2,interleaved,1,64,8192,1,none,bf16,5.12\n";
 
 void pp_measurements_template(FILE *out)
 {

@@ -67,7 +67,7 @@ static void both(struct pp_arena *arena, const struct pp_validation_page *page,
 
     fprintf(out, "\n| %s | rows | median | p90 | mean | bias |", pp_validation_key_names[key]);
     fputs(judged ? " without it: median | p90 | mean | bias |" : "", out);
-    fputs(" one MFU: median | p90 |\n|---|---|---|---|---|---|", out);
+    fputs(" guess: median | p90 |\n|---|---|---|---|---|---|", out);
     fputs(judged ? "---|---|---|---|" : "", out);
     fputs("---|---|\n", out);
     for (int i = 0; i < n; i++) {
@@ -126,7 +126,7 @@ static void step_times(struct pp_arena *arena, const struct pp_validation_page *
           out);
     if (page->judged)
         not_left_out(out);
-    fputs("\n| constants | rows | n | median | p90 | mean | bias | one MFU: median | p90 |\n"
+    fputs("\n| constants | rows | n | median | p90 | mean | bias | guess: median | p90 |\n"
           "|---|---|---|---|---|---|---|---|---|\n",
           out);
     headline(arena, page->built_in, "built in", out);
@@ -207,9 +207,9 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
             "state every\nknob, %d of them are predicted.\n\n"
             "An error is predicted / published - 1. Median, p90 and mean are of its size; bias is "
             "its median with\n"
-            "sign. The baseline *one MFU* knows one number: the median over the MFUs of all other "
+            "sign. The baseline *guess* knows one number: the median over the MFUs of all other "
             "families,\n"
-            "complete rows only.\n",
+            "of rows that state every knob.\n",
             page->judged ? " --refit" : "", count.rows, count.predicted, count.inferred,
             count.complete, count.complete_predicted);
     if (page->judged)

@@ -22,8 +22,8 @@ static void put_percent(double frac, const char *format, FILE *out)
 
 static void heading(const char *title, FILE *out)
 {
-    fprintf(out, "\n%-*s %5s %8s %8s %8s %8s  %s\n", NAME, title, "rows", "median", "p90", "mean",
-            "bias", "one MFU");
+    fprintf(out, "\n%-*s %5s %8s %8s %8s %8s %8s\n", NAME, title, "rows", "median", "p90", "mean",
+            "bias", "guess");
 }
 
 static void line(const struct pp_validation_group *g, const struct pp_validation_errors *e,
@@ -73,13 +73,15 @@ static void print_times(struct pp_arena *arena, const struct pp_validation *v, F
         fputs("\nno row has both a published step time and a prediction\n", out);
         return;
     }
-    heading("complete dense rows", out);
+    heading("every setting stated", out);
     line(&all, &all.time, out);
     line(&pipelined, &pipelined.time, out);
     const double median = pp_validation_median_of_families(arena, v, false, &families);
-    fprintf(out, "%-*s %5d", NAME, "median of families", families);
-    put_percent(median, "%.1f %%", out);
-    fputc('\n', out);
+    if (families > 0) {
+        fprintf(out, "%-*s %5d", NAME, "median of families", families);
+        put_percent(median, "%.1f %%", out);
+        fputc('\n', out);
+    }
     line(&rest, &rest.time, out);
     line(&inferred, &inferred.time, out);
     for (int key = 0; key < PP_VALIDATION_KEYS; key++)
@@ -105,10 +107,13 @@ static void print_memory(struct pp_arena *arena, const struct pp_validation *v, 
     if (runs.oom + runs.ran > 0)
         pp_text_wrap(
             out, WIDTH, fprintf(out, "\n") - 1, 0,
-            pp_arena_printf(arena,
-                            "Of %d runs published as out of memory, %d are predicted not to "
-                            "fit. Of %d that ran, %d are predicted to fit.",
-                            runs.oom, runs.oom_refused, runs.ran, runs.ran_fits));
+            pp_arena_printf(arena, "%s%d runs that fitted, %d are predicted to fit.",
+                            runs.oom ? pp_arena_printf(arena,
+                                                       "Of %d runs published as out of memory, %d "
+                                                       "are predicted not to fit. Of ",
+                                                       runs.oom, runs.oom_refused)
+                                     : "Of ",
+                            runs.ran, runs.ran_fits));
 }
 
 static int by_error(const void *a, const void *b)
@@ -161,12 +166,13 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
     const struct pp_validation_reason *refusals = pp_validation_reasons(arena, v, true, &refused);
     const struct pp_validation_reason *reasons = pp_validation_reasons(arena, v, false, &skipped);
 
-    fprintf(out, "%d rows: %d predicted; of %d that state every setting, %d\n", count.rows,
-            count.predicted, count.complete, count.complete_predicted);
+    fprintf(out, "%d row%s: %d predicted; of %d that state%s every setting, %d\n", count.rows,
+            count.rows == 1 ? "" : "s", count.predicted, count.complete,
+            count.complete == 1 ? "s" : "", count.complete_predicted);
     if (count.inferred > 0)
         fprintf(out, "%d more with inferred settings, which count apart\n", count.inferred);
     fputs("An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
-          "median with its sign. one MFU: the error of a guess, the MFU of other families.\n",
+          "median with its sign; guess: of a step at the median MFU of the other families.\n",
           out);
     print_times(arena, v, out);
     print_memory(arena, v, out);

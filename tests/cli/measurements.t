@@ -1,10 +1,10 @@
 # One vocabulary of columns: the names of published tables, of a sweep, and what people type.
-$ pipesim validate --template | grep -v '^#'
+$ pipesim validate --template | grep -v '^# '
 > id,model,cluster,framework,gpus,tp,pp,vp,schedule,mbs,gbs,seq,zero,recompute,precision,step_time_s
-> example-1,llama3-8b,h100,megatron,16,2,2,1,1f1b,1,64,8192,1,none,bf16,4.75
-> example-2,llama3-8b,h100,megatron,16,1,4,2,interleaved,1,64,8192,1,none,bf16,5.12
+> #example-1,llama3-8b,h100,megatron,16,2,2,1,1f1b,1,64,8192,1,none,bf16,4.75
+> #example-2,llama3-8b,h100,megatron,16,1,4,2,interleaved,1,64,8192,1,none,bf16,5.12
 # The table that --template prints is predicted when it is fed back.
-$ pipesim validate --template >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/mine.csv" --json | grep -E '"(id|family|skipped)"'
+$ pipesim validate --template | sed 's/^#ex/ex/' >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/mine.csv" --json | grep -E '"(id|family|skipped)"'
 >     "skipped": [],
 >       "id": "example-1",
 >       "family": "mine",
@@ -12,7 +12,7 @@ $ pipesim validate --template >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/min
 >       "id": "example-2",
 >       "family": "mine",
 >       "skipped": null,
-$ pipesim validate --template | sed 's/,llama3-8b,h100,megatron,/,Llama-3-8B,"h100 nic:4x400Gbps",Megatron-LM,/; s/,gbs,/,micro_batches,/; s/,64,8192/,8,8192/' >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/mine.csv" --row example-1 | grep -oE -- '--(gbs|mbs|cluster|framework) (.h100 nic:[^ ]*|[a-z0-9]+)'
+$ pipesim validate --template | sed 's/^#ex/ex/; s/,llama3-8b,h100,megatron,/,Llama-3-8B,"h100 nic:4x400Gbps",Megatron-LM,/; s/,gbs,/,micro_batches,/; s/,64,8192/,8,8192/' >"$TMPDIR/mine.csv"; pipesim validate "$TMPDIR/mine.csv" --row example-1 | grep -oE -- '--(gbs|mbs|cluster|framework) (.h100 nic:[^ ]*|[a-z0-9]+)'
 > --mbs 1
 > --gbs 32
 > --cluster 'h100 nic:4x400Gbps'
@@ -41,6 +41,15 @@ $ printf 'model,gpu,gpus,tp,TP,pp,mbs,gbs,seq,step_time_s\n' >"$TMPDIR/own.csv";
 $ printf 'model,gpu,gpus,tp,pp,mbs,gbs,seq,stage,step_tme\nllama3-8b,H100,8,8,1,1,64,8192,3,4.4\n' >"$TMPDIR/own.csv"; cd "$TMPDIR"; pipesim validate own.csv 2>&1 >/dev/null
 > pipesim: warning: own.csv:1: column "stage" is not known and ignored
 > pipesim: warning: own.csv:1: column "step_tme" is not known and ignored; did you mean step_time?
+> pipesim: error: nothing is compared: no predicted row has a measurement, and columns are ignored: see the warnings above
+= 1
+# Without the measurement the same table is for its predictions. A row that states all that a table needs is complete.
+$ cd "$TMPDIR"; printf 'model,gpu,gpus,tp,pp,mbs,gbs,seq\nllama3-8b,H100,8,8,1,1,64,8192\nllama9,H100,8,8,1,1,64,8192\n' >own.csv; pipesim validate own.csv | grep -v '^An\|^med\|^$'
+> 2 rows: 1 predicted; of 2 that state every setting, 1
+> no row has both a published step time and a prediction
+> skipped
+>      1  model "llama9" is unknown: did you mean llama-7b? ('pipesim models'
+>         lists names); else missing: layers, hidden, heads, vocab (own.csv:3)
 # The result of a sweep, with a measured column.
 $ cd "$TMPDIR"; pipesim sweep --schedule 1f1b,zbv --gpus 16 --model llama2-7b --tp 2 --pp 4 --gbs 64 --framework nemo --zero 1 --recompute full --engine dag -o sweep.csv 2>/dev/null; pipesim validate sweep.csv
 ! pipesim: error: sweep.csv:1: the result of a sweep, whose iteration_s is predicted; add a column step_time_s with the seconds that were measured
@@ -61,7 +70,8 @@ $ cd "$TMPDIR"; printf 'model,cluster,gpus,tp,pp,mbs,gbs,seq,schedule,step_s,fra
 >         clusters` lists them) (odd.csv:4)
 >      1  --framework: unknown 'megatorn': did you mean 'megatron'? (odd.csv:5)
 >      1  cluster "./x.xml": a cell opens no file (odd.csv:3)
->      1  missing: layers, hidden, heads, vocab (odd.csv:2)
+>      1  model "/etc/passwd" is unknown ('pipesim models' lists names); else
+>         missing: layers, hidden, heads, vocab (odd.csv:2)
 >      1  schedule "x.csv" is not known (odd.csv:6)
 ! pipesim: error: nothing is predicted: all 5 rows are skipped, for the reasons above
 = 1
@@ -78,9 +88,8 @@ $ cd "$TMPDIR"; printf 'model,gpu,gpus,tp,pp,mbs,gbs,micro_batches,seq,step_s\nl
 ! pipesim: error: nothing is predicted: all 3 rows are skipped, for the reasons above
 # A micro-batch that no cell states is one sample; such rows count apart.
 $ cd "$TMPDIR"; printf 'id,model,gpu,gpus,tp,pp,mbs,gbs,seq,schedule,step_s\nstated,llama3-8b,H100,16,2,2,1,64,8192,1f1b,4.4\nguess,llama3-8b,H100,16,2,2,,64,8192,1f1b,4.4\n' >guess.csv; pipesim validate guess.csv | grep -E '^2 rows|^1 more|^inferred' | sed -E 's/ *[-+0-9.]+ %/ N %/g'; pipesim validate guess.csv --json >guess.json; grep -E '"(id|inferred|skipped)": [^{[]' guess.json | tr -d ' ' | paste -sd ' '; grep -c '"error_frac": [0-9]' guess.json
-> 2 rows: 1 predicted; of 0 that state every setting, 0
+> 2 rows: 1 predicted; of 1 that states every setting, 1
 > 1 more with inferred settings, which count apart
-> inferred or experts           1 N % N % N % N %        -
 > inferred settings             1 N % N % N % N %        -
 > "id":"stated", "inferred":null, "skipped":null, "id":"guess", "inferred":"mbs1", "skipped":null,
 > 2

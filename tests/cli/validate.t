@@ -2,32 +2,32 @@
 $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|GiB|s( |$))/ N \1/g'
 > 12 rows: 2 predicted; of 10 that state every setting, 2
 > An error is predicted / published - 1. median, p90, mean: of its size; bias: the
-> median with its sign. one MFU: the error of a guess, the MFU of other families.
+> median with its sign; guess: of a step at the median MFU of the other families.
 >
-> complete dense rows        rows   median      p90     mean     bias  one MFU
+> every setting stated       rows   median      p90     mean     bias    guess
 > all                           2 N % N % N % N %        -
 > PP > 1                        1 N % N % N % N %        -
 > median of families            1 N %
 >
-> complete, by family        rows   median      p90     mean     bias  one MFU
+> complete, by family        rows   median      p90     mean     bias    guess
 > alpha                         2 N % N % N % N %        -
 >
-> complete, by device        rows   median      p90     mean     bias  one MFU
+> complete, by device        rows   median      p90     mean     bias    guess
 > a100                          2 N % N % N % N %        -
 >
-> complete, by schedule      rows   median      p90     mean     bias  one MFU
+> complete, by schedule      rows   median      p90     mean     bias    guess
 > 1f1b                          1 N % N % N % N %        -
 > interleaved                   1 N % N % N % N %        -
 >
-> complete, by precision     rows   median      p90     mean     bias  one MFU
+> complete, by precision     rows   median      p90     mean     bias    guess
 > fp16                          1 N % N % N % N %        -
 > bf16                          1 N % N % N % N %        -
 >
-> complete, by framework     rows   median      p90     mean     bias  one MFU
+> complete, by framework     rows   median      p90     mean     bias    guess
 > megatron-2023                 1 N % N % N % N %        -
 > megatron                      1 N % N % N % N %        -
 >
-> complete, by use           rows   median      p90     mean     bias  one MFU
+> complete, by use           rows   median      p90     mean     bias    guess
 > a100, PP 1, several nodes     1 N % N % N % N %        -
 > a100, PP > 1, one node        1 N % N % N % N %        -
 >
@@ -35,8 +35,7 @@ $ pipesim validate tests/cli/validate.csv --worst 2 | sed -E 's/ *[-+0-9.]+ (%|G
 > all                           1 N % N % N % N %
 > alpha                         1 N % N % N % N %
 >
-> Of 0 runs published as out of memory, 0 are predicted not to fit. Of 2 that ran,
-> 2 are predicted to fit.
+> Of 2 runs that fitted, 2 are predicted to fit.
 >
 > complete rows, worst first         published   predicted    error
 > split N s  N s  N %
