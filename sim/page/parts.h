@@ -57,3 +57,10 @@ enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,
 void pp_page_others(const struct pp_page *page, const struct pp_others *others);
 void pp_page_ranking(struct pp_arena *arena, const struct pp_page *page,
                      const struct pp_result *const *rows, int count);
+/* Writes given options, choices and the sources of costs of runs, the accepted ones first. A run
+ * alone has --explain, too. */
+void pp_page_inputs(struct pp_arena *arena, const struct pp_page *page,
+                    const struct pp_result *const *rows, int count);
+/* Writes the network of a run that has one, under the id "network". */
+void pp_page_network(struct pp_arena *arena, const struct pp_page *page,
+                     const struct pp_result *result);

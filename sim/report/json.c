@@ -11,8 +11,6 @@
 #include <jansson.h>
 #include <math.h>
 
-enum { MAX_LINK_CLASSES = 8 };
-
 json_t *pp_report_layout_json(const struct pp_layout *l)
 {
     return json_pack("{si si si si si si si si si sI}", "gpus", l->gpus, "tp", l->tp, "pp", l->pp,
@@ -94,7 +92,7 @@ static json_t *links_json(const struct pp_result *r)
     const struct pp_link_loads loads = pp_links_of(arena, r);
     json_t *list = json_array();
 
-    for (int i = 0; i < loads.count && i < MAX_LINK_CLASSES; i++) {
+    for (int i = 0; i < loads.count && i < PP_LINK_CLASSES_SHOWN; i++) {
         const struct pp_link_class *class = &loads.classes[i];
         json_t *o = json_pack("{ss si}", "name", class->name, "count", class->count);
         pp_json_put(o, "utilisation_frac", class->max_frac);

@@ -17,6 +17,13 @@ const char *pp_line_units(struct pp_arena *arena, const struct pp_config *config
 /* Number of simulated ranks, and of the GPUs that they stand for; not in unit mode. */
 const char *pp_line_folding(struct pp_arena *arena, const struct pp_result *result);
 
+/* Exposed communication and transfers that share links; NULL without a network. */
+const char *pp_line_network(struct pp_arena *arena, const struct pp_result *result);
+/* The demand on the busiest link, if it is near its capacity; else NULL. */
+struct pp_link_loads;
+const char *pp_line_demand(struct pp_arena *arena, const struct pp_result *result,
+                           const struct pp_link_loads *loads);
+
 /* Names of the parts of the time, [enum pp_time_part]. */
 extern const char *const pp_time_part_words[PP_TIME_PARTS];
 /* Name of a part, with blanks in place of "~". */

@@ -52,9 +52,13 @@ static bool is_in_demand(const struct pp_result *r, const struct pp_link_class *
            (!r->config.engine->shares_links || class->max_frac > FULL);
 }
 
-static const char *demand(struct pp_arena *arena, const struct pp_result *r,
-                          const struct pp_link_class *class)
+const char *pp_line_demand(struct pp_arena *arena, const struct pp_result *r,
+                           const struct pp_link_loads *loads)
 {
+    const struct pp_link_class *class = loads->classes;
+
+    if (loads->count == 0 || !is_in_demand(r, class))
+        return NULL;
     return pp_arena_printf(
         arena,
         r->config.engine->shares_links
@@ -65,23 +69,30 @@ static const char *demand(struct pp_arena *arena, const struct pp_result *r,
         class->hottest, 100 * class->max_frac);
 }
 
+const char *pp_line_network(struct pp_arena *arena, const struct pp_result *r)
+{
+    return has_network(r) ? pp_arena_printf(arena, "exposed %.1f~%% of the step; %s (%s)",
+                                            100 * r->metrics.exposed_comm_frac, meetings(arena, r),
+                                            r->config.engine->name)
+                          : NULL;
+}
+
 void pp_report_network(const struct pp_result *r, int width, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *line = pp_line_network(arena, r);
 
-    if (!has_network(r))
+    if (!line)
         return;
-    pp_text_paragraph(out, width, LABEL, "network",
-                      pp_arena_printf(arena, "exposed %.1f~%% of the step; %s (%s)",
-                                      100 * r->metrics.exposed_comm_frac, meetings(arena, r),
-                                      r->config.engine->name));
+    pp_text_paragraph(out, width, LABEL, "network", line);
     const struct pp_link_loads loads = pp_links_of(arena, r);
+    const char *demand = pp_line_demand(arena, r, &loads);
     for (int i = 0; i < loads.count && i < MAX_CLASSES; i++)
         if (loads.classes[i].max_frac > SHOWN_FRAC)
             pp_text_paragraph(out, width, LABEL, i ? "" : "links",
                               class_text(arena, &loads.classes[i]));
-    if (loads.count > 0 && is_in_demand(r, &loads.classes[0]))
-        pp_text_paragraph(out, width, LABEL, "", demand(arena, r, &loads.classes[0]));
+    if (demand)
+        pp_text_paragraph(out, width, LABEL, "", demand);
 }
 
 /* ---- --explain ------------------------------------------------------------------------------- */

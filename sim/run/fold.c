@@ -80,7 +80,7 @@ int pp_fold_replicas(struct pp_arena *arena, const struct pp_config *config,
     if (!network || !config->engine->shares_links)
         return 1;
     const struct pp_fold fold = pp_fold_network(program, network);
-    *note = "data-parallel replicas have links alike, which all of them together cannot fill";
+    *note = "data-parallel replicas are identical, and no link that they share can be full";
     if (fold.obstacle == PP_FOLD_EXACT)
         return 1;
     *note = explain(arena, network, &fold);

@@ -29,6 +29,7 @@ struct pp_link_class {
     double max_frac, mean_frac;       /* utilisation */
     double bytes;                     /* of all its links in one step */
 };
+enum { PP_LINK_CLASSES_SHOWN = 8 }; /* on a page and in --json */
 struct pp_link_loads {
     int count;
     struct pp_link_class *classes; /* most used first */

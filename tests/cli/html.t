@@ -90,3 +90,12 @@ $ run="pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 4 --gbs 
 >   peak memory   59.1 GiB +-6 %   of 79.6 GiB on rank 0: fits, 20.5 GiB free
 > ± 3.2 points;
 > ± 8 %;
+# Facts of several schedules stand once if all share them, else with their schedules.
+$ pipesim --schedule 1f1b,zbv --model llama3-8b --gpus 16 --tp 8 --pp 2 --gbs 8 --engine dag --html - | grep -E '<dt>(cluster|layout)|^<p>[*] =' | grep -oE '<dd>[^&]*|VP&#160;[0-9]+|^<p>[*] =.*'; pipesim --schedule 1f1b --model llama3-8b --gpus 16 --tp 8 --pp 2 --gbs 8 --no-alternatives --html - | grep -A1 'id="network"'
+> <dd>h100*
+> <dd>zbv: TP
+> VP&#160;2
+> <dd>1f1b: TP
+> <p>* = chosen by pipesim</p>
+> <h2 id="network">Network</h2>
+> <p>Communication: exposed 26.7&#160;% of the step; 16&#160;transfers, 0&#160;shared a link (simgrid).</p>

@@ -1,8 +1,8 @@
 # Transfers that share links: needs an engine that does so.
 $ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h100 leaf:2" --engine simgrid --explain | grep -E -A1 'shared a link|simulated [0-9]'
 >   4974 transfers; 0 shared a link with others, on 0 links
->   simulated 4 pipeline ranks for 64 GPUs (data-parallel replicas have links
->       alike, which all of them together cannot fill)
+>   simulated 4 pipeline ranks for 64 GPUs (data-parallel replicas are identical,
+>       and no link that they share can be full)
 $ pipesim --schedule 1f1b --model gpt2-64 --gpus 64 --tp 2 --pp 4 --cluster "h100 leaf:2 oversub:2" --engine simgrid --explain | grep -E -A1 'shared a link|simulated [0-9]'
 >   39792 transfers; 39792 shared a link with others, on 32 links
 >   simulated 32 pipeline ranks for 64 GPUs (not folded: replicas 0 and 4 meet on

@@ -345,7 +345,7 @@ Test(fold, notes_say_why)
     net.link[wires.core].bytes_per_s = 1e9;
     cr_assert_eq(
         decide(&c, &costs, &net.network,
-               "data-parallel replicas have links alike, which all of them together cannot fill"),
+               "data-parallel replicas are identical, and no link that they share can be full"),
         1);
     net.link[wires.core].bytes_per_s = 100;
     cr_assert_eq(decide(&c, &costs, &net.network,
