@@ -121,11 +121,17 @@ static enum pp_status draw_timeline(struct job *job, struct pp_error *err)
     struct pp_plot_timeline timeline = job->part.timeline;
     if (job->part.step != PP_PLOT_STEP_CHOSEN || !isnan(timeline.from_s) || !isnan(timeline.to_s))
         return pp_plot_timeline(job->arena, trace, &timeline, &job->target, err);
+    /* A step begins at 0, as those of pictures of several runs. */
     const struct pp_plot_step step = pp_plot_step(job->arena, trace);
-    timeline.part = step.note;
-    timeline.from_s = step.from_s;
-    timeline.to_s = step.to_s;
-    return pp_plot_timeline(job->arena, step.trace, &timeline, &job->target, err);
+    const bool is_part = !isnan(step.to_s);
+    const struct pp_plot_timeline_panel panel = {
+        .trace = step.trace,
+        .heading = job->target.format == PP_PLOT_TERMINAL ? step.note : NULL,
+        .from_s = is_part ? step.from_s : 0,
+        .to_s = is_part ? step.to_s : 0};
+    timeline.title = step.note ? pp_arena_printf(job->arena, "%s, %s", trace->program, step.note)
+                               : trace->program;
+    return pp_plot_timeline_panels(job->arena, &panel, 1, &timeline, &job->target, err);
 }
 
 /* Reads a predicted and a measured trace, in either order. */

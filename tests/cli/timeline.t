@@ -232,7 +232,6 @@ $ cd $TMPDIR; pipesim --schedule pipedream --pp 2 --micro-batches 2 --unit F=1,B
 > set xrange [0:9]
 > set xtics 0,1 out
 > set label 't.csv, while step 3 of 5 runs' at screen 0.5000,0.8996 center
-> set xtics ("12" 0, "13" 1, "14" 2, "15" 3, "16" 4, "17" 5, "18" 6, "19" 7, "20" 8, "21" 9) out
 $ cd $TMPDIR; pipesim --schedule pipedream --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 2 --step-barrier off --plot t.gp >report; grep -E "^set (label 'pipedream|xrange|xtics)" t.gp
 > set xrange [0:15]
 > set xtics 0,2 out
