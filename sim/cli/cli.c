@@ -116,7 +116,7 @@ static const struct pp_command commands[] = {
 #define G_MODEL     "Model"
 #define G_CLUSTER   "Cluster"
 #define G_STATE     "State"
-#define G_COMM      "Communication"
+#define G_COMM      PP_GROUP_COMM
 #define G_WHATIF    "What if"
 #define G_KERNELS   "Kernels"
 #define G_ENGINE    "Engine and costs"

@@ -7,6 +7,7 @@
  * (docs/accuracy.md, "Peak memory"; tests/accuracy.sh compares the two). */
 #define PP_MEMORY_MARGIN "6%"
 
+#define PP_GROUP_COMM   "Communication"
 #define PP_GROUP_OUTPUT "Output" /* options that change no prediction */
 enum pp_sim_command {
     PP_CMD_RUN,

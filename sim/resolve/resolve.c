@@ -19,11 +19,13 @@ static enum pp_status check_unit_flags(const struct pp_wish *wish, struct pp_err
         if (!value->count || option->commands & PP_SIM_UNIT ||
             (option->commands & PP_SIM_UNIT_ONE && value->integer == 1))
             continue;
-        return pp_error_set(
-            err, PP_EINVAL,
-            "%s has no effect with --unit, where only compute and C cost time and messages are "
-            "buffered without bound",
-            pp_request_typed(&wish->request, option->name, typed));
+        return pp_error_set(err, PP_EINVAL, "%s has no effect with --unit, %s",
+                            pp_request_typed(&wish->request, option->name, typed),
+                            strcmp(option->group, PP_GROUP_COMM) != 0
+                                ? "which has no model, devices or memory, but the costs of ops "
+                                  "alone"
+                                : "where only compute and C cost time and messages are buffered "
+                                  "without bound");
     }
     return PP_OK;
 }
@@ -94,6 +96,18 @@ static void note(struct pp_arena *arena, struct pp_config *config, const char *t
 {
     *PP_PUSH(arena, config->origin.notes, config->origin.note_count, config->origin.note_capacity) =
         text;
+}
+
+/* Notes what unit mode leaves out of a preset. */
+static void note_unit_preset(struct pp_arena *arena, const struct pp_wish *wish,
+                             struct pp_config *config)
+{
+    if (wish->request.preset_row)
+        note(arena, config,
+             pp_arena_printf(arena,
+                             "with --unit, --preset %s gives the schedule, pipeline ranks and "
+                             "micro-batches; its model, cluster and replicas have no effect",
+                             wish->request.preset_row->name));
 }
 
 /* Notes a recomputation without effect: a fused kernel keeps no scores, so none are recomputed. */
@@ -209,6 +223,7 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
     if (config->is_unit) {
         struct pp_result ignored;
         PP_TRY(pp_resolve_unit(wish, config, err));
+        note_unit_preset(arena, wish, config);
         return pp_resolve_is_open(config)
                    ? pp_resolve_choice(arena, config, prepared, &ignored, err)
                    : PP_OK;

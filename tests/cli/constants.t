@@ -130,7 +130,7 @@ $ cd "$TMPDIR"; bad() { printf '%s' "$1" >bad.json; pipesim --schedule 1f1b --mo
 > pipesim: error: bad.json: "hidden" is missing
 >  = 2
 $ pipesim --schedule 1f1b --unit F=1,B=2 --pp 4 --micro-batches 8 --constants x.json
-! pipesim: error: --constants x.json has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: --constants x.json has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 $ pipesim --schedule 1f1b --cost x.json --constants y.json --pp 2
 ! pipesim: error: --cost and --constants both say what was measured; give one of them

@@ -203,7 +203,7 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --p2p rendezvous
 ! pipesim: error: --p2p rendezvous has no effect with --unit, where only compute and C cost time and messages are buffered without bound
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1 --gpus 64
-! pipesim: error: --gpus 64 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: --gpus 64 has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --seed 3
 ! pipesim: error: --seed 3 has no effect without --jitter

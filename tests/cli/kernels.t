@@ -27,7 +27,7 @@ $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --engine dag --no-alternatives -
 >   note     --tp-overlap 50% has no effect in the layout chosen: tp is 1, so no
 >            layer is cut and nothing is exchanged inside one
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --precision bf16
-! pipesim: error: --precision bf16 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: --precision bf16 has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster a100 --engine dag --explain | sed -n '/block forward/,/block input/p' | cut -c1-50 | sed 's/ *$//'
 >   block forward: 2.37 ms compute + 541 us tensor-p

@@ -6,7 +6,7 @@ $ pipesim --schedule 1f1b --gpus 64 --map dp,tp,DP
 ! pipesim: error: --map dp,tp,DP: dp is given twice: expected tp, cp, dp and pp from inside out, each at most once
 = 2
 $ pipesim --schedule 1f1b --unit F=1 --pp 2 --micro-batches 4 --map dp,tp
-! pipesim: error: --map dp,tp has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: --map dp,tp has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 $ pipesim --schedule gpipe --model gpt2 --tp 1 --pp 4 --dp 1 --map pp
 ! pipesim: error: --map pp has no effect here: one degree alone is above 1, so the devices have only one order

@@ -127,7 +127,7 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --memory-margin=-1%
 ! pipesim: error: --memory-margin: "-1%" is not a fraction such as 5% or 0.05 (it must not be negative)
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --memory-margin 5%
-! pipesim: error: --memory-margin 5% has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: --memory-margin 5% has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 $ pipesim sweep --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --engine dag --memory-margin 0 --memory-margin 40% | awk -F, 'NR > 1 { print $1, $2, $26 < $27 * 0.6, $28 }'
 > 0 1f1b 0 true

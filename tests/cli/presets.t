@@ -3,6 +3,8 @@ $ pipesim --preset chimera-sc21 --unit F=1,B=1
 > pipesim 0.1.0  chimera, 32 ranks, 32 micro-batches
 >
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>   note     with --unit, --preset chimera-sc21 gives the schedule, pipeline ranks
+>            and micro-batches; its model, cluster and replicas have no effect
 >
 >   step              94 units   first start to last end
 >   bubble              31.9 %   idle, waiting for other stages
@@ -17,6 +19,8 @@ $ pipesim --preset chimera-sc21 --schedule gpipe --pp 8 --unit F=1,B=1
 > pipesim 0.1.0  gpipe, 8 ranks, 8 micro-batches
 >
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>   note     with --unit, --preset chimera-sc21 gives the schedule, pipeline ranks
+>            and micro-batches; its model, cluster and replicas have no effect
 >
 >   step              30 units   first start to last end
 >   bubble              46.7 %   idle, waiting for other stages
@@ -30,6 +34,8 @@ $ pipesim --preset chimera-sc21 --schedule 1f1b --pp 16 --unit F=1,B=1
 > pipesim 0.1.0  1f1b, 16 ranks, 16 micro-batches
 >
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>   note     with --unit, --preset chimera-sc21 gives the schedule, pipeline ranks
+>            and micro-batches; its model, cluster and replicas have no effect
 >
 >   step              62 units   first start to last end
 >   bubble              48.4 %   idle, waiting for other stages
@@ -44,6 +50,8 @@ $ pipesim --preset chimera-sc21 --schedule gems --pp 8 --unit F=1,B=1
 > pipesim 0.1.0  gems, 8 ranks, 8 micro-batches
 >
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>   note     with --unit, --preset chimera-sc21 gives the schedule, pipeline ranks
+>            and micro-batches; its model, cluster and replicas have no effect
 >
 >   step              79 units   first start to last end
 >   bubble              79.7 %   idle, waiting for other stages
@@ -57,6 +65,8 @@ $ pipesim --preset chimera-sc21 --schedule gems --pp 8 --micro-batches 4 --unit 
 > pipesim 0.1.0  gems, 8 ranks, 4 micro-batches
 >
 >   units    F 1, B 1 (I 0.5 + W 0.5), C 0, F+B overlapped 2; messages buffered
+>   note     with --unit, --preset chimera-sc21 gives the schedule, pipeline ranks
+>            and micro-batches; its model, cluster and replicas have no effect
 >
 >   step              43 units   first start to last end
 >   bubble              81.4 %   idle, waiting for other stages
@@ -70,6 +80,8 @@ $ pipesim --preset bfs-52b --schedule bfs,interleaved --unit F=1,B=2
 > pipesim 0.1.0  2 schedules, 8 ranks, 16 micro-batches
 >   units: F 1 B 2 C 0 for a micro-batch on a rank, which its VP chunks share
 >   peak activations: in micro-batches of a rank
+>   note     with --unit, --preset bfs-52b gives the schedule, pipeline ranks and
+>            micro-batches; its model, cluster and replicas have no effect
 >
 >    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  bfs                8  50.625 units     5.19 %     5.19 %           16
@@ -79,6 +91,8 @@ $ pipesim --preset bfs-52b --schedule gpipe --unit F=1,B=2
 > pipesim 0.1.0  gpipe, 8 ranks, 16 micro-batches
 >
 >   units    F 1, B 2 (I 1 + W 1), C 0, F+B overlapped 3; messages buffered
+>   note     with --unit, --preset bfs-52b gives the schedule, pipeline ranks and
+>            micro-batches; its model, cluster and replicas have no effect
 >
 >   step              69 units   first start to last end
 >   bubble              30.4 %   idle, waiting for other stages
@@ -96,7 +110,7 @@ $ pipesim --preset chimera-sc21 --schedule gpipe --pp 3 --unit F=1,B=1
 ! pipesim: error: --pp 3: the 2048 GPUs of --preset chimera-sc21 are not a multiple of tp * cp * pp = 3; give --micro-batches, or a --pp that divides 2048
 = 2
 $ pipesim --preset chimera-sc21 --gpus 1024 --unit F=1,B=1
-! pipesim: error: --gpus 1024 has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: --gpus 1024 has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 $ pipesim --schedule gpipe --pp 8 --unit F=1,B=1
 ! pipesim: error: --unit needs --pp and --micro-batches
@@ -136,7 +150,7 @@ $ pipesim --preset chimera-sc21 --head middle
 ! pipesim: error: --head: "middle" is not one of last, balanced, counted, ignored and parallel
 = 2
 $ pipesim --preset chimera-sc21 --head balanced --unit F=1
-! pipesim: error: --head balanced has no effect with --unit, where only compute and C cost time and messages are buffered without bound
+! pipesim: error: --head balanced has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2
 # Presets of published runs: predicted time or MFU over the published one. Nothing is fitted to one row.
 $ while read -r name key published most; do pipesim --preset $name --engine dag --no-alternatives --json | sed -n "s/^  \"$key\": \([0-9.]*\).*/\1/p" | awk -v name=$name -v published=$published -v most=$most '{ e = $1 / published - 1; print name, (e * e <= most * most ? "within " : "not within ") 100 * most " %" }'; done <<< $'deepseek-v3 iteration_s 19.91 0.1\ngpt3-175b-selective iteration_s 13.75 0.05\nllama2-70b iteration_s 17.15 0.1\nllama3-405b mfu 0.41 0.1\nllama3-405b-8k mfu 0.43 0.15\nllama3-70b-fp8 iteration_s 10.69 0.1\nmixtral-8x7b iteration_s 3.102 0.05'
