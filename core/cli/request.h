@@ -6,6 +6,7 @@
 /* Named defaults of a run. Flags override them wherever they stand. */
 struct pp_preset {
     const char *name, *summary, *source;
+    const char *published; /* what the source measured, "19.9 s a step"; NULL = not such a run */
     const char *const *arguments; /* as typed: "--model", "gpt2-64", ...; NULL-terminated */
 };
 

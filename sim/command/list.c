@@ -71,10 +71,12 @@ static void print_preset(struct pp_arena *arena, const struct pp_preset *p, FILE
     const char *text = "pipesim";
 
     fprintf(out, "%s: %s\n", p->name, p->summary);
-    pp_text_paragraph(out, 80, 10, "source", p->source);
+    pp_text_paragraph(out, 80, 12, "source", p->source);
+    if (p->published)
+        pp_text_paragraph(out, 80, 12, "published", p->published);
     for (int i = 0; p->arguments[i]; i++) /* an option and its value stay together */
         text = pp_arena_printf(arena, "%s%c%s", text, i % 2 ? '~' : ' ', p->arguments[i]);
-    pp_text_paragraph(out, 80, 10, "means", text);
+    pp_text_paragraph(out, 80, 12, "means", text);
 }
 
 enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,

@@ -173,6 +173,7 @@ void pp_list_presets_json(const struct pp_preset *one, FILE *out)
         pp_json_put_text(o, "name", p->name);
         pp_json_put_text(o, "summary", p->summary);
         pp_json_put_text(o, "source", p->source);
+        pp_json_put_text(o, "published", p->published);
         json_object_set_new(o, "arguments", texts(p->arguments));
         json_array_append_new(list, o);
     }

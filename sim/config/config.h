@@ -79,6 +79,7 @@ struct pp_input;
 /* Origin of a configuration. */
 struct pp_config_origin {
     unsigned chosen;                /* enum pp_chosen */
+    const struct pp_preset *preset; /* of --preset; NULL = none */
     const struct pp_trials *trials; /* NULL: no option was left to `auto` */
     struct pp_input *inputs;        /* options given, sim/config/inputs.h */
     int input_count;

@@ -1,6 +1,7 @@
 /* The report of one run: headline, parts of the time, memory, other schedules, next commands. */
 #include "sim/report/report.h"
 
+#include "core/cli/request.h"
 #include "core/units.h"
 #include "sim/config/tiers.h"
 #include "sim/error/best.h"
@@ -82,6 +83,14 @@ static void print_error(const struct page *page, const struct pp_result *r)
 
     if (error)
         paragraph(page, "error", error);
+}
+
+static void print_published(const struct page *page, const struct pp_config *c)
+{
+    if (c->origin.preset && c->origin.preset->published)
+        paragraph(page, "measured",
+                  pp_arena_printf(page->arena, "preset~%s: %s", c->origin.preset->name,
+                                  c->origin.preset->published));
 }
 
 static void print_time_parts(const struct page *page, const struct pp_result *r)
@@ -210,6 +219,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     print_headlines(&page, r);
     fputc('\n', out);
     print_error(&page, r);
+    print_published(&page, &r->config);
     print_time_parts(&page, r);
     pp_report_network(r, page.width, out);
     print_memory_table(&page, r);

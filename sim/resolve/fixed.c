@@ -320,6 +320,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     if (wish->given.engine.count)
         PP_TRY(pp_engine_find(wish->given.engine.text, &config->engine, err));
     config->flops = (enum pp_flops_rule)wish->flops;
+    config->origin.preset = wish->request.preset_row;
     resolve_what_if(wish, config);
     PP_TRY(check_what_if(wish, err));
     if (wish->unit) {

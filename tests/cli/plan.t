@@ -327,8 +327,6 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --cp 1 --recom
 $ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --schedule 1f1b --recompute none --framework plain --emit megatron --memory-margin $m | grep -A1 -e --context-parallel-size; done
 >     --context-parallel-size 2
 >     # batch
->     --context-parallel-size 2
->     # batch
 # A note says if an MFU is above all published ones.
 $ pipesim plan --model llama2-13b --gpus 32 --cluster a100 --gbs 256 --engine dag --tp 1 --schedule zbv --mbs 1 --cp 1 --recompute none --top 1 | sed -n '/^  MFU/,/^  choose/p' | sed '$d'
 >   MFU        that of #1, 72.7 %, is above all 1,236 published runs on a100 in

@@ -170,6 +170,6 @@ $ for name in deepseek-v3 gpt3-175b-selective llama2-70b llama3-405b llama3-70b-
 > 1
 $ pipesim presets llama3-405b | head -4
 > llama3-405b: interleaved 1F1B, Llama 3 405B on 16,384 H100
->   source  Llama team, The Llama 3 Herd of Models, arXiv 2407.21783, table 4 and
->           section 3.3.2: no recomputation at 8,192 tokens. Published: 400
->           TFLOP/s/GPU, 41 % MFU
+>   source    Llama team, The Llama 3 Herd of Models, arXiv 2407.21783, table 4
+>             and section 3.3.2: no recomputation at 8,192 tokens
+>   published 400 TFLOP/s/GPU, 41 % MFU
