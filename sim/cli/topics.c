@@ -101,7 +101,10 @@ const struct pp_topic pp_sim_topics[] = {
          "the name: `_s` for seconds, `_bytes`, `_flops`, and `_frac` for a fraction of 1.",
          "With --unit F=1,B=2 times are in your own units. F is the forward and B the backward of "
          "a chunk and micro-batch, I and W are the parts of B, C is a message, and FB a forward "
-         "and a backward as one op.",
+         "and a backward as one op. With VP chunks a rank has VP times the work. Tables divide "
+         "steps and activations by VP: costs of a rank. `iteration_s` and `peak_activations` of "
+         "JSON and sweep are those of chunks, `iteration_rank_s` and `peak_micro_batches` of "
+         "JSON those of tables.",
          "  pipesim --schedule 1f1b --gpus 16 --model llama3-8b --no-alternatives \\",
          "      --cluster 'node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps'",
          "  pipesim --schedule zb-h1 --pp 4 --micro-batches 8 --unit F=1,I=1,W=0.9,C=0.1")},

@@ -52,7 +52,7 @@ static void set_step(const struct pp_result *r, struct pp_headline *h)
     h->value = r->metrics.iteration_s;
     pp_text_time(c, h->value, h->figure);
     if (c->is_unit && c->shape.chunks > 1 && c->unit.c == 0)
-        snprintf(h->remark, sizeof(h->remark), "%.6g with costs of a whole rank%s",
+        snprintf(h->remark, sizeof(h->remark), "with costs of a chunk; %.6g with those of a rank%s",
                  h->value / c->shape.chunks, *steps ? "; steady" : "");
     else if (c->is_unit)
         snprintf(h->remark, sizeof(h->remark), "%s", *steps ? steps : "first start to last end");

@@ -4,6 +4,7 @@
 #include "sim/config/gathers.h"
 #include "sim/config/inputs.h"
 #include "sim/config/price.h"
+#include "sim/config/scale.h"
 #include "sim/config/tiers.h"
 #include "sim/report/text.h"
 #include "sim/run/links.h"
@@ -245,6 +246,17 @@ static void put_price(json_t *o, const struct pp_result *r)
     pp_json_put(o, "cost_per_trillion_tokens", pp_price_tokens(c, r->tokens_per_s_per_gpu));
 }
 
+/* Puts the figures of unit mode that tables show, which compare numbers of chunks. */
+static void put_rank_scale(json_t *o, const struct pp_result *r)
+{
+    const bool has_messages = r->config.unit.c > 0;
+
+    pp_json_put(o, "iteration_rank_s",
+                has_messages ? (double)NAN
+                             : r->metrics.iteration_s / pp_scale_divisor(r, PP_SCALE_RANK));
+    pp_json_put(o, "peak_micro_batches", pp_scale_micro_batches(r));
+}
+
 static json_t *report_json(const struct pp_result *r)
 {
     json_t *o = json_pack("{ss so ss}", "schema", "pipesim.report/1", "schedule",
@@ -253,6 +265,8 @@ static json_t *report_json(const struct pp_result *r)
     json_object_set_new(o, "layout", layout_json(&r->config));
     put_setting(o, r);
     pp_json_put(o, "iteration_s", r->metrics.iteration_s);
+    if (r->config.is_unit)
+        put_rank_scale(o, r);
     pp_json_put(o, "bubble_frac", r->metrics.bubble_frac);
     pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
     put_model_fields(o, r);

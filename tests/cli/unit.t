@@ -98,6 +98,8 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >     "barrier": true
 >   },
 >   "iteration_s": 33.0,
+>   "iteration_rank_s": 33.0,
+>   "peak_micro_batches": 4.0,
 >   "bubble_frac": 0.27272727272727271,
 >   "span_bubble_frac": 0.27272727272727271,
 >   "mfu": null,
@@ -192,3 +194,13 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --json | sed '
 >     "pp": "4",
 >     "unit": "F=1,B=2"
 >   },
+# JSON has a step of chunks, and that of a whole rank, as tables show it; with C there is none.
+$ for c in 0 0.5; do pipesim --schedule interleaved --pp 4 --micro-batches 8 --unit F=1,B=2,C=$c --json | grep -E '"(iteration_s|iteration_rank_s|peak_micro_batches)"'; done; pipesim --schedule interleaved --pp 4 --micro-batches 8 --unit F=1,B=2 | grep -E '^  step'; pipesim --schedule interleaved,1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 | grep ' interleaved'
+>   "iteration_s": 57.0,
+>   "iteration_rank_s": 28.5,
+>   "peak_micro_batches": 5.5,
+>   "iteration_s": 64.0,
+>   "iteration_rank_s": null,
+>   "peak_micro_batches": 5.5,
+>   step              57 units   with costs of a chunk; 28.5 with those of a rank
+>    1  interleaved        2    28.5 units    15.79 %    15.79 %          5.5
