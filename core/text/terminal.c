@@ -100,3 +100,24 @@ void pp_text_paragraph(FILE *out, int width, int indent, const char *label, cons
 {
     pp_text_wrap(out, width, fprintf(out, "  %-*s", indent - 2, label), indent, text);
 }
+
+static bool is_continued(const char *at)
+{
+    return (*at & 0xc0) == 0x80;
+}
+
+const char *pp_text_short(struct pp_arena *arena, const char *name, int width)
+{
+    static const char DOTS[] = "...";
+    const int length = (int)strlen(name), kept = width - (int)strlen(DOTS);
+    int head = kept - kept / 2;
+    const char *tail = name + length - kept / 2;
+
+    if (length <= width)
+        return name;
+    while (head > 0 && is_continued(name + head))
+        head--;
+    while (is_continued(tail))
+        tail++;
+    return pp_arena_printf(arena, "%.*s%s%s", head, name, DOTS, tail);
+}

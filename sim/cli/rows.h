@@ -91,7 +91,7 @@ PP_ROW_TEXT(cluster, "NAME|FILE", G_CLUSTER, RUN, .is_common = true, .offered = 
     .help = "A preset, a text or a file. 'pipesim clusters' names the presets. A text is like "
             "\"node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps\". A file is a SimGrid "
             "platform; its name ends in .xml or has a /.")
-PP_ROW_TEXT(price, "X/h", G_CLUSTER, REPORT | PLAN,
+PP_ROW_TEXT(price, "X/h", G_CLUSTER, REPORT | SWEEP | PLAN,
     .help = "Price of a device for an hour, such as 2.2/h or $2.20/h. Reports then say what a step "
             "and 1 T tokens cost.")
 PP_ROW_TEXT(topo, "FILE", G_CLUSTER, CLUSTERS,

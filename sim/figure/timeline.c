@@ -19,7 +19,7 @@ static const char *heading(struct pp_arena *arena, const struct pp_result *r, en
     else
         pp_units_print(r->metrics.iteration_s, PP_UNIT_SECONDS, step);
     return pp_arena_printf(
-        arena, "%s%s: %s%s, bubble %.1f %%", r->config.schedule_name,
+        arena, "%s%s: %s%s, bubble %.1f %%", pp_text_short(arena, r->config.schedule_name, 40),
         has_chunks ? pp_arena_printf(arena, " (VP %d)", r->config.layout.vp) : "", step,
         r->trace->steps > 1 ? " a step" : "", 100 * r->metrics.bubble_frac);
 }

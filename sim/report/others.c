@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_OTHERS = 4, WIDTH = 80, MOST_NAMES = 22 };
+enum { MAX_OTHERS = 4, WIDTH = 80, MOST_NAMES = 22, NAME = 16 };
 
 static int by_iteration(const void *a, const void *b)
 {
@@ -31,6 +31,7 @@ enum { TIME_END = 35 }; /* column of the step's end */
 static void print_other(const struct pp_result *r, const struct pp_result *you, const char *twins,
                         FILE *out)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     char figure[PP_TEXT_BYTES], versus[32];
     const double gain = r->metrics.iteration_s / you->metrics.iteration_s - 1;
 
@@ -44,11 +45,12 @@ static void print_other(const struct pp_result *r, const struct pp_result *you, 
     if (r->config.layout.vp > 1)
         snprintf(vp, sizeof(vp), " VP %d", r->config.layout.vp);
     const char *recompute = pp_config_is_same_recompute(&r->config, &you->config) ? "" : " rec.";
-    const bool is_short = snprintf(figure, sizeof(figure), "%s%s%s%s%s", r->config.schedule_name,
-                                   *twins ? ", " : "", twins, vp, recompute) <= MOST_NAMES ||
+    const char *name = pp_text_short(arena, r->config.schedule_name, NAME);
+    const bool is_short = snprintf(figure, sizeof(figure), "%s%s%s%s%s", name, *twins ? ", " : "",
+                                   twins, vp, recompute) <= MOST_NAMES ||
                           !*twins;
     if (!is_short)
-        snprintf(figure, sizeof(figure), "%s%s%s", r->config.schedule_name, vp, recompute);
+        snprintf(figure, sizeof(figure), "%s%s%s", name, vp, recompute);
     char time[PP_TEXT_BYTES], mfu[PP_TEXT_BYTES];
     int column = fprintf(out, "    %-22s ", figure);
     column += fprintf(out, "%*s%9s%8.1f %%%9.1f   ", column < TIME_END ? TIME_END - column : 0,

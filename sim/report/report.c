@@ -35,11 +35,10 @@ static void print_title(const struct page *page, const struct pp_result *r)
                              pp_line_title(page->arena, r), page->plain) -
                      (int)(strlen(page->bold) + strlen(page->plain));
     static const char LEGEND[] = "(* = chosen for you, see --explain)";
+    const bool has_room = used + (int)sizeof(LEGEND) < page->width;
     if (!c->is_unit && c->origin.chosen)
-        fprintf(page->out, "%*s",
-                used + (int)sizeof(LEGEND) < page->width ? page->width - used
-                                                         : (int)sizeof(LEGEND) + 1,
-                LEGEND);
+        fprintf(page->out, "%s%*s", has_room ? "" : "\n",
+                has_room ? page->width - used : page->width, LEGEND);
     fputs("\n\n", page->out);
 }
 

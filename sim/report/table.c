@@ -2,6 +2,7 @@
 #include "sim/report/report.h"
 
 #include "core/units.h"
+#include "sim/config/price.h"
 #include "sim/config/scale.h"
 #include "sim/report/text.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 80 };
+enum { WIDTH = 80, NAME = 14, UNIT_NAME = 16, REFUSED_NAME = 32 };
 
 static double score(const struct pp_result *r)
 {
@@ -32,13 +33,14 @@ static int by_score(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static void print_refused(const struct pp_result *r, FILE *out)
+static void print_refused(struct pp_arena *arena, const struct pp_result *r, FILE *out)
 {
     const char *reason = r->refusal;
     char line[PP_ERROR_BYTES + 16];
 
     snprintf(line, sizeof(line), "refused: %.*s", (int)strcspn(reason, "\n"), reason);
-    const int column = fprintf(out, "      %-14s ", r->config.schedule_name);
+    const int column = fprintf(out, "      %-*s ", NAME,
+                               pp_text_short(arena, r->config.schedule_name, REFUSED_NAME));
     pp_text_wrap(out, WIDTH, column, 8, line);
 }
 
@@ -46,20 +48,23 @@ static void print_refused(const struct pp_result *r, FILE *out)
 static void print_trials(struct pp_arena *arena, const struct pp_result *r, FILE *out)
 {
     if (r->status == PP_OK && r->config.origin.trials)
-        pp_text_paragraph(out, WIDTH, 6, "",
-                          pp_arena_printf(arena, "%.60s: %s", r->config.schedule_name,
-                                          pp_text_trials(arena, &r->config)));
+        pp_text_paragraph(
+            out, WIDTH, 6, "",
+            pp_arena_printf(arena, "%s: %s",
+                            pp_text_short(arena, r->config.schedule_name, 2 * REFUSED_NAME),
+                            pp_text_trials(arena, &r->config)));
 }
 
-static void print_unit_row(const struct pp_result *r, enum pp_scale scale, int rank, FILE *out)
+static void print_unit_row(struct pp_arena *arena, const struct pp_result *r, enum pp_scale scale,
+                           int rank, FILE *out)
 {
     const double step_s = r->metrics.iteration_s / pp_scale_divisor(r, scale);
     char time[PP_TEXT_BYTES];
 
-    fprintf(out, "  %2d  %-16s%4d%14s%9.2f %%%9.2f %%%13g\n", rank, r->config.schedule_name,
-            r->config.shape.chunks, pp_text_time(&r->config, step_s, time),
-            100 * r->metrics.bubble_frac, 100 * r->metrics.span_bubble_frac,
-            pp_scale_micro_batches(r));
+    fprintf(out, "  %2d  %-*s%4d%14s%9.2f %%%9.2f %%%13g\n", rank, UNIT_NAME,
+            pp_text_short(arena, r->config.schedule_name, UNIT_NAME - 1), r->config.shape.chunks,
+            pp_text_time(&r->config, step_s, time), 100 * r->metrics.bubble_frac,
+            100 * r->metrics.span_bubble_frac, pp_scale_micro_batches(r));
 }
 
 const char *pp_text_versus(const struct pp_result *r, const struct pp_result *first,
@@ -80,13 +85,14 @@ const char *pp_text_versus(const struct pp_result *r, const struct pp_result *fi
     return text;
 }
 
-static void print_row(const struct pp_result *r, const struct pp_result *first, int rank, FILE *out)
+static void print_row(struct pp_arena *arena, const struct pp_result *r,
+                      const struct pp_result *first, int rank, FILE *out)
 {
     char time[PP_TEXT_BYTES], mfu[PP_TEXT_BYTES], versus[PP_VERSUS_BYTES];
 
-    fprintf(out, "  %2d  %-14s%3d%5d %-9s%10s%8s%6.1f %%%7.1f%c %s\n", rank,
-            r->config.schedule_name, r->config.layout.vp, pp_state_zero(&r->config.state),
-            pp_recompute_names[r->config.costs.recompute],
+    fprintf(out, "  %2d  %-*s%3d%5d %-9s%10s%8s%6.1f %%%7.1f%c %s\n", rank, NAME,
+            pp_text_short(arena, r->config.schedule_name, NAME), r->config.layout.vp,
+            pp_state_zero(&r->config.state), pp_recompute_names[r->config.costs.recompute],
             pp_text_time(&r->config, r->metrics.iteration_s, time), pp_text_mfu(r, mfu),
             100 * r->metrics.bubble_frac, r->memory[r->peak_rank].peak_bytes / PP_GIB,
             r->is_tight ? '!' : ' ', pp_text_versus(r, first, versus));
@@ -153,6 +159,30 @@ static void print_head(const struct pp_result *first, int count, FILE *out)
             "iteration", "MFU", "bubble", "GiB", "vs 1");
 }
 
+/* Prints what a step and 1 T tokens cost with each schedule, with --price. */
+static void print_prices(struct pp_arena *arena, const struct pp_result **rows, int count,
+                         FILE *out)
+{
+    const char *text = "";
+
+    for (int i = 0; i < count && rows[i]->status == PP_OK; i++) {
+        const struct pp_result *r = rows[i];
+        char step[PP_PRICE_TEXT_BYTES], tokens[PP_PRICE_TEXT_BYTES];
+        if (r->config.origin.price.per_gpu_hour <= 0)
+            return;
+        pp_price_print(&r->config,
+                       pp_price_step(&r->config, r->config.layout.gpus, r->metrics.iteration_s),
+                       step);
+        pp_price_print(&r->config, pp_price_tokens(&r->config, r->tokens_per_s_per_gpu), tokens);
+        text = pp_arena_printf(arena, "%s%s%s~%s,~%s", text, *text ? "; " : "",
+                               pp_text_short(arena, r->config.schedule_name, REFUSED_NAME), step,
+                               tokens);
+    }
+    if (*text)
+        pp_text_paragraph(out, WIDTH, 6, "",
+                          pp_arena_printf(arena, "costs of a step and of 1~T tokens: %s", text));
+}
+
 void pp_report_table(const struct pp_result *results, int count, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -167,17 +197,18 @@ void pp_report_table(const struct pp_result *results, int count, FILE *out)
         print_head(rows[0], count, out);
     for (int i = 0, place = 1; i < count; i++) {
         if (rows[i]->status != PP_OK) {
-            print_refused(rows[i], out);
+            print_refused(arena, rows[i], out);
             continue;
         }
         if (i && score(rows[i]) != score(rows[i - 1])) /* equal ones share a place */
             place = i + 1;
         if (rows[i]->config.is_unit)
-            print_unit_row(rows[i], scale, place, out);
+            print_unit_row(arena, rows[i], scale, place, out);
         else
-            print_row(rows[i], rows[0], place, out);
+            print_row(arena, rows[i], rows[0], place, out);
     }
     print_tight(arena, rows, count, out);
+    print_prices(arena, rows, count, out);
     for (int i = 0; i < count; i++)
         print_trials(arena, rows[i], out);
 }

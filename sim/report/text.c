@@ -184,11 +184,13 @@ const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *confi
     return pp_arena_printf(arena, "%s)", text);
 }
 
+enum { NAME = 40 };
+
 const char *pp_text_schedule(struct pp_arena *arena, const struct pp_config *config)
 {
     const char *limit =
         config->eager_limit > 0 ? pp_arena_printf(arena, ":%d", config->eager_limit) : "";
 
-    return pp_arena_printf(arena, "%s%s%s", config->schedule_name,
+    return pp_arena_printf(arena, "%s%s%s", pp_text_short(arena, config->schedule_name, NAME),
                            config->is_eager ? ", eager" : "", limit);
 }

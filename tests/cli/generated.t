@@ -6,7 +6,7 @@ $ pipesim --schedule 'gpipe,!python3 python/examples/ffbb.py {pp} {micro_batches
 >
 >    #  schedule          VP          step     bubble  span idle  peak activ.
 >    1  gpipe              1      33 units    27.27 %    27.27 %            8
->    1  !python3 python/examples/ffbb.py {pp} {micro_batches}   1      33 units    27.27 %    27.27 %            8
+>    1  !pytho...tches}    1      33 units    27.27 %    27.27 %            8
 $ pipesim program --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --pp 2 --micro-batches 2 --compute
 > 0F0,0F1,0B0,0B1
 > 1F0,1F1,1B0,1B1
@@ -36,6 +36,19 @@ $ pipesim verify '!python3 python/examples/ffbb.py 4 8' '!python3 python/example
 = 2
 $ pipesim --schedule '!awk -v p={pp} "BEGIN { x = \"{pp}\"; print \"0F0,0B0\" }"' --pp 1 --micro-batches 1 --unit F=1,B=2 | grep step
 >   step               3 units   first start to last end
+# a long name is shortened in tables of 80 columns; with --price they say what a step and 1 T tokens cost
+$ pipesim --engine dag --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches},gpipe' --model llama3-8b --gpus 16 --pp 4 --tp 1 --micro-batches 8 --price '$2.2/h' | tail -4 | sed -E 's/[0-9.]+k?/N/g'
+>    N  !pythoNches}  N    N selective    N s  N %  N %   N  -
+>    N  gpipe           N    N selective    N s  N %  N %   N  +N %
+>       costs of a step and of N T tokens: !pythonN
+>       pythonNmicro_batches} $N, $N; gpipe $N, $N
+$ pipesim --engine dag --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-8b --gpus 16 --pp 4 --tp 1 --micro-batches 8 | awk 'length > 80 || NR < 3'
+> pipesim 0.1.0  !python3 python/exa...p} {micro_batches} on 16 GPUs
+>                                              (* = chosen for you, see --explain)
+$ pipesim sweep --engine dag --schedule 1f1b --pp 7,4 --gpus 16 --tp 1 --model llama3-8b --price 2.2 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^cost/) at[++n] = i; print $at[1], $at[2]; next } { print ($at[1] > 0), ($at[2] > 0), $(at[2] + 1) }'
+> cost_per_step cost_per_trillion_tokens
+> 0 0 refused
+> 1 1 ok
 # a comma ends a command that has it neither in quotes nor after a backslash
 $ pipesim sweep --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches} "a,b" c\,d,1f1b' --pp 4 --micro-batches 8 --unit F=1,B=2 | cut -c1-77
 > point,schedule,engine,model,cluster,gpus,tp,pp,dp,cp,ep,vp,micro_batches,mbs,
