@@ -232,6 +232,11 @@ enum pp_status pp_fitted_parse(struct pp_arena *arena, const char *name, const c
 {
     struct reader r = {.arena = arena, .file = PP_NEW(arena, struct pp_fitted)};
 
+    if (text[strspn(text, " \t\r\n")] != '{')
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: no file of constants, which is JSON; 'pipesim validate TABLE "
+                            "--refit -o FILE.json' writes one from a table of measured steps",
+                            name);
     PP_TRY(pp_json_parse(name, text, length, &r.json, err));
     r.file->path = pp_arena_strdup(arena, name);
     const enum pp_status status = read_root(&r, err);

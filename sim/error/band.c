@@ -202,7 +202,7 @@ static struct pp_error_band own_band(struct pp_arena *arena, const struct pp_fit
             .p90_frac = (double)NAN,
             .like = pp_arena_printf(arena, "%s, %s", fitted->path,
                                     is_left_out ? "each layout with constants of the others"
-                                                : "which taught these constants")};
+                                                : "to which its constants are fitted")};
     return band;
 }
 

@@ -271,7 +271,7 @@ static void print_family(struct pp_arena *arena, const struct family *f, bool is
 }
 
 static const char *const ROLE_NAMES[ROLES] = {
-    [SAME_MODEL] = "the models that taught", [OTHER_MODEL] = "other models"};
+    [SAME_MODEL] = "the measured models", [OTHER_MODEL] = "other models"};
 
 /* Prints medians over families, and how many got better, for each width. */
 static void print_summary(struct pp_arena *arena, const struct family *families, int count,

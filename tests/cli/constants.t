@@ -82,9 +82,9 @@ $ here=$PWD; cd "$TMPDIR"; pipesim validate "$here/tests/cli/own.csv" --refit -o
 >   iteration       10.1 s         51.9k tokens/s, 812 tokens/s/GPU
 >   error    not known: one.json has no step of this model
 >   iteration       6.37 s +-4 %   82.3k tokens/s, 5.14k tokens/s/GPU
->   error    median of 3 steps of one.json, which taught these constants; memory's
->            p90 14 %
-> "error":{"step_median_frac":0.04448832386298962,"step_p90_frac":null,"rows":3,"like":"one.json,whichtaughttheseconstants",
+>   error    median of 3 steps of one.json, to which its constants are fitted;
+>            memory's p90 14 %
+> "error":{"step_median_frac":0.04448832386298962,"step_p90_frac":null,"rows":3,"like":"one.json,towhichitsconstantsarefitted",
 >   iteration       10.1 s         51.9k tokens/s, 812 tokens/s/GPU
 >   error    not known: old.json does not state it
 >   iteration       6.37 s         82.3k tokens/s, 5.14k tokens/s/GPU

@@ -102,3 +102,7 @@ $ cd "$TMPDIR"; pipesim validate alone.csv --refit >/dev/null
 $ cd "$TMPDIR"; pipesim validate guess.csv --row guess | grep mbs
 > concluded mbs 1: not stated; the errors of this row count apart
 > command   pipesim run --gpus 16 --tp 2 --pp 2 --dp 4 --seq 8192 --mbs 1 \
+# A table is no file of constants.
+$ cd "$TMPDIR"; pipesim validate --template >t.csv; pipesim --constants t.csv --schedule 1f1b --gpus 8
+! pipesim: error: t.csv: no file of constants, which is JSON; 'pipesim validate TABLE --refit -o FILE.json' writes one from a table of measured steps
+= 2
