@@ -33,7 +33,7 @@ def sweep(**options: Any) -> Rows:
     """Simulates all combinations: `sweep(schedule=["1f1b", "zbv"], pp=[4, 8], gpus=64)`.
 
     Options are those of `pipesim sweep`; ranges such as `pp="4:32:x2"` work, too. A refused point
-    is a row whose `status` is not "ok", with the `reason`. If all are refused, Error is raised.
+    is a row whose `status` is not "ok", with the `reason`.
     """
     lines = call(["sweep", *arguments(options), "--json", "-o", "-"]).splitlines()
     return Rows(json.loads(line) for line in lines)

@@ -232,6 +232,14 @@ static void put_figures(const struct pp_result *r, FILE *out)
     put_text(r->config.is_unit ? "" : r->is_tight ? "true" : "false", out);
 }
 
+static const char *status_name(enum pp_status status)
+{
+    return status == PP_OK         ? "ok"
+           : status == PP_EINVAL   ? "refused"
+           : status == PP_EPROGRAM ? "illegal"
+                                   : "failed";
+}
+
 /* Writes a message as one line. */
 static void put_reason(const struct pp_error *err, FILE *out)
 {
@@ -273,7 +281,7 @@ void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_res
         put_costs(result, out);
     else if (has_costs)
         put_empty(count_of(COSTS), out);
-    put_text(pp_sweep_status_name(result ? PP_OK : err->status), out);
+    put_text(status_name(result ? PP_OK : err->status), out);
     if (result)
         put_empty(1, out);
     else

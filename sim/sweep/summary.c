@@ -33,20 +33,22 @@ static void print_rows(const struct pp_sweep_summary *s, FILE *out)
     fputc('\n', out);
 }
 
-enum pp_status pp_sweep_judge(const struct pp_sweep_summary *s, struct pp_error *err)
+/* Prints that no point has figures, with the whole reason of the first. */
+static void print_nothing(const struct pp_sweep_counts *c, FILE *out)
 {
-    const struct pp_sweep_counts *c = &s->counts;
-    char rows[PP_UNITS_TEXT_BYTES];
-
-    if (c->refused < c->rows || c->rows == 0 || s->part.count > 1)
-        return PP_OK;
-    pp_units_print_count(c->rows, rows);
-    return pp_error_set(err, c->first_status, "no point has figures, %s of %s refused; %s%s", rows,
-                        rows, c->rows > 1 ? "the first: " : "", c->first_reason);
+    count("pipesim: warning: no point has figures, ", c->rows, " of ", out);
+    count("", c->rows, " refused; ", out);
+    fprintf(out, "%s%s\n", c->rows > 1 ? "the first: " : "", c->first_reason);
 }
 
 void pp_sweep_summary(const struct pp_sweep_summary *s, FILE *out)
 {
+    const struct pp_sweep_counts *c = &s->counts;
+
+    if (c->rows > 0 && c->refused == c->rows) {
+        print_nothing(c, out);
+        return;
+    }
     if (!s->path)
         return;
     print_rows(s, out);

@@ -89,13 +89,10 @@ enum pp_status pp_sweep_file_open(struct pp_arena *arena, const char *path, FILE
  * and the file takes no more. */
 enum pp_status pp_sweep_file_add(struct pp_sweep_file *file, int64_t point, const char *row,
                                  size_t length, struct pp_error *err);
-/* Returns the word of the column `status`. */
-const char *pp_sweep_status_name(enum pp_status status);
 struct pp_sweep_counts {
     int64_t rows, resumed, unfit;
     int64_t refused;                   /* status is not ok */
-    enum pp_status first_status;       /* of the lowest such point */
-    char first_reason[PP_ERROR_BYTES]; /* its reason */
+    char first_reason[PP_ERROR_BYTES]; /* of the lowest such point */
 };
 struct pp_sweep_counts pp_sweep_file_counts(const struct pp_sweep_file *file);
 /* Closes, also after an interrupt. If only the arena ends, rows stay in order of arrival. */
@@ -131,9 +128,6 @@ struct pp_sweep_summary {
     int64_t computed; /* rows of this process */
     double seconds;
 };
-/* Fails like the first point if no point of a whole sweep has figures. A part never fails: other
- * parts may have figures. */
-enum pp_status pp_sweep_judge(const struct pp_sweep_summary *summary, struct pp_error *err);
 /* Prints points, refused ones with the first reason, points that do not fit, and speed in one line,
- * and the next command in another. For stdout, prints nothing. */
+ * and the next command in another. For stdout, prints only what is wrong with all points. */
 void pp_sweep_summary(const struct pp_sweep_summary *summary, FILE *out);

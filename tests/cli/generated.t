@@ -60,8 +60,8 @@ $ pipesim --schedule '!gen 1,2,1f1b' --pp 4 --micro-batches 8 --unit F=1,B=2
 !   a comma ends a command, unless it is in quotes or after a \
 = 2
 # --- what is wrong, and with which command
-$ pipesim sweep --schedule '!echo "this reason of the generator is long, as a traceback is, and goes on for more than two hundred and fifty-six characters, line by line, with the names of files and functions, until its last line says what is wrong in a few words of its own, namely in these: the end" >&2; exit 3 # {pp}' --pp 4,8 --micro-batches 8 --unit F=1,B=2 2>&1 >/dev/null | grep -o '^pipesim: error: no point.*refused\|: the end$'
-> pipesim: error: no point has figures, 2 of 2 refused
+$ pipesim sweep --schedule '!echo "this reason of the generator is long, as a traceback is, and goes on for more than two hundred and fifty-six characters, line by line, with the names of files and functions, until its last line says what is wrong in a few words of its own, namely in these: the end" >&2; exit 3 # {pp}' --pp 4,8 --micro-batches 8 --unit F=1,B=2 2>&1 >/dev/null | grep -o '^pipesim: warning: no point.*refused\|: the end$'
+> pipesim: warning: no point has figures, 2 of 2 refused
 > : the end
 $ pipesim --schedule '! ' --pp 4 --micro-batches 8 --unit F=1,B=2
 ! pipesim: error: --schedule '! ': no command after '!'

@@ -48,7 +48,7 @@ $ pipesim sweep --schedule 1f1b --gpus 7 --pp 2 --engine dag --recompute full --
 > seq=
 > recompute_option=full
 > p2p_option=buffered:2
-! pipesim: error: no point has figures, 1 of 1 refused; 7 GPUs are not a multiple of tp * cp * pp * dp = 2; nearest: --gpus 6 or 8
+! pipesim: warning: no point has figures, 1 of 1 refused; 7 GPUs are not a multiple of tp * cp * pp * dp = 2; nearest: --gpus 6 or 8
 # A row is what a run says.
 $ pipesim --preset bfs-52b --engine dag --gbs 32 --json | grep -E '^  "(iteration_s|mfu|peak_mem_bytes)"' && pipesim sweep --preset bfs-52b --engine dag --gbs 16:32:x2 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == 1 { print $at["iteration_s"], $at["mfu"], $at["peak_mem_bytes"] }'
 >   "iteration_s": 3.567212159426,
@@ -82,7 +82,7 @@ $ pipesim sweep --schedule all --pp 4 --micro-batches 8 --vp 2 --unit F=1,B=2 | 
 $ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --vp 2 --unit F=1,B=2 | awk -F, '{ print $(NF - 6) }'
 > peak_activations
 > refused
-! pipesim: error: no point has figures, 1 of 1 refused; --vp 2: 1f1b has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
+! pipesim: warning: no point has figures, 1 of 1 refused; --vp 2: 1f1b has no such option; schedules that have it: bfs, hanayo, interleaved, interleaved-zb
 # Two presets, and a file.
 $ pipesim sweep --preset bfs-52b --preset chimera-bert48 --engine dag | cut -d, -f2,3,4,17
 > schedule,engine,model,preset
@@ -111,14 +111,13 @@ $ pipesim sweep --schedule 1f1b,chimera --pp 4,8 --micro-batches 8,9 --unit F=1,
 $ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=3 --zero 0 -o $TMPDIR/s.csv 2>&1 | sed "s|$TMPDIR/||"
 > pipesim: error: s.csv:1: the result of another sweep: column 17 is "unit", here "zero"
 >   choose another -o, or start again with --fresh
-# Nothing has figures: the sweep fails as its first point does.
+# Nothing has figures: said, and still no failure.
 $ pipesim sweep --schedule chimera --pp 5,7 --micro-batches 8 --unit F=1,B=2 -o $TMPDIR/none.csv
-! pipesim: error: no point has figures, 2 of 2 refused; the first: --pp 5: chimera needs an even number; nearest: 4 or 6
-= 2
+! pipesim: warning: no point has figures, 2 of 2 refused; the first: --pp 5: chimera needs an even number; nearest: 4 or 6
 $ pipesim sweep --schedule chimera --pp 5 --micro-batches 8 --unit F=1,B=2 | awk -F, '{ print $(NF - 3) }'
 > status
 > refused
-! pipesim: error: no point has figures, 1 of 1 refused; --pp 5: chimera needs an even number; nearest: 4 or 6
+! pipesim: warning: no point has figures, 1 of 1 refused; --pp 5: chimera needs an even number; nearest: 4 or 6
 # What does not fit has a row with its figures.
 $ pipesim sweep --schedule gpipe --gpus 8 --pp 8 --tp 1 --micro-batches 8 --model gpt3-175b --engine dag -o $TMPDIR/fit.csv 2>&1 | sed "s|$TMPDIR/||; s|[0-9.,]* points/s|# points/s|"
 > pipesim: 1 point in fit.csv, 1 does not fit, # points/s
