@@ -53,3 +53,13 @@ $ pipesim --schedule chimera --gpus 2048 --engine dag | awk 'length > 80 || /[^ 
 $ pipesim --preset bfs-52b --engine dag --no-alternatives | grep 'rank 7'
 >   peak memory ...
 >     rank 7 (7,15..63)     ...
+# The note names the cause of a rank that computes longest: --slow of it or of the others, its layers.
+$ for why in "--slow 1=0.5" "--slow 0=3" "--first-stage-layers 22" ""; do pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 4 --pp 2 --gbs 64 --engine dag --no-alternatives $why | sed -n '/^  note/,/^  next/p' | head -2; done
+>   note     rank 1 computes 38 % longer than the average: --slow 1=0.5, not the
+>            schedule, makes most of the bubble
+>   note     rank 1 computes 54 % longer than the average: --slow 0=3, not the
+>            schedule, makes most of the bubble
+>   note     rank 0 computes 30 % longer than the average (it has more layers):
+>            uneven stages, not the schedule, make most of the bubble;
+>   note     64 micro-batches for 2 ranks make the start-up bubble small: 1.5 %
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain

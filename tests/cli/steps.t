@@ -18,6 +18,8 @@ $ pipesim --schedule 1f1b --pp 3 --micro-batches 3 --unit F=1,B=2 --step-barrier
 >     "barrier": false
 >   },
 >   "iteration_s": 15.0,
+>   "iteration_rank_s": 15.0,
+>   "peak_micro_batches": 3.0,
 >   "bubble_frac": 0.40000000000000002,
 >   "span_bubble_frac": 0.40000000000000002,
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 2 --gantt
