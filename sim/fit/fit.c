@@ -285,7 +285,6 @@ const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result 
     };
 
     trials.level_count = pp_resolve_levels(&r->config, trials.levels);
-    oom->needed_bytes = m->peak_bytes - r->config.cluster.device.memory_bytes;
     oom->is_contention_free = trials.has_own_links;
     oom->iteration_s = time_of_run(&trials, r);
     add_holders(arena, r, oom);

@@ -24,7 +24,6 @@ struct pp_relief {
 };
 enum { PP_RELIEFS_SHOWN = 8 };
 struct pp_oom {
-    double needed_bytes;       /* beyond the memory of the device */
     double iteration_s;        /* of the run, simulated as the reliefs are */
     bool is_contention_free;   /* replicas share links, but reliefs have links of their own */
     struct pp_holder *holders; /* largest first */

@@ -47,7 +47,7 @@ static const char *gain_text(struct pp_arena *arena, const struct pp_result *r,
                              const struct pp_changed_run *change)
 {
     const struct pp_outcome run = pp_outcome_of(r), *new = &change->outcome;
-    const double more_gib = (new->peak_bytes - run.peak_bytes) / PP_GIB;
+    const double more_gib = pp_text_gib(new->peak_bytes) - pp_text_gib(run.peak_bytes);
 
     const char *memory =
         fabs(more_gib) < 0.05

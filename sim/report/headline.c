@@ -108,8 +108,7 @@ static void set_memory(const struct pp_result *r, struct pp_headline *h)
 {
     const double capacity = r->config.cluster.device.memory_bytes,
                  peak = r->memory[r->peak_rank].peak_bytes,
-                 /* difference of the printed figures */
-        free_gib = (round(10 * capacity / PP_GIB) - round(10 * peak / PP_GIB)) / 10;
+                 free_gib = pp_text_gib(capacity) - pp_text_gib(peak);
     const char *const full = peak <= capacity ? pp_tier_rows[pp_tiers_full(r)].name : "";
     const size_t room = sizeof(h->remark);
 

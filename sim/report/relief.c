@@ -71,9 +71,10 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_oom *oom = r->oom;
-    const char *line =
-        pp_arena_printf(arena, "rank~%d needs %.1f~GiB more than its device has; it holds",
-                        r->peak_rank, oom->needed_bytes / PP_GIB);
+    const char *line = pp_arena_printf(
+        arena, "rank~%d needs %.1f~GiB more than its device has; it holds", r->peak_rank,
+        pp_text_gib(r->memory[r->peak_rank].peak_bytes) -
+            pp_text_gib(r->config.cluster.device.memory_bytes));
 
     for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
         line =

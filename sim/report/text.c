@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "sim/config/inputs.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,6 +101,11 @@ const char *pp_text_stages(const struct pp_program *program, int rank, char text
     else if (count > 3)
         snprintf(text, PP_TEXT_BYTES, "%d,%d..", first[0], first[1]);
     return text;
+}
+
+double pp_text_gib(double bytes)
+{
+    return round(10 * bytes / PP_GIB) / 10;
 }
 
 const char *pp_text_mfu(const struct pp_result *result, char text[PP_TEXT_BYTES])

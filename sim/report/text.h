@@ -16,6 +16,8 @@ const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTE
 const char *pp_text_stages(const struct pp_program *program, int rank, char text[PP_TEXT_BYTES]);
 /* Time with three digits, "16 s"; "16 units" in unit mode. */
 const char *pp_text_time(const struct pp_config *config, double seconds, char text[PP_TEXT_BYTES]);
+/* Rounds to GiB as printed, so that differences are those of the printed figures. */
+double pp_text_gib(double bytes);
 /* Returns "37.6 %", or "-" where no peak of a device is known. */
 const char *pp_text_mfu(const struct pp_result *result, char text[PP_TEXT_BYTES]);
 /* Text such as "steady step of 4 steps, no barrier"; "" with one step. */

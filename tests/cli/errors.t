@@ -142,7 +142,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >     rank 0 (stage 0)        40.8   40.8  244.8     1.3     0.2   4.0  332.0 peak
 >     rank 1 (stage 1)        40.8   40.8  244.8     0.9     0.2   4.0  331.4
 >
->   memory   rank 0 needs 252.3 GiB more than its device has; it holds optimizer
+>   memory   rank 0 needs 252.4 GiB more than its device has; it holds optimizer
 >            of stage 0 244.8 GiB, params of stage 0 40.8 GiB, grads of stage 0
 >            40.8 GiB, context and fragments 4.0 GiB, activations of stage 0
 >            1.3 GiB

@@ -1,6 +1,6 @@
 # What does not fit: which tensors take the memory, and which flags would help, each simulated.
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --zero 0 --engine dag --no-alternatives | sed -n '/needs/,/note/{s/ *[0-9.]* [a-z]* *[-+][0-9.]* % time//; p}'
->   memory   rank 0 needs 45.3 GiB more than its device has; it holds optimizer of
+>   memory   rank 0 needs 45.4 GiB more than its device has; it holds optimizer of
 >            stage 0 61.7 GiB, activations of stage 0 38.3 GiB, params of stage 0
 >            10.3 GiB, grads of stage 0 10.3 GiB, context and fragments 4.0 GiB
 >
