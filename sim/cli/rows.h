@@ -5,8 +5,8 @@ PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, SHAPE | UNIT | BY_SEARCH, .is_com
     .help =
         "A schedule, a comma list, all, or a program file. A list gives a ranked table. 'pipesim "
         "schedules' names the schedules. A file ends in .csv or has a / in its name. '!COMMAND' "
-        "prints a program. Words such as {pp}, {vp}, {micro_batches} and {group} in a command or "
-        "file name are filled.")
+        "prints a program; a comma ends it, unless it is quoted. Words such as {pp}, {vp}, "
+        "{micro_batches} and {group} in a command or file name are filled.")
 PP_ROW_TEXT(preset, "NAME", G_SCHEDULE, RUN | UNIT, .offered = preset_name,
     .help = "A set of defaults, see 'pipesim presets'. Flags win over it.")
 PP_ROW_TEXT(from, "REPORT", G_SCHEDULE, REPORT | EXPORT,
