@@ -96,7 +96,7 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
     PP_TRY(pp_relief_command(t->arena, t->config, &flags, &command, &err));
     trial->replaced.count = 0;
     pp_relief_typed(t->config, &flags, &trial->replaced);
-    trial->setting = pp_relief_setting_of(&config);
+    trial->setting = pp_relief_setting_of(t->arena, &config);
     trial->relief = (struct pp_relief){.flags = pp_relief_print(t->arena, &flags),
                                        .instead_of = pp_relief_print(t->arena, &trial->replaced),
                                        .command = command,
@@ -239,7 +239,8 @@ static int take(const struct trials *t, struct trial *list, int count)
 
 static void find_reliefs(const struct trials *t, struct pp_oom *oom)
 {
-    const struct trial base = {.setting = pp_relief_setting_of(t->config), .flags.arena = t->arena};
+    const struct trial base = {.setting = pp_relief_setting_of(t->arena, t->config),
+                               .flags.arena = t->arena};
     struct trial found[FOUND + 1];
     struct pp_relief_flags replaced = {.count = 0};
     int count = take(t, found, try_all(t, &base, t->peak_bytes, found));

@@ -12,7 +12,9 @@ struct pp_relief_setting {
     const char *schedule, *offload;
     bool is_tp_only;
 };
-struct pp_relief_setting pp_relief_setting_of(const struct pp_config *config);
+/* Texts are copied: a configuration may end before its setting. */
+struct pp_relief_setting pp_relief_setting_of(struct pp_arena *arena,
+                                              const struct pp_config *config);
 
 /* Flags that are added to the user's command, or replace those of the same name. Texts of values
  * are static or in the arena. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
+struct pp_relief_setting pp_relief_setting_of(struct pp_arena *arena, const struct pp_config *c)
 {
     const struct pp_input *offload = pp_inputs_find(c, "offload");
 
@@ -18,8 +18,9 @@ struct pp_relief_setting pp_relief_setting_of(const struct pp_config *c)
         .zero = c->wanted_zero < 0 ? -1 : pp_state_zero(&c->state),
         .recompute = c->costs.recompute,
         .again = c->costs.recompute == PP_RECOMPUTE_SELECTIVE ? c->costs.again : 0,
-        .schedule = c->schedule ? c->schedule->name : "", /* that of a file cannot be changed */
-        .offload = offload ? offload->value->text : NULL,
+        /* that of a file cannot be changed */
+        .schedule = c->schedule ? pp_arena_strdup(arena, c->schedule->name) : "",
+        .offload = offload ? pp_arena_strdup(arena, offload->value->text) : NULL,
         .is_tp_only = c->costs.is_tp_only,
     };
 }

@@ -34,6 +34,20 @@ static unsigned chosen_bits(unsigned options)
            (options / PP_CHOSEN_OPTION * PP_CHOSE_OPTION & PP_CHOSE_OPTIONS);
 }
 
+/* Costs of a model are those of as many stages on each rank. */
+static enum pp_status check_stages(const struct pp_wish *wish, const struct pp_program *file,
+                                   struct pp_error *err)
+{
+    if (!file || wish->unit || wish->cost || file->stages % file->ranks == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: %d stages on %d ranks: each rank must hold as many "
+                        "stages of a model; nearest: %d or %d stages, or --unit",
+                        file->file, file->stages, file->ranks,
+                        file->stages / file->ranks * file->ranks,
+                        (file->stages / file->ranks + 1) * file->ranks);
+}
+
 enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subject *subject,
                                 struct pp_config *config, struct pp_error *err)
 {
@@ -43,6 +57,7 @@ enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subj
     config->file_program = subject->file;
     config->schedule_name = subject->name;
     config->origin.trials = NULL;
+    PP_TRY(check_stages(wish, subject->file, err));
     PP_TRY(pp_select_shape(&wish->request, subject, &selection, err));
     config->shape = selection.shape;
     config->is_eager = selection.is_eager;

@@ -118,3 +118,6 @@ $ pipesim --from saved.json
 = 2
 $ ls ran 2>/dev/null
 = 2
+# Advice for less memory tries other flags of a run whose schedule is a command.
+$ pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-405b --cluster h100 --gpus 64 --pp 4 --tp 8 --gbs 64 --zero 0 --engine dag --recompute none --no-alternatives | grep -o 'offload os=host --recompute full in place'
+> offload os=host --recompute full in place
