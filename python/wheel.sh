@@ -111,7 +111,8 @@ step "adding its libraries" repair
 name=$(basename "$work"/repaired/pipesim-*.whl)
 step "trying $name here" try_here
 for root in "${roots[@]}"; do
-    step "trying it in $root ($(. "$root/etc/os-release" && echo "$PRETTY_NAME"))" try_in "$root"
+    system=$(sed -n 's/^PRETTY_NAME=//p' "$root/etc/os-release" 2>/dev/null) || system="no os-release"
+    step "trying it in $root ($system)" try_in "$root"
 done
 mkdir -p "$dist"
 cp "$work/repaired/$name" "$dist/.$name.part" && mv "$dist/.$name.part" "$dist/$name"
