@@ -91,10 +91,38 @@ done
 [ "$count" -ge 20 ] && [ -z "$(find "$folder" -name 'err.*' ! -name err.install -size +0)" ]
 report "steps and programs of $count schedules are those of pipesim"
 
-run install --prefix root && run uninstall --prefix root &&
-    [ -z "$(find "$folder/elsewhere" ! -type d)" ] &&
-    refusal="there is no $prefix/bin/pipesim" refused uninstall --prefix root
-report "a second ./run install; ./run uninstall leaves no file"
+# A prefix with characters that sed and pkg-config treat specially, and with links to folders.
+# shellcheck disable=SC1003
+odd=$folder/elsewhere/'r&o|o t\1'
+list=lib/pipesim/installed
+mv "$prefix" "$odd" && mv "$odd/share/man" "$odd/man" && ln -s ../man "$odd/share/man" && rm "$odd"/man/man1/*
+touch "$odd/share/left" "$odd/own" "$folder/far" && echo share/left >>"$odd/$list"
+run install --prefix "$odd" && [ -L "$odd/share/man" ] && [ -s "$odd/man/man1/pipesim.1" ] && [ ! -e "$odd/share/left" ] &&
+    [ -e "$odd/own" ] && (cd "$odd" && xargs ls -d <"$list" && ! find . -name '*.part' | grep .) >"$folder/listed" &&
+    [ "$(tail -n 1 "$odd/$list")" = "$list" ] &&
+    [ "$(PKG_CONFIG_LIBDIR=$odd/${library#"$prefix"/}/pkgconfig found --variable=prefix | sed 's/\\\(.\)/\1/g')" = "$odd" ]
+report "a second ./run install: links to folders stay, files of the first one that are left over go"
+rm "$odd/bin/pipesim" && mkdir "$odd/bin/pipesim"
+refusal="^run: error: cannot install in .*: mv: " refused install --prefix "$odd" && [ -z "$(find "$odd" -name '*.part')" ]
+report "./run install says that it failed"
+
+# Nothing is built to remove files.
+remove() { PIPESIM_BUILD=$folder/none run uninstall --prefix "$odd" && [ ! -e "$folder/none" ]; }
+bad_list() { # LINE: it names no path inside the prefix, and nothing is removed
+    cp "$odd/$list" "$folder/list" && echo "$1" >>"$odd/$list"
+    refusal="names '$1', which is no path inside" refused uninstall --prefix "$odd" && [ -e "$odd/bin/pipeexec" ] &&
+        [ -e "$folder/far" ] && cp "$folder/list" "$odd/$list"
+}
+bad_list ../../far && bad_list "$folder/far" && bad_list share/../../../far && bad_list ""
+report "./run uninstall removes nothing outside its prefix"
+! remove && grep -q "^run: error: cannot remove all files from .*pipesim" "$folder/out" && ! grep -q ^removed "$folder/out" &&
+    [ -e "$odd/$list" ] && rmdir "$odd/bin/pipesim" && touch "$odd/lib/pipesim/own" && remove &&
+    [ "$(cd "$odd" && find . ! -type d | sort | xargs)" = "./lib/pipesim/own ./own ./share/man" ] &&
+    refusal="there is no .*/$list" refused uninstall --prefix "$odd"
+report "./run uninstall says that it failed, can be repeated, and leaves no file but those of others"
+ln -s loop "$folder/loop"
+refusal="loop is no folder that you can write to" refused install --prefix "$folder/loop/root"
+report "a link that leads nowhere"
 wheel() { bash "$source/python/wheel.sh" "$@" >"$folder/out" 2>&1; }
 ! wheel "$folder/none" && grep -q "is no folder" "$folder/out" && ! wheel "$folder" && grep -q "has no /usr/bin/python3" "$folder/out" &&
     ! wheel --none && grep -q "unknown option --none" "$folder/out" && ! wheel -o && grep -q "needs a folder" "$folder/out"
