@@ -13,9 +13,9 @@ struct pp_known_programs {
 /* Forgets all programs. */
 void pp_known_programs_drop(struct pp_known_programs *known);
 
-/* Does what pp_build() does. The program lies in `arena`, or in `known` until the call after the
- * next. An order that depends on costs, or is given, is always built; so is all if `known` is NULL.
- * Others ignore `most_bytes`. */
+/* Does what pp_build() does. The program lies in `arena`, or in `known` until the next call. An
+ * order that depends on costs, or is given, is always built; so is all if `known` is NULL. Others
+ * ignore `most_bytes`. */
 enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *known,
                               const struct pp_build *build, struct pp_program **program,
                               struct pp_error *err);
