@@ -153,6 +153,8 @@ static enum pp_status done(void *context, int64_t item, const char *text, size_t
 
     (void)text, (void)length, (void)err;
     round->done += ITEM_POINTS;
+    if (round->done > round->count)
+        round->done = round->count;
     for (int64_t i = item * ITEM_POINTS; death && i < (item + 1) * ITEM_POINTS && i < round->count;
          i++)
         round->rows[i].status = PP_SEARCH_REFUSED;
@@ -164,7 +166,7 @@ static void tick(void *context)
     struct round *round = context;
 
     /* how many more rounds follow is not known */
-    pp_progress_count(&round->progress, round->hunt->search->count + round->done, 0, "layouts");
+    pp_progress_count(&round->progress, round->hunt->search->worked + round->done, 0, "layouts");
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -305,6 +307,7 @@ static enum pp_status run_round(struct pp_arena *arena, struct round *round,
     search->progress = round->progress;
     pp_progress_clear(&search->progress);
     PP_TRY(status);
+    search->worked += count;
     keep(arena, search, round);
     return PP_OK;
 }

@@ -178,7 +178,8 @@ struct pp_search_board {
     uint8_t *status;
     float *bound_s; /* of a step, per sample */
     float *bound_bytes;
-    bool *is_own; /* bounds are from the point's own costs, by pp_search_bounds() */
+    bool *is_own; /* needs no pp_search_bounds() any more: bounds are from the point's own costs. Or
+                   * that of its layout's first level exceeds the longest step worth a trial. */
     struct pp_search_screener *screener;
 };
 /* Fills the board from closed forms; with `is_exhaustive` no point is PP_SEARCH_NO_ROOM. Later
@@ -248,6 +249,7 @@ struct pp_search {
     int top;            /* number of rows that the run's engine simulates */
     double margin_frac; /* points within this share of the best are kept */
     struct pp_progress progress;
+    int64_t worked; /* points bounded or tried so far, for the progress */
     /* result */
     struct pp_search_row *rows; /* fitting points that were simulated, without twins, best first */
     int count, capacity;
