@@ -87,6 +87,8 @@ static const char *number(struct pp_arena *arena, int value, int none)
     return value == none ? "-" : pp_arena_printf(arena, "%d", value);
 }
 
+enum { SCHEDULE = 14 }; /* columns of its name */
+
 static void print_row(struct pp_arena *arena, const struct pp_search *search, int at, FILE *out)
 {
     const struct pp_search_row *row = &search->rows[at];
@@ -99,11 +101,11 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
 
     if (at > 0)
         snprintf(change, sizeof(change), "%+.1f", 100 * worse);
-    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-14s %-4s %1s%8s%6.1f %5.1f%c%7s\n", at + 1,
+    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-*s %-4s %1s%8s%6.1f %5.1f%c%7s\n", at + 1,
             search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
-            p.order->base.schedule_name, AGAIN[p.again.recompute],
-            number(arena, p.zero, PP_SEARCH_AS_GIVEN),
+            SCHEDULE, pp_text_short(arena, p.order->base.schedule_name, SCHEDULE),
+            AGAIN[p.again.recompute], number(arena, p.zero, PP_SEARCH_AS_GIVEN),
             pp_units_print(row->outcome.step_s, PP_UNIT_SECONDS, step), 100 * row->outcome.mfu,
             row->outcome.peak_bytes / PP_GIB, pp_search_has_room(&row->outcome) ? ' ' : '!',
             change);
@@ -117,8 +119,8 @@ static void print_rows(struct pp_arena *arena, const struct pp_search *search, i
         fputs("\n  nothing fits\n\n", out);
         return;
     }
-    fprintf(out, "\n  #  TP  PP CP   DP  EP VP MBS %-14s %-4s %1s%8s%6s%6s%8s\n", "schedule",
-            "rec.", "Z", "step", "MFU %", "GiB", "vs #1 %");
+    fprintf(out, "\n  #  TP  PP CP   DP  EP VP MBS %-*s %-4s %1s%8s%6s%6s%8s\n", SCHEDULE,
+            "schedule", "rec.", "Z", "step", "MFU %", "GiB", "vs #1 %");
     for (int i = 0; i < shown; i++)
         print_row(arena, search, i, out);
     fputc('\n', out);

@@ -45,6 +45,9 @@ $ pipesim --engine dag --schedule '!python3 python/examples/ffbb.py {pp} {micro_
 $ pipesim --engine dag --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-8b --gpus 16 --pp 4 --tp 1 --micro-batches 8 | awk 'length > 80 || NR < 3'
 > pipesim 0.1.0  !python3 python/exa...p} {micro_batches} on 16 GPUs
 >                                              (* = chosen for you, see --explain)
+$ pipesim plan --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-8b --gpus 16 --tp 2 --pp 4 --cp 1 --gbs 64 --mbs 1 --zero 1 --recompute none --engine dag | grep -A1 'vs #1 %'
+>   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
+>   1   2   4  1    2   -  -   1 !pytho...ches} none 1  4.80 s  39.9  49.1       -
 $ pipesim sweep --engine dag --schedule 1f1b --pp 7,4 --gpus 16 --tp 1 --model llama3-8b --price 2.2 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^cost/) at[++n] = i; print $at[1], $at[2]; next } { print ($at[1] > 0), ($at[2] > 0), $(at[2] + 1) }'
 > cost_per_step cost_per_trillion_tokens
 > 0 0 refused
