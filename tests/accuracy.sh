@@ -32,19 +32,28 @@ if [[ -z $median ]] || ! "$pipesim" --help | tr -s ' \n' ' ' | grep -Eq -e "--me
     exit 1
 fi
 
-# Published layouts of a plan (sim/plan/recipes.c) have the steps of their rows.
-cat sim/plan/recipes.c tests/published/measurements.csv | awk '
-    / schedule / { next }
-    /^    [{]"/ {
-        n = split($0, part, /, */)
-        gsub(/"/, "", part[n - 3]); sub(/}/, "", part[n - 1])
-        recipes++; step[part[n - 3]] = part[n - 2]; next
+# Published layouts of a plan (sim/plan/recipes.c) have step, batch and precision of their rows.
+awk -v source=sim/plan/recipes.c "$(cat tests/csv.awk)"'
+    function kind(precision) {
+        return precision ~ /fp8/ ? "FP8" : precision ~ /fp4/ ? "NVFP4" : precision ~ /bf16/ ? "BF16" : toupper(precision)
     }
-    { id = $0; sub(/,.*/, "", id) }
-    id in step && (step[id] == 0 || index($0, "," step[id] ",")) { found[id] = 1 }
-    END { for (id in found) n_found++
-          for (id in step) n_ids++
-          if (recipes < 20 || n_found != n_ids) { print "sim/plan/recipes.c: a row of tests/published has another step"; exit 1 } }'
+    BEGIN {
+        while ((getline line <source) > 0) {
+            if (line !~ /^    [{]"/) continue
+            n = split(line, part, /, */)
+            gsub(/"/, "", part[n - 3]); sub(/PP_PRECISION_/, "", part[n - 5])
+            recipes++; step[part[n - 3]] = part[n - 2]; gbs[part[n - 3]] = part[n - 4]; precision[part[n - 3]] = part[n - 5]
+        }
+    }
+    cell("id") in step {
+        id = cell("id"); rows++
+        if (step[id] + 0 != cell("metric_step_time_s") + 0 || gbs[id] + 0 != cell("global_batch") + 0 ||
+            precision[id] != kind(cell("precision"))) {
+            print "sim/plan/recipes.c: " id " differs from its row in tests/published"; bad = 1
+        }
+    }
+    END { exit bad || recipes < 20 || rows != recipes }' tests/published/measurements.csv ||
+    { echo "sim/plan/recipes.c is not of tests/published/measurements.csv"; exit 1; }
 
 # The page without what only a refit can tell: its rows, its columns, the words about it.
 built_in() {

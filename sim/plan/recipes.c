@@ -147,8 +147,8 @@ static const char *unlike_text(struct pp_arena *arena, const struct pp_search *s
         p->preset_gbs ? pp_arena_printf(arena, " as --preset~%s", p->recipe->preset) : "";
 
     if (precision != p->recipe->precision)
-        text = pp_arena_printf(arena, " in~%s", pp_precision_names[precision]);
-    if (gbs != p->recipe->gbs)
+        text = pp_arena_printf(arena, "%s in~%s", text, pp_precision_names[precision]);
+    if (p->recipe->gbs && gbs != p->recipe->gbs)
         text = pp_arena_printf(arena, "%s at gbs~%s", text, pp_search_count_text(arena, gbs));
     return *text ? pp_arena_printf(arena, ",%s:", text) : "";
 }
