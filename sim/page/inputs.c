@@ -70,14 +70,6 @@ static void write_chosen(const struct pp_config *c, FILE *out)
         write_choice("recompute", pp_text_recompute(c, text), out);
 }
 
-static const char *preset_of(const struct pp_config *c)
-{
-    for (int i = 0; i < c->origin.input_count; i++)
-        if (!strcmp(c->origin.inputs[i].option->name, "preset"))
-            return c->origin.inputs[i].value->text;
-    return "";
-}
-
 /* Writes the given options of the first run, and the choices of a run alone. */
 static void write_options(const struct pp_config *c, bool is_alone, FILE *out)
 {
@@ -89,7 +81,7 @@ static void write_options(const struct pp_config *c, bool is_alone, FILE *out)
         pp_html(out, "<tr><td>%s</td><td>", input->option->name);
         write_value(input, out);
         pp_html(out, "</td><td>%s%s</td></tr>\n", input->is_typed ? "the command line" : "preset ",
-                input->is_typed ? "" : preset_of(c));
+                input->is_typed ? "" : c->origin.preset->name);
     }
     if (!c->is_unit && is_alone)
         write_chosen(c, out);
