@@ -57,5 +57,5 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 
 >   block saves 84.0 MiB a micro-batch: inputs of no
 >       inputs of matrices 18.0 MiB in 8 bits, queri
 >       16 bits, output of attention 6.00 MiB in 16
->       functions 24.0 MiB in 16 bits
+>       functions 24.0 MiB in 16 bits, masks of drop
 >   head forward: 796 us compute + 195 us tensor-par

@@ -15,8 +15,7 @@ static double per_op_bytes(const struct pp_cost_inputs *in, const struct pp_save
     return pp_analytic_bytes(z, z->h, z->q + 2 * z->kv + z->ffn + z->q);
 }
 
-/* Returns the scores of one block. Saved are the softmax output and, with dropout, its output and
- * mask (5 a s^2 b bytes in 16 bits). */
+/* Returns the scores of one block. */
 static double score_values(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     return in->cluster->device.is_attention_unfused
@@ -24,15 +23,19 @@ static double score_values(const struct pp_cost_inputs *in, const struct pp_save
                : 0;
 }
 
-static double scores_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+double pp_analytic_score_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    return score_values(in, z) *
-           (pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes);
+    return pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes;
+}
+
+double pp_analytic_scores_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    return score_values(in, z) * pp_analytic_score_bytes(in, z);
 }
 
 static double block_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    return pp_analytic_values_bytes(in, z, 0) + scores_bytes(in, z);
+    return pp_analytic_values_bytes(in, z, 0) + pp_analytic_scores_bytes(in, z);
 }
 
 /* Returns the bytes that a recomputed block keeps until its recomputation. */
@@ -44,7 +47,7 @@ static double kept_bytes(const struct pp_cost_inputs *in, const struct pp_saved_
         return per_op_bytes(in, z);
     const unsigned again = pp_analytic_again(in);
     return pp_analytic_values_bytes(in, z, again) +
-           (again & PP_AGAIN_CORE ? 0 : scores_bytes(in, z));
+           (again & PP_AGAIN_CORE ? 0 : pp_analytic_scores_bytes(in, z));
 }
 
 double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
@@ -160,8 +163,9 @@ static double checkpoint_bytes(const struct blocks *blocks, double recompute_fra
     return recompute_frac * blocks->kept + (1 - recompute_frac) * blocks->full;
 }
 
-/* Returns the share of a stage's checkpoint that is left while it is quantised. Values in fp8 get
- * no wider; otherwise all bytes count as values, because masks and token numbers are few. */
+/* Returns the share of a stage's checkpoint that is left while it is quantised. Values in fp8 or
+ * nvfp4 get no wider; otherwise all bytes count as values, because masks and token numbers are few.
+ */
 static double resting_frac(const struct pp_cost_inputs *in, const struct blocks *blocks,
                            double frac, int stage, double all_bytes)
 {
@@ -171,7 +175,7 @@ static double resting_frac(const struct pp_cost_inputs *in, const struct blocks 
 
     if (!pp_state_is_quantised(&in->state))
         return 1;
-    if (in->cluster->device.precision != PP_PRECISION_FP8)
+    if (!pp_precision_is_narrow(in->cluster->device.precision))
         return plain_frac;
     const struct blocks resting = blocks_of(in, stage, most_bytes);
     return (plain_frac * (all_bytes - checkpoint_bytes(blocks, frac)) +

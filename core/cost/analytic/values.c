@@ -1,14 +1,22 @@
 /* Values that a block saves for its backward, by class, and the bits of each class.
  *
- * In fp8, frameworks keep some classes as they are multiplied. Sources:
- *   Transformer Engine (transformer_engine/pytorch/module/linear.py, layernorm_linear.py,
- *     layernorm_mlp.py, grouped_linear.py, prepare_for_saving): inputs of matrices in 8 bits,
- * turned for the product of the weight gradient; inputs of norms and of activation functions in 16
- * bits Megatron-Core (megatron/core/transformer/attention.py, multi_latent_attention.py,
- *     moe/shared_experts.py, set_save_original_input): with delayed scaling, matrices whose input
- *     another tensor's backward needs in 16 bits keep a copy of their own; later recipes do not
- *   DeepSeek-AI 2024, DeepSeek-V3 Technical Report, section 3.3.3: inputs of matrices and of SwiGLU
- *     in 8 bits, the output of attention once, in E5M6 */
+ * In fp8 and nvfp4, frameworks keep some classes as they are multiplied. Sources:
+ *
+ * - Transformer Engine (transformer_engine/pytorch/module/linear.py, layernorm_linear.py,
+ *   layernorm_mlp.py, grouped_linear.py, prepare_for_saving): inputs of matrices in 8 bits, turned
+ *   for the product of the weight gradient; inputs of norms and of activation functions in 16 bits
+ *
+ * - its tensors of NVFP4 (transformer_engine/pytorch/tensor/nvfp4_tensor.py): 4 bits a value, and a
+ *   scale of 8 bits for each 16 values; modules save them turned, as in fp8
+ *
+ * - Megatron-Core (megatron/core/transformer/attention.py, multi_latent_attention.py,
+ *   moe/shared_experts.py, set_save_original_input): with delayed scaling, matrices whose input
+ *   another tensor's backward needs in 16 bits keep a copy of their own; later recipes do not, and
+ *   nvfp4 does not
+ *
+ * - DeepSeek-AI 2024, DeepSeek-V3 Technical Report, section 3.3.3: inputs of matrices and of SwiGLU
+ *   in 8 bits, the output of attention once, in E5M6
+ */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
@@ -78,13 +86,23 @@ double pp_analytic_bytes(const struct pp_saved_sizes *z, double whole, double cu
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
+/* Returns the bits of a value of a class; 0 = as computed. */
+static double bits_of(const struct pp_cost_inputs *in, enum pp_saved class)
+{
+    static const double NVFP4_BITS = 4 + 8 / 16.0;
+    const double fp8_bits = pp_cost_framework(in)->fp8_bits[class];
+    const enum pp_precision precision = in->cluster->device.precision;
+
+    if (precision == PP_PRECISION_NVFP4)
+        return class == PP_SAVED_MATRICES && fp8_bits > 0 ? NVFP4_BITS : 0;
+    return precision == PP_PRECISION_FP8 ? fp8_bits : 0;
+}
+
 /* Returns the bytes of a value of a class. Copies are kept in fp8 or not at all. */
 static double width_of(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
                        enum pp_saved class)
 {
-    const double bits = in->cluster->device.precision == PP_PRECISION_FP8
-                            ? pp_cost_framework(in)->fp8_bits[class]
-                            : 0;
+    const double bits = bits_of(in, class);
 
     return bits > 0                   ? fmin(bits / 8, z->value_bytes)
            : class == PP_SAVED_COPIES ? 0
@@ -137,11 +155,16 @@ static double class_bytes(const struct pp_cost_inputs *in, const struct pp_saved
            (v->whole[class] * z->share + v->cut[class] / z->tp);
 }
 
+static double mask_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    return pp_cost_has_dropout(in) ? z->tokens * 2 * z->h * z->share : 0;
+}
+
 double pp_analytic_values_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
                                 unsigned again)
 {
     const struct values v = values_of(in, z, again);
-    double bytes = pp_cost_has_dropout(in) ? z->tokens * 2 * z->h * z->share : 0; /* masks */
+    double bytes = mask_bytes(in, z);
 
     for (int class = 0; class < PP_SAVED_CLASSES; class ++)
         bytes += class_bytes(in, z, &v, class);
@@ -159,20 +182,30 @@ double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
 
 /* ---- --explain ------------------------------------------------------------------------------- */
 
+/* Prints one item of a list. */
+static void explain_class(const char *name, double bytes, double bits, const char **comma,
+                          FILE *out)
+{
+    char text[PP_UNITS_TEXT_BYTES];
+
+    if (bytes == 0)
+        return;
+    fprintf(out, "%s %s %s in %g bits", *comma, name, pp_units_print(bytes, PP_UNIT_BYTES, text),
+            bits);
+    *comma = ",";
+}
+
 void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                  FILE *out)
 {
     const struct pp_saved_sizes z = pp_analytic_sizes(in, kind);
     const struct values v = values_of(in, &z, 0);
-    char text[PP_UNITS_TEXT_BYTES];
     const char *comma = "";
 
-    for (int class = 0; class < PP_SAVED_CLASSES; class ++) {
-        const double bytes = class_bytes(in, &z, &v, class);
-        if (bytes == 0)
-            continue;
-        fprintf(out, "%s %s %s in %g bits", comma, class_names[class],
-                pp_units_print(bytes, PP_UNIT_BYTES, text), 8 * width_of(in, &z, class));
-        comma = ",";
-    }
+    for (int class = 0; class < PP_SAVED_CLASSES; class ++)
+        explain_class(class_names[class], class_bytes(in, &z, &v, class),
+                      8 * width_of(in, &z, class), &comma, out);
+    explain_class("masks of dropout", mask_bytes(in, &z), 8, &comma, out);
+    explain_class("scores of attention", pp_analytic_scores_bytes(in, &z),
+                  8 * pp_analytic_score_bytes(in, &z), &comma, out);
 }

@@ -1,6 +1,10 @@
-/* Bytes that blocks save in fp8, against sums by hand. */
+/* Bytes that blocks save, in fp8 and nvfp4 above all, against sums by hand. */
 #include "core/cost/analytic/parts.h"
+#include "core/units.h"
 #include "tests/unit/support/cost_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const struct setting gpt3 = {"gpt3-175b", "h100", 8, 16, 16, 1, 1, 2048},
                             llama = {"llama3-70b", "h100", 4, 4, 4, 1, 1, 8192},
@@ -89,7 +93,7 @@ Test(values, each_class_has_its_bits)
     }
 }
 
-/* Quantised once more, values of 16 bits shrink and those of 8 stay. */
+/* Quantised once more, values of 16 bits shrink and narrower ones stay. */
 Test(values, bits_make_no_value_wider)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -98,12 +102,97 @@ Test(values, bits_make_no_value_wider)
     struct pp_cost_inputs in = inputs_of(arena, llama, &model, &cluster);
     const double wide = 32768 + 20480 + 16384 + 114688, narrow = 45056, scale = 4.0 / 128;
 
-    cluster.device.precision = PP_PRECISION_FP8;
-    for (int bits = 2; bits <= 8; bits *= 2) {
-        const double value = bits / 8.0 + scale,
-                     left = wide / 2 * value + narrow * (value < 1 ? value : 1);
-        in.state.activation_bits = bits;
-        cr_assert_float_eq(costs_of(arena, &in)->memory[1].resting_frac, left / (wide + narrow),
-                           1e-12);
+    for (int i = 0; i < 6; i++) {
+        const double own = i % 2 ? 4.5 / 8 : 1, value = (2 << i / 2) / 8.0 + scale,
+                     left = wide / 2 * value + narrow * (value < own ? value : own);
+        cluster.device.precision = i % 2 ? PP_PRECISION_NVFP4 : PP_PRECISION_FP8;
+        in.state.activation_bits = 2 << i / 2;
+        cr_assert_float_eq(costs_of(arena, &in)->memory[1].resting_frac,
+                           left / (wide + narrow * own), 1e-12);
+    }
+}
+
+/* Inputs of matrices have 4.5 bits in nvfp4, no tensor a second copy, and all else 16 bits. */
+Test(values, nvfp4_narrows_inputs_of_matrices)
+{
+    enum { MATRICES = 8192 + 8192 + 28672, OTHERS = 32768 + 20480 + 16384 + 114688 };
+    static const struct {
+        const char *framework;
+        double matrix_bytes;
+    } rows[] = {{"plain", 4.5 / 8}, {"megatron", 4.5 / 8}, {"hai-llm", 4.5 / 8}, {"internevo", 2}};
+
+    for (size_t i = 0; i < PP_COUNT(rows); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_error err;
+        struct pp_cost_inputs in = inputs_of(arena, llama, &model, &cluster);
+        const double apart = rows[i].matrix_bytes == 2 ? 2 * 28672 : 0; /* silu(gate) */
+
+        cluster.device.precision = PP_PRECISION_NVFP4;
+        cr_assert_eq(pp_framework_find(rows[i].framework, &in.framework, &err), PP_OK);
+        cr_expect_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK),
+                           2048 * (OTHERS + MATRICES * rows[i].matrix_bytes + apart), 1, "%s",
+                           rows[i].framework);
+    }
+}
+
+/* Returns the sum of the items "NAME X MiB in Y bits", as printed. */
+static double sum_of(const char *text)
+{
+    double sum = 0, bytes;
+    struct pp_error err;
+    char amount[32];
+
+    for (const char *bits; (bits = strstr(text, " in ")); text = bits + 1) {
+        const char *from = bits;
+        for (int blanks = 0; blanks < 2; blanks += *from == ' ')
+            from--;
+        snprintf(amount, sizeof(amount), "%.*s", (int)(bits - from - 1), from + 1);
+        cr_assert_eq(pp_units_parse(amount, PP_UNIT_BYTES, &bytes, &err), PP_OK, "%s", amount);
+        sum += bytes;
+    }
+    return sum;
+}
+
+static void check_items(const struct pp_cost_inputs *in, enum pp_layer_kind kind, const char *what)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    const double saved = pp_analytic_saved_bytes(in, kind);
+
+    pp_analytic_explain_classes(in, kind, out);
+    fclose(out);
+    cr_expect_float_eq(sum_of(text), saved, 0.005 * saved, "%s: %g is not that of%s", what, saved,
+                       text);
+    free(text);
+}
+
+/* What --explain lists is what a block saves, to the printed digits. */
+Test(values, printed_items_add_up)
+{
+    static const struct setting *const settings[] = {&gpt3, &llama, &deepseek};
+    static const char *const frameworks[] = {"plain", "megatron", "internevo", "hai-llm"};
+    static const enum pp_precision precisions[] = {PP_PRECISION_FP32, PP_PRECISION_BF16,
+                                                   PP_PRECISION_FP8, PP_PRECISION_NVFP4};
+
+    for (size_t i = 0; i < PP_COUNT(settings) * PP_COUNT(frameworks); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_error err;
+        const char *framework = frameworks[i % PP_COUNT(frameworks)];
+        struct pp_cost_inputs in =
+            inputs_of(arena, *settings[i / PP_COUNT(frameworks)], &model, &cluster);
+
+        cr_assert_eq(pp_framework_find(framework, &in.framework, &err), PP_OK);
+        for (size_t k = 0; k < 2 * PP_COUNT(precisions); k++) {
+            cluster.device.precision = precisions[k / 2];
+            cluster.device.is_attention_unfused = k % 2;
+            check_items(&in, PP_LAYER_BLOCK, framework);
+            if (model.experts.count > 0)
+                check_items(&in, PP_LAYER_MOE, framework);
+        }
     }
 }
