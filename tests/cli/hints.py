@@ -106,7 +106,8 @@ def check_promise(command, note, hint, was, now):
                       r"(more|less|as much) memory", note)
     if found:
         saved = 100 * (1 - sample[1] / sample[0])
-        more = (now["peak_mem_bytes"] - was["peak_mem_bytes"]) / 2**30
+        peaks = [round(r["peak_mem_bytes"] / 2**30, 1) for r in (was, now)]
+        more = peaks[1] - peaks[0]  # of the printed figures
         more = -more if found[3] == "less" else more
         if abs(saved - float(found[1])) > 0.06 or abs(more - float(found[2] or 0)) > 0.06:
             fail(command, hint, f"{note}: it takes {saved:.1f} % less time, {more:.1f} GiB")

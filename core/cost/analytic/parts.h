@@ -212,6 +212,11 @@ double pp_analytic_values_bytes(const struct pp_cost_inputs *in, const struct pp
  * outputs (Qi et al. 2024, table 1: 32 of 34 s b h). */
 double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
                                        const struct pp_saved_sizes *sizes);
+/* Return the scores that unfused attention of a block stores, and the bytes that it saves of them;
+ * 0 with fused attention. */
+double pp_analytic_scores(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes);
+double pp_analytic_scores_bytes(const struct pp_cost_inputs *in,
+                                const struct pp_saved_sizes *sizes);
 /* Prints the bytes of each class that a block saves, for --explain. They add up to
  * pp_analytic_saved_bytes(). */
 void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
@@ -219,12 +224,6 @@ void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_
 
 /* ---- saved.c, roofline.c --------------------------------------------------------------------- */
 
-/* Returns the bytes that unfused attention saves of one score: 5 in 16 bits. They are the output of
- * softmax and, with dropout, its output and its mask. */
-double pp_analytic_score_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes);
-/* Returns those of all scores of a block; 0 with fused attention. */
-double pp_analytic_scores_bytes(const struct pp_cost_inputs *in,
-                                const struct pp_saved_sizes *sizes);
 /* Returns the bytes that a layer saves for its backward, one micro-batch, one device. */
 double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
 /* Returns the bytes that a block keeps until its recomputation; without one, all that it saves. */

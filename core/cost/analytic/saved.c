@@ -15,24 +15,6 @@ static double per_op_bytes(const struct pp_cost_inputs *in, const struct pp_save
     return pp_analytic_bytes(z, z->h, z->q + 2 * z->kv + z->ffn + z->q);
 }
 
-/* Returns the scores of one block. */
-static double score_values(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
-{
-    return in->cluster->device.is_attention_unfused
-               ? z->tokens * in->layout.seq * in->model->heads / z->tp
-               : 0;
-}
-
-double pp_analytic_score_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
-{
-    return pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes;
-}
-
-double pp_analytic_scores_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
-{
-    return score_values(in, z) * pp_analytic_score_bytes(in, z);
-}
-
 static double block_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
     return pp_analytic_values_bytes(in, z, 0) + pp_analytic_scores_bytes(in, z);
@@ -64,7 +46,7 @@ static double block_backward_bytes(const struct pp_cost_inputs *in, const struct
 {
     const double mlp = pp_analytic_bytes(z, 0, (z->fan + 1) * z->ffn + z->routed),
                  attention = pp_analytic_bytes(z, 0, z->q + 2 * z->kv) +
-                             2 * z->value_bytes * score_values(in, z),
+                             2 * z->value_bytes * pp_analytic_scores(in, z),
                  ring = in->layout.cp > 1 ? pp_analytic_bytes(z, 0, 4 * z->kv) : 0;
     const bool is_gathered = !in->is_tp_only && in->layout.tp > 1;
 

@@ -180,6 +180,24 @@ double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
     return pp_analytic_bytes(z, whole, cut) * width_of(in, z, PP_SAVED_MATRICES) / z->value_bytes;
 }
 
+double pp_analytic_scores(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    return in->cluster->device.is_attention_unfused
+               ? z->tokens * in->layout.seq * in->model->heads / z->tp
+               : 0;
+}
+
+/* 5 in 16 bits: the output of softmax and, with dropout, its output and its mask. */
+static double score_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    return pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes;
+}
+
+double pp_analytic_scores_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    return pp_analytic_scores(in, z) * score_bytes(in, z);
+}
+
 /* ---- --explain ------------------------------------------------------------------------------- */
 
 /* Prints one item of a list. */
@@ -206,6 +224,6 @@ void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_
         explain_class(class_names[class], class_bytes(in, &z, &v, class),
                       8 * width_of(in, &z, class), &comma, out);
     explain_class("masks of dropout", mask_bytes(in, &z), 8, &comma, out);
-    explain_class("scores of attention", pp_analytic_scores_bytes(in, &z),
-                  8 * pp_analytic_score_bytes(in, &z), &comma, out);
+    explain_class("scores of attention", pp_analytic_scores_bytes(in, &z), 8 * score_bytes(in, &z),
+                  &comma, out);
 }
