@@ -182,8 +182,8 @@ const struct pp_device *pp_error_device(const struct pp_device *device)
     return NULL;
 }
 
-/* Returns the error of the user's own constants: of layouts that taught nothing, if that is known,
- * else of the steps that taught. The file has no other percentile. */
+/* Returns the error of the user's own constants: of layouts left out of the fit, if that is known,
+ * else of the fitted steps. The file has no other percentile. */
 static struct pp_error_band own_band(struct pp_arena *arena, const struct pp_fitted *fitted,
                                      const struct pp_model *model, const char **missing)
 {

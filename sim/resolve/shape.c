@@ -41,8 +41,8 @@ static enum pp_status check_stages(const struct pp_wish *wish, const struct pp_p
     if (!file || wish->unit || wish->cost || file->stages % file->ranks == 0)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "%s: %d stages on %d ranks: each rank must hold as many "
-                        "stages of a model; nearest: %d or %d stages, or --unit",
+                        "%s: %d stages on %d ranks: for the costs of a model, each rank must hold "
+                        "as many stages as any other; nearest: %d or %d stages, or --unit",
                         file->file, file->stages, file->ranks,
                         file->stages / file->ranks * file->ranks,
                         (file->stages / file->ranks + 1) * file->ranks);

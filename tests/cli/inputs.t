@@ -66,5 +66,5 @@ $ for why in "--slow 1=0.5" "--slow 0=3" "--first-stage-layers 22" ""; do pipesi
 # A file with more stages on some ranks than on others has no costs of a model; in unit mode it has.
 $ printf '0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\n1F0,1F1,1B0,1B1\n' >"$TMPDIR/odd.csv"; cd "$TMPDIR"; pipesim --schedule ./odd.csv --unit F=1,B=2 | grep '^  step'; pipesim --schedule ./odd.csv --model llama3-8b --gpus 2
 >   step              12 units   with costs of a chunk; 6 with those of a rank
-! pipesim: error: ./odd.csv: 3 stages on 2 ranks: each rank must hold as many stages of a model; nearest: 2 or 4 stages, or --unit
+! pipesim: error: ./odd.csv: 3 stages on 2 ranks: for the costs of a model, each rank must hold as many stages as any other; nearest: 2 or 4 stages, or --unit
 = 2
