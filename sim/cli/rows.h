@@ -284,7 +284,7 @@ PP_ROW_CHOICE(to, "FORMAT", "goal|chakra|pytorch|pytorch-comms|pytorch-waits", G
 PP_ROW_CHOICE(wires, "HOW", "network|fixed", G_EXPORT, EXPORT | UNIT, .default_text = "network",
     .help =
         "network: the reading engine computes the durations of messages. Gradient sums are rings, "
-        "and all replicas are in the graph. fixed: messages and collectives are tasks with the "
+        "and all replicas are in the graph. Not for LogGOPSim itself. fixed: messages and collectives are tasks with the "
         "durations of this simulation, so that every engine must find the same step.")
 
 PP_ROW_TEXT(hold_out, "SCHEDULE", G_CALIBRATE, CALIBRATE, .default_text = "the last other schedule",

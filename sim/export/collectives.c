@@ -38,28 +38,44 @@ static void need_start(struct pp_export_walk *w, const int *ready)
     pp_walk_need(w, w->last_collective);
 }
 
-/* All nodes signal the first, which signals all `ps` after the last of them. This node waits for
- * `ready` first (NULL: its clock). Returns the task whose end is the meeting's. */
-static int meet(struct pp_export_walk *w, const struct party *party, const int *ready, int64_t ps,
-                uint32_t tag, int instruction)
+static int signal(struct pp_export_walk *w, enum pp_task_kind kind, int lane,
+                  const struct party *party, int place, uint32_t tag)
+{
+    return pp_walk_token(w, kind, lane, node_of(w, party, place), lane, tag);
+}
+
+/* All nodes signal the first, which signals all `ps` after the last of them, in one lane. This node
+ * waits for `ready` first (NULL: its clock). Returns the task whose end is the meeting's. */
+static int meet(struct pp_export_walk *w, const struct party *party, int lane, const int *ready,
+                int64_t ps, uint32_t tag, int instruction)
 {
     if (party->own > 0) {
-        pp_walk_token(w, PP_TASK_SEND, node_of(w, party, 0), tag);
+        signal(w, PP_TASK_SEND, lane, party, 0, tag);
         need_start(w, ready);
-        return pp_walk_token(w, PP_TASK_RECV, node_of(w, party, 0), tag + 1);
+        return signal(w, PP_TASK_RECV, lane, party, 0, tag + 1);
     }
     const int first = w->tasks->count;
     for (int k = 1; k < party->size; k++)
-        pp_walk_token(w, PP_TASK_RECV, node_of(w, party, k), tag);
-    const int together = pp_walk_calc(w, LANE_REDUCE, ps, instruction);
+        signal(w, PP_TASK_RECV, lane, party, k, tag);
+    const int together = pp_walk_calc(w, lane, ps, instruction);
     need_start(w, ready);
     for (int k = 1; k < party->size; k++)
         pp_walk_need(w, first + k - 1);
     for (int k = 1; k < party->size; k++) {
-        pp_walk_token(w, PP_TASK_SEND, node_of(w, party, k), tag + 1);
+        signal(w, PP_TASK_SEND, lane, party, k, tag + 1);
         pp_walk_need(w, together);
     }
     return together;
+}
+
+/* Returns the bytes of a ring's message by which its steps take as long as the collective took. The
+ * reader does not charge the first byte. */
+static int64_t step_bytes(const struct pp_export_walk *w, int steps)
+{
+    const double step_s = 1e-12 * (double)(pp_walk_lasted_ps(w) / steps - w->export->latency_ps);
+
+    return w->export->s_per_byte > 0 && step_s > 0 ? 1 + llround(step_s / w->export->s_per_byte)
+                                                   : 1;
 }
 
 /* Adds a ring, in which each step sends a share on and receives one. Returns the last RECV. */
@@ -68,11 +84,8 @@ static int ring(struct pp_export_walk *w, const struct party *party, const int *
 {
     const int next = node_of(w, party, (party->own + 1) % party->size),
               last = node_of(w, party, (party->own + party->size - 1) % party->size);
-    const double share = ceil(pp_walk_event(w)->bytes / party->size);
-    const struct pp_task task = {.lane = LANE_MESSAGES,
-                                 .bytes = share > 1 ? llround(share) : 1,
-                                 .port = RING_PORT,
-                                 .instruction = i};
+    const struct pp_task task = {
+        .lane = LANE_REDUCE, .bytes = step_bytes(w, steps), .port = RING_PORT, .instruction = i};
     int over = -1;
 
     for (int k = 0; k < steps; k++) {
@@ -82,7 +95,9 @@ static int ring(struct pp_export_walk *w, const struct party *party, const int *
         recv.kind = PP_TASK_RECV;
         recv.peer = last;
         send.tag = recv.tag = tag + (uint32_t)k;
-        pp_export_add(w, send);
+        const int sent = pp_export_add(w, send);
+        pp_walk_need(w, w->last_share); /* what comes before this node is ready stays here */
+        w->last_share = sent;
         if (k > 0)
             pp_walk_need(w, over);
         else
@@ -133,7 +148,8 @@ void pp_walk_collective(struct pp_export_walk *w, int i)
     else if (w->export->wires == PP_WIRES_NETWORK && steps > 0)
         w->last_collective = ring(w, &party, ready, steps, w->export->tag0[c], i);
     else
-        w->last_collective = meet(w, &party, ready, pp_walk_lasted_ps(w), w->export->tag0[c], i);
+        w->last_collective =
+            meet(w, &party, LANE_REDUCE, ready, pp_walk_lasted_ps(w), w->export->tag0[c], i);
     w->done[at] = w->last_collective;
 }
 
@@ -145,7 +161,7 @@ int pp_walk_barrier(struct pp_export_walk *w, int i)
     const int collective = w->last_collective;
 
     w->last_collective = -1; /* sums of no member are waited for */
-    const int over = meet(w, &all, NULL, 0, tag, i);
+    const int over = meet(w, &all, LANE_COMPUTE, NULL, 0, tag, i);
     w->last_collective = collective;
     return over;
 }

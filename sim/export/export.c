@@ -63,6 +63,18 @@ static void find_network(struct pp_export *e)
             e->s_per_byte = costs->s_per_byte[link];
         is_known = true;
     }
+    if (!is_known && !costs->is_unit) { /* collectives alone */
+        e->latency_ps = costs->alpha_ps[0];
+        e->s_per_byte = costs->s_per_byte[0];
+    }
+}
+
+/* Units: a tick is the billionth of one, or more, until the latency fits into 31 bits. */
+static void choose_ticks(struct pp_export *e)
+{
+    e->ps_per_tick = 1000;
+    while (e->wires == PP_WIRES_FIXED && e->latency_ps / e->ps_per_tick >= INT32_MAX)
+        e->ps_per_tick *= 10;
 }
 
 static void find_events(struct pp_arena *arena, struct pp_export *e)
@@ -78,12 +90,16 @@ enum pp_status pp_export_open(struct pp_arena *arena, const struct pp_result *re
                               enum pp_export_wires wires, struct pp_export *export,
                               struct pp_error *err)
 {
+    const bool has_no_bytes = wires == PP_WIRES_NETWORK && result->config.is_unit;
     const bool is_fixed = wires == PP_WIRES_FIXED || result->config.is_unit;
 
+    if (has_no_bytes)
+        wires = PP_WIRES_FIXED;
     *export = (struct pp_export){.result = result, .wires = wires};
     export->replicas = is_fixed ? result->trace->replicas : result->config.layout.dp;
     export->nodes = export->replicas * result->program->ranks;
     find_network(export);
+    choose_ticks(export);
     find_events(arena, export);
     PP_TRY(number_channels(arena, export, err));
     return number_tags(arena, export, err);

@@ -9,8 +9,8 @@
 
 /* Source of the times of messages and collectives. */
 enum pp_export_wires {
-    PP_WIRES_NETWORK, /* the graph's reader: messages have bytes, sums become rings. All replicas
-                       * are in it */
+    PP_WIRES_NETWORK, /* the graph's reader: messages have bytes, sums become rings of messages that
+                       * take what the sum took. All replicas are in it. FIXED in unit mode */
     PP_WIRES_FIXED, /* this run: transfers and collectives are tasks with its durations, which start
                      * when they might start here. Messages themselves must be free and immediate;
                      * the step ends as in the run. One replica stands for all if it did in the run.
@@ -22,13 +22,15 @@ enum pp_export_wires {
 enum pp_task_kind { PP_TASK_CALC, PP_TASK_SEND, PP_TASK_RECV, PP_TASK_COLLECTIVE };
 struct pp_task {
     enum pp_task_kind kind;
-    int lane;      /* of the node: tasks of one lane cannot overlap. 0: compute; SEND and RECV: 1 */
-    int64_t ps;    /* CALC */
+    int lane;   /* of the node: tasks of one lane cannot overlap. 0: compute. FIXED: its tasks run
+                 * in the order of the list, but a RECV only before the first that needs it */
+    int64_t ps; /* CALC */
     int64_t bytes; /* SEND, RECV: at least 1. COLLECTIVE: the buffer of an AR or BC, the whole that
                     * an RS scatters or an AG gathers */
-    int peer;     /* SEND, RECV: the other node. COLLECTIVE: index of its pp_group, whose ranks take
-                   * part with all replicas */
-    uint32_t tag; /* SEND, RECV: unique between a source and a destination */
+    int peer; /* SEND, RECV: the other node. COLLECTIVE: index of its pp_group, whose ranks take
+               * part with all replicas */
+    int peer_lane; /* SEND, RECV: that of the other end */
+    uint32_t tag;  /* SEND, RECV: unique between a source and a destination */
     int port; /* SEND: messages through one port of a node are serial. Channels have their own ports
                * at both ends while there are enough */
     int instruction;  /* of the program; -1 = none, the task only orders others */
@@ -47,6 +49,7 @@ struct pp_export {
     /* the reader's network: a message of n bytes takes latency + n * s_per_byte */
     int64_t latency_ps;
     double s_per_byte;
+    int64_t ps_per_tick; /* the unit of durations: 1000, or more in unit mode with a great C */
     /* internal */
     int replicas;        /* of the graph */
     int32_t *channel_of; /* [message] */

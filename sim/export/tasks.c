@@ -19,14 +19,21 @@ static int room_of(const struct pp_export_walk *w)
     return !o->is_buffered ? 0 : o->buffered > 0 ? o->buffered : -1;
 }
 
+static int peer_node(const struct pp_export_walk *w, int rank)
+{
+    return w->replica * w->program->ranks + rank;
+}
+
+/* Units: a message takes its latency in the reader, and never waits. */
 static bool is_fixed(const struct pp_export_walk *w)
 {
     return w->export->wires == PP_WIRES_FIXED && !w->export->result->costs->is_unit;
 }
 
-static int peer_node(const struct pp_export_walk *w, int rank)
+/* Returns the lane of a channel's transfers, at its source. */
+static int wire_lane(const struct pp_export_walk *w, int channel)
 {
-    return w->replica * w->program->ranks + rank;
+    return is_fixed(w) ? LANE_WIRES + w->export->out_lane[channel] : LANE_COMPUTE;
 }
 
 static struct pp_task message(const struct pp_export_walk *w, enum pp_task_kind kind, int i)
@@ -34,10 +41,13 @@ static struct pp_task message(const struct pp_export_walk *w, enum pp_task_kind 
     const int m = w->program->arg[i], channel = w->export->channel_of[m];
     const struct pp_op op = pp_program_op(w->program, i);
     const double bytes = pp_costs_message_bytes(w->export->result->costs, &op);
+    const bool is_send = kind == PP_TASK_SEND;
+    const int wire = wire_lane(w, channel);
 
     return (struct pp_task){
         .kind = kind,
-        .lane = LANE_MESSAGES,
+        .lane = is_send ? wire : LANE_COMPUTE,
+        .peer_lane = is_send ? LANE_COMPUTE : wire,
         .bytes = bytes > 1 ? llround(bytes) : 1,
         .peer = peer_node(w, w->program->peer[i]),
         .tag = (uint32_t)m,
@@ -51,13 +61,13 @@ static int fixed_send(struct pp_export_walk *w, int i)
 {
     const struct pp_export *e = w->export;
     const int m = w->program->arg[i], channel = e->channel_of[m], room = room_of(w);
-    const int first = w->program->channels[channel].first;
+    const int first = w->program->channels[channel].first, lane = wire_lane(w, channel);
     int token = -1;
 
     if (room >= 0 && m - first >= room)
-        token = pp_walk_token(w, PP_TASK_RECV, peer_node(w, w->program->peer[i]),
-                              token_tag(w, m - room));
-    const int wire = pp_walk_calc(w, LANE_WIRES + e->out_lane[channel], pp_walk_lasted_ps(w), i);
+        token = pp_walk_token(w, PP_TASK_RECV, lane, peer_node(w, w->program->peer[i]),
+                              LANE_COMPUTE, token_tag(w, m - room));
+    const int wire = pp_walk_calc(w, lane, pp_walk_lasted_ps(w), i);
     pp_walk_need_clock(w);
     pp_walk_need(w, token);
     pp_walk_need(w, w->wire[channel]);
@@ -72,10 +82,12 @@ static int fixed_send(struct pp_export_walk *w, int i)
 static int fixed_recv(struct pp_export_walk *w, int i)
 {
     const int m = w->program->arg[i], room = room_of(w);
-    const struct pp_channel *channel = &w->program->channels[w->export->channel_of[m]];
+    const int c = w->export->channel_of[m];
+    const struct pp_channel *channel = &w->program->channels[c];
 
     if (room >= 0 && m - channel->first + room < channel->count) {
-        pp_walk_token(w, PP_TASK_SEND, peer_node(w, w->program->peer[i]), token_tag(w, m));
+        pp_walk_token(w, PP_TASK_SEND, LANE_COMPUTE, peer_node(w, w->program->peer[i]),
+                      wire_lane(w, c), token_tag(w, m));
         pp_walk_need_clock(w);
     }
     return pp_export_add(w, message(w, PP_TASK_RECV, i));
@@ -224,6 +236,7 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *e, int node
                                .wire = none(arena, p->channel_count),
                                .last_wire = -1,
                                .last_collective = -1,
+                               .last_share = -1,
                                .last_copy = {-1, -1}};
     const int simulated = w.replica < e->result->trace->replicas ? w.replica : 0;
 

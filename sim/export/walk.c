@@ -51,12 +51,14 @@ int pp_walk_calc(struct pp_export_walk *w, int lane, int64_t ps, int instruction
         (struct pp_task){.kind = PP_TASK_CALC, .lane = lane, .ps = ps, .instruction = instruction});
 }
 
-int pp_walk_token(struct pp_export_walk *w, enum pp_task_kind kind, int peer, uint32_t tag)
+int pp_walk_token(struct pp_export_walk *w, enum pp_task_kind kind, int lane, int peer,
+                  int peer_lane, uint32_t tag)
 {
     return pp_export_add(w, (struct pp_task){.kind = kind,
-                                             .lane = LANE_MESSAGES,
+                                             .lane = lane,
                                              .bytes = 1,
                                              .peer = peer,
+                                             .peer_lane = peer_lane,
                                              .tag = tag,
                                              .instruction = -1});
 }

@@ -4,7 +4,8 @@
 #include "sim/export/export.h"
 
 enum { LANE_COMPUTE, LANE_MESSAGES, LANE_REDUCE, LANE_COPY, LANE_WIRES = LANE_COPY + 2 };
-enum { MAX_LANES = 256, RING_PORT = 255, LATER = -2 };
+/* Readers count ports in a byte, so the number 255 would make it overflow. */
+enum { MAX_LANES = 255, RING_PORT = 254, LATER = -2 };
 
 /* Walk over the list of one node. */
 struct pp_export_walk {
@@ -19,14 +20,15 @@ struct pp_export_walk {
     int32_t *done;   /* [position]: task that ends it; -1 = at once, LATER = added at its WAIT */
     int32_t *inside; /* [position]: part of a backward after which a bucket is posted, or -1 */
     int32_t *wire;   /* [channel]: last transfer that this node has begun, or -1 */
-    int last_wire, last_collective, last_copy[PP_COPY_STREAMS], barriers;
+    int last_wire, last_collective, last_share, last_copy[PP_COPY_STREAMS], barriers;
 };
 
 /* Adds a task; returns its index. */
 int pp_export_add(struct pp_export_walk *w, struct pp_task task);
 int pp_walk_calc(struct pp_export_walk *w, int lane, int64_t ps, int instruction);
 /* Adds a message that only orders nodes. */
-int pp_walk_token(struct pp_export_walk *w, enum pp_task_kind kind, int peer, uint32_t tag);
+int pp_walk_token(struct pp_export_walk *w, enum pp_task_kind kind, int lane, int peer,
+                  int peer_lane, uint32_t tag);
 /* Make the last task wait: for `input` (-1: for nothing), or for all tasks of the rank's clock. */
 void pp_walk_need(struct pp_export_walk *w, int input);
 void pp_walk_need_clock(struct pp_export_walk *w);

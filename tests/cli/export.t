@@ -36,6 +36,12 @@ $ pipesim export --to goal --schedule pipedream --pp 2 --micro-batches 2 --unit 
 > // pipesim 0.1.0: 2 pipeline ranks, 1 of 1 replicas, engine dag
 > // predicted step: 9000000000.000 ns
 ! pipesim: warning: pipedream updates without a flush; exported is one step with one
+# LogGOPSim's latency is an int: units become fewer nanoseconds.
+$ pipesim export --to goal --schedule 1f1b --pp 2 --micro-batches 1 --unit F=1,B=2,C=30 | sed -n '2,4p;9p'
+> // predicted step: 660000000.000 ns
+> // 1 unit = 10000000 ns
+> // LogGOPSim -L 300000000 -o 0 -g 0 -O 0 -G 0 -S 4294967295
+> l1: calc 10000000
 $ pipesim export --to chakra --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
 ! pipesim: error: --to chakra writes a folder: -o FOLDER is needed
 = 2
@@ -60,4 +66,4 @@ $ run='--schedule 1f1b --model gpt2 --gpus 8 --tp 1 --pp 2 --micro-batches 4 --e
 > // pipesim 0.1.0: 2 pipeline ranks, 4 of 4 replicas, engine dag
 > num_ranks 8
 > // pipesim 0.1.0: 2 pipeline ranks, 1 of 4 replicas, engine dag
-> num_ranks 2
+> num_ranks 6

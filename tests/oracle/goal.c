@@ -181,11 +181,14 @@ static bool read_outside(struct reader *r, const struct line *line, bool *seen)
     return true;
 }
 
-/* "// LogGOPSim -L 12 -o 0 -g 0 -O 0 -G 0.1 ..." says what to run it with. */
+/* "// LogGOPSim ... -L 12 -o 0 -g 0 -O 0 -G 0.1 ..." says what to run it with. */
 static void read_remark(struct reader *r, const char *line)
 {
-    sscanf(line, "// LogGOPSim -L %lf -o 0 -g 0 -O 0 -G %lf", &r->graph->latency_ns,
-           &r->graph->ns_per_byte);
+    const char *options = strstr(line, "-L ");
+
+    if (!options || strncmp(line, "// LogGOPSim ", 13) != 0)
+        return;
+    sscanf(options, "-L %lf -o 0 -g 0 -O 0 -G %lf", &r->graph->latency_ns, &r->graph->ns_per_byte);
 }
 
 bool goal_read(struct pp_arena *arena, const char *text, struct loggp *graph, char message[256])
@@ -193,7 +196,7 @@ bool goal_read(struct pp_arena *arena, const char *text, struct loggp *graph, ch
     struct reader r = {.graph = graph, .node = -1, .message = message};
     bool *seen = PP_ARRAY(arena, bool, 1 << 20);
 
-    *graph = (struct loggp){.arena = arena, .drops_a_byte = true};
+    *graph = (struct loggp){.arena = arena};
     for (const char *p = text; *p;) {
         const char *end = p + strcspn(p, "\n");
         struct line line;

@@ -128,7 +128,7 @@ static int *find(const struct run *r, const struct loggp_task *task)
 
 static double gap_ns(const struct loggp *g, const struct loggp_task *task)
 {
-    return g->ns_per_byte * (task->bytes - g->drops_a_byte);
+    return g->ns_per_byte * task->bytes;
 }
 
 /* Its first byte may wait until the port over there is free. */

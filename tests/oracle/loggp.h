@@ -1,5 +1,7 @@
-/* tests/oracle/loggp.h — tasks of nodes under LogGP, event by event. LogGOPSim and ASTRA-sim treat
- * a graph so when they model the ends of messages alone. Knows no program, no schedule.
+/* tests/oracle/loggp.h — tasks of nodes under LogGP, event by event. An engine of our own, which
+ * knows no program and no schedule. ASTRA-sim (518bd51, analytical network) ends Chakra traces when
+ * it does, to within a microsecond for each op. tests/oracle/loggopsim.c follows LogGOPSim's
+ * source.
  *
  * A calc occupies a cpu of its node. A send occupies a port of its node for the gap of its bytes,
  * and its message arrives after the latency and that gap. The receive is over when it has been
@@ -38,7 +40,6 @@ struct loggp {
     struct pp_arena *arena;
     int nodes;
     double latency_ns, ns_per_byte;
-    bool drops_a_byte;  /* the gap is that of all bytes but one, as in LogGOPSim */
     bool is_one_by_one; /* a node runs one SEND, RECV or MEET at a time, as in ASTRA-sim: the lowest
                          * number first. A SEND runs until its message has arrived */
     struct loggp_task *tasks;
@@ -52,8 +53,13 @@ struct loggp_result {
     int calcs, passed; /* of it, see above; the most of any */
     int stuck;         /* tasks that never ran: a deadlock, or a message that is never sent */
     int unmatched;     /* messages that were never received */
+    bool is_refused;   /* LogGOPSim: a number does not fit into its type */
 };
 struct loggp_result loggp_run(struct loggp *graph);
+
+/* ---- tests/oracle/loggopsim.c ---- */
+/* Runs the graph as LogGOPSim does, or its fork in ATLAHS. MEETs are not known there. */
+struct loggp_result loggopsim_run(struct loggp *graph, bool is_atlahs);
 
 /* ---- tests/oracle/goal.c ---- */
 /* GOAL text, read strictly by its grammar. `message` says what is wrong; false then. */
