@@ -201,10 +201,11 @@ PP_ROW_CHOICE(collective_algorithm, "NAME", "auto|ring|tree|hierarchical", G_COM
 PP_ROW_TEXT(unit, "COSTS", G_ENGINE, SHAPE | UNIT, .is_common = true,
     .help = "Abstract costs per chunk and micro-batch: F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. "
             "Needs only --pp and --micro-batches, or a --preset that has them.")
-PP_ROW_CHOICE(engine, "NAME", "simgrid|dag", G_ENGINE, RUN | UNIT,
-    .default_text = "simgrid if this build has it; dag with --unit",
-    .help = "simgrid: transfers share the links of the cluster. dag: exact longest path without "
-            "contention.")
+PP_ROW_CHOICE(engine, "NAME", "simgrid|dag|simgrid-lmm", G_ENGINE, RUN | UNIT,
+    .default_text = "simgrid; dag with --unit",
+    .help = "simgrid: transfers share the links of the cluster, as in SimGrid's model CM02. dag: "
+            "exact longest path without contention. simgrid-lmm: the times of simgrid, found by "
+            "SimGrid itself; slow, to check them.")
 PP_ROW_TEXT(cost, "FILE", G_ENGINE, STEPS,
     .help = "Measured durations from 'pipesim calibrate', in place of the analytic ones. Model, "
             "--mbs, tokens and precision are those of the measurement unless given. For --engine "

@@ -34,7 +34,7 @@ struct pp_engine {
                             const struct pp_costs *costs, const struct pp_engine_options *options,
                             struct pp_times **times, struct pp_error *err);
 };
-extern const struct pp_engine pp_engine_dag;
+extern const struct pp_engine pp_engine_dag, pp_engine_shared;
 
 /* Trace of a program from times of the evaluator, or of an engine with the same arrays. */
 struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,

@@ -17,10 +17,10 @@ enum pp_status pp_engine_find(const char *name, const struct pp_engine **engine,
             return PP_OK;
         }
     pp_error_set(err, PP_EINVAL, "--engine %s: this build does not have it", name);
-    if (!strcmp(name, "simgrid"))
+    if (!strcmp(name, "simgrid-lmm"))
         pp_error_append(err,
                         "; it needs SimGrid 3.32 or later (Debian: libsimgrid-dev), then meson "
-                        "setup --reconfigure and ninja; --engine dag needs nothing and "
-                        "ignores contention");
+                        "setup --reconfigure and ninja; --engine simgrid needs nothing and "
+                        "finds the same times");
     return PP_EINVAL;
 }

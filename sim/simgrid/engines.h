@@ -1,9 +1,9 @@
 /* sim/simgrid/engines.h — the engines of this build, with SimGrid (sim/simgrid/simgrid.c) or
- * without it (sim/simgrid/none.c).
+ * without it (sim/simgrid/none.c). Both have simgrid and dag (sim/engine/).
  *
  * SimGrid has over 25 libraries, which would add tens of milliseconds to every start of pipesim.
  * So the code that calls it is a shared module (sim/simgrid/module/module.h). It is loaded when
- * two transfers meet or a platform file is read. */
+ * two transfers meet in simgrid-lmm, or a platform file is read. */
 #pragma once
 
 #include "sim/engine/engine.h"

@@ -1,11 +1,11 @@
-/* A build without SimGrid: only the engine dag, no platform files. */
+/* A build without SimGrid: no engine simgrid-lmm, no platform files. */
 #include "sim/simgrid/engines.h"
 
 #include "sim/simgrid/platform_file.h"
 
 #include <stddef.h>
 
-const struct pp_engine *const pp_engines[] = {&pp_engine_dag, NULL};
+const struct pp_engine *const pp_engines[] = {&pp_engine_shared, &pp_engine_dag, NULL};
 
 enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
                                 struct pp_platform **platform, struct pp_cluster *cluster,

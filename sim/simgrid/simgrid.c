@@ -1,15 +1,14 @@
-/* The engine simgrid: the interpreter with rates of SimGrid. */
+/* The engine simgrid-lmm: the interpreter with rates of SimGrid. */
 #define _GNU_SOURCE /* memfd_create */
 #include "sim/simgrid/engines.h"
 
 #include "core/text/progress.h"
-#include "sim/engine/interpret.h"
+#include "sim/engine/shared.h"
 #include "sim/simgrid/child.h"
 #include "sim/simgrid/module/module.h"
 #include "sim/simgrid/module/solver.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -153,54 +152,11 @@ static enum pp_status run_child(void *context, int channel, struct pp_error *err
 
 /* ---- in the parent --------------------------------------------------------------------------- */
 
-/* Memory shared with the child: the counters, followed by the columns of times. */
-struct shared {
-    struct counts {
-        struct pp_network_stats stats;
-        int64_t executed;
-    } * counts;
-    size_t bytes;
-};
-
-static enum pp_status map_shared(const struct pp_program *program, int replicas, int steps,
-                                 struct pp_job *job, struct shared *shared, struct pp_error *err)
-{
-    shared->bytes = sizeof(*shared->counts) + pp_job_bytes(program, replicas, steps);
-    void *block = mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (block == MAP_FAILED)
-        return pp_error_set(err, PP_EFAIL, "no memory for the times of %d replicas: %s", replicas,
-                            strerror(errno));
-    shared->counts = block;
-    pp_job_place(program, replicas, steps, shared->counts + 1, job->times);
-    job->stats = &shared->counts->stats;
-    job->executed = &shared->counts->executed;
-    return PP_OK;
-}
-
-static enum pp_status check_size(const struct pp_program *program, int64_t replicas, int64_t steps,
-                                 struct pp_error *err)
-{
-    const int64_t events = replicas * pp_program_size(program);
-
-    if (events <= INT_MAX / 2 && steps <= INT_MAX / 2 / (events + 1))
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "%lld events (%d instructions in each of %lld replicas and %lld steps) are "
-                        "too many for a trace",
-                        (long long)events, pp_program_size(program), (long long)replicas,
-                        (long long)steps);
-}
-
 static void show_progress(void *context)
 {
     struct child *child = context;
-    const struct pp_job *job = child->job;
-    const double all =
-        (double)pp_program_size(job->program) * job->times->replicas * job->times->steps;
 
-    pp_progress_show(&child->progress, "simulated",
-                     (double)*(volatile int64_t *)job->executed / all);
+    pp_progress_show(&child->progress, "simulated", pp_job_frac(child->job));
 }
 
 /* Runs without SimGrid until two transfers meet on a link; then a child with SimGrid continues. */
@@ -220,41 +176,19 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     return status;
 }
 
+static const char NAME[] = "simgrid-lmm";
+
 static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
                           struct pp_trace **trace, struct pp_error *err)
 {
-    const int replicas = options->replicas > 0 ? options->replicas : 1;
-    const int steps = options->eval.steps > 0 ? options->eval.steps : 1;
-    struct pp_times times = {0};
-    struct pp_job job = {.program = program, .costs = costs, .options = options, .times = &times};
-    struct shared shared = {0};
-    struct pp_wires *wires = NULL;
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-
-    PP_TRY(check_size(program, replicas, steps, err));
-    if (options->network)
-        PP_TRY(pp_wires_make(scratch, program, costs, options->network, replicas,
-                             options->eval.ring_flows && costs->rings &&
-                                 replicas == options->network->layout.dp,
-                             &wires, err));
-    job.wires = wires;
-    PP_TRY(map_shared(program, replicas, steps, &job, &shared, err));
-    const enum pp_status status = run_job(scratch, &job, err);
-    if (status == PP_OK) {
-        times.makespan_ps = times.step_end_ps[steps - 1];
-        if (options->stats)
-            *options->stats = shared.counts->stats;
-        *trace = pp_trace_from_times(arena, program, costs, &times, "simgrid");
-    }
-    munmap(shared.counts, shared.bytes);
-    return status;
+    return pp_shared_run(arena, program, costs, options, NAME, run_job, trace, err);
 }
 
 static const struct pp_engine simgrid = {
-    .name = "simgrid",
+    .name = NAME,
     .shares_links = true,
     .run = run,
 };
 
-const struct pp_engine *const pp_engines[] = {&simgrid, &pp_engine_dag, NULL};
+const struct pp_engine *const pp_engines[] = {&pp_engine_shared, &pp_engine_dag, &simgrid, NULL};

@@ -64,7 +64,7 @@ $ pipesim --schedule chimera --gpuss 4
 ! try: pipesim run --help
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --engine simgri
-! pipesim: error: --engine: "simgri" is not one of simgrid and dag; did you mean "simgrid"?
+! pipesim: error: --engine: "simgri" is not one of simgrid, dag and simgrid-lmm; did you mean "simgrid"?
 = 2
 $ pipesim --schedule chimera --gpus 7
 ! pipesim: error: no layout works; the first one tried, tp 1 x pp 7 x dp 1: --pp 7: chimera needs an even number; nearest: 6 or 8

@@ -132,26 +132,16 @@ Test(laws, folded_is_unfolded_where_that_is_exact)
 
 /* ---- with one ----------------------------------------------------------------------------- */
 
-static const struct pp_engine *contention(void)
-{
-    const struct pp_engine *engine = NULL;
-
-    if (pp_engine_find("simgrid", &engine, NULL) != PP_OK)
-        cr_skip_test("this build has no SimGrid");
-    return engine;
-}
-
 static void simgrid_is_dag(const struct law_case *c)
 {
     const char *difference =
-        law_difference(c->arena, law_run(c, &pp_engine_dag), law_run(c, contention()), 1e-9);
+        law_difference(c->arena, law_run(c, &pp_engine_dag), law_run(c, &pp_engine_shared), 1e-9);
 
     cr_assert_null(difference, "%s: %s", c->text, difference);
 }
 
 Test(laws, simgrid_is_the_evaluator_on_ideal_links)
 {
-    contention();
     law_for_each(LAW_IDEAL, 0, 42, 6, simgrid_is_dag);
     law_for_each(LAW_IDEAL, LAW_JITTER, 21, 2, simgrid_is_dag);
 }
@@ -216,7 +206,7 @@ static void simgrid_shares(const struct law_case *c)
 {
     const struct fluid_options options = law_fluid_options(c);
     const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
-    const struct pp_trace *dag = law_run(c, &pp_engine_dag), *trace = law_run(c, contention());
+    const struct pp_trace *dag = law_run(c, &pp_engine_dag), *trace = law_run(c, &pp_engine_shared);
     const double makespan_s = law_makespan_s(trace), dag_s = law_makespan_s(dag);
     const char *difference = law_fluid_difference(c, trace, x, slack_s(c, x));
 
@@ -232,7 +222,6 @@ static void simgrid_shares(const struct law_case *c)
 
 Test(laws, simgrid_shares_links)
 {
-    contention();
     shared_cases = steady_cases = cases = 0;
     law_for_each(LAW_ANY, 0, 63, 3, simgrid_shares);
     cr_assert_gt(shared_cases, 20, "%d cases in which transfers meet", shared_cases);
@@ -242,7 +231,7 @@ Test(laws, simgrid_shares_links)
 /* What the oracle knows nothing of, or sees otherwise. */
 static void simgrid_is_above_dag(const struct law_case *c)
 {
-    const struct pp_trace *dag = law_run(c, &pp_engine_dag), *trace = law_run(c, contention());
+    const struct pp_trace *dag = law_run(c, &pp_engine_dag), *trace = law_run(c, &pp_engine_shared);
 
     cr_assert_leq(law_makespan_s(dag), law_makespan_s(trace) * (1 + 1e-9), "%s", c->text);
     check_replay(c, trace);
@@ -250,7 +239,6 @@ static void simgrid_is_above_dag(const struct law_case *c)
 
 Test(laws, simgrid_with_jitter_replays)
 {
-    contention();
     law_for_each(LAW_ANY, LAW_JITTER, 21, 1, simgrid_is_above_dag);
 }
 
@@ -259,7 +247,7 @@ static void slowed_as_in_oracle(const struct law_case *c)
 {
     const struct fluid_options options = law_fluid_options(c);
     const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
-    const struct pp_trace *trace = law_run(c, contention());
+    const struct pp_trace *trace = law_run(c, &pp_engine_shared);
     const char *difference = law_fluid_difference(c, trace, x, slack_s(c, x));
 
     cr_assert_null(difference, "%s: share %g: %s", c->text, c->options.sync_share, difference);
@@ -267,32 +255,38 @@ static void slowed_as_in_oracle(const struct law_case *c)
 
 Test(laws, collectives_slow_compute)
 {
-    contention();
     law_for_each(LAW_ANY, LAW_SHARE, 42, 3, slowed_as_in_oracle);
 }
 
-/* Every transfer as a flow of SimGrid, instead of those that meet others. */
-static void plain_is_the_same(const struct law_case *c)
+/* Shares by SimGrid: of the transfers that meet others, and of all. */
+static void simgrid_is_lmm(const struct law_case *c)
 {
     struct law_case plain = *c;
     const struct fluid_options options = law_fluid_options(c);
     const struct fluid_times *x = fluid_run(c->arena, c->program, c->costs, &options);
+    const struct pp_engine *lmm = NULL;
 
+    if (pp_engine_find("simgrid-lmm", &lmm, NULL) != PP_OK)
+        cr_skip_test("this build has no SimGrid");
     plain.options.is_plain = true;
-    const char *difference = law_difference(c->arena, law_run(c, contention()),
-                                            law_run(&plain, contention()), slack_s(c, x));
-    cr_assert_null(difference, "%s: %s", c->text, difference);
+    const struct pp_trace *trace = law_run(c, &pp_engine_shared);
+    const struct pp_trace *others[] = {law_run(&plain, &pp_engine_shared), law_run(c, lmm),
+                                       law_run(&plain, lmm)};
+    for (int k = 0; k < 3; k++) {
+        const char *difference = law_difference(c->arena, trace, others[k], slack_s(c, x));
+        cr_assert_null(difference, "%s: %d: %s", c->text, k, difference);
+    }
 }
 
-Test(laws, simgrid_needs_only_what_is_shared)
+Test(laws, shares_are_those_of_simgrid_itself)
 {
-    contention();
-    law_for_each(LAW_ANY, LAW_SMALL, 11, 1, plain_is_the_same);
+    law_for_each(LAW_ANY, LAW_SMALL, 11, 1, simgrid_is_lmm);
+    law_for_each(LAW_ANY, LAW_RINGS, 11, 1, simgrid_is_lmm);
 }
 
 static void twice_the_same(const struct law_case *c)
 {
-    const struct pp_trace *a = law_run(c, contention()), *b = law_run(c, contention());
+    const struct pp_trace *a = law_run(c, &pp_engine_shared), *b = law_run(c, &pp_engine_shared);
 
     for (int i = 0; i < a->count; i++)
         cr_assert(memcmp(&a->events[i].start_s, &b->events[i].start_s, sizeof(double)) == 0 &&
@@ -302,7 +296,6 @@ static void twice_the_same(const struct law_case *c)
 
 Test(laws, simgrid_is_deterministic)
 {
-    contention();
     law_for_each(LAW_ANY, LAW_RINGS, 11, 1, twice_the_same);
 }
 
@@ -328,7 +321,7 @@ static bool is_same(uint64_t seed)
     struct pp_error err = {0};
     const enum pp_status status = pp_engine_dag.run(arena, p, costs, &options, &a, &err);
 
-    cr_assert_eq(contention()->run(arena, p, costs, &options, &b, &err), status, "seed %llu: %s",
+    cr_assert_eq(pp_engine_shared.run(arena, p, costs, &options, &b, &err), status, "seed %llu: %s",
                  (unsigned long long)seed, err.message);
     if (status != PP_OK)
         return false;
@@ -342,7 +335,6 @@ Test(laws, simgrid_without_a_network_is_the_evaluator)
     const int programs = getenv("PIPESIM_LONG") ? 2000 : 300;
     int ran = 0;
 
-    contention();
     for (int seed = 1; seed <= programs; seed++)
         ran += is_same((uint64_t)seed + 50000);
     cr_assert_gt(ran, programs / 2);
@@ -360,7 +352,7 @@ static bool shares_alike(int platform, uint64_t seed)
     const struct fluid_options options = law_fluid_options(&c);
     const struct fluid_times *x = fluid_run(arena, c.program, c.costs, &options);
     const enum pp_status status =
-        contention()->run(arena, c.program, c.costs, &c.options, &trace, &err);
+        pp_engine_shared.run(arena, c.program, c.costs, &c.options, &trace, &err);
 
     cr_assert_eq(status, x->is_stuck ? PP_EPROGRAM : PP_OK, "%s: %s", c.text, err.message);
     cr_assert(is_odd || !x->is_stuck, "%s", c.text);
@@ -377,7 +369,6 @@ Test(laws, random_programs_share_links)
     const int programs = getenv("PIPESIM_LONG") ? 40 * LAW_PLATFORMS : 6 * LAW_PLATFORMS;
     int ran = 0;
 
-    contention();
     for (int k = 0; k < programs; k++)
         ran += shares_alike(k % LAW_PLATFORMS, (uint64_t)k + 90000);
     cr_assert_gt(ran, programs / 2);

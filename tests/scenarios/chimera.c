@@ -296,8 +296,6 @@ static void sync_rules(void)
     puts("pipesim --preset chimera-bert48 --gpus N --gbs 16N --grad-sync RULE: samples/s\n");
     scenario_assert(sync_table("a running sum takes no compute:", "") == 0,
                     "eager is never slower");
-    if (!scenario_has_network())
-        return;
     putchar('\n');
     scenario_assert(sync_table("--sync-share 50%:", " --sync-share 0.5") == SCALES,
                     "eager-opt is always ahead");

@@ -49,7 +49,7 @@ struct figures scenario_run(const char *format, ...)
     snprintf(command, sizeof(command), "'%s' %s%s --no-alternatives --json",
              program ? program : PP_PIPESIM, arguments,
              strstr(arguments, "--unit") || strstr(arguments, "--engine") ? ""
-                                                                          : " --engine " PP_ENGINE);
+                                                                          : " --engine simgrid");
     json_t *report = report_of(command);
     const json_t *layout = json_object_get(report, "layout");
     struct figures f = {
@@ -65,11 +65,6 @@ struct figures scenario_run(const char *format, ...)
              json_string_value(json_object_get(report, "engine")));
     json_decref(report);
     return f;
-}
-
-bool scenario_has_network(void)
-{
-    return !strcmp(PP_ENGINE, "simgrid");
 }
 
 void scenario_assert(bool holds, const char *format, ...)

@@ -16,11 +16,9 @@ struct figures {
     char engine[16];
 };
 
-/* Run `pipesim ARGUMENTS --no-alternatives --json` on simgrid where this build has it, on dag
- * otherwise and in unit mode; a run that fails ends the scenario. */
+/* Run `pipesim ARGUMENTS --no-alternatives --json` on simgrid, or on dag in unit mode; a run that
+ * fails ends the scenario. */
 __attribute__((format(printf, 1, 2))) struct figures scenario_run(const char *format, ...);
-/* True where runs are on the simgrid engine. */
-bool scenario_has_network(void);
 /* Note a statement: "yes" or "NO" and the text; NO fails the scenario. */
 __attribute__((format(printf, 2, 3))) void scenario_assert(bool holds, const char *format, ...);
 /* Compare with a published figure: "met" within `tolerance_frac`, else "missed", and by how much.

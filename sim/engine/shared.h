@@ -1,0 +1,18 @@
+/* sim/engine/shared.h — the frame of the engines that share links: wires, memory for the times, and
+ * the trace. */
+#pragma once
+
+#include "sim/engine/interpret.h"
+
+/* Runs a job to its end, with memory of `scratch`. */
+typedef enum pp_status (*pp_shared_function)(struct pp_arena *scratch, struct pp_job *job,
+                                             struct pp_error *err);
+
+/* As pp_engine.run, by `run_job`. The times, and the counters of the job, lie in memory that child
+ * processes share. PP_EINVAL if there are too many events for a trace. */
+enum pp_status pp_shared_run(struct pp_arena *arena, const struct pp_program *program,
+                             const struct pp_costs *costs, const struct pp_engine_options *options,
+                             const char *engine, pp_shared_function run_job,
+                             struct pp_trace **trace, struct pp_error *err);
+/* Executed share of a job's instructions. */
+double pp_job_frac(const struct pp_job *job);
