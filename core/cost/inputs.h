@@ -53,6 +53,9 @@ const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
 enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_COUNTED, PP_HEAD_IGNORED, PP_HEAD_PARALLEL };
 extern const char *const pp_head_names[];
 
+/* The most pipeline ranks with costs: tables of their pairs grow with the square. */
+enum { PP_COST_RANKS_MAX = 8192 };
+
 struct pp_cost_inputs {
     const struct pp_model *model;
     const struct pp_cluster *cluster;

@@ -179,8 +179,13 @@ enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *con
                                    struct pp_error *err)
 {
     PP_TRY(pp_resolve_granules(config, err));
-    PP_TRY(pp_resolve_shards(arena, config, err));
-    return pp_resolve_blocks(arena, config, err);
+    PP_TRY(pp_resolve_blocks(arena, config, err));
+    if (config->layout.pp > PP_COST_RANKS_MAX)
+        return pp_error_set(err, PP_EINVAL,
+                            "--pp %d: a model with costs takes at most %d ranks; nearest: %d, or "
+                            "--unit, which takes all",
+                            config->layout.pp, PP_COST_RANKS_MAX, PP_COST_RANKS_MAX);
+    return pp_resolve_shards(arena, config, err);
 }
 
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *wish,

@@ -58,10 +58,10 @@ struct pp_device_group pp_analytic_group(const struct pp_cost_inputs *in, enum p
 }
 
 /* Devices of a stage group (tp coordinate 0), ascending: nested loops, widest stride outermost. */
-enum { STAGE_AXES = 3 };
+enum { STAGE_AXES = 3, RANKS = UINT16_MAX + 1 };
 struct walk {
     int axis[STAGE_AXES], count[STAGE_AXES];
-    uint16_t rank[PP_COST_RANKS_MAX]; /* ranks that hold the stage, ascending */
+    uint16_t rank[RANKS]; /* ranks that hold the stage, ascending */
 };
 
 static int coordinate(const struct walk *walk, int level, int i)
@@ -146,16 +146,21 @@ static void count_axes(struct count *c, const struct pp_cost_inputs *in, const s
 /* Lists the ranks of a stage, each once, in ascending order; returns their number. */
 static int stage_ranks(const struct pp_cost_inputs *in, int stage, uint16_t *ranks)
 {
-    uint64_t seen[PP_COST_RANKS_MAX / 64];
-    const int words = (in->layout.pp + 63) / 64;
-    int count = 0;
+    uint64_t seen[RANKS / 64];
+    int first = RANKS / 64, last = 0, count = 0; /* words that are in use */
 
-    memset(seen, 0, sizeof(*seen) * (size_t)words);
+    for (int p = 0; p < in->pipelines; p++) {
+        const int word = in->rank_of[(int64_t)p * in->stages + stage] / 64;
+        first = word < first ? word : first;
+        last = word > last ? word : last;
+    }
+    for (int w = first; w <= last; w++)
+        seen[w] = 0;
     for (int p = 0; p < in->pipelines; p++) {
         const int rank = in->rank_of[(int64_t)p * in->stages + stage];
         seen[rank / 64] |= UINT64_C(1) << rank % 64;
     }
-    for (int w = 0; w < words; w++)
+    for (int w = first; w <= last; w++)
         for (uint64_t left = seen[w]; left; left &= left - 1)
             ranks[count++] = (uint16_t)(64 * w + __builtin_ctzll(left));
     return count;

@@ -65,8 +65,6 @@ unsigned pp_analytic_again(const struct pp_cost_inputs *in);
 
 /* ---- groups.c: groups of devices and their links --------------------------------------------- */
 
-enum { PP_COST_RANKS_MAX = 8192 };
-
 /* Returns the links of the cluster with efficiency and --link-bw applied. */
 struct pp_device_links pp_analytic_links(const struct pp_cost_inputs *in);
 /* Returns a group of `members` devices in `nodes` nodes, as even as possible. */
