@@ -5,7 +5,7 @@
 #include "core/clock.h"
 #include "core/process/process.h"
 
-#include <errno.h>
+#include <errno.h> /* program_invocation_short_name */
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -95,6 +95,7 @@ struct run {
     int64_t seen_count;
     double tick_s;   /* time of the last tick */
     bool is_short;   /* no more processes can be started for now */
+    bool is_last;    /* items run for the second time */
     int idle_deaths; /* in a row, of workers without an item */
     char death[PP_WORKER_DEATH_BYTES];
 };
@@ -186,7 +187,7 @@ static bool was_everybody_meant(int wait_status)
     return is_interrupted;
 }
 
-/* Handles the end of a worker: its results count, its unfinished item is lost. */
+/* Handles the end of a worker: its results count, its unfinished item runs again or is lost. */
 static enum pp_status bury(struct run *run, int index, int wait_status, bool is_sound,
                            struct pp_error *err)
 {
@@ -194,15 +195,16 @@ static enum pp_status bury(struct run *run, int index, int wait_status, bool is_
     const int64_t item = atomic_load(&run->board->slots[index].item);
     enum pp_status status = drain(run, worker, &is_sound, err);
 
-    pp_worker_death(worker, wait_status, run->death);
+    if (wait_status != 0 || !is_sound || is_open_item(run, item))
+        pp_worker_death(worker, wait_status, run->death);
     if (!is_sound)
         snprintf(run->death, sizeof(run->death), "sent data that is no result");
     pp_worker_close(worker);
     if (status != PP_OK || was_everybody_meant(wait_status))
         return status;
-    if (is_open_item(run, item))
+    if (is_open_item(run, item) && run->is_last)
         return finish_item(run, item, "", 0, run->death, err);
-    if (wait_status != 0 && ++run->idle_deaths > IDLE_DEATHS_MAX)
+    if (!is_open_item(run, item) && wait_status != 0 && ++run->idle_deaths > IDLE_DEATHS_MAX)
         return pp_error_set(err, PP_EFAIL, "workers end before they begin: the last one %s",
                             run->death);
     return PP_OK;
@@ -254,7 +256,7 @@ static bool fill(struct run *run)
     for (int i = 0; i < run->count; i++) {
         struct pp_pool_worker *worker = &run->workers[i];
         const bool is_wanted = worker->pid == 0 && why == 0 && (!run->is_short || living == 0);
-        if (is_wanted && atomic_load(&run->board->next) < run->pool->items &&
+        if (is_wanted && atomic_load(&run->board->next) < run->board->end &&
             !pp_worker_start(worker, run->pool, run->board, i, &before))
             why = errno;
         run->polls[i] = (struct pollfd){.fd = worker->results, .events = POLLIN};
@@ -318,12 +320,27 @@ static enum pp_status end_all(struct run *run, enum pp_status status, struct pp_
     return status;
 }
 
-/* Reports items of workers that ended between taking an item and storing it. */
-static enum pp_status report_lost(struct run *run, struct pp_error *err)
+/* Runs the items of workers that ended early once more, each alone. */
+static enum pp_status serve_again(struct run *run, struct pp_error *err)
 {
-    for (int64_t item = 0; run->seen_count < run->pool->items; item++)
-        if (is_open_item(run, item))
+    const int64_t open = run->pool->items - run->seen_count;
+
+    if (open == 0 || is_interrupted)
+        return PP_OK;
+    run->is_last = true;
+    run->count = run->poll_count = 1; /* all others have ended */
+    fprintf(stderr, "%s: warning: %lld worker%s ended early, the last one %s; %s again\n",
+            program_invocation_short_name, (long long)open, open == 1 ? "" : "s", run->death,
+            open == 1 ? "its work is done" : "their work is done, one by one,");
+    for (int64_t item = 0; run->seen_count < run->pool->items && !is_interrupted; item++) {
+        if (!is_open_item(run, item))
+            continue;
+        run->board->end = item + 1;
+        atomic_store(&run->board->next, item);
+        PP_TRY(serve(run, err));
+        if (is_open_item(run, item) && !is_interrupted) /* ended before it stored its item */
             PP_TRY(finish_item(run, item, "", 0, run->death, err));
+    }
     return PP_OK;
 }
 
@@ -331,11 +348,11 @@ static enum pp_status conduct(struct run *run, struct pp_error *err)
 {
     catch_signals();
     enum pp_status status = serve(run, err);
+    if (status == PP_OK)
+        status = serve_again(run, err);
     status = end_all(run, status, err);
     if (status == PP_OK && is_interrupted)
         status = pp_error_set(err, PP_EINTR, "interrupted");
-    if (status == PP_OK)
-        status = report_lost(run, err);
     release_signals();
     return status;
 }
@@ -354,6 +371,7 @@ enum pp_status pp_pool_run(const struct pp_pool *pool, struct pp_error *err)
         mmap(NULL, board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (board == MAP_FAILED)
         return pp_error_set(err, PP_EFAIL, "no memory for %d workers: %s", count, strerror(errno));
+    ((struct pp_worker_board *)board)->end = pool->items;
     struct run run = {.pool = pool,
                       .arena = arena,
                       .board = board,

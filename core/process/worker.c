@@ -84,10 +84,10 @@ static _Noreturn void worker_main(const struct pp_pool *pool, struct pp_worker_b
     _Atomic int64_t *mine = &board->slots[index].item;
     struct pp_arena *scratch = pp_arena_create();
 
-    while (atomic_load(&board->next) < pool->items) { /* else `next` would grow without bound */
+    while (atomic_load(&board->next) < board->end) { /* else `next` would grow without bound */
         const int64_t item = atomic_fetch_add(&board->next, 1);
 
-        if (item >= pool->items)
+        if (item >= board->end)
             break;
         atomic_store(mine, item);
         lseek(STDERR_FILENO, 0, SEEK_SET);

@@ -13,6 +13,7 @@ struct pp_worker_slot {
 };
 struct pp_worker_board {
     _Atomic int64_t next; /* first item that no worker has taken */
+    int64_t end;          /* after the last item to take */
     struct pp_worker_slot slots[];
 };
 

@@ -173,6 +173,10 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
         pp_search_print(arena, search, rows, out);
     const struct pp_page_plan plan = {.layouts = search, .rows = rows};
     PP_TRY(pp_page_write(arena, wish, pp_page_plan, &plan, err));
+    if (search->loss_count)
+        return pp_error_set(
+            err, PP_EFAIL, "%d layout%s tried in vain, so another may be the best: %s",
+            search->loss_count, search->loss_count == 1 ? " was" : "s were", search->losses[0].why);
     if (search->count == 0 && wish->require_fit)
         return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GiB",
                             search->space.fixed.cluster.device.memory_bytes / PP_GIB);

@@ -2,11 +2,11 @@
 #include "sim/plan/search.h"
 
 const char *const pp_search_status_names[PP_SEARCH_STATUSES] = {
-    [PP_SEARCH_ABSENT] = "absent",     [PP_SEARCH_BATCH] = "illegal",
-    [PP_SEARCH_SHAPE] = "illegal",     [PP_SEARCH_REFUSED] = "illegal",
-    [PP_SEARCH_NO_ROOM] = "too large", [PP_SEARCH_MILDER] = "slower",
-    [PP_SEARCH_OPEN] = "slower",       [PP_SEARCH_TOO_LARGE] = "too large",
-    [PP_SEARCH_FITS] = "fits",
+    [PP_SEARCH_ABSENT] = "absent",       [PP_SEARCH_BATCH] = "illegal",
+    [PP_SEARCH_SHAPE] = "illegal",       [PP_SEARCH_REFUSED] = "illegal",
+    [PP_SEARCH_LOST] = "lost",           [PP_SEARCH_NO_ROOM] = "too large",
+    [PP_SEARCH_MILDER] = "slower",       [PP_SEARCH_OPEN] = "slower",
+    [PP_SEARCH_TOO_LARGE] = "too large", [PP_SEARCH_FITS] = "fits",
 };
 
 int pp_search_level(const struct pp_search_space *s, int64_t k)

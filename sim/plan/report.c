@@ -77,6 +77,9 @@ static void print_counts(struct pp_arena *arena, const struct pp_search *search,
     if (n[PP_SEARCH_MILDER])
         text = pp_arena_printf(arena, "%s, %s~with more recomputation than they need", text,
                                pp_search_count_text(arena, n[PP_SEARCH_MILDER]));
+    if (search->loss_count)
+        text = pp_arena_printf(arena, "%s, %d~lost: %s", text, search->loss_count,
+                               search->losses[0].why);
     pp_text_paragraph(out, PP_SEARCH_WIDTH, PP_SEARCH_INDENT, "searched", text);
 }
 

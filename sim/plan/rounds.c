@@ -19,6 +19,7 @@ enum {
 /* ---- one point ------------------------------------------------------------------------------- */
 
 struct round {
+    struct pp_arena *arena; /* of the search; for the parent alone */
     const struct pp_search_hunt *hunt;
     enum pp_status (*point)(struct pp_arena *arena, struct round *round, struct pp_search_row *row,
                             struct pp_error *err);
@@ -138,6 +139,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     for (int64_t i = item * ITEM_POINTS; i < (item + 1) * ITEM_POINTS && i < round->count; i++) {
         const struct pp_arena_mark mark = pp_arena_mark(scratch);
         struct pp_error err = {0};
+        round->rows[i].status = PP_SEARCH_OPEN; /* a worker may have ended in between */
         if (round->point(scratch, round, &round->rows[i], &err) != PP_OK) {
             round->rows[i].status = PP_SEARCH_REFUSED;
             round->rows[i].outcome = pp_outcome_refused(&err);
@@ -156,8 +158,10 @@ static enum pp_status done(void *context, int64_t item, const char *text, size_t
     if (round->done > round->count)
         round->done = round->count;
     for (int64_t i = item * ITEM_POINTS; death && i < (item + 1) * ITEM_POINTS && i < round->count;
-         i++)
-        round->rows[i].status = PP_SEARCH_REFUSED;
+         i++) {
+        round->rows[i].status = PP_SEARCH_LOST;
+        pp_search_lose(round->arena, round->hunt->search, round->rows[i].point, death);
+    }
     return PP_OK;
 }
 
@@ -339,7 +343,8 @@ enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hun
                               struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
-    struct round round = {.hunt = hunt,
+    struct round round = {.arena = arena,
+                          .hunt = hunt,
                           .roomy = pp_search_mildest_make(shared, &hunt->search->space),
                           .excess = pp_search_excess_make(shared, &hunt->search->space),
                           .least = pp_search_least_make(shared, &hunt->search->space)};

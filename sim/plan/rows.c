@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -22,6 +23,7 @@ static void only_fitting(struct pp_search *search)
 /* ---- the engine of a run --------------------------------------------------------------------- */
 
 struct final {
+    struct pp_arena *arena;
     struct pp_search *search;
     struct pp_search_row *rows; /* shared with the workers */
     int done, count;
@@ -32,11 +34,16 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
 {
     const struct final *final = context;
     struct pp_search_row *row = &final->rows[item];
-    struct pp_error ignored;
+    struct pp_error why;
+    const enum pp_status status =
+        pp_search_try(scratch, &final->search->space, row->point, PP_METRICS, &row->outcome, &why);
 
     (void)out;
-    row->is_simulated = pp_search_try(scratch, &final->search->space, row->point, PP_METRICS,
-                                      &row->outcome, &ignored) == PP_OK;
+    row->is_simulated = status == PP_OK;
+    if (status == PP_EFAIL) { /* such as a killed child: the pool tries again */
+        fprintf(stderr, "%s\n", why.message);
+        _exit(PP_EFAIL);
+    }
 }
 
 static enum pp_status done(void *context, int64_t item, const char *text, size_t length,
@@ -44,8 +51,10 @@ static enum pp_status done(void *context, int64_t item, const char *text, size_t
 {
     struct final *final = context;
 
-    (void)item, (void)text, (void)length, (void)death, (void)err;
+    (void)text, (void)length, (void)err;
     final->done++;
+    if (death)
+        pp_search_lose(final->arena, final->search, final->rows[item].point, death);
     return PP_OK;
 }
 
@@ -57,11 +66,14 @@ static void tick(void *context)
                      (double) final->done / final->count);
 }
 
-static enum pp_status simulate_top(struct pp_search *search, int top, struct pp_error *err)
+static enum pp_status simulate_top(struct pp_arena *arena, struct pp_search *search, int top,
+                                   struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
-    struct final final = {
-        .search = search, .rows = PP_ARRAY(shared, struct pp_search_row, top), .count = top};
+    struct final final = {.arena = arena,
+                          .search = search,
+                          .rows = PP_ARRAY(shared, struct pp_search_row, top),
+                          .count = top};
     const struct pp_pool pool = {.items = top,
                                  .workers = search->jobs,
                                  .context = &final,
@@ -133,7 +145,7 @@ enum pp_status pp_search_finish(struct pp_arena *arena, struct pp_search *search
     pp_search_fold(arena, search);
     const int top = search->top < search->count ? search->top : search->count;
     if (top)
-        PP_TRY(simulate_top(search, top, err));
+        PP_TRY(simulate_top(arena, search, top, err));
     mark_ties(search);
     return PP_OK;
 }

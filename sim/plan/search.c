@@ -21,7 +21,7 @@ static bool is_late(const struct pp_search *search, const struct pp_search_row *
 {
     return (double)search->board.bound_s[row->point] > limit ||
            (row->status != PP_SEARCH_NO_ROOM && row->status != PP_SEARCH_REFUSED &&
-            row->bound_s > limit);
+            row->status != PP_SEARCH_LOST && row->bound_s > limit);
 }
 
 /* Notes the levels at which layouts fit, and those at which they have room. */
@@ -36,6 +36,17 @@ static void note_levels(const struct pp_search *search, double limit,
         if (pp_search_has_room(&row->outcome))
             pp_search_note_level(roomy, &search->space, row->point);
     }
+}
+
+/* Drops losses at points that cannot be among the best. */
+static void forget_losses(struct pp_search *search)
+{
+    int kept = 0;
+
+    for (int i = 0; i < search->loss_count; i++)
+        if (search->board.status[search->losses[i].point] == PP_SEARCH_LOST)
+            search->losses[kept++] = search->losses[i];
+    search->loss_count = kept;
 }
 
 /* Drops late rows, as if they had never been, and those with no more room than a milder level. */
@@ -65,6 +76,7 @@ static void forget(struct pp_search *search)
             search->rows[kept++] = *row;
     }
     search->count = kept;
+    forget_losses(search);
 }
 
 /* Returns the fastest row from `from` on that has room; -1 if none has. */
@@ -98,7 +110,7 @@ static enum pp_status find_room(struct pp_arena *arena, struct pp_search *search
     PP_TRY(pp_search_hunt(arena, &hunt, err));
     const int best = best_with_room(search, before);
     for (int i = before; i < search->count; i++)
-        if (i != best)
+        if (i != best && search->rows[i].status != PP_SEARCH_LOST)
             search->board.status[search->rows[i].point] = PP_SEARCH_OPEN;
     search->count = before + (best >= 0);
     if (best >= 0)
@@ -115,6 +127,13 @@ static void count_points(struct pp_search *search)
         if (search->counts[status]++ == 0)
             search->examples[status] = k;
     }
+}
+
+void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
+                    const char *death)
+{
+    *PP_PUSH(arena, search->losses, search->loss_count, search->loss_capacity) =
+        (struct pp_search_loss){point, pp_arena_printf(arena, "two workers %s", death)};
 }
 
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, struct pp_error *err)

@@ -164,6 +164,7 @@ enum pp_search_status {
     PP_SEARCH_BATCH,     /* illegal: the batch is no multiple of dp * mbs */
     PP_SEARCH_SHAPE,     /* illegal: the schedule refuses it */
     PP_SEARCH_REFUSED,   /* illegal for another reason */
+    PP_SEARCH_LOST,      /* not known: two workers ended at it, see pp_search_loss */
     PP_SEARCH_NO_ROOM,   /* the bound of its memory exceeds a device's */
     PP_SEARCH_MILDER,    /* the same layout has as much room at a milder level of recomputation */
     PP_SEARCH_OPEN,      /* screened only: bound above the best, or not tried */
@@ -241,6 +242,12 @@ struct pp_search_nearest {
     int count, capacity;
 };
 
+/* A point that two workers in turn did not survive. The answer does without it, and says so. */
+struct pp_search_loss {
+    int64_t point;
+    const char *why; /* "two workers ended by signal 9 (Killed; out of memory?)" */
+};
+
 struct pp_search {
     struct pp_search_space space;
     struct pp_search_board board;
@@ -258,6 +265,8 @@ struct pp_search {
     int64_t counts[PP_SEARCH_STATUSES];
     int64_t examples[PP_SEARCH_STATUSES]; /* the first point of each; -1 = none */
     struct pp_search_nearest nearest;     /* if nothing fits */
+    struct pp_search_loss *losses;        /* of all phases of the search */
+    int loss_count, loss_capacity;
     double wall_s;
     struct pp_search_flip *flips; /* [pp_search_what_ifs] */
     struct pp_search_published published[PP_SEARCH_PUBLISHED];
@@ -302,6 +311,9 @@ void pp_search_recipes(struct pp_search *search);
 /* Screens, simulates by bounds, ranks, fills flips and recipes. `jobs` changes no result. */
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);
+/* Notes a point as lost: how its second worker ended. */
+void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
+                    const char *death);
 /* Largest step, over the fastest, of a layout with room that is looked for if no tie has room. */
 #define PP_SEARCH_REACH_FRAC 0.25
 

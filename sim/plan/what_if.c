@@ -15,7 +15,8 @@ const struct pp_search_what_if pp_search_what_ifs[PP_SEARCH_WHAT_IFS] = {
 enum { MOST_ROWS = 16 }; /* half and twice of all takes as long as 128 rows */
 
 struct trials {
-    const struct pp_search *search;
+    struct pp_arena *arena; /* of the search; for the parent alone */
+    struct pp_search *search;
     struct pp_search_space *spaces; /* [what-if] */
     bool *is_there;                 /* [what-if] */
     struct pp_outcome *list;        /* [what-if][row]; shared */
@@ -33,6 +34,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     struct pp_error ignored;
 
     (void)out;
+    *trial = (struct pp_outcome){0};
     if (trials->is_there[what_if] &&
         pp_search_try(scratch, &trials->spaces[what_if], here->point, PP_QUICK, trial, &ignored) ==
             PP_OK &&
@@ -45,8 +47,11 @@ static enum pp_status done(void *context, int64_t item, const char *text, size_t
 {
     struct trials *trials = context;
 
-    (void)item, (void)text, (void)length, (void)death, (void)err;
+    (void)text, (void)length, (void)err;
     trials->done++;
+    if (death)
+        pp_search_lose(trials->arena, trials->search,
+                       trials->search->rows[item % trials->rows].point, death);
     return PP_OK;
 }
 
@@ -84,7 +89,8 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
 {
     PP_ARENA_AUTO struct pp_arena *shared = pp_arena_create_shared();
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct trials trials = {.search = search,
+    struct trials trials = {.arena = arena,
+                            .search = search,
                             .spaces = PP_ARRAY(scratch, struct pp_search_space, PP_SEARCH_WHAT_IFS),
                             .is_there = PP_ARRAY(scratch, bool, PP_SEARCH_WHAT_IFS),
                             .rows = search->count < MOST_ROWS ? search->count : MOST_ROWS,

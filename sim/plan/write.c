@@ -150,10 +150,11 @@ static json_t *counts_json(const struct pp_search *search)
     const int64_t illegal = n[PP_SEARCH_BATCH] + n[PP_SEARCH_SHAPE] + n[PP_SEARCH_REFUSED];
 
     return json_pack(
-        "{sI sI sI sI sI}", "all", (json_int_t)(search->space.points - n[PP_SEARCH_ABSENT]), "fit",
-        (json_int_t)n[PP_SEARCH_FITS], "too_large",
+        "{sI sI sI sI sI sI}", "all", (json_int_t)(search->space.points - n[PP_SEARCH_ABSENT]),
+        "fit", (json_int_t)n[PP_SEARCH_FITS], "too_large",
         (json_int_t)(n[PP_SEARCH_NO_ROOM] + n[PP_SEARCH_TOO_LARGE]), "refused", (json_int_t)illegal,
-        "slower", (json_int_t)(n[PP_SEARCH_OPEN] + n[PP_SEARCH_MILDER]));
+        "slower", (json_int_t)(n[PP_SEARCH_OPEN] + n[PP_SEARCH_MILDER]), "lost",
+        (json_int_t)search->loss_count);
 }
 
 static json_t *flips_json(const struct pp_search *search)
@@ -285,6 +286,9 @@ static const char *reason_of(struct pp_arena *arena, const struct pp_search *sea
 
     if (reason)
         return reason;
+    for (int i = 0; i < search->loss_count; i++)
+        if (search->losses[i].point == k)
+            return pp_arena_printf(arena, "not known: %s", search->losses[i].why);
     return pp_search_config(arena, &search->space, k, &config, &err) == PP_OK
                ? "cannot be simulated"
                : pp_arena_strdup(arena, err.message);

@@ -258,10 +258,11 @@ static enum pp_status take_row(void *context, int64_t item, const char *text, si
     struct pp_refit_row *row = &e->refit->rows[item];
     double residual = NAN;
 
-    (void)err;
     if (!is_asked(e, row))
         return PP_OK;
-    if (!death && length >= sizeof residual)
+    if (death)
+        return pp_error_set(err, PP_EFAIL, "two workers that predicted one row %s", death);
+    if (length >= sizeof residual)
         memcpy(&residual, text, sizeof residual);
     e->refused += !isfinite(residual);
     if (e->residuals)

@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -30,6 +32,7 @@ struct job {
     int64_t count;
     char death[512];
     int ticks;
+    bool *is_hit; /* shared by the workers */
 };
 
 static struct job job;
