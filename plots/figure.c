@@ -72,14 +72,17 @@ struct format {
     const char *suffix; /* suffix of the target */
     const char *made;   /* suffix of gnuplot's output */
     void (*terminal)(const struct pp_figure *figure);
+    const char *last; /* how a complete output ends, but for blanks */
 };
+#define PDF_END "%%EOF"
+
 static const struct format FORMATS[] = {
-    [PP_PLOT_TERMINAL] = {NULL, NULL, terminal_dumb},
-    [PP_PLOT_PNG] = {".png", ".png", terminal_png},
-    [PP_PLOT_PDF] = {".pdf", ".pdf", terminal_pdf},
-    [PP_PLOT_SVG] = {".svg", ".svg", terminal_svg},
-    [PP_PLOT_TEX] = {".tex", "-graphics.tex", terminal_tex},
-    [PP_PLOT_SCRIPT] = {".gp", ".pdf", terminal_pdf},
+    [PP_PLOT_TERMINAL] = {NULL, NULL, terminal_dumb, NULL},
+    [PP_PLOT_PNG] = {".png", ".png", terminal_png, "IEND\xae\x42\x60\x82"},
+    [PP_PLOT_PDF] = {".pdf", ".pdf", terminal_pdf, PDF_END},
+    [PP_PLOT_SVG] = {".svg", ".svg", terminal_svg, "</svg>"},
+    [PP_PLOT_TEX] = {".tex", "-graphics.tex", terminal_tex, "\\endgroup"},
+    [PP_PLOT_SCRIPT] = {".gp", ".pdf", terminal_pdf, PDF_END},
 };
 enum { FORMATS_COUNT = PP_COUNT(FORMATS) };
 
@@ -264,15 +267,30 @@ static enum pp_status write_script(const struct pp_figure *f, const char *path,
     return pp_output_commit(&output, err);
 }
 
+/* gnuplot ends with 0 after a failed write, so only the end of its output tells. */
+static bool is_whole(const struct pp_bytes *bytes, const char *last)
+{
+    const size_t length = strlen(last);
+    size_t end = bytes->length;
+
+    while (end > 0 && strchr(" \n", bytes->data[end - 1]))
+        end--;
+    return end >= length && memcmp(bytes->data + end - length, last, length) == 0;
+}
+
 /* Writes one of gnuplot's files to an output; all outputs are committed together. */
-static enum pp_status take_file(const struct pp_figure *f, const char *made, const char *path,
-                                struct pp_output *output, struct pp_error *err)
+static enum pp_status take_file(const struct pp_figure *f, const char *made, const char *last,
+                                const char *path, struct pp_output *output, struct pp_error *err)
 {
     struct pp_bytes bytes;
 
     PP_TRY(pp_file_read_limited(f->arena, made, (size_t)1 << 30, &bytes, err));
     if (bytes.length == 0)
         return pp_error_set(err, PP_EFAIL, "gnuplot wrote nothing");
+    if (!is_whole(&bytes, last))
+        return pp_error_set(err, PP_EFAIL,
+                            "gnuplot wrote part of the picture: is the temporary folder full? "
+                            "TMPDIR names another");
     PP_TRY(pp_output_open(f->arena, path, output, err));
     fwrite(bytes.data, 1, bytes.length, output->file);
     return PP_OK;
@@ -289,7 +307,8 @@ static enum pp_status take_files(const struct pp_figure *f, const char *const ma
     const int count = f->target->format == PP_PLOT_TEX ? 2 : 1;
 
     for (int i = 0; i < count; i++) {
-        const enum pp_status status = take_file(f, made[i], paths[i], &outputs[i], err);
+        const enum pp_status status = take_file(
+            f, made[i], i ? PDF_END : FORMATS[f->target->format].last, paths[i], &outputs[i], err);
         if (status != PP_OK) {
             while (i-- > 0)
                 pp_output_discard(&outputs[i]);
@@ -351,9 +370,9 @@ static enum pp_status draw(const struct pp_figure *f, struct pp_error *err)
 
 enum pp_status pp_figure_close(struct pp_figure *figure, struct pp_error *err)
 {
-    const bool is_whole = fflush(figure->script) == 0 && !ferror(figure->script);
+    const bool is_written = fflush(figure->script) == 0 && !ferror(figure->script);
     enum pp_status status =
-        is_whole ? draw(figure, err) : pp_error_set(err, PP_EFAIL, "no memory for the script");
+        is_written ? draw(figure, err) : pp_error_set(err, PP_EFAIL, "no memory for the script");
 
     pp_figure_discard(figure);
     return status;

@@ -1,5 +1,5 @@
 /* gnuplot as a child process: reads the script, writes pictures or characters. */
-#define _GNU_SOURCE /* pipe2, posix_spawn_file_actions_addchdir_np */
+#define _GNU_SOURCE /* pipe2, memfd_create, posix_spawn_file_actions_addchdir_np */
 
 #include "plots/gnuplot.h"
 
@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,11 +17,18 @@ extern char **environ;
 
 static const char MISSING[] = "gnuplot is not installed (Debian: apt-get install gnuplot-nox)";
 
-/* Input is a pipe, outputs are files: neither process can block the other. */
+/* Input is a pipe, outputs are files in memory: neither process can block the other. */
 struct ends {
     int in[2]; /* pipe: in[1] is this process's end */
     FILE *out, *errors;
 };
+
+static FILE *open_memory(void)
+{
+    const int file = memfd_create("gnuplot", MFD_CLOEXEC);
+
+    return file >= 0 ? fdopen(file, "w+") : NULL;
+}
 
 static enum pp_status open_ends(struct ends *ends, struct pp_error *err)
 {
@@ -28,10 +36,10 @@ static enum pp_status open_ends(struct ends *ends, struct pp_error *err)
         ends->in[0] = ends->in[1] = -1;
         return pp_error_set(err, PP_EFAIL, "no pipe to gnuplot: %s", strerror(errno));
     }
-    ends->out = tmpfile();
-    ends->errors = tmpfile();
+    ends->out = open_memory();
+    ends->errors = open_memory();
     if (!ends->out || !ends->errors)
-        return pp_error_set(err, PP_EFAIL, "no temporary file for gnuplot: %s", strerror(errno));
+        return pp_error_set(err, PP_EFAIL, "no memory for gnuplot's output: %s", strerror(errno));
     return PP_OK;
 }
 

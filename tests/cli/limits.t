@@ -11,6 +11,5 @@ $ pipesim export --to goal --schedule 1f1b --layers 65535 --hidden 64 --heads 4 
 $ echo '{"schema":"pipesim.report/1","inputs":{"schedule":"1f1b","gpus":10000,"pp":10000,"layers":65535,"hidden":64,"heads":4}}' >r.json; pipesim --from r.json
 ! pipesim: error: r.json: inputs: 'gpus' is neither a text nor true
 = 2
-$ pipesim --schedule 1f1b --pp 65535 --micro-batches 2 --unit F=1,B=2 --engine dag --json | grep -o '"pp": [0-9]*'
+$ pipesim --schedule 1f1b --pp 65535 --micro-batches 2 --unit F=1,B=2 --engine dag --json | grep -o '"pp": [0-9][0-9]*'
 > "pp": 65535
-> "pp":

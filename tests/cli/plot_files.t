@@ -158,3 +158,16 @@ $ cd $TMPDIR; pipesim plot s.csv s.csv --kind error --time-unit units
 = 2
 $ pipesim plot $TMPDIR/unit.json --window 1s:2s 2>&1 | sed "s:$TMPDIR/::"
 > pipesim: error: --window has no effect on --kind memory of a report
+# gnuplot ends with 0 when the temporary folder is full: part of a picture replaces nothing.
+$ mkdir g; printf '#!/bin/sh\nf=$(grep "^set output" | head -1 | cut -d"%s" -f2)\nprintf "<svg><g>" >"$f"\n' "'" >g/gnuplot; chmod +x g/gnuplot; echo good >p.svg; PATH=$PWD/g:$PATH pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot p.svg >/dev/null
+! pipesim: error: gnuplot wrote part of the picture: is the temporary folder full? TMPDIR names another
+!   the script with its data is in p.svg.gp
+= 1
+$ cat p.svg
+> good
+$ for f in svg png pdf tex; do pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --plot w.$f >/dev/null; done; ls w*
+> w-graphics.pdf
+> w.pdf
+> w.png
+> w.svg
+> w.tex
