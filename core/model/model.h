@@ -104,12 +104,16 @@ extern const char *const pp_flops_rule_names[];
 /* Returns the keys that a query of `seq` tokens meets by that rule, on average over all blocks. */
 double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule);
 /* Returns the forward flops of one layer for `batch` sequences of `seq` tokens. MEGATRON counts all
- * matrix multiplications with full attention (Narayanan SC'21 appendix). CAUSAL counts the keys
- * that causal queries meet: half of them, fewer in windows, on average over all blocks. PALM is 2
- * per parameter and token without embedding lookup, plus full attention (Chowdhery et al. 2022,
- * appendix B). A backward is twice a forward. */
+ * matrix multiplications; each query meets all keys of its window, or of the sample (Narayanan
+ * SC'21 appendix). CAUSAL counts the keys that causal queries meet: half of them, on average over
+ * all blocks. PALM is 2 per parameter and token without embedding lookup, plus attention as
+ * MEGATRON counts it (Chowdhery et al. 2022, appendix B). A backward is twice a forward. */
 double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
                             double seq, enum pp_flops_rule rule);
+/* Returns the forward flops of a layer's routed experts for tokens that a capacity factor below 1
+ * drops; 0 for factor 0, which stands for 1. Tokens are spread evenly. */
+double pp_model_dropped_flops(const struct pp_model *model, enum pp_layer_kind kind, double tokens,
+                              double capacity_factor);
 /* Returns the model flops of one sample's forward and backward (no recomputation). */
 double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_flops_rule rule);
 

@@ -252,6 +252,17 @@ double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kin
     return block_flops(model, kind, tokens, seq, rule);
 }
 
+double pp_model_dropped_flops(const struct pp_model *model, enum pp_layer_kind kind, double tokens,
+                              double capacity_factor)
+{
+    const struct pp_experts *e = &model->experts;
+
+    if (e->count == 0 || capacity_factor <= 0 || capacity_factor >= 1)
+        return 0;
+    return 2 * tokens * (1 - capacity_factor) * e->top_k * pp_model_routed_params(model, kind) /
+           e->count;
+}
+
 double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_flops_rule rule)
 {
     const int moe = pp_model_moe_blocks(model, 0, model->layers);

@@ -43,7 +43,7 @@ double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops
     const double windowed_frac = (double)pp_model_windowed_blocks(model) / model->layers;
 
     if (rule != PP_FLOPS_CAUSAL || !model->is_causal)
-        return seq;
+        return (1 - windowed_frac) * seq + windowed_frac * fmin(model->window.keys, seq);
     return (1 - windowed_frac) * seq / 2 +
            windowed_frac * pp_model_window_keys(&model->window, 0, seq);
 }

@@ -2,6 +2,7 @@
 #include "sim/run/simulate.h"
 
 #include "core/cluster/slow.h"
+#include "core/cost/measured/file.h"
 #include "core/units.h"
 #include "schedules/evaluate/makespan.h"
 #include "sim/config/steps.h"
@@ -10,13 +11,52 @@
 
 #include <math.h>
 
-/* Flops of a sample. An ignored head costs no time, so its flops must not raise the MFU. */
+/* Returns the model flops of a sample. An ignored head and dropped tokens cost no time, so their
+ * flops must not raise the MFU. */
 static double flops_per_sample(const struct pp_config *c)
 {
-    const double all = pp_model_flops_per_sample(&c->model, c->layout.seq, c->flops);
-    const double head = pp_model_layer_flops(&c->model, PP_LAYER_HEAD, 1, c->layout.seq, c->flops);
+    const struct pp_model *m = &c->model;
+    const double seq = c->layout.seq, factor = c->costs.capacity_factor;
+    const double all = pp_model_flops_per_sample(m, c->layout.seq, c->flops);
+    const double ignored = c->costs.head == PP_HEAD_IGNORED
+                               ? pp_model_layer_flops(m, PP_LAYER_HEAD, 1, seq, c->flops)
+                               : 0;
+    const double dropped = pp_model_moe_blocks(m, 0, m->layers) *
+                               pp_model_dropped_flops(m, PP_LAYER_MOE, seq, factor) +
+                           m->mtp * pp_model_dropped_flops(m, PP_LAYER_MTP, seq, factor);
 
-    return c->costs.head == PP_HEAD_IGNORED ? all - 3 * head : all;
+    return all - 3 * (ignored + dropped);
+}
+
+/* Returns the mean peak of the devices, over the nominal one. Ranks that --slow speeds up have a
+ * higher peak; slowed ones lose utilisation. */
+static double raised_peak(const struct pp_result *result)
+{
+    const struct pp_engine_options *o = &result->config.engine_options;
+    const int count = result->program->ranks * o->replicas;
+    double sum = 0;
+
+    for (int k = 0; k < count && o->perturbation.slow; k++)
+        sum += fmax(1, o->perturbation.slow[k]);
+    return o->perturbation.slow ? sum / count : 1;
+}
+
+/* Utilisation above 100 % is impossible; measured costs are the user's. */
+static enum pp_status check_rates(const struct pp_result *result, struct pp_error *err)
+{
+    const struct pp_config *c = &result->config;
+
+    if (result->hfu <= 1.0)
+        return PP_OK;
+    if (c->cost)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: with its times the devices compute at %.4g %% of their peak; are "
+                            "they in seconds, and of this model?",
+                            c->cost->path, 100 * result->hfu);
+    return pp_error_set(err, PP_EFAIL,
+                        "internal check failed: hardware flops utilisation of %.1f %% is above "
+                        "100 %%",
+                        100 * result->hfu);
 }
 
 static enum pp_status rates(struct pp_result *result, struct pp_error *err)
@@ -34,14 +74,10 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     result->tokens_per_s = samples * c->layout.seq / iteration_s;
     result->tokens_per_s_per_gpu = result->tokens_per_s / c->layout.gpus;
     result->model_flops_per_s_per_gpu = result->model_flops_per_step / iteration_s / c->layout.gpus;
-    result->mfu = result->model_flops_per_s_per_gpu / c->cluster.device.peak_flops_per_s;
+    result->mfu = result->model_flops_per_s_per_gpu / c->cluster.device.peak_flops_per_s /
+                  raised_peak(result);
     result->hfu = result->mfu * result->hardware_flops_per_step / result->model_flops_per_step;
-    if (!(result->hfu <= 1.0) && c->slow_count == 0) /* --slow may also speed ranks up */
-        return pp_error_set(
-            err, PP_EFAIL,
-            "internal check failed: hardware flops utilisation of %.1f %% is above 100 %%",
-            100 * result->hfu);
-    return PP_OK;
+    return check_rates(result, err);
 }
 
 static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *prepared,

@@ -3,12 +3,14 @@
 
 #include <math.h>
 
-/* Returns the flops of a block's attention products, counted in full, all devices of the rank. */
+/* Returns the flops of a block's attention products, as Megatron counts them, all devices of the
+ * rank. */
 static double attention_flops(const struct pp_cost_inputs *in)
 {
     const struct pp_layout *l = &in->layout;
 
-    return 4.0 * l->mbs * l->seq * l->seq / in->splits * pp_model_attention_width(in->model);
+    return 4.0 * l->mbs * l->seq * pp_model_keys_met(in->model, l->seq, PP_FLOPS_MEGATRON) /
+           in->splits * pp_model_attention_width(in->model);
 }
 
 static bool has_attention(enum pp_layer_kind kind)

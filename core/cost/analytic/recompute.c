@@ -54,7 +54,8 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
     const double seq = in->layout.seq;
 
     if (in->recompute != PP_RECOMPUTE_SELECTIVE)
-        return pp_model_layer_flops(m, kind, 1, seq, rule) - spared_flops(in, kind);
+        return pp_model_layer_flops(m, kind, 1, seq, rule) -
+               pp_model_dropped_flops(m, kind, seq, in->capacity_factor) - spared_flops(in, kind);
     const struct pp_layer_work work = pp_analytic_work(in, 0);
     const double samples = (double)in->layout.mbs / in->splits;
     if (pp_analytic_is_per_op(in))
