@@ -110,8 +110,8 @@ double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops
  * MEGATRON counts it (Chowdhery et al. 2022, appendix B). A backward is twice a forward. */
 double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
                             double seq, enum pp_flops_rule rule);
-/* Returns the forward flops of a layer's routed experts for tokens that a capacity factor below 1
- * drops; 0 for factor 0, which stands for 1. Tokens are spread evenly. */
+/* Returns the forward flops of routed experts for tokens that a capacity factor below 1 drops.
+ * Factor 0 stands for 1. Tokens are spread evenly. */
 double pp_model_dropped_flops(const struct pp_model *model, enum pp_layer_kind kind, double tokens,
                               double capacity_factor);
 /* Returns the model flops of one sample's forward and backward (no recomputation). */
