@@ -137,6 +137,7 @@ struct pp_step_times pp_machine_step_times(const struct pp_machine *machine, int
 const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
                                         int replica);
 void pp_machine_probes(struct pp_machine *machine, bool on);
+bool pp_machine_has_probes(const struct pp_machine *machine);
 /* Layout by rank (the prediction), and touched bytes of a worker's block (poisoned only). Areas
  * that calls share count whole: scratch, one tensor's gradient, and `saved` of an F whose R
  * recomputes it. Each is as large as its largest call needs. */

@@ -163,6 +163,11 @@ void pp_machine_probes(struct pp_machine *m, bool on)
         pp_machine_capture(m);
 }
 
+bool pp_machine_has_probes(const struct pp_machine *m)
+{
+    return m->has_probes;
+}
+
 static void read_timings(const struct pp_machine *m, const struct pp_worker *w, int i)
 {
     const pp_stream_id stream = pp_stream_of(w, i);

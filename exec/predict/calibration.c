@@ -25,6 +25,7 @@ void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *pro
     if (c->stages > 0 && c->program_hash == hash)
         return;
     c->program_hash = hash;
+    c->before_ps = NULL;
     c->stages = program->stages;
     for (size_t k = 0; k < PP_COUNT(kinds); k++) {
         const int cells = c->stages * c->batch.splits;
@@ -99,28 +100,34 @@ static void add_pair(struct pp_calibration *c, const struct pp_timed_op *ops, do
                    ps * cells / (ops[0].op.granules + ops[1].op.granules));
 }
 
+static void add_whole(struct pp_calibration *c, const struct pp_timed_op *ops, int count, double ps)
+{
+    if (count == 2)
+        add_pair(c, ops, ps);
+    else
+        pp_samples_add(c, &c->whole[ops[0].op.kind][cell_of(c, &ops[0].op)],
+                       ps / ops[0].op.granules);
+}
+
 void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
                         int64_t duration_ps)
 {
     double inside_ps[2] = {0}, outside_ps = (double)duration_ps;
-    bool has_probes = true;
 
     assert(count == 1 || count == 2);
     if (ops[0].op.kind == PP_U) {
         add_update(c, ops, (double)duration_ps);
         return;
     }
-    if (count == 2)
-        add_pair(c, ops, (double)duration_ps);
-    else
-        pp_samples_add(c, &c->whole[ops[0].op.kind][cell_of(c, &ops[0].op)],
-                       (double)duration_ps / ops[0].op.granules);
+    if (!ops[0].probe || !ops[count - 1].probe) {
+        add_whole(c, ops, count, (double)duration_ps);
+        return;
+    }
     for (int k = 0; k < count; k++) {
-        has_probes &= ops[k].probe != NULL;
-        inside_ps[k] = ops[k].probe ? add_parts(c, &ops[k]) : 0;
+        inside_ps[k] = add_parts(c, &ops[k]);
         outside_ps -= inside_ps[k];
     }
-    for (int k = 0; k < count && has_probes; k++) {
+    for (int k = 0; k < count; k++) {
         const struct pp_op *op = &ops[k].op;
         const double share_ps = outside_ps / count; /* time outside layers cannot be told apart */
 
@@ -137,8 +144,10 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
     const struct pp_program *p = options->program;
     const int replicas = options->batch->replicas;
     const struct pp_step_times times = pp_machine_step_times(machine, pp_machine_kept(machine) - 1);
+    const bool has_probes = pp_machine_has_probes(machine);
 
     pp_calibration_begin(c, p);
+    pp_calibration_probes(c, p, &times, has_probes);
     if (options->clock == PP_CLOCK_WALL) {
         pp_calibration_gaps(c, p, &times);
         pp_calibration_wires(c, p, options->costs, &times);

@@ -37,6 +37,9 @@ struct pp_calibration {
     struct pp_batch batch;
     struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
     struct pp_samples outside[PP_OP_KINDS];             /* time of an op outside its layers */
+    struct pp_samples unprobed[PP_OP_KINDS]; /* duration without probes, over that with them */
+    const int64_t *before_ps;                /* [row] of the step before; NULL = none */
+    bool before_has_probes;
     struct pp_by_size updates;
 
     /* wall clock only: see calibration_gaps.c, calibration_wires.c */
@@ -44,7 +47,7 @@ struct pp_calibration {
     struct pp_by_size messages;
     struct pp_samples sum[PP_OP_KINDS]; /* collectives: duration as a multiple of the cost */
 
-    /* whole ops of the program that was begun last */
+    /* whole ops of the program that was begun last, in steps without probes */
     uint64_t program_hash;
     int stages;
     struct pp_samples *whole[PP_OP_KINDS];   /* [stage * splits + split]; U: of the stage */
@@ -60,7 +63,8 @@ struct pp_timed_op {
     const struct pp_stage *stage;
     const struct pp_probe *probe; /* of the call; NULL = only the op's duration is known */
 };
-/* Adds an op, or both of a fused pair, that took duration_ps. */
+/* Adds an op, or both of a fused pair, that took duration_ps. Its parts are taken if it has probes,
+ * and otherwise its whole duration: probes delay a device. */
 void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
                         int64_t duration_ps);
 
@@ -92,6 +96,11 @@ void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_sampl
 int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part);
 /* Returns the median; NAN without samples. Sorts them. */
 double pp_samples_median(const struct pp_samples *samples);
+/* Adds duration over duration for each op of two steps of a program, one of them with probes. */
+void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *program,
+                           const struct pp_step_times *times, bool has_probes);
+/* Returns the factor that takes the probes' delay out of the parts of an op; 1 if never measured. */
+double pp_calibration_unprobed(const struct pp_calibration *c, int kind);
 
 /* A duration as a sum: a sample of each term times its factor; 0 without terms. */
 struct pp_term {

@@ -4,6 +4,12 @@
 
 static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};
 
+/* The op that has a pass. */
+static const int kind_of_pass[PP_TIMED_PASSES] = {
+    [PP_TIMED_F] = PP_F, [PP_TIMED_R] = PP_R,  [PP_TIMED_I] = PP_I,
+    [PP_TIMED_W] = PP_W, [PP_TIMED_BI] = PP_B, [PP_TIMED_BW] = PP_B,
+};
+
 /* Passes of an op, and substitutes: those of B for I and W, and the other way round; F for R. */
 static const struct {
     int count;
@@ -55,10 +61,11 @@ static void create(struct pp_arena *arena, const struct pp_program *p, struct pp
 /* Adds the time of an op outside its layers; that of a forward if its kind was never measured. */
 static void add_outside(const struct pp_calibration *c, int kind, struct pp_terms *terms)
 {
-    const struct pp_samples *outside = &c->outside[c->outside[kind].count > 0 ? kind : PP_F];
+    const int measured = c->outside[kind].count > 0 ? kind : PP_F;
 
-    if (outside->count > 0)
-        add(terms, outside, c->batch.granules);
+    if (c->outside[measured].count > 0)
+        add(terms, &c->outside[measured],
+            c->batch.granules * pp_calibration_unprobed(c, measured));
 }
 
 static enum pp_status fail_part(const struct pp_calibration *c, int kind, int part, int split,
@@ -81,13 +88,13 @@ static enum pp_status add_layers(const struct pp_calibration *c, int kind, int p
 {
     for (int k = 0; k < needs[kind].count; k++) {
         const enum pp_timed_pass *choice = needs[kind].pass[k];
-        const struct pp_samples *samples = &c->part[choice[0]][part][split];
+        const enum pp_timed_pass pass = choice[c->part[choice[0]][part][split].count == 0];
+        const struct pp_samples *samples = &c->part[pass][part][split];
 
         if (samples->count == 0)
-            samples = &c->part[choice[1]][part][split];
-        if (samples->count == 0)
             return fail_part(c, kind, part, split, err);
-        add(terms, samples, (double)layers * c->batch.granules);
+        add(terms, samples,
+            layers * c->batch.granules * pp_calibration_unprobed(c, kind_of_pass[pass]));
     }
     return PP_OK;
 }
@@ -195,7 +202,10 @@ static bool add_whole(const struct pp_calibration *c, int kind, int at, struct p
 
     if (alone->count == 0 && in_pair->count == 0)
         return false;
-    add(terms, alone->count > 0 ? alone : in_pair, c->batch.granules);
+    if (alone->count > 0)
+        add(terms, alone, c->batch.granules);
+    else
+        add(terms, in_pair, c->batch.granules * pp_calibration_unprobed(c, kind));
     return true;
 }
 

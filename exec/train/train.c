@@ -111,6 +111,22 @@ static void note_step(struct run *run, int k, const struct pp_step_result *resul
     r->issued += result->issued;
 }
 
+static bool has_pairs(const struct pp_program *p)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (pp_op_is_compute(p->kind[i]) && p->aux[i] == PP_FUSED_FIRST)
+            return true;
+    return false;
+}
+
+/* The prediction of the run itself takes whole ops. Only ops of fused pairs are told apart by probes,
+ * in the first of several steps. */
+static bool has_probes(const struct run *run, int k)
+{
+    return k == run->ranges.calibrate && k + 1 < run->ranges.judge &&
+           has_pairs(run->training->machine.program);
+}
+
 static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
@@ -121,7 +137,7 @@ static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
 
     if (is_checked(run, step))
         PP_TRY(pp_reference_step(run->reference, &t->text, step, &run->reference_loss, err));
-    pp_machine_probes(run->machine, calibrates);
+    pp_machine_probes(run->machine, has_probes(run, k));
     PP_TRY(pp_machine_step(run->machine, &t->text, step, &result, err));
     if (calibrates || count_of(t) == 1)
         pp_calibration_take(run->calibration, run->machine, &t->machine);
@@ -315,8 +331,8 @@ enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_traini
         status = pp_machine_serve(machine, err);
         steps = -1;
     }
-    pp_machine_probes(machine, true);
     for (int step = 0; step <= steps && status == PP_OK; step++) {
+        pp_machine_probes(machine, step % 2 == 1);
         status = pp_machine_step(machine, &training->text, step, &result, err);
         if (status == PP_OK && step > 0)
             pp_calibration_take(*calibration, machine, &training->machine);

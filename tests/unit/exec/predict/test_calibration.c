@@ -86,6 +86,9 @@ static void measure(struct pp_calibration *calibration, const struct predict_cas
                     : op.granules * (op_ps(stage, op.kind, op.split) + outside_ps(op.kind));
         }
         pp_calibration_add(calibration, ops, count, llround(scale * (double)duration_ps));
+        for (int k = 0; k < count; k++)
+            ops[k].probe = NULL;
+        pp_calibration_add(calibration, ops, count, llround(scale * (double)duration_ps));
     }
 }
 
@@ -202,6 +205,36 @@ Test(calibration, medians)
     struct pp_samples four = {.ps = (double[]){4, 1, 8, 2}, .count = 4}, none = {0};
     cr_assert_eq(pp_samples_median(&four), 3);
     cr_assert(isnan(pp_samples_median(&none)));
+}
+
+/* Probes make every op a quarter longer. Two steps, with and without them, take that out. */
+Test(calibration, the_delay_of_probes_is_taken_out)
+{
+    static const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct predict_case c = case_named(arena, "1f1b", shape, false);
+    struct pp_calibration *calibration = pp_calibration_create(arena, &c.batch);
+    struct pp_costs *costs = case_costs(&c);
+    const int size = pp_program_size(c.program);
+    int64_t *probed_ps = PP_ARRAY(arena, int64_t, size), *bare_ps = PP_ARRAY(arena, int64_t, size);
+    struct pp_error err = {0};
+
+    measure(calibration, &c, 1.25);
+    for (int i = 0; i < size; i++)
+        bare_ps[i] = 4 * (1000 + i), probed_ps[i] = 5 * (1000 + i);
+    for (int has_probes = 1; has_probes >= 0; has_probes--) {
+        const struct pp_step_times times = {.replicas = 1,
+                                            .nominal_ps = has_probes ? probed_ps : bare_ps};
+        cr_assert_eq(pp_calibration_unprobed(calibration, PP_B), 1);
+        pp_calibration_probes(calibration, c.program, &times, has_probes);
+    }
+    cr_assert_eq(pp_calibration_unprobed(calibration, PP_B), 0.8);
+    cr_assert_eq(pp_calibration_unprobed(calibration, PP_W), 1);
+    for (int s = 0; s < calibration->updates.count; s++) /* updates have no probes */
+        for (int k = 0; k < calibration->updates.at[s].took.count; k++)
+            calibration->updates.at[s].took.ps[k] *= 0.8;
+    cr_assert_eq(pp_calibration_costs(calibration, c.program, c.stages, costs, &err), PP_OK);
+    costs_are(&c, costs, own_kind);
 }
 
 static void refuses(enum pp_status status, const struct pp_error *err, const char *words)

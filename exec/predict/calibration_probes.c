@@ -1,0 +1,37 @@
+/* The delay of probes. On a device the events between layers keep kernels from following each other
+ * closely, so parts of an op add up to more than the op takes without them. */
+#include "exec/predict/calibration.h"
+
+/* Adds the ratio of an instruction; of a fused pair, for both kinds. */
+static void add_ratio(struct pp_calibration *c, const struct pp_program *p, int i, double ratio)
+{
+    pp_samples_add(c, &c->unprobed[p->kind[i]], ratio);
+    if (p->aux[i] == PP_FUSED_FIRST)
+        pp_samples_add(c, &c->unprobed[p->kind[i + 1]], ratio);
+}
+
+void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *p,
+                           const struct pp_step_times *times, bool has_probes)
+{
+    const int64_t *before_ps = c->before_ps, *now_ps = times->nominal_ps;
+    const int64_t *probed_ps = has_probes ? now_ps : before_ps;
+    const int64_t *unprobed_ps = has_probes ? before_ps : now_ps;
+    const bool is_pair_of_steps = before_ps && c->before_has_probes != has_probes;
+
+    c->before_ps = now_ps;
+    c->before_has_probes = has_probes;
+    for (int i = 0; i < pp_program_size(p) && is_pair_of_steps; i++) {
+        if (!pp_op_is_compute(p->kind[i]) || p->kind[i] == PP_U || p->aux[i] == PP_FUSED_SECOND)
+            continue;
+        for (int replica = 0; replica < times->replicas; replica++) {
+            const size_t row = pp_step_row(times, i, replica);
+            if (probed_ps[row] > 0)
+                add_ratio(c, p, i, (double)unprobed_ps[row] / (double)probed_ps[row]);
+        }
+    }
+}
+
+double pp_calibration_unprobed(const struct pp_calibration *c, int kind)
+{
+    return c->unprobed[kind].count > 0 ? pp_samples_median(&c->unprobed[kind]) : 1;
+}
