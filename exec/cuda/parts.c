@@ -1,5 +1,5 @@
 /* The multiprocessors of a GPU, divided into equal parts that run concurrently: green contexts of
- * the driver (CUDA 12.4). Memory, caches and power stay shared. The driver guarantees no part any
+ * the driver (CUDA 12.5). Memory, caches and power stay shared. The driver guarantees no part any
  * progress, so only events wait, never a kernel. */
 #include "exec/cuda/backend.h"
 
@@ -29,7 +29,7 @@ static const struct {
     {"cuDevResourceGenerateDesc", 12040, offsetof(struct driver, describe)},
     {"cuGreenCtxCreate", 12040, offsetof(struct driver, create)},
     {"cuGreenCtxDestroy", 12040, offsetof(struct driver, destroy)},
-    {"cuGreenCtxStreamCreate", 12040, offsetof(struct driver, make_stream)},
+    {"cuGreenCtxStreamCreate", 12050, offsetof(struct driver, make_stream)},
 };
 
 struct pp_cuda_parts {
@@ -51,8 +51,9 @@ static enum pp_status find_calls(struct driver *driver, struct pp_error *err)
         if (found != cudaDriverEntryPointSuccess || !call)
             return pp_error_set(err, PP_EFAIL,
                                 "--device-mode partition: the driver has no %s, which came with "
-                                "CUDA 12.4; serial and streams need none",
-                                calls[k].name);
+                                "CUDA %u.%u; serial and streams need none",
+                                calls[k].name, calls[k].version / 1000,
+                                calls[k].version % 1000 / 10);
         memcpy((char *)driver + calls[k].at, &call, sizeof(call));
     }
     return PP_OK;

@@ -74,7 +74,7 @@ PP_ROW_CHOICE(device_mode, "MODE", "serial|streams|partition", G_MACHINE, RUN,
     .help = "How ranks share a GPU. serial: one op at a time, so that each op takes as long as it "
             "would alone. streams: each rank, channel and sum has its own CUDA stream, and ops "
             "overlap as the program allows. partition: as streams, and each rank has its own "
-            "multiprocessors (CUDA 12.4).")
+            "multiprocessors (CUDA 12.5).")
 PP_ROW_CHOICE(weight_grad_stream, "on|off", "off|on", G_MACHINE, RUN, .default_text = "off",
     .help = "on: each rank computes its W on a separate stream, which takes the part of the GPU "
             "that F, I and B leave (--device-mode streams or partition; --backend fake).")

@@ -39,7 +39,7 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           each rank, channel and sum has its own CUDA stream,
 >                           and ops overlap as the program allows. partition: as
 >                           streams, and each rank has its own multiprocessors
->                           (CUDA 12.4). (serial, streams or partition; default
+>                           (CUDA 12.5). (serial, streams or partition; default
 >                           serial; streams with --transport nccl or ipc)
 >   --weight-grad-stream on|off
 >                           on: each rank computes its W on a separate stream,
