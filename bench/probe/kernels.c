@@ -231,7 +231,7 @@ static enum pp_status refusals(struct probe_findings *f, bool is_trial, struct p
     PP_TRY(finish(&s, "run a kernel after a refused one", err));
     cudaFree(memory);
     close_stream(&s);
-    return told == cudaErrorInvalidConfiguration && after == cudaSuccess
+    return told != cudaSuccess && after == cudaSuccess
                ? PP_OK
                : pp_error_set(err, PP_EFAIL, "a launch of too many blocks gave %s, then %s",
                               cudaGetErrorName(told), cudaGetErrorName(after));
