@@ -7,24 +7,25 @@
 #   tests      the tests of kernels on the device
 #   models     GPT-2 124M, 774M and 1558M: tokens/s, and operations over those of the device (MFU)
 #   kernels    every kernel compared with the roofline of the device, stated and measured
+#   torch      comparison with PyTorch, if python3 has it: a step, and the speed of the models
 #   machinery  four ranks against one: time of the GPU; time of the host for an instruction; CUDA
 #              graphs and a stream for W, with and without
 #   predict    schedules on parts of the GPU and one op at a time, predicted from others and measured
 #   processes  ranks as processes that share the GPU, by each transport there is
-#   torch      comparison with PyTorch, if python3 has it: a step, and the speed of the models
 #   sanitize   kernels under compute-sanitizer, if it is installed
 #
 #   bench/gpu.sh [--only PHASE,...] [--skip PHASE,...] [--limit S] [OUTPUT.json]
-#                default bench/results/DEVICE.json; written again after every phase
+#                default bench/results/DEVICE.json, or that name in the folder OUT; written again after
+#                every phase. OUT also gets all logs and intermediate results, as logs.tgz
 #   bench/gpu.sh --emulated [...] OUTPUT.json   a trial without a GPU on tests/cuda's emulation: no figure
 #                of it means anything
 #   bench/gpu.sh --summary FILE.json            the figures reached, and those not measured
 #
 # jansson, libcsv and zlib come from the system, or from DEPS, a folder with unpacked Debian packages.
-# CUDA_HOME is the toolkit. A phase that fails or takes too long is noted, and the next one starts.
-# --limit gives the seconds for all phases (480). WORK is the build folder (build-gpu). A second command
-# continues there and keeps the rows that it does not measure again. The exit code is 1 if nothing can
-# be measured, and 3 if a phase has failed.
+# Or bench/gpu/pack.sh builds the programs elsewhere. CUDA_HOME is the toolkit. A phase that fails or
+# takes too long is noted, and the next one starts. --limit gives the seconds for all phases (480). WORK
+# is the build folder (build-gpu). A second command continues there and keeps the rows that it does not
+# measure again. The exit code is 1 if nothing can be measured, and 3 if a phase has failed.
 set -uo pipefail
 kind=cuda only='' skip='' limit_s=480
 say() { printf '%s\n' "$*" >&2; }
@@ -34,7 +35,7 @@ fail() {
 }
 while [[ ${1:-} = -* ]]; do
     case $1 in
-    -h | --help) exec sed -n '2,27s/^# \{0,1\}//p' "$0" ;;
+    -h | --help) exec sed -n '2,29s/^# \{0,1\}//p' "$0" ;;
     --emulated) kind=emulated limit_s=3600 ;;
     --only | --skip | --limit | --summary)
         [ $# -ge 2 ] || fail 2 "$1 needs a value; try --help"
@@ -64,10 +65,10 @@ probe 30 bench/gpu/probe.sh
 tests 50 bench/gpu/tests.sh
 models 100 bench/gpu/models.sh
 kernels 45 bench/gpu/kernels.sh
+torch 150 bench/gpu/torch.sh
 machinery 60 bench/gpu/machinery.sh
 predict 130 bench/gpu/predict.sh
 processes 50 bench/gpu/processes.sh
-torch 200 bench/gpu/torch.sh
 sanitize 60 bench/gpu/sanitize.sh
 END
 }
@@ -89,14 +90,23 @@ status=$?
 [ $status -ne 124 ] || echo "longer than $build_limit_s s" >>"$work/build.log"
 [ $status -eq 0 ] || { tail -n 20 "$work/build.log" >&2; fail 1 "nothing was built"; }
 note build 0 $(($(date +%s) - started)) "$work/build.log"
-export LD_LIBRARY_PATH=${CUDA_HOME:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-about=$(timeout 60 "$work/build/kernels" about) || fail 1 "the device does not answer"
+# CUDA's libraries may be PyTorch's alone, which in turn must not be shadowed by the toolkit's: so their
+# folder is named only if the programs do not start without it.
+packages() { python3 -c 'import glob, nvidia; print(*(f for p in nvidia.__path__ for f in glob.glob(p + "/*/lib")))' 2>"$work/python.err" | tr ' ' '\n'; }
+tell() { timeout 60 "$work/build/kernels" about 2>"$work/about.err"; }
+if ! about=$(tell); then
+    export LD_LIBRARY_PATH=${CUDA_HOME:-/usr/local/cuda}/lib64:$(packages | paste -sd:)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    about=$(tell) || { cat "$work/about.err" >&2; fail 1 "the device does not answer"; }
+fi
 device=$(sed 's/.*"name": "\([^"]*\)".*/\1/' <<<"$about")
 say "   $device, after $(($(date +%s) - started)) s"
-: "${output:=$PWD/bench/results/$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_').json}"
+: "${output:=${OUT:-$PWD/bench/results}/$(tr 'A-Z ' 'a-z_' <<<"$device" | tr -cd 'a-z0-9_').json}"
 { mkdir -p "$(dirname "$output")" && [ -w "$(dirname "$output")" ]; } || fail 1 "cannot write $output"
 
 export work kind about PIPEEXEC_CUDA_MODULE=$work/build/pipeexec-cuda.so
+[ -n "${PIPEEXEC_NCCL_LIBRARY:-}" ] || ldconfig -p | grep -q 'libnccl\.so\.2' ||
+    PIPEEXEC_NCCL_LIBRARY=$(packages | sed 's:$:/libnccl.so.2:' | xargs ls 2>"$work/python.err" | head -n 1)
+[ -z "${PIPEEXEC_NCCL_LIBRARY:-}" ] || export PIPEEXEC_NCCL_LIBRARY
 [ ! -e "$work/build/libnccl_stub.so" ] || export PIPEEXEC_NCCL_LIBRARY=$work/build/libnccl_stub.so
 while read -r name seconds command; do
     [ -z "$only" ] || [[ ,$only, = *,$name,* ]] || continue
@@ -104,6 +114,7 @@ while read -r name seconds command; do
     [ $kind = cuda ] || seconds=$((10 * seconds))
     phase "$name" "$seconds" "$command"
     write_json "$output"
+    keep_logs
 done < <(table)
 write_json "$output"
 bench/gpu/summary.sh "$output"

@@ -5,9 +5,10 @@
 #
 # FOLDER gets pipeexec, pipeexec-cuda.so, kernels (bench/gpu/kernels.c) and probe (bench/probe). It also
 # gets test_* (of tests/cuda, and test_nccl of tests/exec) as programs without Criterion. `emulated`
-# compiles the same sources against tests/cuda's emulation of CUDA, by a C++ compiler. CC and CXX are
-# compilers, CUDA_HOME is the toolkit. DEPS is a folder with unpacked packages of jansson, libcsv and
-# zlib, if the system has none. The script does nothing if its results are newer than all sources.
+# compiles the same sources against tests/cuda's emulation of CUDA, by a C++ compiler. CC, CXX and NVCC
+# are compilers, CUDA_HOME is the toolkit. DEPS is a folder with unpacked packages of jansson, libcsv and
+# zlib, if the system has none. The script does nothing if its results are of these very sources: so a
+# folder of bench/gpu/pack.sh serves on a machine without libraries or compilers.
 #
 # Packages for DEPS are downloaded on a machine with a network, of the same release:
 #   apt-get download libjansson-dev libjansson4 libcsv-dev libcsv3 zlib1g-dev zlib1g
@@ -21,12 +22,13 @@ out=$(realpath -m "$1") kind=${2:-cuda}
 cd "$(dirname "$0")/../.."
 mkdir -p "$out/o"
 stamp=$out/built-$kind
-if [ -e "$stamp" ] && [ -z "$(find core schedules traces kernels plots exec bench/gpu bench/probe tests/cuda tests/exec -type f -newer "$stamp" | head -n 1)" ]; then
-    exit 0
-fi
+digest=$(find core schedules traces kernels plots exec bench/gpu bench/probe tests/cuda tests/exec -type f -regex '.*\.\(c\|cc\|cu\|cuh\|h\)' -print0 |
+    LC_ALL=C sort -z | xargs -0 cat meson.build bench/gpu/build.sh | sha256sum)
+[ "$(cat "$stamp" 2>"$out/old")" != "$digest" ] || exit 0
 rm -f "$out"/built-* "$out"/test_*
-cuda=${CUDA_HOME:-/usr/local/cuda} nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
-jobs=$(nproc) links=()
+cuda=${CUDA_HOME:-/usr/local/cuda}
+read -ra nvcc <<<"${NVCC:-$(command -v nvcc || echo "$cuda/bin/nvcc")}"
+jobs=$(nproc) links=('-Wl,-rpath,$ORIGIN/lib') # bench/gpu/pack.sh fills lib
 read -ra cc <<<"${CC:-cc}"
 read -ra cxx <<<"${CXX:-c++}"
 version=$(sed -n "s/^project(.* version: '\([^']*\)'.*/\1/p" meson.build)
@@ -44,13 +46,13 @@ if [ "$kind" = emulated ]; then
     emulation=(tests/cuda/emulate*.cc tests/cuda/runtime*.cc)
     link=("${cxx[@]}")
 else
-    [ -x "$nvcc" ] || { echo "bench: error: no nvcc in PATH or CUDA_HOME" >&2; exit 1; }
+    command -v "${nvcc[0]}" >"$out/nvcc" || { echo "bench: error: no nvcc in PATH or CUDA_HOME" >&2; exit 1; }
     common+=(-isystem "$cuda/include")
     # Only for the device at hand, if it tells its kind: this halves the time.
     arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>"$out/arch" | head -n 1 | tr -cd 0-9 || true)
     codes=("-gencode=arch=compute_$arch,code=sm_$arch")
     [[ $arch =~ ^[0-9]{2,3}$ ]] || codes=('-gencode=arch=compute_80,code=sm_80' '-gencode=arch=compute_90,code=[sm_90,compute_90]')
-    device=("$nvcc" -std=c++17 -O3 -I. -Xcompiler=-fPIC -w "${codes[@]}")
+    device=("${nvcc[@]}" -std=c++17 -O3 -I. -Xcompiler=-fPIC -w "${codes[@]}")
     cuda_links=(-L"$cuda/lib64" "-Wl,-rpath,$cuda/lib64" -lcublasLt -lcudart -lstdc++)
     emulation=()
     link=("${cc[@]}")
@@ -130,4 +132,4 @@ for source in "${tests[@]}"; do
     "${link[@]}" -o "$out/$(basename "$source" .c)" "$(objects "$source")" "${device_o[@]}"
 done
 [ ${#stub[@]} -eq 0 ] || "${link[@]}" -shared -o "$out/libnccl_stub.so" "${stub_o[@]}" "${links[@]}" "${cuda_links[@]}" -pthread
-touch "$stamp"
+echo "$digest" >"$stamp"

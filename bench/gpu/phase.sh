@@ -44,7 +44,7 @@ write_json() { # FILE: in place of what is there only when it is whole
     names=$(table | cut -d ' ' -f 1)
     {
         printf '{\n"schema": "pipesim.gpu/2",\n"date": "%s",\n"commit": "%s",\n' "$(date -u +%FT%TZ)" \
-            "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+            "$(git rev-parse --short HEAD 2>/dev/null || cat "$work/build/commit" 2>/dev/null || echo unknown)"
         printf '"is_emulated": %s,\n"device": %s,\n"phases": [\n' "$([ "$kind" = cuda ] && echo false || echo true)" "$about"
         for name in build $names; do [ ! -e "$work/$name.note" ] || cat "$work/$name.note"; done >"$work/notes"
         rows "$work/notes"
@@ -60,4 +60,11 @@ write_json() { # FILE: in place of what is there only when it is whole
         printf '\n}\n'
     } >"$all"
     cp "$all" "$1.part" && mv "$1.part" "$1" || fail 1 "cannot write $1"
+}
+
+# keep_logs: clocks and power after a phase; then what phases left, in the folder OUT.
+keep_logs() {
+    [ "$kind" != cuda ] || nvidia-smi -q -d CLOCK,POWER,PERFORMANCE,TEMPERATURE >"$work/$name.clocks" 2>&1
+    [ -n "${OUT:-}" ] || return 0
+    (cd "$work" && find . -maxdepth 1 -type f -size -2M -print0 | tar --null -T - -czf "$OUT/logs.tgz.part") && mv "$OUT/logs.tgz.part" "$OUT/logs.tgz"
 }

@@ -16,10 +16,12 @@ exact() { # FIGURE OPTIONS...
     figure "$figure" $equal
 }
 exact bit_equal_threads --np 2
+export NCCL_DEBUG=WARN
 choices=$("$pipeexec" --transport none 2>&1 | tr -c 'a-z\n' ' ')
-for transport in nccl ipc; do
+for transport in ipc nccl; do
     [[ " $choices " = *" $transport "* ]] || continue
     exact "bit_equal_${transport}_2" --transport $transport --np 2
+    [ $run_status -eq 0 ] || continue
     exact "bit_equal_${transport}_4" --transport $transport --np 4
     rm -f "$work/trace.csv"
     # shellcheck disable=SC2086
