@@ -17,6 +17,12 @@ exact() { # FIGURE OPTIONS...
 }
 exact bit_equal_threads --np 2
 export NCCL_DEBUG=WARN
+# Without MPS the GPU runs one process at a time, each for milliseconds, and every message waits for them.
+if command -v nvidia-cuda-mps-control >"$work/mps.which"; then
+    export CUDA_MPS_PIPE_DIRECTORY=$work/mps CUDA_MPS_LOG_DIRECTORY=$work/mps.log
+    mkdir -p "$CUDA_MPS_PIPE_DIRECTORY" "$CUDA_MPS_LOG_DIRECTORY"
+    nvidia-cuda-mps-control -d && trap 'echo quit | nvidia-cuda-mps-control' EXIT
+fi
 choices=$("$pipeexec" --transport none 2>&1 | tr -c 'a-z\n' ' ')
 for transport in ipc nccl; do
     [[ " $choices " = *" $transport "* ]] || continue
