@@ -1,5 +1,5 @@
-/* The delay of probes. On a device the events between layers keep kernels from following each other
- * closely, so parts of an op add up to more than the op takes without them. */
+/* The delay of probes. On a device, events between layers keep kernels from following each other
+ * closely. So parts of an op add up to more than the op takes without events. */
 #include "exec/predict/calibration.h"
 
 /* Adds the ratio of an instruction; of a fused pair, for both kinds. */

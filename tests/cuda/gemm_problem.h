@@ -171,9 +171,9 @@ static inline struct sum expected(const struct problem *p, int row, int column)
     return s;
 }
 
-/* Float: as many roundings as there are products. Bf16: two of at most 2^-8 each, since the library
- * may round before it adds base and bias, and a kernel after it reads what was rounded. The slope
- * of GELU is below 1.13. */
+/* Float: as many roundings as there are products. Bf16: two of at most 2^-8 each. The library may
+ * round before it adds base and bias, and a kernel after it reads what was rounded. The slope of
+ * GELU is below 1.13. */
 static inline double allowed(const struct problem *p, bool is_bf16, double size)
 {
     return size * (is_bf16 ? 0x1p-7 * 1.1 : 1e-6 + 0x1p-24 * p->g.k) + 1e-6;
