@@ -1,4 +1,4 @@
-/* The line of a plan that counts illegal layouts by schedule, with an example and its reason. */
+/* The line of a plan that counts illegal layouts by schedule, and the points that workers lost. */
 #include "core/units.h"
 #include "sim/plan/search.h"
 #include "sim/report/text.h"
@@ -105,3 +105,10 @@ void pp_search_print_illegal(struct pp_arena *arena, const struct pp_search *sea
 }
 
 /* Prints what follows the rows. */
+
+void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
+                    const char *death)
+{
+    *PP_PUSH(arena, search->losses, search->loss_count, search->loss_capacity) =
+        (struct pp_search_loss){point, pp_arena_printf(arena, "two workers %s", death)};
+}

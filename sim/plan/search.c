@@ -129,13 +129,6 @@ static void count_points(struct pp_search *search)
     }
 }
 
-void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
-                    const char *death)
-{
-    *PP_PUSH(arena, search->losses, search->loss_count, search->loss_capacity) =
-        (struct pp_search_loss){point, pp_arena_printf(arena, "two workers %s", death)};
-}
-
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search, struct pp_error *err)
 {
     const double start_s = pp_clock_s();
