@@ -90,8 +90,8 @@ status=$?
 [ $status -ne 124 ] || echo "longer than $build_limit_s s" >>"$work/build.log"
 [ $status -eq 0 ] || { tail -n 20 "$work/build.log" >&2; fail 1 "nothing was built"; }
 note build 0 $(($(date +%s) - started)) "$work/build.log"
-# CUDA's libraries may be PyTorch's alone, which in turn must not be shadowed by the toolkit's: so their
-# folder is named only if the programs do not start without it.
+# PyTorch must find its own libraries, not the toolkit's. So folders are named only if the programs do not
+# start without them. Then PyTorch's serve, where there is no toolkit.
 packages() { python3 -c 'import glob, nvidia; print(*(f for p in nvidia.__path__ for f in glob.glob(p + "/*/lib")))' 2>"$work/python.err" | tr ' ' '\n'; }
 tell() { timeout 60 "$work/build/kernels" about 2>"$work/about.err"; }
 if ! about=$(tell); then

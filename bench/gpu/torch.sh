@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares pipeexec with PyTorch, as a phase of bench/gpu.sh: the speed of three sizes, compiled; the loss
-# and all gradients of one step; the speed of one size, not compiled. PYTHON is the interpreter. Speeds
-# are compared with those of the phase of models, which has the same samples.
+# Compares pipeexec with PyTorch, as a phase of bench/gpu.sh. Three sizes are compiled and timed. Then come
+# the loss and all gradients of one step, and one size that is not compiled. PYTHON is the interpreter.
+# Speeds are compared with those of the phase of models, which has the same samples.
 set -u
 . bench/gpu/within.sh
 python=${PYTHON:-python3} script=bench/gpu/torch_gpt2.py failed=0
