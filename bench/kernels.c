@@ -238,7 +238,6 @@ static void call_block(void *context)
     x->attention.dqkv = x->dqkv_of;
     x->qkv_of[0] = x->qkv;
     x->dqkv_of[0] = x->dqkv;
-    k->zero(NULL, sizeof(float) * 3 * (size_t)x->rows * (size_t)x->d, x->dqkv);
     k->zero(NULL, sizeof(float) * (size_t)x->rows * (size_t)x->d, x->norm.dx);
     block_forward(x);
     block_backward(x);

@@ -66,7 +66,8 @@ struct pp_attention {
     /* backward; also reads qkv, out, lse */
     const void *dout;
     void *const *dqkv; /* like qkv: queries' part of `split` is written, keys' and values' parts of
-                        * all are added to */
+                        * all are written, or added to when `add` is set */
+    bool add;
 };
 
 /* Tensors of a flat vector. Each begins at a multiple of PP_FLAT_UNIT elements; gaps are zero. */

@@ -1,6 +1,8 @@
 /* Backward of a stage, from the last layer to the first. */
 #include "exec/stage/layout.h"
 
+enum { WITH_INPUT = 1, WITH_WEIGHTS = 2 }; /* parts of a call */
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
 /* dx [T][in] = dy [T][out] W. With `product`, scratch of that size, dx holds the input of GELU, and
@@ -41,28 +43,30 @@ static void *transient(const struct pp_call *c)
     return (char *)c->w->scratch + c->l->transient_at;
 }
 
-/* Computes the gradient of qkv from d_a. Without splits it is computed in scratch and replaces qkv.
- * With splits it has its own place, because the backward of earlier splits still reads qkv. */
-static void attend_back(struct pp_call *c, int block, const void *d_a, char *free_scratch)
+/* Computes and returns the gradient of qkv from d_a. Without splits it is computed in scratch, and
+ * replaces qkv if W comes later. With splits it has its own place, because the backward of earlier
+ * splits still reads qkv. The last split comes first. */
+static const void *attend_back(struct pp_call *c, int block, const void *d_a)
 {
-    const size_t bytes = (size_t)c->l->tokens * (size_t)c->l->qkv_width * c->l->element_bytes;
+    const struct pp_stage_layout *l = c->l;
     const void *qkv[PP_STAGE_SPLITS];
     void *d_qkv[PP_STAGE_SPLITS];
     struct pp_attention a = pp_call_attention(c, block, qkv);
     const bool is_split = c->stage->shape.splits > 1;
 
     for (int s = 0; s <= c->w->split; s++)
-        d_qkv[s] =
-            is_split ? (char *)c->w->saved[s] + c->l->blocks[block].at[AT_DQKV] : free_scratch;
-    if (!is_split)
-        c->k->zero(c->stream, bytes, d_qkv[0]);
+        d_qkv[s] = is_split ? (char *)c->w->saved[s] + l->blocks[block].at[AT_DQKV]
+                            : (char *)c->w->scratch + l->qkv_grad_at;
     a.dout = d_a;
     a.dqkv = d_qkv;
+    a.add = c->w->split + 1 < c->stage->shape.splits;
     c->k->attention_backward(c->stream, &a);
     if (!c->net->has_positions)
         pp_call_rotate(c, d_qkv[c->w->split], true);
-    if (!is_split)
-        c->k->copy(c->stream, bytes, d_qkv[0], pp_call_place(c, block, AT_QKV));
+    if (!is_split && !(c->parts & WITH_WEIGHTS))
+        c->k->copy(c->stream, (size_t)l->tokens * (size_t)l->qkv_width * l->element_bytes, d_qkv[0],
+                   pp_call_place(c, block, AT_QKV));
+    return d_qkv[c->w->split];
 }
 
 /* Replaces `up` by its gradient. */
@@ -95,9 +99,7 @@ static void block_input_grad(struct pp_call *c, int block, const void *grad)
     norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], pp_call_place(c, block, AT_STATS2),
               scratch, grad, d_y, dnorm + c->l->dnorm_bytes);
     linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
-    attend_back(c, block, d_a,
-                d_a + (size_t)c->l->tokens * (size_t)c->l->q_width * c->l->element_bytes);
-    linear_back(c, pp_call_qkv_grad(c, block), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
+    linear_back(c, attend_back(c, block, d_a), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
                 scratch);
     norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], pp_call_place(c, block, AT_STATS1),
               scratch, d_y, d_x, dnorm);
@@ -181,6 +183,15 @@ static void norm_weights(const struct pp_call *c, const char *dnorm, const struc
         add_made(c, beta, dnorm + (size_t)gamma->count * c->l->gradient_bytes);
 }
 
+/* Returns the place in which attend_back has left it. */
+static const void *qkv_grad(const struct pp_call *c, int block)
+{
+    if (c->stage->shape.splits > 1)
+        return pp_call_place(c, block, AT_DQKV);
+    return c->parts & WITH_INPUT ? (char *)c->w->scratch + c->l->qkv_grad_at
+                                 : pp_call_place(c, block, AT_QKV);
+}
+
 /* `grad` is d r(block + 1). */
 static void block_weight_grad(struct pp_call *c, int block, const void *grad)
 {
@@ -196,8 +207,8 @@ static void block_weight_grad(struct pp_call *c, int block, const void *grad)
     norm_weights(c, dnorm + l->dnorm_bytes, p[NORM2_WEIGHT], p[NORM2_BIAS]);
     linear_weights(c, pp_call_place(c, block, AT_A), l->q_width, pp_call_place(c, block + 1, AT_X),
                    hidden, p[OUT_WEIGHT], p[OUT_BIAS]);
-    linear_weights(c, pp_call_place(c, block, AT_N1), hidden, pp_call_qkv_grad(c, block),
-                   l->qkv_width, p[QKV_WEIGHT], p[QKV_BIAS]);
+    linear_weights(c, pp_call_place(c, block, AT_N1), hidden, qkv_grad(c, block), l->qkv_width,
+                   p[QKV_WEIGHT], p[QKV_BIAS]);
     norm_weights(c, dnorm, p[NORM1_WEIGHT], p[NORM1_BIAS]);
     pp_call_stamp(c, PP_CALL_W, PP_PART_BLOCK);
 }
@@ -234,8 +245,6 @@ static void embedding_weight_grad(struct pp_call *c)
     pp_call_stamp(c, PP_CALL_W, PP_PART_EMBEDDING);
 }
 
-enum { WITH_INPUT = 1, WITH_WEIGHTS = 2 };
-
 /* Returns the first place of I's gradient: of d r(0) without blocks, else of d r(blocks). */
 static void *first_grad_place(const struct pp_call *c)
 {
@@ -248,8 +257,9 @@ static void *first_grad_place(const struct pp_call *c)
 
 /* Returns the gradient of the last block's output: computed by the head, or grad_in. W alone reads
  * it where I has left it. Without blocks it is also the gradient of the input. */
-static const void *back_head(struct pp_call *c, int parts)
+static const void *back_head(struct pp_call *c)
 {
+    const int parts = c->parts;
     const struct pp_stage_shape *shape = &c->stage->shape;
     const void *grad = c->w->grad_in;
 
@@ -265,10 +275,13 @@ static const void *back_head(struct pp_call *c, int parts)
     return parts & WITH_INPUT || shape->blocks == 0 ? grad : c->saved + c->l->top_grad_at;
 }
 
-static void back(struct pp_call *c, int parts)
+static void back(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w, int parts)
 {
+    struct pp_call call = pp_call_begin(k, stream, w), *c = &call;
     const struct pp_stage_shape *shape = &c->stage->shape;
-    const void *top = back_head(c, parts), *grad = top;
+
+    c->parts = parts;
+    const void *top = back_head(c), *grad = top;
 
     for (int block = shape->blocks - 1; block >= 0; block--) {
         if (parts & WITH_INPUT)
@@ -285,21 +298,15 @@ static void back(struct pp_call *c, int parts)
 
 void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
-    struct pp_call c = pp_call_begin(k, stream, w);
-
-    back(&c, WITH_INPUT);
+    back(k, stream, w, WITH_INPUT);
 }
 
 void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
-    struct pp_call c = pp_call_begin(k, stream, w);
-
-    back(&c, WITH_WEIGHTS);
+    back(k, stream, w, WITH_WEIGHTS);
 }
 
 void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
-    struct pp_call c = pp_call_begin(k, stream, w);
-
-    back(&c, WITH_INPUT | WITH_WEIGHTS);
+    back(k, stream, w, WITH_INPUT | WITH_WEIGHTS);
 }

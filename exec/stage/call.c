@@ -60,11 +60,6 @@ void *pp_call_block_grad(const struct pp_call *c, int block)
                                                         : pp_call_place(c, block, AT_Y);
 }
 
-void *pp_call_qkv_grad(const struct pp_call *c, int block)
-{
-    return pp_call_place(c, block, c->stage->shape.splits > 1 ? AT_DQKV : AT_QKV);
-}
-
 struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct pp_param *gamma,
                             void *stats)
 {

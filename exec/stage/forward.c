@@ -51,9 +51,6 @@ static void attend(struct pp_call *c, int block)
 
     if (!c->net->has_positions)
         pp_call_rotate(c, pp_call_place(c, block, AT_QKV), false);
-    if (c->stage->shape.splits > 1)
-        c->k->zero(c->stream, (size_t)c->l->tokens * (size_t)c->l->qkv_width * c->l->element_bytes,
-                   pp_call_place(c, block, AT_DQKV));
     c->k->attention_forward(c->stream, &a);
 }
 

@@ -15,17 +15,14 @@
  *   x        T hidden           r(l)                           d of y in block l - 1
  *   n1       T hidden           first norm                     same
  *   stats1   T 2                its mean, 1 / deviation        same
- *   qkv      T (heads + 2 kv)   queries, keys, values          their gradients, when not split
- *   dqkv     same, when split   zero; later splits add         their gradients
- *   lse      T heads            of attention                   same
- *   a        T heads            attention                      same
- *   y        T hidden           r(l) + attention's output      d r(l)
- *   n2       T hidden           second norm                    same
- *   stats2   T 2                its mean, 1 / deviation        same
- *   up       T ffn (2: gated)   feed-forward, first matrix     its gradient
- *   act      T ffn              activation function            same
- *   dnorm    2 (4: beta) hidden (not written)                  d gamma, d beta; second norm after
- *                                                              first
+ *   qkv      T (heads + 2 kv)   queries, keys, values          same; gradients if not split, W
+ * later dqkv     same, when split   (not written)                  gradients; later splits write,
+ * add lse      T heads            of attention                   same a        T heads attention
+ * same y        T hidden           r(l) + attention's output      d r(l) n2       T hidden second
+ * norm                    same stats2   T 2                its mean, 1 / deviation        same up
+ * T ffn (2: gated)   feed-forward, first matrix     its gradient act      T ffn activation function
+ * same dnorm    2 (4: beta) hidden (not written)                  d gamma, d beta; second norm
+ * after first
  *
  * r(0) of a stage without an embedding is in `kept`. r(blocks), the output of the last block, has a
  * place too. It is the input of a head; without a head only I writes it. So every gradient has a
@@ -96,6 +93,7 @@ struct pp_stage_layout {
     size_t dnorm_bytes;                    /* of one norm */
     /* in scratch: d r(blocks) of a head, then buffers that live within a layer */
     size_t transient_at, attention_bytes;
+    size_t qkv_grad_at; /* without splits: d qkv, from the begin of scratch */
 };
 
 /* params.c: fills params, param_count, elements and the pointers to them. */
@@ -109,6 +107,7 @@ struct pp_call {
     const struct pp_net *net;
     const struct pp_stage_layout *l;
     char *saved;   /* of the current split */
+    int parts;     /* of a backward, as backward.c has them */
     double last_s; /* of the probe's last stamp */
 };
 struct pp_call pp_call_begin(const struct pp_kernels *k, void *stream,
@@ -133,7 +132,6 @@ static inline void *pp_call_residual(const struct pp_call *c, int l)
     return l == 0 && !c->stage->shape.has_embedding ? c->w->kept : pp_call_place(c, l, AT_X);
 }
 void *pp_call_block_grad(const struct pp_call *c, int block); /* place of d r(block) */
-void *pp_call_qkv_grad(const struct pp_call *c, int block);
 /* Returns the fields of a norm for both directions. */
 struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct pp_param *gamma,
                             void *stats);

@@ -124,8 +124,8 @@ static size_t attention_scratch_bytes(const struct pp_stage *stage, const struct
 }
 
 /* Sizes scratch for the buffers that live at the same time. Attention has its scratch and the
- * gradients of its output and of qkv. Others are the gradients of the activation function and of a
- * norm, and the losses of a recomputation. */
+ * gradients of its output and of qkv. The latter stays while the gradient of a norm is there.
+ * Others are the gradient of the activation function, and the losses of a recomputation. */
 static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
 {
     struct pp_stage_layout *l = stage->layout;
@@ -137,13 +137,14 @@ static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
     if (stage->shape.has_head)
         transient = largest(transient, (size_t)l->tokens * sizeof(double));
     if (stage->shape.blocks > 0) {
-        const size_t widths =
-            (size_t)l->q_width + (stage->shape.splits > 1 ? 0 : (size_t)l->qkv_width);
-
         l->attention_bytes = attention_scratch_bytes(stage, k);
-        transient = largest(transient, l->attention_bytes + token_bytes * widths);
-        transient = largest(transient, token_bytes * (size_t)stage->net->ffn);
         l->transient_at = stage->shape.has_head ? pp_whole_lines(l->hidden_bytes) : 0;
+        transient = largest(transient, l->attention_bytes + token_bytes * (size_t)l->q_width);
+        if (stage->shape.splits == 1) {
+            l->qkv_grad_at = l->transient_at + transient;
+            transient += token_bytes * (size_t)l->qkv_width;
+        }
+        transient = largest(transient, token_bytes * (size_t)stage->net->ffn);
     }
     stage->scratch_bytes = l->transient_at + transient;
 }

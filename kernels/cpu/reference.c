@@ -236,6 +236,7 @@ static void attention_forward(void *stream, const struct pp_attention *a)
 static void attention_backward(void *stream, const struct pp_attention *a)
 {
     (void)stream;
+    pp_attention_clear(a, sizeof(double));
     each_query(a, backward);
 }
 

@@ -105,6 +105,17 @@ void pp_bytes_zero(void *stream, size_t bytes, void *x)
         memset(x, 0, bytes);
 }
 
+void pp_attention_clear(const struct pp_attention *a, size_t element_bytes)
+{
+    const size_t dim_bytes = (size_t)a->head_dim * element_bytes,
+                 queries = (size_t)a->heads * dim_bytes, rest = 2 * (size_t)a->kv_heads * dim_bytes;
+    const size_t rows = (size_t)a->batch * (size_t)a->tokens;
+
+    for (int j = 0; j <= a->split && !a->add; j++)
+        for (size_t row = 0; row < rows; row++)
+            memset((char *)a->dqkv[j] + row * (queries + rest) + queries, 0, rest);
+}
+
 /* ---- flat vectors ---------------------------------------------------------------------------- */
 
 static int64_t least(int64_t a, int64_t b)

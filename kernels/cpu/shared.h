@@ -15,6 +15,9 @@ void pp_fixed_add_one(double x, int bits, int64_t *sum, int *status);
 void pp_fixed_merge(void *stream, int64_t count, const int64_t *x, int64_t *sum, int *status);
 void pp_fixed_fits(void *stream, int64_t count, const int64_t *x, int copies, int *status);
 
+/* Clears the gradients to which an attention without `add` adds. */
+void pp_attention_clear(const struct pp_attention *a, size_t element_bytes);
+
 void pp_bytes_copy(void *stream, size_t bytes, const void *from, void *to);
 void pp_bytes_zero(void *stream, size_t bytes, void *x);
 

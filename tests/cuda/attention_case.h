@@ -151,6 +151,7 @@ static inline void run(const struct scene *s, void *stream, bool on_device, call
         a.dout = on_device ? s->dout.on_device[j] : s->dout.of[j];
         a.lse = on_device ? s->lse.on_device[j] : s->lse.of[j];
         a.scratch = s->scratch;
+        a.add = j + 1 < s->p.splits;
         what(stream, &a);
     }
 }

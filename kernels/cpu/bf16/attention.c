@@ -159,6 +159,7 @@ void pp_bf16_attention_backward(void *stream, const struct pp_attention *a)
     const size_t heads = (size_t)a->heads, group = heads / (size_t)a->kv_heads;
 
     (void)stream;
+    pp_attention_clear(a, sizeof(uint16_t));
     for (size_t b = 0; b < (size_t)a->batch; b++)
         for (size_t h = 0; h < heads; h++) {
             const struct head x = head_of(a, b, h);

@@ -351,5 +351,6 @@ void PP_AT(attention_forward)(void *stream, const struct pp_attention *a)
 void PP_AT(attention_backward)(void *stream, const struct pp_attention *a)
 {
     (void)stream;
+    pp_attention_clear(a, sizeof(float));
     each_block(a, backward);
 }

@@ -21,6 +21,7 @@ struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
     s.split = a->split;
     s.inverse = (uint32_t)((((uint64_t)1 << 31) + group - 1) / group);
     s.scale = (float)(1 / sqrt((double)a->head_dim));
+    s.add = a->add;
     return s;
 }
 

@@ -24,6 +24,7 @@ struct pp_attention_shape {
     int tokens, padded, heads, kv_heads, head_dim, split;
     float scale;      /* 1 / sqrt(head_dim) */
     uint32_t inverse; /* kv_heads / heads times 2^31, rounded up: saves a division in kernels */
+    bool add;         /* to gradients of keys and values */
 };
 
 /* qkv of all splits up to this one. */

@@ -76,7 +76,7 @@ static __device__ __forceinline__ void finish(bf16 *out, size_t stride, float *l
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         if (row >= valid)
             return;
-        store_row<DIM, false>(out + row * stride, mixed[m], half, 1 / sum, width);
+        store_row<DIM>(out + row * stride, mixed[m], half, 1 / sum, width, false);
         if (threadIdx.x % 4 == 0)
             lse[row] = x->max[m][half] * scale + logf(sum);
     });

@@ -218,10 +218,11 @@ static __device__ __forceinline__ void add(bf16 *to, float low, float high)
     store(to, old.x + low, old.y + high);
 }
 
-/* Writes the lane's part of row m * 16 + lane / 4 + 8 half to `to` [width], times factor. */
-template <int DIM, bool is_added>
+/* Writes or adds the lane's part of row m * 16 + lane / 4 + 8 half to `to` [width], times factor.
+ */
+template <int DIM>
 static __device__ __forceinline__ void store_row(bf16 *to, const float x[DIM / 8][4], int half,
-                                                 float factor, int width)
+                                                 float factor, int width, bool is_added)
 {
     bf16 *at = to + threadIdx.x % 4 * 2;
 

@@ -88,8 +88,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
     each_row<M>([&](int m, int half, int r) {
         const int token = first + row + r;
         if (token < s.tokens)
-            store_row<DIM, false>(dqkv + pp_attention_query(s, head, token), dqueries[m], half,
-                                  s.scale, s.head_dim);
+            store_row<DIM>(dqkv + pp_attention_query(s, head, token), dqueries[m], half, s.scale,
+                           s.head_dim, false);
     });
 }
 
@@ -177,10 +177,10 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const int token = first + row + r;
         if (token >= s.tokens)
             return;
-        store_row<DIM, true>(dqkv + pp_attention_key(s, kv, token), dkeys[m], half, s.scale,
-                             s.head_dim);
-        store_row<DIM, true>(dqkv + pp_attention_value(s, kv, token), dvalues[m], half, 1,
-                             s.head_dim);
+        store_row<DIM>(dqkv + pp_attention_key(s, kv, token), dkeys[m], half, s.scale, s.head_dim,
+                       s.add);
+        store_row<DIM>(dqkv + pp_attention_value(s, kv, token), dvalues[m], half, 1, s.head_dim,
+                       s.add);
     });
 }
 

@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         const float sum = pp_warp_sum(x.sum[r]);
         if (token >= s.tokens)
             continue;
-        store<false>(out + pp_attention_out(s, head, token), x.mix[r], 1 / sum, s.head_dim);
+        store(out + pp_attention_out(s, head, token), x.mix[r], 1 / sum, s.head_dim, false);
         if (lane == 0)
             lse[pp_attention_lse(s, head, token)] = x.max[r] + logf(sum);
     }

@@ -95,8 +95,8 @@ static inline __device__ void share(float *weights, const float scores[ROWS_OF_W
 }
 
 /* to [head_dim] = x times factor, plus `to` when `add`. All lanes of a warp call it. */
-template <bool add, typename T>
-static __device__ void store(T *to, const float x[PARTS], float factor, int head_dim)
+template <typename T>
+static __device__ void store(T *to, const float x[PARTS], float factor, int head_dim, bool add)
 {
 #pragma unroll
     for (int i = 0; i < PARTS; i++) {

@@ -89,11 +89,12 @@ static __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int r = 0; r < ROWS_OF_WARP; r++)
         if (first + t.row + r < s.tokens)
-            store<false>(dqkv + query + (t.row + r) * stride, dqueries[r], s.scale, s.head_dim);
+            store(dqkv + query + (t.row + r) * stride, dqueries[r], s.scale, s.head_dim, false);
 }
 
-/* ROWS keys of one head of keys in split j, with the queries of all heads that read it. Adds to
- * gradients of keys and values. qkv and dqkv belong to split j, `queries` is qkv of the split. */
+/* ROWS keys of one head of keys in split j, with the queries of all heads that read it. Writes
+ * gradients of keys and values, or adds to them. qkv and dqkv belong to split j, `queries` is qkv
+ * of the split. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS, 2)
     attention_simple_keys(struct pp_attention_shape s, int j, const T *qkv, const T *queries,
@@ -136,8 +137,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int r = 0; r < ROWS_OF_WARP; r++)
         if (first + t.row + r < s.tokens) {
-            store<true>(dqkv + key + (t.row + r) * stride, dkeys[r], s.scale, s.head_dim);
-            store<true>(dqkv + value + (t.row + r) * stride, dvalues[r], 1, s.head_dim);
+            store(dqkv + key + (t.row + r) * stride, dkeys[r], s.scale, s.head_dim, s.add);
+            store(dqkv + value + (t.row + r) * stride, dvalues[r], 1, s.head_dim, s.add);
         }
 }
 

@@ -202,7 +202,7 @@ struct scene {
     struct pair lse[MOST_SPLITS];
 };
 
-static void attend(const struct scene *s, int split, bool is_backward)
+static void attend(const struct scene *s, int split, bool is_backward, bool add)
 {
     const void *qkv[2][MOST_SPLITS];
     void *dqkv[2][MOST_SPLITS];
@@ -219,6 +219,7 @@ static void attend(const struct scene *s, int split, bool is_backward)
         a.split = split;
         a.qkv = qkv[side];
         a.dqkv = dqkv[side];
+        a.add = add;
         a.out = side ? s->out[split].real : s->out[split].of;
         a.dout = side ? s->dout[split].real : s->dout[split].of;
         a.lse = side ? s->lse[split].real : s->lse[split].of;
@@ -242,12 +243,12 @@ static void attention_case(struct pp_attention shape, int splits)
         s.lse[j] = pair_random(&p, OF_G, rows * (size_t)shape.heads, 1);
     }
     for (int j = 0; j < splits; j++) {
-        attend(&s, j, false);
+        attend(&s, j, false, false);
         pair_close(s.out[j], EXACT, "out");
         pair_close(s.lse[j], EXACT, "lse");
     }
     for (int j = splits - 1; j >= 0; j--) {
-        attend(&s, j, true);
+        attend(&s, j, true, j + 1 < splits);
         for (int i = 0; i <= j; i++)
             pair_close(s.dqkv[i], 1e-9, "dqkv");
     }

@@ -177,9 +177,19 @@ struct attention {
 static struct pp_attention attention_of(struct attention *s, int split, const void *const *qkv,
                                         void *const *dqkv)
 {
-    return (struct pp_attention){BATCH,          TOKENS, HEADS,         KV_HEADS,      DIM,
-                                 split,          qkv,    s->out[split], s->lse[split], NULL,
-                                 s->dout[split], dqkv};
+    return (struct pp_attention){BATCH,
+                                 TOKENS,
+                                 HEADS,
+                                 KV_HEADS,
+                                 DIM,
+                                 split,
+                                 qkv,
+                                 s->out[split],
+                                 s->lse[split],
+                                 NULL,
+                                 s->dout[split],
+                                 dqkv,
+                                 split + 1 < SPLITS};
 }
 
 static double attention_loss(void *context, const double *x)
