@@ -141,6 +141,8 @@ static struct block block_of(int d, int rows, int seq)
                               .dy = randoms(size),
                               .dx = randoms(size)};
     x.norm.base = x.norm.dx;
+    x.norm.dgamma = x.dweights, x.norm.dbeta = x.dweights + d;
+    x.norm.dgamma_sum = x.dbias, x.norm.dbeta_sum = x.dbias + d;
     x.attention = (struct pp_attention){.batch = rows / seq,
                                         .tokens = seq,
                                         .heads = 4,
@@ -222,12 +224,10 @@ static void block_backward(struct block *x)
     k->gelu_backward(NULL, 4 * size, x->ffn, x->dffn, x->dffn);
     unmultiply(x, 4 * x->d, x->d, y, x->dffn, dy);
     k->norm_backward(NULL, &x->norm);
-    k->norm_weights(NULL, &x->norm, x->dweights, x->dweights + x->d, true);
     unmultiply(x, x->d, x->d, x->attention.out, x->norm.dx, (float *)x->attention.dout);
     k->attention_backward(NULL, &x->attention);
     unmultiply(x, 3 * x->d, x->d, y, x->dqkv, dy);
     k->norm_backward(NULL, &x->norm);
-    k->norm_weights(NULL, &x->norm, x->dweights, x->dweights + x->d, true);
 }
 
 static void call_block(void *context)
@@ -283,7 +283,6 @@ static void call_norm_backward(void *context)
     struct block *x = context;
 
     k->norm_backward(NULL, &x->norm);
-    k->norm_weights(NULL, &x->norm, x->dweights, x->dweights + x->d, true);
 }
 
 static void call_gelu(void *context)

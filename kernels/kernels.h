@@ -49,8 +49,10 @@ struct pp_norm {
     void *y;                      /* forward: [rows][width] */
     void *stats;                  /* [rows][2] of G: mean (0 when is_rms), 1 / deviation */
     /* backward; also reads x, gamma, stats */
-    const void *dy, *base; /* base [rows][width], may be dx; NULL = 0 */
-    void *dx;              /* = base + the gradient */
+    const void *dy, *base;        /* base [rows][width], may be dx; NULL = 0 */
+    void *dx;                     /* = base + the gradient */
+    void *dgamma, *dbeta;         /* [width] of G; dbeta NULL = none */
+    void *dgamma_sum, *dbeta_sum; /* like them: sums that they are added to; NULL = none */
 };
 
 /* Causal attention of the tokens of one sequence split to those of all splits up to it. qkv[j],
@@ -119,9 +121,6 @@ struct pp_kernels {
 
     void (*norm_forward)(void *stream, const struct pp_norm *n);
     void (*norm_backward)(void *stream, const struct pp_norm *n);
-    /* Gradients of gamma and beta (of G; NULL = none) from x, stats and dy. */
-    void (*norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta,
-                         bool add);
 
     /* y = gelu(x), tanh form (Hendrycks and Gimpel 2016). dx = dy * gelu'(x); dx may be x or dy.
      * NULL in tables of CUDA, where gemm does it. */

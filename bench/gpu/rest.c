@@ -15,7 +15,11 @@ static struct pp_norm norm_of(const struct block *b)
                             .stats = b->stats,
                             .dy = b->dy,
                             .base = b->dx,
-                            .dx = b->dx};
+                            .dx = b->dx,
+                            .dgamma = b->dweights,
+                            .dbeta = (float *)b->dweights + b->width,
+                            .dgamma_sum = b->m,
+                            .dbeta_sum = (float *)b->m + b->width};
 }
 
 static void call_norm(void *context)
@@ -32,14 +36,6 @@ static void call_norm_backward(void *context)
     const struct pp_norm n = norm_of(b);
 
     k->norm_backward(&b->rig->stream, &n);
-}
-
-static void call_norm_weights(void *context)
-{
-    const struct block *b = context;
-    const struct pp_norm n = norm_of(b);
-
-    k->norm_weights(&b->rig->stream, &n, b->dweights, (float *)b->dweights + b->width, true);
 }
 
 static void call_attention(void *context)
@@ -122,10 +118,9 @@ void report_rest(struct block *b)
     const double embedded = (double)b->vocab * b->width;
 
     report(b, "norm", 0, 2 * T * size, call_norm, b);
-    report(b, "norm dx", 0, 4 * T * size, call_norm_backward, b);
-    report(b, "norm dW", 0, 2 * T * size, call_norm_weights, b);
+    report(b, "norm backward", 0, 4 * T * size, call_norm_backward, b);
     report(b, "attention", 4 * size * keys, 4 * T * size, call_attention, b);
-    report(b, "attention backward", 10 * size * keys, 11 * T * size, call_attention_backward, b);
+    report(b, "attention backward", 10 * size * keys, 8 * T * size, call_attention_backward, b);
     report(b, "up dbias", 0, 4 * T * size, call_sum_rows, b);
     report(b, "cross entropy", 0, 2 * T * logits, call_cross_entropy, b);
     report(b, "embedding", 0, 2 * T * size, call_embed, b);

@@ -3,6 +3,14 @@
 
 enum { WITH_INPUT = 1, WITH_WEIGHTS = 2 }; /* parts of a call */
 
+/* Returns the place of a tensor's gradient: scratch in exact mode, else its place in the sum. */
+static void *target(const struct pp_call *c, const struct pp_param *param)
+{
+    const struct pp_grads *g = &c->w->grads;
+
+    return g->is_exact ? g->scratch : (char *)g->sum + (size_t)param->offset * c->l->gradient_bytes;
+}
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
 /* dx [T][in] = dy [T][out] W. With `product`, scratch of that size, dx holds the input of GELU, and
@@ -23,18 +31,30 @@ static void linear_back(struct pp_call *c, const void *dy, int out, const struct
                                             .product = product});
 }
 
+/* Is true if I also adds the gradients of gains and biases of norms to the sum, which saves W a
+ * pass. */
+static bool adds_norms(const struct pp_call *c)
+{
+    return c->parts == (WITH_INPUT | WITH_WEIGHTS) && !c->w->grads.is_exact;
+}
+
 /* dx = base + the gradient through a norm (base NULL = 0). The gradients of its gain and bias go to
- * `dnorm` [2][hidden]: dy exists only here. */
-static void norm_back(struct pp_call *c, const void *x, const struct pp_param *gamma, void *stats,
-                      const void *dy, const void *base, void *dx, char *dnorm)
+ * `dnorm` [2][hidden]. */
+static void norm_back(struct pp_call *c, const void *x, const struct pp_param *gamma,
+                      const struct pp_param *beta, void *stats, const void *dy, const void *base,
+                      void *dx, char *dnorm)
 {
     struct pp_norm n = pp_call_norm(c, x, gamma, stats);
-    char *dbeta = dnorm + (size_t)c->net->hidden * c->l->gradient_bytes;
 
     n.dy = dy;
     n.base = base;
     n.dx = dx;
-    c->k->norm_weights(c->stream, &n, dnorm, c->net->has_bias_norm ? dbeta : NULL, false);
+    n.dgamma = dnorm;
+    n.dgamma_sum = adds_norms(c) ? target(c, gamma) : NULL;
+    if (beta != NULL) {
+        n.dbeta = dnorm + (size_t)c->net->hidden * c->l->gradient_bytes;
+        n.dbeta_sum = adds_norms(c) ? target(c, beta) : NULL;
+    }
     c->k->norm_backward(c->stream, &n);
 }
 
@@ -96,13 +116,13 @@ static void block_input_grad(struct pp_call *c, int block, const void *grad)
 
     down_back(c, grad, p[DOWN_WEIGHT], up, scratch);
     linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
-    norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], pp_call_place(c, block, AT_STATS2),
-              scratch, grad, d_y, dnorm + c->l->dnorm_bytes);
+    norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], p[NORM2_BIAS],
+              pp_call_place(c, block, AT_STATS2), scratch, grad, d_y, dnorm + c->l->dnorm_bytes);
     linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
     linear_back(c, attend_back(c, block, d_a), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
                 scratch);
-    norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], pp_call_place(c, block, AT_STATS1),
-              scratch, d_y, d_x, dnorm);
+    norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], p[NORM1_BIAS],
+              pp_call_place(c, block, AT_STATS1), scratch, d_y, d_x, dnorm);
     pp_call_stamp(c, PP_CALL_I, PP_PART_BLOCK);
 }
 
@@ -115,20 +135,12 @@ static void head_input_grad(struct pp_call *c, void *grad)
     linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->l->logits_width, p[HEAD_WEIGHT],
                 c->net->hidden, NULL, d_n);
     norm_back(c, pp_call_residual(c, c->stage->shape.blocks), p[HEAD_NORM_WEIGHT],
-              c->saved + c->l->head_at[AT_HEAD_STATS], d_n, NULL, grad,
+              p[HEAD_NORM_BIAS], c->saved + c->l->head_at[AT_HEAD_STATS], d_n, NULL, grad,
               c->saved + c->l->head_at[AT_HEAD_DNORM]);
     pp_call_stamp(c, PP_CALL_I, PP_PART_HEAD);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
-
-/* Returns the place of a tensor's gradient: scratch in exact mode, else its place in the sum. */
-static void *target(const struct pp_call *c, const struct pp_param *param)
-{
-    const struct pp_grads *g = &c->w->grads;
-
-    return g->is_exact ? g->scratch : (char *)g->sum + (size_t)param->offset * c->l->gradient_bytes;
-}
 
 static void add_exactly(const struct pp_call *c, const struct pp_param *param, const void *grad)
 {
@@ -178,6 +190,8 @@ static void add_made(const struct pp_call *c, const struct pp_param *param, cons
 static void norm_weights(const struct pp_call *c, const char *dnorm, const struct pp_param *gamma,
                          const struct pp_param *beta)
 {
+    if (adds_norms(c))
+        return;
     add_made(c, gamma, dnorm);
     if (beta != NULL)
         add_made(c, beta, dnorm + (size_t)gamma->count * c->l->gradient_bytes);

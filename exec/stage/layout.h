@@ -15,14 +15,17 @@
  *   x        T hidden           r(l)                           d of y in block l - 1
  *   n1       T hidden           first norm                     same
  *   stats1   T 2                its mean, 1 / deviation        same
- *   qkv      T (heads + 2 kv)   queries, keys, values          same; gradients if not split, W
- * later dqkv     same, when split   (not written)                  gradients; later splits write,
- * add lse      T heads            of attention                   same a        T heads attention
- * same y        T hidden           r(l) + attention's output      d r(l) n2       T hidden second
- * norm                    same stats2   T 2                its mean, 1 / deviation        same up
- * T ffn (2: gated)   feed-forward, first matrix     its gradient act      T ffn activation function
- * same dnorm    2 (4: beta) hidden (not written)                  d gamma, d beta; second norm
- * after first
+ *   qkv      T (heads + 2 kv)   queries, keys, values          same; W alone: gradients
+ *   dqkv     same, when split   (not written)                  their gradients
+ *   lse      T heads            of attention                   same
+ *   a        T heads            attention                      same
+ *   y        T hidden           r(l) + attention's output      d r(l)
+ *   n2       T hidden           second norm                    same
+ *   stats2   T 2                its mean, 1 / deviation        same
+ *   up       T ffn (2: gated)   feed-forward, first matrix     its gradient
+ *   act      T ffn              activation function            same
+ *   dnorm    2 (4: beta) hidden (not written)                  d gamma, d beta; second norm after
+ *                                                              first
  *
  * r(0) of a stage without an embedding is in `kept`. r(blocks), the output of the last block, has a
  * place too. It is the input of a head; without a head only I writes it. So every gradient has a

@@ -65,11 +65,10 @@ static void sum_rows(void *stream, int rows, int width, const void *dy, void *db
 /* With h = (x - mean) / deviation and g = dy gamma:
  *   dx = (g - mean(g) - h mean(g h)) / deviation
  * Without a mean in the forward, mean(g) is left out. */
-static void norm_backward(void *stream, const struct pp_norm *n)
+static void norm_inputs(const struct pp_norm *n)
 {
     const double *gamma = n->gamma, *stats = n->stats;
 
-    (void)stream;
     for (size_t r = 0; r < (size_t)n->rows; r++) {
         const double *x = (const double *)n->x + r * (size_t)n->width;
         const double *dy = (const double *)n->dy + r * (size_t)n->width;
@@ -89,20 +88,25 @@ static void norm_backward(void *stream, const struct pp_norm *n)
     }
 }
 
-static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta, bool add)
+static void norm_backward(void *stream, const struct pp_norm *n)
 {
     const double *x = n->x, *dy = n->dy, *stats = n->stats;
     const size_t width = (size_t)n->width;
-    double *to = dgamma;
+    double *to = n->dgamma;
 
     for (size_t i = 0; i < width; i++) {
         double sum = 0;
         for (size_t r = 0; r < (size_t)n->rows; r++)
             sum += dy[r * width + i] * (x[r * width + i] - stats[2 * r]) * stats[2 * r + 1];
-        to[i] = add ? to[i] + sum : sum;
+        to[i] = sum;
+        if (n->dgamma_sum)
+            ((double *)n->dgamma_sum)[i] += sum;
     }
-    if (dbeta)
-        sum_rows(stream, n->rows, n->width, n->dy, dbeta, add);
+    if (n->dbeta)
+        sum_rows(stream, n->rows, n->width, n->dy, n->dbeta, false);
+    if (n->dbeta_sum)
+        sum_rows(stream, n->rows, n->width, n->dy, n->dbeta_sum, true);
+    norm_inputs(n);
 }
 
 /* ---- attention, row by row of scores --------------------------------------------------------- */
@@ -317,7 +321,6 @@ const struct pp_kernels pp_kernels_reference = {
     .sum_rows = sum_rows,
     .norm_forward = norm_forward,
     .norm_backward = norm_backward,
-    .norm_weights = norm_weights,
     .gelu_forward = gelu_forward,
     .gelu_backward = gelu_backward,
     .swiglu_forward = swiglu_forward,

@@ -27,7 +27,6 @@ static const char *about(void)
         .sum_rows = pp_cuda_sum_rows_##T,                                                          \
         .norm_forward = pp_cuda_norm_forward_##T,                                                  \
         .norm_backward = pp_cuda_norm_backward_##T,                                                \
-        .norm_weights = pp_cuda_norm_weights_##T,                                                  \
         .swiglu_forward = pp_cuda_swiglu_forward_##T,                                              \
         .swiglu_backward = pp_cuda_swiglu_backward_##T,                                            \
         .rotate = pp_cuda_rotate_##T,                                                              \

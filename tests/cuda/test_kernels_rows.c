@@ -102,11 +102,14 @@ static void call_norm(const struct pp_kernels *k, void *stream, void *const *x, 
                               .base = has_beta              ? x[6]
                                       : s->flags & IS_ADDED ? x[0]
                                                             : NULL,
-                              .dx = x[6]};
+                              .dx = x[6],
+                              .dgamma = x[7],
+                              .dbeta = has_beta ? x[8] : NULL,
+                              .dgamma_sum = s->flags & IS_ADDED ? x[9] : NULL,
+                              .dbeta_sum = has_beta && s->flags & IS_ADDED ? x[10] : NULL};
 
     k->norm_forward(stream, &n);
     k->norm_backward(stream, &n);
-    k->norm_weights(stream, &n, x[7], has_beta ? x[8] : NULL, s->flags & IS_ADDED);
 }
 
 static struct kernel_case norm_case(const struct shape *s)
@@ -118,7 +121,7 @@ static struct kernel_case norm_case(const struct shape *s)
                                 s,
                                 .tolerance = 1e-5,
                                 .floor = 1e-5,
-                                .tensors = 9,
+                                .tensors = 11,
                                 .tensor = {{size, OF_T, 3},
                                            {width, OF_T, 1},
                                            {width, OF_T, 1},
@@ -126,6 +129,8 @@ static struct kernel_case norm_case(const struct shape *s)
                                            {2 * (size_t)s->rows, OF_G, 1},
                                            {size, OF_T, 1},
                                            {size, OF_T, 1},
+                                           {width, OF_G, 1},
+                                           {width, OF_G, 1},
                                            {width, OF_G, 1},
                                            {width, OF_G, 1}}};
 }

@@ -1,5 +1,6 @@
 /* Attention in bfloat16. Gradients of a key head are sums in double over its queries. */
 #include "kernels/cpu/bf16/bf16.h"
+#include "kernels/cpu/shared.h"
 
 #include <math.h>
 #include <string.h>

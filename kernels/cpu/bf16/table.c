@@ -132,24 +132,26 @@ static void norm_back_row(const struct pp_norm *n, size_t r)
 
 static void norm_backward(void *stream, const struct pp_norm *n)
 {
+    const size_t width = (size_t)n->width;
+    float *dgamma = n->dgamma, *dbeta = n->dbeta;
+
     (void)stream;
+    for (size_t i = 0; i < width; i++) {
+        double gain = 0, bias = 0;
+        for (size_t r = 0; r < (size_t)n->rows; r++) {
+            gain += at(n->dy, r * width + i) * normal(n, r, i);
+            bias += at(n->dy, r * width + i);
+        }
+        dgamma[i] = (float)gain;
+        if (dbeta)
+            dbeta[i] = (float)bias;
+    }
+    if (n->dgamma_sum)
+        PP_AT(add)(stream, n->width, dgamma, n->dgamma_sum);
+    if (n->dbeta_sum)
+        PP_AT(add)(stream, n->width, dbeta, n->dbeta_sum);
     for (size_t r = 0; r < (size_t)n->rows; r++)
         norm_back_row(n, r);
-}
-
-static void norm_weights(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta, bool add)
-{
-    const size_t width = (size_t)n->width;
-    float *to = dgamma;
-
-    for (size_t i = 0; i < width; i++) {
-        double sum = add ? (double)to[i] : 0;
-        for (size_t r = 0; r < (size_t)n->rows; r++)
-            sum += at(n->dy, r * width + i) * normal(n, r, i);
-        to[i] = (float)sum;
-    }
-    if (dbeta)
-        sum_rows(stream, n->rows, n->width, n->dy, dbeta, add);
 }
 
 /* ---- the update ------------------------------------------------------------------------------ */
@@ -184,7 +186,6 @@ const struct pp_kernels pp_kernels_bf16 = {
     .sum_rows = sum_rows,
     .norm_forward = norm_forward,
     .norm_backward = norm_backward,
-    .norm_weights = norm_weights,
     .gelu_forward = gelu_forward,
     .gelu_backward = gelu_backward,
     .swiglu_forward = swiglu_forward,

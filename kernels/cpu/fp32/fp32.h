@@ -31,8 +31,6 @@ void PP_AT(sum_rows)(void *stream, int rows, int width, const void *dy, void *db
 /* norm.c */
 void PP_AT(norm_forward)(void *stream, const struct pp_norm *n);
 void PP_AT(norm_backward)(void *stream, const struct pp_norm *n);
-void PP_AT(norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta,
-                         bool add);
 /* activation.c */
 void PP_AT(gelu_forward)(void *stream, int64_t count, const void *x, void *y);
 void PP_AT(gelu_backward)(void *stream, int64_t count, const void *x, const void *dy, void *dx);

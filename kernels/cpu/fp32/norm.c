@@ -54,14 +54,13 @@ void PP_AT(norm_forward)(void *stream, const struct pp_norm *n)
     }
 }
 
-void PP_AT(norm_backward)(void *stream, const struct pp_norm *n)
+static void norm_inputs(const struct pp_norm *n)
 {
     const size_t width = (size_t)n->width;
     const float *x = n->x, *dy = n->dy, *gamma = n->gamma, *stats = n->stats;
     const float *base = n->base;
     float *dx = n->dx;
 
-    (void)stream;
     for (int r = 0; r < n->rows; r++, x += width, dy += width, dx += width, stats += 2) {
         const float mean = stats[0], inverse = stats[1];
         vf sum_g = {0}, sum_gd = {0};
@@ -85,10 +84,10 @@ void PP_AT(norm_backward)(void *stream, const struct pp_norm *n)
 }
 
 /* As sum_strip of rows.c, for gamma and beta in one pass. */
-PP_INLINE void weights_strip(const struct pp_norm *n, size_t first, size_t count, float *dgamma,
-                             float *dbeta, bool add, const int vectors)
+PP_INLINE void weights_strip(const struct pp_norm *n, size_t first, size_t count, const int vectors)
 {
     const size_t width = (size_t)n->width;
+    float *dgamma = n->dgamma, *dbeta = n->dbeta;
     const float *x = (const float *)n->x + first, *dy = (const float *)n->dy + first;
     const float *stats = n->stats;
     vf gamma[4] = {{0}}, beta[4] = {{0}};
@@ -102,20 +101,24 @@ PP_INLINE void weights_strip(const struct pp_norm *n, size_t first, size_t count
         }
     for (int j = 0; j < vectors; j++) {
         const size_t at = first + (size_t)j * LANES, rest = count - (size_t)j * LANES;
-        store_some(dgamma + at, rest, add ? load_some(dgamma + at, rest) + gamma[j] : gamma[j]);
+        store_some(dgamma + at, rest, gamma[j]);
         if (dbeta)
-            store_some(dbeta + at, rest, add ? load_some(dbeta + at, rest) + beta[j] : beta[j]);
+            store_some(dbeta + at, rest, beta[j]);
     }
 }
 
-void PP_AT(norm_weights)(void *stream, const struct pp_norm *n, void *dgamma, void *dbeta, bool add)
+void PP_AT(norm_backward)(void *stream, const struct pp_norm *n)
 {
     const size_t width = (size_t)n->width;
     size_t i = 0;
 
-    (void)stream;
     for (; i + 4 * LANES <= width; i += 4 * LANES)
-        weights_strip(n, i, 4 * LANES, dgamma, dbeta, add, 4);
+        weights_strip(n, i, 4 * LANES, 4);
     for (; i < width; i += LANES)
-        weights_strip(n, i, width - i, dgamma, dbeta, add, 1);
+        weights_strip(n, i, width - i, 1);
+    if (n->dgamma_sum)
+        PP_AT(add)(stream, n->width, n->dgamma, n->dgamma_sum);
+    if (n->dbeta_sum)
+        PP_AT(add)(stream, n->width, n->dbeta, n->dbeta_sum);
+    norm_inputs(n);
 }

@@ -17,7 +17,6 @@ const struct pp_kernels PP_AT(kernels) = {
     .sum_rows = PP_AT(sum_rows),
     .norm_forward = PP_AT(norm_forward),
     .norm_backward = PP_AT(norm_backward),
-    .norm_weights = PP_AT(norm_weights),
     .gelu_forward = PP_AT(gelu_forward),
     .gelu_backward = PP_AT(gelu_backward),
     .swiglu_forward = PP_AT(swiglu_forward),

@@ -24,9 +24,7 @@ enum {
     /* columns.cu */                                                                               \
     void pp_cuda_sum_rows_##T(void *stream, int rows, int width, const void *dy, void *dbias,      \
                               bool add);                                                           \
-    void pp_cuda_norm_weights_##T(void *stream, const struct pp_norm *n, void *dgamma,             \
-                                  void *dbeta, bool add);                                          \
-    /* norm.cu */                                                                                  \
+    /* norm.cu, norm_backward.cu */                                                                                  \
     void pp_cuda_norm_forward_##T(void *stream, const struct pp_norm *n);                          \
     void pp_cuda_norm_backward_##T(void *stream, const struct pp_norm *n);                         \
     /* activation.cu */                                                                            \

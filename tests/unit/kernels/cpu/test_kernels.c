@@ -42,6 +42,7 @@ static void norm_case(struct tables *t, int width, bool is_rms, bool has_beta, b
     const struct tensor stats = tensor_random(t, 2 * (size_t)rows, 1);
     const struct tensor gamma = tensor_random(t, columns, 1), beta = tensor_random(t, columns, 1);
     const struct tensor dgamma = tensor_random(t, columns, 1), dbeta = tensor_random(t, columns, 1);
+    const struct tensor sums[] = {tensor_random(t, columns, 1), tensor_random(t, columns, 1)};
 
     for (int e = 0; e < t->count; e++) {
         const struct pp_norm n = {.rows = rows,
@@ -57,16 +58,21 @@ static void norm_case(struct tables *t, int width, bool is_rms, bool has_beta, b
                                   .base = add        ? dx.of[e]
                                           : has_beta ? y.of[e]
                                                      : NULL,
-                                  .dx = dx.of[e]};
+                                  .dx = dx.of[e],
+                                  .dgamma = dgamma.of[e],
+                                  .dbeta = has_beta ? dbeta.of[e] : NULL,
+                                  .dgamma_sum = add ? sums[0].of[e] : NULL,
+                                  .dbeta_sum = add && has_beta ? sums[1].of[e] : NULL};
         t->of[e]->norm_forward(NULL, &n);
         t->of[e]->norm_backward(NULL, &n);
-        t->of[e]->norm_weights(NULL, &n, dgamma.of[e], has_beta ? dbeta.of[e] : NULL, add);
     }
     check(t, y, 2e-6, "norm_forward");
     check(t, stats, 2e-6, "stats");
     check(t, dx, 5e-6, "norm_backward");
     check(t, dgamma, 5e-6, "dgamma");
     check(t, dbeta, 5e-6, "dbeta");
+    check(t, sums[0], 5e-6, "sum of dgamma");
+    check(t, sums[1], 5e-6, "sum of dbeta");
 }
 
 Test(kernels, norm)

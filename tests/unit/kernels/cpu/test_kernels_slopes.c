@@ -98,10 +98,11 @@ Test(kernels_slopes, norm)
                             .stats = random_doubles(&t, 2 * ROWS, 1),
                             .dy = random_doubles(&t, SIZE, 1),
                             .base = dx,
-                            .dx = dx};
+                            .dx = dx,
+                            .dgamma = dgamma,
+                            .dbeta = dbeta};
         k->norm_forward(NULL, &n);
         k->norm_backward(NULL, &n);
-        k->norm_weights(NULL, &n, dgamma, dbeta, false);
         check_slopes((struct function){&n, norm_loss_x}, SIZE, x, dx, "norm x");
         check_slopes((struct function){&n, norm_loss_gamma}, WIDTH, gamma, dgamma, "norm gamma");
         check_slopes((struct function){&n, norm_loss_beta}, WIDTH, beta, dbeta, "norm beta");
