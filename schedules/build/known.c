@@ -102,7 +102,7 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
             *program = k->program;
             return PP_OK;
         }
-    if (known->instructions > MOST_INSTRUCTIONS)
+    if (known->instructions > MOST_INSTRUCTIONS && !known->is_kept)
         pp_known_programs_drop(known);
     if (!known->arena)
         known->arena = pp_arena_create();
