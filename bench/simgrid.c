@@ -1,8 +1,8 @@
-/* bench/simgrid.c — the engine that shares links and the evaluator, in one run.
+/* bench/simgrid.c — the engine that shares links, SimGrid itself and the evaluator, in one run.
  *
  * Every job runs in a process of its own: fabric, costs, program, lowering, then each engine, from
- * the program to a trace. Memory is the highest sum of that process and the child in which SimGrid
- * runs, in a run without the evaluator.
+ * the program to a trace. Memory is the highest in a run without the evaluator. SimGrid itself
+ * (engine simgrid-lmm) runs once.
  *
  * W: 1F1B on 32 stages x 64 replicas, 32 micro-batches, F = 10 ms, B = 20 ms, 16 MB messages, 1 GB
  * of gradients. J(p, d, m): 1F1B, F = 9 ms, B = 18 ms, 6 MiB messages and a ring all-reduce in
@@ -20,6 +20,7 @@
 #include "sim/simgrid/engines.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -28,7 +29,9 @@
 
 static const double PEER_S = 14.25, PEER_BYTES = 831. * 1024 * 1024;
 
-#define RAILS "node:%d gpu:8 nvlink:450GBps nic:8x400Gbps fabric:fat-tree leaf:32"
+#define TORUS     "node:%d gpu:1 device:h100 nic:1x400Gbps fabric:torus"
+#define DRAGONFLY "node:%d gpu:1 device:p100 nic:1x80Gbps fabric:dragonfly rank3:338GBps"
+#define RAILS     "node:%d gpu:8 nvlink:450GBps nic:8x400Gbps fabric:fat-tree leaf:32"
 
 struct job {
     const char *name, *cluster; /* %d: nodes */
@@ -37,6 +40,8 @@ struct job {
     bool is_folded, is_ring;
     double target_s, target_bytes; /* 0 = none */
     bool is_peer_job;
+    const char *engine; /* NULL = simgrid */
+    bool is_single;     /* one device a node, else 8 */
 };
 
 #define W(d)                                                                                       \
@@ -47,6 +52,19 @@ static const struct job jobs[] = {
     {.name = "W(64) analytic", .cluster = RAILS, W(64), .target_s = 0.8},
     {.name = "W(64) ring", .cluster = RAILS, W(64), .is_ring = true, .target_s = 1.6},
     {.name = "W(64) ring, uplinks 1:4", .cluster = RAILS " oversub:4", W(64), .is_ring = true},
+    {.name = "W(64) ring, torus", .cluster = TORUS, .is_single = true, W(64), .is_ring = true},
+    {.name = "W(16) ring, torus",
+     .cluster = TORUS,
+     .is_single = true,
+     W(16),
+     .is_ring = true,
+     .target_s = 1},
+    {.name = "W(4) ring, torus", .cluster = TORUS, .is_single = true, W(4), .is_ring = true},
+    {.name = "W(64) ring, dragonfly",
+     .cluster = DRAGONFLY,
+     .is_single = true,
+     W(64),
+     .is_ring = true},
     {.name = "W(512) folded", .cluster = RAILS, W(512), .is_folded = true, .target_s = 0.3},
     {.name = "J(8,128,64) ring",
      .cluster = RAILS,
@@ -102,7 +120,7 @@ static void make_network(struct setting *s)
     l->gpus = l->dp * l->pp;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(text, sizeof(text), job->cluster, (l->gpus + 7) / 8);
+    snprintf(text, sizeof(text), job->cluster, job->is_single ? l->gpus : (l->gpus + 7) / 8);
 #pragma GCC diagnostic pop
     must(pp_cluster_load(s->arena, text, &s->cluster, &err), &err);
     must(pp_fabric_make(s->arena, &s->cluster, l->gpus, &fabric, &err), &err);
@@ -234,7 +252,7 @@ static struct result run_job(const struct job *job, bool has_dag)
     const struct pp_engine *engine;
     struct pp_error err;
 
-    must(pp_engine_find("simgrid", &engine, &err), &err);
+    must(pp_engine_find(job->engine ? job->engine : "simgrid", &engine, &err), &err);
     make_network(&s);
     make_program(&s);
     make_costs(&s);
@@ -330,6 +348,21 @@ static void print_ratio(double target, double value)
         printf(" %7s", "-");
 }
 
+/* Prints how many times as long SimGrid itself takes, and by how much its step differs. */
+static void print_lmm(const struct job *job, const struct result *r)
+{
+    const struct pp_engine *engine;
+    struct job lmm = *job;
+
+    lmm.engine = "simgrid-lmm";
+    if (pp_engine_find(lmm.engine, &engine, NULL) != PP_OK) {
+        printf(" %7s %8s", "-", "-");
+        return;
+    }
+    const struct result l = run_apart(&lmm, NULL);
+    printf(" %6.1fx %8.1e", l.run_s / r->run_s, fabs(l.step_s / r->step_s - 1));
+}
+
 static void bench(const struct job *job)
 {
     const struct result r = best_of(job);
@@ -350,6 +383,7 @@ static void bench(const struct job *job)
     else
         printf(" %7s", "-");
     printf(" %8s %6.0fx", pp_units_print(r.dag_s, PP_UNIT_SECONDS, text), r.run_s / r.dag_s);
+    print_lmm(job, &r);
     run_apart(job, &peak_bytes);
     printf(" %5.0f", peak_bytes / 1048576);
     print_ratio(job->target_bytes, peak_bytes);
@@ -399,26 +433,20 @@ static void bench_main(const char *pipesim)
 
 int main(int argc, char *argv[])
 {
-    const struct pp_engine *engine;
-    struct pp_error err;
-
-    if (pp_engine_find("simgrid", &engine, &err) != PP_OK) {
-        printf("%s\n", err.message);
-        return 0;
-    }
-    printf("%-25s %6s %9s %8s %8s %8s %7s %7s %8s %7s %5s %7s %11s %11s\n", "job", "GPUs",
-           "transfers", "shared", "prepare", "simgrid", "target", "ASTRA", "dag", "dag is", "MiB",
-           "target", "step_s", "dag step_s");
+    printf("%-25s %6s %9s %8s %8s %8s %7s %7s %8s %7s %7s %8s %5s %7s %11s %11s\n", "job", "GPUs",
+           "transfers", "shared", "prepare", "simgrid", "target", "ASTRA", "dag", "dag is",
+           "lmm is", "differs", "MiB", "target", "step_s", "dag step_s");
     for (size_t k = 0; k < sizeof(jobs) / sizeof(jobs[0]); k++)
         bench(&jobs[k]);
     if (argc > 1)
         bench_main(argv[1]);
     printf(
-        "\nprepare: fabric, program, lowering, costs. simgrid: from the program to a trace, with "
-        "child process,\nplatform and SimGrid; best of 3. target: how many times faster (less) "
+        "\nprepare: fabric, program, lowering, costs. simgrid: from the program to a trace, best "
+        "of "
+        "3.\nlmm is: time of SimGrid itself over that of our solver, and how far the steps differ. "
+        "target: how many times faster (less) "
         "than asked, prepare included.\nASTRA: its %.2f s (%.0f MiB) over ours. shared: "
-        "transfers that met others on a link. MiB: the most that\nprocess and child hold together "
-        "at a "
+        "transfers that met others on a link. MiB: the most that\nthe process holds at a "
         "time. formula: the all-reduce by formula over that simulated.\n",
         PEER_S, PEER_BYTES / 1048576);
     return 0;

@@ -45,3 +45,6 @@ $ pipesim --schedule 1f1b --pp 2 --gpus 4 --gbs 64 --mbs 1 --model gpt2 --cluste
 >            node*.nic*.up: 4 links, 95.7 % mean, 96.0 % max (node0.nic0.up)
 >
 >   memory by rank, GiB     params  grads  optim  activ. buffers other  total
+# SimGrid itself finds the same step, where transfers meet.
+$ for c in "h100 torus:2x2x1" p100-daint "h100 leaf:2" "h100 leaf:2 oversub:4"; do for s in 1f1b chimera; do for e in simgrid simgrid-lmm; do pipesim --schedule $s --model gpt2 --gpus 32 --tp 2 --pp 4 --micro-batches 8 --cluster "$c" --collectives flows --map tp,pp,cp,dp --engine $e --json --no-alternatives | grep -m1 iteration_s; done | awk -v c="$c $s" '{ t[NR] = $2 } END { d = t[1] - t[2]; if (NR != 2 || !(d * d <= 1e-18 * t[1] * t[1])) print c, t[1], t[2] }'; done; done
+$ for s in 1f1b interleaved; do for c in "gpu:1 torus:8x8x2 hop:5GBps" "h100 torus:4x4x1" "h100 leaf:4 oversub:4"; do [[ $PIPESIM_LONG ]] || break; for e in simgrid simgrid-lmm; do pipesim --schedule $s --model gpt3-175b --gpus 128 --tp 2 --pp 16 --micro-batches 32 --mbs 1 --cluster "$c" --collectives flows --map tp,cp,dp,pp --engine $e --json --no-alternatives | grep -m1 iteration_s; done | awk -v c="$c $s" '{ t[NR] = $2 } END { d = t[1] - t[2]; if (NR != 2 || !(d * d <= 1e-18 * t[1] * t[1])) print c, t[1], t[2] }'; done; done
