@@ -71,6 +71,23 @@ static bool has_version(int kind)
     return pp_op_has_cell(kind) && !pp_op_is_packing(kind);
 }
 
+/* PyTorch's names of our kinds. */
+static const struct {
+    const char *text;
+    int kind;
+    bool is_wait; /* a WAIT for that kind */
+} aliases[] = {{"REDUCE_GRAD", PP_AR, false},    {"UNSHARD", PP_AG, false},
+               {"RESHARD", PP_DROP, false},      {"WAIT_SEND_F", PP_SEND_F, true},
+               {"WAIT_SEND_B", PP_SEND_B, true}, {"WAIT_REDUCE_GRAD", PP_AR, true}};
+
+static const char *name_of(int kind, bool is_pytorch)
+{
+    for (size_t i = 0; i < PP_COUNT(aliases) && is_pytorch; i++)
+        if (aliases[i].kind == kind && !aliases[i].is_wait)
+            return aliases[i].text;
+    return pp_op_kinds[kind].text;
+}
+
 static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op_style style)
 {
     if (kind >= PP_OP_KINDS)
@@ -83,7 +100,7 @@ static char *put_single(char *at, int kind, const struct pp_op *op, struct pp_op
     at = put_int(at, op->stage);
     if (style.pytorch && op->kind == PP_WAIT)
         at = put_text(at, "WAIT_");
-    at = put_text(at, pp_op_kinds[kind].text);
+    at = put_text(at, name_of(kind, style.pytorch));
     if (pp_op_has_purpose(kind) && op->purpose && op->purpose < PP_PURPOSES) {
         *at++ = '.';
         at = put_text(at, pp_purposes[op->purpose].text);
@@ -191,15 +208,6 @@ static enum pp_status parse_int(struct cursor *c, const char *name, int64_t max,
     }
     return PP_OK;
 }
-
-/* PyTorch's names of our kinds. */
-static const struct {
-    const char *text;
-    int kind;
-    bool is_wait; /* a WAIT for that kind */
-} aliases[] = {{"REDUCE_GRAD", PP_AR, false},    {"UNSHARD", PP_AG, false},
-               {"RESHARD", PP_DROP, false},      {"WAIT_SEND_F", PP_SEND_F, true},
-               {"WAIT_SEND_B", PP_SEND_B, true}, {"WAIT_REDUCE_GRAD", PP_AR, true}};
 
 static int find_kind(const char *word, size_t length, bool *is_wait)
 {

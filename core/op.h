@@ -219,7 +219,8 @@ struct pp_op_style {
     bool pipelines; /* print @p where there is no micro-batch */
     bool slots;     /* print [k] */
     bool versions;  /* print vK where it is not 0 */
-    bool pytorch;   /* print (0SEND_F1)WAIT as 0WAIT_SEND_F1, as PyTorch does */
+    bool pytorch;   /* PyTorch's names: (0SEND_F1)WAIT is 0WAIT_SEND_F1, AR REDUCE_GRAD, AG UNSHARD,
+                       DROP RESHARD */
 };
 
 /* Prints one cell; returns its length. `text` has PP_OP_TEXT_BYTES. A fused pair is two cells,

@@ -281,7 +281,7 @@ PP_ROW_CHOICE(to, "FORMAT", "goal|chakra|pytorch|pytorch-comms|pytorch-waits", G
     .help = "goal: the text of LogGOPSim and others, in nanoseconds. chakra: execution traces of "
             "ASTRA-sim, a folder with a file for each rank. pytorch: the order of ops alone, as "
             "torch.distributed.pipelining loads it. pytorch-comms: ops with sends and receives. "
-            "pytorch-waits: also with waits for sends, as PyTorch 2.15 needs them.")
+            "pytorch-waits: also with waits, sums and gathers, all that PyTorch 2.15 runs.")
 PP_ROW_CHOICE(wires, "HOW", "network|fixed", G_EXPORT, EXPORT | UNIT, .default_text = "network",
     .help =
         "network: the reading engine computes the durations of messages. Gradient sums are rings, "

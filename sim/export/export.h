@@ -69,7 +69,7 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *export, int
                      struct pp_tasks *tasks);
 
 /* Actions that PyTorch reads: compute_only, or compute_comms with SEND and RECV from its own pass.
- * PyTorch 2.15 wants a WAIT for each SEND, too. */
+ * WAITS: all that PyTorch 2.15 runs, so also sums of gradients and gathers of cut parameters. */
 enum pp_pytorch_list { PP_PYTORCH_COMPUTE, PP_PYTORCH_COMMS, PP_PYTORCH_WAITS };
 /* Writes the ops of a run for torch.distributed.pipelining, one row per rank; PyTorch receives,
  * recomputes and updates by itself. `*warning` says what PyTorch cannot load, or is NULL. */

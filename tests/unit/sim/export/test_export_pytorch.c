@@ -71,6 +71,25 @@ static int count_messages(const struct pp_program *p)
     return count;
 }
 
+/* Each stage is summed once, after its last B or W, with a WAIT. Without that action PyTorch 2.15
+ * does not divide gradients by the number of micro-batches. */
+static void check_sums(const char *line, const struct pp_program *p)
+{
+    for (int stage = 0; stage < p->stages; stage++) {
+        int sums = 0, waits = 0;
+        for (int i = 0; i < pp_program_size(p); i++) {
+            if (p->stage[i] != stage)
+                continue;
+            sums += p->kind[i] == PP_AR;
+            waits += p->kind[i] == PP_WAIT && p->aux[i] == PP_AR;
+            cr_assert(sums == 0 || (p->kind[i] != PP_B && p->kind[i] != PP_W),
+                      "%s: stage %d is summed before its last backward", line, stage);
+        }
+        cr_assert(sums == 1 && waits == 1, "%s: stage %d has %d sums, %d waits", line, stage, sums,
+                  waits);
+    }
+}
+
 static void check_messages(struct pp_arena *arena, const char *line,
                            const struct pp_program *program, enum pp_pytorch_list list,
                            const char *order)
@@ -84,6 +103,8 @@ static void check_messages(struct pp_arena *arena, const char *line,
     cr_assert_eq(pp_verify(read, &options, &err), PP_OK, "%s: %s", line, err.message);
     cr_assert_str_eq(order_of(arena, read), order, "%s", line);
     cr_assert_eq(count_messages(read), count_messages(program), "%s", line);
+    if (list == PP_PYTORCH_WAITS)
+        check_sums(line, read);
 }
 
 static void check_run(const char *line)
@@ -118,11 +139,12 @@ Test(export_pytorch, every_schedule_comes_back)
         }
 }
 
-static void check_golden(const char *name, enum pp_pytorch_list list, const char *suffix)
+static void check_golden(const char *name, const char *options, enum pp_pytorch_list list,
+                         const char *suffix)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    char *line = pp_arena_printf(
-        arena, "--schedule " PP_TESTS_DIR "/golden/%s.csv --unit F=1,I=1,W=1", name);
+    char *line =
+        pp_arena_printf(arena, "--schedule " PP_TESTS_DIR "/golden/%s.csv %s", name, options);
     const char *path = pp_arena_printf(arena, PP_TESTS_DIR "/golden/%s.%s.csv", name, suffix),
                *warning;
     struct pp_result result;
@@ -135,14 +157,24 @@ static void check_golden(const char *name, enum pp_pytorch_list list, const char
     cr_assert_str_eq(export_of(arena, name, result.program, list, &warning), want);
 }
 
+#define UNITS "--unit F=1,I=1,W=1"
+
 Test(export_pytorch, messages_stand_where_pytorch_puts_them)
 {
-    check_golden("pt_interleaved1f1b_D4_V2_N8", PP_PYTORCH_COMMS, "comms");
-    check_golden("pt_zbv_D4_N8", PP_PYTORCH_COMMS, "comms");
+    check_golden("pt_interleaved1f1b_D4_V2_N8", UNITS, PP_PYTORCH_COMMS, "comms");
+    check_golden("pt_zbv_D4_N8", UNITS, PP_PYTORCH_COMMS, "comms");
 }
 
-Test(export_pytorch, waits_stand_where_pytorch_puts_them)
+Test(export_pytorch, waits_and_sums_stand_where_pytorch_puts_them)
 {
-    check_golden("pt_interleaved1f1b_D4_V2_N8", PP_PYTORCH_WAITS, "waits");
-    check_golden("pt_zbv_D4_N8", PP_PYTORCH_WAITS, "waits");
+    check_golden("pt_interleaved1f1b_D4_V2_N8", UNITS, PP_PYTORCH_WAITS, "waits");
+    check_golden("pt_zbv_D4_N8", UNITS, PP_PYTORCH_WAITS, "waits");
+}
+
+/* Four stages a rank, of which three are gathered at once. */
+Test(export_pytorch, gathers_stand_where_pytorch_puts_them)
+{
+    check_golden("pt_loopedbfs_D4_V4_N8",
+                 "--model gpt2-64 --tp 1 --dp 2 --mbs 1 --zero 3 --engine dag --steps 1",
+                 PP_PYTORCH_WAITS, "shards");
 }
