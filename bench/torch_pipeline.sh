@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Executes one step of every schedule that PyTorch can load, in its own pipeline runtime, and prints how far loss and
-# gradients are from a plain loop's: P = 2 and 4, both forms, and FSDP with two replicas at P = 2. In 64 bits.
+# Executes one step of every schedule that PyTorch can load, in its own pipeline runtime, in 64 bits. It prints how far
+# loss and gradients are from a plain loop's. P is 2 and 4, in both forms; with FSDP there are two replicas at P = 2.
 #
 #   TORCHRUN=torchrun bench/torch_pipeline.sh [PIPESIM]
 set -eu

@@ -17,7 +17,7 @@
 
 enum { RESIDENT = 3 }; /* stages that PyTorch keeps unsharded, its max_active_stages */
 
-/* What a copy adds: in GATHERS sums, too. */
+/* Additions of a copy. GATHERS has sums, too. */
 enum added { NOTHING, SUMS, GATHERS, WAITS };
 /* Copy of a list, with what PyTorch's passes add. */
 struct waiter {
