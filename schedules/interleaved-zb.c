@@ -2,6 +2,8 @@
  * interleaved's warm-up, and rank r keeps r weight gradients pending. */
 #include "schedules/order/closed_form.h"
 
+#include <math.h>
+
 static int in_flight(const struct pp_shape *shape, int rank)
 {
     return (shape->chunks - 1) * shape->option[PP_GROUP_AT] + shape->ranks - 1 - rank;
@@ -12,6 +14,11 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     pp_phase(out, in_flight(shape, rank), "F");
     pp_phase(out, rank, "F I");
     pp_phase(out, shape->micro_batches * shape->chunks, "F I W");
+}
+
+static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
+{
+    return pp_group_is_small(shape) ? (double)NAN : pp_bubble_split(shape, unit, rank);
 }
 
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
@@ -34,11 +41,11 @@ const struct pp_schedule pp_schedule_interleaved_zb = {
     .splits_backward = true,
     .sizes = PP_SIZE_CHUNKS,
     .options = {[PP_GROUP_AT] = &pp_group_option},
-    .limits = PP_GROUP_LIMITS,
-    .accepts = pp_group_accepts,
+    .limits = PP_GROUP_LIMITS_HALF,
+    .accepts = pp_group_accepts_half,
     .defaults = pp_group_defaults,
     .phases = phases,
-    .bubble_frac = {"x/(NV(F+I+W)+x), x = (D-1)(F+I-min(F,I,W)), for N >= D", true,
-                    pp_bubble_split},
+    .bubble_frac = {"x/(NV(F+I+W)+x), x = (D-1)(F+I-min(F,I,W)), for N >= D and G >= D", true,
+                    bubble},
     .peak = {"min((V-1)G + D, NV)", true, peak},
 };

@@ -1,11 +1,13 @@
 /* schedules/interleaved.c — depth-first interleaved 1F1B: V chunks per rank, groups of G
  * micro-batches. With --extra-warmup 1 every pair of the steady phase is one overlapped op, whose F
- * and B belong to different micro-batches (Megatron's expert overlap). */
+ * and B belong to different micro-batches (Megatron's expert overlap). With --warmup-style lazy the
+ * next rank has one forward less, not two less: as fast while messages are free, with less memory.
+ * Then groups of half the ranks can still not deadlock. */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>
 
-enum { EXTRA_WARMUP = PP_GROUP_AT + 1 };
+enum { EXTRA_WARMUP = PP_GROUP_AT + 1, LAZY };
 static const struct pp_schedule_option extra_warmup = {
     .name = "extra-warmup",
     .max = 1,
@@ -15,11 +17,22 @@ static const struct pp_schedule_option extra_warmup = {
             "(interleaved).",
     .after = "group",
 };
+static const struct pp_schedule_option warmup_style = {
+    .name = "warmup-style",
+    .choices = "early|lazy",
+    .max = 1,
+    .argument = "STYLE",
+    .default_text = "early",
+    .help =
+        "Forwards of the warm-up: early has two more on each earlier rank, which hides messages; "
+        "lazy has one more and holds fewer activations (interleaved).",
+    .after = "extra-warmup",
+};
 
 static int warmup_of(const struct pp_shape *shape, int rank)
 {
-    const int first =
-        (shape->chunks - 1) * shape->option[PP_GROUP_AT] + 2 * (shape->ranks - 1 - rank);
+    const int ahead = (shape->option[LAZY] ? 1 : 2) * (shape->ranks - 1 - rank);
+    const int first = (shape->chunks - 1) * shape->option[PP_GROUP_AT] + ahead;
 
     return PP_MIN(first + shape->option[EXTRA_WARMUP], shape->micro_batches * shape->chunks);
 }
@@ -38,7 +51,7 @@ static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *u
 {
     const bool has_gain = shape->option[EXTRA_WARMUP] && unit->fb != unit->f + unit->b;
 
-    return has_gain ? (double)NAN : pp_bubble_flush(shape, unit, rank);
+    return has_gain || pp_group_is_small(shape) ? (double)NAN : pp_bubble_flush(shape, unit, rank);
 }
 
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
@@ -47,24 +60,37 @@ static double peak(const struct pp_shape *shape, const struct pp_unit_costs *uni
     return PP_MIN(warmup_of(shape, rank) + 1, shape->micro_batches * shape->chunks);
 }
 
+static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    if (!shape->option[LAZY])
+        return pp_group_accepts(shape, err);
+    if (shape->option[EXTRA_WARMUP])
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--warmup-style lazy: overlapped pairs need two forwards between ranks; "
+            "use --extra-warmup 0 or --warmup-style early");
+    return pp_group_accepts_half(shape, err);
+}
+
 /* Megatron-LM refuses groups with fewer micro-batches than ranks. */
 static bool is_megatron(const struct pp_shape *shape)
 {
-    return shape->chunks > 1 && shape->option[PP_GROUP_AT] >= shape->ranks;
+    return shape->chunks > 1 && shape->option[PP_GROUP_AT] >= shape->ranks && !shape->option[LAZY];
 }
 
 static bool is_torch(const struct pp_shape *shape)
 {
-    return !shape->option[EXTRA_WARMUP] && pp_group_is_torch(shape);
+    return !shape->option[EXTRA_WARMUP] && !shape->option[LAZY] && pp_group_is_torch(shape);
 }
 
 const struct pp_schedule pp_schedule_interleaved = {
     .name = "interleaved",
     .summary = "1f1b over several chunks per rank, depth first",
     .rule = "groups of G micro-batches through all chunks; rank r: (V-1)G + 2(D-1-r) forwards, "
-            "then F B pairs, then the remaining backwards",
+            "then F B pairs, then the remaining backwards; lazy: (V-1)G + D-1-r forwards",
     .when = "fewer bubbles than 1f1b for V times its messages; N a multiple of D",
-    .source = "Narayanan et al., SC'21, section 2.3; Megatron-LM schedules.py",
+    .source = "Narayanan et al., SC'21, section 2.3; Megatron-LM schedules.py; lazy: Wan et al., "
+              "PipeOffload (2025), sail-sg zero-bubble group_interleaved_1f1b.py",
     .aliases =
         PP_NAMES("depth-first", "Interleaved1F1B", "1f1b-interleaved", "ScheduleInterleaved1F1B"),
     .calls = PP_CALLS({"megatron", "forward_backward_pipelining_with_interleaving", is_megatron},
@@ -72,11 +98,14 @@ const struct pp_schedule pp_schedule_interleaved = {
     .placement = PP_PLACE_LOOP,
     .has_pairs = true, /* only with --extra-warmup */
     .sizes = PP_SIZE_CHUNKS,
-    .options = {[PP_GROUP_AT] = &pp_group_option, [EXTRA_WARMUP] = &extra_warmup},
-    .limits = PP_GROUP_LIMITS,
-    .accepts = pp_group_accepts,
+    .options =
+        {[PP_GROUP_AT] = &pp_group_option, [EXTRA_WARMUP] = &extra_warmup, [LAZY] = &warmup_style},
+    .limits = PP_GROUP_LIMITS "; lazy: at least D/2 in place of D",
+    .accepts = accepts,
     .defaults = pp_group_defaults,
     .phases = phases,
-    .bubble_frac = {"w/(NV+w), w = D-1 + (V-1)max(0,D-N)", true, bubble},
-    .peak = {"min((V-1)G + 2(D-1-r) + 1, NV), one more with --extra-warmup", true, peak},
+    .bubble_frac = {"w/(NV+w), w = D-1 + (V-1)max(0,D-N); for G >= min(D,N)", true, bubble},
+    .peak = {"min((V-1)G + 2(D-1-r) + 1, NV), one more with --extra-warmup; lazy: "
+             "min((V-1)G + D-r, NV)",
+             true, peak},
 };

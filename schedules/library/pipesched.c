@@ -89,7 +89,8 @@ static enum pp_status take_shape(const struct pp_schedule *schedule,
                    {"depth-first", from->depth_first},
                    {"max-activations", from->max_activations},
                    {"concat", (int)from->concat},
-                   {"bfs-backward", from->backward_descending != 0}};
+                   {"bfs-backward", from->backward_descending != 0},
+                   {"warmup-style", from->warmup_lazy != 0}};
     const size_t count = PP_COUNT(options);
 
     for (size_t i = 0; i < PP_COUNT(sizes); i++)

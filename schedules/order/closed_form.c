@@ -78,25 +78,53 @@ bool pp_group_is_torch(const struct pp_shape *shape)
     return shape->chunks > 1 && shape->option[PP_GROUP_AT] == torch.option[PP_GROUP_AT];
 }
 
-static bool is_legal_group(const struct pp_shape *shape, int group)
+/* Is true if no group, not even the last, has fewer micro-batches than `least`. */
+static bool is_group_of(const struct pp_shape *shape, int group, int least)
 {
-    const int n = shape->micro_batches, ranks = shape->ranks;
+    const int n = shape->micro_batches;
 
-    return group >= PP_MIN(ranks, n) && group <= n && (n % group == 0 || n % group >= ranks);
+    return group >= PP_MIN(least, n) && group <= n && (n % group == 0 || n % group >= least);
 }
 
-enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err)
+static bool is_legal_group(const struct pp_shape *shape, int group)
+{
+    return is_group_of(shape, group, shape->ranks);
+}
+
+static bool is_legal_half_group(const struct pp_shape *shape, int group)
+{
+    return is_group_of(shape, group, (shape->ranks + 1) / 2);
+}
+
+bool pp_group_is_small(const struct pp_shape *shape)
+{
+    return shape->chunks > 1 && !is_legal_group(shape, shape->option[PP_GROUP_AT]);
+}
+
+static enum pp_status group_accepts(const struct pp_shape *shape, bool is_half,
+                                    struct pp_error *err)
 {
     const int n = shape->micro_batches, ranks = shape->ranks, group = shape->option[PP_GROUP_AT];
 
     if (group > 0)
         return pp_want_legal(
-            err, shape, (struct pp_wanted){group, 1, n, is_legal_group},
-            "--group %d: no group, not even the last, may be below the lesser of %s %d and "
+            err, shape,
+            (struct pp_wanted){group, 1, n, is_half ? is_legal_half_group : is_legal_group},
+            "--group %d: no group, not even the last, may be below the lesser of %s%s %d and "
             "--micro-batches %d",
-            group, pp_shape_ranks_option(shape), ranks, n);
+            group, is_half ? "half of " : "", pp_shape_ranks_option(shape), ranks, n);
     return pp_want_legal(
         err, shape, (struct pp_wanted){n, 1, 2 * n, has_default_group},
         "--micro-batches %d does not split into %d equal groups for %s %d without a --group", n,
         n / ranks, pp_shape_ranks_option(shape), ranks);
+}
+
+enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err)
+{
+    return group_accepts(shape, false, err);
+}
+
+enum pp_status pp_group_accepts_half(const struct pp_shape *shape, struct pp_error *err)
+{
+    return group_accepts(shape, true, err);
 }

@@ -18,14 +18,21 @@ double pp_bubble_flush(const struct pp_shape *shape, const struct pp_unit_costs 
 double pp_bubble_split(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank);
 
 /* --group G of interleaved schedules. Default: PyTorch's N div D rounds of equal groups. Legal
- * (Megatron): min(D,N) <= G <= N, and a smaller last group has at least D micro-batches. */
+ * (Megatron): min(D,N) <= G <= N, and a smaller last group has at least D micro-batches. Schedules
+ * with one forward more on each earlier rank do with half of it: D/2, rounded up, in place of D. */
 #define PP_GROUP_LIMITS                                                                            \
     "N a multiple of max(1, N div D); or --group G with min(D,N) <= G <= N and N mod G either 0 "  \
     "or at least D"
+#define PP_GROUP_LIMITS_HALF                                                                       \
+    "N a multiple of max(1, N div D); or --group G with min(D/2,N) <= G <= N and N mod G either "  \
+    "0 or at least D/2"
 void pp_group_defaults(struct pp_shape *shape);
 /* Is true for PyTorch's groups over several chunks, which its classes need. */
 bool pp_group_is_torch(const struct pp_shape *shape);
 enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err);
+enum pp_status pp_group_accepts_half(const struct pp_shape *shape, struct pp_error *err);
+/* Is true for groups that are too small to fill the pipeline: bubbles open between them. */
+bool pp_group_is_small(const struct pp_shape *shape);
 
 /* A value of a shape, and the range in which legal values are searched for. */
 struct pp_wanted {

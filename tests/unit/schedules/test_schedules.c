@@ -42,9 +42,9 @@ static bool visit_shape(const struct pp_schedule *schedule, struct pp_shape shap
     if (pp_schedule_variants(schedule, &shape))
         return false;
     v.shape = shape;
-    v.where = pp_arena_printf(arena, "%s D=%d V=%d N=%d q=%d P=%d options %d %d", schedule->name,
+    v.where = pp_arena_printf(arena, "%s D=%d V=%d N=%d q=%d P=%d options %d %d %d", schedule->name,
                               shape.ranks, shape.chunks, shape.micro_batches, shape.splits,
-                              shape.pipelines, shape.option[0], shape.option[1]);
+                              shape.pipelines, shape.option[0], shape.option[1], shape.option[2]);
     cr_assert_eq(pp_schedule_orders(arena, schedule, &shape, NULL, &v.orders, &v.maps, &err), PP_OK,
                  "%s", v.where);
     visit(&v);
@@ -66,10 +66,12 @@ static int visit_options(const struct pp_schedule *schedule, struct pp_shape sha
     int visited = 0;
 
     for (int a = 0; a <= last_value(schedule->options[0], n); a++)
-        for (int b = 0; b <= last_value(schedule->options[1], n); b++) {
-            other.option[0] = a, other.option[1] = b;
-            visited += visit_shape(schedule, other, visit);
-        }
+        for (int b = 0; b <= last_value(schedule->options[1], n); b++)
+            for (int c = 0; c <= last_value(schedule->options[2], n); c++) {
+                other.option[0] = a, other.option[1] = b, other.option[2] = c;
+                visited += visit_shape(schedule, other, visit);
+            }
+    other.option[2] = 0;
     for (int i = 1; i <= 8; i++) {
         other.splits = schedule->sizes & PP_SIZE_SPLITS ? 1 + i % 3 : 0;
         other.pipelines = schedule->sizes & PP_SIZE_PIPELINES ? i : 0;
@@ -275,13 +277,15 @@ static bool is_split(const struct visit *v)
 
 /* Some schedules have a formula for a part of the shapes only. Two-way placements need whole units.
  * V-shaped orders must reach their steady state. Split backwards over several chunks need a
- * pipeline that fills. Every other schedule has a formula everywhere. */
+ * pipeline that fills, and groups must fill it. Every other schedule has a formula everywhere. */
 static void check_formula_is_there(struct visit *v)
 {
     const int ranks = v->shape.ranks, n = v->shape.micro_batches;
     const bool partial = (v->schedule->placement == PP_PLACE_TWO_WAY && n % ranks != 0) ||
                          (v->schedule->placement == PP_PLACE_VEE && n < 2 * ranks - 1);
-    const bool starved = v->shape.chunks > 1 && n < ranks && is_split(v);
+    const bool starved =
+        (v->shape.chunks > 1 && n < ranks && is_split(v)) ||
+        (v->schedule->options[PP_GROUP_AT] == &pp_group_option && pp_group_is_small(&v->shape));
 
     if (v->schedule->bubble_frac.is_exact && !partial && !starved)
         cr_assert(!isnan(v->schedule->bubble_frac.value(&v->shape, &costs[3], 0)), "%s", v->where);
