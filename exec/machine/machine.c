@@ -141,7 +141,6 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
 
 static enum pp_status build(struct pp_machine *m, struct pp_error *err)
 {
-    PP_TRY(pp_slots_check(m->p, err));
     PP_TRY(bind_barriers(m, err));
     PP_TRY(pp_check_program(m->p, m->options.stages[0]->net->is_tied, m->replicas, err));
     PP_TRY(open_device(m, err));

@@ -1,6 +1,6 @@
-/* Checks of a program before it is bound. The gradients are complete at the last BAR of a list:
- * their norm is computed there, and every later update reads it. Program and model must agree on
- * the matrix that embedding and head share, and on recomputation. */
+/* Checks of a proved program before it is bound. The gradients are complete at the last BAR of a
+ * list: their norm is computed there, and every later update reads it. Program and model must agree
+ * on the matrix that embedding and head share, and on recomputation. */
 #include "exec/program/check.h"
 
 static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
@@ -57,30 +57,6 @@ static bool is_tied_sum(const struct pp_program *p, int i)
     return p->kind[i] == PP_AR && p->aux[i] == PP_TIED;
 }
 
-static bool is_waited(const struct pp_program *p, int rank, int post)
-{
-    for (int i = post + 1; i < p->begin[rank + 1]; i++)
-        if (p->kind[i] == PP_WAIT && p->begin[rank] + p->arg[i] == post)
-            return true;
-    return false;
-}
-
-static enum pp_status check_waits(const struct pp_program *p, int rank, struct pp_error *err)
-{
-    char text[PP_OP_TEXT_BYTES];
-
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        if (!pp_op_is_collective(p->kind[i]) || is_waited(p, rank, i))
-            continue;
-        print_op(p, i, text);
-        return pp_error_set(err, PP_EPROGRAM,
-                            "rank %d op %d: nothing waits for %s; put (%s)WAIT %s", rank,
-                            i - p->begin[rank], text, text,
-                            is_gradient(p, i) ? "before the last BAR" : "at the end of its list");
-    }
-    return PP_OK;
-}
-
 static bool has_sum(const struct pp_program *p, int rank, int stage)
 {
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
@@ -113,53 +89,6 @@ static enum pp_status check_copies(const struct pp_program *p, int replicas, str
                                     "copies; put %dAR and (%dAR)WAIT before the last BAR",
                                     rank, stage, replicas * p->pipelines, stage, stage);
         }
-    return PP_OK;
-}
-
-static int last_of(const struct pp_program *p, int rank, int kind, int stage)
-{
-    int at = -1;
-
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
-        at = p->kind[i] == kind && p->stage[i] == stage ? i : at;
-    return at;
-}
-
-static int first_of(const struct pp_program *p, int rank, int kind, int stage)
-{
-    int i = p->begin[rank];
-
-    while (i < p->begin[rank + 1] && (p->kind[i] != kind || p->stage[i] != stage))
-        i++;
-    return i;
-}
-
-/* After RS each copy updates its share of the weights, so AG must gather them. */
-static enum pp_status check_gathers(const struct pp_program *p, int rank, struct pp_error *err)
-{
-    char text[PP_OP_TEXT_BYTES], update[PP_OP_TEXT_BYTES];
-
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-        if (p->kind[i] != PP_RS)
-            continue;
-        const int stage = p->stage[i], last = last_of(p, rank, PP_U, stage),
-                  gather = first_of(p, rank, PP_AG, stage);
-        print_op(p, i, text);
-        if (gather == p->begin[rank + 1])
-            return pp_error_set(err, PP_EPROGRAM,
-                                "rank %d op %d: %s leaves each copy of stage %d a share of the "
-                                "update, and nothing gathers the weights; put %dAG and (%dAG)WAIT "
-                                "after %dU",
-                                rank, i - p->begin[rank], text, stage, stage, stage, stage);
-        if (gather > last)
-            continue;
-        print_op(p, gather, text);
-        print_op(p, last, update);
-        return pp_error_set(err, PP_EPROGRAM,
-                            "rank %d op %d: %s stands before %s, whose weights it gathers; move it "
-                            "after it",
-                            rank, gather - p->begin[rank], text, update);
-    }
     return PP_OK;
 }
 
@@ -209,9 +138,5 @@ enum pp_status pp_check_program(const struct pp_program *p, bool is_tied, int re
     PP_TRY(check_recomputed(p, err));
     PP_TRY(check_tied(p, is_tied, err));
     PP_TRY(check_copies(p, replicas, err));
-    for (int rank = 0; rank < p->ranks; rank++) {
-        PP_TRY(check_waits(p, rank, err));
-        PP_TRY(check_gathers(p, rank, err));
-    }
     return pp_check_updates(p, err);
 }

@@ -1,4 +1,5 @@
-/* exec/program/check.h — checks of a program for execution, in addition to schedules/verify. */
+/* exec/program/check.h — checks of a program for execution, in addition to schedules/verify: what
+ * depends on the model and on the number of replicas. Rules of programs alone belong there. */
 #pragma once
 
 #include "core/error.h"
@@ -10,7 +11,7 @@
 enum pp_status pp_check_updates(const struct pp_program *program, struct pp_error *err);
 
 /* pp_check_updates(), and PP_EPROGRAM for:
- *   - a sum that no WAIT names, or that copies of a stage lack;
+ *   - a sum that copies of a stage lack;
  *   - a tied sum without a tied model (`is_tied`), or the other way round;
  *   - sequence splits that are computed again. */
 enum pp_status pp_check_program(const struct pp_program *program, bool is_tied, int replicas,

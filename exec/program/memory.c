@@ -39,24 +39,6 @@ static const int8_t CLASS_OF[PP_OP_KINDS] = {
     [PP_SEND_F] = PP_SLOT_SEND_F + 1, [PP_SEND_B] = PP_SLOT_SEND_B + 1,
 };
 
-enum pp_status pp_slots_check(const struct pp_program *p, struct pp_error *err)
-{
-    for (int rank = 0; rank < p->ranks; rank++)
-        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-            const struct pp_op op = pp_program_op(p, i);
-            char text[PP_OP_TEXT_BYTES];
-
-            if (CLASS_OF[op.kind] == 0 || op.slot >= 0)
-                continue;
-            pp_op_print(&op, pp_program_style(p), text);
-            return pp_error_set(err, PP_EPROGRAM,
-                                "rank %d: %s has no buffer slot, as in %s[0]: name the slots of "
-                                "all F, R, SEND and RECV, or none",
-                                rank, text, text);
-        }
-    return PP_OK;
-}
-
 int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *p)
 {
     const bool *is_recomputed = find_recomputed(arena, p);

@@ -15,8 +15,6 @@ enum pp_slot_class {
     PP_SLOT_SEND_B,
     PP_SLOT_CLASSES
 };
-/* PP_EPROGRAM if an instruction has no slot for its tensor: a file may give some only. */
-enum pp_status pp_slots_check(const struct pp_program *program, struct pp_error *err);
 /* Returns [instructions]: the class of each one's slot; -1 if it has none. */
 int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *program);
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of

@@ -1,5 +1,5 @@
 /* schedules/verify/comm.c — messages: each once, sent in the order of their receives, waited for at
- * most once. Freezing has linked SENDs, RECVs and WAITs. */
+ * most once, and collectives exactly once. Freezing has linked SENDs, RECVs and WAITs. */
 #include "schedules/verify/parts.h"
 
 static const uint8_t post_table[PP_OP_KINDS] = {[PP_SEND_F] = AT_SEND_F,
@@ -22,14 +22,14 @@ static enum pp_status fill_post(struct pp_verify *v, int i, int32_t *side)
     return PP_OK;
 }
 
-static enum pp_status fill_wait(struct pp_verify *v, int rank, int i, uint8_t *waited)
+static enum pp_status fill_wait(struct pp_verify *v, int rank, int i)
 {
     const struct pp_program *p = v->p;
     const int target = p->begin[rank] + p->arg[i];
 
-    if (waited[target])
+    if (v->is_waited[target])
         return pp_verify_refuse(v, i, "waits a second time for the same post");
-    waited[target] = 1;
+    v->is_waited[target] = 1;
     if (!pp_op_is_recv(p->kind[target]))
         return PP_OK;
     int32_t *at = v->at[p->kind[target] == PP_RECV_F ? AT_WAIT_F : AT_WAIT_B];
@@ -72,8 +72,8 @@ enum pp_status pp_verify_comm(struct pp_verify *v)
     const struct pp_program *p = v->p;
     int32_t *send = PP_ARRAY(v->arena, int32_t, p->message_count);
     int32_t *recv = PP_ARRAY(v->arena, int32_t, p->message_count);
-    uint8_t *waited = PP_ARRAY(v->arena, uint8_t, pp_program_size(p));
 
+    v->is_waited = PP_ARRAY(v->arena, uint8_t, pp_program_size(p));
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
             if (pp_op_is_send(p->kind[i]))
@@ -81,7 +81,18 @@ enum pp_status pp_verify_comm(struct pp_verify *v)
             else if (pp_op_is_recv(p->kind[i]))
                 PP_TRY(fill_post(v, i, recv));
             else if (p->kind[i] == PP_WAIT)
-                PP_TRY(fill_wait(v, rank, i, waited));
+                PP_TRY(fill_wait(v, rank, i));
         }
     return check_channels(v, send, recv);
+}
+
+enum pp_status pp_verify_waits(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (pp_op_is_collective(p->kind[i]) && !v->is_waited[i])
+            return pp_verify_fail(v, i, "nothing waits for %s: (%s)WAIT is missing",
+                                  pp_verify_text(v, i), pp_verify_text(v, i));
+    return PP_OK;
 }

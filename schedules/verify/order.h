@@ -27,6 +27,7 @@ struct pp_verify {
     int granules; /* number of granule ids: micro-batches * granules per micro-batch */
     int64_t units;
     int32_t *at[AT_TABLES]; /* [unit] instruction, -1 = none */
+    uint8_t *is_waited;     /* [instruction] lowered: a WAIT names this post */
 };
 
 static inline int64_t pp_verify_unit(const struct pp_verify *v, int stage, int granule, int split)

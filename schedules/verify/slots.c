@@ -134,6 +134,23 @@ static enum pp_status check_rank(struct slots *s, int rank)
     return PP_OK;
 }
 
+/* Checks that all instructions with a buffer name their slot, or none does. */
+static enum pp_status check_named(struct pp_verify *v)
+{
+    const struct pp_program *p = v->p;
+    int named = -1, unnamed = -1;
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (class_of[p->kind[i]] > 0)
+            *(p->slot[i] >= 0 ? &named : &unnamed) = i;
+    if (named < 0 || unnamed < 0 || p->mode != PP_MODE_TRAIN) /* inference saves nothing */
+        return PP_OK;
+    return pp_verify_refuse(v, unnamed,
+                            "has no buffer slot, as in %s[0], but other instructions have: name "
+                            "the slots of all F, R, SEND and RECV, or none",
+                            pp_verify_text(v, unnamed));
+}
+
 enum pp_status pp_verify_slots(struct pp_verify *v)
 {
     struct slots s = {.v = v, .left = PP_ARRAY(v->arena, uint8_t, pp_program_size(v->p))};
@@ -144,5 +161,5 @@ enum pp_status pp_verify_slots(struct pp_verify *v)
         PP_TRY(check_rank(&s, rank));
         pp_arena_release(v->arena, mark);
     }
-    return PP_OK;
+    return check_named(v);
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Places of a chunk's instructions, by pipeline * stages + stage; -1 = none. For a sum in buckets:
- * its first post and last WAIT. */
+ * its first post and last WAIT. The sum and gather of a stage are noted once for a rank. */
 struct chunk {
-    int last_backward, sync, sync_wait, update, last_gather;
+    int last_backward, sync, sync_wait, update, gather;
     int unwaited; /* posts of the sum without a WAIT so far */
     bool is_dropped;
 };
@@ -56,6 +56,12 @@ static void note_sum_wait(struct chunk *sum, int i)
     sum->sync_wait = i;
 }
 
+static void note_gather(struct chunk *sum, int i)
+{
+    if (sum->gather < 0) /* the first one of the step */
+        sum->gather = i;
+}
+
 static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
 {
     const struct pp_program *p = v->p;
@@ -84,8 +90,8 @@ static enum pp_status note(struct pp_verify *v, struct sync *s, int rank, int i)
         return pp_verify_fail_elsewhere(v, i);
     else if (kind == PP_AR || kind == PP_RS)
         return note_sum(v, s, summed_with(p, s, p->pipe[i], p->stage[i]), i);
-    else if (kind == PP_AG && p->bucket[i] == 0) /* the first bucket */
-        c->last_gather = i;
+    else if (kind == PP_AG)
+        note_gather(summed_with(p, s, p->pipe[i], p->stage[i]), i);
     return PP_OK;
 }
 
@@ -105,19 +111,15 @@ static enum pp_status check_update(struct pp_verify *v, int update, int post, in
 }
 
 /* Returns the first post of the sum at `sum` that no WAIT names. */
-static int find_unwaited(const struct pp_program *p, const struct chunk *sum)
+static int find_unwaited(const struct pp_verify *v, const struct chunk *sum)
 {
-    const int rank = pp_program_rank_at(p, sum->sync);
-    int i = sum->sync;
+    const struct pp_program *p = v->p;
+    const int end = p->begin[pp_program_rank_at(p, sum->sync) + 1];
 
-    for (; i < p->begin[rank + 1]; i++) {
-        bool is_waited = p->kind[i] != p->kind[sum->sync] || p->stage[i] != p->stage[sum->sync] ||
-                         p->aux[i] == PP_TIED || p->purpose[i] != PP_FOR_STEP;
-        for (int k = i + 1; k < p->begin[rank + 1] && !is_waited; k++)
-            is_waited = p->kind[k] == PP_WAIT && p->begin[rank] + p->arg[k] == i;
-        if (!is_waited)
+    for (int i = sum->sync; i < end; i++)
+        if (p->kind[i] == p->kind[sum->sync] && p->stage[i] == p->stage[sum->sync] &&
+            p->aux[i] != PP_TIED && p->purpose[i] == PP_FOR_STEP && !v->is_waited[i])
             return i;
-    }
     return sum->sync;
 }
 
@@ -125,8 +127,28 @@ static enum pp_status check_sum(struct pp_verify *v, const struct chunk *c, cons
 {
     PP_TRY(check_after(v, sum->sync, c->last_backward));
     if (c->update >= 0 && sum->sync >= 0 && sum->unwaited > 0)
-        return check_update(v, c->update, find_unwaited(v->p, sum), -1);
+        return check_update(v, c->update, find_unwaited(v, sum), -1);
     return check_update(v, c->update, sum->sync, sum->sync_wait);
+}
+
+/* Checks the gathers of weights: each copy updates its share of what RS has left. */
+static enum pp_status check_gather(struct pp_verify *v, const struct chunk *c,
+                                   const struct chunk *sum)
+{
+    const struct pp_program *p = v->p;
+
+    if (c->update < 0 || c->is_dropped)
+        return PP_OK;
+    if (sum->gather >= 0 && sum->gather < c->update)
+        return pp_verify_refuse(v, sum->gather, "gathers weights that %s has not updated yet%s",
+                                pp_verify_text(v, c->update),
+                                pp_verify_fix(v, c->update, sum->gather));
+    if (sum->sync >= 0 && p->kind[sum->sync] == PP_RS && sum->gather < 0)
+        return pp_verify_refuse(v, c->update,
+                                "updates the share of the weights that %s leaves, and no AG "
+                                "gathers them",
+                                pp_verify_text(v, sum->sync));
+    return PP_OK;
 }
 
 static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int pipe, int stage)
@@ -150,11 +172,7 @@ static enum pp_status check_chunk(struct pp_verify *v, const struct sync *s, int
         PP_TRY(check_after(v, s->tied[rank], c->last_backward));
         PP_TRY(check_update(v, c->update, s->tied[rank], s->tied_wait[rank]));
     }
-    if (c->update >= 0 && c->last_gather >= 0 && !c->is_dropped && c->last_gather < c->update)
-        return pp_verify_refuse(v, c->last_gather, "gathers weights that %s has not updated yet%s",
-                                pp_verify_text(v, c->update),
-                                pp_verify_fix(v, c->update, c->last_gather));
-    return PP_OK;
+    return check_gather(v, c, sum);
 }
 
 static enum pp_status check_barriers(struct pp_verify *v)

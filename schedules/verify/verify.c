@@ -35,6 +35,8 @@ static enum pp_status check(struct pp_verify *v, const struct pp_verify_options 
     PP_TRY(pp_verify_sync(v));
     PP_TRY(pp_verify_gathers(v));
     PP_TRY(pp_verify_moves(v));
+    if (is_lowered)
+        PP_TRY(pp_verify_waits(v));
     PP_TRY(pp_verify_run(v));
     return options && options->max_activations > 0 ? check_memory(v, options->max_activations)
                                                    : PP_OK;

@@ -15,9 +15,11 @@ struct pp_verify_options {
  *   data dependencies are met: on the same rank by order, across ranks by SEND, RECV and WAIT (a
  *   compute-only program: by the dependency itself);
  *   per channel the send order equals the receive order;
- *   no buffer slot is overwritten while in use; every posted op is waited for at most once;
+ *   no buffer slot is overwritten while in use; all ops with a buffer name one, or none does;
+ *   every posted op is waited for at most once, a collective exactly once;
  *   synchronous programs: gradient collectives after the last backward of their chunk, U after the
- *   WAITs for its sums, both for all chunks or none; equal numbers of BARs on all ranks;
+ *   WAITs for its sums, both for all chunks or none; AG after U where RS has left shares to it;
+ *   equal numbers of BARs on all ranks;
  *   activations moved to another memory tier, or quantised by Q, are restored when they are used;
  *   MOVEs bring an update its inputs;
  *   no cycle over {program order, channel order, rendezvous, WAIT, collectives, slot reuse};

@@ -246,8 +246,13 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; for option 
 > pipeexec: error: --recompute none: low.csv is a lowered program
 > pipeexec: error: --post early: low.csv is a lowered program
 $ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 | sed 's/,[01]AG,.*//' >cut.csv; pipeexec --schedule cut.csv --dp 2
-! pipeexec: error: rank 0 op 12: 0RS leaves each copy of stage 0 a share of the update, and nothing gathers the weights; put 0AG and (0AG)WAIT after 0U
+! pipeexec: error: cut.csv:12:15: rank 0: 0U updates the share of the weights that 0RS leaves, and no AG gathers them
+! rank 0 | ... (0RECV_B0)WAIT (0SEND_F0)WAIT 0B0 (0RECV_B1)WAIT (0SEND_F1)WAIT 0B1            0RS            (0RS)WAIT [0U]
+! rank 1 | ... (1RECV_F1)WAIT 1F1            1B1 1SEND_B1       1RS            (1SEND_B0)WAIT (1SEND_B1)WAIT (1RS)WAIT 1U
 = 4
+$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 | sed 's/,(0AG)WAIT//' >cut.csv; for verdict in 'pipesim verify cut.csv' 'pipeexec --schedule cut.csv --dp 2'; do $verdict 2>&1 | head -1; done
+> pipesim: error: cut.csv:12:16: rank 0: nothing waits for 0AG: (0AG)WAIT is missing
+> pipeexec: error: cut.csv:12:16: rank 0: nothing waits for 0AG: (0AG)WAIT is missing
 $ pipeexec --dp 2 --zero 1 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check --trace cut.csv | head -1; grep -c ',0AG,' cut.csv
 > pipeexec 0.1.0  1f1b on 4* ranks, 2 replicas, ZeRO 1        (* = chosen for you)
 > 2

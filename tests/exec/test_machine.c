@@ -160,30 +160,6 @@ Test(machine, ranks_that_never_meet_are_refused)
     cr_expect(strstr(err.message, "BAR"), "%s", err.message);
 }
 
-/* As in a file that names the slots of some instructions only. */
-Test(machine, tensors_without_a_slot_are_refused)
-{
-    static const int KINDS[] = {PP_F, PP_R, PP_SEND_F, PP_SEND_B, PP_RECV_F, PP_RECV_B};
-
-    for (size_t k = 0; k < sizeof(KINDS) / sizeof(*KINDS); k++) {
-        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        struct exec_case c = small("1f1b");
-        struct exec_run run;
-        struct pp_machine *machine;
-        struct pp_error err = {0};
-
-        c.is_recomputed = true;
-        cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK);
-        for (int i = 0; i < pp_program_size(run.program); i++)
-            if (run.program->kind[i] == KINDS[k])
-                run.program->slot[i] = -1;
-        cr_assert_eq(pp_machine_create(arena, &run.training.machine, &machine, &err), PP_EPROGRAM);
-        cr_expect(strstr(err.message, pp_op_kinds[KINDS[k]].text) &&
-                      strstr(err.message, "has no buffer slot"),
-                  "%s", err.message);
-    }
-}
-
 /* ---- no allocation --------------------------------------------------------------------------*/
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -175,6 +175,9 @@ static enum judgement run(struct machine *m)
         if (!m->posts[k].is_over) {
             judge_complain(m, &m->posts[k].op, m->posts[k].rank, "never met a partner");
             return JUDGED_ILLEGAL;
+        } else if (pp_op_is_collective(m->posts[k].op.kind) && !m->posts[k].is_waited) {
+            judge_complain(m, &m->posts[k].op, m->posts[k].rank, "nothing waits for it");
+            return JUDGED_ILLEGAL;
         }
     return JUDGED_LEGAL;
 }

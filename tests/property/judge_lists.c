@@ -134,12 +134,43 @@ static bool are_cut_well(const struct machine *m)
     return true;
 }
 
+/* Whether copies of a stage on a rank have shares of its update that no AG gathers. */
+static bool is_left_cut(const struct machine *m, int pipe, int stage)
+{
+    int scatters = 0, gathers = 0;
+
+    for (int p = 0; p < m->head->pipelines; p++)
+        if (judge_home(m, p, stage) == judge_home(m, pipe, stage)) {
+            scatters += judge_count_chunk(m, PP_RS, p, stage);
+            gathers += judge_count_chunk(m, PP_AG, p, stage);
+        }
+    return scatters && !gathers && judge_count_chunk(m, PP_U, pipe, stage) &&
+           !judge_count_chunk(m, PP_DROP, pipe, stage);
+}
+
+/* In training, all instructions with a buffer name its slot, or none does. */
+static bool are_slots_named(const struct machine *m)
+{
+    int named = 0, all = 0;
+
+    for (int rank = 0; rank < m->lists->ranks; rank++)
+        for (int i = 0; i < m->lists->count[rank]; i++) {
+            const struct pp_op *op = &m->lists->ops[rank][i];
+            if (op->kind != PP_F && op->kind != PP_R && !pp_op_is_send(op->kind) &&
+                !pp_op_is_recv(op->kind))
+                continue;
+            all++;
+            named += op->slot >= 0;
+        }
+    return named == 0 || named == all || m->head->mode != PP_MODE_TRAIN;
+}
+
 bool judge_is_complete(const struct machine *m)
 {
     const struct pp_program_head *h = m->head;
     int updates = 0, sums = 0;
 
-    if (!are_cut_well(m))
+    if (!are_cut_well(m) || (judge_is_lowered(m) && !are_slots_named(m)))
         return false;
     for (int s = 0; s < h->stages; s++)
         for (int g = 0; g < h->micro_batches * h->granules; g++)
@@ -162,7 +193,7 @@ bool judge_is_complete(const struct machine *m)
     for (int p = 0; p < h->pipelines; p++)
         for (int s = 0; s < h->stages; s++)
             if ((updates && judge_count_chunk(m, PP_U, p, s) != 1) ||
-                (sums && judge_count_sums(m, p, s) != 1))
+                (sums && judge_count_sums(m, p, s) != 1) || is_left_cut(m, p, s))
                 return false;
     return true;
 }

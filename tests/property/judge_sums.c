@@ -13,6 +13,10 @@ int judge_collective(struct machine *m, int rank, const struct pp_op *op)
             return judge_complain(m, op, rank, "gradients are not scattered");
         s->is_whole &= !judge_is_last_bucket(op);
     }
+    for (int p = 0; p < m->head->pipelines && op->kind == PP_AG; p++)
+        if (judge_home(m, p, op->stage) == rank && !judge_count_chunk(m, PP_DROP, p, op->stage) &&
+            !judge_is_updated(m, rank, p, op->stage))
+            return judge_complain(m, op, rank, "old weights are gathered");
     if (op->kind == PP_AG && op->split == 0 && judge_is_updated(m, rank, op->pipe, op->stage))
         judge_put(m, 'N', rank, op->stage, op->pipe, 0);
     if (judge_is_tied(op) && !judge_has_tied_gradients(m, rank))

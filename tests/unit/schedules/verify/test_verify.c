@@ -185,6 +185,9 @@ Test(verify, slots_in_use)
     says(lowered(1, 1, 2), "0F0[0] 0F1[0] 0R0[0] 0B0 0B1", /* 0F1 saves what 0F0 does not */
          "test: rank 0 op 3: 0R0[0] overwrites the buffer of 0F1[0] (rank 0 op 2), which is still "
          "in use\n");
+    says(lowered(1, 1, 2), "0F0[0] 0F1 0B0 0B1",
+         "test: rank 0 op 2: 0F1 has no buffer slot, as in 0F1[0], but other instructions have: "
+         "name the slots of all F, R, SEND and RECV, or none\n");
     says(lowered(1, 1, 1), "0F0[99] 0B0",
          "test: rank 0 op 1: 0F0[99]: slots are 0 to 17 on a rank of 2 instructions\n");
 }
@@ -209,6 +212,18 @@ Test(verify, updates_and_sums)
     says(lowered(1, 1, 1), "0F0 0B0 0RS (0RS)WAIT 0AG 0U",
          "test: rank 0 op 5: 0AG gathers weights that 0U has not updated yet\n"
          "  fix: move 0U before 0AG on rank 0\n");
+    says(lowered(1, 1, 1), "0F0 0B0 0RS (0RS)WAIT 0AG 0U 0AG (0AG)WAIT",
+         "test: rank 0 op 5: 0AG gathers weights that 0U has not updated yet\n");
+    says(lowered(1, 1, 1), "0F0 0B0 0RS (0RS)WAIT 0U",
+         "test: rank 0 op 5: 0U updates the share of the weights that 0RS leaves, and no AG "
+         "gathers them\n");
+    accepts(lowered(1, 1, 1), "0F0 0B0 0RS (0RS)WAIT 0U 0AG (0AG)WAIT");
+    says(lowered(1, 1, 1), "0F0 0B0 0RS (0RS)WAIT 0U 0AG",
+         "test: rank 0 op 6: nothing waits for 0AG: (0AG)WAIT is missing\n");
+    says(lowered(1, 1, 1), "0F0 0B0 0AR",
+         "test: rank 0 op 3: nothing waits for 0AR: (0AR)WAIT is missing\n");
+    says(lowered(1, 1, 1), "0F0 0B0 0AR#0/2 0AR#1/2 (0AR#0/2)WAIT",
+         "test: rank 0 op 4: nothing waits for 0AR#1/2: (0AR#1/2)WAIT is missing\n");
     says(lowered(2, 2, 1),
          "0F0 0SEND_F0 0RECV_B0 (0RECV_B0)WAIT 0B0 0BAR\n"
          "1RECV_F0 (1RECV_F0)WAIT 1F0 1B0 1SEND_B0",

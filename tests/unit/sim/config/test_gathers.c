@@ -332,9 +332,10 @@ Test(gathers, verify_refuses_what_is_not_there)
          "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0AG.forward "
          "(0AG.forward)WAIT 0DROP",
          "comes after the update"},
-        {&none, 1, "0F0 0B0 0AR.rest 0RS (0AR.rest)WAIT (0RS)WAIT 0U",
+        {&none, 1, "0F0 0B0 0AR.rest 0RS (0AR.rest)WAIT (0RS)WAIT 0U 0AG (0AG)WAIT",
          "sums what no RS has scattered"},
-        {&none, 1, "0F0 0B0 0RS 0AR.rest (0RS)WAIT 0U (0AR.rest)WAIT", "(0AR.rest)WAIT is missing"},
+        {&none, 1, "0F0 0B0 0RS 0AR.rest (0RS)WAIT 0U (0AR.rest)WAIT 0AG (0AG)WAIT",
+         "(0AR.rest)WAIT is missing"},
         {&p, 1,
          "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0AG.backward 0U",
          "nothing uses what 0AG.backward gathers"},
@@ -419,22 +420,24 @@ Test(gathers, verify_refuses_what_is_not_there)
          "(0MOVE.reload)WAIT 0B0 0RS.visit 0DROP (0RS.visit)WAIT 0U 0MOVE.home (0MOVE.home)WAIT",
          "nothing gathers what"},
         /* parts */
-        {&g, 2, "0F0 0B0 0RS.part (0RS.part)WAIT 0F1 0B1 0RS (0RS)WAIT 0U", NULL},
-        {&g, 2, "0F0 0B0 0F1 0B1 0RS (0RS)WAIT 0U",
+        {&g, 2, "0F0 0B0 0RS.part (0RS.part)WAIT 0F1 0B1 0RS (0RS)WAIT 0U 0AG (0AG)WAIT", NULL},
+        {&g, 2, "0F0 0B0 0F1 0B1 0RS (0RS)WAIT 0U 0AG (0AG)WAIT",
          "0B1 adds to the gradients of 0B0, which no RS.part scatters"},
         {&g, 2, "0F0 0B0 0RS.part (0RS.part)WAIT 0F1 0B1 0U",
          "0U comes before the gradients of 0B1 are summed"},
-        {&g, 1, "0F0 0RS.part 0B0 (0RS.part)WAIT 0RS (0RS)WAIT 0U", "that nothing has made"},
+        {&g, 1, "0F0 0RS.part 0B0 (0RS.part)WAIT 0RS (0RS)WAIT 0U 0AG (0AG)WAIT",
+         "that nothing has made"},
         {&pg, 1,
-         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0RS.visit (0RS.visit)WAIT 0RS (0RS)WAIT 0U",
+         "0AG.forward (0AG.forward)WAIT 0F0 0B0 0DROP 0RS.visit (0RS.visit)WAIT 0RS (0RS)WAIT 0U "
+         "0AG (0AG)WAIT",
          NULL},
         {&pg, 2,
          "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.visit (0RS.visit)WAIT 0F1 0B1 0RS.visit 0DROP "
-         "(0RS.visit)WAIT 0RS (0RS)WAIT 0U",
+         "(0RS.visit)WAIT 0RS (0RS)WAIT 0U 0AG (0AG)WAIT",
          "0RS.visit adds to the gradients of 0RS.visit, which no RS.part scatters"},
         {&pg, 1,
          "0AG.forward (0AG.forward)WAIT 0F0 0B0 0RS.part 0RS.visit 0DROP (0RS.part)WAIT "
-         "(0RS.visit)WAIT 0RS (0RS)WAIT 0U",
+         "(0RS.visit)WAIT 0RS (0RS)WAIT 0U 0AG (0AG)WAIT",
          "0RS.part scatters gradients that no RS.visit has left"},
     };
 
