@@ -248,9 +248,8 @@ enum pp_status pp_fitted_parse(struct pp_arena *arena, const char *name, const c
 enum pp_status pp_fitted_read(struct pp_arena *arena, const char *path, struct pp_fitted **fitted,
                               struct pp_error *err)
 {
-    char *text;
-    size_t length;
+    struct pp_bytes bytes;
 
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    return pp_fitted_parse(arena, path, text, length, fitted, err);
+    PP_TRY(pp_file_read_limited(arena, path, PP_JSON_PRINTED_BYTES, &bytes, err));
+    return pp_fitted_parse(arena, path, bytes.data, bytes.length, fitted, err);
 }

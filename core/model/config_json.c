@@ -310,7 +310,7 @@ enum pp_status pp_model_from_file(struct pp_arena *arena, const char *path, stru
 {
     struct pp_json json;
 
-    PP_TRY(pp_json_open(arena, path, &json, err));
+    PP_TRY(pp_json_open(arena, path, PP_JSON_WRITTEN_BYTES, &json, err));
     const enum pp_status status = read_document(arena, &json, model, err);
     pp_json_close(&json);
     return status;

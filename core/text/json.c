@@ -4,7 +4,51 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Values take 7 times the bytes of a usual text, and 32 times those of a list of empty objects. */
+enum { MOST_TIMES = 24, ALWAYS_BYTES = 1 << 20 };
+static _Thread_local size_t left_bytes = SIZE_MAX; /* of the text that is being parsed */
+
+static _Thread_local bool is_short;
+
+static void *allocate(size_t bytes)
+{
+    if (bytes > left_bytes) {
+        is_short = true;
+        return NULL;
+    }
+    left_bytes -= left_bytes == SIZE_MAX ? 0 : bytes;
+    return malloc(bytes);
+}
+
+/* Returns the memory that the system can give without swapping; SIZE_MAX if it does not say. */
+static size_t free_bytes(void)
+{
+    FILE *file = fopen("/proc/meminfo", "re");
+    size_t kib = SIZE_MAX / 1024;
+    char line[128];
+
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib * 1024;
+}
+
+static size_t most_bytes(size_t length)
+{
+    const size_t all = free_bytes(), most = MOST_TIMES * length + ALWAYS_BYTES;
+
+    return most < all ? most : all;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 enum pp_status pp_json_parse(const char *name, const char *text, size_t length,
                              struct pp_json *json, struct pp_error *err)
@@ -12,25 +56,29 @@ enum pp_status pp_json_parse(const char *name, const char *text, size_t length,
     json_error_t error;
 
     /* jansson itself bounds the nesting (2048) and refuses numbers that overflow. */
+    json_set_alloc_funcs(allocate, free);
+    left_bytes = most_bytes(length);
+    is_short = false;
     *json = (struct pp_json){.name = name,
                              .root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error)};
+    left_bytes = SIZE_MAX;
     if (json->root)
         return PP_OK;
-    if (json_error_code(&error) == json_error_out_of_memory)
-        return pp_error_set(err, PP_EFAIL, "%s: out of memory", name);
+    if (is_short || json_error_code(&error) == json_error_out_of_memory)
+        return pp_error_set(err, PP_EFAIL, "%s: its values take more than %zu MiB of memory", name,
+                            most_bytes(length) >> 20);
     return pp_error_set(err, PP_EINVAL, "%s:%d:%d: %s", name, error.line, error.column, error.text);
 }
 
-enum pp_status pp_json_open(struct pp_arena *arena, const char *path, struct pp_json *json,
-                            struct pp_error *err)
+enum pp_status pp_json_open(struct pp_arena *arena, const char *path, size_t limit,
+                            struct pp_json *json, struct pp_error *err)
 {
-    char *text;
-    size_t length;
+    struct pp_bytes bytes;
 
     *json = (struct pp_json){0};
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    return pp_json_parse(pp_arena_strdup(arena, strcmp(path, "-") ? path : "<stdin>"), text, length,
-                         json, err);
+    PP_TRY(pp_file_read_limited(arena, path, limit, &bytes, err));
+    return pp_json_parse(pp_arena_strdup(arena, strcmp(path, "-") ? path : "<stdin>"), bytes.data,
+                         bytes.length, json, err);
 }
 
 void pp_json_close(struct pp_json *json)

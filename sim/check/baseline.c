@@ -192,11 +192,10 @@ enum pp_status pp_baseline_open(struct pp_arena *arena, const char *path,
                                 struct pp_baseline *baseline, struct pp_error *err)
 {
     const char *name = strcmp(path, "-") ? path : "<stdin>";
-    char *text;
-    size_t length;
+    struct pp_bytes bytes;
 
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    return pp_baseline_parse(arena, name, text, length, baseline, err);
+    PP_TRY(pp_file_read_limited(arena, path, PP_JSON_PRINTED_BYTES, &bytes, err));
+    return pp_baseline_parse(arena, name, bytes.data, bytes.length, baseline, err);
 }
 
 struct pp_parsed pp_baseline_under(struct pp_arena *arena, const struct pp_baseline *baseline,

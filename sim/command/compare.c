@@ -60,7 +60,7 @@ static enum pp_status read_report(struct pp_arena *arena, const char *path, stru
     struct pp_json json;
     const char *schema;
 
-    PP_TRY(pp_json_open(arena, path, &json, err));
+    PP_TRY(pp_json_open(arena, path, PP_JSON_PRINTED_BYTES, &json, err));
     enum pp_status status = pp_json_string(&json, json.root, "schema", &schema, NULL, err);
     if (status == PP_OK && strcmp(schema, "pipesim.report/1") != 0)
         status = pp_error_set(err, PP_EINVAL,

@@ -277,9 +277,8 @@ enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, cons
 enum pp_status pp_cost_file_read(struct pp_arena *arena, const char *path,
                                  const struct pp_cost_file **file, struct pp_error *err)
 {
-    char *text;
-    size_t length;
+    struct pp_bytes bytes;
 
-    PP_TRY(pp_file_read(arena, path, &text, &length, err));
-    return pp_cost_file_parse(arena, path, text, length, file, err);
+    PP_TRY(pp_file_read_limited(arena, path, PP_JSON_PRINTED_BYTES, &bytes, err));
+    return pp_cost_file_parse(arena, path, bytes.data, bytes.length, file, err);
 }

@@ -133,11 +133,37 @@ Test(json, files_open_or_say_why)
 
     cr_assert_eq(write(fd, "{\"a\":\n 1,}", 10), 10);
     close(fd);
-    cr_assert_eq(pp_json_open(arena, path, &json, &err), PP_EINVAL);
+    cr_assert_eq(pp_json_open(arena, path, 1 << 20, &json, &err), PP_EINVAL);
     cr_assert_eq(strncmp(err.message, path, strlen(path)), 0);
     cr_assert_not_null(strstr(err.message, ":2:"), "%s", err.message);
     unlink(path);
-    cr_assert_eq(pp_json_open(arena, path, &json, &err), PP_EFAIL);
+    cr_assert_eq(pp_json_open(arena, path, 1 << 20, &json, &err), PP_EFAIL);
     pp_json_close(&json);
     pp_arena_destroy(arena);
+}
+
+/* Returns a list of `count` copies of an element. */
+static char *list_of(struct pp_arena *arena, const char *element, int count)
+{
+    const size_t length = strlen(element);
+    char *text = pp_arena_alloc(arena, (length + 1) * (size_t)count + 2), *at = text;
+
+    for (int i = 0; i < count; i++) {
+        *at++ = i ? ',' : '[';
+        at = (char *)memcpy(at, element, length) + length;
+    }
+    *at = ']';
+    return text;
+}
+
+/* Empty objects take 32 times their text. */
+Test(json, texts_that_inflate_are_refused)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    char *fair = list_of(arena, "[1, \"x\"]", 200000), *bomb = list_of(arena, "{}", 200000);
+
+    cr_assert_eq(pp_json_parse("m", fair, strlen(fair), &json, &err), PP_OK);
+    pp_json_close(&json);
+    cr_assert_eq(pp_json_parse("m", bomb, strlen(bomb), &json, &err), PP_EFAIL);
+    cr_assert_not_null(strstr(err.message, "MiB of memory"), "%s", err.message);
 }
