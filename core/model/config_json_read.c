@@ -1,6 +1,8 @@
 /* Single values of a config.json. */
 #include "core/model/config_json.h"
 
+#include <string.h>
+
 enum pp_status pp_model_read_int(const struct pp_model_reader *r, const char *keys, int64_t high,
                                  int *value)
 {
@@ -13,11 +15,34 @@ enum pp_status pp_model_read_int(const struct pp_model_reader *r, const char *ke
     return PP_OK;
 }
 
+/* Refuses keys of one meaning ("num_hidden_layers|n_layer") with different values. */
+static enum pp_status check_alike(const struct pp_model_reader *r, const char *keys)
+{
+    const char *first = NULL;
+    const json_t *value = NULL;
+
+    for (const char *key = keys; *key; key += strcspn(key, "|"), key += *key == '|') {
+        const json_t *other = json_object_getn(r->object, key, strcspn(key, "|"));
+        if (!json_is_integer(other))
+            continue;
+        if (value && !json_equal(value, other))
+            return pp_error_set(r->err, PP_EINVAL,
+                                "%s: \"%.*s\" is %lld, \"%.*s\" is %lld: leave one of them out",
+                                r->json->name, (int)strcspn(first, "|"), first,
+                                (long long)json_integer_value(value), (int)strcspn(key, "|"), key,
+                                (long long)json_integer_value(other));
+        value = value ? value : other;
+        first = first ? first : key;
+    }
+    return PP_OK;
+}
+
 enum pp_status pp_model_read_required(const struct pp_model_reader *r, const char *keys,
                                       int64_t high, int *value)
 {
     int64_t number;
 
+    PP_TRY(check_alike(r, keys));
     PP_TRY(pp_json_int(r->json, r->object, keys, 1, high, &number, NULL, r->err));
     *value = (int)number;
     return PP_OK;

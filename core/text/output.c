@@ -52,21 +52,35 @@ static int create_temporary(struct pp_arena *arena, struct pp_output *output)
     return -1;
 }
 
+/* Is false for a link of another user in a folder where everybody may put files, as the kernel has
+ * it with fs.protected_symlinks. Sets errno. */
+static bool may_follow(struct pp_arena *arena, const char *link)
+{
+    const char *folder = dirname(pp_arena_strdup(arena, link));
+    struct stat of_link, of_folder;
+
+    if (lstat(link, &of_link) != 0 || stat(folder, &of_folder) != 0)
+        return false;
+    errno = EACCES;
+    return (of_folder.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
+           of_link.st_uid == geteuid() || of_link.st_uid == of_folder.st_uid;
+}
+
 char *pp_output_place(struct pp_arena *arena, const char *path)
 {
     enum { LINKS_MAX = 40 };
-    char *real = realpath(path, NULL);
-
-    if (real != NULL) {
-        char *place = pp_arena_strdup(arena, real);
-        free(real);
-        return place;
-    }
     char *place = pp_arena_strdup(arena, path), target[PATH_MAX];
+
     for (int i = 0; i < LINKS_MAX; i++) {
         const ssize_t length = readlink(place, target, sizeof target - 1);
-        if (length < 0)
+        if (length < 0) {
+            char *real = realpath(path, NULL);
+            place = real ? pp_arena_strdup(arena, real) : place;
+            free(real);
             return place;
+        }
+        if (!may_follow(arena, place))
+            return NULL;
         target[length] = '\0';
         const char *slash = strrchr(place, '/');
         const int folder = target[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - place);

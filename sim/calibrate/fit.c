@@ -264,6 +264,7 @@ enum pp_status pp_calibrate_fit(struct pp_calibrate *c, struct pp_error *err)
             fit_op(c, set, pp_measured_kinds[k]);
     if (c->file->set_count == 0)
         return pp_error_set(err, PP_EINVAL, "the traces hold updates alone, no layers");
+    PP_TRY(pp_cost_file_check(c->file, "the traces", err));
     fit_update(c);
     fit_wires(c);
     describe(c);

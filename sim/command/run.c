@@ -226,7 +226,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     } else if (owner == PP_STDOUT_GANTT) {
         PP_TRY(pp_figure_gantt(arena, &result, terminal, out, err));
     } else if (owner == PP_STDOUT_EXPLAIN) {
-        pp_explain_print(&result, out);
+        pp_explain_print(&result, pp_terminal_detect("never", out).width, out);
     } else if (owner == PP_STDOUT_REPORT) {
         pp_report_print(&result, &others, terminal, out);
     }

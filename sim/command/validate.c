@@ -175,7 +175,7 @@ static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurem
     print_parts(arena, &result, out);
     if (has_details) {
         fputc('\n', out);
-        pp_explain_print(&result, out);
+        pp_explain_print(&result, pp_terminal_detect("never", out).width, out);
     }
     return PP_OK;
 }

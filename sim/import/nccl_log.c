@@ -18,7 +18,8 @@ static const char *const OPERATIONS[] = {"all_reduce", "all_gather", "reduce_sca
 
 /* Columns of the table, by the words of its head. */
 struct columns {
-    int size, time, algbw, count; /* count: least number of words in a row */
+    int size, time, algbw, wrong[2],
+        count; /* wrong: out of place, in place; count: least number of words in a row */
 };
 struct reader {
     struct pp_arena *arena;
@@ -88,13 +89,16 @@ static bool is_debug(const char *line)
 /* Reads the columns of "# size count type redop root time algbw busbw ...". */
 static bool read_head(struct reader *r, char *const *words, int count)
 {
-    struct columns c = {-1, -1, -1, 0};
+    struct columns c = {-1, -1, -1, {-1, -1}, 0};
 
     for (int k = 1; k < count; k++) {
+        const bool is_wrong = !strcmp(words[k], "#wrong") || !strcmp(words[k], "error");
         int *const at = !strcmp(words[k], "size")    ? &c.size
                         : !strcmp(words[k], "time")  ? &c.time
                         : !strcmp(words[k], "algbw") ? &c.algbw
-                                                     : NULL;
+                        : !is_wrong                  ? NULL
+                        : c.wrong[0] < 0             ? &c.wrong[0]
+                                                     : &c.wrong[1];
         if (at && *at < 0)
             *at = k - 1; /* rows have no '#' */
     }
@@ -147,7 +151,7 @@ static enum pp_status read_row(struct reader *r, char *const *words, int count,
                                struct pp_error *err)
 {
     const struct columns *c = &r->columns;
-    double bytes, time_us, algbw;
+    double bytes, time_us, algbw, wrong;
 
     if (count < c->count)
         return pp_error_set(err, PP_EINVAL, "%s:%d: %d words, a row has at least %d", r->name,
@@ -158,6 +162,13 @@ static enum pp_status read_row(struct reader *r, char *const *words, int count,
         return fail(r, err, "the time is not a number of microseconds above 0:", words[c->time]);
     if (!read_number(words[c->algbw], &algbw))
         return fail(r, err, "algbw is not a number of GB/s:", words[c->algbw]);
+    for (int k = 0; k < 2; k++)
+        if (c->wrong[k] >= 0 && c->wrong[k] < count && read_number(words[c->wrong[k]], &wrong) &&
+            wrong >= 1)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s:%d: %g wrong values: a network that changes data gives no "
+                                "times; repair it, or run nccl-tests with -c 0",
+                                r->name, r->line, wrong);
     const double expected = bytes / time_us * 1e-3;
     if (fabs(algbw - expected) > ROUNDING_FRAC * expected + ROUNDING_GB_PER_S)
         return pp_error_set(err, PP_EINVAL,
@@ -192,6 +203,13 @@ static enum pp_status read_line(struct reader *r, char *text, struct pp_error *e
 
 /* ---- the log --------------------------------------------------------------------------------- */
 
+static int by_size(const void *a, const void *b)
+{
+    const struct pp_calibrate_message *x = a, *y = b;
+
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
 static enum pp_status check(struct reader *r, const char *given, struct pp_error *err)
 {
     const char *base = strrchr(r->name, '/');
@@ -220,6 +238,7 @@ static enum pp_status check(struct reader *r, const char *given, struct pp_error
                             "nccl-tests with 2 or more (-g 2)",
                             r->name);
     r->log->ranks = r->rank_lines;
+    qsort(r->log->sizes, (size_t)r->log->count, sizeof(*r->log->sizes), by_size);
     return PP_OK;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 enum { MOST_NUMBER = 48, LOOK_BYTES = 1 << 22 };
-static const double WARM_UP_FACTOR = 1.1, LONGEST_S = 1e7;
+static const double WARM_UP_FACTOR = 1.1, LONGEST_S = 1e7, SHORTEST_S = 1e-6;
 
 /* Words before a time, common ones first. The first form that any line has is the log's. */
 static const struct form {
@@ -37,7 +37,8 @@ struct reader {
     struct pp_arena *arena;
     struct pp_step_log *log;
     const struct form *form;
-    int number; /* of the line */
+    int number;          /* of the line */
+    long long iteration; /* the last one; 0 = none */
     int capacity;
     double *flops; /* [log->count]; NAN: not in the line */
     int flops_count, flops_capacity;
@@ -93,6 +94,29 @@ static double find_number(struct line line, const char *const *words)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+/* Refuses a second run in the log: its iterations begin anew ("iteration 1/ 10 | ..."). */
+static enum pp_status check_iteration(struct reader *r, struct line line, struct pp_error *err)
+{
+    static const char WORD[] = "iteration ";
+    const char *end = line.text + line.length, *at = memmem(line.text, line.length, WORD, 10);
+
+    for (at = at ? at + 10 : end; at < end && *at == ' ';)
+        at++;
+    long long iteration = 0;
+    const char *digit = at;
+    for (; digit < end && digit - at < 15 && *digit >= '0' && *digit <= '9'; digit++)
+        iteration = 10 * iteration + (*digit - '0');
+    if (digit == at || digit == end || *digit != '/')
+        return PP_OK;
+    if (iteration <= r->iteration)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s:%d: iteration %lld after iteration %lld: a second run; give each "
+                            "its own log",
+                            r->log->name, r->number, iteration, r->iteration);
+    r->iteration = iteration;
+    return PP_OK;
+}
+
 static enum pp_status read_line(struct reader *r, struct line line, struct pp_error *err)
 {
     struct pp_step_log *log = r->log;
@@ -101,11 +125,13 @@ static enum pp_status read_line(struct reader *r, struct line line, struct pp_er
 
     if (!at)
         return PP_OK;
-    if (!read_number(line, at, &value) || value * r->form->seconds > LONGEST_S)
+    if (!read_number(line, at, &value) || value * r->form->seconds > LONGEST_S ||
+        value * r->form->seconds < SHORTEST_S)
         return pp_error_set(
             err, PP_EINVAL, "%s:%d: '%.*s' after '%s' is not the time of a step", log->name,
             r->number, (int)(line.text + line.length - at < 20 ? line.text + line.length - at : 20),
             at, r->form->words);
+    PP_TRY(check_iteration(r, line, err));
     *PP_PUSH(r->arena, log->step_s, log->count, r->capacity) = value * r->form->seconds;
     *PP_PUSH(r->arena, r->flops, r->flops_count, r->flops_capacity) =
         find_number(line, THROUGHPUTS) * 1e12;

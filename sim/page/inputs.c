@@ -171,9 +171,11 @@ static void write_fact(struct pp_arena *arena, const struct fact *fact,
     }
 }
 
+enum { PAGE_COLUMNS = 78 }; /* of any terminal */
+
 static void explain(const void *result, FILE *out)
 {
-    pp_explain_print(result, out);
+    pp_explain_print(result, PAGE_COLUMNS, out);
 }
 
 void pp_page_inputs(struct pp_arena *arena, const struct pp_page *page,

@@ -296,9 +296,8 @@ static void print_wrapped(const char *line, size_t bytes, int max_columns, FILE 
     fputc('\n', out);
 }
 
-void pp_explain_print(const struct pp_result *r, FILE *out)
+void pp_explain_print(const struct pp_result *r, int width, FILE *out)
 {
-    const int width = pp_terminal_detect("never", out).width;
     char *text = NULL;
     size_t bytes = 0;
     FILE *buffer = open_memstream(&text, &bytes);

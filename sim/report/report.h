@@ -24,4 +24,4 @@ const struct pp_result **pp_report_rank(struct pp_arena *arena, const struct pp_
 void pp_report_json(const struct pp_result *result, FILE *out);
 void pp_report_json_table(const struct pp_result *results, int count, FILE *out);
 /* Prints the source of each number. */
-void pp_explain_print(const struct pp_result *result, FILE *out);
+void pp_explain_print(const struct pp_result *result, int width, FILE *out);

@@ -9,7 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PLATFORM_MAX_BYTES = 256 << 20, LOG_BYTES = 1 << 16, HOSTS_MAX = 1 << 20 };
+enum {
+    PLATFORM_MAX_BYTES = 256 << 20,
+    LOG_BYTES = 1 << 16,
+    HOSTS_MAX = 1 << 20,
+    BLANKS_MAX = 1 << 16
+};
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
@@ -207,6 +212,27 @@ static enum pp_status open_platform(struct pp_arena *arena, struct pp_platform *
     return pp_platform_cluster(arena, p, cluster, err);
 }
 
+/* Refuses long runs of blanks: SimGrid's reader takes time with their square. */
+static enum pp_status check_blanks(const struct pp_platform *p, struct pp_error *err)
+{
+    const char *const end = p->source.text + p->source.length;
+    int line = 1;
+
+    for (const char *at = p->source.text; at < end;) {
+        const size_t blanks = strspn(at, " \t\r\n");
+        if (blanks > BLANKS_MAX) {
+            pp_error_set(err, PP_EINVAL, "%zu blanks in a row: expected at most %d", blanks,
+                         BLANKS_MAX);
+            return pp_platform_place(p, line, err);
+        }
+        for (size_t k = 0; k < blanks; k++)
+            line += at[k] == '\n';
+        at += blanks;
+        at += strcspn(at, " \t\r\n") + (*at == '\0');
+    }
+    return PP_OK;
+}
+
 /* Refuses errors that SimGrid would only find after hours, if at all. */
 static enum pp_status check_text(const struct pp_platform *p, struct pp_error *err)
 {
@@ -244,6 +270,7 @@ enum pp_status pp_platform_open(struct pp_arena *arena, const char *path,
 
     PP_TRY(pp_file_read_limited(arena, path, PLATFORM_MAX_BYTES, &bytes, err));
     p->source = (struct pp_platform_source){pp_arena_strdup(arena, path), bytes.data, bytes.length};
+    PP_TRY(check_blanks(p, err));
     PP_TRY(check_text(p, err));
     PP_TRY(pp_child_start(&p->child, serve, &p->source, err));
     p->is_open = true;

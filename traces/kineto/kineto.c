@@ -129,8 +129,13 @@ static enum pp_status join_clocks(struct merger *m, struct pp_error *err)
     for (int f = 0; f < m->count; f++) {
         struct pp_kineto_file *file = &m->files[f];
         for (int k = 0; k < file->count; k++) {
-            file->ranges[k].start_ns += file->base_ns;
-            file->ranges[k].end_ns += file->base_ns;
+            struct pp_kineto_range *range = &file->ranges[k];
+            if (__builtin_add_overflow(range->start_ns, file->base_ns, &range->start_ns) ||
+                __builtin_add_overflow(range->end_ns, file->base_ns, &range->end_ns))
+                return pp_error_set(err, PP_EINVAL,
+                                    "%s: an event ends after the year 2262: is "
+                                    "\"baseTimeNanoseconds\" right?",
+                                    file->name);
         }
     }
     m->messages = pp_kineto_messages(m->arena, m->files, m->count, &m->message_count);

@@ -260,6 +260,20 @@ static enum pp_status read_root(struct reader *r, struct pp_error *err)
     return PP_OK;
 }
 
+enum pp_status pp_cost_file_check(const struct pp_cost_file *file, const char *name,
+                                  struct pp_error *err)
+{
+    double sum_s = 0;
+
+    for (int k = 0; k < file->set_count; k++)
+        for (int kind = 0; kind < PP_OP_KINDS; kind++)
+            for (int part = 0; part < PP_MEASURED_PARTS; part++)
+                sum_s += file->sets[k].op[kind].part_s[part];
+    return sum_s > 0 || file->set_count == 0
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL, "%s: all ops take 0 s: nothing was measured", name);
+}
+
 enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, const char *text,
                                   size_t length, const struct pp_cost_file **file,
                                   struct pp_error *err)
@@ -268,7 +282,9 @@ enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, cons
 
     PP_TRY(pp_json_parse(name, text, length, &r.json, err));
     r.file->path = pp_arena_strdup(arena, name);
-    const enum pp_status status = read_root(&r, err);
+    enum pp_status status = read_root(&r, err);
+    if (status == PP_OK)
+        status = pp_cost_file_check(r.file, name, err);
     pp_json_close(&r.json);
     *file = r.file;
     return status;

@@ -69,6 +69,9 @@ struct pp_cost_file {
     int trace_count;
 };
 
+/* Refuses a file whose ops all take no time. */
+enum pp_status pp_cost_file_check(const struct pp_cost_file *file, const char *name,
+                                  struct pp_error *err);
 /* Read strictly: PP_EINVAL with file and key, PP_EFAIL if the file cannot be read. */
 enum pp_status pp_cost_file_read(struct pp_arena *arena, const char *path,
                                  const struct pp_cost_file **file, struct pp_error *err);

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct pp_arena *arena;
@@ -107,4 +108,23 @@ Test(output, a_check_refuses_what_opening_would)
     cr_assert_not(exists("a"));
     cr_assert_eq(pp_output_check(arena, folder, &err), PP_EFAIL);
     cr_assert_eq(pp_output_check(arena, in_folder("none/a"), &err), PP_EFAIL);
+}
+
+/* Another user's link in a folder like /tmp could lead an output onto a file of the caller. */
+Test(output, links_of_others_in_sticky_folders_are_not_followed)
+{
+    enum { SOMEBODY = 12345, SOMEBODY_ELSE = 12346 };
+    struct pp_output output;
+    struct pp_error err = {0};
+
+    cr_assert_eq(symlink("a", in_folder("soft")), 0);
+    if (geteuid() != 0 || lchown(in_folder("soft"), SOMEBODY, SOMEBODY) != 0 ||
+        chown(folder, SOMEBODY_ELSE, SOMEBODY_ELSE) != 0)
+        return; /* only root can make such links */
+    cr_assert_not_null(pp_output_place(arena, in_folder("soft")), "not sticky");
+    cr_assert_eq(chmod(folder, 01777), 0);
+    cr_assert_null(pp_output_place(arena, in_folder("soft")));
+    cr_assert_eq(pp_output_open(arena, in_folder("soft"), &output, &err), PP_EFAIL);
+    cr_assert_eq(lchown(in_folder("soft"), SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+    cr_assert_not_null(pp_output_place(arena, in_folder("soft")), "the folder's owner may");
 }
