@@ -20,8 +20,7 @@ enum { PP_JSON_WRITTEN_BYTES = 4 << 20, PP_JSON_PRINTED_BYTES = 64 << 20 };
  * duplicate keys refused, nesting is bounded. pp_json_close() frees it; accepts a zeroed struct. */
 enum pp_status pp_json_open(struct pp_arena *arena, const char *path, size_t limit,
                             struct pp_json *json, struct pp_error *err);
-/* PP_EFAIL also for a text that would take too much memory: more than is free, or many times its
- * length, as lists of empty objects do. */
+/* PP_EFAIL also for a text that takes more memory than is free, or many times its length. */
 enum pp_status pp_json_parse(const char *name, const char *text, size_t length,
                              struct pp_json *json, struct pp_error *err);
 void pp_json_close(struct pp_json *json);

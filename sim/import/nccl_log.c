@@ -18,8 +18,8 @@ static const char *const OPERATIONS[] = {"all_reduce", "all_gather", "reduce_sca
 
 /* Columns of the table, by the words of its head. */
 struct columns {
-    int size, time, algbw, wrong[2],
-        count; /* wrong: out of place, in place; count: least number of words in a row */
+    int size, time, algbw, wrong[2]; /* wrong: out of place, in place */
+    int count;                       /* least number of words in a row */
 };
 struct reader {
     struct pp_arena *arena;
