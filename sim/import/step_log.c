@@ -38,7 +38,7 @@ struct reader {
     struct pp_step_log *log;
     const struct form *form;
     int number;          /* of the line */
-    long long iteration; /* the last one; 0 = none */
+    long long iteration; /* the last one; -1 = none */
     int capacity;
     double *flops; /* [log->count]; NAN: not in the line */
     int flops_count, flops_capacity;
@@ -108,7 +108,7 @@ static enum pp_status check_iteration(struct reader *r, struct line line, struct
         iteration = 10 * iteration + (*digit - '0');
     if (digit == at || digit == end || *digit != '/')
         return PP_OK;
-    if (iteration <= r->iteration)
+    if (iteration < r->iteration)
         return pp_error_set(err, PP_EINVAL,
                             "%s:%d: iteration %lld after iteration %lld: a second run; give each "
                             "its own log",
@@ -217,7 +217,8 @@ enum pp_status pp_step_log_parse(struct pp_arena *arena, const char *name, const
                                  size_t length, int skip, struct pp_step_log *log,
                                  struct pp_error *err)
 {
-    struct reader r = {.arena = arena, .log = log, .form = find_form(text, length)};
+    struct reader r = {
+        .arena = arena, .log = log, .form = find_form(text, length), .iteration = -1};
 
     *log = (struct pp_step_log){.name = name, .global_batch = (double)NAN};
     if (!r.form)
