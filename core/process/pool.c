@@ -14,7 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 16, TICK_MS = 200, CORES_MAX = 1 << 16, IDLE_DEATHS_MAX = 100 };
+enum {
+    CHUNK_BYTES = 1 << 16,
+    TICK_MS = 200,
+    CORES_MAX = 1 << 16,
+    IDLE_DEATHS_MAX = 100,
+    HALTED_TICKS = 50
+};
 
 int pp_pool_cores(void)
 {
@@ -197,6 +203,8 @@ static enum pp_status bury(struct run *run, int index, int wait_status, bool is_
 
     if (wait_status != 0 || !is_sound || is_open_item(run, item))
         pp_worker_death(worker, wait_status, run->death);
+    if (worker->halted >= HALTED_TICKS)
+        snprintf(run->death, sizeof(run->death), "was stopped for 10 s");
     if (!is_sound)
         snprintf(run->death, sizeof(run->death), "sent data that is no result");
     pp_worker_close(worker);
@@ -235,11 +243,22 @@ static enum pp_status listen_to(struct run *run, int index, struct pp_error *err
     return bury(run, index, wait_status, is_sound, err);
 }
 
-/* Finds ended workers whose pipe a child of theirs holds open. */
+/* Ends a worker that others have stopped for 10 s: it would never end. Time counts in ticks, as
+ * this process may be stopped, too. */
+static void end_if_halted(struct pp_pool_worker *worker)
+{
+    worker->halted = pp_worker_is_halted(worker) ? worker->halted + 1 : 0;
+    if (worker->halted >= HALTED_TICKS)
+        kill(worker->pid, SIGKILL);
+}
+
+/* Finds ended workers whose pipe a child of theirs holds open, and those that are stopped. */
 static enum pp_status look_after_all(struct run *run, struct pp_error *err)
 {
     for (int i = 0; i < run->count; i++) {
         int wait_status = 0;
+        if (run->workers[i].pid != 0)
+            end_if_halted(&run->workers[i]);
         if (run->workers[i].pid != 0 && wait_end(run->workers[i].pid, WNOHANG, &wait_status))
             PP_TRY(bury(run, i, wait_status, true, err));
     }

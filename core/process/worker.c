@@ -108,6 +108,7 @@ bool pp_worker_start(struct pp_pool_worker *worker, const struct pp_pool *pool,
 
     worker->results = -1;
     worker->length = 0;
+    worker->halted = 0;
     worker->pid = -1;
     worker->log = pp_process_log();
     if (pipe2(ends, O_CLOEXEC) == 0) {
@@ -142,6 +143,35 @@ void pp_worker_close(struct pp_pool_worker *worker)
     worker->pid = 0;
     worker->results = worker->log = -1;
     worker->length = 0;
+}
+
+/* Returns the state of a process as /proc has it, 'T' for stopped; 0 if it is not there. */
+static char state_of(pid_t pid)
+{
+    char path[64], text[512] = "";
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const size_t got = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    const char *name_end = got > 0 ? strrchr(text, ')') : NULL;
+    if (file)
+        fclose(file);
+    return name_end && name_end[1] ? name_end[2] : '\0';
+}
+
+bool pp_worker_is_halted(const struct pp_pool_worker *worker)
+{
+    bool is_halted = state_of(worker->pid) == 'T';
+    char path[64];
+    int child;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)worker->pid, (int)worker->pid);
+    FILE *file = fopen(path, "re");
+    while (file && !is_halted && fscanf(file, "%d", &child) == 1)
+        is_halted = state_of(child) == 'T';
+    if (file)
+        fclose(file);
+    return is_halted;
 }
 
 /* Copies the last line of the log, with '?' for what does not print. */

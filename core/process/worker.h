@@ -28,6 +28,7 @@ struct pp_pool_worker {
     pid_t pid;           /* 0 = none */
     int results;         /* pipe of frames; does not block */
     int log;             /* its stderr */
+    int halted;          /* ticks in a row in which it, or a child of it, was stopped */
     char *data;          /* received part of a frame */
     size_t length, room; /* of `data` */
 };
@@ -35,6 +36,8 @@ struct pp_pool_worker {
 /* Forks a worker with signal mask `mask`; false with errno. The caller blocks handled signals. */
 bool pp_worker_start(struct pp_pool_worker *worker, const struct pp_pool *pool,
                      struct pp_worker_board *board, int index, const sigset_t *mask);
+/* Is true if the worker, or a child of it, is stopped, as by SIGSTOP. */
+bool pp_worker_is_halted(const struct pp_pool_worker *worker);
 /* Writes "ended by signal 6 (Aborted): LAST LINE OF ITS LOG". */
 void pp_worker_death(const struct pp_pool_worker *worker, int wait_status,
                      char text[PP_WORKER_DEATH_BYTES]);
