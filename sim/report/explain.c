@@ -34,7 +34,8 @@ static void explain_choices(const struct pp_config *c, FILE *out)
         {PP_CHOSE_MBS,
          "mbs: 1, or one sample for each part if the schedule splits micro-batches; --mbs"},
         {PP_CHOSE_GBS,
-         "gbs: about 4 M tokens a step, adjusted to what the schedule accepts; --gbs"},
+         "gbs: about 4 M tokens a step in at most 16,384 samples, adjusted to what the schedule "
+         "accepts; --gbs"},
         {PP_CHOSE_MICRO_BATCHES, "micro-batches: gbs / (dp * mbs); --micro-batches"},
         {PP_CHOSE_SEQ, "seq: the model's own; --seq"},
         {PP_CHOSE_VP, "vp 2: the smallest number of chunks; --vp"},

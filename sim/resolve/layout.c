@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-enum { TOKENS_PER_STEP = 4 << 20 }; /* default batch: about 4 M tokens */
+/* Default batch: about 4 M tokens, in at most so many samples. */
+enum { TOKENS_PER_STEP = 4 << 20, USUAL_SAMPLES = 1 << 14 };
 
 static enum pp_status check_shape(struct pp_config *config, int micro_batches, struct pp_error *err)
 {
@@ -79,7 +80,9 @@ static enum pp_status micro_batches_from_gbs(const struct pp_wish *wish, struct 
 
 int64_t pp_resolve_usual_gbs(int seq)
 {
-    return lround((double)TOKENS_PER_STEP / seq);
+    const int64_t samples = lround((double)TOKENS_PER_STEP / seq);
+
+    return samples < USUAL_SAMPLES ? samples : USUAL_SAMPLES;
 }
 
 /* Resolves mbs, micro_batches and gbs: dp and two of them give the third. */

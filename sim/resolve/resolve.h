@@ -47,7 +47,7 @@ struct pp_degrees {
     int mbs;     /* 0 = --mbs, else 1 */
     int64_t gbs; /* 0 = --gbs, else about 4 M tokens */
 };
-/* Samples of a step of about 4 M tokens. */
+/* Returns the samples of a step of about 4 M tokens, at most 16,384. */
 int64_t pp_resolve_usual_gbs(int seq);
 enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *wish,
                                  const struct pp_degrees *degrees, struct pp_config *config,

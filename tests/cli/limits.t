@@ -45,3 +45,7 @@ $ python3 -c 'import json; E=lambda n,t,d: {"ph":"X","cat":"user_annotation","na
 # The page of --html is that of any terminal.
 $ for c in 40 200; do COLUMNS=$c pipesim --schedule zbv --pp 4 --gpus 4 --model gpt2 --micro-batches 8 --engine dag --html p.html >/dev/null; cksum <p.html; done | uniq | wc -l
 > 1
+# Short samples do not become a million micro-batches.
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --seq 1 --engine dag --no-alternatives --json | grep -E '"(gbs|micro_batches)"'
+>     "micro_batches": 8192,
+>     "gbs": 16384,
