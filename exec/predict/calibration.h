@@ -99,7 +99,8 @@ double pp_samples_median(const struct pp_samples *samples);
 /* Adds duration over duration for each op of two steps of a program, one of them with probes. */
 void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *program,
                            const struct pp_step_times *times, bool has_probes);
-/* Returns the factor that takes the probes' delay out of the parts of an op; 1 if never measured. */
+/* Returns the factor that takes the probes' delay out of the parts of an op; 1 if never measured.
+ */
 double pp_calibration_unprobed(const struct pp_calibration *c, int kind);
 
 /* A duration as a sum: a sample of each term times its factor; 0 without terms. */

@@ -64,8 +64,7 @@ static void add_outside(const struct pp_calibration *c, int kind, struct pp_term
     const int measured = c->outside[kind].count > 0 ? kind : PP_F;
 
     if (c->outside[measured].count > 0)
-        add(terms, &c->outside[measured],
-            c->batch.granules * pp_calibration_unprobed(c, measured));
+        add(terms, &c->outside[measured], c->batch.granules * pp_calibration_unprobed(c, measured));
 }
 
 static enum pp_status fail_part(const struct pp_calibration *c, int kind, int part, int split,

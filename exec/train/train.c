@@ -119,8 +119,8 @@ static bool has_pairs(const struct pp_program *p)
     return false;
 }
 
-/* The prediction of the run itself takes whole ops. Only ops of fused pairs are told apart by probes,
- * in the first of several steps. */
+/* The prediction of the run itself takes whole ops. Only ops of fused pairs are told apart by
+ * probes, in the first of several steps. */
 static bool has_probes(const struct run *run, int k)
 {
     return k == run->ranges.calibrate && k + 1 < run->ranges.judge &&

@@ -112,12 +112,3 @@ double pp_search_least_s(struct pp_search_least least, const struct pp_search_sp
 {
     return (double)atomic_load(&least.bound_s[layout_of(s, point)]);
 }
-
-/* ---- losses ---------------------------------------------------------------------------------- */
-
-void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
-                    const char *death)
-{
-    *PP_PUSH(arena, search->losses, search->loss_count, search->loss_capacity) =
-        (struct pp_search_loss){point, pp_arena_printf(arena, "two workers %s", death)};
-}
