@@ -1,13 +1,14 @@
 /* core/process/pool.h — independent items on all cores, by forked workers.
  *
- * A worker takes items one after another from a counter that all share, so a slow item delays no
- * other. It is a process: when it ends early, its item runs once more after all others, alone, in a
- * new worker. A warning on stderr says so. A worker that is stopped for 10 s is ended. An item is
- * lost if its second worker ends early, too. A worker has no stdin and no stdout; the last line that
- * it writes to stderr is shown with its death. Results arrive in the parent in any order. Workers end with the parent, whatever ends it, and so
- * do children of theirs that asked for it (PR_SET_PDEATHSIG). SIGINT and SIGTERM end the run, not
- * the program: workers are ended, delivered results are handed on, and pp_pool_run() returns
- * PP_EINTR. For a second signal the former handlers are in place. Ignored signals stay ignored. */
+ * A worker takes items one after another from a counter that all share, so a slow item delays
+ * no other. It is a process: when it ends early, its item runs once more after all others,
+ * alone, in a new worker. A warning on stderr says so. A worker that is stopped for 10 s is
+ * ended. An item is lost if its second worker ends early, too. A worker has no stdin and no
+ * stdout; the last line that it writes to stderr is shown with its death. Results arrive in the
+ * parent in any order. Workers end with the parent, whatever ends it, and so do children of
+ * theirs that asked for it (PR_SET_PDEATHSIG). SIGINT and SIGTERM end the run, not the program:
+ * workers are ended, delivered results are handed on, and pp_pool_run() returns PP_EINTR. For a
+ * second signal the former handlers are in place. Ignored signals stay ignored. */
 #pragma once
 
 #include "core/arena.h"
