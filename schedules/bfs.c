@@ -88,14 +88,18 @@ static bool is_torch(const struct pp_shape *shape)
            shape->splits == 1;
 }
 
+static const struct pp_schedule_namesake namesakes[] = {
+    {"LoopedBFS", BACKWARD, 1}, {"ScheduleLoopedBFS", BACKWARD, 1}, {NULL, 0, 0}};
+
 const struct pp_schedule pp_schedule_bfs = {
     .name = "bfs",
     .summary = "breadth-first: all micro-batches through one chunk, then the next",
     .rule = "chunks ascending: F of all micro-batches; then chunks descending: B of all; "
-            "--depth-first DF repeats that for every DF-th micro-batch",
+            "--depth-first DF repeats that for every DF-th micro-batch; LoopedBFS: B descending",
     .when = "sharded weights and few micro-batches: each chunk is gathered once per direction",
     .source = "Lamy-Poirier, MLSys'23, section 4; Fast-LLM schedule.py",
     .aliases = PP_NAMES("breadth-first", "LoopedBFS", "ScheduleLoopedBFS"),
+    .namesakes = namesakes,
     .calls = PP_CALLS({"torchtitan", "LoopedBFS", is_torch}),
     .placement = PP_PLACE_LOOP,
     .sizes = PP_SIZE_CHUNKS | PP_SIZE_SPLITS,

@@ -108,16 +108,23 @@ struct pp_schedule_programs {
                          const struct pp_program **program, struct pp_error *err);
 };
 
+/* An alias that means the schedule with one of its options: a row of a list that ends with NULL. */
+struct pp_schedule_namesake {
+    const char *alias;
+    int option, value; /* where the option is not given */
+};
+
 /* A row needs a name, a summary, a rule, a placement and one of the three order rules. All other
  * fields may be left out. */
 struct pp_schedule {
     const char *name;
-    const char *summary;                  /* half a line */
-    const char *rule;                     /* the order in at most two lines */
-    const char *when;                     /* when to use it, one line; may be NULL */
-    const char *source;                   /* paper and section; may be NULL */
-    const char *const *aliases;           /* PP_NAMES(), or NULL */
-    const struct pp_schedule_call *calls; /* PP_CALLS(); NULL = no framework has it */
+    const char *summary;                          /* half a line */
+    const char *rule;                             /* the order in at most two lines */
+    const char *when;                             /* when to use it, one line; may be NULL */
+    const char *source;                           /* paper and section; may be NULL */
+    const char *const *aliases;                   /* PP_NAMES(), or NULL */
+    const struct pp_schedule_namesake *namesakes; /* of aliases; or NULL */
+    const struct pp_schedule_call *calls;         /* PP_CALLS(); NULL = no framework has it */
     enum pp_placement_kind placement;
     int chunks;     /* fixed V; 0 = --vp chooses (default 2) */
     unsigned sizes; /* PP_SIZE_* */

@@ -86,6 +86,17 @@ static enum pp_status take_size(const struct pp_request *request, const struct s
     return others_have_it(size->name, err);
 }
 
+/* Returns what the given name of a schedule means for an option; 0 = nothing. */
+static int meant_value(const struct pp_subject *subject, int option)
+{
+    const struct pp_schedule_namesake *v = subject->schedule->namesakes;
+
+    for (; v && v->alias && subject->alias; v++)
+        if (v->option == option && pp_same_name(v->alias, subject->alias))
+            return v->value;
+    return 0;
+}
+
 static enum pp_status take_option(const struct pp_request *request,
                                   const struct pp_schedule_option *option,
                                   const struct pp_subject *subject, struct pp_shape *shape,
@@ -94,8 +105,8 @@ static enum pp_status take_option(const struct pp_request *request,
     const struct pp_option_value *value = pp_request_get(request, option->name, NULL);
     const int at = pp_schedule_option_at(subject->schedule, option->name);
 
-    if (value && at >= 0)
-        shape->option[at] = (int)value->integer;
+    if (at >= 0)
+        shape->option[at] = value ? (int)value->integer : meant_value(subject, at);
     else if (value && (option->choices || value->integer != option->neutral))
         return refuse(request, option->name, subject, err);
     return PP_OK;

@@ -10,8 +10,9 @@
 struct pp_subject {
     const struct pp_schedule *schedule; /* a row, or of programs from outside; NULL for a file */
     const struct pp_program *file;
-    const char *name; /* name in the registry, or the file as given */
-    bool is_listed;   /* one of several: options that it does not have are ignored */
+    const char *name;  /* name in the registry, or the file as given */
+    const char *alias; /* the name as given; NULL = that of the registry */
+    bool is_listed;    /* one of several: options that it does not have are ignored */
 };
 /* Opens a registry name, or a program file: "-", or a name with a / or ending in .csv or .csv.gz.
  * A file name may have words in braces (schedules/select/source.h).

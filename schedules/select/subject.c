@@ -55,6 +55,7 @@ enum pp_status pp_subject_open(struct pp_arena *arena, const struct pp_request *
                                     ".csv or has a / in its name");
     }
     subject->name = subject->schedule->name;
+    subject->alias = name;
     return PP_OK;
 }
 

@@ -19,6 +19,13 @@ $ pipesim export --to pytorch --schedule seq1f1b --splits 2 --pp 2 --micro-batch
 ! pipesim: warning: PyTorch does not split sequences and cannot load their parts (0F3s1)
 $ pipesim export --to pytorch-waits --schedule zbv --pp 2 --micro-batches 4 --unit F=1,I=1,W=1 -o $TMPDIR/w.csv; pipesim --schedule $TMPDIR/w.csv --unit F=1,I=1,W=1 --json | grep -c '"schedule"'
 > 2
+# The alias is the order of PyTorch's class, unless the option says otherwise.
+$ for s in bfs 'bfs --bfs-backward descending' LoopedBFS ScheduleLoopedBFS 'LoopedBFS --bfs-backward ascending'; do pipesim export --to pytorch --schedule $s --pp 2 --micro-batches 2 --unit F=1,B=2 | tail -1; done
+> 1F0,1F1,3F0,3F1,3B0,3B1,1B0,1B1
+> 1F0,1F1,3F0,3F1,3B1,3B0,1B1,1B0
+> 1F0,1F1,3F0,3F1,3B1,3B0,1B1,1B0
+> 1F0,1F1,3F0,3F1,3B1,3B0,1B1,1B0
+> 1F0,1F1,3F0,3F1,3B0,3B1,1B0,1B1
 $ pipesim export --to dot --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1
 ! pipesim: error: --to: "dot" is not one of goal, chakra, pytorch, pytorch-comms and pytorch-waits
 = 2
