@@ -28,7 +28,8 @@ const struct pp_schedule pp_schedule_v_half = {
         "one building block per micro-batch: chunk 0 descends at half speed, chunk 1 returns at "
         "full speed; W fill gaps; warm-up and cool-down moved earlier at equal memory",
     .when = "half of the activation memory of 1f1b, and less idle time",
-    .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3",
+    .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3; "
+              "AMD Primus zbv_greedy.py",
     .placement = PP_PLACE_VEE,
     .splits_backward = true,
     .chunks = 2,

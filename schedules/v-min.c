@@ -27,7 +27,8 @@ const struct pp_schedule pp_schedule_v_min = {
     .rule = "one building block per micro-batch: down and up the V without a stop, twice; W fill "
             "gaps; warm-up and cool-down moved earlier at equal memory",
     .when = "the least memory of the V schedules, if F, I and W take about the same time",
-    .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3",
+    .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3; "
+              "AMD Primus zbv_greedy.py",
     .placement = PP_PLACE_VEE,
     .splits_backward = true,
     .chunks = 2,

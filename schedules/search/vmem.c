@@ -236,37 +236,55 @@ static void try_modulo(struct pp_arena *arena, struct pp_vmem *vmem)
     }
 }
 
+/* Published orders; `best` begins as the first. */
+struct published {
+    struct pp_vmem_lists lists[2];
+    int count;
+};
+
 /* Improves `best` under the current durations. */
-static void improve(struct pp_arena *arena, struct pp_vmem *vmem,
-                    const struct pp_vmem_lists *published)
+static void improve(struct pp_arena *arena, struct pp_vmem *vmem, const struct published *published)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
 
     vmem->score = pp_vmem_run(arena, vmem, &vmem->best, NULL, NULL);
-    if (vmem->rule->is_split) {
+    if (vmem->rule->is_split)
         try_fills(arena, vmem, &vmem->best);
-        try_fills(arena, vmem, published);
+    for (int i = 0; vmem->rule->is_split && i < published->count; i++) {
+        try_order(arena, vmem, &published->lists[i]);
+        try_fills(arena, vmem, &published->lists[i]);
     }
     try_lists(arena, vmem);
     pp_arena_release(arena, mark);
 }
 
+static void publish(struct pp_arena *arena, struct pp_vmem *vmem, struct published *out)
+{
+    bool (*const orders[])(struct pp_arena *, const struct pp_vmem *,
+                           struct pp_vmem_lists *) = {pp_vmem_ticks, pp_vmem_squeeze};
+
+    for (int i = vmem->rule->is_split ? 0 : 1; i < 2; i++) {
+        out->lists[out->count] = pp_vmem_lists_make(arena, vmem);
+        out->count += orders[i](arena, vmem, &out->lists[out->count]);
+    }
+    if (out->count == 0) {
+        const struct pp_vmem_fill fill = {.cap = INT32_MAX, .is_eager = true};
+        struct pp_vmem_lists blocks = pp_vmem_lists_make(arena, vmem);
+        int64_t *key = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * vmem->shape->ranks);
+        keys_of(vmem, false, key);
+        merge_blocks(vmem, PP_VMEM_CHAIN, key, PP_VMEM_PERIOD, &blocks);
+        pp_vmem_run(arena, vmem, &blocks, &fill, &out->lists[out->count++]);
+    }
+    copy_lists(&vmem->best, &out->lists[0]);
+}
+
 /* Searches with equal durations first: no result for others is worse than that order. */
 static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp_costs *costs)
 {
-    struct pp_vmem_lists published = pp_vmem_lists_make(arena, vmem);
+    struct published published = {.count = 0};
 
     vmem->costs = costs_of(arena, vmem, NULL);
-    if (vmem->rule->is_split ? pp_vmem_ticks(arena, vmem, &published)
-                             : pp_vmem_whole(arena, vmem, &published)) {
-        copy_lists(&vmem->best, &published);
-    } else {
-        const struct pp_vmem_fill fill = {.cap = INT32_MAX, .is_eager = true};
-        int64_t *key = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * vmem->shape->ranks);
-        keys_of(vmem, false, key);
-        merge_blocks(vmem, PP_VMEM_CHAIN, key, PP_VMEM_PERIOD, &published);
-        pp_vmem_run(arena, vmem, &published, &fill, &vmem->best);
-    }
+    publish(arena, vmem, &published);
     improve(arena, vmem, &published);
     if (costs) {
         vmem->costs = costs_of(arena, vmem, costs);

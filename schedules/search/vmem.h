@@ -90,10 +90,11 @@ struct pp_vmem {
     struct pp_vmem_score score;
 };
 
-/* Write the published order (vmem_ticks.c for split backwards, vmem_whole.c for whole ones). False
- * if the shape is too large for its ticks; then `lists` is untouched. */
+/* Write a published order; vmem_ticks.c is for split backwards. False if the shape is too large for
+ * its ticks; then `lists` is untouched. */
 bool pp_vmem_ticks(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
-bool pp_vmem_whole(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
+bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
+                     struct pp_vmem_lists *lists);
 
 /* Runs every rank's list in order, each op as soon as its data is there. With `fill`, `lists` has
  * no W; they are placed into `out`. Else `fill` and `out` are NULL. */

@@ -14,7 +14,7 @@ $ for f in deepspeed megatron nanotron torchtitan; do echo $f; pipesim plan --gp
 $ for f in deepspeed megatron torchtitan; do echo $f $(pipesim plan --gpus 16 --model llama3-8b --gbs 64 --engine dag --framework $f --json | sed -n '/"points"/,$p' | sed -n 's/^      "\(schedule\|zero\)": //p' | sort -u | tr -d '",' | tr '\n' ' '); done
 > deepspeed 1f1b 1
 > megatron 1f1b interleaved 1
-> torchtitan 1f1b interleaved-zb v-1f1b v-half zb-h2 zbv 1 2 3
+> torchtitan 1f1b interleaved-zb v-1f1b v-half v-min zb-h2 zbv 1 2 3
 # All schedules are there for who asks.
 $ pipesim plan --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --schedule all --engine dag --framework megatron --top 1 | grep -A1 '#  TP'
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %

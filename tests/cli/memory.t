@@ -18,7 +18,7 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >   note     does not fit; with --offload os=host it needs 63.3 GiB (+6.0 % time,
 # The first of them, typed.
 $ pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --recompute none --engine dag --no-alternatives | grep 'peak memory'
->   peak memory   76.2 GiB +-6 %   of 79.6 GiB on rank 0: fits, tight: 3.4 GiB
+>   peak memory   76.1 GiB +-6 %   of 79.6 GiB on rank 0: fits, tight: 3.5 GiB
 # The same after the message of --require-fit, and for programs.
 $ pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp 4 --pp 2 --gbs 8 --engine dag --require-fit 2>&1 > /dev/null | sed 's/, [-+].* % time//'
 > pipesim: error: 1f1b needs 332.0 GiB on pipeline rank 0, the device has 79.6 GiB
@@ -106,11 +106,11 @@ $ for gpus in 12 20 24; do for zero in 1 2 3; do pipesim --schedule 1f1b --gpus 
 >       9 0
 # The memory margin: what fits, but leaves less, is tight; what the tool chooses leaves it if it can.
 $ run="pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --engine dag --no-alternatives"; for m in 0 4% 5% 0.05; do $run --recompute none --memory-margin $m | grep -A1 'peak memory' | grep -v tokens; done
->   peak memory   76.2 GiB +-6 %   of 79.6 GiB on rank 0: fits, 3.4 GiB free
->   peak memory   76.2 GiB +-6 %   of 79.6 GiB on rank 0: fits, 3.4 GiB free
->   peak memory   76.2 GiB +-6 %   of 79.6 GiB on rank 0: fits, tight: 3.4 GiB
+>   peak memory   76.1 GiB +-6 %   of 79.6 GiB on rank 0: fits, 3.5 GiB free
+>   peak memory   76.1 GiB +-6 %   of 79.6 GiB on rank 0: fits, 3.5 GiB free
+>   peak memory   76.1 GiB +-6 %   of 79.6 GiB on rank 0: fits, tight: 3.5 GiB
 >                                  free, less than the margin of 5 %
->   peak memory   76.2 GiB +-6 %   of 79.6 GiB on rank 0: fits, tight: 3.4 GiB
+>   peak memory   76.1 GiB +-6 %   of 79.6 GiB on rank 0: fits, tight: 3.5 GiB
 >                                  free, less than the margin of 5 %
 $ run="pipesim --schedule v-half --zero 3 --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 --engine dag --no-alternatives"; for m in 0 4% 5%; do $run --memory-margin $m --json | grep -e '"fits"' -e '"tight"' -e '"recompute": "[^"]*",' | tr -d '\n'; echo; done
 >     "recompute": "none",  "fits": true,  "tight": false,
