@@ -104,9 +104,12 @@ say "   $device, after $(($(date +%s) - started)) s"
 { mkdir -p "$(dirname "$output")" && [ -w "$(dirname "$output")" ]; } || fail 1 "cannot write $output"
 
 export work kind about PIPEEXEC_CUDA_MODULE=$work/build/pipeexec-cuda.so
-[ -n "${PIPEEXEC_NCCL_LIBRARY:-}" ] || ldconfig -p | grep -q 'libnccl\.so\.2' ||
-    PIPEEXEC_NCCL_LIBRARY=$(packages | sed 's:$:/libnccl.so.2:' | xargs ls 2>"$work/python.err" | head -n 1)
-[ -z "${PIPEEXEC_NCCL_LIBRARY:-}" ] || export PIPEEXEC_NCCL_LIBRARY
+for library in NCCL:libnccl.so.2 CUDNN:libcudnn.so.9; do
+    variable=PIPEEXEC_${library%%:*}_LIBRARY file=${library#*:}
+    [ -n "${!variable:-}" ] || ldconfig -p | grep -qF "$file" ||
+        printf -v "$variable" %s "$(packages | sed "s:\$:/$file:" | xargs ls 2>"$work/python.err" | head -n 1)"
+    [ -z "${!variable:-}" ] || export "${variable?}"
+done
 [ ! -e "$work/build/libnccl_stub.so" ] || export PIPEEXEC_NCCL_LIBRARY=$work/build/libnccl_stub.so
 while read -r name seconds command; do
     [ -z "$only" ] || [[ ,$only, = *,$name,* ]] || continue

@@ -106,12 +106,13 @@ enum { PP_SQUARES_BLOCK = 4096 };
 enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFLOW = 2 };
 
 struct pp_kernels {
-    const char *name;           /* "fp32", "reference" */
-    size_t element_bytes;       /* sizeof(T) */
-    size_t gradient_bytes;      /* sizeof(G) */
-    int head_dim_limit;         /* largest head_dim of attention; 0: any */
-    int vocab_multiple;         /* gemm is fast if the padded vocabulary is a multiple of it */
-    const char *(*about)(void); /* libraries and instruction sets in use, one line */
+    const char *name;               /* "fp32", "reference" */
+    size_t element_bytes;           /* sizeof(T) */
+    size_t gradient_bytes;          /* sizeof(G) */
+    int head_dim_limit;             /* largest head_dim of attention; 0: any */
+    int vocab_multiple;             /* gemm is fast if the padded vocabulary is a multiple of it */
+    const char *(*about)(void);     /* libraries and instruction sets in use, one line */
+    const char *(*attention)(void); /* what has computed attention so far; NULL: own kernels */
 
     void (*gemm)(void *stream, const struct pp_gemm *g);
     /* x [rows][width] += bias [width]; NULL in tables of CUDA, where gemm does it. */

@@ -15,10 +15,13 @@
 #   for package in *.deb; do dpkg -x "$package" DEPS; done
 # OpenBLAS and PCRE2 are not used. NCCL's header is searched in CUDA's folder, in the system, and in
 # DEPS. A toolkit has none: libnccl-dev is in NVIDIA's packages, and in PyTorch's (nvidia/nccl/include).
+# Attention by cuDNN is built where cudnn.h and the headers of its front end are found. CUDNN_FRONTEND is
+# a folder with these: pip download --no-deps nvidia-cudnn-frontend, and unzip the package.
 set -euo pipefail
 shopt -s nullglob
 out=$(realpath -m "$1") kind=${2:-cuda}
 [ -z "${DEPS:-}" ] || DEPS=$(realpath "$DEPS")
+[ -z "${CUDNN_FRONTEND:-}" ] || CUDNN_FRONTEND=$(realpath "$CUDNN_FRONTEND")
 cd "$(dirname "$0")/../.."
 mkdir -p "$out/o"
 stamp=$out/built-$kind
@@ -92,6 +95,16 @@ else
     backend+=(exec/cuda/nccl.c)
     [ "$kind" = emulated ] || tests+=(tests/exec/test_nccl.c)
 fi
+cudnn=()
+for folder in ${CUDNN_FRONTEND:+"$CUDNN_FRONTEND/include" "$CUDNN_FRONTEND"} "$cuda/include" /usr/include; do
+    [ "$kind" = emulated ] || [ ! -e "$folder/cudnn_frontend_version.h" ] || [ ${#cudnn[@]} -ne 0 ] || cudnn=(kernels/cuda/attention/cudnn.cc) frontend=$folder
+done
+if [ ${#cudnn[@]} -eq 0 ]; then
+    echo "bench: no cudnn_frontend_version.h: built without cuDNN"
+else
+    multiply=("${multiply[@]/%cudnn_none.c/cudnn_check.c}")
+    compile "${cudnn[0]}" "${cxx[@]}" -std=gnu++17 "${common[@]}" -fvisibility=hidden -isystem "$frontend"
+fi
 c=("${cc[@]}" -std=gnu11 "${common[@]}")
 for source in "${host[@]}" exec/main.c "$out/text_builtin.c" "${backend[@]}" "${multiply[@]}" bench/gpu/*.c \
     bench/probe/*.c "${nccl[@]}" "${tests[@]}"; do
@@ -109,7 +122,7 @@ xargs -a "$out/todo" -d '\n' -P "$jobs" -I{} sh -c '{}'
 
 objects() { for source; do echo "$out/o/$(echo "$source" | tr / -).o"; done; }
 mapfile -t host_o < <(objects "${host[@]}" "$out/text_builtin.c")
-mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${nccl[@]}")
+mapfile -t kernel_o < <(objects "${multiply[@]}" "${kernels[@]}" "${cudnn[@]}" "${nccl[@]}")
 mapfile -t backend_o < <(objects "${backend[@]}")
 mapfile -t stub_o < <(objects "${stub[@]}")
 mapfile -t emulation_o < <(objects "${emulation[@]}")

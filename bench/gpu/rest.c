@@ -1,5 +1,8 @@
 /* Rows of all that is no multiplication of matrices. */
 #include "bench/gpu/block.h"
+#include "kernels/cuda/attention/cudnn.h"
+
+#include <stdio.h>
 
 static const struct pp_kernels *const k = &pp_kernels_cuda_bf16;
 
@@ -52,6 +55,23 @@ static void call_attention_backward(void *context)
     const struct pp_attention a = attention_of(b);
 
     k->attention_backward(&b->rig->stream, &a);
+}
+
+/* Rows of cuDNN, unless it has left the work to own kernels. */
+static void report_cudnn(struct block *b, double flops, double bytes)
+{
+    struct pp_cuda_stream *stream = &b->rig->stream;
+    const struct pp_attention a = attention_of(b);
+
+    stream->cudnn = b->rig->cudnn;
+    const bool has_forward = pp_cudnn_attention(stream, &a, false),
+               has_backward = pp_cudnn_attention(stream, &a, true);
+    fprintf(stderr, "  attention in training: %s\n", pp_cudnn_about());
+    if (has_forward)
+        report(b, "attention by cuDNN", 2 * flops, 4 * bytes, call_attention, b);
+    if (has_backward)
+        report(b, "attention backward by cuDNN", 5 * flops, 8 * bytes, call_attention_backward, b);
+    stream->cudnn = NULL;
 }
 
 static void call_sum_rows(void *context)

@@ -1,6 +1,7 @@
 #include "bench/gpu/rig.h"
 #include "core/cluster/cluster.h"
 #include "core/random.h"
+#include "kernels/cuda/attention/cudnn.h"
 #include "kernels/cuda/gemm/plans.h"
 
 #include <stdio.h>
@@ -80,6 +81,7 @@ void gpu_rig_open(struct gpu_rig *rig)
     rig->stream.workspace_bytes = 32 << 20;
     must(cudaMalloc(&rig->stream.workspace, rig->stream.workspace_bytes), "workspace");
     rig->stream.plans = pp_cuda_plans_create();
+    rig->cudnn = pp_cudnn_create();
     rig->flush_bytes = 2 * (size_t)attribute(cudaDevAttrL2CacheSize);
     must(cudaMalloc(&rig->flush, rig->flush_bytes), "memory to flush caches with");
     must(cudaEventCreate(&rig->start), "an event");
@@ -89,6 +91,7 @@ void gpu_rig_open(struct gpu_rig *rig)
 void gpu_rig_close(struct gpu_rig *rig)
 {
     pp_cuda_plans_destroy(rig->stream.plans);
+    pp_cudnn_destroy(rig->cudnn);
     cublasLtDestroy(rig->stream.blas);
     must(cudaFree(rig->stream.workspace), "cudaFree");
     must(cudaFree(rig->flush), "cudaFree");

@@ -17,7 +17,8 @@ struct gpu_device {
 
 struct gpu_rig {
     struct gpu_device device;
-    struct pp_cuda_stream stream;
+    struct pp_cuda_stream stream; /* without cuDNN */
+    struct pp_cudnn *cudnn;       /* NULL: none */
     void *flush; /* written before each call that is timed, so that caches hold nothing of use */
     size_t flush_bytes; /* twice the cache */
     cudaEvent_t start, end;

@@ -18,7 +18,7 @@ for source in $(sources '*.c' core schedules traces plots kernels exec); do
     is_left_out "$source" || host+=("$source")
 done
 mapfile -t backend < <(sources '*.c' exec/cuda | grep -vE '/(nccl|load)')
-mapfile -t multiply < <(sources '*.c' kernels/cuda)
+mapfile -t multiply < <(sources '*.c' kernels/cuda | grep -v /cudnn_check)
 mapfile -t kernels < <(sources '*.cu' kernels/cuda)
 mapfile -t nccl_sources < <(sources '*.c' exec/nccl)
 tests=(tests/cuda/test_gemm.c tests/cuda/test_kernels*.c tests/cuda/test_attention*.c)

@@ -1,5 +1,6 @@
 /* Makes everything except memory that a machine needs of a GPU, before the first step. */
 #include "exec/cuda/backend.h"
+#include "kernels/cuda/attention/cudnn.h"
 #include "kernels/cuda/gemm/plans.h"
 
 enum { WORKSPACE_BYTES = 32 << 20 };
@@ -48,6 +49,8 @@ static enum pp_status make_cuda_stream(struct pp_backend_device *d, int index, s
     pthread_mutex_init(&target->lock, NULL);
     if (multiplies)
         PP_TRY(make_multiplier(&target->cuda, d->gpu, err));
+    if (multiplies && !d->parts)
+        target->cuda.cudnn = pp_cudnn_create();
     if (multiplies && d->parts) {
         PP_TRY(pp_cuda_part_stream(d, worker, target->priority, &target->cuda.stream,
                                    &target->cuda.sm_count, err));
@@ -143,6 +146,7 @@ static void free_cuda_stream(struct cuda_stream *target)
     if (target->cuda.blas)
         cublasLtDestroy(target->cuda.blas);
     pp_cuda_plans_destroy(target->cuda.plans);
+    pp_cudnn_destroy(target->cuda.cudnn);
     cudaFree(target->cuda.workspace);
     if (target->cuda.stream)
         cudaStreamDestroy(target->cuda.stream);

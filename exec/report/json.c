@@ -88,6 +88,7 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     pp_json_put_text(o, "data", c->text.name);
     pp_json_put_text(o, "precision", c->precision);
     pp_json_put_text(o, "kernels", c->kernels->about());
+    pp_json_put_text(o, "attention", c->kernels->attention ? c->kernels->attention() : "own");
     pp_json_put_text(o, "device", c->backend->about ? c->backend->about() : NULL);
     pp_json_put_text(o, "device_mode", c->cuda ? DEVICE_MODES[c->mode] : NULL);
     pp_json_put_text(o, "clock", c->clock == PP_CLOCK_VIRTUAL ? "virtual" : "wall");

@@ -34,7 +34,7 @@ PP_ROW_INT(tp, "T", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH, .is_common = t
 PP_ROW_INT(pp, "D", 1, 65535, G_LAYOUT, SHAPE | UNIT | BY_SEARCH, .is_common = true,
     .aliases = PP_NAMES(
         "np", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
-    .help = "Pipeline ranks. A model takes at most 8192.")
+    .help = "Pipeline ranks: at most 8192 with a model, 65535 with --unit.")
 PP_OPTIONS_DP(G_LAYOUT, SHAPE | UNIT_ONE | BY_SEARCH)
 PP_ROW_INT(cp, "C", 1, BIG, G_LAYOUT, RUN | UNIT_ONE | BY_SEARCH,
     .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"),

@@ -156,7 +156,7 @@ static inline void run(const struct scene *s, void *stream, bool on_device, call
     }
 }
 
-static inline void run_device(const struct scene *s)
+static inline void launch_device(const struct scene *s)
 {
     struct pp_cuda_stream *stream = device_stream();
 
@@ -164,6 +164,11 @@ static inline void run_device(const struct scene *s)
         s->is_bf16 ? pp_cuda_attention_forward_bf16 : pp_cuda_attention_forward_fp32, false);
     run(s, stream, true,
         s->is_bf16 ? pp_cuda_attention_backward_bf16 : pp_cuda_attention_backward_fp32, true);
+}
+
+static inline void run_device(const struct scene *s)
+{
+    launch_device(s);
     device_finish();
 }
 

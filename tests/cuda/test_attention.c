@@ -1,7 +1,10 @@
 /* Attention of the CUDA kernels, both types, against the reference: all sizes of heads, tails of
  * tiles, grouped heads, splits, large scores. The bits are the same in whatever order threads and
  * blocks run. */
+#include "kernels/cuda/attention/cudnn.h"
 #include "tests/cuda/attention_case.h"
+
+#include <stdio.h>
 
 TestSuite(cuda_attention, .timeout = 300);
 
@@ -93,7 +96,25 @@ static double *results_of(const struct scene *s, size_t *count)
     return x;
 }
 
-static void try_again(const struct problem *p, bool is_bf16)
+/* Runs the work by a CUDA graph. */
+static void run_captured(const struct scene *s)
+{
+    const cudaStream_t stream = device_stream()->stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+
+    device_must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch_device(s);
+    device_must(cudaStreamEndCapture(stream, &graph));
+    device_must(cudaGraphInstantiate(&exec, graph, 0));
+    device_must(cudaGraphLaunch(exec, stream));
+    device_finish();
+    device_must(cudaGraphExecDestroy(exec));
+    device_must(cudaGraphDestroy(graph));
+}
+
+/* The last time may be by a graph. */
+static void try_again(const struct problem *p, bool is_bf16, bool is_captured)
 {
     enum { TIMES = 4 };
     struct scene s = scene_of(p, is_bf16);
@@ -103,7 +124,10 @@ static void try_again(const struct problem *p, bool is_bf16)
         size_t count;
         for (int j = 0; j < p->splits; j++)
             device_write(s.dqkv.on_device[j], s.dqkv.of[j], s.dqkv.count, is_bf16);
-        run_device(&s);
+        if (is_captured && time == TIMES - 1)
+            run_captured(&s);
+        else
+            run_device(&s);
         double *x = results_of(&s, &count);
         for (size_t i = 0; first && i < count; i++)
             cr_assert(x[i] == first[i], "%s, head_dim %d: element %zu of %zu: %a, then %a",
@@ -124,7 +148,55 @@ Test(cuda_attention, same_bits)
         {48, 2, 1, 70, 2, 2, 1}, {64, 2, 1, 130, 2, 2, 1}, {128, 2, 1, 130, 2, 1, 1}};
 
     for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
-        try_again(&p[i], false);
-        try_again(&p[i], true);
+        try_again(&p[i], false, false);
+        try_again(&p[i], true, false);
     }
+}
+
+/* ---- cuDNN ----------------------------------------------------------------------------------- */
+
+/* Gives the stream cuDNN. False, and says so, where the build has none or it cannot be loaded. */
+static bool use_cudnn(void)
+{
+    static const struct problem small = {64, 1, 1, 128, 1, 1, 1};
+
+    device_stream()->cudnn = pp_cudnn_create();
+    try_problem(&small, true);
+    const char *about = pp_cudnn_about();
+    cr_assert(strncmp(about, "own (cuDNN", 10) != 0, "%s", about);
+    const bool is_used = strncmp(about, "cuDNN", 5) == 0;
+    printf("# %s: attention: %s\n", is_used ? "tried" : "skipped", about);
+    return is_used;
+}
+
+static void leave_cudnn(void)
+{
+    pp_cudnn_destroy(device_stream()->cudnn);
+    device_stream()->cudnn = NULL;
+}
+
+/* Shapes of models, tails of all tiles, grouped heads; nothing is refused. */
+Test(cuda_attention, cudnn)
+{
+    static const struct problem p[] = {
+        {64, 12, 12, 1024, 1, 1, 1}, {64, 2, 2, 130, 1, 2, 1},   {64, 4, 2, 1000, 1, 1, 1},
+        {128, 4, 1, 256, 1, 2, 1},   {128, 2, 2, 33, 1, 3, 1},   {128, 2, 1, 1000, 1, 1, 1},
+        {64, 2, 1, 130, 1, 1, 16},   {128, 1, 1, 200, 1, 1, 16},
+    };
+
+    for (size_t i = 0; i < sizeof p / sizeof *p && (i > 0 || use_cudnn()); i++)
+        try_problem(&p[i], true);
+    if (device_stream()->cudnn)
+        cr_assert(!strstr(pp_cudnn_about(), "own"), "%s", pp_cudnn_about());
+    leave_cudnn();
+}
+
+/* Bits of the first run of a plan, of a second, and of a graph that has captured the third. */
+Test(cuda_attention, cudnn_same_bits)
+{
+    static const struct problem p[] = {{64, 12, 12, 1024, 1, 2, 1}, {128, 4, 2, 330, 1, 2, 1}};
+
+    for (size_t i = 0; i < sizeof p / sizeof *p && (i > 0 || use_cudnn()); i++)
+        try_again(&p[i], true, true);
+    leave_cudnn();
 }

@@ -1,5 +1,6 @@
 /* kernels/cuda/attention/attention.cu — causal attention: choice of kernels, rows of scratch. */
 #include "kernels/cuda/attention/attention.cuh"
+#include "kernels/cuda/attention/cudnn.h"
 #include "kernels/cuda/device/map.cuh"
 
 #include <assert.h>
@@ -115,10 +116,10 @@ void pp_cuda_attention_forward_fp32(void *stream, const struct pp_attention *a)
 
 void pp_cuda_attention_forward_bf16(void *stream, const struct pp_attention *a)
 {
-    if (is_flash(a))
-        pp_attention_flash_forward(pp_cuda_of(stream), a);
-    else
+    if (!is_flash(a))
         pp_attention_simple_forward<pp_bf16>(pp_cuda_of(stream), a);
+    else if (!pp_cudnn_attention((const struct pp_cuda_stream *)stream, a, false))
+        pp_attention_flash_forward(pp_cuda_of(stream), a);
 }
 
 void pp_cuda_attention_backward_fp32(void *stream, const struct pp_attention *a)
@@ -129,11 +130,11 @@ void pp_cuda_attention_backward_fp32(void *stream, const struct pp_attention *a)
 
 void pp_cuda_attention_backward_bf16(void *stream, const struct pp_attention *a)
 {
-    if (is_flash_backward(a)) {
-        make_rows<pp_bf16, 8>(pp_cuda_of(stream), a, (float)M_LOG2E);
-        pp_attention_flash_backward(pp_cuda_of(stream), a);
-    } else {
+    if (!is_flash_backward(a)) {
         make_rows<pp_bf16, 1>(pp_cuda_of(stream), a, 1);
         pp_attention_simple_backward<pp_bf16>(pp_cuda_of(stream), a);
+    } else if (!pp_cudnn_attention((const struct pp_cuda_stream *)stream, a, true)) {
+        make_rows<pp_bf16, 8>(pp_cuda_of(stream), a, (float)M_LOG2E);
+        pp_attention_flash_backward(pp_cuda_of(stream), a);
     }
 }

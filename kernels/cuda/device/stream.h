@@ -7,6 +7,8 @@
 
 /* Opaque: multiplications by shape, with the algorithm of each. */
 struct pp_cuda_plans;
+/* Opaque: cuDNN's attention by shape. */
+struct pp_cudnn;
 
 /* The creator owns `stream` and all other fields. Enqueued work may use the workspace, so two
  * streams must not share a workspace or plans. */
@@ -17,4 +19,5 @@ struct pp_cuda_stream {
     size_t workspace_bytes;
     int sm_count; /* multiprocessors that this stream may use */
     struct pp_cuda_plans *plans;
+    struct pp_cudnn *cudnn; /* NULL: own kernels compute attention */
 };
