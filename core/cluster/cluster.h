@@ -35,7 +35,8 @@ struct pp_device {
     double launch_s;             /* per kernel */
     double gemm_eta, memory_eta; /* share of the two peaks that large kernels reach */
     double attention_eta;        /* share of the peak of fused attention, forward, long sequences */
-    const char *constants_of;    /* measured device whose fitted constants these are; NULL = own */
+    double cudnn_speed;       /* of cuDNN's fused attention against FlashAttention 2; 0 = as fast */
+    const char *constants_of; /* measured device whose fitted constants these are; NULL = own */
     const char *source;
     bool is_attention_first;   /* fused as in FlashAttention 1, else as in 2 */
     bool is_attention_unfused; /* no FlashAttention for it: scores are stored in memory */

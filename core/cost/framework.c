@@ -69,7 +69,7 @@
 
 #define NEMO_HABITS                                                                                \
     MEGATRON_CORE_HABITS, MEGATRON_ASYNC, MEGATRON_MODULES,                                        \
-        .stuck_frac = 0.01, /* expandable_segments */                                              \
+        .has_cudnn_attention = true, .stuck_frac = 0.01, /* expandable_segments */                 \
         .grads_bytes = 2, .has_sync_overlap = true,                                                \
         .bucket_bytes = 80e6, /* 40e6 values in bf16 */                                            \
         .bucket_replica_bytes = 2e6
@@ -145,7 +145,9 @@ const struct pp_framework pp_frameworks[] = {
                    .has_dense_embedding_grad = true,
                    .keeps_output = true,
                    .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */
+                   .has_gather_ahead = true,
                    .is_gathered_by_tensor = true,
+                   .has_gather_per_matrix = true,
                    .gathered_params = 1e9}, /* max_live_parameters */
     [FSDP] = {.name = "fsdp",
               .title = "PyTorch FSDP, fused losses",
@@ -234,6 +236,8 @@ const struct pp_framework pp_frameworks[] = {
          .title = "torchtitan: PyTorch FSDP, losses without fused kernels",
          .source = "torchtitan torchtitan/components/loss.py, distributed/activation_checkpoint.py",
          TORCH_FSDP_HABITS("torchtitan"),
+         .is_cut_by_sequence = true,
+         .is_scaled_first = true, /* torchao/float8, dynamic scaling */
          .stops_recompute = true,
          .loss_bytes = 14},
     [FRAMEWORKS] = {.name = NULL},

@@ -58,6 +58,9 @@ struct pp_framework {
     unsigned modules; /* of enum pp_again: what its selective recomputation may compute again */
     bool is_act_of_experts; /* and there activation functions are those of experts alone */
     /* habits */
+    bool has_cudnn_attention;    /* of Transformer Engine */
+    bool is_cut_by_sequence;     /* tensors between matrices are cut along their second dimension */
+    bool is_scaled_first;        /* fp8 scales are of the values themselves: two passes over them */
     bool has_async_grads;        /* tensor-parallel exchanges of input gradients overlap with weight
                                   * gradients */
     bool has_sync_overlap;       /* gradient sums overlap with the last backward (--dp-overlap) */
@@ -66,6 +69,7 @@ struct pp_framework {
     bool has_params_ahead;      /* parameters are gathered during the next forward (--dp-overlap) */
     bool has_param_broadcasts;  /* devices broadcast updated parameters in turn, without a gather */
     bool has_gather_overlap;    /* parameters are fetched during compute */
+    bool has_gather_ahead;      /* only those that other nodes hold are */
     bool is_gathered_by_tensor; /* parameters are gathered tensor by tensor: a gather uses one
                                  * network card of a node, not all */
     double gathered_params;   /* least parameters that stay gathered, plus at most one tensor; 0 = a

@@ -40,9 +40,7 @@ enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *c
     if (secondary && pp_mesh_parse(secondary, &wanted->secondary, err) != PP_OK)
         return pp_error_prefix(err, "--secondary: ");
     wanted->gather = (enum pp_gather)wish->gather;
-    wanted->buffers = wish->gather_buffers                          ? wish->gather_buffers
-                      : config->costs.framework->has_gather_overlap ? 2
-                                                                    : 1;
+    wanted->buffers = wish->gather_buffers;
     return pp_tiers_resolve(wish, &config->cluster, wanted, err);
 }
 
@@ -141,6 +139,14 @@ static enum pp_status take_file(struct pp_config *config, struct pp_error *err)
     return PP_OK;
 }
 
+/* Returns the buffers of gathers that the framework has: two if it gathers during compute. */
+static int buffers_of(const struct pp_framework *f, const struct pp_state_spec *state)
+{
+    const bool is_network = state->shard[PP_STATE_PARAMS].nodes > 1;
+
+    return f->has_gather_overlap || (f->has_gather_ahead && is_network) ? 2 : 1;
+}
+
 enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err)
 {
@@ -153,6 +159,8 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
         config->state = pp_state_with_zero(&config->state, config->wanted_zero);
     if (pp_state_complete(&config->state, err) != PP_OK)
         return strncmp(err->message, "--", 2) ? pp_error_prefix(err, "--shard ") : err->status;
+    if (config->state.buffers == 0)
+        config->state.buffers = buffers_of(config->costs.framework, &config->state);
     PP_TRY(check_flows(config, err));
     PP_TRY(check_homes(config, err));
     return check_schedule(config, err);

@@ -205,6 +205,18 @@ static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind
     return count;
 }
 
+/* Returns the seconds in which a whole tensor is read and written, to put gathered parts together
+ * or parts to scatter apart. PyTorch does so if they are not cut along the first dimension
+ * (torch/distributed/_functional_collectives.py, all_gather_tensor, reduce_scatter_tensor). */
+static double rearrange_s(const struct pp_cost_inputs *in, double bytes)
+{
+    const struct pp_device *device = &in->cluster->device;
+
+    return pp_cost_framework(in)->is_cut_by_sequence && !in->is_tp_only
+               ? device->launch_s + 2 * bytes / (device->memory_bytes_per_s * device->memory_eta)
+               : 0;
+}
+
 double pp_analytic_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                         struct pp_layer_work work, enum pp_pass pass)
 {
@@ -216,7 +228,9 @@ double pp_analytic_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
     if (group.members <= 1)
         return 0;
     if (exchanges > 0)
-        s = exchanges * pp_analytic_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes);
+        s = exchanges *
+            (pp_analytic_collective_s(in, in->is_tp_only ? PP_AR : PP_AG, group, bytes) +
+             rearrange_s(in, bytes));
     s += etp_s(in, kind, work, pass);
     if ((kind == PP_LAYER_HEAD || kind == PP_LAYER_MTP) &&
         pass == PP_PASS_F) /* maximum, sum and target of every token */

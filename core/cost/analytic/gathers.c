@@ -130,11 +130,51 @@ static double scatter_s(const struct units *u, int unit)
     return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes));
 }
 
+/* Returns the size of attention's widest matrix. Queries, keys and values are one matrix; latent
+ * attention has one that widens the queries and one that widens keys and values. */
+static double widest_of_attention(const struct pp_model *m)
+{
+    const struct pp_latent *l = &m->latent;
+    const double keys = m->head_dim - l->rope_dim;
+
+    if (l->kv_rank == 0)
+        return m->hidden * (m->heads + 2.0 * m->kv_heads) * m->head_dim;
+    const double queries = (l->q_rank > 0 ? l->q_rank : m->hidden) * (double)m->head_dim,
+                 wide = fmax(queries, l->kv_rank * (keys + l->value_dim));
+    return m->heads * fmax(wide, (double)l->value_dim * m->hidden);
+}
+
+/* Returns the size of a block's widest matrix: of attention, up of the MLP, or of one expert. */
+static double widest_params(const struct pp_cost_inputs *in)
+{
+    const struct pp_model *m = in->model;
+    const struct pp_experts *e = &m->experts;
+    const bool has_dense = m->layers > pp_model_moe_blocks(m, 0, m->layers);
+    const double whole = fmax(has_dense ? m->ffn : 0, e->shared_ffn) * m->hidden,
+                 expert = (double)e->ffn * m->hidden / pp_layout_etp(&in->layout);
+
+    return fmax(fmax(widest_of_attention(m), whole) / in->layout.tp, expert);
+}
+
+/* Returns the share of a unit that is gathered a second time in its backward after a recomputation.
+ * A module releases its parameters after its forward, recomputed or not, unless the next use is
+ * less than max_reuse_distance parameters away. The last matrix is used again at once. Source:
+ * DeepSpeed runtime/zero/partitioned_param_coordinator.py, release_sub_module. */
+static double again_frac(const struct units *u, bool is_recomputed)
+{
+    const double most = pp_cost_framework(u->in)->gathered_params;
+
+    return is_recomputed && most > 0 && u->params.each > most
+               ? 1 - widest_params(u->in) / u->params.each
+               : 0;
+}
+
 /* A pass through the units of an op, with the communication that overlaps with its compute. */
 struct pass {
     const struct units *u;
     struct pp_mesh mesh;                                /* over which its parameters are cut */
     bool is_backward, has_fetch, has_scatter, has_load; /* fetch: gather or load */
+    double again_frac;                                  /* share of a unit that is gathered twice */
     double clock_s, end_s, load_end_s; /* ends of compute, of collectives and of loads */
     double collectives_s;              /* sum of collectives */
     int gathered, loaded;              /* units that are fetched, or about to be */
@@ -188,7 +228,9 @@ static void fetch_ahead(struct pass *l, int i)
     for (; l->gathered < until; l->gathered++) {
         const double from_s = l->has_load ? l->u->loaded_s[l->gathered] : 0;
         l->u->gathered_s[l->gathered] =
-            is_cut ? run_collective(l, from_s, gather_s(l->u, l->mesh, unit_at(l, l->gathered)))
+            is_cut ? run_collective(l, from_s,
+                                    (1 + l->again_frac) *
+                                        gather_s(l->u, l->mesh, unit_at(l, l->gathered)))
                    : from_s;
     }
     if (i > 0)
@@ -222,7 +264,8 @@ static double outlasting_s(struct pass *l, const struct by_unit *pass_s)
  * their share of the device. Loads use links of their own. With one buffer nothing overlaps. The
  * gather before the first unit and the scatter after the last belong to the program. */
 static struct exposed exposed_of(const struct units *u, const struct by_unit *pass_s,
-                                 bool is_backward, bool has_fetch, bool has_scatter)
+                                 bool is_backward, bool has_fetch, bool has_scatter,
+                                 double again_frac)
 {
     const struct pp_state_spec *state = &u->in->state;
     const struct pass pass = {
@@ -231,6 +274,7 @@ static struct exposed exposed_of(const struct units *u, const struct by_unit *pa
                                                         : state->shard[PP_STATE_PARAMS],
         .is_backward = is_backward,
         .has_fetch = has_fetch,
+        .again_frac = again_frac,
         .has_scatter = has_scatter && pp_state_is_gathered(state),
     };
     struct pass here = pass, loading = pass;
@@ -270,10 +314,11 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
                              again = {.each = pp_units_s(costs->op[PP_R][at].ps) / u->count};
         /* Recomputed blocks use the parameters that are gathered for their backward. */
         const struct by_unit backward = both(input, again), whole = both(backward, weight);
-        expose(f, exposed_of(u, &forward, false, true, false));
-        expose(i, exposed_of(u, &backward, true, true, false));
-        expose(w, exposed_of(u, &weight, true, false, true));
-        expose(b, exposed_of(u, &whole, true, true, true));
+        const double twice = again_frac(u, again.each > 0);
+        expose(f, exposed_of(u, &forward, false, true, false, 0));
+        expose(i, exposed_of(u, &backward, true, true, false, twice));
+        expose(w, exposed_of(u, &weight, true, false, true, 0));
+        expose(b, exposed_of(u, &whole, true, true, true, twice));
     }
 }
 
@@ -283,32 +328,6 @@ static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, str
                                 double bytes)
 {
     return pp_analytic_collective_cost(unit_time(u, kind, mesh, bytes), bytes);
-}
-
-/* Returns the size of attention's widest matrix. Queries, keys and values are one matrix; latent
- * attention has one that widens the queries and one that widens keys and values. */
-static double widest_of_attention(const struct pp_model *m)
-{
-    const struct pp_latent *l = &m->latent;
-    const double keys = m->head_dim - l->rope_dim;
-
-    if (l->kv_rank == 0)
-        return m->hidden * (m->heads + 2.0 * m->kv_heads) * m->head_dim;
-    const double queries = (l->q_rank > 0 ? l->q_rank : m->hidden) * (double)m->head_dim,
-                 wide = fmax(queries, l->kv_rank * (keys + l->value_dim));
-    return m->heads * fmax(wide, (double)l->value_dim * m->hidden);
-}
-
-/* Returns the size of a block's widest matrix: of attention, up of the MLP, or of one expert. */
-static double widest_params(const struct pp_cost_inputs *in)
-{
-    const struct pp_model *m = in->model;
-    const struct pp_experts *e = &m->experts;
-    const bool has_dense = m->layers > pp_model_moe_blocks(m, 0, m->layers);
-    const double whole = fmax(has_dense ? m->ffn : 0, e->shared_ffn) * m->hidden,
-                 expert = (double)e->ffn * m->hidden / pp_layout_etp(&in->layout);
-
-    return fmax(fmax(widest_of_attention(m), whole) / in->layout.tp, expert);
 }
 
 static double gone_frac(const struct units *u)

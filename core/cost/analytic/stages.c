@@ -58,18 +58,6 @@ static struct kinds kinds_of(const struct pp_cost_inputs *in, struct pp_layer_wo
     return kinds;
 }
 
-static struct layers layers_of(const struct pp_cost_inputs *in, int split)
-{
-    const struct pp_layer_work work = pp_analytic_work(in, split);
-    const double gap_s = pp_cost_framework(in)->op_gap_s / in->splits;
-    const bool has_gap = in->stages > 1 && !pp_cost_has_fused_experts(in);
-    struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};
-
-    if (in->model->window.keys > 0)
-        layers.near = kinds_of(in, pp_analytic_near_work(in, split));
-    return layers;
-}
-
 static void add_layers(struct pp_layer_sum *sum, const struct pp_layer_sum *layer, double count)
 {
     sum->s += count * layer->s;
@@ -79,6 +67,42 @@ static void add_layers(struct pp_layer_sum *sum, const struct pp_layer_sum *laye
     sum->flops += count * layer->flops;
     sum->bytes += count * layer->bytes;
     sum->launches += count * layer->launches;
+}
+
+/* Takes embedding and head of a part of the vocabulary, for each of the stages that share both. A
+ * part has all kernels, and passes over all hidden vectors. */
+static void cut_ends(const struct pp_cost_inputs *in, struct pp_layer_work work,
+                     struct kinds *kinds)
+{
+    static const enum pp_layer_kind ends[] = {PP_LAYER_EMBEDDING, PP_LAYER_HEAD};
+    struct pp_model part = *in->model;
+    struct pp_cost_inputs inputs = *in;
+
+    part.vocab = (part.vocab + in->stages - 1) / in->stages;
+    inputs.model = &part;
+    for (size_t i = 0; i < PP_COUNT(ends); i++)
+        for (int pass = 0; pass < PP_PASSES; pass++) {
+            const struct pp_layer_sum one =
+                pp_analytic_layer_sum(&inputs, ends[i], work, (enum pp_pass)pass);
+            struct pp_layer_sum *sum = &kinds->sum[ends[i]][pass];
+            *sum = (struct pp_layer_sum){0};
+            add_layers(sum, &one, in->stages);
+        }
+}
+
+static struct layers layers_of(const struct pp_cost_inputs *in, int split)
+{
+    const struct pp_layer_work work = pp_analytic_work(in, split);
+    const int ops = in->head == PP_HEAD_PARALLEL ? 2 : 1; /* F and S, B and T (Yeung et al. 2024) */
+    const double gap_s = ops * pp_cost_framework(in)->op_gap_s / in->splits;
+    const bool has_gap = in->stages > 1 && !pp_cost_has_fused_experts(in);
+    struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};
+
+    if (in->model->window.keys > 0)
+        layers.near = kinds_of(in, pp_analytic_near_work(in, split));
+    if (in->head == PP_HEAD_PARALLEL)
+        cut_ends(in, work, &layers.full);
+    return layers;
 }
 
 static struct pp_layer_sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers,

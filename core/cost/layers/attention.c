@@ -47,6 +47,18 @@ static void add_core_traffic(struct pp_layer_kernels *list, double values,
 
 /* ---- fused ----------------------------------------------------------------------------------- */
 
+/* Returns the speed of the framework's fused kernel against FlashAttention 2. */
+static double kernel_speed(const struct pp_layer_kernels *list)
+{
+    const struct pp_device *device = &list->in->cluster->device;
+
+    if (device->is_attention_first)
+        return first_speed;
+    return pp_cost_framework(list->in)->has_cudnn_attention && device->cudnn_speed > 0
+               ? device->cudnn_speed
+               : 1;
+}
+
 static void add_fused(struct pp_layer_kernels *list, struct shape s)
 {
     const bool is_backward = list->pass == PP_PASS_I;
@@ -66,8 +78,7 @@ static void add_fused(struct pp_layer_kernels *list, struct shape s)
                            .launches = is_backward ? 2 : 1,
                            .flops = is_backward ? fused_backward * flops : flops,
                            .bytes = is_backward ? 2 * operands : operands, /* and gradients */
-                           .eta = list->in->cluster->device.attention_eta *
-                                  (list->in->cluster->device.is_attention_first ? first_speed : 1) *
+                           .eta = list->in->cluster->device.attention_eta * kernel_speed(list) *
                                   (is_backward ? fused_backward_speed : 1),
                            .blocks = s.samples * s.heads * ceil(s.queries / block_queries),
                        });

@@ -7,8 +7,10 @@
 /* Bytes of an operand in the product, and of its cast. In fp8 the cast reads 16 bits a value and
  * keeps the largest for the next scale. It writes the operand plain and transposed, as Transformer
  * Engine's cast_transpose does. In nvfp4 there are 4 bits a value and a scale of 8 bits for each 16
- * values. Its cast reads the operand twice, because it needs the largest value first. Source:
+ * values. Its cast reads the operand twice, because it needs the largest value first. So does a
+ * cast to fp8 with a scale of the values themselves (is_scaled_first). Source:
  * NVIDIA 2025, "Pretraining Large Language Models with NVFP4", appendix B, two levels of scales. */
+enum { WIDE_BYTES = 2 };
 static const struct narrow {
     const char *name;
     double bytes, cast_bytes;
@@ -52,8 +54,11 @@ enum pp_precision pp_layer_precision(const struct pp_layer_kernels *list, bool i
 
 static void add_cast(struct pp_layer_kernels *list, double values, const struct narrow *to)
 {
-    PP_LAYER_TRAFFIC(list, values, to->name, {to->launches, to->launches, 0},
-                     .bytes = {to->cast_bytes, to->cast_bytes, 0});
+    const bool is_twice = to->launches == 1 && pp_cost_framework(list->in)->is_scaled_first;
+    const int launches = to->launches + is_twice;
+    const double bytes = to->cast_bytes + (is_twice ? WIDE_BYTES : 0);
+
+    PP_LAYER_TRAFFIC(list, values, to->name, {launches, launches, 0}, .bytes = {bytes, bytes, 0});
 }
 
 void pp_layer_add_matrix(struct pp_layer_kernels *list, struct pp_layer_matrix matrix)

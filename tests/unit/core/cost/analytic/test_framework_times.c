@@ -190,3 +190,50 @@ Test(framework_times, launches_share_the_time_of_the_host)
     }
     cr_assert_float_eq(pp_units_s(before->op[PP_B][1].ps), pp_units_s(plain->op[PP_B][1].ps), 1e-9);
 }
+
+/* PyTorch puts gathered parts together: each of a block's exchanges reads and writes its tensor. */
+Test(framework_times, parts_of_the_second_dimension_are_copied)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework plain = *framework("torchtitan");
+
+    const struct pp_costs *copied = costs_with(arena, in, "torchtitan");
+    plain.is_cut_by_sequence = false;
+    plain.kernel_gap_s = plain.op_gap_s = 0;
+    in.framework = &plain;
+    const struct pp_costs *whole = costs_of(arena, &in);
+    const double bytes = 2.0 * 2048 * model.hidden * 2, blocks = model.layers / 4.0;
+    const double copy_s =
+        cluster.device.launch_s +
+        2 * bytes / (cluster.device.memory_bytes_per_s * cluster.device.memory_eta);
+    cr_assert_float_eq(pp_units_s(copied->op[PP_F][1].ps - whole->op[PP_F][1].ps) /
+                           (4 * blocks * copy_s),
+                       1, 1e-6);
+}
+
+/* cuDNN's kernel is the faster one on Hopper, and on no device before. */
+Test(framework_times, cudnn_attention_is_faster_on_hopper)
+{
+    static const char *const devices[] = {"a100", "h100"};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (int i = 0; i < 2; i++) {
+        struct setting setting = gpt3;
+        struct pp_model model;
+        struct pp_cluster cluster;
+        setting.cluster = devices[i];
+        struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+        const struct pp_layer_work work = pp_analytic_work(&in, 0);
+        struct pp_framework other = *framework("nemo");
+        cluster.device.launch_s = 0;
+        in.framework = framework("nemo");
+        const double s = pp_analytic_attention(&in, work).s;
+        other.has_cudnn_attention = false;
+        in.framework = &other;
+        const double ratio = pp_analytic_attention(&in, work).s / s;
+        cr_assert(i ? ratio > 1.4 && ratio <= 1.5 : ratio == 1, "%s: %g", devices[i], ratio);
+    }
+}

@@ -43,8 +43,16 @@ Test(vocabulary, parts_add_up_and_stages_are_alike)
         const struct pp_costs *parallel = costs_of(arena, &in);
         for (size_t i = 0; i < 3; i++) {
             const struct pp_cost *cost = parallel->op[kinds[i]];
-            cr_assert_float_eq(total(parallel, kinds[i]) / total(last, kinds[i]), 1, 1e-9,
-                               "%s, kind %zu", model.name, i);
+            /* Each part has all kernels, and passes over all hidden vectors. Its rows may be aligned
+             * where those of the whole are not (BERT). */
+            const double ratio = total(parallel, kinds[i]) / total(last, kinds[i]);
+            cr_assert(ratio > 0.9 && ratio < 1.5, "%s, kind %zu: %g", model.name, i, ratio);
+            double flops = 0, all = 0;
+            for (int s = 0; s < in.stages; s++) {
+                flops += cost[s].flops;
+                all += last->op[kinds[i]][s].flops;
+            }
+            cr_assert_float_eq(flops / all, 1, 1e-3, "%s, kind %zu", model.name, i);
             for (int s = 1; s < in.stages; s++)
                 cr_assert_eq(cost[s].ps, cost[0].ps, "%s, stage %d", model.name, s);
         }
