@@ -20,7 +20,7 @@ $ pipesim
 !   --micro-batches N       Micro-batches per step of one replica
 !   --gpus N                Total number of devices: tp * cp * pp * dp
 !   --tp T                  Tensor-parallel degree
-!   --pp D                  Pipeline ranks
+!   --pp D                  Pipeline ranks: at most 8192 with a model, 65535 with
 !   --model NAME|FILE       A preset or a Hugging Face config.json
 !
 ! Everything: pipesim --help; one command: pipesim COMMAND -h
@@ -125,7 +125,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   state    ZeRO 0*, recompute full*, gradient sync end
 >   costs    analytic, fitted on published runs, not on yours; framework plain
 >
->   iteration     24.4 min +-2 %   2.86k tokens/s, 358 tokens/s/GPU; p90 14 %
+>   iteration     24.4 min +-2 %   2.86k tokens/s, 358 tokens/s/GPU; p90 10 %
 >   MFU             39.0 % +-0.8   385.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   HFU             51.9 % +-1.1   recomputation counted
 >   bubble           0.2 %         idle, waiting for other stages
@@ -133,7 +133,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   1 T tokens  4,042 days +-2 %   776k GPU-hours
 >
 >   error    median of 42 published runs like this (h100, 16 bits, one node, no
->            experts); p90 14 %, memory's 12 %
+>            experts); p90 10 %, memory's 12 %
 >   time     forward 22.2 %, backward 44.5 %, recompute 22.1 %, TP comm 11.0 %,
 >            waiting 0.2 %
 >   network  exposed 11.0 % of the step; links are not shared (dag)

@@ -253,11 +253,11 @@ $ run='pipesim --model gpt2 --mbs 2 --seq 512 --tp 1 --dp 1 --engine dag --no-al
 >   note     3 kinds of stages cannot separate 4 parts, so the rest is divided by
 >            flops; an interleaved schedule, or another --np, gives other stages
 >   next     pipesim --cost cost.json --schedule 1f1b --pp 8 --micro-batches 8
->   iteration      32.0 ms +-2 %   256k tokens/s, 128k tokens/s/GPU; p90 14 %
+>   iteration      32.0 ms +-2 %   256k tokens/s, 128k tokens/s/GPU; p90 10 %
 >   iteration          32.1 ms   255k tokens/s, 128k tokens/s/GPU
->   iteration      25.3 ms +-2 %   324k tokens/s, 81.0k tokens/s/GPU; p90 14 %
+>   iteration      25.3 ms +-2 %   324k tokens/s, 81.0k tokens/s/GPU; p90 10 %
 >   iteration          25.3 ms   323k tokens/s, 80.9k tokens/s/GPU
->   iteration      23.3 ms +-2 %   352k tokens/s, 88.0k tokens/s/GPU; p90 14 %
+>   iteration      23.3 ms +-2 %   352k tokens/s, 88.0k tokens/s/GPU; p90 10 %
 >   iteration          23.3 ms   351k tokens/s, 87.9k tokens/s/GPU
 # A host's profiles have no messages: which input is needed in addition, and that it is enough.
 $ run='pipesim --schedule 1f1b --pp 4 --micro-batches 4 --no-alternatives --cost host.json'; for log in "" "--nccl-tests tests/data/topology/sendrecv_node.log"; do pipesim calibrate what=host --model gpt2 --mbs 1 -o host.json $log | sed -n '/^  next/,$p'; $run | grep iteration; done

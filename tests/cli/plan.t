@@ -75,8 +75,8 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   twins      not shown, as step and memory are the same: 9 of rows below
 >   best       4,850 tokens/s/GPU, simulated by dag
 >   error      median 3 % of 116 published runs like #1; p90 18 %, memory's 11 %
->   MFU        that of #1, 66.6 %, is above all 1,236 published runs on a100 in
->              bf16 (best 65.3 %)
+>   MFU        that of #1, 66.6 %, is above all 336 published runs on a100 in bf16
+>              (best 65.3 %)
 >   choose     pipesim --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 \
 >              --seq 2048 --model llama2-7b --cluster a100 --zero 1 \
 >              --recompute none --engine dag
@@ -140,11 +140,11 @@ $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 | sed -n '/nothing/
 >   fits with  --offload os=host                             38.2! GiB  29.0 min
 >              --gpus 32 --tp 8 --pp 4                       38.7! GiB     448 s
 $ words="pipesim --model llama3-70b --cluster a100-40 --schedule 1f1b --mbs 1 --gbs 512 --recompute full --no-alternatives"; for flags in "--gpus 8 --tp 8 --pp 1" "--gpus 8 --tp 8 --pp 1 --offload os=host" "--gpus 32 --tp 8 --pp 4"; do $words $flags | grep -e 'iteration  ' -e 'peak memory' | cut -c -28; done
->   iteration     28.9 min +-5
+>   iteration     28.9 min +-3
 >   peak memory  136.7 GiB +-6
->   iteration     29.0 min +-5
+>   iteration     29.0 min +-3
 >   peak memory   38.2 GiB +-6
->   iteration        448 s +-5
+>   iteration        448 s +-3
 >   peak memory   38.7 GiB +-6
 $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --json | sed -n '/"fits_with"/,/]/p' | grep -e flags -e gpus
 >         "flags": "--offload os=host",
@@ -284,7 +284,7 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --top 3 --cp 1
 >   ! tight    less than 30 % of the memory stays free (--memory-margin); such a
 >              layout stands before one with room only if it is over 6 % faster
 >   best       9,263 tokens/s/GPU, simulated by dag
->   error      median 7 % of 78 published runs like #1; p90 15 %, memory's 12 %
+>   error      median 5 % of 78 published runs like #1; p90 10 %, memory's 12 %
 >   choose     pipesim --schedule 1f1b --gpus 64 --tp 1 --pp 1 --mbs 1 --gbs 512 \
 >              --model llama3-8b --zero 1 --recompute none --memory-margin 30% \
 >              --engine dag
@@ -329,10 +329,10 @@ $ for m in 0 6%; do pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine 
 >     # batch
 # A note says if an MFU is above all published ones.
 $ pipesim plan --model llama2-13b --gpus 32 --cluster a100 --gbs 256 --engine dag --tp 1 --schedule zbv --mbs 1 --cp 1 --recompute none --top 1 | sed -n '/^  MFU/,/^  choose/p' | sed '$d'
->   MFU        that of #1, 72.7 %, is above all 1,236 published runs on a100 in
->              bf16 (best 65.3 %)
+>   MFU        that of #1, 72.7 %, is above all 336 published runs on a100 in bf16
+>              (best 65.3 %)
 $ pipesim --model llama2-13b --gpus 32 --cluster a100 --gbs 256 --engine dag --tp 1 --pp 2 --schedule zbv --recompute none --zero 1 --no-alternatives | grep -A1 'note .*MFU'
->   note     an MFU of 72.7 % is above all 1,236 published runs on a100 in bf16
+>   note     an MFU of 72.7 % is above all 336 published runs on a100 in bf16
 >            (best 65.3 %)
 $ pipesim --model llama2-13b --gpus 32 --cluster a100 --gbs 256 --engine dag --tp 4 --pp 4 --schedule zbv --json | sed -n '/"published_mfu"/,/}/p' | grep -e is_exceeded
 >     "is_exceeded": false

@@ -47,7 +47,7 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --pp 2 --tp 2 --dp 2 --micr
 >   state    ZeRO 0*, recompute none*, gradient sync end; steady step of 3 steps,
 >            no barrier
 > --
->   iteration       2.26 s +-2 %   58.1k tokens/s, 7.26k tokens/s/GPU; p90 14 %
+>   iteration       2.26 s +-2 %   58.1k tokens/s, 7.26k tokens/s/GPU; p90 10 %
 >   MFU             42.5 % +-0.9   420.5 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 $ pipesim --schedule chimera --pp 4 --micro-batches 8 --unit F=1,B=2 --order eager --gantt
 > P0 |F0F1F4F2B2b2F3B3b3F5B0b0 . .B1b1F6B6b6F7B7b7 .B4b4 . .B5b5|
@@ -97,9 +97,9 @@ $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order lazy
 = 2
 $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --order $order --no-alternatives | grep -E 'GPUs|iteration'; done
 > pipesim 0.1.0  chimera on 8 GPUs             (* = chosen for you, see --explain)
->   iteration       2.29 s +-2 %   57.2k tokens/s, 7.15k tokens/s/GPU; p90 14 %
+>   iteration       2.29 s +-2 %   57.2k tokens/s, 7.15k tokens/s/GPU; p90 10 %
 > pipesim 0.1.0  chimera, eager on 8 GPUs      (* = chosen for you, see --explain)
->   iteration       2.12 s +-2 %   62.0k tokens/s, 7.74k tokens/s/GPU; p90 14 %
+>   iteration       2.12 s +-2 %   62.0k tokens/s, 7.74k tokens/s/GPU; p90 10 %
 # Copies of a program file share state out as its collectives say.
 $ for z in 0 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 4 --zero $z >zero.csv; pipesim --schedule zero.csv --dp 2 --tp 1 --model gpt2 --mbs 1 --engine dag --no-alternatives | grep '^  state'; done
 >   state    ZeRO 0*, recompute none*, gradient sync end
@@ -159,14 +159,14 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >            no barrier
 >   costs    analytic, fitted on published runs, not on yours; framework plain
 >
->   iteration       2.24 s +-2 %   58.4k tokens/s, 7.30k tokens/s/GPU; p90 14 %
+>   iteration       2.24 s +-2 %   58.4k tokens/s, 7.30k tokens/s/GPU; p90 10 %
 >   MFU             42.8 % +-0.9   422.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   bubble          17.7 %         idle, waiting for other stages
 >   peak memory   40.5 GiB +-6 %   of 79.6 GiB on rank 0: fits, 39.1 GiB free
 >   1 T tokens    198 days +-2 %   38.0k GPU-hours
 >
 >   error    median of 42 published runs like this (h100, 16 bits, one node, no
->            experts); p90 14 %, memory's 12 %
+>            experts); p90 10 %, memory's 12 %
 >   time     forward 24.0 %, backward 52.3 %, TP comm 5.4 %, optimizer 0.6 %,
 >            waiting 17.6 %
 >   network  exposed 5.4 % of the step; links are not shared (dag)
