@@ -25,8 +25,8 @@ if [[ ${UPDATE:-} ]]; then
     exit
 fi
 
-# Steps of vTrain's one node were computed, not measured (sim/published/metric.c): layouts that differ
-# only in layers and micro-batches have steps that are linear in both, to 1e-4 (six digits are published).
+# Steps of vTrain's one node were computed (sim/published/metric.c). Layouts that differ only in layers
+# and micro-batches have steps that are linear in both, to 1e-4: six digits are published.
 awk "$(cat tests/csv.awk)"'
     cell("id") ~ /^vtrain-single/ && cell("pp") == 1 && cell("microbatch") < 8 {
         key = cell("hidden") "," cell("tp") "," cell("dp") "," cell("microbatch")

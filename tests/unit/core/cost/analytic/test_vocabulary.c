@@ -43,8 +43,8 @@ Test(vocabulary, parts_add_up_and_stages_are_alike)
         const struct pp_costs *parallel = costs_of(arena, &in);
         for (size_t i = 0; i < 3; i++) {
             const struct pp_cost *cost = parallel->op[kinds[i]];
-            /* Each part has all kernels, and passes over all hidden vectors. Its rows may be aligned
-             * where those of the whole are not (BERT). */
+            /* Each part has all kernels, and passes over all hidden vectors. Its rows may be
+             * aligned where those of the whole are not (BERT). */
             const double ratio = total(parallel, kinds[i]) / total(last, kinds[i]);
             cr_assert(ratio > 0.9 && ratio < 1.5, "%s, kind %zu: %g", model.name, i, ratio);
             double flops = 0, all = 0;
