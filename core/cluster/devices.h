@@ -29,8 +29,8 @@
     FITTED_AMPERE
 #define FITTED_AMPERE FITTED(3.2, 0.785, 0.84, 0.628)
 #define FITTED_HOPPER FITTED(3.2, 0.649, 0.783, 0.353)
-/* Kernels for Hopper's asynchronous units have 1.5 to 2 times the speed of FlashAttention 2 forward,
- * 1.5 to 1.75 times backward (Shah et al. 2024, FlashAttention-3, section 1; figures 5, 6: cuDNN). */
+/* Kernels for Hopper's asynchronous units have 1.5 to 2 times the speed of FlashAttention 2
+ * forward, 1.5 to 1.75 times backward (Shah et al. 2024, FlashAttention-3, section 1). */
 #define HOPPER                                                                                     \
     .cudnn_speed = 1.5, .generation = "hopper", .precision = PP_PRECISION_BF16,                    \
     HALF(989 * TERA),                                                                              \
