@@ -103,7 +103,7 @@ if [ ${#cudnn[@]} -eq 0 ]; then
     echo "bench: no cudnn_frontend_version.h: built without cuDNN"
 else
     multiply=("${multiply[@]/%cudnn_none.c/cudnn_check.c}")
-    compile "${cudnn[0]}" "${cxx[@]}" -std=gnu++17 "${common[@]}" -fvisibility=hidden -isystem "$frontend"
+    compile "${cudnn[0]}" "${cxx[@]}" -std=gnu++17 "${common[@]}" -fvisibility=hidden -O1 -g0 -isystem "$frontend" # at -O3 -g it takes half an hour
 fi
 c=("${cc[@]}" -std=gnu11 "${common[@]}")
 for source in "${host[@]}" exec/main.c "$out/text_builtin.c" "${backend[@]}" "${multiply[@]}" bench/gpu/*.c \
