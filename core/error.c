@@ -1,14 +1,17 @@
 /* Errors as values: a status and a message. */
 #include "core/error.h"
 
+#include "core/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static void mark_cut(char *message, size_t capacity, size_t wanted)
+static void finish(char *message, size_t capacity, size_t wanted)
 {
     if (wanted >= capacity)
         memcpy(message + capacity - 4, "...", 4);
+    pp_printable_lines(message, capacity);
 }
 
 enum pp_status pp_error_set(struct pp_error *err, enum pp_status status, const char *format, ...)
@@ -21,7 +24,7 @@ enum pp_status pp_error_set(struct pp_error *err, enum pp_status status, const c
     va_start(args, format);
     const int wanted = vsnprintf(err->message, sizeof(err->message), format, args);
     va_end(args);
-    mark_cut(err->message, sizeof(err->message), wanted < 0 ? 0 : (size_t)wanted);
+    finish(err->message, sizeof(err->message), wanted < 0 ? 0 : (size_t)wanted);
     return status;
 }
 
@@ -41,7 +44,7 @@ enum pp_status pp_error_prefix(struct pp_error *err, const char *format, ...)
     memmove(err->message + shift, err->message, keep);
     memcpy(err->message, before, shift);
     err->message[shift + keep] = '\0';
-    mark_cut(err->message, room, shift + length);
+    finish(err->message, room, shift + length);
     return err->status;
 }
 
@@ -55,6 +58,6 @@ enum pp_status pp_error_append(struct pp_error *err, const char *format, ...)
     va_start(args, format);
     const int wanted = vsnprintf(err->message + length, room, format, args);
     va_end(args);
-    mark_cut(err->message, sizeof(err->message), length + (wanted < 0 ? 0 : (size_t)wanted));
+    finish(err->message + length, room, wanted < 0 ? 0 : (size_t)wanted);
     return err->status;
 }

@@ -1,7 +1,11 @@
 /* Text with control characters and broken UTF-8 made visible. */
 #include "core/printable.h"
 
+#include "core/error.h"
+
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_between(unsigned char byte, int low, int high)
@@ -26,27 +30,66 @@ static size_t character(const unsigned char *s)
     return is_between(s[3], 0x80, 0xbf) ? 4 : 0;
 }
 
-const char *pp_printable(struct pp_arena *arena, const char *text)
+enum { ESCAPE = 4 };
+
+static void escape(char *out, unsigned char byte)
 {
     static const char HEX[] = "0123456789abcdef";
+
+    memcpy(out, (char[ESCAPE]){'\\', 'x', HEX[byte >> 4], HEX[byte & 15]}, ESCAPE);
+}
+
+void pp_printable_lines(char *text, size_t bytes)
+{
+    for (char *at = text; *at;) {
+        const size_t length = *at == '\n' || *at == '\t' ? 1 : character((unsigned char *)at);
+        const size_t room = bytes - (size_t)(at - text), rest = strlen(at) - 1;
+
+        if (length > 0) {
+            at += length;
+        } else if (room <= ESCAPE) {
+            *at = '\0';
+        } else {
+            const size_t kept = rest < room - ESCAPE - 1 ? rest : room - ESCAPE - 1;
+            const unsigned char byte = (unsigned char)*at;
+            memmove(at + ESCAPE, at + 1, kept);
+            at[ESCAPE + kept] = '\0';
+            escape(at, byte);
+            at += ESCAPE;
+        }
+    }
+}
+
+const char *pp_printable(struct pp_arena *arena, const char *text)
+{
     const unsigned char *at = (const unsigned char *)text;
 
     while (*at && character(at))
         at += character(at);
     if (!*at)
         return text;
-    char *out = pp_arena_alloc(arena, 4 * strlen(text) + 1), *end = out;
+    char *out = pp_arena_alloc(arena, ESCAPE * strlen(text) + 1), *end = out;
     for (at = (const unsigned char *)text; *at;) {
         const size_t length = character(at);
         if (length == 0) {
-            *end++ = '\\';
-            *end++ = 'x';
-            *end++ = HEX[*at >> 4];
-            *end++ = HEX[*at++ & 15];
+            escape(end, *at++);
+            end += ESCAPE;
         }
         for (size_t i = 0; i < length; i++)
             *end++ = (char)*at++;
     }
     *end = '\0';
     return out;
+}
+
+void pp_tell(const char *format, ...)
+{
+    char text[PP_ERROR_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    pp_printable_lines(text, sizeof(text));
+    fprintf(stderr, "%s\n", text);
 }

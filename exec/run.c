@@ -2,6 +2,7 @@
 #include "exec/run.h"
 
 #include "core/clock.h"
+#include "core/printable.h"
 #include "core/text/progress.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/report/report.h"
@@ -82,7 +83,7 @@ static void on_step(void *closure, int step, const struct pp_step_result *result
 static void on_unwritten(void *closure, const struct pp_error *error)
 {
     (void)closure;
-    fprintf(stderr, "pipeexec: warning: no checkpoint: %s\n", error->message);
+    pp_tell("pipeexec: warning: no checkpoint: %s", error->message);
 }
 
 static void on_stuck(void *closure, const struct pp_error *error)
@@ -194,7 +195,7 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_exec_wish *
 static void warn(FILE *out, const char *what, const struct pp_error *error)
 {
     fflush(out);
-    fprintf(stderr, "pipeexec: warning: no %s: %s\n", what, error->message);
+    pp_tell("pipeexec: warning: no %s: %s", what, error->message);
 }
 
 /* Resolves and checks everything before training. `with`: see pp_exec_resume_open(). */
@@ -224,7 +225,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(pp_exec_resume_open(arena, typed, wish, &resumed, err));
     PP_TRY(prepare(arena, wish, resumed, run, err));
     if (run->config.doubt[0])
-        fprintf(stderr, "pipeexec: warning: %s\n", run->config.doubt);
+        pp_tell("pipeexec: warning: %s", run->config.doubt);
     PP_TRY(launch(arena, wish, run, &others, err));
     const enum pp_status trained = train(arena, wish, run, stuck, err);
     pp_launched_end(others, trained == PP_OK ? NULL : err);

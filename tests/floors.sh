@@ -90,4 +90,11 @@ if [ -n "$bad" ]; then
     printf 'only main and the arena may end the program:\n%s\n' "$bad"
     status=1
 fi
+# Text of files, options and peers reaches stderr as a message, or through pp_tell(): without control characters.
+bad=$(grep -rn 'fprintf(stderr\|fputs([^;]*stderr' core schedules traces kernels plots sim exec --include='*.c' |
+    grep -vE '^(core/(arena|printable|process/(process|worker)|text/(output|progress))|sim/simgrid/module/probe)\.c')
+if [ -n "$bad" ]; then
+    printf 'print this with pp_tell():\n%s\n' "$bad"
+    status=1
+fi
 exit $status

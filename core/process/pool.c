@@ -1,5 +1,6 @@
 /* The parent of the worker pool: forks, collects results, handles deaths and signals. */
 #define _GNU_SOURCE /* ppoll, CPU_ALLOC */
+#include "core/printable.h"
 #include "core/process/worker.h"
 
 #include "core/clock.h"
@@ -348,7 +349,7 @@ static enum pp_status serve_again(struct run *run, struct pp_error *err)
         return PP_OK;
     run->is_last = true;
     run->count = run->poll_count = 1; /* all others have ended */
-    fprintf(stderr, "%s: warning: %lld worker%s ended early, the last one %s; %s again\n",
+    pp_tell("%s: warning: %lld worker%s ended early, the last one %s; %s again",
             program_invocation_short_name, (long long)open, open == 1 ? "" : "s", run->death,
             open == 1 ? "its work is done" : "their work is done, one by one,");
     for (int64_t item = 0; run->seen_count < run->pool->items && !is_interrupted; item++) {

@@ -1,6 +1,7 @@
 /* pipesim compare: compares a predicted trace with a measured one. */
 #include "sim/command/commands.h"
 
+#include "core/printable.h"
 #include "core/text/json.h"
 #include "core/text/json_stream.h"
 #include "core/text/json_write.h"
@@ -238,7 +239,7 @@ enum pp_status pp_command_compare(struct pp_arena *arena, const struct pp_wish *
     if (wish->request.flags->operand_count == 2)
         note = pp_compare_order(arena, files, &predicted, &measured);
     if (note)
-        fprintf(stderr, "pipesim: note: %s\n", note);
+        pp_tell("pipesim: note: %s", note);
     PP_TRY(pp_compare(arena, predicted, measured, &options, &comparison, err));
     const struct pp_compare_report report = {.comparison = &comparison,
                                              .tolerance_frac = tolerance_frac};

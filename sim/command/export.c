@@ -4,6 +4,7 @@
 #include "sim/command/commands.h"
 #include "sim/resolve/resolve.h"
 
+#include "core/printable.h"
 #include "core/text/output.h"
 
 #include <string.h>
@@ -34,8 +35,7 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_wish *wish,
     config.engine_options.eval.steps = 1;
     config.engine_options.eval.is_barrier_free = false;
     if (subject->schedule && subject->schedule->is_continuous)
-        fprintf(stderr,
-                "pipesim: warning: %s updates without a flush; exported is one step with one\n",
+        pp_tell("pipesim: warning: %s updates without a flush; exported is one step with one",
                 subject->name);
     return pp_simulate(arena, &config, PP_FULL, &prepared, result, err);
 }
@@ -60,7 +60,7 @@ static enum pp_status pytorch(struct pp_arena *arena, const struct job *job, FIL
 
     PP_TRY(pp_export_pytorch(arena, job->result->program, job->format->list, out, &warning, err));
     if (warning)
-        fprintf(stderr, "pipesim: warning: %s\n", warning);
+        pp_tell("pipesim: warning: %s", warning);
     return PP_OK;
 }
 

@@ -1,4 +1,5 @@
 /* pipesim plot: draws files as a picture. */
+#include "core/printable.h"
 #include "sim/command/commands.h"
 
 #include "plots/plot.h"
@@ -144,7 +145,7 @@ static enum pp_status read_two(const struct job *job, struct pp_trace **predicte
     PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[1], measured, err));
     const char *note = pp_compare_order(job->arena, names, predicted, measured);
     if (note)
-        fprintf(stderr, "pipesim: note: %s\n", note);
+        pp_tell("pipesim: note: %s", note);
     return PP_OK;
 }
 

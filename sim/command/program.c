@@ -3,6 +3,7 @@
 #include "sim/config/tiers.h"
 #include "sim/resolve/resolve.h"
 
+#include "core/printable.h"
 #include "core/text/output.h"
 #include "schedules/select/source.h"
 #include "schedules/verify/verify.h"
@@ -156,8 +157,8 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_wish *
             return pp_error_set(err, PP_EINVAL, "--compute: %s is a lowered program",
                                 subjects[0].name);
         if (program->pipelines > 1)
-            fprintf(stderr, "pipesim: warning: PyTorch maps a stage to one rank and cannot load "
-                            "bidirectional programs\n");
+            pp_tell("pipesim: warning: PyTorch maps a stage to one rank and cannot load "
+                    "bidirectional programs");
     } else {
         struct pp_program *lowered;
         PP_TRY(take_lowering(arena, &wish, &build, err));
@@ -165,10 +166,8 @@ enum pp_status pp_command_program(struct pp_arena *arena, const struct pp_wish *
         program = lowered;
     }
     if (subjects[0].schedule && subjects[0].schedule->is_continuous)
-        fprintf(
-            stderr,
-            "pipesim: warning: a file holds one step; run by name, %s updates without a flush\n",
-            subjects[0].name);
+        pp_tell("pipesim: warning: a file holds one step; run by name, %s updates without a flush",
+                subjects[0].name);
     if (!wish.output || !strcmp(wish.output, "-")) {
         pp_program_print(program, out);
         return PP_OK;

@@ -1,5 +1,6 @@
 /* pipesim sweep: runs every combination of the given values, one row each. */
 #include "core/clock.h"
+#include "core/printable.h"
 #include "core/process/pool.h"
 #include "core/text/progress.h"
 #include "sim/command/commands.h"
@@ -79,7 +80,7 @@ static enum pp_status take_path(struct pp_arena *arena, const struct pp_wish *wi
     if (s->part.source) {
         s->merged_path = s->path;
         s->path = pp_sweep_part_path(arena, s->path, s->part);
-        fprintf(stderr, "pipesim: part %d of %d (%s) goes to %s\n", s->part.index, s->part.count,
+        pp_tell("pipesim: part %d of %d (%s) goes to %s", s->part.index, s->part.count,
                 s->part.source, s->path);
     }
     return PP_OK;

@@ -2,6 +2,7 @@
 #include "sim/command/commands.h"
 
 #include "core/cost/fitted.h"
+#include "core/printable.h"
 #include "core/text/file.h"
 #include "core/text/output.h"
 #include "sim/cli/stdout.h"
@@ -19,7 +20,7 @@ enum { WIDTH = 80, LABEL = 10 };
 static void warn_of_columns(const struct pp_measurements *list)
 {
     for (int i = 0; i < list->hint_count; i++)
-        fprintf(stderr, "pipesim: warning: %s\n", list->hints[i]);
+        pp_tell("pipesim: warning: %s", list->hints[i]);
 }
 
 /* Orders rows by name, those with one name by position. */
@@ -54,9 +55,8 @@ static void warn_of_twins(struct pp_arena *arena, const struct pp_measurements *
         }
     }
     if (count > 0)
-        fprintf(stderr,
-                "pipesim: warning: %d row%s the id of an earlier one; first %s (%s:%d, as in "
-                "%s:%d)\n",
+        pp_tell("pipesim: warning: %d row%s the id of an earlier one; first %s (%s:%d, as in "
+                "%s:%d)",
                 count, count == 1 ? " has" : "s have", twin->id, twin->file, twin->line,
                 original->file, original->line);
 }

@@ -1,4 +1,5 @@
 /* Ranks simulated rows, simulates the top ones by a run's engine, finds ties and the safest. */
+#include "core/printable.h"
 #include "core/process/pool.h"
 #include "sim/plan/search.h"
 
@@ -41,7 +42,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     (void)out;
     row->is_simulated = status == PP_OK;
     if (status == PP_EFAIL) { /* such as a killed child: the pool tries again */
-        fprintf(stderr, "%s\n", why.message);
+        pp_tell("%s", why.message);
         _exit(PP_EFAIL);
     }
 }

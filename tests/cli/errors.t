@@ -329,3 +329,10 @@ $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --trace view.p
 ! pipesim: error: view.paje: a trace in Paje's format is for viewers; expected one in .csv or .json, which hold all of it
 ! pipesim: error: view.paje: a trace in Paje's format is for viewers; expected one in .csv or .json, which hold all of it
 = 2
+$ pipesim --schedule "$(printf '1f\033[31m1b')" 2>&1 | head -1 | cut -c 1-60
+> pipesim: error: --schedule 1f\x1b[31m1b: unknown schedule; k
+$ printf '{"model_type": "a\\u001b[31mb"}' >c.json; pipesim --schedule 1f1b --model c.json 2>&1 | cut -c 1-60
+> pipesim: error: c.json: unknown architecture 'a\x1b[31mb': k
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --json | sed 's/"1f1b"/"1f\\u001b[31m1b"/' >r.json; for how in --from check; do pipesim $how r.json 2>&1 | head -1 | cut -c 1-60; done
+> pipesim: error: --schedule 1f\x1b[31m1b: unknown schedule; k
+> pipesim: error: r.json: --schedule 1f\x1b[31m1b: unknown sch
