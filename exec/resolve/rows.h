@@ -104,7 +104,8 @@ PP_ROW_INT(cores, "K", 1, 4096, G_MACHINE, RUN, .default_text = "those of the ma
     .help = "Compute ops that run concurrently, on the virtual clock of CPUs.")
 PP_ROW_INT(timeout, "S", 0, BIG, G_MACHINE, RUN, .default_text = "600",
     .help = "Seconds without progress of any rank after which the run ends and prints which rank "
-            "waits for what. 0: never.")
+            "waits for what. Processes also end if they hear nothing of the first one for as long. "
+            "0: never.")
 PP_ROW_TEXT(inject, "TEXT", G_MACHINE, RUN, .is_repeatable = true,
     .help = "Inject a fault before an op of a rank's list: 'kill rank:1 op:5 step:2', or hang, "
             "freeze, stop, drop or jump instead of kill. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "

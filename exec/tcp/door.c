@@ -142,6 +142,7 @@ enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello 
 }
 
 enum { HELLO_S = 5, LOOK_MS = 100, SHORT_MS = 10 };
+static const double CROWDED_S = 0.25; /* for a hello, while another caller waits for a place */
 
 void pp_door_open(struct pp_door *door, int listener, uint64_t token)
 {
@@ -160,7 +161,7 @@ void pp_door_close(struct pp_door *door)
 
 void pp_door_refuse(int fd, enum pp_status status, const char *text)
 {
-    struct pp_answer answer = {.status = (int32_t)status};
+    struct pp_answer answer = {.magic = PP_HELLO_MAGIC, .status = (int32_t)status};
 
     snprintf(answer.text, sizeof(answer.text), "%s", text);
     pp_socket_patience(fd, 1);
@@ -186,7 +187,7 @@ static void leave(struct pp_door *door, struct pp_caller *caller)
 static void leave_the_silent(struct pp_door *door, double now_s)
 {
     for (int k = 0; k < PP_DOOR_PLACES; k++)
-        if (door->callers[k].fd >= 0 && now_s >= door->callers[k].until_s)
+        if (door->callers[k].fd >= 0 && now_s >= door->callers[k].since_s + HELLO_S)
             leave(door, &door->callers[k]);
 }
 
@@ -216,11 +217,33 @@ static void let_in(struct pp_door *door, double now_s)
 
     if (!place)
         return;
-    *place = (struct pp_caller){.until_s = now_s + HELLO_S};
+    *place = (struct pp_caller){.since_s = now_s};
     place->fd = accept4(door->listener, (struct sockaddr *)&place->from, &length, SOCK_CLOEXEC);
     door->cannot = place->fd < 0 ? errno : 0; /* no descriptors left, or the caller is gone */
     if (place->fd < 0)
         poll(NULL, 0, SHORT_MS);
+}
+
+static bool is_out_of_descriptors(const struct pp_door *door)
+{
+    return door->cannot == EMFILE || door->cannot == ENFILE;
+}
+
+/* Puts out the oldest caller for one that waits outside. */
+static void make_room(struct pp_door *door, double now_s)
+{
+    struct pollfd outside = {.fd = door->listener, .events = POLLIN};
+    struct pp_caller *oldest = NULL;
+
+    if ((free_place(door) && !is_out_of_descriptors(door)) || poll(&outside, 1, 0) <= 0)
+        return;
+    for (int k = 0; k < PP_DOOR_PLACES; k++) {
+        struct pp_caller *caller = &door->callers[k];
+        if (caller->fd >= 0 && (!oldest || caller->since_s < oldest->since_s))
+            oldest = caller;
+    }
+    if (oldest && now_s >= oldest->since_s + CROWDED_S)
+        leave(door, oldest);
 }
 
 static bool is_full(const struct pp_door *door)
@@ -229,7 +252,7 @@ static bool is_full(const struct pp_door *door)
 
     for (int k = 0; k < PP_DOOR_PLACES; k++)
         has_callers = has_callers || door->callers[k].fd >= 0;
-    return !has_callers && (door->cannot == EMFILE || door->cannot == ENFILE);
+    return !has_callers && is_out_of_descriptors(door);
 }
 
 /* Reads more of a hello. True: it is complete and of this run. */
@@ -261,6 +284,7 @@ static struct pp_caller *hear(struct pp_door *door, int wait_ms)
     struct pp_caller *callers[PP_DOOR_PLACES], *ready = NULL;
     nfds_t count = 0;
 
+    make_room(door, pp_clock_s());
     for (int k = 0; k < PP_DOOR_PLACES; k++)
         if (door->callers[k].fd >= 0) {
             callers[count] = &door->callers[k];
@@ -269,7 +293,7 @@ static struct pp_caller *hear(struct pp_door *door, int wait_ms)
     const nfds_t outside = count; /* poll allows no more places than open descriptors */
     if (free_place(door))
         fds[count++] = (struct pollfd){.fd = door->listener, .events = POLLIN};
-    if (poll(fds, count, wait_ms) <= 0)
+    if (poll(fds, count, count > outside ? wait_ms : SHORT_MS) <= 0)
         return NULL;
     for (nfds_t k = 0; k < outside && !ready; k++)
         if (fds[k].revents && listen_to(door, callers[k]))

@@ -1,7 +1,8 @@
 /* exec/tcp/door.h — accepts connections: private to exec/tcp.
  *
  * Any program may connect: a port scan, a browser, another run with the same port. A caller that
- * does not begin as a process of this run is dropped; it only takes a place for a while. */
+ * does not begin as a process of this run is dropped. It takes a place for a while, and only until
+ * another caller needs the place: idle connections do not keep a run from meeting. */
 #pragma once
 
 #include "exec/rendezvous/sockets.h"
@@ -21,6 +22,7 @@ struct pp_hello {
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
 struct pp_answer { /* answer of process 0; if it is ok, the addresses of all processes follow */
+    uint32_t magic;
     int32_t status;
     char text[512];
 };
@@ -30,9 +32,9 @@ struct pp_caller {
     struct sockaddr_storage from;
     struct pp_hello hello;
     size_t bytes; /* bytes of `hello` that have arrived */
-    double until_s;
+    double since_s;
 };
-enum { PP_DOOR_PLACES = 64 };
+enum { PP_DOOR_PLACES = 256 };
 struct pp_door {
     int listener;
     uint64_t token;

@@ -175,12 +175,17 @@ static bool take_fail(struct pp_tcp *t, const struct pp_arrival *a)
     struct pp_error err = {0};
 
     a->payload[a->frame->bytes - 1] = '\0';
-    for (char *at = a->payload; *at; at++)
-        if ((unsigned char)*at < ' ' && *at != '\n')
-            *at = '?';
     pp_error_set(&err, PP_EFAIL, "%s", a->payload);
     pp_machine_fail(t->m, &err);
     pp_futex_change(&t->changes);
+    return true;
+}
+
+/* Its bytes are its meaning: see watch_first() in link.c. */
+static bool take_alive(struct pp_tcp *t, const struct pp_arrival *a)
+{
+    (void)t;
+    (void)a;
     return true;
 }
 
@@ -226,6 +231,7 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
     [PP_FRAME_LEAVE] = take_leave,
     [PP_FRAME_LEFT] = take_answer,
     [PP_FRAME_QUIT] = take_quit,
+    [PP_FRAME_ALIVE] = take_alive,
 };
 
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame)

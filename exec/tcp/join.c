@@ -124,7 +124,7 @@ static enum pp_status take_all(struct pp_tcp *t, struct pp_door *door, const str
 static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_hello *own,
                                struct sockaddr_storage *at, struct pp_error *err)
 {
-    const struct pp_answer answer = {.status = PP_OK};
+    const struct pp_answer answer = {.magic = PP_HELLO_MAGIC, .status = PP_OK};
     struct pp_door door;
 
     pp_door_open(&door, listener, own->token);
@@ -162,7 +162,8 @@ static enum pp_status introduce(struct pp_tcp *t, const char *host, const struct
     struct pp_answer answer;
 
     pp_socket_patience(fd, join_s(t) + ANSWER_S);
-    if (!pp_socket_write(fd, own, sizeof(*own)) || !pp_socket_read(fd, &answer, sizeof(answer)))
+    if (!pp_socket_write(fd, own, sizeof(*own)) || !pp_socket_read(fd, &answer, sizeof(answer)) ||
+        answer.magic != PP_HELLO_MAGIC)
         return pp_error_set(
             err, PP_EFAIL,
             "process 0 at %.100s port %d has gone before all had come, or who listens "

@@ -13,6 +13,8 @@
 
 static const int64_t MOURNING_PS = 500000000000;
 enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
+static const double ALIVE_S = 0.25, MOST_S = 1; /* one look counts as at most MOST_S */
+enum { FIRST_S = 60 }; /* for the first byte: process 0 may prepare longer than others */
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -59,7 +61,8 @@ static void write_link(struct pp_tcp *t, int process)
             return;
         }
         link->written += (size_t)count;
-        atomic_fetch_add(&t->moved, (uint64_t)count);
+        if (out->frame.kind != PP_FRAME_ALIVE) /* no progress of the run */
+            atomic_fetch_add(&t->moved, (uint64_t)count);
         if (link->written < HEAD_BYTES + out->frame.bytes)
             continue;
         if (out->message)
@@ -124,6 +127,10 @@ bool pp_tcp_read(struct pp_tcp *t, int process)
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
             return true;
         link->read += count > 0 ? (size_t)count : 0;
+        if (process == 0) {
+            t->silent_s = 0;
+            t->has_heard = true;
+        }
         atomic_fetch_add(&t->moved, (uint64_t)(count > 0 ? count : 0));
         if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, process)))
             break;
@@ -165,6 +172,37 @@ static void beat(struct pp_tcp *t)
         pp_tcp_send(t, 0, &frame, NULL, NULL, NULL);
     t->last_at = at;
     t->last_passed = passed;
+}
+
+static void tell_alive(struct pp_tcp *t)
+{
+    const struct pp_frame alive = {.kind = PP_FRAME_ALIVE};
+    const double now_s = pp_clock_s();
+
+    if (t->process > 0 || now_s < t->alive_s + ALIVE_S)
+        return;
+    t->alive_s = now_s;
+    for (int process = 1; process < t->processes; process++)
+        if (is_open(&t->links[process]) && !pp_tcp_first(t, &t->links[process]))
+            pp_tcp_send(t, process, &alive, NULL, NULL, NULL);
+}
+
+/* Process 0 watches all others. They watch it: its kernel answers even if it is stopped. */
+static void watch_first(struct pp_tcp *t)
+{
+    const double most_s = t->m->options.timeout_s;
+    struct pp_error err = {0};
+
+    t->silent_s += pp_clock_passed_s(&t->silent_until_s, MOST_S);
+    if (t->process == 0 || most_s <= 0 || !is_open(&t->links[0]) || atomic_load(&t->is_quitting) ||
+        t->silent_s < (t->has_heard || most_s > FIRST_S ? most_s : FIRST_S))
+        return;
+    pp_error_set(&err, PP_EFAIL,
+                 "step %d: process 0 at %s has said nothing for %.1f s (--timeout): it is stopped, "
+                 "or its host hangs",
+                 t->m->step + 1, t->names[0], t->silent_s);
+    pp_machine_fail(t->m, &err);
+    close_link(t, 0);
 }
 
 /* Process 0 reports dead processes. If it reports none for a while, only the connection is gone. */
@@ -230,6 +268,8 @@ static void *thread_main(void *argument)
     while (fds && !may_end(t, &leaving)) {
         poll_once(t, fds);
         beat(t);
+        tell_alive(t);
+        watch_first(t);
         mourn(t);
     }
     free(fds);
@@ -238,6 +278,7 @@ static void *thread_main(void *argument)
 
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err)
 {
+    t->silent_until_s = pp_clock_s();
     t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (t->wake_fd >= 0 && pthread_create(&t->thread, NULL, thread_main, t) == 0)
         return PP_OK;

@@ -156,6 +156,7 @@ static const struct rule {
     [PP_FRAME_LEAVE] = {"leave", FROM_FIRST, NULL, NULL},
     [PP_FRAME_LEFT] = {"left", TO_FIRST, NULL, NULL},
     [PP_FRAME_QUIT] = {"quit", FROM_FIRST, NULL, NULL},
+    [PP_FRAME_ALIVE] = {"alive", FROM_FIRST, NULL, NULL},
 };
 
 static bool is_way(const struct pp_tcp *t, int process, enum way way)

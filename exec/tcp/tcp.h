@@ -30,6 +30,7 @@ enum pp_frame_kind {
     PP_FRAME_LEAVE,   /* 0 -> all: no more steps; release memory of other processes */
     PP_FRAME_LEFT,    /* -> 0: it has been released */
     PP_FRAME_QUIT,    /* 0 -> all */
+    PP_FRAME_ALIVE,   /* 0 -> all, if it sends nothing else: it is not stopped */
     PP_FRAME_KINDS
 };
 struct pp_frame {
@@ -104,6 +105,9 @@ struct pp_tcp {
     int last_at;
     int64_t last_passed;
     bool wants_gradients;
+    double alive_s;                  /* process 0: time of the last ALIVE */
+    double silent_s, silent_until_s; /* process > 0: running time without a byte of process 0 */
+    bool has_heard;                  /* process > 0: a byte of process 0 has come to the thread */
     void *above; /* state of a transport that is built on this one, NULL = none */
 };
 /* NULL before the transport has started. */
