@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOOK_US = 50000, MOST_BYTES = 1 << 16, MOST_PLACES = 32, CALL_S = 0 };
@@ -58,6 +59,13 @@ static enum pp_status write_file(struct pp_arena *arena, const struct pp_meeting
     struct pp_output output;
 
     PP_TRY(pp_output_open(arena, meeting->path, &output, err));
+    struct stat info;
+    if (fstat(fileno(output.file), &info) != 0 || !S_ISREG(info.st_mode) ||
+        fchmod(fileno(output.file), S_IRUSR | S_IWUSR) != 0) { /* who reads it may join */
+        pp_output_discard(&output);
+        return pp_error_set(err, PP_EFAIL, "cannot be a file that only you read: %s",
+                            S_ISREG(info.st_mode) ? strerror(errno) : "it is a device or pipe");
+    }
     fprintf(output.file, "%s\nrun %016" PRIx64 "\nof %d\ndrawn %016" PRIx64 "\nport %d\n",
             FIRST_LINE, meeting->token, meeting->count, drawn, meeting->port);
     write_places(output.file);

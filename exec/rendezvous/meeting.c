@@ -230,6 +230,21 @@ void pp_meeting_doubt(const char *choice, char *text, size_t bytes)
                  rank, size);
 }
 
+void pp_meeting_danger(const struct pp_meeting *meeting, char *text, size_t bytes)
+{
+    struct sockaddr_storage at;
+    struct pp_error ignored;
+
+    text[0] = '\0';
+    if (meeting->index == 0 && meeting->token == 0 && !meeting->path[0] &&
+        pp_socket_find(meeting->host, meeting->port, &at, &ignored) == PP_OK &&
+        !(pp_socket_is_exact(meeting->host) && pp_socket_is_loopback(&at)))
+        snprintf(text, bytes,
+                 "this run has no id, so any process that calls at port %d of %.80s may end it: "
+                 "give all its processes the same PIPEEXEC_RUN_ID",
+                 meeting->port, meeting->host);
+}
+
 struct pp_meeting pp_meeting_here(int count, int listener)
 {
     struct pp_meeting meeting = {.count = count,

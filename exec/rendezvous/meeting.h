@@ -38,6 +38,9 @@ enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meetin
 /* Why a process may run alone by mistake; "" if nothing says so. `choice`: the option that lets it
  * run alone whatever a launcher says, NULL = none. */
 void pp_meeting_doubt(const char *choice, char *text, size_t bytes);
+/* Why a meeting may be disturbed: its processes come over a network, and no id tells them from
+ * other programs. Only process 0 says so; "" if nothing does. */
+void pp_meeting_danger(const struct pp_meeting *meeting, char *text, size_t bytes);
 /* Meeting of process 0 of `count` here, with its listener. Others are given its PIPEEXEC_RUN_ID. */
 struct pp_meeting pp_meeting_here(int count, int listener);
 /* Sets host and port, or path; index and count; patience_s. PP_EINVAL if the text is no place. */

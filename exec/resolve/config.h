@@ -27,8 +27,8 @@ struct pp_exec_config {
     double timeout_s;
     struct pp_inject inject;
     struct pp_meeting meeting;
-    char doubt[256]; /* warning that this process runs alone, if that may not be meant; else "" */
-    int cores;       /* 0 = those of the machine */
+    char doubt[256];          /* warning that a process may run alone, or be disturbed; else "" */
+    int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
     int replicas, mbs;        /* mbs 0 = follows from gbs */
     int64_t gbs;              /* 0 = not given */

@@ -69,6 +69,8 @@ static enum pp_status resolve_transport(const struct pp_exec_wish *wish,
     if (meeting.count <= 1)
         pp_meeting_doubt(is_given && !given->remote ? wish->given.transport.typed : NULL,
                          config->doubt, sizeof(config->doubt));
+    else
+        pp_meeting_danger(&meeting, config->doubt, sizeof(config->doubt));
     config->transport = is_given || meeting.count <= 1 ? given
                         : config->cuda                 ? &pp_transport_nccl
                                                        : &pp_transport_tcp;

@@ -77,8 +77,9 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           clock of CPUs. (1 to 4096; default those of the
 >                           machine)
 >   --timeout S             Seconds without progress of any rank after which the
->                           run ends and prints which rank waits for what. 0:
->                           never. (0 to 1048576; default 600)
+>                           run ends and prints which rank waits for what.
+>                           Processes also end if they hear nothing of the first
+>                           one for as long. 0: never. (0 to 1048576; default 600)
 >   --inject TEXT           Inject a fault before an op of a rank's list: 'kill
 >                           rank:1 op:5 step:2', or hang, freeze, stop, drop or
 >                           jump instead of kill. 'slow:1=0.5' and
@@ -336,3 +337,9 @@ $ for s in 1f1b zb-h1; do pipeexec --backend fake --weight-grad-stream on --sche
 >   check      gradients of the first step equal those of training on one rank to
 >   note       --weight-grad-stream on does nothing: 1f1b has no W
 >   check      gradients of the first step equal those of training on one rank to
+$ mkdir c; printf 'pipesim checkpoint \033]0;x\007\033[31m\n' >c/manifest; pipeexec --resume c
+! pipeexec: error: c/manifest is of format '\x1b]0;x\x07\x1b[31m', but this pipeexec reads format 1
+= 2
+$ RANK=0 WORLD_SIZE=2 MASTER_PORT=29711 pipeexec --rendezvous 'tcp://0.0.0.0:29711?timeout=1' 2>&1 | head -2
+> pipeexec: warning: this run has no id, so any process that calls at port 29711 of 0.0.0.0 may end it: give all its processes the same PIPEEXEC_RUN_ID
+> pipeexec: error: after 1 s these of 2 processes have not called: 1
