@@ -95,25 +95,23 @@ for ending in INT TERM HUP; do # while process 0 waits for the others
 done
 
 # ---- a first process that is stopped ----
-endless() { # RANK
-    RANK=$1 WORLD_SIZE=2 exec "$pipeexec" --schedule 1f1b --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 \
+endless() { # RANK COMMAND...
+    RANK=$1 WORLD_SIZE=2 exec "${@:2}" --schedule 1f1b --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 \
         --steps 1000000 --no-check --quiet --timeout 1 --rendezvous "file://$meet" 2>"$folder/err.$1"
 }
-endless 0 &
+endless 0 "$pipeexec" &
 first=$!
 for _ in $(seq 500); do [ -s "$meet" ] && break || sleep 0.01; done
 [ "$(stat -c %a "$meet")" = 600 ]
 report "the file is its owner's"
-endless 1 &
+endless 1 timeout 20 "$pipeexec" &
 second=$!
 for _ in $(seq 500); do [ -e "$meet" ] && sleep 0.01 || break; done
 kill -STOP $first
-(sleep 20 && kill -KILL $second) 2>/dev/null &
-guard=$!
 wait $second
 [ $? -eq 1 ] && grep -q "step [0-9]*: process 0 at [0-9.]* has said nothing for [1-9].[0-9] s (--timeout): it is stopped" "$folder/err.1"
 report "members leave a first process that is stopped"
-kill -KILL $first $guard 2>/dev/null
+kill -KILL $first
 
 # ---- what cannot be ----
 one 0 --rendezvous "file://$folder/none/meet"
