@@ -46,7 +46,7 @@ pipesim sweep --schedule 1f1b,zb-h1,zb-auto --max-activations 4:22:+1 --pp 8 --m
     --unit F=29.718,I=29.444,W=19.927,C=0.527 > zero-bubble.1.csv
 pipesim sweep --schedule zb-h2 --max-activations 15 --pp 8 --micro-batches 24 \
     --unit F=29.718,I=29.444,W=19.927,C=0.527 > zero-bubble.2.csv
-pipesim sweep --schedule zbv,v-half,v-min --max-activations 15 --pp 8 --micro-batches 24 \
+pipesim sweep --schedule zbv,v-half,v-min --max-activations 10 --pp 8 --micro-batches 24 \
     --unit F=14.859,I=14.722,W=9.9635,C=0.527 > zero-bubble.3.csv
 pipesim sweep --merge zero-bubble.?.csv -o zero-bubble.csv && rm zero-bubble.?.csv
 pipesim plot zero-bubble.csv --kind tradeoff -y span_bubble_frac --by schedule --points published.zero-bubble.csv \

@@ -248,6 +248,7 @@ static void improve(struct pp_arena *arena, struct pp_vmem *vmem, const struct p
     const struct pp_arena_mark mark = pp_arena_mark(arena);
 
     vmem->score = pp_vmem_run(arena, vmem, &vmem->best, NULL, NULL);
+    vmem->score.peak = PP_MAX(vmem->score.peak, vmem->rule->cap);
     if (vmem->rule->is_split)
         try_fills(arena, vmem, &vmem->best);
     for (int i = 0; vmem->rule->is_split && i < published->count; i++) {

@@ -22,10 +22,12 @@ enum pp_vmem_kind {
 };
 enum { PP_VMEM_PERIOD = 6 };
 
-/* A schedule: ticks of micro-batch 0 on a rank, and whether backwards are split. */
+/* A schedule: ticks of micro-batch 0 on a rank, and whether backwards are split. `cap`: chunk
+ * activations that a rank may hold, if these are more than in the published order. */
 struct pp_vmem_rule {
     void (*block)(int ranks, int rank, int64_t tick[PP_VMEM_CHAIN]);
     bool is_split;
+    int cap;
 };
 
 /* Ops of a rank as mb * 8 + kind. */

@@ -44,6 +44,7 @@ check --schedule chimera --np 4 --zero 1 --grad-sync eager --clock wall --transp
 check --schedule zbv --np 4 --dp 4 --zero 1 --model mini
 check --schedule gems --np 3 --zero 1
 check --schedule interleaved --warmup-style lazy --np 4 --dp 2 --group 2
+check --schedule v-half --np 4 --max-activations 7
 check --schedule interleaved-zb --np 4 --group 2 --micro-batches 4
 check --schedule 1f1b --np 4 --dp 4 --zero 1 --backend fake
 check --schedule chimera --np 4 --pipelines 4 --micro-batches 8

@@ -1,7 +1,7 @@
 /* v-half, v-min, v-1f1b: laws beyond the published figures, which tests/golden/bounds.csv holds. */
-#include "tests/unit/support/order_oracle.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
+#include "tests/unit/support/order_oracle.h"
 
 #include <criterion/criterion.h>
 
@@ -20,13 +20,14 @@ struct judged {
     double peak;
 };
 
-/* The order made with `costs` (NULL: without), judged at `unit`. */
-static struct judged judge(const char *name, int ranks, int n, const struct pp_unit_costs *unit,
-                           bool is_told)
+/* The order within `limit` activations (0: the default), made with or without costs, judged at
+ * `unit`. */
+static struct judged judge_within(const char *name, int ranks, int n, int limit,
+                                  const struct pp_unit_costs *unit, bool is_told)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_schedule *schedule = pp_schedule_find(name);
-    struct pp_shape shape = {.ranks = ranks, .micro_batches = n};
+    struct pp_shape shape = {.ranks = ranks, .micro_batches = n, .option[PP_LIMIT_AT] = limit};
     struct pp_orders *orders;
     struct pp_order_maps maps;
     struct pp_error err;
@@ -46,6 +47,12 @@ static struct judged judge(const char *name, int ranks, int n, const struct pp_u
     for (int rank = 0; rank < ranks; rank++)
         judged.peak = fmax(judged.peak, o.peak[rank]);
     return judged;
+}
+
+static struct judged judge(const char *name, int ranks, int n, const struct pp_unit_costs *unit,
+                           bool is_told)
+{
+    return judge_within(name, ranks, n, 0, unit, is_told);
 }
 
 Test(vmem, knowing_the_costs_never_hurts)
@@ -107,6 +114,26 @@ Test(vmem, bubbles_are_no_larger_than_published)
         cr_expect_leq(1 - 6000.0 * rows[i].n / (double)judged.makespan,
                       rows[i].bubble_frac + 0.00005, "%s D=%d: makespan %ld", rows[i].name,
                       rows[i].ranks, (long)judged.makespan);
+    }
+}
+
+/* With F = I = W, each activation more makes the step shorter or equal, down to that of zbv. */
+Test(vmem, memory_buys_time)
+{
+    const struct pp_unit_costs unit = {.f = 1, .i = 1, .w = 1, .b = 2};
+
+    for (int ranks = 2; ranks <= 9; ranks++) {
+        for (int n = ranks; n <= 2 * ranks; n += ranks) {
+            struct judged before = judge("v-half", ranks, n, &unit, true);
+            for (int limit = (int)before.peak; limit <= 2 * ranks; limit++) {
+                const struct judged now = judge_within("v-half", ranks, n, limit, &unit, true);
+                cr_expect_leq(now.peak, limit, "D=%d N=%d limit %d", ranks, n, limit);
+                cr_expect_leq(now.makespan, before.makespan, "D=%d N=%d limit %d", ranks, n, limit);
+                before = now;
+            }
+            cr_expect_leq(before.makespan, judge("zbv", ranks, n, &unit, true).makespan,
+                          "D=%d N=%d", ranks, n);
+        }
     }
 }
 
