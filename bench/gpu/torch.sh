@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compares pipeexec with PyTorch, as a phase of bench/gpu.sh. Three sizes are compiled and timed. Then come
-# the loss and all gradients of one step, and one size that is not compiled. PYTHON is the interpreter.
+# Compares pipeexec with PyTorch, as a phase of bench/gpu.sh. First come the loss and all gradients of one
+# step, then the speed of three sizes, compiled, and of one that is not. PYTHON is the interpreter.
 # Speeds are compared with those of the phase of models, which has the same samples.
 set -u
 . bench/gpu/within.sh
@@ -35,10 +35,6 @@ speed() {
     own=$(sed -n "s/^tokens_per_s_$1 //p" "$work/models.figures" 2>"$work/torch.err")
     [ -z "$own" ] || awk -v n="$1" -v a="$own" -v b="$(member "$row" tokens_per_s)" 'BEGIN { printf "torch_ratio_%s %.4f\n", n, a / b }' >>"$figures"
 }
-for size in "${sizes[@]}"; do
-    # shellcheck disable=SC2086
-    speed $size compiled
-done
 
 # compare PRECISION
 compare() {
@@ -55,6 +51,10 @@ for precision in fp32 bf16; do
         failed=1
     fi
     echo "a step in $precision beside PyTorch in fp32: ${row:-failed}" >&2
+done
+for size in "${sizes[@]}"; do
+    # shellcheck disable=SC2086
+    speed $size compiled
 done
 # shellcheck disable=SC2086
 [ "$(within 20)" -le 5 ] || speed ${sizes[0]} eager
