@@ -104,7 +104,7 @@ $ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --device-mode streams --np 2 --
 $ for launch in 100 200; do PP_EMULATED_HANG=$launch pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --no-check --timeout 5 2>&1 | head -2; done
 > pipeexec: error: step 1: no rank has made progress for 5.0 s (--timeout)
 >   stuck: backend cuda, in work that it was given: it hangs, or an op takes longer than --timeout
-> pipeexec: error: step 1: no rank has made progress for 5.0 s (--timeout)
+> pipeexec: error: step 2: no rank has made progress for 5.0 s (--timeout)
 >   stuck: backend cuda, in work that it was given: it hangs, or an op takes longer than --timeout
 $ PP_EMULATED_HANG=20 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --timeout 2
 ! pipeexec: error: backend cuda, in the training on one rank that gradients are checked against (--no-check leaves it out), has made no progress for 2.0 s (--timeout)
