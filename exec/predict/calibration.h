@@ -38,7 +38,7 @@ struct pp_calibration {
     struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
     struct pp_samples outside[PP_OP_KINDS];             /* time of an op outside its layers */
     struct pp_samples unprobed[PP_OP_KINDS]; /* duration without probes, over that with them */
-    const int64_t *before_ps;                /* [row] of the step before; NULL = none */
+    int64_t *before_ps;                      /* [row] of the step before; NULL = none */
     bool before_has_probes;
     struct pp_by_size updates;
 

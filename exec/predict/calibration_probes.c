@@ -2,6 +2,8 @@
  * closely. So parts of an op add up to more than the op takes without events. */
 #include "exec/predict/calibration.h"
 
+#include <string.h>
+
 /* Adds the ratio of an instruction; of a fused pair, for both kinds. */
 static void add_ratio(struct pp_calibration *c, const struct pp_program *p, int i, double ratio)
 {
@@ -13,13 +15,13 @@ static void add_ratio(struct pp_calibration *c, const struct pp_program *p, int 
 void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *p,
                            const struct pp_step_times *times, bool has_probes)
 {
-    const int64_t *before_ps = c->before_ps, *now_ps = times->nominal_ps;
-    const int64_t *probed_ps = has_probes ? now_ps : before_ps;
-    const int64_t *unprobed_ps = has_probes ? before_ps : now_ps;
-    const bool is_pair_of_steps = before_ps && c->before_has_probes != has_probes;
+    const size_t rows = (size_t)pp_program_size(p) * (size_t)times->replicas;
+    const bool is_pair_of_steps = c->before_ps && c->before_has_probes != has_probes;
 
-    c->before_ps = now_ps;
-    c->before_has_probes = has_probes;
+    if (!c->before_ps)
+        c->before_ps = PP_ARRAY(c->arena, int64_t, rows);
+    const int64_t *probed_ps = has_probes ? times->nominal_ps : c->before_ps;
+    const int64_t *unprobed_ps = has_probes ? c->before_ps : times->nominal_ps;
     for (int i = 0; i < pp_program_size(p) && is_pair_of_steps; i++) {
         if (!pp_op_is_compute(p->kind[i]) || p->kind[i] == PP_U || p->aux[i] == PP_FUSED_SECOND)
             continue;
@@ -29,6 +31,8 @@ void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *p,
                 add_ratio(c, p, i, (double)unprobed_ps[row] / (double)probed_ps[row]);
         }
     }
+    memcpy(c->before_ps, times->nominal_ps, rows * sizeof(int64_t)); /* the machine reuses them */
+    c->before_has_probes = has_probes;
 }
 
 double pp_calibration_unprobed(const struct pp_calibration *c, int kind)

@@ -216,15 +216,14 @@ Test(calibration, the_delay_of_probes_is_taken_out)
     struct pp_calibration *calibration = pp_calibration_create(arena, &c.batch);
     struct pp_costs *costs = case_costs(&c);
     const int size = pp_program_size(c.program);
-    int64_t *probed_ps = PP_ARRAY(arena, int64_t, size), *bare_ps = PP_ARRAY(arena, int64_t, size);
+    int64_t *took_ps = PP_ARRAY(arena, int64_t, size); /* of both steps, one after the other */
     struct pp_error err = {0};
 
     measure(calibration, &c, 1.25);
-    for (int i = 0; i < size; i++)
-        bare_ps[i] = 4 * (1000 + i), probed_ps[i] = 5 * (1000 + i);
     for (int has_probes = 1; has_probes >= 0; has_probes--) {
-        const struct pp_step_times times = {.replicas = 1,
-                                            .nominal_ps = has_probes ? probed_ps : bare_ps};
+        const struct pp_step_times times = {.replicas = 1, .nominal_ps = took_ps};
+        for (int i = 0; i < size; i++)
+            took_ps[i] = (has_probes ? 5 : 4) * (1000 + i);
         cr_assert_eq(pp_calibration_unprobed(calibration, PP_B), 1);
         pp_calibration_probes(calibration, c.program, &times, has_probes);
     }
