@@ -53,18 +53,27 @@ static void write_places(FILE *file)
     fprintf(file, "at 127.0.0.1\n");
 }
 
+/* Takes a file from all but its owner. Returns why it cannot be; NULL: it is. */
+static const char *keep_private(int file)
+{
+    struct stat info;
+
+    if (fstat(file, &info) == 0 && !S_ISREG(info.st_mode))
+        return "it is a device or pipe";
+    return fchmod(file, S_IRUSR | S_IWUSR) == 0 ? NULL : strerror(errno);
+}
+
 static enum pp_status write_file(struct pp_arena *arena, const struct pp_meeting *meeting,
                                  uint64_t drawn, struct pp_error *err)
 {
     struct pp_output output;
 
     PP_TRY(pp_output_open(arena, meeting->path, &output, err));
-    struct stat info;
-    if (fstat(fileno(output.file), &info) != 0 || !S_ISREG(info.st_mode) ||
-        fchmod(fileno(output.file), S_IRUSR | S_IWUSR) != 0) { /* who reads it may join */
+    const char *why = keep_private(fileno(output.file));
+    if (why) { /* who reads it may join */
         pp_output_discard(&output);
-        return pp_error_set(err, PP_EFAIL, "cannot be a file that only you read: %s",
-                            S_ISREG(info.st_mode) ? strerror(errno) : "it is a device or pipe");
+        return pp_error_set(err, PP_EFAIL, "'%s' cannot be a file that only you read: %s",
+                            meeting->path, why);
     }
     fprintf(output.file, "%s\nrun %016" PRIx64 "\nof %d\ndrawn %016" PRIx64 "\nport %d\n",
             FIRST_LINE, meeting->token, meeting->count, drawn, meeting->port);
