@@ -60,15 +60,22 @@ static void print_node(const struct pp_export *export, int node, FILE *out)
 /* Numbers of GOAL's ranks. Replicas have the same lanes. */
 struct numbers {
     int *lane; /* [rank * MAX_LANES + lane]: from 0 in its replica; -1 = not used */
+    int *dest; /* [rank * MAX_LANES + lane]: of a channel's transfers */
     int ranks; /* of the program */
     int in_replica;
 };
 
 static struct numbers number_ranks(struct pp_arena *arena, const struct pp_export *e)
 {
-    const int ranks = e->result->program->ranks;
-    struct numbers n = {PP_ARRAY(arena, int, ranks *MAX_LANES), ranks, 0};
+    const struct pp_program *p = e->result->program;
+    const int ranks = p->ranks;
+    struct numbers n = {.lane = PP_ARRAY(arena, int, ranks *MAX_LANES),
+                        .dest = PP_ARRAY(arena, int, ranks *MAX_LANES),
+                        .ranks = ranks};
 
+    for (int c = 0; c < p->channel_count; c++)
+        n.dest[p->channels[c].source * MAX_LANES + LANE_WIRES + e->out_lane[c]] =
+            p->channels[c].dest;
     for (int rank = 0; rank < ranks; rank++) {
         PP_ARENA_AUTO struct pp_arena *own = pp_arena_create();
         int *lane = &n.lane[rank * MAX_LANES];
@@ -108,18 +115,16 @@ static void print_line(const struct pp_export *e, const struct numbers *n,
         print_message(task->kind, number_of(n, task->peer, task->peer_lane), task->tag, out);
 }
 
-static void print_remark(const struct pp_export *e, int node, int lane, FILE *out)
+static void print_remark(const struct numbers *n, int node, int lane, FILE *out)
 {
     static const char *const LANES[] = {"compute", "", "collectives", "copies down", "copies up"};
-    const struct pp_program *p = e->result->program;
-    const int rank = node % p->ranks;
+    const int rank = node % n->ranks;
 
-    fprintf(out, "\n// replica %d, rank %d: ", node / p->ranks, rank);
+    fprintf(out, "\n// replica %d, rank %d: ", node / n->ranks, rank);
     if (lane < LANE_WIRES)
         fprintf(out, "%s\n", LANES[lane]);
-    for (int c = 0; c < p->channel_count && lane >= LANE_WIRES; c++)
-        if (p->channels[c].source == rank && LANE_WIRES + e->out_lane[c] == lane)
-            fprintf(out, "messages to rank %d\n", p->channels[c].dest);
+    else
+        fprintf(out, "messages to rank %d\n", n->dest[rank * MAX_LANES + lane]);
 }
 
 static void print_chains(const struct pp_export *e, const struct numbers *n, int node, FILE *out)
@@ -134,7 +139,7 @@ static void print_chains(const struct pp_export *e, const struct numbers *n, int
         int number = 0;
         if (n->lane[node % n->ranks * MAX_LANES + lane] < 0)
             continue;
-        print_remark(e, node, lane, out);
+        print_remark(n, node, lane, out);
         fprintf(out, "rank %d {\n", number_of(n, node, lane));
         for (const struct pp_chain_line *line = chains.of[lane].begin; line; line = line->next) {
             fprintf(out, "l%d: ", ++number);
