@@ -12,8 +12,8 @@
 
 /* Values take 7 times the bytes of a usual text, and 32 times those of a list of empty objects. */
 enum { MOST_TIMES = 24, ALWAYS_BYTES = 1 << 20 };
-static _Thread_local size_t left_bytes = SIZE_MAX; /* of the text that is being parsed */
-
+/* Of the text that is being parsed. */
+static _Thread_local size_t left_bytes = SIZE_MAX;
 static _Thread_local bool is_short;
 
 static void *allocate(size_t bytes)
@@ -53,11 +53,12 @@ static size_t most_bytes(size_t length)
 enum pp_status pp_json_parse(const char *name, const char *text, size_t length,
                              struct pp_json *json, struct pp_error *err)
 {
+    const size_t most = most_bytes(length);
     json_error_t error;
 
     /* jansson itself bounds the nesting (2048) and refuses numbers that overflow. */
     json_set_alloc_funcs(allocate, free);
-    left_bytes = most_bytes(length);
+    left_bytes = most;
     is_short = false;
     *json = (struct pp_json){.name = name,
                              .root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error)};
@@ -66,7 +67,7 @@ enum pp_status pp_json_parse(const char *name, const char *text, size_t length,
         return PP_OK;
     if (is_short || json_error_code(&error) == json_error_out_of_memory)
         return pp_error_set(err, PP_EFAIL, "%s: its values take more than %zu MiB of memory", name,
-                            most_bytes(length) >> 20);
+                            most >> 20);
     return pp_error_set(err, PP_EINVAL, "%s:%d:%d: %s", name, error.line, error.column, error.text);
 }
 

@@ -21,12 +21,13 @@ struct flow {          /* of a wire */
 
 struct link {
     int32_t first, count; /* its flows, in `flow_of` */
-    int32_t open;         /* flows of the filling without a rate */
-    uint32_t filling;     /* the filling that this and the next three fields belong to */
-    bool is_binding;
-    double room;    /* that the filling has not given away yet, bytes/s */
-    double fastest; /* of its flows in the filling */
     bool is_dirty;
+    /* of its last filling */
+    uint32_t filling;
+    int32_t open; /* flows without a rate yet */
+    bool is_binding;
+    double room;    /* not given away yet, bytes/s */
+    double fastest; /* of its flows in the filling */
 };
 
 /* A link, or the own bound of a flow: -1 - wire. */

@@ -104,8 +104,6 @@ void pp_search_print_illegal(struct pp_arena *arena, const struct pp_search *sea
                  search->space.fixed.cost ? "not measured" : "for other reasons", out);
 }
 
-/* Prints what follows the rows. */
-
 void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
                     const char *death)
 {
