@@ -221,7 +221,21 @@ bool open_handle(struct pp_cudnn *c, const struct pp_cuda_stream *stream)
            refuse(std::string("a handle: ") + fe::detail::get_error_string(status));
 }
 
-/* Other threads may be capturing, and so may this stream be: neither hinders what a plan needs. */
+/* While this lives, captures of other threads and of this stream hinder no call of this thread. */
+struct relaxed {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+
+    relaxed()
+    {
+        cudaThreadExchangeStreamCaptureMode(&mode);
+    }
+    ~relaxed()
+    {
+        cudaThreadExchangeStreamCaptureMode(&mode);
+    } /* a plan may throw */
+    relaxed(const relaxed &) = delete;
+};
+
 bool compute(const struct pp_cuda_stream *stream, const struct pp_attention *a, bool is_backward)
 {
     struct pp_cudnn *c = stream->cudnn;
@@ -229,11 +243,9 @@ bool compute(const struct pp_cuda_stream *stream, const struct pp_attention *a, 
     struct plan &plan = at->second;
 
     if (is_new) {
-        cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-        cudaThreadExchangeStreamCaptureMode(&mode);
+        const relaxed captures;
         if (open_handle(c, stream))
             make_plan(c, stream, a, is_backward, &plan);
-        cudaThreadExchangeStreamCaptureMode(&mode);
     }
     if (!plan.graph)
         return false;
