@@ -28,7 +28,7 @@ run() {
     [[ " $* " = *" --check "* ]] || options+=(--no-check)
     run_step_s='' run_tokens_per_s='' run_mfu_frac='' run_error_frac='' run_status=0
     timeout -k 2 "$(within "$each_s")" ${run_with:-} "$pipeexec" "${options[@]}" --json >"$work/run.json" 2>"$work/run.err" || run_status=$?
-    printf '{"name": "%s", "options": "%s", "status": %d' "$name" "$*" $run_status
+    printf '{"name": "%s", "options": "%s", "status": %d' "$name" "${*//"$PWD/"/}" $run_status
     if [ $run_status -ne 0 ]; then
         printf ', "message": "%s"}\n' "$(tail -n 4 "$work/run.err" | tr -d '\000-\037' | sed 's/[\\"]/\\&/g')"
         echo "$name: exit code $run_status: $(head -n 1 "$work/run.err")" >&2
