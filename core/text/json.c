@@ -12,7 +12,7 @@
 
 /* Values take 7 times the bytes of a usual text, and 32 times those of a list of empty objects. */
 enum { MOST_TIMES = 24, ALWAYS_BYTES = 1 << 20 };
-/* Of the text that is being parsed. */
+/* State of the text that is being parsed. */
 static _Thread_local size_t left_bytes = SIZE_MAX;
 static _Thread_local bool is_short;
 
