@@ -107,6 +107,9 @@ void pp_search_print_illegal(struct pp_arena *arena, const struct pp_search *sea
 void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
                     const char *death)
 {
+    for (int i = 0; i < search->loss_count; i++)
+        if (search->losses[i].point == point)
+            return;
     *PP_PUSH(arena, search->losses, search->loss_count, search->loss_capacity) =
         (struct pp_search_loss){point, pp_arena_printf(arena, "two workers %s", death)};
 }

@@ -311,7 +311,7 @@ void pp_search_recipes(struct pp_search *search);
 /* Screens, simulates by bounds, ranks, fills flips and recipes. `jobs` changes no result. */
 enum pp_status pp_search_run(struct pp_arena *arena, struct pp_search *search,
                              struct pp_error *err);
-/* Notes a point as lost: how its second worker ended. */
+/* Notes a point as lost, once: how its second worker ended. */
 void pp_search_lose(struct pp_arena *arena, struct pp_search *search, int64_t point,
                     const char *death);
 /* Largest step, over the fastest, of a layout with room that is looked for if no tie has room. */
