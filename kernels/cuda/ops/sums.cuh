@@ -19,8 +19,8 @@ struct pp_cuda_sums {
 /* Rows of a chunk: `rows`, or as many more as make the partials fit. */
 static inline int pp_cuda_chunk(int rows, int width, int chunk)
 {
-    while ((int64_t)((rows + chunk - 1) / chunk) * width * (int)sizeof(float) > PP_SUM_BYTES &&
-           chunk < rows)
+    while (chunk < rows && /* without rows a chunk may be 0 */
+           (int64_t)((rows + chunk - 1) / chunk) * width * (int)sizeof(float) > PP_SUM_BYTES)
         chunk *= 2;
     return chunk;
 }
