@@ -72,8 +72,7 @@ static enum pp_status write_file(struct pp_arena *arena, const struct pp_meeting
     const char *why = keep_private(fileno(output.file));
     if (why) { /* who reads it may join */
         pp_output_discard(&output);
-        return pp_error_set(err, PP_EFAIL, "'%s' cannot be a file that only you read: %s",
-                            meeting->path, why);
+        return pp_error_set(err, PP_EFAIL, "cannot be a file that only you read: %s", why);
     }
     fprintf(output.file, "%s\nrun %016" PRIx64 "\nof %d\ndrawn %016" PRIx64 "\nport %d\n",
             FIRST_LINE, meeting->token, meeting->count, drawn, meeting->port);

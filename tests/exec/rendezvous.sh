@@ -117,6 +117,9 @@ kill -KILL $first
 one 0 --rendezvous "file://$folder/none/meet"
 [ $? -eq 1 ] && grep -q "rendezvous file://$folder/none/meet: .*No such file or directory" "$folder/err.0"
 report "no folder"
+one 0 --rendezvous file:///dev/null
+[ $? -eq 1 ] && grep -q "rendezvous file:///dev/null: cannot be a file that only you read: it is a device or pipe" "$folder/err.0"
+report "a device"
 one 0 --rendezvous "file://none/meet"
 [ $? -eq 1 ] && grep -q "a path from the root has three slashes: file:///none/meet" "$folder/err.0"
 report "two slashes"
