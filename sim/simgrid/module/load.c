@@ -14,7 +14,8 @@ enum pp_status pp_simgrid_load(const struct pp_simgrid_module **module, struct p
     *module = library ? dlsym(library, "pp_simgrid_module") : NULL;
     if (!*module)
         return pp_error_set(err, PP_EFAIL,
-                            "cannot load SimGrid: %s\n  --engine dag needs no SimGrid", dlerror());
+                            "cannot load SimGrid: %s\n  --engine simgrid needs no SimGrid",
+                            dlerror());
     if ((*module)->abi != PP_SIMGRID_ABI || strcmp((*module)->version, PP_VERSION) != 0)
         return pp_error_set(err, PP_EFAIL,
                             "cannot load SimGrid: %s belongs to another build of pipesim", MODULE);
