@@ -52,13 +52,6 @@ static const struct {
     [PP_B] = {2, {{1, PP_TIMED_BI}, {2, PP_TIMED_BW}}},
 };
 
-int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part)
-{
-    return part == PP_PART_EMBEDDING ? shape->has_embedding
-           : part == PP_PART_HEAD    ? shape->has_head
-                                     : shape->blocks;
-}
-
 /* Adds samples of all parts; returns the time of all layers. */
 static double add_parts(struct pp_calibration *c, const struct pp_timed_op *m)
 {
@@ -147,7 +140,7 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
     const bool has_probes = pp_machine_has_probes(machine);
 
     pp_calibration_begin(c, p);
-    pp_calibration_probes(c, p, &times, has_probes);
+    pp_calibration_probes(c, p, options->stages, &times, has_probes);
     if (options->clock == PP_CLOCK_WALL) {
         pp_calibration_gaps(c, p, &times);
         pp_calibration_wires(c, p, options->costs, &times);

@@ -37,8 +37,9 @@ struct pp_calibration {
     struct pp_batch batch;
     struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
     struct pp_samples outside[PP_OP_KINDS];             /* time of an op outside its layers */
-    struct pp_samples unprobed[PP_OP_KINDS]; /* duration without probes, over that with them */
-    int64_t *before_ps;                      /* [row] of the step before; NULL = none */
+    struct pp_samples
+        delay[PP_OP_KINDS]; /* by an event of a probe, with neither granule nor part */
+    int64_t *before_ps;     /* [row] of the step before; NULL = none */
     bool before_has_probes;
     struct pp_by_size updates;
 
@@ -96,12 +97,10 @@ void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_sampl
 int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part);
 /* Returns the median; NAN without samples. Sorts them. */
 double pp_samples_median(const struct pp_samples *samples);
-/* Adds duration over duration for each op of two steps of a program, one of them with probes. */
+/* Adds the delay of each op by probes, from two steps in a row with and without them. */
 void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *program,
-                           const struct pp_step_times *times, bool has_probes);
-/* Returns the factor that takes the probes' delay out of the parts of an op; 1 if never measured.
- */
-double pp_calibration_unprobed(const struct pp_calibration *c, int kind);
+                           const struct pp_stage *const *stages, const struct pp_step_times *times,
+                           bool has_probes);
 
 /* A duration as a sum: a sample of each term times its factor; 0 without terms. */
 struct pp_term {
@@ -109,7 +108,7 @@ struct pp_term {
     double factor;
 };
 struct pp_terms {
-    struct pp_term term[1 + 2 * PP_PARTS]; /* time outside layers; parts of two passes */
+    struct pp_term term[2 + 4 * PP_PARTS]; /* time outside layers, parts of two passes; delays */
     int count;
 };
 /* Terms of the compute entries of costs, in their layout: of a whole micro-batch, U of a stage. */

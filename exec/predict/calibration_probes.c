@@ -4,16 +4,34 @@
 
 #include <string.h>
 
-/* Adds the ratio of an instruction; of a fused pair, for both kinds. */
-static void add_ratio(struct pp_calibration *c, const struct pp_program *p, int i, double ratio)
+/* An op records an event when it begins, and one after each layer of a pass. */
+static int events_of(const struct pp_op *op, const struct pp_stage *stage)
 {
-    pp_samples_add(c, &c->unprobed[p->kind[i]], ratio);
-    if (p->aux[i] == PP_FUSED_FIRST)
-        pp_samples_add(c, &c->unprobed[p->kind[i + 1]], ratio);
+    int layers = 0;
+
+    for (int part = 0; part < PP_PARTS; part++)
+        layers += pp_calibration_layers(&stage->shape, part);
+    return op->granules * (1 + (op->kind == PP_B ? 2 : 1) * layers);
+}
+
+/* Adds the delay of an instruction; of a fused pair, for both kinds. */
+static void add_delay(struct pp_calibration *c, const struct pp_program *p,
+                      const struct pp_stage *const *stages, int i, int64_t delay_ps)
+{
+    const int count = p->aux[i] == PP_FUSED_FIRST ? 2 : 1;
+    int events = 0;
+
+    for (int k = 0; k < count; k++) {
+        const struct pp_op op = pp_program_op(p, i + k);
+        events += events_of(&op, stages[op.stage]);
+    }
+    for (int k = 0; k < count; k++)
+        pp_samples_add(c, &c->delay[p->kind[i + k]], (double)delay_ps / events);
 }
 
 void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *p,
-                           const struct pp_step_times *times, bool has_probes)
+                           const struct pp_stage *const *stages, const struct pp_step_times *times,
+                           bool has_probes)
 {
     const size_t rows = (size_t)pp_program_size(p) * (size_t)times->replicas;
     const bool is_pair_of_steps = c->before_ps && c->before_has_probes != has_probes;
@@ -27,15 +45,9 @@ void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *p,
             continue;
         for (int replica = 0; replica < times->replicas; replica++) {
             const size_t row = pp_step_row(times, i, replica);
-            if (probed_ps[row] > 0)
-                add_ratio(c, p, i, (double)unprobed_ps[row] / (double)probed_ps[row]);
+            add_delay(c, p, stages, i, probed_ps[row] - unprobed_ps[row]);
         }
     }
     memcpy(c->before_ps, times->nominal_ps, rows * sizeof(int64_t)); /* the machine reuses them */
     c->before_has_probes = has_probes;
-}
-
-double pp_calibration_unprobed(const struct pp_calibration *c, int kind)
-{
-    return c->unprobed[kind].count > 0 ? pp_samples_median(&c->unprobed[kind]) : 1;
 }

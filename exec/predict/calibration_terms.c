@@ -58,13 +58,22 @@ static void create(struct pp_arena *arena, const struct pp_program *p, struct pp
 
 /* ---- by part --------------------------------------------------------------------------------- */
 
+/* Adds what was measured in ops of a kind with probes, less their delay: one event for each. */
+static void add_probed(const struct pp_calibration *c, int kind, const struct pp_samples *samples,
+                       double factor, struct pp_terms *terms)
+{
+    add(terms, samples, factor);
+    if (c->delay[kind].count > 0)
+        add(terms, &c->delay[kind], -factor);
+}
+
 /* Adds the time of an op outside its layers; that of a forward if its kind was never measured. */
 static void add_outside(const struct pp_calibration *c, int kind, struct pp_terms *terms)
 {
     const int measured = c->outside[kind].count > 0 ? kind : PP_F;
 
     if (c->outside[measured].count > 0)
-        add(terms, &c->outside[measured], c->batch.granules * pp_calibration_unprobed(c, measured));
+        add_probed(c, measured, &c->outside[measured], c->batch.granules, terms);
 }
 
 static enum pp_status fail_part(const struct pp_calibration *c, int kind, int part, int split,
@@ -92,8 +101,7 @@ static enum pp_status add_layers(const struct pp_calibration *c, int kind, int p
 
         if (samples->count == 0)
             return fail_part(c, kind, part, split, err);
-        add(terms, samples,
-            layers * c->batch.granules * pp_calibration_unprobed(c, kind_of_pass[pass]));
+        add_probed(c, kind_of_pass[pass], samples, (double)layers * c->batch.granules, terms);
     }
     return PP_OK;
 }
@@ -201,10 +209,7 @@ static bool add_whole(const struct pp_calibration *c, int kind, int at, struct p
 
     if (alone->count == 0 && in_pair->count == 0)
         return false;
-    if (alone->count > 0)
-        add(terms, alone, c->batch.granules);
-    else
-        add(terms, in_pair, c->batch.granules * pp_calibration_unprobed(c, kind));
+    add(terms, alone->count > 0 ? alone : in_pair, c->batch.granules);
     return true;
 }
 

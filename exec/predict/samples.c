@@ -1,4 +1,4 @@
-/* Samples of durations: their median, and sets of them by size. */
+/* Samples of durations: their median, sets of them by size, and the layers that share them. */
 #include "core/quantile.h"
 #include "exec/predict/calibration.h"
 
@@ -31,4 +31,11 @@ void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_sampl
         *least = one->size < (*least)->size ? one : *least;
         *most = one->size > (*most)->size ? one : *most;
     }
+}
+
+int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part)
+{
+    return part == PP_PART_EMBEDDING ? shape->has_embedding
+           : part == PP_PART_HEAD    ? shape->has_head
+                                     : shape->blocks;
 }

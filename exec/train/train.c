@@ -331,6 +331,8 @@ enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_traini
         status = pp_machine_serve(machine, err);
         steps = -1;
     }
+    if (steps == 1)
+        steps = 2; /* with probes and without */
     for (int step = 0; step <= steps && status == PP_OK; step++) {
         pp_machine_probes(machine, step % 2 == 1);
         status = pp_machine_step(machine, &training->text, step, &result, err);

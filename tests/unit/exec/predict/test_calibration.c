@@ -207,33 +207,51 @@ Test(calibration, medians)
     cr_assert(isnan(pp_samples_median(&none)));
 }
 
-/* Probes make every op a quarter longer. Two steps, with and without them, take that out. */
+/* Each event of a probe delays an op by 1 ns: one at its begin, and one after each layer of a pass.
+ */
 Test(calibration, the_delay_of_probes_is_taken_out)
 {
+    enum { DELAY_PS = 1000 };
     static const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct predict_case c = case_named(arena, "1f1b", shape, false);
     struct pp_calibration *calibration = pp_calibration_create(arena, &c.batch);
-    struct pp_costs *costs = case_costs(&c);
-    const int size = pp_program_size(c.program);
-    int64_t *took_ps = PP_ARRAY(arena, int64_t, size); /* of both steps, one after the other */
+    struct pp_costs *with = case_costs(&c), *without = case_costs(&c);
+    const struct pp_program *p = c.program;
+    int64_t *took_ps =
+        PP_ARRAY(arena, int64_t, pp_program_size(p)); /* of one step, then of the other */
     struct pp_error err = {0};
+    int events[PP_OP_KINDS][2];
 
-    measure(calibration, &c, 1.25);
+    for (int s = 0; s < p->stages; s++) {
+        int layers = 0;
+        for (int part = 0; part < PP_PARTS; part++)
+            layers += pp_calibration_layers(&c.stages[s]->shape, part);
+        events[PP_F][s] = p->granules * (1 + layers);
+        events[PP_B][s] = p->granules * (1 + 2 * layers);
+    }
+    measure(calibration, &c, 1);
+    cr_assert_eq(pp_calibration_costs(calibration, p, c.stages, with, &err), PP_OK);
     for (int has_probes = 1; has_probes >= 0; has_probes--) {
         const struct pp_step_times times = {.replicas = 1, .nominal_ps = took_ps};
-        for (int i = 0; i < size; i++)
-            took_ps[i] = (has_probes ? 5 : 4) * (1000 + i);
-        cr_assert_eq(pp_calibration_unprobed(calibration, PP_B), 1);
-        pp_calibration_probes(calibration, c.program, &times, has_probes);
+        for (int i = 0; i < pp_program_size(p); i++) {
+            const struct pp_op op = pp_program_op(p, i);
+            took_ps[i] = 1000000 + i;
+            if (has_probes && (op.kind == PP_F || op.kind == PP_B))
+                took_ps[i] += DELAY_PS * events[op.kind][op.stage] * op.granules / p->granules;
+        }
+        cr_assert_eq(calibration->delay[PP_B].count, 0);
+        pp_calibration_probes(calibration, p, c.stages, &times, has_probes);
     }
-    cr_assert_eq(pp_calibration_unprobed(calibration, PP_B), 0.8);
-    cr_assert_eq(pp_calibration_unprobed(calibration, PP_W), 1);
-    for (int s = 0; s < calibration->updates.count; s++) /* updates have no probes */
-        for (int k = 0; k < calibration->updates.at[s].took.count; k++)
-            calibration->updates.at[s].took.ps[k] *= 0.8;
-    cr_assert_eq(pp_calibration_costs(calibration, c.program, c.stages, costs, &err), PP_OK);
-    costs_are(&c, costs, own_kind);
+    cr_assert_eq(pp_samples_median(&calibration->delay[PP_B]), DELAY_PS);
+    cr_assert_eq(calibration->delay[PP_W].count, 0);
+    cr_assert_eq(pp_calibration_costs(calibration, p, c.stages, without, &err), PP_OK);
+    for (int s = 0; s < p->stages; s++) {
+        for (int kind = PP_F; kind <= PP_B; kind += PP_B - PP_F)
+            cr_assert_eq(with->op[kind][s].ps - without->op[kind][s].ps,
+                         DELAY_PS * events[kind][s]);
+        cr_assert_eq(with->op[PP_U][s].ps, without->op[PP_U][s].ps);
+    }
 }
 
 static void refuses(enum pp_status status, const struct pp_error *err, const char *words)
