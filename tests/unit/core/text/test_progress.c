@@ -67,9 +67,12 @@ static int open_terminal(unsigned short columns)
 
 static const char *seen(int master, char text[512])
 {
-    const ssize_t length = read(master, text, 511);
+    size_t length = 0;
 
-    text[length > 0 ? length : 0] = '\0';
+    /* A line may come in pieces. */
+    for (ssize_t more; (more = read(master, text + length, 511 - length)) > 0;)
+        length += (size_t)more;
+    text[length] = '\0';
     return text;
 }
 
