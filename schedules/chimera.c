@@ -15,7 +15,7 @@
  *
  * For k = 1 this is the order of Li and Hoefler, for doubling that of the authors' runtime
  * (main_with_runtime_forward_doubling.py, branch ChimeraBk). Halving is not known elsewhere. */
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 
 #include "schedules/order/closed_form.h"
 

@@ -1,5 +1,5 @@
 #include "tests/exec/run.h"
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 
 #include "schedules/evaluate/weight_stream.h"
 #include "schedules/registry.h"

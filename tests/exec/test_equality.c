@@ -1,7 +1,7 @@
 /* No schedule changes the weights. With exact gradients every executable schedule trains to the
  * same bits as a loop over the micro-batches, in any number of ranks, replicas and pipelines. For
  * every run, a replay of its own durations gives its own times, and its memory is as predicted. */
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 #include "tests/exec/equal.h"
 

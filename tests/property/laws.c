@@ -1,4 +1,4 @@
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 #include "tests/property/laws_parts.h"
 
 #include "core/units.h"

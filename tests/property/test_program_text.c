@@ -1,8 +1,8 @@
 /* Programs as text, for every schedule of the registry at many shapes, compute only and lowered in
  * several ways. Print -> parse -> print is the identity, and the program read is the program
  * printed. */
-#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* Names and shapes: valid ones, refused ones with the valid values in the message, and absurd but
  * legal ones. */
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"

@@ -1,7 +1,7 @@
 /* Laws that hold for every schedule of the registry at every size it accepts. */
-#include "schedules/chimera.h"
 #include "schedules/order/bound.h"
 #include "schedules/order/closed_form.h"
+#include "schedules/order/concat.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"
 #include "tests/unit/support/order_oracle.h"

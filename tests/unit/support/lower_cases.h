@@ -4,8 +4,8 @@
 #ifndef PP_TESTS_LOWER_CASES_H
 #define PP_TESTS_LOWER_CASES_H
 
-#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 
 #include <criterion/criterion.h>

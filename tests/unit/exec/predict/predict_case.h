@@ -4,8 +4,8 @@
 #define PP_TESTS_PREDICT_CASE_H
 
 #include "exec/predict/calibration.h"
-#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* open_memstream */
 #include "plots/plot.h"
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"

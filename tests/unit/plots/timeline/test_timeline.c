@@ -1,6 +1,6 @@
 /* The boxes of a trace against the program that it is of, and messages against a list by hand. */
 #include "plots/timeline/timeline.h"
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 #include "schedules/program/program.h"
 #include "schedules/registry.h"
 

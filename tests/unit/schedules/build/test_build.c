@@ -1,8 +1,8 @@
 /* The builder of programs: its steps agree, every field has its effect, and bad input is refused.
  */
 #include "schedules/build/known.h"
-#include "schedules/chimera.h"
 #include "schedules/memory/memory.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 
 #include <criterion/criterion.h>

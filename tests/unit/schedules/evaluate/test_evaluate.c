@@ -1,8 +1,8 @@
 /* The evaluator against closed forms and published figures. */
 #include "core/text/csv.h"
 #include "core/text/file.h"
-#include "schedules/chimera.h"
 #include "schedules/evaluate/evaluate.h"
+#include "schedules/order/concat.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
 

@@ -1,9 +1,9 @@
 /* Laws of the evaluator that hold for every program, and its errors. */
 #include "tests/unit/support/random_program.h"
 
-#include "schedules/chimera.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/lower/lower.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * ranks, and are added to programs that lack them. */
 #include "tests/unit/schedules/lower/lower_by_hand.h"
 
-#include "schedules/chimera.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 #include "schedules/verify/verify.h"
 #include "tests/unit/support/state_specs.h"

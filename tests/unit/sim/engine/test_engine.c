@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* mkstemps */
-#include "schedules/chimera.h"
 #include "schedules/lower/lower.h"
+#include "schedules/order/concat.h"
 #include "schedules/registry.h"
 #include "sim/simgrid/engines.h"
 #include "traces/formats/formats.h"

@@ -1,4 +1,4 @@
-/* schedules/chimera.h — values of chimera's option --concat. Internal to schedules/. */
+/* schedules/order/concat.h — values of the option --concat, as chimera has it. */
 #pragma once
 
 enum { PP_CONCAT_AT = 0 }; /* index in chimera's table of options */
