@@ -12,6 +12,7 @@
  * defined: here, what was freed last runs first.
  *
  * Both keep the number of cpus and ports in a byte, and L in a 32-bit int. */
+#include "core/heap.h"
 #include "tests/oracle/loggp.h"
 
 #include <math.h>
@@ -22,48 +23,28 @@ struct event {
     int task;
     bool is_arrival;
 };
+#define IS_BEFORE(a, b) ((a).ns < (b).ns || ((a).ns == (b).ns && (a).order < (b).order))
+PP_HEAP(event_heap, struct event, 2, IS_BEFORE)
 struct sim {
     struct loggp *g;
     bool is_atlahs;
     int cpus, ports;
-    struct event *heap;
-    int count, capacity;
+    struct event_heap heap;
     int64_t order;
     double *cpu_ns, *send_ns, *recv_ns; /* free from then on */
     int *waiting, *arrived;             /* hash tables of task + 1: posted RECVs; SENDs */
     size_t mask;
 };
 
-static bool is_before(const struct sim *s, const struct event *a, const struct event *b)
+/* In ATLAHS, what was freed last runs first. */
+static int64_t next_order(struct sim *s)
 {
-    if (a->ns != b->ns)
-        return a->ns < b->ns;
-    return s->is_atlahs ? a->order > b->order : a->order < b->order;
+    return s->is_atlahs ? -s->order++ : s->order++;
 }
 
 static void push_event(struct sim *s, struct event event)
 {
-    int at = s->count;
-
-    PP_PUSH(s->g->arena, s->heap, s->count, s->capacity);
-    for (; at > 0 && is_before(s, &event, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        s->heap[at] = s->heap[(at - 1) / 2];
-    s->heap[at] = event;
-}
-
-static struct event pop_event(struct sim *s)
-{
-    const struct event top = s->heap[0], last = s->heap[--s->count];
-    int at = 0;
-
-    for (int child; (child = 2 * at + 1) < s->count; at = child) {
-        child += child + 1 < s->count && is_before(s, &s->heap[child + 1], &s->heap[child]);
-        if (is_before(s, &last, &s->heap[child]))
-            break;
-        s->heap[at] = s->heap[child];
-    }
-    s->heap[at] = last;
-    return top;
+    event_heap_push(s->g->arena, &s->heap, event);
 }
 
 static double *cpu_of(const struct sim *s, int node, int cpu)
@@ -113,7 +94,7 @@ static void done(struct sim *s, int index, double end_ns)
             u->calcs = more(u->calcs, task->calcs + (task->kind == LOGGP_CALC));
             u->passed = more(u->passed, task->passed);
             if (--u->missing == 0)
-                push_event(s, (struct event){due_ns(s, u), s->order++, user, false});
+                push_event(s, (struct event){due_ns(s, u), next_order(s), user, false});
         }
 }
 
@@ -219,7 +200,7 @@ static void run_send(struct sim *s, struct event event)
     *cpu_ns = event.ns;
     *port_ns = event.ns + gap_ns(s, task);
     const double arrival_ns = (s->is_atlahs ? *port_ns : event.ns) + s->g->latency_ns;
-    push_event(s, (struct event){arrival_ns, s->order++, event.task, true});
+    push_event(s, (struct event){arrival_ns, next_order(s), event.task, true});
     done(s, event.task, event.ns);
 }
 
@@ -260,7 +241,7 @@ static void begin(struct sim *s)
     }
     for (int i = 0; i < g->count; i++)
         if (g->tasks[i].missing == 0)
-            push_event(s, (struct event){0, s->order++, i, false});
+            push_event(s, (struct event){0, next_order(s), i, false});
 }
 
 static int greatest(const struct loggp *g, bool is_port)
@@ -291,8 +272,8 @@ struct loggp_result loggopsim_run(struct loggp *g, bool is_atlahs)
     s.waiting = PP_ARRAY(g->arena, int, s.mask + 1);
     s.arrived = PP_ARRAY(g->arena, int, s.mask + 1);
     begin(&s);
-    while (s.count > 0) {
-        const struct event event = pop_event(&s);
+    while (s.heap.count > 0) {
+        const struct event event = event_heap_pop(&s.heap);
         const enum loggp_kind kind = g->tasks[event.task].kind;
         if (event.is_arrival)
             arrive(&s, event);

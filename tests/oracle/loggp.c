@@ -1,4 +1,5 @@
 #include "tests/oracle/loggp.h"
+#include "core/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@ struct item {
     int64_t order;
     int task;
 };
+#define IS_BEFORE(a, b) ((a).ns < (b).ns || ((a).ns == (b).ns && (a).order < (b).order))
+PP_HEAP(item_heap, struct item, 2, IS_BEFORE)
 /* A meeting that has begun. */
 struct party {
     int group, tasks[64], count;
@@ -20,8 +23,7 @@ struct party {
 };
 struct run {
     struct loggp *g;
-    struct item *heap;
-    int count, capacity;
+    struct item_heap heap;
     int64_t order;
     double *cpu_ns, *send_ns, *recv_ns; /* [node * CPUS + ...]: busy until */
     int *slots; /* hash: task + 1 of an end of a message without its other */
@@ -33,35 +35,9 @@ struct run {
     int waiting_count, waiting_capacity;
 };
 
-static bool is_before(const struct item *a, const struct item *b)
-{
-    return a->ns < b->ns || (a->ns == b->ns && a->order < b->order);
-}
-
 static void push(struct run *r, double ns, int task)
 {
-    const struct item item = {ns, r->order++, task};
-    int at = r->count;
-
-    PP_PUSH(r->g->arena, r->heap, r->count, r->capacity);
-    for (; at > 0 && is_before(&item, &r->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        r->heap[at] = r->heap[(at - 1) / 2];
-    r->heap[at] = item;
-}
-
-static struct item pop(struct run *r)
-{
-    const struct item top = r->heap[0], last = r->heap[--r->count];
-    int at = 0;
-
-    for (int child; (child = 2 * at + 1) < r->count; at = child) {
-        child += child + 1 < r->count && is_before(&r->heap[child + 1], &r->heap[child]);
-        if (is_before(&last, &r->heap[child]))
-            break;
-        r->heap[at] = r->heap[child];
-    }
-    r->heap[at] = last;
-    return top;
+    item_heap_push(r->g->arena, &r->heap, (struct item){ns, r->order++, task});
 }
 
 /* ---- dependencies ---------------------------------------------------------------------------- */
@@ -296,8 +272,8 @@ struct loggp_result loggp_run(struct loggp *g)
         r.mask = 2 * r.mask + 1;
     r.slots = PP_ARRAY(g->arena, int, r.mask + 1);
     begin(&r);
-    while (r.count > 0) {
-        const struct item item = pop(&r);
+    while (r.heap.count > 0) {
+        const struct item item = item_heap_pop(&r.heap);
         if (item.task < 0)
             release(&r, release_of(item.task), item.ns);
         else
