@@ -113,18 +113,18 @@ Test(output, a_check_refuses_what_opening_would)
 /* Another user's link in a folder like /tmp could lead an output onto a file of the caller. */
 Test(output, links_of_others_in_sticky_folders_are_not_followed)
 {
-    enum { SOMEBODY = 12345, SOMEBODY_ELSE = 12346 };
+    enum { LINK_OWNER = 12345, FOLDER_OWNER = 12346 };
     struct pp_output output;
     struct pp_error err = {0};
 
     cr_assert_eq(symlink("a", in_folder("soft")), 0);
-    if (geteuid() != 0 || lchown(in_folder("soft"), SOMEBODY, SOMEBODY) != 0 ||
-        chown(folder, SOMEBODY_ELSE, SOMEBODY_ELSE) != 0)
+    if (geteuid() != 0 || lchown(in_folder("soft"), LINK_OWNER, LINK_OWNER) != 0 ||
+        chown(folder, FOLDER_OWNER, FOLDER_OWNER) != 0)
         return; /* only root can make such links */
     cr_assert_not_null(pp_output_place(arena, in_folder("soft")), "not sticky");
     cr_assert_eq(chmod(folder, 01777), 0);
     cr_assert_null(pp_output_place(arena, in_folder("soft")));
     cr_assert_eq(pp_output_open(arena, in_folder("soft"), &output, &err), PP_EFAIL);
-    cr_assert_eq(lchown(in_folder("soft"), SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+    cr_assert_eq(lchown(in_folder("soft"), FOLDER_OWNER, FOLDER_OWNER), 0);
     cr_assert_not_null(pp_output_place(arena, in_folder("soft")), "the folder's owner may");
 }
