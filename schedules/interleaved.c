@@ -2,7 +2,8 @@
  * micro-batches. With --extra-warmup 1 every pair of the steady phase is one overlapped op, whose F
  * and B belong to different micro-batches (Megatron's expert overlap). With --warmup-style lazy the
  * next rank has one forward less, not two less: as fast while messages are free, with less memory.
- * Then groups of half the ranks can still not deadlock. */
+ * Then groups of half the ranks can still not deadlock. With --splits q the units are splits: q - 1
+ * more forwards, because the backward of a micro-batch begins with its last split (Seq1F1B-I). */
 #include "schedules/order/closed_form.h"
 
 #include <math.h>
@@ -29,12 +30,17 @@ static const struct pp_schedule_option warmup_style = {
     .after = "extra-warmup",
 };
 
+static int units(const struct pp_shape *shape)
+{
+    return shape->micro_batches * shape->splits * shape->chunks;
+}
+
 static int warmup_of(const struct pp_shape *shape, int rank)
 {
     const int ahead = (shape->option[LAZY] ? 1 : 2) * (shape->ranks - 1 - rank);
-    const int first = (shape->chunks - 1) * shape->option[PP_GROUP_AT] + ahead;
+    const int first = (shape->chunks - 1) * shape->option[PP_GROUP_AT] * shape->splits + ahead;
 
-    return PP_MIN(first + shape->option[EXTRA_WARMUP], shape->micro_batches * shape->chunks);
+    return PP_MIN(first + shape->splits - 1 + shape->option[EXTRA_WARMUP], units(shape));
 }
 
 static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out)
@@ -42,8 +48,7 @@ static void phases(const struct pp_shape *shape, int rank, struct pp_phases *out
     const int warmup = warmup_of(shape, rank);
 
     pp_phase(out, warmup, "F");
-    pp_phase(out, shape->micro_batches * shape->chunks - warmup,
-             shape->option[EXTRA_WARMUP] ? "F+B" : "F B");
+    pp_phase(out, units(shape) - warmup, shape->option[EXTRA_WARMUP] ? "F+B" : "F B");
     pp_phase(out, warmup, "B");
 }
 
@@ -57,7 +62,7 @@ static double bubble(const struct pp_shape *shape, const struct pp_unit_costs *u
 static double peak(const struct pp_shape *shape, const struct pp_unit_costs *unit, int rank)
 {
     (void)unit;
-    return PP_MIN(warmup_of(shape, rank) + 1, shape->micro_batches * shape->chunks);
+    return (double)PP_MIN(warmup_of(shape, rank) + 1, units(shape)) / shape->splits;
 }
 
 static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err)
@@ -75,7 +80,8 @@ static enum pp_status accepts(const struct pp_shape *shape, struct pp_error *err
 /* Megatron-LM refuses groups with fewer micro-batches than ranks. */
 static bool is_megatron(const struct pp_shape *shape)
 {
-    return shape->chunks > 1 && shape->option[PP_GROUP_AT] >= shape->ranks && !shape->option[LAZY];
+    return shape->chunks > 1 && shape->option[PP_GROUP_AT] >= shape->ranks &&
+           !shape->option[LAZY] && shape->splits == 1;
 }
 
 static bool is_torch(const struct pp_shape *shape)
@@ -83,29 +89,37 @@ static bool is_torch(const struct pp_shape *shape)
     return !shape->option[EXTRA_WARMUP] && !shape->option[LAZY] && pp_group_is_torch(shape);
 }
 
+static const struct pp_schedule_namesake namesakes[] = {{"seq1f1b-i", PP_SPLITS_AT, 2},
+                                                        {NULL, 0, 0}};
+
 const struct pp_schedule pp_schedule_interleaved = {
     .name = "interleaved",
     .summary = "1f1b over several chunks per rank, depth first",
-    .rule = "groups of G micro-batches through all chunks; rank r: (V-1)G + 2(D-1-r) forwards, "
-            "then F B pairs, then the remaining backwards; lazy: (V-1)G + D-1-r forwards",
+    .rule =
+        "groups of G micro-batches through all chunks; rank r: (V-1)G + 2(D-1-r) forwards, "
+        "then F B pairs, then the remaining backwards; lazy: (V-1)G + D-1-r forwards; q splits: "
+        "(V-1)Gq and q-1 more, descending in B",
     .when = "fewer bubbles than 1f1b for V times its messages; N a multiple of D",
-    .source = "Narayanan et al., SC'21, section 2.3; Megatron-LM schedules.py; lazy: Wan et al., "
-              "PipeOffload (2025), sail-sg zero-bubble group_interleaved_1f1b.py",
-    .aliases =
-        PP_NAMES("depth-first", "Interleaved1F1B", "1f1b-interleaved", "ScheduleInterleaved1F1B"),
+    .source =
+        "Narayanan et al., SC'21, section 2.3; Megatron-LM schedules.py; lazy: Wan et al., "
+        "PipeOffload (2025), sail-sg zero-bubble group_interleaved_1f1b.py; splits: Sun et al., "
+        "Seq1F1B (2024), thunlp/Seq1F1B schedules.py",
+    .aliases = PP_NAMES("depth-first", "Interleaved1F1B", "1f1b-interleaved",
+                        "ScheduleInterleaved1F1B", "seq1f1b-i"),
+    .namesakes = namesakes,
     .calls = PP_CALLS({"megatron", "forward_backward_pipelining_with_interleaving", is_megatron},
                       {"torchtitan", "Interleaved1F1B", is_torch}),
     .placement = PP_PLACE_LOOP,
     .has_pairs = true, /* only with --extra-warmup */
-    .sizes = PP_SIZE_CHUNKS,
+    .sizes = PP_SIZE_CHUNKS | PP_SIZE_SPLITS,
     .options =
         {[PP_GROUP_AT] = &pp_group_option, [EXTRA_WARMUP] = &extra_warmup, [LAZY] = &warmup_style},
-    .limits = PP_GROUP_LIMITS "; lazy: at least D/2 in place of D",
+    .limits = PP_GROUP_LIMITS "; lazy: D/2 in place of D",
     .accepts = accepts,
     .defaults = pp_group_defaults,
     .phases = phases,
-    .bubble_frac = {"w/(NV+w), w = D-1 + (V-1)max(0,D-N); for G >= min(D,N)", true, bubble},
-    .peak = {"min((V-1)G + 2(D-1-r) + 1, NV), one more with --extra-warmup; lazy: "
-             "min((V-1)G + D-r, NV)",
+    .bubble_frac = {"w/(NqV+w), w = D-1 + (V-1)max(0,D-Nq); for Gq >= min(D,Nq)", true, bubble},
+    .peak = {"min((V-1)Gq + 2(D-1-r) + q, NqV)/q, one unit more with --extra-warmup; lazy: "
+             "min((V-1)Gq + D-1-r + q, NqV)/q",
              true, peak},
 };

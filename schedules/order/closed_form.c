@@ -57,16 +57,25 @@ double pp_bubble_split(const struct pp_shape *shape, const struct pp_unit_costs 
                                                                     : idle / (work + idle);
 }
 
+/* Returns the number of groups if none is given. */
+static int default_rounds(const struct pp_shape *shape, int micro_batches)
+{
+    const int64_t rounds = (int64_t)micro_batches * PP_MAX(1, shape->splits) / shape->ranks;
+
+    return (int)PP_MIN(PP_MAX(1, rounds), micro_batches);
+}
+
 static bool has_default_group(const struct pp_shape *shape, int micro_batches)
 {
-    return micro_batches % PP_MAX(1, micro_batches / shape->ranks) == 0;
+    return micro_batches % default_rounds(shape, micro_batches) == 0;
 }
 
 void pp_group_defaults(struct pp_shape *shape)
 {
-    if (shape->option[PP_GROUP_AT] == 0 && has_default_group(shape, shape->micro_batches))
-        shape->option[PP_GROUP_AT] =
-            shape->micro_batches / PP_MAX(1, shape->micro_batches / shape->ranks);
+    const int n = shape->micro_batches;
+
+    if (shape->option[PP_GROUP_AT] == 0 && has_default_group(shape, n))
+        shape->option[PP_GROUP_AT] = n / default_rounds(shape, n);
 }
 
 bool pp_group_is_torch(const struct pp_shape *shape)
@@ -75,15 +84,16 @@ bool pp_group_is_torch(const struct pp_shape *shape)
 
     torch.option[PP_GROUP_AT] = 0;
     pp_group_defaults(&torch);
-    return shape->chunks > 1 && shape->option[PP_GROUP_AT] == torch.option[PP_GROUP_AT];
+    return shape->chunks > 1 && shape->splits <= 1 &&
+           shape->option[PP_GROUP_AT] == torch.option[PP_GROUP_AT];
 }
 
-/* Is true if no group, not even the last, has fewer micro-batches than `least`. */
+/* Is true if no group, not even the last, has fewer splits of micro-batches than `least`. */
 static bool is_group_of(const struct pp_shape *shape, int group, int least)
 {
-    const int n = shape->micro_batches;
+    const int n = shape->micro_batches, q = shape->splits, least_mb = (least - 1) / q + 1;
 
-    return group >= PP_MIN(least, n) && group <= n && (n % group == 0 || n % group >= least);
+    return group >= PP_MIN(least_mb, n) && group <= n && (n % group == 0 || n % group >= least_mb);
 }
 
 static bool is_legal_group(const struct pp_shape *shape, int group)
@@ -105,18 +115,21 @@ static enum pp_status group_accepts(const struct pp_shape *shape, bool is_half,
                                     struct pp_error *err)
 {
     const int n = shape->micro_batches, ranks = shape->ranks, group = shape->option[PP_GROUP_AT];
+    char splits[32] = "";
 
+    if (shape->splits > 1)
+        snprintf(splits, sizeof(splits), " / --splits %d", shape->splits);
     if (group > 0)
         return pp_want_legal(
             err, shape,
             (struct pp_wanted){group, 1, n, is_half ? is_legal_half_group : is_legal_group},
-            "--group %d: no group, not even the last, may be below the lesser of %s%s %d and "
+            "--group %d: no group, not even the last, may be below the lesser of %s%s %d%s and "
             "--micro-batches %d",
-            group, is_half ? "half of " : "", pp_shape_ranks_option(shape), ranks, n);
+            group, is_half ? "half of " : "", pp_shape_ranks_option(shape), ranks, splits, n);
     return pp_want_legal(
         err, shape, (struct pp_wanted){n, 1, 2 * n, has_default_group},
         "--micro-batches %d does not split into %d equal groups for %s %d without a --group", n,
-        n / ranks, pp_shape_ranks_option(shape), ranks);
+        default_rounds(shape, n), pp_shape_ranks_option(shape), ranks);
 }
 
 enum pp_status pp_group_accepts(const struct pp_shape *shape, struct pp_error *err)

@@ -109,6 +109,7 @@ struct pp_schedule_programs {
 };
 
 /* An alias that means the schedule with one of its options: a row of a list that ends with NULL. */
+enum { PP_SPLITS_AT = PP_SHAPE_OPTIONS }; /* --splits, as an option of a namesake */
 struct pp_schedule_namesake {
     const char *alias;
     int option, value; /* where the option is not given */

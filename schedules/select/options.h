@@ -23,7 +23,8 @@ void pp_select_complete(struct pp_cli *cli, const struct pp_option *rows, int co
 #define PP_OPTIONS_SHAPE(heading, mask)                                                            \
     PP_ROW_INT(pipelines, "2f", 1, 65535, heading, mask, .default_text = "2",                      \
                .help = "Number of pipelines of a bidirectional schedule (chimera).")               \
-    PP_ROW_INT(splits, "Q", 1, 255, heading, mask, .default_text = "1; 2 for seq1f1b",             \
+    PP_ROW_INT(splits, "Q", 1, 255, heading, mask,                                                 \
+               .default_text = "1; 2 for seq1f1b and seq1f1b-i",                                   \
                .help = "Sequence splits of each micro-batch.")                                     \
     PP_ROW_TEXT(order, "HOW", heading, mask, .default_text = "strict",                             \
                 .help =                                                                            \

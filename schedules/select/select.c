@@ -61,6 +61,17 @@ static enum pp_status refuse(const struct pp_request *request, const char *name,
     return others_have_it(name, err);
 }
 
+/* Returns what the given name of a schedule means for an option; 0 = nothing. */
+static int meant_value(const struct pp_subject *subject, int option)
+{
+    const struct pp_schedule_namesake *v = subject->schedule->namesakes;
+
+    for (; v && v->alias && subject->alias; v++)
+        if (v->option == option && pp_same_name(v->alias, subject->alias))
+            return v->value;
+    return 0;
+}
+
 static enum pp_status take_size(const struct pp_request *request, const struct size *size,
                                 const struct pp_subject *subject, struct pp_shape *shape,
                                 struct pp_error *err)
@@ -71,6 +82,8 @@ static enum pp_status take_size(const struct pp_request *request, const struct s
     const int fixed = size->bit == PP_SIZE_CHUNKS && schedule->chunks ? schedule->chunks : 1;
     char typed[PP_REQUEST_TYPED_BYTES];
 
+    if (!value && size->bit == PP_SIZE_SPLITS)
+        shape->splits = meant_value(subject, PP_SPLITS_AT);
     if (!value)
         return PP_OK;
     if (schedule->sizes & size->bit || schedule->programs) {
@@ -84,17 +97,6 @@ static enum pp_status take_size(const struct pp_request *request, const struct s
     pp_error_set(err, PP_EINVAL, "%s: %s fixes it at %d",
                  pp_request_typed(request, size->name, typed), schedule->name, fixed);
     return others_have_it(size->name, err);
-}
-
-/* Returns what the given name of a schedule means for an option; 0 = nothing. */
-static int meant_value(const struct pp_subject *subject, int option)
-{
-    const struct pp_schedule_namesake *v = subject->schedule->namesakes;
-
-    for (; v && v->alias && subject->alias; v++)
-        if (v->option == option && pp_same_name(v->alias, subject->alias))
-            return v->value;
-    return 0;
 }
 
 static enum pp_status take_option(const struct pp_request *request,
