@@ -175,12 +175,12 @@ PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -
 PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -169, -156, -118)
 PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -281, -157, -670, -765,
     -224, -185)
-PP_STEP_ERRORS("h800", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(52, 54), -34, -33, -26, -19,
-    -8, -12, 8, -9, -19, -17, -17, -27, -23, -34, -47, -35, -47, -57, -47, -51, -44, -54, 27, -121)
-PP_STEP_ERRORS("a800", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 47, 37, -12)
-PP_STEP_ERRORS("h800", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 34, 22, -44)
-PP_MEMORY_ERRORS("h800", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(55), -84, -73, -61, -53, -44,
-    -51, -17, -8)
+PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(52, 54), -28, -26, -18,
+    -11, 1, -4, 17, -1, -8, -6, -4, -15, -10, -24, -35, -24, -33, -45, -33, -38, -30, -48, 34, -115)
+PP_STEP_ERRORS("a800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 56, 49, -3)
+PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 47, 39, -32)
+PP_MEMORY_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(55), 1, 7, 14, 15, 17,
+    -1, 21, 13)
 PP_STEP_ERRORS("a100", "megatron-2023", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), 18, -180)
 PP_STEP_ERRORS("a100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -370, -257, -137, -112)
 PP_STEP_ERRORS("v100-16", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 34, 20, -25, 39,

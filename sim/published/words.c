@@ -100,6 +100,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "nemo",                      "framework", "nemo", "measured with NeMo"},
     {PP_COL_SOURCE, "dgxc",                      "framework", "nemo", "DGX Cloud recipes are NeMo's"},
     {PP_COL_SOURCE, "mlperf*nvidia",             "framework", "nemo", "NVIDIA's entries to MLPerf are NeMo's"},
+    {PP_COL_SOURCE, "yuan et al",                "framework", "megatron-2023", "its code is Megatron-LM of 2023 (branches atc24ae and jan-1-2024-main)"},
     {PP_COL_YEAR,   "<2022",                     "framework", "megatron-v2", "Megatron-LM before its third version"},
     {PP_COL_YEAR,   "<2024",                     "framework", "megatron-2023", "Megatron-LM before its SwiGLU became one kernel"},
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},

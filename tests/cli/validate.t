@@ -204,7 +204,7 @@ $ for id in jax-pax-005 megatron-bridge-26.04.01-016 kwai-demo-002; do pipesim v
 > --recompute selective=mla_up_proj
 > --framework nemo
 > --recompute selective=layernorm+act
-> --framework megatron
+> --framework megatron-2023
 $ pipesim validate tests/published/measurements.csv --family seqpar-fig1-mem | grep -c 'that ran'
 > 0
 = 1
