@@ -9,8 +9,8 @@
 enum { PP_NORM_THREADS = 256 }; /* of a block with several rows */
 
 /* The row of this thread in COUNT tensors of the same shape. HELD vectors of each are in registers;
- * the rest of wider rows is read again. */
-template <class T, int N, int COUNT, int HELD> struct pp_norm_rows {
+ * the rest of wider rows is read again. IS_WHOLE: no row is wider. */
+template <class T, int N, int COUNT, int HELD, bool IS_WHOLE = false> struct pp_norm_rows {
     pp_packed<T, N> held[HELD][COUNT];
     const T *from[COUNT];
     int width;
@@ -27,13 +27,7 @@ template <class T, int N, int COUNT, int HELD> struct pp_norm_rows {
 #pragma unroll
             for (int k = 0; k < COUNT; k++)
                 if (column(v) < width)
-                    held[v][k] = fetch(k, column(v));
-    }
-
-    /* The last of three tensors may be NULL: zeros. */
-    __device__ __forceinline__ pp_packed<T, N> fetch(int k, int column) const
-    {
-        return k < 2 || from[k] ? pp_fetch<N>(from[k] + column) : pp_packed<T, N>{};
+                    held[v][k] = pp_fetch<N>(from[k] + column(v));
     }
 
     /* Calls visit(column, values, v): N neighbours of each of the tensors. v counts the vectors in
@@ -50,10 +44,10 @@ template <class T, int N, int COUNT, int HELD> struct pp_norm_rows {
                     values[k] = pp_unpack<N>(held[v][k]);
                 visit(column(v), values, v);
             }
-        for (int v = HELD; column(v) < width; v++) {
+        for (int v = HELD; !IS_WHOLE && column(v) < width; v++) {
 #pragma unroll
             for (int k = 0; k < COUNT; k++)
-                values[k] = pp_unpack<N>(fetch(k, column(v)));
+                values[k] = pp_load<N>(from[k] + column(v));
             visit(column(v), values, -1);
         }
     }

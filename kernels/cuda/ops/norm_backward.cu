@@ -1,8 +1,8 @@
-/* LayerNorm and RMSNorm, backward. A block takes a chunk of rows, one after the other. A row has
- * 32 .. 256 threads, which keep its elements in registers, so that it is read from memory once.
- * Each thread has the same columns in all rows, and adds up the gradients of their gains and biases
- * on the way. Bytes moved for [rows][width] of T: 4 of these tensors (x, dy, base, dx). Partial
- * sums of the chunks are 1/16 of a tensor or less, written and read. */
+/* LayerNorm and RMSNorm, backward. A block takes a chunk of rows, a few at a time. Each thread has
+ * the same columns in all rows, mostly one vector, so that many threads hide each other's latency.
+ * A row is read from memory once, and the next one is fetched before the additions of a row. Bytes
+ * moved for [rows][width] of T: 4 of these tensors (x, dy, base, dx). Partial sums of the chunks
+ * are 1/16 of a tensor or less, written and read. */
 #include "kernels/cuda/ops/norm.cuh"
 #include "kernels/cuda/ops/sums.cuh"
 
@@ -10,30 +10,59 @@
 
 namespace
 {
-/* HELD: two rows and the sums of their columns fit into registers. CHUNKS: almost a block for each
- * of the 132 multiprocessors of an H200. */
-enum { HELD = 3, THREADS_MAX = PP_NORM_THREADS, CHUNKS = 128 };
+/* Most threads of a block, and blocks of that size on an H200, at two for each multiprocessor. */
+enum { THREADS = 384, WARPS = THREADS / 32, BLOCKS = 264 };
+
+/* Sums over the threads of a row, the same bits in each. A half of the warp takes one sum to its
+ * end. `shared` has two buffers in turns, so one barrier is enough. All threads of the block call
+ * it. */
+__device__ __forceinline__ float2 row_sums(float2 x, float2 (*shared)[WARPS], bool is_odd)
+{
+    const int lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32;
+    const int first = (int)threadIdx.y * warps;
+    float sum = lane < 16 ? x.x : x.y;
+
+    sum += __shfl_xor_sync(0xffffffffu, lane < 16 ? x.y : x.x, 16);
+#pragma unroll
+    for (int distance = 8; distance > 0; distance /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    if (lane % 16 == 0)
+        ((float *)&shared[is_odd][first + (int)threadIdx.x / 32])[lane / 16] = sum;
+    __syncthreads();
+    x = shared[is_odd][first];
+    for (int w = first + 1; w < first + warps; w++) {
+        x.x += shared[is_odd][w].x;
+        x.y += shared[is_odd][w].y;
+    }
+    return x;
+}
 
 /* Sums of a thread's columns over the rows of its block. Columns that are not in registers belong
  * to blocks with one row at a time, and are added in memory. */
-template <int N> struct column_sums {
+template <int N, int HELD> struct column_sums {
     pp_floats<N> held[HELD];
-    float *to; /* [width] */
+    float *all; /* [blocks][width] */
+    int width;
+
+    __device__ __forceinline__ float *at(int column) const
+    {
+        return all + (int64_t)blockIdx.x * width + column;
+    }
 
     __device__ __forceinline__ void add(int column, int v, const pp_floats<N> &x, bool is_first)
     {
-        if (v >= 0) {
+        if (HELD == 1 || v >= 0) {
             pp_add(held[v], x);
             return;
         }
         pp_floats<N> sum = x;
         if (!is_first)
-            pp_add(sum, pp_load<N>(to + column));
-        pp_save(to + column, sum);
+            pp_add(sum, pp_load<N>(at(column)));
+        pp_save(at(column), sum);
     }
 
     /* Writes the sums over the block's rows of threads. All threads of the block call it. */
-    __device__ __forceinline__ void finish(int width, float *shared)
+    __device__ __forceinline__ void finish(float *shared)
     {
         const int strip = (int)blockDim.x * N;
         const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);
@@ -43,11 +72,12 @@ template <int N> struct column_sums {
             __syncthreads(); /* earlier contents have been read */
             pp_save(shared + thread * N, held[v]);
             __syncthreads();
-            for (int i = thread; i < strip && v * strip + i < width; i += THREADS_MAX) {
+            for (int i = thread; i < strip && v * strip + i < width;
+                 i += (int)(blockDim.x * blockDim.y)) {
                 float total = 0;
                 for (int y = 0; y < (int)blockDim.y; y++)
                     total += shared[y * strip + i];
-                to[v * strip + i] = total;
+                *at(v * strip + i) = total;
             }
         }
     }
@@ -56,62 +86,72 @@ template <int N> struct column_sums {
 /* With h = (x - mean) / deviation and g = dy gamma:
  *   dx = base + (g - mean(g) - h mean(g h)) / deviation
  *   dgamma = sum of dy h, dbeta = sum of dy
- * Without a mean in the forward, mean(g) is left out. The next row is
- * fetched before the additions of a row. */
-template <class T, int N>
-__global__ __launch_bounds__(THREADS_MAX, 1) void norm_backward_kernel(pp_norm_call<T> n, int chunk,
-                                                                       float *partials)
+ * Without a mean in the forward, mean(g) is left out. */
+template <class T, int N, int HELD>
+__global__
+__launch_bounds__(THREADS, HELD == 1 ? 2 : 1) void norm_backward_kernel(pp_norm_call<T> n,
+                                                                        int chunk, float *partials)
 {
-    __shared__ float shared[2 * THREADS_MAX / 32];
-    alignas(16) __shared__ float strips[THREADS_MAX * N];
+    __shared__ float2 shared[2][WARPS];
+    alignas(16) __shared__ float strips[THREADS * N];
     const int first = (int)blockIdx.x * chunk, end = min(first + chunk, n.rows);
-    float *const to = partials + (int64_t)blockIdx.x * n.width;
-    column_sums<N> gain = {{}, to}, bias = {{}, to + (int64_t)gridDim.x * n.width};
-    pp_norm_rows<T, N, 1, HELD> gammas;
+    column_sums<N, HELD> gain = {{}, partials, n.width};
+    column_sums<N, HELD> bias = {{}, partials + (int64_t)gridDim.x * n.width, n.width};
+    pp_norm_rows<T, N, 1, HELD, HELD == 1> gammas;
     auto gamma_of = [&](int column, int v) {
-        return v >= 0 ? pp_unpack<N>(gammas.held[v][0]) : pp_load<N>(n.gamma + column);
+        return HELD == 1 || v >= 0 ? pp_unpack<N>(gammas.held[v][0]) : pp_load<N>(n.gamma + column);
     };
 
     gammas.from[0] = n.gamma;
     gammas.width = n.width;
     gammas.read();
-    pp_norm_rows<T, N, 3, HELD> next; /* x, dy, base */
+    pp_norm_rows<T, N, 2, HELD, HELD == 1> next; /* x, dy */
     float2 next_stats;
     auto fetch_next = [&](int from) {
         /* rows beyond the last are computed as the last, for __syncthreads, and not written */
         const int64_t row = min(from + (int)threadIdx.y, end - 1), at = row * n.width;
         next.from[0] = n.x + at;
         next.from[1] = n.dy + at;
-        next.from[2] = n.base ? n.base + at : NULL;
         next.width = n.width;
         next.read();
         next_stats = ((const float2 *)n.stats)[row];
     };
     fetch_next(first);
-    for (int from = first; from < end; from += (int)blockDim.y) {
+    bool is_odd = false;
+    for (int from = first; from < end; from += (int)blockDim.y, is_odd = !is_odd) {
         const int row = from + (int)threadIdx.y;
-        const pp_norm_rows<T, N, 3, HELD> r = next;
+        const pp_norm_rows<T, N, 2, HELD, HELD == 1> r = next;
+        pp_packed<T, N> base[HELD] = {};
         const float mean = next_stats.x, inverse = next_stats.y;
+#pragma unroll
+        for (int v = 0; v < HELD; v++)
+            if (n.base && row < end && r.column(v) < n.width)
+                base[v] = pp_fetch<N>(n.base + (int64_t)row * n.width + r.column(v));
         if (from + (int)blockDim.y < end)
             fetch_next(from + (int)blockDim.y);
-        float sums[2] = {0, 0}; /* of g, of g h */
-        r.each([&](int column, const pp_floats<N>(&x)[3], int v) {
+        float2 sums = {0, 0}; /* of g, of g h */
+        r.each([&](int column, const pp_floats<N>(&x)[2], int v) {
             const pp_floats<N> gamma = gamma_of(column, v);
 #pragma unroll
             for (int j = 0; j < N; j++) {
                 const float g = x[1].at[j] * gamma.at[j];
-                sums[0] += g;
-                sums[1] += g * ((x[0].at[j] - mean) * inverse);
+                sums.x += g;
+                sums.y += g * ((x[0].at[j] - mean) * inverse);
             }
         });
-        pp_row_sums(sums, shared);
+        sums = row_sums(sums, shared, is_odd);
         if (row >= end)
             continue;
-        const float mean_g = n.is_rms ? 0 : sums[0] / (float)n.width;
-        const float mean_gh = sums[1] / (float)n.width;
-        r.each([&](int column, const pp_floats<N>(&x)[3], int v) {
+        const float mean_g = n.is_rms ? 0 : sums.x / (float)n.width;
+        const float mean_gh = sums.y / (float)n.width;
+        r.each([&](int column, const pp_floats<N>(&x)[2], int v) {
             const pp_floats<N> gamma = gamma_of(column, v);
-            pp_floats<N> dx = x[2], slope;
+            const int64_t at = (int64_t)row * n.width + column;
+            pp_floats<N> dx = {}, slope;
+            if (HELD == 1 || v >= 0)
+                dx = pp_unpack<N>(base[v]);
+            else if (n.base)
+                dx = pp_load<N>(n.base + at);
 #pragma unroll
             for (int j = 0; j < N; j++) {
                 const float h = (x[0].at[j] - mean) * inverse;
@@ -120,18 +160,18 @@ __global__ __launch_bounds__(THREADS_MAX, 1) void norm_backward_kernel(pp_norm_c
             }
             gain.add(column, v, slope, from == first);
             bias.add(column, v, x[1], from == first);
-            pp_save(n.dx + (int64_t)row * n.width + column, dx);
+            pp_save(n.dx + at, dx);
         });
     }
-    gain.finish(n.width, strips);
-    bias.finish(n.width, strips);
+    gain.finish(strips);
+    bias.finish(strips);
 }
 
-template <class T, int N> void launch(void *stream, const struct pp_norm *n)
+template <class T, int N, int HELD> void launch(void *stream, const struct pp_norm *n, dim3 block)
 {
     struct pp_cuda_stream *const s = (struct pp_cuda_stream *)stream;
-    const dim3 block = pp_norm_block((n->width + N - 1) / N, HELD, THREADS_MAX);
-    const int at_once = (int)block.y, least = (n->rows + CHUNKS - 1) / CHUNKS;
+    const int at_once = (int)block.y, threads = (int)(block.x * block.y);
+    const int most = BLOCKS * THREADS / threads, least = (n->rows + most - 1) / most;
     const int chunk = pp_cuda_chunk(n->rows, n->width, (least + at_once - 1) / at_once * at_once);
     const int chunks = chunk > 0 ? (n->rows + chunk - 1) / chunk : 0;
     float *const partials = (float *)s->workspace;
@@ -142,9 +182,21 @@ template <class T, int N> void launch(void *stream, const struct pp_norm *n)
 
     assert(2 * sizeof(float) * count <= s->workspace_bytes);
     if (chunks > 0)
-        PP_LAUNCH((norm_backward_kernel<T, N>), (unsigned)chunks, block, 0, s->stream,
+        PP_LAUNCH((norm_backward_kernel<T, N, HELD>), (unsigned)chunks, block, 0, s->stream,
                   pp_norm_call<T>(n), chunk, partials);
     pp_cuda_finish_sums(s->stream, &sums, n->dbeta ? 2 : 1);
+}
+
+/* A row gets a thread for each vector, and a block the rows that fit. Wider rows have a block, with
+ * two vectors a thread in registers. */
+template <class T, int N> void launch_by_width(void *stream, const struct pp_norm *n)
+{
+    const unsigned threads = ((unsigned)(n->width + N - 1) / N + 31) / 32 * 32;
+
+    if (threads <= THREADS)
+        launch<T, N, 1>(stream, n, dim3(threads, THREADS / threads));
+    else
+        launch<T, N, 2>(stream, n, dim3(THREADS));
 }
 } // namespace
 
@@ -152,9 +204,9 @@ template <class T, int N> void launch(void *stream, const struct pp_norm *n)
     void pp_cuda_norm_backward_##name(void *stream, const struct pp_norm *n)                       \
     {                                                                                              \
         if (n->width % PP_WIDE<T> == 0 && pp_are_aligned(n->x, n->gamma, n->dy, n->base, n->dx))   \
-            launch<T, PP_WIDE<T>>(stream, n);                                                      \
+            launch_by_width<T, PP_WIDE<T>>(stream, n);                                             \
         else                                                                                       \
-            launch<T, 1>(stream, n);                                                               \
+            launch_by_width<T, 1>(stream, n);                                                      \
     }
 NORM_BACKWARD(fp32, float)
 NORM_BACKWARD(bf16, pp_bf16)
