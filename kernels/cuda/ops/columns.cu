@@ -1,6 +1,6 @@
 /* Sums over the rows of a matrix: gradients of biases. Chunks of rows are summed first, then the
  * chunks, each in a fixed order. Bytes moved for [rows][width] of T: the tensor once. Partial sums
- * of the chunks are 1/16 of it or less, written and read. */
+ * of the chunks are few, written and read. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
@@ -10,8 +10,9 @@
 
 namespace
 {
-/* A block is LANES vectors wide and works on ROWS rows at a time. */
-enum { LANES = 32, ROWS = 8, CHUNK_ROWS = 64, FINISH = 32 };
+/* A block is LANES vectors wide and works on ROWS rows at a time, AHEAD times. BLOCKS are resident
+ * on an H200, which has work for all of them. */
+enum { LANES = 32, ROWS = 8, AHEAD = 8, BLOCKS = 528, FINISH = 32 };
 
 template <class T> struct columns {
     int rows, width, chunk_rows;
@@ -38,7 +39,7 @@ __device__ __forceinline__ void add_up(const pp_floats<N> &sum, float (*shared)[
 }
 
 template <class T, int N>
-__global__ __launch_bounds__(LANES *ROWS) void columns_kernel(columns<T> c)
+__global__ __launch_bounds__(LANES *ROWS, 4) void columns_kernel(columns<T> c)
 {
     alignas(16) __shared__ float shared[ROWS][LANES * N];
     const int column = (int)(blockIdx.x * LANES + threadIdx.x) * N;
@@ -46,10 +47,17 @@ __global__ __launch_bounds__(LANES *ROWS) void columns_kernel(columns<T> c)
     const int end = first + c.chunk_rows < c.rows ? first + c.chunk_rows : c.rows;
     pp_floats<N> sum = {};
 
-    if (column < c.width)
-#pragma unroll 4
-        for (int row = first + (int)threadIdx.y; row < end; row += ROWS)
-            pp_add(sum, pp_load<N>(c.dy + (int64_t)row * c.width + column));
+    for (int row = first + (int)threadIdx.y; row < end && column < c.width; row += AHEAD * ROWS) {
+        pp_packed<T, N> x[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++) {
+            const int64_t at = (int64_t)(row + a * ROWS) * c.width + column;
+            x[a] = row + a * ROWS < end ? pp_fetch<N>(c.dy + at) : pp_packed<T, N>{};
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++)
+            pp_add(sum, pp_unpack<N>(x[a]));
+    }
     add_up<N>(sum, shared, c.width, c.partials + (int64_t)blockIdx.y * c.width);
 }
 
@@ -80,14 +88,18 @@ __global__ __launch_bounds__(FINISH *FINISH) void finish_kernel(struct pp_cuda_s
 
 template <class T, int N> void launch(struct pp_cuda_stream *s, columns<T> c, float *to, bool add)
 {
-    const int chunks = (c.rows + c.chunk_rows - 1) / c.chunk_rows;
     const int tiles = (c.width + LANES * N - 1) / (LANES * N);
+    const int most = (BLOCKS + tiles - 1) / tiles, least = (c.rows + most - 1) / most;
+
+    c.chunk_rows = pp_cuda_chunk(c.rows, c.width, (least + ROWS - 1) / ROWS * ROWS);
+    const int chunks = c.rows > 0 ? (c.rows + c.chunk_rows - 1) / c.chunk_rows : 0;
     const dim3 grid((unsigned)tiles, (unsigned)chunks), block(LANES, ROWS);
     const struct pp_cuda_sums sums = {
         {{c.partials, add ? NULL : to, add ? to : NULL, chunks, c.width}}};
 
     assert(sizeof(float) * (size_t)chunks * (size_t)c.width <= s->workspace_bytes);
-    PP_LAUNCH((columns_kernel<T, N>), grid, block, 0, s->stream, c);
+    if (chunks > 0)
+        PP_LAUNCH((columns_kernel<T, N>), grid, block, 0, s->stream, c);
     pp_cuda_finish_sums(s->stream, &sums, 1);
 }
 
@@ -95,8 +107,7 @@ template <class T>
 void sum_rows(void *stream, int rows, int width, const void *dy, void *dbias, bool add)
 {
     struct pp_cuda_stream *const s = (struct pp_cuda_stream *)stream;
-    const columns<T> c = {rows, width, pp_cuda_chunk(rows, width, CHUNK_ROWS), (const T *)dy,
-                          (float *)s->workspace};
+    const columns<T> c = {rows, width, 0, (const T *)dy, (float *)s->workspace};
 
     if (width % PP_WIDE<T> == 0 && pp_are_aligned(dy))
         launch<T, PP_WIDE<T>>(s, c, (float *)dbias, add);
