@@ -74,6 +74,13 @@ summary() {
         grep '^slow  *too long' "$folder/summary" && grep '^1 met, 1 missed, ' "$folder/summary" &&
         ! grep -E '.{81}' "$folder/summary"
 }
+# The step of GPT-2 124M that was measured, by kernels: every line adds up.
+budget() {
+    bench/gpu/budget.sh bench/results/nvidia_h200.json >"$folder/budget" && awk '
+        /^gpt2:/ { is_in = 1 } is_in && / us / { sum += $(NF - 5) } is_in && / sum / { said = $2; exit }
+        END { exit !(said > 100 && sum > said - 0.2 && sum < said + 0.2) }' "$folder/budget" &&
+        grep -q '^  up: bias, gelu .* us  *48 ' "$folder/budget" && [ "$(grep -c ' unexplained ' "$folder/budget")" -eq 3 ]
+}
 check 'the device as JSON' about
 check 'no device: said, and exit code 1' none
 check 'a row for each kernel' table
@@ -82,6 +89,7 @@ check 'without a GPU nothing is written' refusal
 check 'an unknown phase' wrong 2 'no phase nonsense; there are: build probe' --only models,nonsense
 check 'an unknown option' wrong 2 'unknown option --nonsense' --nonsense
 check 'a limit that is none' wrong 2 '--limit 8m: whole seconds' --limit 8m
+check 'a step by kernels' budget
 check 'a summary of what is no result' wrong 1 'is no result of bench/gpu.sh' --summary meson.build
 check 'phases that fail, hang or have no time' phases
 check 'what was reached, missed and not measured' summary
