@@ -6,7 +6,7 @@ scale=1
 "$work/build/kernels" table $scale | tee "$work/table"
 status=$?
 value() { sed -n "s/.*\"$1\": \([0-9.e+]*\).*/\1/p" "$work/table" | head -n 1; }
-for name in copied_bytes_per_s multiplied_flops_per_s; do
+for name in copied_bytes_per_s multiplied_flops_per_s sustained_flops_per_s; do
     [ -z "$(value $name)" ] || echo "$name $(value $name)" >>"$figures"
 done
 exit $status

@@ -57,28 +57,49 @@ static void call_attention_backward(void *context)
     k->attention_backward(&b->rig->stream, &a);
 }
 
-/* Rows of cuDNN, unless it has left the work to own kernels. */
+/* Two products forward, five backward. */
+static void report_attention(struct block *b, const char *by, double flops, double bytes)
+{
+    char forward[64], backward[64];
+
+    snprintf(forward, sizeof forward, "attention%s", by);
+    snprintf(backward, sizeof backward, "attention backward%s", by);
+    report(b, forward, 2 * flops, 4 * bytes, call_attention, b);
+    report(b, backward, 5 * flops, 8 * bytes, call_attention_backward, b);
+}
+
+/* Rows of cuDNN, unless it leaves the work to own kernels. */
 static void report_cudnn(struct block *b, double flops, double bytes)
 {
     struct pp_cuda_stream *stream = &b->rig->stream;
     const struct pp_attention a = attention_of(b);
 
     stream->cudnn = b->rig->cudnn;
-    const bool has_forward = pp_cudnn_attention(stream, &a, false),
-               has_backward = pp_cudnn_attention(stream, &a, true);
+    if (pp_cudnn_attention(stream, &a, false) && pp_cudnn_attention(stream, &a, true))
+        report_attention(b, " by cuDNN", flops, bytes);
     fprintf(stderr, "  attention in training: %s\n", pp_cudnn_about());
-    if (has_forward)
-        report(b, "attention by cuDNN", 2 * flops, 4 * bytes, call_attention, b);
-    if (has_backward)
-        report(b, "attention backward by cuDNN", 5 * flops, 8 * bytes, call_attention_backward, b);
     stream->cudnn = NULL;
 }
 
-static void call_sum_rows(void *context)
+/* The gradient of a bias of `times` the width. */
+static void sum_rows(const struct block *b, int times)
 {
-    const struct block *b = context;
+    k->sum_rows(&b->rig->stream, b->rows, times * b->width, b->dwide, b->dweights, true);
+}
 
-    k->sum_rows(&b->rig->stream, b->rows, 4 * b->width, b->dwide, b->dweights, true);
+static void call_up_bias(void *context)
+{
+    sum_rows(context, 4);
+}
+
+static void call_qkv_bias(void *context)
+{
+    sum_rows(context, 3);
+}
+
+static void call_bias(void *context)
+{
+    sum_rows(context, 1);
 }
 
 static void call_cross_entropy(void *context)
@@ -130,7 +151,7 @@ static void call_squares(void *context)
     k->squares(&b->rig->stream, &flat, b->blocks);
 }
 
-/* Attention: two products forward, five backward, over the keys that causality leaves. */
+/* Attention is over the keys that causality leaves. */
 void report_rest(struct block *b)
 {
     const double rows = b->rows, size = rows * b->width, logits = rows * b->vocab;
@@ -139,9 +160,11 @@ void report_rest(struct block *b)
 
     report(b, "norm", 0, 2 * T * size, call_norm, b);
     report(b, "norm backward", 0, 4 * T * size, call_norm_backward, b);
-    report(b, "attention", 4 * size * keys, 4 * T * size, call_attention, b);
-    report(b, "attention backward", 10 * size * keys, 8 * T * size, call_attention_backward, b);
-    report(b, "up dbias", 0, 4 * T * size, call_sum_rows, b);
+    report_attention(b, "", 2 * size * keys, T * size);
+    report_cudnn(b, 2 * size * keys, T * size);
+    report(b, "qkv dbias", 0, 3 * T * size, call_qkv_bias, b);
+    report(b, "out dbias", 0, T * size, call_bias, b);
+    report(b, "up dbias", 0, 4 * T * size, call_up_bias, b);
     report(b, "cross entropy", 0, 2 * T * logits, call_cross_entropy, b);
     report(b, "embedding", 0, 2 * T * size, call_embed, b);
     report(b, "embedding dW", 0, T * size + 2 * G * embedded, call_embed_backward, b);

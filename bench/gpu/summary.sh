@@ -43,6 +43,7 @@ message_ms_ipc;-;1 ms;a message by CUDA-IPC, 6.3 MB
 sanitizer_errors;<= 0;1;programs compute-sanitizer complains about
 copied_bytes_per_s;-;1e-9 GB/s;memory, read and written by a copy
 multiplied_flops_per_s;-;1e-12 TF/s;cuBLASLt, bf16, 8192 x 8192 x 8192
+sustained_flops_per_s;-;1e-12 TF/s;the same for two seconds
 END
 }
 text() { sed -n "s/^\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},*\$/\1/p" "$file" | head -n 1; }
