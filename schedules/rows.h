@@ -1,6 +1,7 @@
 /* schedules/rows.h — the list of schedules, alphabetical; include it with PP_SCHEDULE defined. */
 PP_SCHEDULE(1f1b)
 PP_SCHEDULE(bfs)
+PP_SCHEDULE(bitpipe)
 PP_SCHEDULE(chimera)
 PP_SCHEDULE(dualpipe)
 PP_SCHEDULE(dualpipev)

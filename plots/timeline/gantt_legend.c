@@ -97,9 +97,9 @@ static void print_pipelines(const struct pp_gantt *g)
             fprintf(g->out, "... %d more pipelines\n", t->pipes - pipe);
             return;
         }
-        fprintf(g->out, "pipeline %d, P%d to P%d: %s", pipe,
-                t->rank_of[(size_t)pipe * (size_t)t->stages],
-                t->rank_of[(size_t)(pipe + 1) * (size_t)t->stages - 1],
+        const int32_t *way = &t->rank_of[(size_t)pipe * (size_t)t->stages];
+        fprintf(g->out, "pipeline %d, P%d to P%d: %s", pipe, way[0],
+                way[t->stages / t->chunks - 1], /* of the first chunk: a V returns */
                 g->granules > 1 ? "numbers" : "micro-batches");
         print_ids(g, pipe);
         fputc('\n', g->out);

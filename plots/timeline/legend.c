@@ -117,13 +117,13 @@ const char *pp_timeline_class_name(struct pp_arena *arena, const struct pp_timel
 {
     const int pipe = class / t->chunks, chunk = class % t->chunks;
     const int32_t *way = &t->rank_of[(size_t)pipe * (size_t)t->stages];
+    const int end = t->stages / t->chunks - 1; /* of the first chunk: a V returns */
 
     if (t->pipes == 1)
         return pp_arena_printf(arena, "chunk %d", chunk + 1);
     if (t->chunks == 1)
-        return pp_arena_printf(arena, "pipeline P%d to P%d", way[0], way[t->stages - 1]);
-    return pp_arena_printf(arena, "pipeline P%d to P%d, chunk %d", way[0], way[t->stages - 1],
-                           chunk + 1);
+        return pp_arena_printf(arena, "pipeline P%d to P%d", way[0], way[end]);
+    return pp_arena_printf(arena, "pipeline P%d to P%d, chunk %d", way[0], way[end], chunk + 1);
 }
 
 static void add_class(struct legend *l, double foot, const char *name)

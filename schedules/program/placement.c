@@ -30,7 +30,7 @@ static int two_way(int stage, int ranks, int pipeline, int pipelines)
 {
     int is_up;
     const int pair = pair_of(pipeline, pipelines, &is_up);
-    const int position = is_up ? ranks - 1 - stage % ranks : stage % ranks;
+    const int down = zigzag(stage, ranks), position = is_up ? ranks - 1 - down : down;
 
     return (pair * (ranks / (pipelines / 2)) + position) % ranks;
 }

@@ -158,9 +158,9 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >
 >   same layout             iteration      MFU    bubble      GiB   tie: < 1 %
 >     dualpipe               24.4 min   39.1 %     0.0 %    414.3   out of memory
+>     bitpipe VP 2           24.4 min   39.1 %     0.0 %    412.3   out of memory
 >     chimera                24.4 min   39.1 %     0.0 %    413.7   out of memory
 >     interleaved-zb VP 2    24.4 min   39.0 %     0.2 %    332.3   out of memory
->     zb-h2                  24.4 min   39.0 %     0.2 %    333.2   out of memory
 >     1f1b                   24.4 min   39.0 %     0.2 %    332.0   out of memory
 >
 >   note     does not fit; with --offload os=host --gpus 16 --pp 4 (recompute
@@ -277,7 +277,7 @@ $ pipesim verify
 ! usage: pipesim verify FILE...
 = 2
 $ pipesim schedules nosuch
-! pipesim: error: unknown schedule nosuch; known are 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2 and zbv
+! pipesim: error: unknown schedule nosuch; known are 1f1b, bfs, bitpipe, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2 and zbv
 = 2
 $ pipesim models gpt3
 > gpt3-175b (gpt family)

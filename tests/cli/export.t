@@ -3,7 +3,7 @@ $ pipesim export
 ! pipesim: error: --to FORMAT is needed: goal, chakra, pytorch, pytorch-comms or pytorch-waits
 = 2
 $ pipesim export --to goal
-! pipesim: error: --schedule is needed: 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
+! pipesim: error: --schedule is needed: 1f1b, bfs, bitpipe, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, pipedream, pipedream-2bw, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv, all, or a program file
 !   try: pipesim export --schedule 1f1b --gpus 8 --to goal
 = 2
 $ pipesim export --to pytorch --wires fixed --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1

@@ -148,7 +148,7 @@ $ pipeexec --schedule 1f1b,gpipe
 ! pipeexec: error: --schedule 1f1b,gpipe: pipeexec runs one schedule; pipesim compares several
 = 2
 $ pipeexec --schedule pipedream
-! pipeexec: error: --schedule pipedream is only simulated: its micro-batches need several versions of the weights; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
+! pipeexec: error: --schedule pipedream is only simulated: its micro-batches need several versions of the weights; pipeexec runs 1f1b, bfs, bitpipe, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
 !   try: pipesim --schedule pipedream --pp 4 --model tiny
 = 2
 $ pipeexec --backend gpu
@@ -308,7 +308,7 @@ $ pipeexec --schedule <(printf '0F0,0B0\n1B0,1F0\n') 2>&1 | sed 's/^\(pipeexec: 
 > rank 0 | 0F0   0B0
 > rank 1 | [1B0] 1F0
 $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
-> pipeexec: error: --schedule FILE is only simulated: it has no backward, so it trains nothing; pipeexec runs 1f1b, bfs, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
+> pipeexec: error: --schedule FILE is only simulated: it has no backward, so it trains nothing; pipeexec runs 1f1b, bfs, bitpipe, chimera, dualpipe, dualpipev, eager-1f1b, gems, gpipe, hanayo, interleaved, interleaved-zb, seq1f1b, v-1f1b, v-half, v-min, zb-auto, zb-h1, zb-h2, zbv
 >   try: pipesim --schedule FILE --model tiny
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2

@@ -7,7 +7,7 @@ $ for s in 1f1b gpipe zb-h1 zbv chimera dualpipev "interleaved --vp 2"; do for w
 >      21   "structural_error_s": 0.0,
 # All schedules that are executed: messages that take long, and orders that are searched with them.
 $ for s in $(pipesim schedules --markdown | sed -n 's/^## //p') 'hanayo --vp 4' 'seq1f1b --splits 4' 'interleaved --order eager'; do for u in F=1,B=2,C=0.5 F=3,I=1,W=2,C=4; do pipeexec --schedule $s --np 4 --micro-batches 8 --unit $u --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-check --json > executed 2> refused || { grep -o 'only simulated' refused; continue; }; pipesim --schedule $s --pp 4 --micro-batches 8 --unit $u --json | sed -n 's/.*"iteration_s": //p' > simulated; sed -n 's/.*"step_s": //p' executed | head -1 | cmp - simulated && echo equal; done; done | sort | uniq -c
->      44 equal
+>      46 equal
 >       4 only simulated
 $ pipeexec --unit F=1,B=2 --slow 0=0.5 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check | grep -E '^  (clock|what-if|step|slowdown)'
 >   clock      virtual: ops and messages take the seconds of --unit

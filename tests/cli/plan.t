@@ -62,16 +62,16 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 > pipesim 0.1.0  llama2-7b (6.74B) on 16 GPUs of a100, free: cp, ep, mbs, pp,
 >   recompute, schedule, tp, vp, zero
 >   batch      gbs 64, seq 2048, framework plain; cluster a100
->   searched   16,475 layouts in T s: 489 fit, 353 out of memory (305 by their
->              bounds), 600 illegal, 14,227 skipped: provably over 6 % slower than
->              the fastest, 806 with more recomputation than they need
+>   searched   17,125 layouts in T s: 505 fit, 394 out of memory (346 by their
+>              bounds), 650 illegal, 14,741 skipped: provably over 6 % slower than
+>              the fastest, 835 with more recomputation than they need
 >
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6  38.0       -
 >   2=  1   2  2    4   -  -   4 zbv            none 1  1.70 s  66.2  38.0    +0.6
 >   3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0  38.0    +0.9
 >
->   477 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   493 more fit and were simulated; --top N shows them, -o FILE.csv has all
 >   twins      not shown, as step and memory are the same: 9 of rows below
 >   best       4,850 tokens/s/GPU, simulated by dag
 >   error      median 3 % of 116 published runs like #1; p90 18 %, memory's 11 %
@@ -80,11 +80,11 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   choose     pipesim --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 \
 >              --seq 2048 --model llama2-7b --cluster a100 --zero 1 \
 >              --recompute none --engine dag
->   = ties     91 steps are within 6 % of the fastest, too close for the costs to
+>   = ties     95 steps are within 6 % of the fastest, too close for the costs to
 >              rank
->   safest     #80 of the ties leaves the most memory free, 55.5 of 79.3 GiB:
+>   safest     #84 of the ties leaves the most memory free, 55.5 of 79.3 GiB:
 >              TP 1, PP 4, CP 1, MBS 1, zbv, recompute none, 5.8 % slower
->   sensitive  device memory x 0.5: #1 is tight, best is #11 (TP 1, PP 4, CP 1,
+>   sensitive  device memory x 0.5: #1 is tight, best is #12 (TP 1, PP 4, CP 1,
 >              MBS 2, zbv)
 >              #1 stays best with network x 0.5, network x 2,
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
@@ -92,11 +92,11 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   published  NeMo 24.07 chose TP 1, PP 1, CP 1, EP 1, MBS 1, 1f1b on 8 h100
 >              (fp8, gbs 128): 16,847 tokens/s/GPU there; here, in bf16 at
 >              gbs 64: 4,569, 41.3 GiB, +6.1 % to #1
->   illegal    310 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
+>   illegal    320 by their batch, such as 1f1b on TP 1 x PP 1 x DP 16: --gbs 64
 >              is not a multiple of dp * mbs = 16 * 8 = 128; nearest: 128
->   illegal    290 by their schedules (dualpipe 140, dualpipev 140, gems 10), such
->              as dualpipe on TP 1 x PP 2 x DP 8: --micro-batches 2: dualpipe
->              needs an even number, at least twice --pp 2; nearest: 4
+>   illegal    330 by their schedules (dualpipe 140, dualpipev 140, bitpipe 40,
+>              gems 10), such as dualpipe on TP 1 x PP 2 x DP 8: --micro-batches
+>              2: dualpipe needs an even number, at least twice --pp 2; nearest: 4
 $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --cluster a100 --tp 4 --schedule 1f1b,zbv --free pp,schedule --engine dag | sed -n "/  #/,/=/p"
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  4   2  1    2   -  -   1 zbv            none 0  4.39 s  55.2  20.3       -
@@ -156,11 +156,11 @@ $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --require-fit >/dev
 = 3
 # Every layout is a row, with what became of it; the same with and without bounds at the top.
 $ pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag -o - | cut -d, -f13 | sort | uniq -c
->     454 fits
->    1970 illegal
->    7886 slower
+>     474 fits
+>    2110 illegal
+>    8101 slower
 >       1 status
->     100 too large
+>     125 too large
 $ for how in "" --exhaustive; do pipesim plan --gpus 8 --model llama2-7b --gbs 16 --seq 2048 --engine dag --json $how | grep -A40 '"best"' | grep -e iteration -e peak | head -2; done | sort | uniq -c
 >       2     "iteration_s": 0.36867757758199998,
 >       2     "peak_mem_bytes": 46747512832,
@@ -314,11 +314,11 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --cp 1 --recom
 >   5   2   2  1   16   -  -   2 chimera        none 1  7.53 s  50.9  60.7    +0.3
 >   6   1   2  1   32   - 16   1 interleaved-zb none 1  7.54 s  50.9  64.8    +0.4
 >   7   1   2  1   32   -  4   1 interleaved-zb none 1  7.54 s  50.9  64.8    +0.5
->   8   1   2  1   32   -  -   1 dualpipev      none 1  7.57 s  50.7  72.1    +0.7
->   9   1   2  1   32   -  8   1 interleaved    none 1  7.57 s  50.7  58.7    +0.8
->  10   1   2  1   32   -  2   1 interleaved-zb none 1  7.59 s  50.6  64.8    +1.1
+>   8=  1   2  1   32   -  -   1 bitpipe        none 1  7.12 s  53.9  75.9!   -5.2
+>   9   2   2  1   16   -  -   2 bitpipe        none 1  7.56 s  50.8  61.0    +0.6
+>  10   1   2  1   32   -  -   1 dualpipev      none 1  7.57 s  50.7  72.1    +0.7
 >
->   8 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   10 more fit and were simulated; --top N shows them, -o FILE.csv has all
 >   ! tight    less than 6 % of the memory stays free (--memory-margin); such a
 >              layout stands before one with room only if it is over 6 % faster
 >   twins      not shown, as step and memory are the same: 1 of #1 (zbv)

@@ -60,6 +60,7 @@ $ pipesim sweep --schedule all --pp 4 --micro-batches 8 --vp 2 --unit F=1,B=2 | 
 > schedule vp status
 > 1f1b 1 ok
 > bfs 2 ok
+> bitpipe 2 ok
 > chimera 1 ok
 > dualpipe 1 ok
 > dualpipev 2 ok

@@ -111,7 +111,7 @@ $ pipesim --schedule 1f1b,chimera --pp 2 --micro-batches 2 --unit F=1,B=2 --plot
 > pipeline 0, P0 to P1: micro-batches 0
 > pipeline 1, P1 to P0: micro-batches 1
 $ cd $TMPDIR; pipesim --schedule all --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp
-! pipesim: error: --plot-kind timeline shows up to 6 schedules, --schedule lists 21; --plot-kind memory shows any number
+! pipesim: error: --plot-kind timeline shows up to 6 schedules, --schedule lists 22; --plot-kind memory shows any number
 = 2
 $ cd $TMPDIR; pipesim --schedule 1f1b,chimera --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp --plot-kind links
 ! pipesim: error: --plot-kind links shows 1 schedule, --schedule lists 2

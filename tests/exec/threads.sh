@@ -53,6 +53,7 @@ check --schedule chimera --np 8 --dp 2 --model tiny-llama
 check --schedule zbv --np 4 --model mini
 check --schedule seq1f1b --np 4 --splits 4 --dp 2
 check --schedule seq1f1b-i --np 4 --dp 2
+check --schedule bitpipe --np 4 --micro-batches 8
 check --schedule 1f1b --np 4 --recompute full --dp 2
 check --schedule zb-h1 --np 4 --backend fake --dp 2
 echo "1..$number"

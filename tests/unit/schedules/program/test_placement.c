@@ -19,6 +19,7 @@ Test(placement, small_cases_by_hand)
     expect(PP_PLACE_VEE, 3, 2, 1, (int[]){0, 1, 2, 2, 1, 0});
     expect(PP_PLACE_WAVE, 2, 4, 1, (int[]){0, 1, 1, 0, 0, 1, 1, 0});
     expect(PP_PLACE_TWO_WAY, 3, 1, 2, (int[]){0, 1, 2, 2, 1, 0});
+    expect(PP_PLACE_TWO_WAY, 3, 2, 2, (int[]){0, 1, 2, 2, 1, 0, 2, 1, 0, 0, 1, 2});
     /* f = 2: down 0, down 1, up 0, up 1; the second pair starts at rank D/f. */
     expect(PP_PLACE_TWO_WAY, 4, 1, 4, (int[]){0, 1, 2, 3, 2, 3, 0, 1, 3, 2, 1, 0, 1, 0, 3, 2});
     /* f = 3, where the last block has one pair: d0 d1 u0 u1, d2 u2. */
