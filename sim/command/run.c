@@ -177,7 +177,7 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish
     if (result->replicas_simulated > 1 && config.engine->shares_links) {
         config.engine = &pp_engine_dag;
         config.engine_options.sync_share = 0;
-        PP_TRY(pp_simulate(arena, &config, PP_FULL, NULL, alone, err));
+        PP_TRY(pp_simulate(arena, &config, PP_PROVED, NULL, alone, err));
         others->reference = alone;
         others->is_contention_free = true;
     }
@@ -194,6 +194,15 @@ struct answer {
     FILE *out;
 };
 
+/* Returns the depth of a run: only pictures, pages and --trace show single events. */
+static enum pp_depth depth_of(const struct pp_wish *wish, const struct answer *answer)
+{
+    const bool has_events =
+        wish->trace || wish->html || answer->figures.kind || answer->owner == PP_STDOUT_GANTT;
+
+    return has_events ? PP_FULL : PP_PROVED;
+}
+
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish,
                               const struct pp_subject *subject, const struct answer *answer,
                               struct pp_error *err)
@@ -208,7 +217,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     struct pp_others others = {.reference = &result};
 
     PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));
-    PP_TRY(pp_simulate(arena, &config, PP_FULL, &prepared, &result, err));
+    PP_TRY(pp_simulate(arena, &config, depth_of(wish, answer), &prepared, &result, err));
     result.oom = pp_oom_find(arena, &result);
     if (owner == PP_STDOUT_REPORT || owner == PP_STDOUT_EXPLAIN || wish->html)
         result.levels = pp_levels_find(arena, &result, owner == PP_STDOUT_EXPLAIN);
@@ -258,7 +267,7 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_wish *wis
     }
     for (int i = 0; i < count; i++) {
         quick_like(arena, wish, &subjects[i], &base, &results[i]);
-        complete(arena, PP_FULL, &results[i]);
+        complete(arena, depth_of(wish, answer), &results[i]);
         results[i].wall_s = pp_clock_s() - answer->started_s;
     }
     if (answer->owner == PP_STDOUT_JSON)

@@ -9,7 +9,8 @@ enum pp_depth {
     PP_METRICS, /* all figures, bit-identical to those of PP_FULL. `trace` may be NULL. The program
                    of a built-in schedule is neither verified nor given slots. Failures are those of
                    PP_FULL. */
-    PP_FULL,    /* also trace and proof */
+    PP_PROVED,  /* PP_METRICS, and the program is complete and proved */
+    PP_FULL,    /* also trace */
 };
 /* Simulates a configuration. `prepared`, {0} at first, keeps results for further simulations of the
  * same configuration; NULL keeps none. */

@@ -1,5 +1,5 @@
-/* The figures of PP_METRICS and PP_QUICK are those of PP_FULL to the bit: every schedule, layout
- * and way of taking steps, unit and real costs. */
+/* The figures of PP_METRICS, PP_PROVED and PP_QUICK are those of PP_FULL to the bit: every
+ * schedule, layout and way of taking steps, unit and real costs. */
 #include "schedules/registry.h"
 #include "tests/unit/support/sim_run.h"
 
@@ -85,6 +85,7 @@ static bool compare(const char *line)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_result *full = PP_NEW(arena, struct pp_result),
                      *bare = PP_NEW(arena, struct pp_result);
+    const bool is_four = strstr(line, "--pp 4 ");
     struct pp_error err = {0}, other = {0};
     const enum pp_status status = sim_run_at(arena, line, PP_FULL, full, &err);
 
@@ -95,6 +96,11 @@ static bool compare(const char *line)
     if (status != PP_OK)
         return false;
     expect_same(full, bare, line);
+    if (is_four) {
+        cr_assert_eq(sim_run_at(arena, line, PP_PROVED, bare, &err), PP_OK, "%s", line);
+        expect_same(full, bare, line);
+        cr_assert_eq(pp_program_hash(bare->program), pp_program_hash(full->program), "%s", line);
+    }
     expect_quick(full, line);
     return true;
 }
