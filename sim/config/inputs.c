@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-static bool is_output(const struct pp_option *option)
+/* Is true for the options of a command that may change a prediction. */
+static bool is_input(const struct pp_option *option, int command)
 {
-    return !strcmp(option->group, PP_GROUP_OUTPUT);
+    return option->commands & 1U << command && strcmp(option->group, PP_GROUP_OUTPUT) != 0;
 }
 
 void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config)
@@ -17,8 +18,10 @@ void pp_inputs_take(struct pp_arena *arena, const struct pp_wish *wish, struct p
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         const struct pp_option *option = &pp_sim_cli.options[i];
         enum pp_origin origin;
+        if (!is_input(option, wish->request.flags->command))
+            continue;
         const struct pp_option_value *value = pp_request_get(&wish->request, option->name, &origin);
-        if (value && !is_output(option) && option->commands & 1U << wish->request.flags->command)
+        if (value)
             config->origin.inputs[config->origin.input_count++] =
                 (struct pp_input){option, value, origin == PP_FROM_FLAG};
     }
