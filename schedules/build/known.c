@@ -1,9 +1,10 @@
-/* Programs by everything that they depend on. All are dropped when they take too much memory. */
+/* Programs by everything that they depend on. */
 #include "schedules/build/known.h"
 
 #include <string.h>
 
-enum { MOST_INSTRUCTIONS = 1 << 21 };
+/* Kept for the next configuration, and of one configuration. */
+enum { KEPT_INSTRUCTIONS = 1 << 20, MOST_INSTRUCTIONS = 1 << 22 };
 
 struct stage {
     int is_recomputed, buckets, units;
@@ -20,6 +21,12 @@ void pp_known_programs_drop(struct pp_known_programs *known)
 {
     pp_arena_destroy(known->arena);
     *known = (struct pp_known_programs){0};
+}
+
+void pp_known_programs_trim(struct pp_known_programs *known)
+{
+    if (known->instructions > KEPT_INSTRUCTIONS)
+        pp_known_programs_drop(known);
 }
 
 static bool is_shared(const struct pp_build *b)
@@ -102,13 +109,15 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
             *program = k->program;
             return PP_OK;
         }
-    if (known->instructions > MOST_INSTRUCTIONS && !known->is_kept)
-        pp_known_programs_drop(known);
+    if (known->instructions > MOST_INSTRUCTIONS)
+        return pp_build(arena, &whole, program, err);
     if (!known->arena)
         known->arena = pp_arena_create();
     PP_TRY(pp_build(known->arena, &whole, program, err));
     struct pp_known_program *added = wanted(known->arena, &whole);
     added->program = *program;
+    (*program)->forms = PP_NEW(known->arena, struct pp_program_forms);
+    (*program)->forms->arena = known->arena;
     added->next = known->first;
     known->first = added;
     known->instructions += pp_program_size(*program);

@@ -4,19 +4,20 @@
 
 #include "schedules/build/build.h"
 
-/* Starts as {0}; or with an arena and `is_kept`. */
+/* Starts as {0}, or with an arena of the caller. */
 struct pp_known_programs {
     struct pp_arena *arena; /* of the programs; NULL = none yet */
-    bool is_kept;           /* programs last as long as the arena, which is the caller's */
     struct pp_known_program *first;
     int64_t instructions;
 };
-/* Forgets all programs. */
+/* Forgets all programs, and ends their arena. */
 void pp_known_programs_drop(struct pp_known_programs *known);
+/* Forgets all programs if they take too much memory. For the time between two configurations. */
+void pp_known_programs_trim(struct pp_known_programs *known);
 
-/* Does what pp_build() does. The program lies in `arena`, or in `known` until the next call
- * (`is_kept`: as long as its arena). An order that depends on costs, or is given, is always built;
- * so is all if `known` is NULL. Others ignore `most_bytes`. */
+/* Does what pp_build() does. The program lies in `arena`, or in `known`, and then keeps its
+ * compiled form for other costs (pp_eval_create()). An order that depends on costs, or is given, is
+ * always built; so is all if `known` is NULL. Others ignore `most_bytes`. */
 enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *known,
                               const struct pp_build *build, struct pp_program **program,
                               struct pp_error *err);

@@ -1,4 +1,5 @@
 /* Compiles ordered nodes into a struct pp_eval: code of the kernels, and places of all times. */
+#include "schedules/evaluate/form.h"
 #include "schedules/evaluate/order.h"
 
 #include <math.h>
@@ -70,6 +71,8 @@ static void emit_step(struct emit *e, int32_t node)
     }
     eval->value_ps[full->out] = eval->ps[e->steps];
     eval->key[e->steps] = n->is_compute ? n->owner : PP_NO_OWNER;
+    if (e->g->form)
+        pp_form_add_step(e->g->form, n);
     e->steps++;
 }
 
@@ -93,6 +96,8 @@ static void emit_meet(struct emit *e, int32_t node)
     }
     e->inputs += meet.count;
     e->meets++;
+    if (e->g->form)
+        pp_form_add_meet(e->g->form, n);
 }
 
 static void allocate_code(struct pp_arena *arena, struct pp_code *code, const struct pp_eval *eval,

@@ -16,6 +16,14 @@ enum pp_node_type {
     PP_NODE_MEET,  /* all replicas together: max of any number of inputs over all lanes */
 };
 enum { PP_STEP_INPUTS = 3, PP_NO_OWNER = -1 };
+/* What the duration of a node is the cost of. */
+enum pp_node_price {
+    PP_PRICE_NONE,    /* nothing, it lasts no time */
+    PP_PRICE_COMPUTE, /* its owner, and the other op of a fused pair */
+    PP_PRICE_MESSAGE, /* the message of its owner, a SEND */
+    PP_PRICE_OWN,     /* its owner, which is not compute */
+    PP_PRICE_SUM,     /* the collective of its owner */
+};
 
 struct pp_node {
     int32_t in[PP_STEP_INPUTS]; /* STEP: nodes, 0 = time zero. MEET: first input, inputs, number of
@@ -25,6 +33,7 @@ struct pp_node {
     uint8_t type;               /* enum pp_node_type */
     bool is_compute;            /* jitter and slow devices apply */
     uint8_t numerator, denominator; /* STEP: share of ps that passes, 0 of 0 = all */
+    uint8_t price;                  /* enum pp_node_price */
 };
 
 /* The hops of a collective around a ring whose hops differ. After `steps` steps of now[i] =
@@ -60,7 +69,8 @@ struct pp_graph {
     int ring_count, ring_capacity;
     struct pp_carry *carries;
     int carry_count, carry_capacity;
-    int32_t *entry_of; /* [rank]: entry of its clock; 0 = time zero */
+    int32_t *entry_of;         /* [rank]: entry of its clock; 0 = time zero */
+    struct pp_eval_form *form; /* gets the prices of all nodes; NULL = none */
 };
 
 /* Steps without a barrier: the next step starts with the value of node `exit` in `entry`. */

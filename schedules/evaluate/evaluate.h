@@ -30,6 +30,8 @@ struct pp_eval_options {
     bool always_packs;    /* for tests: values share slots in small programs, too */
 };
 
+bool pp_eval_options_are_same(const struct pp_eval_options *a, const struct pp_eval_options *b);
+
 struct pp_eval;
 /* PP_EPROGRAM with the cycle (see verify) if the program deadlocks under these options, PP_EFAIL if
  * times would overflow. The program may be compute-only: then messages are implied by the data
@@ -38,6 +40,10 @@ struct pp_eval;
 enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *program,
                               const struct pp_costs *costs, const struct pp_eval_options *options,
                               struct pp_eval **eval, struct pp_error *err);
+/* Is true if pp_eval_create() is cheap: the program keeps a compiled form, and only durations
+ * change. The first question about a program that may keep one is answered no. */
+bool pp_eval_is_known(const struct pp_program *program, const struct pp_costs *costs,
+                      const struct pp_eval_options *options);
 
 struct pp_perturbation {
     double jitter_frac; /* durations of compute ops times 1 + jitter * u, u uniform in [-1, 1] */

@@ -117,8 +117,10 @@ bool pp_graph_is_fused(const struct pp_program *program, int i, int end)
 
 int32_t pp_graph_compute(struct pp_graph *g, struct pp_clock *clock, int i, bool is_fused)
 {
-    struct pp_node node = {
-        .owner = i, .ps = pp_program_ps(g->program, g->costs, i, is_fused), .is_compute = true};
+    struct pp_node node = {.owner = i,
+                           .ps = pp_program_ps(g->program, g->costs, i, is_fused),
+                           .is_compute = true,
+                           .price = PP_PRICE_COMPUTE};
     memcpy(node.in, clock->value, sizeof(int32_t) * (size_t)clock->count);
     const int32_t id = pp_graph_add(g, node);
     g->node_of[i] = id;
@@ -156,6 +158,7 @@ static void walk_channel(struct walk *w, int i)
         return;
     g->nodes[message].owner = i;
     g->nodes[message].ps = pp_costs_p2p(g->costs, &op, w->rank).ps;
+    g->nodes[message].price = PP_PRICE_MESSAGE;
     if (g->options->nic_fifo)
         pp_graph_input(g, message, w->last_send);
     w->last_send = message;
@@ -167,9 +170,11 @@ static int32_t walk_own(struct walk *w, int i, int32_t before)
     const struct pp_op op = pp_program_op(w->g->program, i);
     const int32_t post = clock_node(w->g, &w->clock);
 
-    w->g->node_of[i] = pp_graph_add(
-        w->g, (struct pp_node){
-                  .owner = i, .in = {post, before}, .ps = pp_costs_op(w->g->costs, &op, NULL).ps});
+    w->g->node_of[i] =
+        pp_graph_add(w->g, (struct pp_node){.owner = i,
+                                            .in = {post, before},
+                                            .ps = pp_costs_op(w->g->costs, &op, NULL).ps,
+                                            .price = PP_PRICE_OWN});
     return w->g->node_of[i];
 }
 
@@ -295,6 +300,7 @@ static void add_collective(struct pp_graph *g, const struct pp_collective *c, in
     const int32_t meet = add_meet(g, PP_NO_OWNER, pp_costs_op(g->costs, &op, NULL).ps, posts);
     struct pp_ring_plan ring;
 
+    g->nodes[meet].price = PP_PRICE_SUM;
     if (!g->options->ring_flows ||
         !pp_ring_plan(g->eval_arena, g->costs, c, posts, &ring, &g->nodes[meet].ps) ||
         ring.positions == 0)

@@ -56,6 +56,15 @@ struct pp_program_state {
                             * fetched */
 };
 
+/* What the evaluator compiles once of a program that meets many costs (schedules/evaluate/form.c).
+ */
+struct pp_eval_form;
+struct pp_program_forms {
+    struct pp_arena *arena; /* that of the program */
+    struct pp_eval_form *eval;
+    int uses; /* of pp_eval_is_known() */
+};
+
 struct pp_program {
     const char *name; /* schedule or file */
     const char *file; /* for messages with line and column; NULL for generated programs */
@@ -102,6 +111,7 @@ struct pp_program {
     /* Set if W runs concurrently with the rank's other ops (schedules/evaluate/weight_stream.h).
      * NULL: W runs in their order. Not printed and not hashed. */
     const struct pp_weight_stream *weight_stream;
+    struct pp_program_forms *forms; /* NULL: nothing is kept */
 };
 
 static inline int pp_program_size(const struct pp_program *p)

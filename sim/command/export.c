@@ -28,7 +28,7 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_wish *wish,
                           const struct pp_subject *subject, struct pp_result *result,
                           struct pp_error *err)
 {
-    struct pp_prepared prepared;
+    struct pp_prepared prepared = {0};
     struct pp_config config;
 
     PP_TRY(pp_resolve(arena, wish, subject, &config, &prepared, err));

@@ -211,7 +211,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     const enum pp_stdout owner = answer->owner;
     FILE *out = answer->out;
     const struct pp_terminal terminal = pp_terminal_detect(wish->given.color.text, out);
-    struct pp_prepared prepared;
+    struct pp_prepared prepared = {0};
     struct pp_config config;
     struct pp_result result, alone;
     struct pp_others others = {.reference = &result};

@@ -139,6 +139,7 @@ static void work(void *context, struct pp_arena *scratch, int64_t item, FILE *ou
     for (int64_t i = item * ITEM_POINTS; i < (item + 1) * ITEM_POINTS && i < round->count; i++) {
         const struct pp_arena_mark mark = pp_arena_mark(scratch);
         struct pp_error err = {0};
+        pp_known_programs_trim(&round->programs);
         round->rows[i].status = PP_SEARCH_OPEN; /* a worker may have ended in between */
         if (round->point(scratch, round, &round->rows[i], &err) != PP_OK) {
             round->rows[i].status = PP_SEARCH_REFUSED;

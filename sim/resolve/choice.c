@@ -71,7 +71,7 @@ enum pp_status pp_resolve_choice(struct pp_arena *arena, struct pp_config *confi
     for (; variant->option && trials->count < PP_TRIALS; variant++) {
         struct pp_trial *trial = &trials->list[trials->count++];
         struct pp_config config_i = *config;
-        struct pp_prepared prepared_i = {0};
+        struct pp_prepared prepared_i = {.programs = prepared->programs};
         struct pp_result result_i;
         struct pp_error refusal = {0};
         variant->choose(&config_i.shape, variant->number);

@@ -153,7 +153,7 @@ static void try_candidate(struct search *s, int at)
     const struct candidate *c = &s->list[at];
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     struct pp_config config = c->config;
-    struct pp_prepared prepared = {0};
+    struct pp_prepared prepared = {.programs = s->prepared->programs};
     struct pp_result result;
     struct pp_error err;
 
@@ -167,7 +167,7 @@ static void try_candidate(struct search *s, int at)
             }
             s->best_at = at;
             s->outcome = outcome;
-            *s->prepared = (struct pp_prepared){0};
+            *s->prepared = (struct pp_prepared){.programs = prepared.programs};
             if (pp_program_size(result.program) <= KEPT_SIZE) {
                 *s->prepared = prepared;
                 return; /* keeps what the run starts from */

@@ -205,13 +205,12 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_prepared *prepared, struct pp_error *err)
 {
-    struct pp_prepared own;
+    struct pp_prepared own = {0};
     struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
 
     *wish = *typed;
     *config = (struct pp_config){0};
     prepared = prepared ? prepared : &own;
-    *prepared = (struct pp_prepared){0};
     PP_TRY(pp_resolve_cost(arena, wish, config, err));
     pp_inputs_take(arena, wish, config);
     PP_TRY(pp_resolve_fixed(arena, wish, config, err));

@@ -112,7 +112,8 @@ enum pp_status pp_resolve_division(struct pp_arena *arena, struct pp_config *con
 /* PP_EINVAL unless a granule is a whole number of samples. */
 enum pp_status pp_resolve_granules(const struct pp_config *config, struct pp_error *err);
 
-/* Resolves a wish. `prepared`, unless NULL, keeps the work of the choice for pp_simulate(). */
+/* Resolves a wish. `prepared`, unless NULL, keeps the work of the choice for pp_simulate(). It has
+ * `programs` or is {0}. */
 enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
                           const struct pp_subject *subject, struct pp_config *config,
                           struct pp_prepared *prepared, struct pp_error *err);

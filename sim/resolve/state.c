@@ -113,7 +113,7 @@ struct choice {
 struct choices {
     struct pp_arena *arena;
     const struct pp_config *config;
-    struct pp_known_programs programs; /* most choices have the program of another one */
+    struct pp_known_programs *programs; /* most choices have the program of another one */
     struct choice *list;
     int count;
 };
@@ -124,13 +124,14 @@ static void add_choice(struct choices *c, struct pp_state_spec state, enum pp_re
     c->list[c->count++] = (struct choice){.state = state, .recompute = recompute, .again = again};
 }
 
-static struct choices choices_of(struct pp_arena *arena, const struct pp_config *config)
+static struct choices choices_of(struct pp_arena *arena, const struct pp_config *config,
+                                 struct pp_known_programs *programs)
 {
     const bool may_recompute = config->origin.chosen & PP_CHOSE_RECOMPUTE;
     const struct pp_state_spec state = next_state(config);
     struct choices c = {.arena = arena,
                         .config = config,
-                        .programs = {.arena = arena, .is_kept = true},
+                        .programs = programs,
                         .list = PP_ARRAY(arena, struct choice, PP_RECOMPUTE_LEVELS + 1)};
     struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
     const int count = may_recompute ? pp_resolve_levels(config, levels) : 0;
@@ -154,7 +155,7 @@ static enum pp_status bytes_of(struct choices *c, int at, double *bytes, struct 
         config.state = choice->state;
         config.costs.recompute = choice->recompute;
         config.costs.again = choice->again;
-        choice->prepared.programs = &c->programs;
+        choice->prepared.programs = c->programs;
         PP_TRY(pp_simulate(c->arena, &config, PP_MEMORY, &choice->prepared, &choice->result, err));
         choice->is_known = true;
     }
@@ -206,12 +207,13 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err)
 {
-    struct choices choices = choices_of(arena, config);
+    struct pp_known_programs *given = prepared->programs, own = {.arena = arena};
+    struct choices choices = choices_of(arena, config, given ? given : &own);
     int at;
 
     PP_TRY(find_choice(&choices, &at, err));
     *config = choices.list[at].result.config;
     *prepared = choices.list[at].prepared;
-    prepared->programs = NULL;
+    prepared->programs = given;
     return pp_simulate(arena, config, PP_QUICK, prepared, result, err);
 }

@@ -158,19 +158,12 @@ enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepar
     return PP_OK;
 }
 
-static bool is_same(const struct pp_eval_options *a, const struct pp_eval_options *b)
-{
-    return a->is_buffered == b->is_buffered && a->buffered == b->buffered &&
-           a->nic_fifo == b->nic_fifo && a->ring_flows == b->ring_flows && a->steps == b->steps &&
-           a->is_barrier_free == b->is_barrier_free;
-}
-
 const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,
                                              const struct pp_program *program,
                                              const struct pp_eval_options *options)
 {
     return prepared->known.program == program && prepared->eval &&
-                   is_same(&prepared->eval_options, options)
+                   pp_eval_options_are_same(&prepared->eval_options, options)
                ? prepared->eval
                : NULL;
 }

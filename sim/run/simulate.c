@@ -91,7 +91,8 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
         options.steps = 1;
     struct pp_times ends = {.steps = options.steps,
                             .step_end_ps = PP_ARRAY(arena, int64_t, options.steps)};
-    if (!is_in_list && pp_makespan(result->program, result->costs, &options, ends.step_end_ps)) {
+    if (!is_in_list && !pp_eval_is_known(result->program, result->costs, &options) &&
+        pp_makespan(result->program, result->costs, &options, ends.step_end_ps)) {
         ends.makespan_ps = ends.step_end_ps[options.steps - 1];
         result->metrics.iteration_s = pp_times_iteration_s(&ends);
         return PP_OK;

@@ -137,7 +137,8 @@ enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *pars
 {
     int capacity = 0;
 
-    *grid = (struct pp_grid){.platforms = PP_NEW(arena, struct pp_platforms)};
+    *grid = (struct pp_grid){.platforms = PP_NEW(arena, struct pp_platforms),
+                             .programs = PP_NEW(arena, struct pp_known_programs)};
     grid->platforms->arena = arena;
     for (int i = 0; i < pp_sim_cli.option_count; i++) {
         if (parsed->values[i].count == 0 || !is_of_point(&pp_sim_cli.options[i]))

@@ -298,9 +298,10 @@ static enum pp_status run_point(struct pp_arena *arena, const struct pp_grid *gr
 {
     struct pp_wish wish;
     struct pp_subject subject;
-    struct pp_prepared prepared;
+    struct pp_prepared prepared = {.programs = grid->programs};
     struct pp_config config;
 
+    pp_known_programs_trim(grid->programs);
     PP_TRY(pp_grid_request(arena, grid, point, &wish, &subject, err));
     PP_TRY(pp_resolve(arena, &wish, &subject, &config, &prepared, err));
     return pp_simulate(arena, &config, PP_METRICS, &prepared, result, err);

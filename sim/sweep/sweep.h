@@ -5,6 +5,7 @@
  * depend on their point alone, so parts, workers and resumption cannot change them. */
 #pragma once
 
+#include "schedules/build/known.h"
 #include "schedules/select/select.h"
 #include "sim/cli/cli.h"
 #include "sim/cli/wish.h"
@@ -29,8 +30,9 @@ struct pp_grid {
     int64_t *first;              /* [schedule + 1]: first point of each; NULL like drops */
     struct pp_subject *subjects; /* one for each value of --schedule, else of --preset */
     struct pp_request *presets;  /* one per value of --preset, without flags; NULL: no --preset */
-    struct pp_platforms *platforms; /* of points that have run in this process */
-    struct pp_grid_file *files;     /* read by points (check.h) */
+    struct pp_platforms *platforms;     /* of points that have run in this process */
+    struct pp_known_programs *programs; /* of the same points */
+    struct pp_grid_file *files;         /* read by points (check.h) */
     int file_count, file_capacity;
 };
 /* Opens the product of all lists. A schedule that lacks a listed option has one point for all its
