@@ -131,3 +131,27 @@ Test(prepare, what_was_made_of_another_configuration_is_not_used)
             expect_same(&after, &alone, OTHERS[i]);
         }
 }
+
+/* Programs of other configurations, and their compiled forms with other durations, change no
+ * figure: each of OTHERS runs twice with programs that all have used before, and once alone. */
+Test(prepare, known_programs_change_no_figure)
+{
+    static const enum pp_depth depths[] = {PP_QUICK, PP_METRICS};
+    struct pp_known_programs known = {0};
+
+    for (int k = 0; k < 4; k++)
+        for (size_t i = 0; i < sizeof(OTHERS) / sizeof(*OTHERS); i++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            const struct pp_config *config = config_of(arena, OTHERS[i]);
+            struct pp_prepared prepared = {.programs = &known};
+            struct pp_result after, alone;
+
+            simulate(arena, config, depths[k % 2], &prepared, &after);
+            simulate(arena, config, depths[k % 2], NULL, &alone);
+            expect_same(&after, &alone, OTHERS[i]);
+            for (int part = 0; part < PP_TIME_PARTS && k % 2; part++)
+                cr_assert_eq(after.metrics.time_frac[part], alone.metrics.time_frac[part], "%s",
+                             OTHERS[i]);
+        }
+    pp_known_programs_drop(&known);
+}
