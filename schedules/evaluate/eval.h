@@ -16,7 +16,7 @@ enum pp_node_type {
     PP_NODE_MEET,  /* all replicas together: max of any number of inputs over all lanes */
 };
 enum { PP_STEP_INPUTS = 3, PP_NO_OWNER = -1 };
-/* What the duration of a node is the cost of. */
+/* Source of a node's duration. */
 enum pp_node_price {
     PP_PRICE_NONE,    /* nothing, it lasts no time */
     PP_PRICE_COMPUTE, /* its owner, and the other op of a fused pair */

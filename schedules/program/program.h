@@ -56,8 +56,7 @@ struct pp_program_state {
                             * fetched */
 };
 
-/* What the evaluator compiles once of a program that meets many costs (schedules/evaluate/form.c).
- */
+/* Compiled forms of a program that meets many costs; schedules/evaluate/form.h makes them. */
 struct pp_eval_form;
 struct pp_program_forms {
     struct pp_arena *arena; /* that of the program */

@@ -1,5 +1,5 @@
-/* The figures of PP_METRICS, PP_PROVED and PP_QUICK are those of PP_FULL to the bit: every
- * schedule, layout and way of taking steps, unit and real costs. */
+/* All depths give the figures of PP_FULL, to the bit: every schedule, layout and way of taking
+ * steps, unit and real costs. */
 #include "schedules/registry.h"
 #include "tests/unit/support/sim_run.h"
 

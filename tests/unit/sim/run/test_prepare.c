@@ -132,8 +132,8 @@ Test(prepare, what_was_made_of_another_configuration_is_not_used)
         }
 }
 
-/* Programs of other configurations, and their compiled forms with other durations, change no
- * figure: each of OTHERS runs twice with programs that all have used before, and once alone. */
+/* Programs of other configurations change no figure, nor do their compiled forms. Each of OTHERS
+ * runs several times with programs that all share, and alone. */
 Test(prepare, known_programs_change_no_figure)
 {
     static const enum pp_depth depths[] = {PP_QUICK, PP_METRICS};
