@@ -51,6 +51,7 @@ static void cuda_launch_graph(struct pp_backend_device *d, pp_stream_id s, int i
     if (!pp_cuda_replay(stream, launch, id))
         work(d->options.kernels, &target->cuda, argument);
     pp_cuda_note(d, cudaEventRecord(launch->end, cuda));
+    atomic_store(&stream->last_end, launch->end);
     pp_cuda_note(d, cudaGetLastError());
     pthread_mutex_unlock(&target->lock);
 }
@@ -72,11 +73,16 @@ static void cuda_host(struct pp_backend_device *d, pp_stream_id s, pp_backend_wo
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* The end of the stream's last launch serves, if nothing has come after it. */
 static void cuda_record(struct pp_backend_device *d, pp_stream_id s, pp_event_id event)
 {
-    pp_cuda_use(d);
-    if (d->events)
-        pp_cuda_note(d, cudaEventRecord(d->events[event], pp_cuda_stream_of(d, s)));
+    if (d->events) {
+        const cudaEvent_t end = atomic_load(&d->streams[s].last_end);
+        d->marks[event] = end ? end : d->events[event];
+        pp_cuda_use(d);
+        if (!end)
+            pp_cuda_note(d, cudaEventRecord(d->events[event], pp_cuda_stream_of(d, s)));
+    }
     pp_recorded_set(d->recorded, event);
 }
 
@@ -86,8 +92,10 @@ static bool cuda_wait(struct pp_backend_device *d, pp_stream_id s, pp_event_id e
     if (!pp_recorded_wait(d->recorded, event))
         return false;
     pp_cuda_use(d);
-    if (d->events)
-        pp_cuda_note(d, cudaStreamWaitEvent(pp_cuda_stream_of(d, s), d->events[event], 0));
+    if (d->events) {
+        atomic_store(&d->streams[s].last_end, NULL);
+        pp_cuda_note(d, cudaStreamWaitEvent(pp_cuda_stream_of(d, s), d->marks[event], 0));
+    }
     return true;
 }
 
@@ -105,6 +113,7 @@ static void cuda_begin(struct pp_backend_device *d)
     for (int s = 0; s < d->options.streams; s++) {
         pthread_mutex_lock(&d->streams[s].target->lock);
         d->streams[s].count = 0;
+        atomic_store(&d->streams[s].last_end, NULL);
         atomic_store(&d->streams[s].over, 0);
         pthread_mutex_unlock(&d->streams[s].target->lock);
     }
@@ -179,7 +188,7 @@ static int64_t cuda_passed(struct pp_backend_device *d)
 {
     int64_t passed = 0;
 
-    cudaSetDevice(d->gpu);
+    pp_cuda_set(d->gpu);
     for (int s = 0; s < d->options.streams; s++)
         passed += count_over(&d->streams[s]);
     cudaGetLastError();

@@ -49,9 +49,10 @@ struct stream {
     struct cuda_stream *target;
     struct launch *launches; /* kept from step to step: only the first step makes any */
     int made, capacity;
-    int count;            /* of this step */
-    atomic_int over;      /* number of first launches known to be over */
-    struct graph *graphs; /* by id */
+    int count;                     /* of this step */
+    _Atomic(cudaEvent_t) last_end; /* of the last launch, unless a wait has come after it */
+    atomic_int over;               /* number of first launches known to be over */
+    struct graph *graphs;          /* by id */
     int graph_count, graph_capacity;
 };
 struct pp_cuda_graphs {
@@ -67,6 +68,7 @@ struct pp_backend_device {
     int cuda_stream_count;
     struct stream *streams;
     cudaEvent_t *events; /* [options.events]; NULL in serial mode, ordered by the host */
+    cudaEvent_t *marks;  /* [options.events]: of this step, those or the end of a launch */
     cudaEvent_t begin;   /* of the step: origin of spans */
     cudaStream_t copies; /* for read and write */
     int gpu;
@@ -86,7 +88,9 @@ enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *
 /* Keeps the first failure for finish, and ends all waits; for callers that cannot return it. */
 void pp_cuda_note(struct pp_backend_device *device, cudaError_t code);
 
-/* Makes the device's GPU that of the calling thread. */
+/* Makes a GPU that of the calling thread: all of exec/cuda does it here, and CUDA is called only
+ * when it changes. */
+cudaError_t pp_cuda_set(int gpu);
 void pp_cuda_use(struct pp_backend_device *device);
 
 /* Returns the CUDA stream of a stream, made at its first use; one that multiplies is made at once.

@@ -16,9 +16,20 @@ void pp_cuda_note(struct pp_backend_device *d, cudaError_t code)
         pp_recorded_cancel(d->recorded);
 }
 
+cudaError_t pp_cuda_set(int gpu)
+{
+    static _Thread_local int set = -1;
+
+    if (gpu == set)
+        return cudaSuccess;
+    const cudaError_t code = cudaSetDevice(gpu);
+    set = code == cudaSuccess ? gpu : -1;
+    return code;
+}
+
 void pp_cuda_use(struct pp_backend_device *d)
 {
-    pp_cuda_note(d, cudaSetDevice(d->gpu));
+    pp_cuda_note(d, pp_cuda_set(d->gpu));
 }
 
 cudaError_t pp_cuda_make_stream(struct cuda_stream *target)

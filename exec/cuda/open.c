@@ -63,6 +63,7 @@ static enum pp_status make_cuda_stream(struct pp_backend_device *d, int index, s
 static enum pp_status make_events(struct pp_backend_device *d, struct pp_error *err)
 {
     d->events = PP_ARRAY(d->arena, cudaEvent_t, d->options.events + 1);
+    d->marks = PP_ARRAY(d->arena, cudaEvent_t, d->options.events + 1);
     for (int e = 0; e < d->options.events; e++)
         PP_TRY(pp_cuda_try(cudaEventCreateWithFlags(&d->events[e], cudaEventDisableTiming),
                            "make a CUDA event", err));
@@ -77,7 +78,7 @@ static enum pp_status choose_gpu(struct pp_backend_device *d, struct pp_error *e
     PP_TRY(pp_cuda_try(cudaGetDeviceCount(&gpus), "count the GPUs", err));
     d->gpu = d->options.place % gpus;
     PP_TRY(pp_cuda_check_gpu(d->gpu, err));
-    return pp_cuda_try(cudaSetDevice(d->gpu), "use the GPU", err);
+    return pp_cuda_try(pp_cuda_set(d->gpu), "use the GPU", err);
 }
 
 static enum pp_status make(struct pp_backend_device *d, struct pp_error *err)
@@ -159,7 +160,7 @@ void pp_cuda_close(struct pp_backend_device *d)
 {
     if (!d)
         return;
-    cudaSetDevice(d->gpu);
+    pp_cuda_set(d->gpu);
     cudaDeviceSynchronize();
     pp_cuda_graphs_free(d);
     for (int s = 0; d->streams && s < d->options.streams; s++)
