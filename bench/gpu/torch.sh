@@ -47,6 +47,7 @@ for precision in fp32 bf16; do
     if row=$(compare $precision); then
         printf '{"what": "step", "precision": "%s", %s\n' $precision "${row#\{}"
         echo "torch_gradients_$precision $(member "$row" gradients_rel_l2)" >>"$figures"
+        [ $precision = fp32 ] || [ "$kind" != cuda ] || echo "torch_gradients_autocast $(member "$row" autocast_rel_l2)" >>"$figures"
     else
         failed=1
     fi

@@ -6,7 +6,8 @@
 
 check: CHECKPOINT is one of pipeexec after its first step with --lr 0 and --weight-decay 0, so its
 weights are those of the start and its first moments the gradients times 1 - BETA1; REPORT is the JSON
-of that run; TOKENS a shard of 16-bit tokens that holds one sample. In single precision, no TF32.
+of that run; TOKENS a shard of 16-bit tokens that holds one sample. In single precision, no TF32. On a GPU
+also how far PyTorch's gradients with autocast to bf16 are from these (autocast_rel_l2).
 No dropout, no weights shared but embedding and head, GELU in its form of tanh, epsilon 1e-5: as pipeexec.
 speed: forward, backward and fused AdamW, autocast to bf16 with masters in single precision, flash
 attention where PyTorch has it; the gradients of a step are those of some micro-batches of BATCH samples.
@@ -110,6 +111,15 @@ def difference(x, y):
     return float((x - y).norm() / y.norm().clamp_min(1e-30))
 
 
+def gradients_of(model, ids, device, is_autocast):
+    """The loss, and all gradients as one vector for each parameter."""
+    model.zero_grad()
+    with torch.autocast("cuda" if device != "cpu" else "cpu", dtype=torch.bfloat16, enabled=is_autocast):
+        loss = model(ids[:, :-1], ids[:, 1:])
+    loss.backward()
+    return loss.item(), {name: p.grad.cpu().flatten() for name, p in model.named_parameters()}
+
+
 def check(folder, report, tokens, device="cuda"):
     dimensions, layers = read_manifest(folder)
     ids = torch.frombuffer(bytearray(open(tokens, "rb").read()[SHARD_HEADER_BYTES:]), dtype=torch.int16)
@@ -123,16 +133,18 @@ def check(folder, report, tokens, device="cuda"):
         gradients[name] = gradient
     assert gradients.keys() == parameters.keys(), "tensors of another model"
     model.to(device)
-    loss = model(ids[:, :-1], ids[:, 1:])
-    loss.backward()
+    loss, expected = gradients_of(model, ids, device, False)
     own = json.load(open(report))["losses"][0]
-    by_tensor = {name: difference(gradients[name], p.grad.cpu().flatten()) for name, p in parameters.items()}
+    by_tensor = {name: difference(gradients[name], expected[name]) for name in expected}
     worst = max(by_tensor, key=by_tensor.get)
-    everything = [torch.cat([t.flatten().cpu() for t in all_of]) for all_of in
-                  ([gradients[name] for name in parameters], [p.grad for p in parameters.values()])]
-    return {"torch": torch.__version__, "loss": loss.item(), "pipeexec_loss": own,
-            "loss_error_frac": own / loss.item() - 1, "gradients_rel_l2": difference(*everything),
-            "worst_rel_l2": by_tensor[worst], "worst": worst, "tensors": len(by_tensor)}
+    everything = torch.cat(list(expected.values()))
+    row = {"torch": torch.__version__, "loss": loss, "pipeexec_loss": own, "loss_error_frac": own / loss - 1,
+           "gradients_rel_l2": difference(torch.cat([gradients[name] for name in expected]), everything),
+           "worst_rel_l2": by_tensor[worst], "worst": worst, "tensors": len(by_tensor)}
+    if device != "cpu":
+        autocast = gradients_of(model, ids, device, True)[1]
+        row["autocast_rel_l2"] = difference(torch.cat(list(autocast.values())), everything)
+    return row
 
 
 def speed(device, layers, hidden, heads, vocab, seq, batch, micro_batches, steps, way):
