@@ -1,17 +1,20 @@
 /* Region allocator: blocks in a list, kept and used again after a release. */
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "core/arena.h"
+#include "core/free_memory.h"
 #include "core/poison.h"
 
 #include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     FIRST_BLOCK_BYTES = 1 << 16,
@@ -20,6 +23,9 @@ enum {
      * larger ones the kernel needs longer to find them than they save (1.2 s instead of 1.0). */
     HUGE_BLOCK_MIN_BYTES = 1 << 22,
     HUGE_BLOCK_MAX_BYTES = 1 << 28,
+    /* Blocks of at least this size are weighed against free memory: the kernel grants more than
+     * there is, and later ends some process. */
+    WEIGHED_BLOCK_BYTES = 1 << 26,
     BIG_ALIGN = 64,
     SMALL_ALIGN = 16
 };
@@ -55,6 +61,50 @@ static size_t align_up(size_t value, size_t align)
     return (value + align - 1) / align * align;
 }
 
+/* ---- free memory ----------------------------------------------------------------------------- */
+
+static atomic_size_t weighed_bytes; /* capacity of the weighed blocks of this process */
+
+/* Returns the resident bytes of this process, 0 if unknown. */
+static size_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    size_t pages = 0;
+
+    if (file && fscanf(file, "%*u %zu", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Returns the capacity of a new block, `usual` unless that is too much of the free memory. Ends the
+ * program if less than `bytes` are free: blocks that are not yet written count as taken. */
+static size_t weigh(size_t usual, size_t bytes)
+{
+    if (usual < WEIGHED_BLOCK_BYTES)
+        return usual;
+    const size_t held = atomic_load(&weighed_bytes), written = resident_bytes();
+    const size_t owed = held > written ? held - written : 0, all = pp_free_memory_bytes();
+    const size_t free = all > owed ? all - owed : 0;
+    if (bytes > free || free < WEIGHED_BLOCK_BYTES) {
+        fprintf(stderr, "%s: error: out of memory: %zu MiB more are needed, %zu MiB are free\n",
+                program_invocation_short_name, (bytes >> 20) + 1, free >> 20);
+        exit(1);
+    }
+    const size_t most = bytes > free / 4 ? bytes : free / 4;
+    return align_up(usual < most ? usual : most, BIG_ALIGN);
+}
+
+/* Adds a block of one process; `sign` -1 takes it away. */
+static void note_weighed(const struct block *b, bool is_shared, int sign)
+{
+    if (b->capacity >= WEIGHED_BLOCK_BYTES && !is_shared)
+        atomic_fetch_add(&weighed_bytes, (size_t)sign * b->capacity);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
 static unsigned char *own_memory(size_t capacity, bool is_huge)
 {
     unsigned char *data = aligned_alloc(is_huge ? HUGE_PAGE_BYTES : BIG_ALIGN, capacity);
@@ -74,6 +124,7 @@ static unsigned char *shared_memory(size_t capacity)
 static void free_block(struct block *b, bool is_shared)
 {
     pp_unpoison(b->data, b->capacity);
+    note_weighed(b, is_shared, -1);
     if (is_shared)
         munmap(b->data, b->capacity);
     else
@@ -93,9 +144,12 @@ static struct block *new_block(size_t capacity, bool is_shared)
     b->next = NULL;
     b->capacity = capacity;
     b->used = 0;
+    note_weighed(b, is_shared, 1);
     pp_poison(b->data, capacity);
     return b;
 }
+
+/* ---- arenas ---------------------------------------------------------------------------------- */
 
 static struct pp_arena *create(bool is_shared)
 {
@@ -168,10 +222,8 @@ static void next_block(struct pp_arena *arena, size_t bytes)
         free_block(small, arena->is_shared);
     }
     if (!b->next) {
-        size_t capacity = 2 * b->capacity;
-        if (capacity < bytes)
-            capacity = align_up(bytes, BIG_ALIGN);
-        b->next = new_block(capacity, arena->is_shared);
+        const size_t least = align_up(bytes, BIG_ALIGN), usual = 2 * b->capacity;
+        b->next = new_block(weigh(usual < least ? least : usual, least), arena->is_shared);
     }
     arena->current = b->next;
     arena->current->used = 0;

@@ -1,6 +1,8 @@
 /* core/arena.h — region allocator. Data lives in an arena given by the caller and is never freed
  * one by one. Memory comes zeroed and aligned to 64 bytes for blocks of at least 64 bytes, else 16.
- * Out of memory ends the program with a message, so no caller checks for NULL. Not thread-safe. */
+ * Out of memory ends the program with a message, so no caller checks for NULL. Blocks of 64 MiB or
+ * more are held against the free memory, too (core/free_memory.h): the kernel grants more, and ends
+ * some process later. Not thread-safe. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Strict values of a JSON object, with file and key in each message. */
 #include "core/text/json.h"
+#include "core/free_memory.h"
 #include "core/text/file.h"
 
 #include <assert.h>
@@ -26,24 +27,9 @@ static void *allocate(size_t bytes)
     return malloc(bytes);
 }
 
-/* Returns the memory that the system can give without swapping; SIZE_MAX if it does not say. */
-static size_t free_bytes(void)
-{
-    FILE *file = fopen("/proc/meminfo", "re");
-    size_t kib = SIZE_MAX / 1024;
-    char line[128];
-
-    while (file && fgets(line, sizeof(line), file))
-        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib * 1024;
-}
-
 static size_t most_bytes(size_t length)
 {
-    const size_t all = free_bytes(), most = MOST_TIMES * length + ALWAYS_BYTES;
+    const size_t all = pp_free_memory_bytes(), most = MOST_TIMES * length + ALWAYS_BYTES;
 
     return most < all ? most : all;
 }

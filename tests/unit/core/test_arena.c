@@ -1,4 +1,5 @@
 #include "core/arena.h"
+#include "core/free_memory.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -94,4 +95,39 @@ Test(arena, deferred_calls_come_last_first_and_once)
     pp_arena_defer(arena, note, &letters[3]);
     pp_arena_destroy(arena);
     cr_assert_str_eq(order, "cbda");
+}
+
+/* The kernel would grant this, and end some process when it is written. */
+Test(arena, more_than_the_free_memory_is_refused)
+{
+    const size_t free = pp_free_memory_bytes();
+    char text[256] = "";
+    int status, ends[2];
+
+    cr_assert(free < SIZE_MAX && pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        pp_arena_alloc_raw(pp_arena_create(), free + free / 32);
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1, "status %d", status);
+    cr_assert(read(ends[0], text, sizeof(text) - 1) > 0);
+    cr_assert(strstr(text, "error: out of memory: ") && strstr(text, " MiB are free"), "%s", text);
+}
+
+/* A block that is not yet written counts. */
+Test(arena, several_blocks_together_are_refused)
+{
+    const size_t free = pp_free_memory_bytes();
+    int status;
+    const pid_t child = fork();
+
+    for (int i = 0; child == 0 && i < 5; i++)
+        pp_arena_alloc_raw(pp_arena_create(), free / 4);
+    if (child == 0)
+        _exit(0);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1, "status %d", status);
 }
