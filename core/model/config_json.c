@@ -207,12 +207,13 @@ static enum pp_status check_opt(const struct pp_model_reader *r, const struct pp
     return PP_OK;
 }
 
-/* Returns " bfloat16", " 4096"; "" if the value is not plain. */
+/* Returns " bfloat16", " 4096", the method of a quantisation; "" if the value is not plain. */
 static const char *value_of(struct pp_arena *arena, const json_t *value)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    const char *text = json_string_value(value);
 
+    value = json_is_object(value) ? json_object_get(value, "quant_method") : value;
+    const char *text = json_string_value(value);
     if (json_is_integer(value))
         return pp_arena_printf(arena, " %lld", (long long)json_integer_value(value));
     if (text == NULL || strlen(text) > 32 || text[strspn(text, plain)] != '\0')
@@ -266,6 +267,7 @@ static enum pp_status read_model(struct pp_arena *arena, const struct pp_model_r
     m.norms_per_layer = family->norms > 0 ? family->norms : 2;
     PP_TRY(read_dimensions(r, family, &m));
     PP_TRY(read_flags(r, family, &m));
+    PP_TRY(pp_model_check_quantization(r));
     PP_TRY(pp_model_read_latent(r, &m));
     PP_TRY(pp_model_read_experts(r, family->type, &m));
     if (family->is_encoder)

@@ -53,3 +53,5 @@ enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char
                                      struct pp_model *model);
 /* Reads ranks and widths of latent attention, if the file has them. */
 enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);
+/* PP_EINVAL, with the method, for quantised weights other than fp8. */
+enum pp_status pp_model_check_quantization(const struct pp_model_reader *r);

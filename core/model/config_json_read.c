@@ -57,3 +57,26 @@ enum pp_status pp_model_read_bool(const struct pp_model_reader *r, const char *k
         *value = flag;
     return PP_OK;
 }
+
+/* Weights in fp8 are computed with as they are stored, which --precision says of a run. Those of
+ * other methods are packed, and are unpacked for each use. */
+enum pp_status pp_model_check_quantization(const struct pp_model_reader *r)
+{
+    json_t *const places[] = {r->json->root, r->object};
+
+    for (size_t i = 0; i < PP_COUNT(places); i++) {
+        const char *method = "";
+        bool found;
+        json_t *value = json_object_get(places[i], "quantization_config");
+        if (!value || json_is_null(value))
+            continue;
+        PP_TRY(pp_json_string(r->json, value, "quant_method", &method, &found, r->err));
+        if (strcmp(method, "fp8"))
+            return pp_error_set(r->err, PP_EINVAL,
+                                "%s: quantization_config%s%.32s is not modeled: packed weights are "
+                                "unpacked for each use; expected fp8, or the file of the model "
+                                "before it was quantised",
+                                r->json->name, found ? " " : "", method);
+    }
+    return PP_OK;
+}

@@ -1,6 +1,7 @@
 #include "core/model/model.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CONFIGS PP_TESTS_DIR "/data/configs/"
@@ -153,8 +154,10 @@ Test(model_json, what_is_not_modeled_is_noted_with_its_value)
         {"\"add_cross_attention\": false", ""},
         {"\"add_cross_attention\": true, \"torch_dtype\": \"\\u001b[2J\"",
          "not used from the file: torch_dtype, add_cross_attention"},
-        {"\"quantization_config\": {\"bits\": 4}, \"layer_types\": [\"full_attention\"]",
-         "not used from the file: quantization_config"},
+        {"\"quantization_config\": {\"quant_method\": \"fp8\"}, \"layer_types\": "
+         "[\"full_attention\"]",
+         "not used from the file: quantization_config fp8"},
+        {"\"quantization_config\": null", ""},
         {"\"layer_types\": [\"linear_attention\"]", "not used from the file: layer_types"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -170,6 +173,38 @@ Test(model_json, what_is_not_modeled_is_noted_with_its_value)
         cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK,
                      "%s", err.message);
         cr_assert_str_eq(model.notes, notes[i][1]);
+    }
+}
+
+/* The time to unpack such weights is not known. */
+Test(model_json, packed_weights_are_refused_by_name)
+{
+    static const char *const cases[][2] = {
+        {"{\"quant_method\": \"gptq\", \"bits\": 4}",
+         "c.json: quantization_config gptq is not modeled: packed weights are unpacked for each "
+         "use; expected fp8, or the file of the model before it was quantised"},
+        {"{\"quant_method\": \"mxfp4\"}", "c.json: quantization_config mxfp4 is not modeled"},
+        {"{\"bits\": 4}", "c.json: quantization_config is not modeled"},
+        {"{\"quant_method\": 4}", "c.json: \"quant_method\" must be a string, not an integer"},
+        {"4", "c.json: an object with \"quant_method\" is expected, not an integer"},
+    };
+    static const char *const places[] = {
+        "{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64, \"n_head\": 2, "
+        "\"vocab_size\": 9, \"quantization_config\": %s}",
+        "{\"quantization_config\": %s, \"text_config\": {\"model_type\": \"gpt2\", "
+        "\"n_layer\": 2, \"n_embd\": 64, \"n_head\": 2, \"vocab_size\": 9}}",
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_model model;
+
+    for (size_t i = 0; i < PP_COUNT(cases) * PP_COUNT(places); i++) {
+        const char *const *row = cases[i / PP_COUNT(places)];
+        char text[512];
+        snprintf(text, sizeof(text), places[i % PP_COUNT(places)], row[0]);
+        cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err),
+                     PP_EINVAL);
+        cr_assert(!strncmp(err.message, row[1], strlen(row[1])), "%s", err.message);
     }
 }
 
