@@ -1,4 +1,5 @@
 /* Traces written as Chrome and Perfetto JSON. */
+#include "core/units.h"
 #include "traces/formats/formats.h"
 #include "traces/formats/lanes.h"
 
@@ -86,6 +87,13 @@ static void write_thread(struct writer *w, const struct pp_box *box)
             pid, thread_of(box), thread_of(box));
 }
 
+/* Is true if the reader finds `seconds` in these picoseconds. Up to 2^52 of them no rounding of
+ * microseconds reaches another whole number. */
+static bool is_exact(double seconds, int64_t ps)
+{
+    return ps <= INT64_C(1) << 52 && pp_units_s(ps) == seconds;
+}
+
 static void write_box(struct writer *w, const struct pp_box *box)
 {
     const struct pp_trace_event *event = &w->trace->events[box->event];
@@ -97,6 +105,8 @@ static void write_box(struct writer *w, const struct pp_box *box)
     write_us(w->file, "ts", box->start_ps);
     write_us(w->file, "dur", box->end_ps - box->start_ps);
     fprintf(w->file, ",\"args\":{\"step\":%d", event->step);
+    if (!is_exact(event->start_s, box->start_ps) || !is_exact(event->end_s, box->end_ps))
+        fprintf(w->file, ",\"start_s\":%.17g,\"end_s\":%.17g", event->start_s, event->end_s);
     if (event->bytes > 0)
         fprintf(w->file, ",\"bytes\":%.17g", event->bytes);
     if (!isnan(event->posted_s))

@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum { MAX_LISTS = 1 << 24, MAX_BYTES = 128 << 20, PLACE_BYTES = 48 };
-static const double longest_s = 4e6;
 
 struct reader {
     struct pp_arena *arena;
@@ -85,16 +84,37 @@ static enum pp_status read_cell(struct reader *reader, const struct pp_json *jso
     return status;
 }
 
+/* Reads a time that the picoseconds of the event do not hold; it must be next to them. */
+static enum pp_status read_exact(const struct pp_json *json, json_t *object, const char *key,
+                                 double *time_s, struct pp_error *err)
+{
+    const double near_s = *time_s;
+    bool found;
+
+    PP_TRY(pp_json_number(json, json_object_get(object, "args"), key, 0, PP_TRACE_LONGEST_S, time_s,
+                          &found, err));
+    if (fabs(*time_s - near_s) <= 1e-11 + 1e-12 * near_s)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL, "%s: \"%s\" is %.17g, \"ts\" and \"dur\" give %.17g",
+                        json->name, key, *time_s, near_s);
+}
+
 static enum pp_status read_times(const struct pp_json *json, json_t *object,
                                  struct pp_trace_event *event, struct pp_error *err)
 {
     double start_us, duration_us;
 
-    PP_TRY(pp_json_number(json, object, "ts", 0, longest_s * 1e6, &start_us, NULL, err));
-    PP_TRY(pp_json_number(json, object, "dur", 0, longest_s * 1e6, &duration_us, NULL, err));
+    PP_TRY(pp_json_number(json, object, "ts", 0, PP_TRACE_LONGEST_S * 1e6, &start_us, NULL, err));
+    PP_TRY(
+        pp_json_number(json, object, "dur", 0, PP_TRACE_LONGEST_S * 1e6, &duration_us, NULL, err));
     const int64_t start_ps = llround(start_us * 1e6);
     event->start_s = pp_units_s(start_ps);
     event->end_s = pp_units_s(start_ps + llround(duration_us * 1e6));
+    PP_TRY(read_exact(json, object, "start_s", &event->start_s, err));
+    PP_TRY(read_exact(json, object, "end_s", &event->end_s, err));
+    if (event->end_s < event->start_s || event->end_s > PP_TRACE_LONGEST_S)
+        return pp_error_set(err, PP_EINVAL, "%s: ends at %g s, outside %g to %g", json->name,
+                            event->end_s, event->start_s, PP_TRACE_LONGEST_S);
     return PP_OK;
 }
 
@@ -110,10 +130,10 @@ static enum pp_status read_arguments(struct reader *reader, const struct pp_json
         return pp_error_set(err, PP_EINVAL, "%s: \"args\" must be an object", json->name);
     PP_TRY(pp_json_int(json, arguments, "step", 0, INT_MAX - 1, &step, NULL, err));
     PP_TRY(pp_json_number(json, arguments, "bytes", 0, 1e300, &event->bytes, &found, err));
-    PP_TRY(
-        pp_json_number(json, arguments, "posted_s", 0, longest_s, &event->posted_s, &found, err));
-    PP_TRY(
-        pp_json_number(json, arguments, "matched_s", 0, longest_s, &event->matched_s, &found, err));
+    PP_TRY(pp_json_number(json, arguments, "posted_s", 0, PP_TRACE_LONGEST_S, &event->posted_s,
+                          &found, err));
+    PP_TRY(pp_json_number(json, arguments, "matched_s", 0, PP_TRACE_LONGEST_S, &event->matched_s,
+                          &found, err));
     event->step = (int)step;
     reader->max_step = event->step > reader->max_step ? event->step : reader->max_step;
     return PP_OK;
@@ -137,8 +157,8 @@ static enum pp_status read_slice(struct reader *reader, const struct pp_json *js
                             "%s: an event of process %" PRId64 " that does not follow its name",
                             json->name, pid);
     PP_TRY(read_cell(reader, json, object, &event, err));
-    PP_TRY(read_times(json, object, &event, err));
     PP_TRY(read_arguments(reader, json, object, &event, err));
+    PP_TRY(read_times(json, object, &event, err));
     *PP_PUSH(reader->arena, trace->events, trace->count, reader->capacity) = event;
     return PP_OK;
 }

@@ -4,6 +4,7 @@
 #include "core/text/file.h"
 #include "core/text/output.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -25,6 +26,23 @@ enum pp_status pp_trace_check_name(const char *path, struct pp_error *err)
                         path);
 }
 
+static enum pp_status check_times(const struct pp_trace *trace, const char *path,
+                                  struct pp_error *err)
+{
+    if (pp_has_suffix(path, ".csv") || pp_has_suffix(path, ".csv.gz"))
+        return PP_OK;
+    for (int i = 0; i < trace->count; i++) {
+        const struct pp_trace_event *e = &trace->events[i];
+        const double last_s = fmax(e->end_s, fmax(e->posted_s, e->matched_s));
+        if (last_s > PP_TRACE_LONGEST_S)
+            return pp_error_set(err, PP_EFAIL,
+                                "trace file '%s': %s of rank %d is at %.4g s, and this format ends "
+                                "at %g s; .csv holds all times",
+                                path, e->cell, e->rank, last_s, PP_TRACE_LONGEST_S);
+    }
+    return PP_OK;
+}
+
 static void print(const struct pp_trace *trace, const char *path, FILE *out)
 {
     size_t i = 0;
@@ -43,7 +61,8 @@ enum pp_status pp_trace_write_all(const struct pp_trace *const *traces, const ch
     int opened = 0;
 
     for (int i = 0; i < count; i++)
-        PP_TRY(pp_trace_check_name(paths[i], err));
+        if (pp_trace_check_name(paths[i], err) != PP_OK || check_times(traces[i], paths[i], err))
+            return err->status;
     for (; opened < count && status == PP_OK; opened += status == PP_OK)
         status = pp_output_open(arena, paths[opened], &outputs[opened], err);
     for (int i = 0; i < opened && status == PP_OK; i++)

@@ -50,7 +50,7 @@ static int collect(const struct pp_trace *trace, int from, int to, struct pp_box
                                    .end_ps = pp_trace_ps(event->end_s),
                                    .track = track_of(event),
                                    .event = i};
-        if (box.track != PP_TRACK_BLOCKED || box.end_ps > box.start_ps)
+        if (box.track != PP_TRACK_BLOCKED || event->end_s > event->start_s)
             boxes[count++] = box;
     }
     qsort(boxes, (size_t)count, sizeof(*boxes), compare_boxes);

@@ -102,6 +102,67 @@ Test(chrome_read, a_clock_error_that_is_no_time_is_refused)
     }
 }
 
+static bool same(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || a == b;
+}
+
+/* Times that are no whole picoseconds, or too many for the digits of "ts", keep every bit. */
+Test(chrome_read, times_are_kept_to_the_bit)
+{
+    static const double TIMES[][2] = {{0, 0.1 + 0.2},
+                                      {1.0 / 3, 1},
+                                      {7, 7069.215624},
+                                      {7062.215624123457, 9876.543210987654},
+                                      {1e-13, 3e-13},
+                                      {5e-324, 1e-300},
+                                      {123456.789012345678, 3999999.987654321}};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_trace *trace = from_csv(arena), *again;
+
+    for (size_t k = 0; k < PP_COUNT(TIMES); k++) {
+        for (int i = 0; i < trace->count; i++)
+            if (trace->events[i].stream == PP_STREAM_COMPUTE) {
+                trace->events[i].start_s = TIMES[k][0];
+                trace->events[i].end_s = TIMES[k][1];
+            }
+        cr_assert_eq(pp_trace_write(trace, "bits.json", &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_trace_read(arena, "bits.json", &again, &err), PP_OK, "%s", err.message);
+        int kept = 0;
+        for (int i = 0; i < trace->count; i++) {
+            const struct pp_trace_event *a = &trace->events[i], *b = find(again, a);
+            if (a->stream == PP_STREAM_CONTROL && a->start_s == a->end_s)
+                continue;
+            kept++;
+            cr_assert(b && b->start_s == a->start_s && b->end_s == a->end_s &&
+                          same(b->posted_s, a->posted_s) && same(b->matched_s, a->matched_s),
+                      "%.17g %.17g: %s", a->start_s, a->end_s, a->cell);
+        }
+        cr_assert_eq(again->count, kept);
+    }
+}
+
+/* Picoseconds beyond 64 bits are refused by formats that hold them; no file is left. */
+Test(chrome_read, times_that_a_format_cannot_hold_are_refused)
+{
+    static const char *const PATHS[] = {"long.json", "long.json.gz", "long.paje"};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_error err = {0};
+    struct pp_trace *trace = from_csv(arena), *again;
+
+    trace->events[trace->count - 1].end_s = 4.5e6;
+    for (size_t i = 0; i < PP_COUNT(PATHS); i++) {
+        cr_assert_eq(pp_trace_write(trace, PATHS[i], &err), PP_EFAIL);
+        cr_assert(strstr(err.message, "is at 4.5e+06 s, and this format ends at 4e+06 s; .csv"),
+                  "%s", err.message);
+        cr_assert_neq(access(PATHS[i], F_OK), 0);
+    }
+    cr_assert_eq(pp_trace_write(trace, "long.csv", &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_trace_read(arena, "long.csv", &again, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(again->events[trace->count - 1].end_s, 4.5e6);
+}
+
 static bool near(double a, double b)
 {
     return (isnan(a) && isnan(b)) || fabs(a - b) < 1e-12;
