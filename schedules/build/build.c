@@ -94,37 +94,63 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .no_slots = b->no_slots};
 }
 
-/* Is true if the ops alone need more memory than allowed. */
-static bool is_beyond(struct pp_arena *arena, const struct pp_build *b,
-                      const struct pp_program_head *head, const struct pp_orders *lists)
+enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,
+                             struct pp_build_list *list, struct pp_error *err)
 {
-    return b->most_bytes > 0 && b->costs->memory && head->pipelines == 1 &&
-           !pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) &&
-           !pp_state_is_quantised(&b->state) &&
-           pp_memory_least_bytes(arena, lists, b->costs, head->granules * head->splits) >
-               b->most_bytes;
+    struct pp_build b = *build;
+
+    PP_TRY(complete(arena, &b, err));
+    return pp_schedule_lists(arena, b.schedule, &b.shape, b.costs, &list->orders, &list->head, err);
+}
+
+bool pp_build_is_beyond(const struct pp_build *b, const struct pp_build_list *list)
+{
+    if (b->most_bytes <= 0 || !b->costs->memory)
+        return false;
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_least_options options = {
+        .pipelines = list->head.pipelines,
+        .cells = list->head.granules * list->head.splits,
+        .recompute_frac = b->recompute_frac,
+        .is_moved =
+            pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) || pp_state_is_quantised(&b->state)};
+    return pp_memory_least_bytes(scratch, list->orders, b->costs, &options) > b->most_bytes;
 }
 
 /* Lists of a schedule's own order are lowered without being frozen first. */
-enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
-                        struct pp_program **program, struct pp_error *err)
+static enum pp_status build_list(struct pp_arena *arena, struct pp_build *b,
+                                 struct pp_program **program, struct pp_error *err)
 {
-    const bool is_listed = !build->given && !build->is_eager;
-    struct pp_build b = *build;
-    struct pp_program_head head;
-    struct pp_orders *lists;
+    struct pp_build_list list;
 
-    PP_TRY(is_listed ? complete(arena, &b, err) : pp_build_order(arena, &b, err));
-    if (is_listed)
-        PP_TRY(pp_schedule_lists(arena, b.schedule, &b.shape, b.costs, &lists, &head, err));
+    PP_TRY(complete(arena, b, err));
+    if (b->list)
+        list = (struct pp_build_list){pp_orders_copy(arena, b->list->orders), b->list->head};
     else
-        head = pp_program_head_of(b.given);
-    if (is_listed && is_beyond(arena, &b, &head, lists)) {
+        PP_TRY(pp_build_list(arena, b, &list, err));
+    if (pp_build_is_beyond(b, &list)) {
         *program = NULL;
         return PP_OK;
     }
-    const struct pp_lower_options options = options_of(arena, &b, &head);
-    PP_TRY(is_listed ? pp_lower_lists(arena, &head, &options, lists, program, err)
-                     : pp_lower(arena, b.given, &options, program, err));
-    return b.proves_result ? pp_verify(*program, NULL, err) : PP_OK;
+    const struct pp_lower_options options = options_of(arena, b, &list.head);
+    return pp_lower_lists(arena, &list.head, &options, list.orders, program, err);
+}
+
+static enum pp_status build_given(struct pp_arena *arena, struct pp_build *b,
+                                  struct pp_program **program, struct pp_error *err)
+{
+    PP_TRY(pp_build_order(arena, b, err));
+    const struct pp_program_head head = pp_program_head_of(b->given);
+    const struct pp_lower_options options = options_of(arena, b, &head);
+    return pp_lower(arena, b->given, &options, program, err);
+}
+
+enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
+                        struct pp_program **program, struct pp_error *err)
+{
+    struct pp_build b = *build;
+
+    PP_TRY(!b.given && !b.is_eager ? build_list(arena, &b, program, err)
+                                   : build_given(arena, &b, program, err));
+    return b.proves_result && *program ? pp_verify(*program, NULL, err) : PP_OK;
 }

@@ -14,15 +14,22 @@ struct pp_build_wishes {
     bool has_clip;
 };
 
+/* A schedule's own order, before it is lowered. */
+struct pp_build_list {
+    struct pp_orders *orders;
+    struct pp_program_head head;
+};
+
 /* Inputs of a program. The result keeps pointers into `schedule` and `given`. */
 struct pp_build {
     const struct pp_schedule *schedule; /* NULL = not known, as of a file */
     struct pp_shape shape;              /* of the schedule's order */
     const struct pp_program *given;     /* replaces the schedule's order; NULL = none */
-    const struct pp_costs *costs;       /* of the run; NULL = those of `unit` */
-    const struct pp_unit_costs *unit;   /* NULL = pp_unit_costs_usual */
-    bool is_eager;                      /* ranks run any op that is ready */
-    int eager_limit;                    /* chunk activations, 0 = no limit */
+    const struct pp_build_list *list; /* the schedule's order for these costs; NULL = to be made */
+    const struct pp_costs *costs;     /* of the run; NULL = those of `unit` */
+    const struct pp_unit_costs *unit; /* NULL = pp_unit_costs_usual */
+    bool is_eager;                    /* ranks run any op that is ready */
+    int eager_limit;                  /* chunk activations, 0 = no limit */
 
     struct pp_build_wishes wishes;
     struct pp_state_spec state;   /* {0}: one whole copy, on the device */
@@ -32,8 +39,8 @@ struct pp_build {
     const double *recompute_frac; /* [stage]; unused if is_recomputed; NULL = 0 on all */
     const int *buckets;           /* [stage]: buckets of its gradient sum; NULL = 1 */
     bool no_slots;                /* as in pp_lower_options */
-    double most_bytes; /* of a rank: an order of one pipeline that needs more for certain is not
-                        * lowered, and the program is NULL. 0 = any */
+    double most_bytes; /* of a rank: a schedule's order that needs more for certain is not lowered,
+                        * and the program is NULL. 0 = any */
 
     bool proves_given;  /* check `given` in its own cells, before anything is added */
     bool proves_result; /* check the complete program */
@@ -49,6 +56,12 @@ static inline int pp_build_copies(const struct pp_build *build)
 {
     return pp_mesh_size(build->state.replicas);
 }
+
+/* Returns the list of a schedule without `given` and `is_eager`. Errors: of the order. */
+enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,
+                             struct pp_build_list *list, struct pp_error *err);
+/* Is true if the order needs more than `most_bytes` for certain. Needs the costs. */
+bool pp_build_is_beyond(const struct pp_build *build, const struct pp_build_list *list);
 
 /* Returns the complete program in `arena`; see `most_bytes`. Errors: of the order, pp_lower() and
  * pp_verify(). */

@@ -12,10 +12,16 @@ struct stage {
 /* Equal bytes give equal programs. Where only padding differs, a program is built again. */
 struct pp_known_program {
     struct pp_known_program *next;
-    struct pp_build build; /* pointers to costs and to arrays of stages are NULL */
+    struct pp_build build; /* pointers to costs and to arrays of stages are NULL; `list` is set only
+                            * for an order that depends on costs */
     struct stage *stages;
     struct pp_program *program;
 };
+
+static bool is_shared(const struct pp_build *b)
+{
+    return b->schedule && !b->schedule->programs && !b->given && !b->is_eager && b->costs;
+}
 
 void pp_known_programs_drop(struct pp_known_programs *known)
 {
@@ -29,11 +35,15 @@ void pp_known_programs_trim(struct pp_known_programs *known)
         pp_known_programs_drop(known);
 }
 
-static bool is_shared(const struct pp_build *b)
-{
-    return b->schedule && !b->schedule->generate && !b->schedule->programs && !b->given &&
-           !b->is_eager && b->costs;
-}
+/* The order of a schedule and a shape. */
+struct pp_known_list {
+    struct pp_known_list *next;
+    const struct pp_schedule *schedule;
+    struct pp_shape shape;
+    int64_t *costs; /* [cost_count] that a searched order depends on */
+    int cost_count;
+    struct pp_build_list list;
+};
 
 static struct stage *stages_of(struct pp_arena *arena, const struct pp_build *b)
 {
@@ -82,6 +92,8 @@ static struct pp_known_program *wanted(struct pp_arena *arena, const struct pp_b
     wanted->build.costs = NULL;
     wanted->build.recompute_frac = NULL;
     wanted->build.buckets = NULL;
+    wanted->build.most_bytes = 0;
+    wanted->build.list = b->schedule->generate ? b->list : NULL;
     simplify(&wanted->build.state);
     wanted->stages = stages_of(arena, b);
     return wanted;
@@ -95,31 +107,131 @@ static bool is_same(const struct pp_known_program *a, const struct pp_known_prog
            !memcmp(a->stages, b->stages, sizeof(*a->stages) * stages);
 }
 
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+/* Adds the costs that a search may read: times of F, B, I and W, and of messages. */
+static void add_order_costs(struct pp_arena *arena, const struct pp_costs *costs,
+                            struct pp_known_list *list)
+{
+    static const enum pp_op_kind kinds[] = {PP_F, PP_B, PP_I, PP_W};
+    const int cells = costs->stages * costs->splits,
+              pairs = costs->link ? costs->ranks * costs->ranks : 0;
+    int64_t *out = PP_ARRAY(arena, int64_t,
+                            6 + (size_t)cells * PP_COUNT(kinds) + (size_t)costs->stages +
+                                2 * (size_t)costs->links + (size_t)pairs);
+    int n = 0;
+
+    out[n++] = costs->is_unit;
+    out[n++] = costs->granules;
+    for (size_t k = 0; k < PP_COUNT(kinds); k++) {
+        const struct pp_cost *op = costs->op[kinds[k]];
+        out[n++] = op != NULL;
+        for (int i = 0; op && i < cells; i++)
+            out[n++] = op[i].ps;
+    }
+    for (int s = 0; costs->memory && s < costs->stages; s++)
+        memcpy(&out[n++], &costs->memory[s].boundary_bytes, sizeof(*out));
+    for (int l = 0; l < costs->links; l++) {
+        out[n++] = costs->alpha_ps[l];
+        memcpy(&out[n++], &costs->s_per_byte[l], sizeof(*out));
+    }
+    for (int i = 0; i < pairs; i++)
+        out[n++] = costs->link[i];
+    list->costs = out;
+    list->cost_count = n;
+}
+
+static bool is_like(const struct pp_known_list *a, const struct pp_known_list *b)
+{
+    return a->schedule == b->schedule && !memcmp(&a->shape, &b->shape, sizeof(a->shape)) &&
+           a->cost_count == b->cost_count &&
+           (a->cost_count == 0 ||
+            !memcmp(a->costs, b->costs, sizeof(*a->costs) * (size_t)a->cost_count));
+}
+
+static struct pp_known_list *list_wanted(struct pp_arena *arena, const struct pp_build *b)
+{
+    struct pp_known_list *wanted = PP_NEW(arena, struct pp_known_list);
+
+    wanted->schedule = b->schedule;
+    memcpy(&wanted->shape, &b->shape, sizeof(wanted->shape));
+    if (b->schedule->generate)
+        add_order_costs(arena, b->costs, wanted);
+    return wanted;
+}
+
+/* Finds the order of a build, or makes it. */
+static enum pp_status find_list(struct pp_arena *arena, struct pp_known_programs *known,
+                                const struct pp_build *b, const struct pp_build_list **list,
+                                struct pp_error *err)
+{
+    const struct pp_known_list *like = list_wanted(arena, b);
+
+    for (const struct pp_known_list *k = known->lists; k; k = k->next)
+        if (is_like(k, like)) {
+            *list = &k->list;
+            return PP_OK;
+        }
+    const bool is_kept = known->instructions <= MOST_INSTRUCTIONS;
+    struct pp_arena *home = is_kept ? known->arena : arena;
+    struct pp_known_list *added = list_wanted(home, b);
+    PP_TRY(pp_build_list(home, b, &added->list, err));
+    *list = &added->list;
+    if (!is_kept)
+        return PP_OK;
+    for (int r = 0; r < added->list.orders->ranks; r++)
+        known->instructions += added->list.orders->count[r];
+    added->next = known->lists;
+    known->lists = added;
+    return PP_OK;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static struct pp_program *find_program(struct pp_arena *arena,
+                                       const struct pp_known_programs *known,
+                                       const struct pp_build *build)
+{
+    const struct pp_known_program *like = wanted(arena, build);
+
+    for (const struct pp_known_program *k = known->first; k; k = k->next)
+        if (is_same(k, like))
+            return k->program;
+    return NULL;
+}
+
+static void keep(struct pp_known_programs *known, const struct pp_build *build,
+                 struct pp_program *program)
+{
+    struct pp_known_program *added = wanted(known->arena, build);
+
+    added->program = program;
+    program->forms = PP_NEW(known->arena, struct pp_program_forms);
+    program->forms->arena = known->arena;
+    added->next = known->first;
+    known->first = added;
+    known->instructions += pp_program_size(program);
+}
+
 enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *known,
                               const struct pp_build *build, struct pp_program **program,
                               struct pp_error *err)
 {
+    struct pp_build b = *build;
+
     if (!known || !is_shared(build))
         return pp_build(arena, build, program, err);
-    struct pp_build whole = *build; /* costs make no program too large here */
-    whole.most_bytes = 0;
-    const struct pp_known_program *like = wanted(arena, &whole);
-    for (const struct pp_known_program *k = known->first; k; k = k->next)
-        if (is_same(k, like)) {
-            *program = k->program;
-            return PP_OK;
-        }
-    if (known->instructions > MOST_INSTRUCTIONS)
-        return pp_build(arena, &whole, program, err);
     if (!known->arena)
         known->arena = pp_arena_create();
-    PP_TRY(pp_build(known->arena, &whole, program, err));
-    struct pp_known_program *added = wanted(known->arena, &whole);
-    added->program = *program;
-    (*program)->forms = PP_NEW(known->arena, struct pp_program_forms);
-    (*program)->forms->arena = known->arena;
-    added->next = known->first;
-    known->first = added;
-    known->instructions += pp_program_size(*program);
+    if (b.schedule->generate || known->is_bounded)
+        PP_TRY(find_list(arena, known, &b, &b.list, err));
+    *program = find_program(arena, known, &b);
+    if (*program || (known->is_bounded && pp_build_is_beyond(&b, b.list)))
+        return PP_OK;
+    const bool is_kept = known->instructions <= MOST_INSTRUCTIONS;
+    b.most_bytes = 0; /* costs make no program too large here */
+    PP_TRY(pp_build(is_kept ? known->arena : arena, &b, program, err));
+    if (is_kept)
+        keep(known, &b, *program);
     return PP_OK;
 }

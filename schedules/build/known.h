@@ -8,7 +8,9 @@
 struct pp_known_programs {
     struct pp_arena *arena; /* of the programs; NULL = none yet */
     struct pp_known_program *first;
+    struct pp_known_list *lists; /* orders; of searches alone, unless `is_bounded` */
     int64_t instructions;
+    bool is_bounded; /* orders beyond `most_bytes` are not built */
 };
 /* Forgets all programs, and ends their arena. */
 void pp_known_programs_drop(struct pp_known_programs *known);
@@ -16,8 +18,8 @@ void pp_known_programs_drop(struct pp_known_programs *known);
 void pp_known_programs_trim(struct pp_known_programs *known);
 
 /* Does what pp_build() does. The program lies in `arena`, or in `known`, and then keeps its
- * compiled form for other costs (pp_eval_create()). An order that depends on costs, or is given, is
- * always built; so is all if `known` is NULL. Others ignore `most_bytes`. */
+ * compiled form for other costs (pp_eval_create()). An order that is given is always built; so is
+ * all if `known` is NULL. Others ignore `most_bytes` unless `is_bounded`. */
 enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *known,
                               const struct pp_build *build, struct pp_program **program,
                               struct pp_error *err);

@@ -46,3 +46,7 @@ struct pp_memory_walk {
 struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
                                           const struct pp_costs *costs);
 void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);
+
+/* Returns the bytes that the allocator wastes in addition to `tensors`. The sum of both grows with
+ * them. */
+double pp_memory_wasted_bytes(const struct pp_costs *costs, double tensors);

@@ -1,46 +1,101 @@
 /* Walks the compute ops of every rank once, with the bytes that a chunk holds for certain. */
 #include "schedules/memory/least.h"
 
+#include "schedules/memory/changes.h"
+
 #include <math.h>
 
-#define ROUNDING 1e-6 /* relative: tensors have whole bytes */
+#define ROUNDING 1e-6 /* relative */
 
-static double state_bytes(const struct pp_stage_memory *m)
+/* Bytes of one cell of a stage. */
+struct cell {
+    double kept;              /* from F to its backward */
+    double again;             /* recomputed before the backward */
+    double left;              /* from I to W */
+    double forward, backward; /* while these run */
+};
+
+static double share_of(double bytes, int cells)
 {
-    return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
+    return rint(bytes / cells);
 }
 
-/* Returns the bytes that an op adds to what its rank holds. */
-static double change_of(const struct pp_stage_memory *m, int kind)
+static struct cell cell_of(const struct pp_stage_memory *m, const struct pp_least_options *o,
+                           int stage)
 {
-    const double kept = fmin(m->checkpoint_bytes, m->saved_bytes),
-                 left = fmin(kept, m->saved_bytes * m->weight_grad_frac);
+    const bool is_recomputed = o->recompute_frac && o->recompute_frac[stage] > 0;
+    const double saved = share_of(m->saved_bytes, o->cells),
+                 kept =
+                     is_recomputed ? fmin(saved, share_of(m->checkpoint_bytes, o->cells)) : saved;
+    struct cell cell = {.forward = share_of(m->forward_bytes, o->cells),
+                        .backward = share_of(m->backward_bytes, o->cells)};
 
-    return kind == PP_F   ? kept
-           : kind == PP_B ? -kept
-           : kind == PP_I ? left - kept
-           : kind == PP_W ? -left
-                          : 0;
+    if (!o->is_moved) {
+        cell.kept = kept;
+        cell.again = saved - kept;
+        cell.left = rint(saved * m->weight_grad_frac);
+    }
+    return cell;
+}
+
+static double state_bytes(const struct pp_stage_memory *m, int versions)
+{
+    return m->params_bytes * versions + m->grads_bytes + m->optimizer_bytes;
+}
+
+/* Adds an op to what its rank holds; returns the bytes while it runs. */
+static double run(const struct cell *cell, const struct pp_op *op, double *held)
+{
+    const double before = *held;
+
+    switch (op->kind) {
+    case PP_F:
+        *held += op->granules * cell->kept;
+        return *held + op->granules * cell->forward;
+    case PP_B:
+        *held -= op->granules * cell->kept;
+        return before + op->granules * (cell->again + cell->backward);
+    case PP_I:
+        *held += op->granules * (cell->left - cell->kept);
+        return before + op->granules * (cell->again + cell->backward);
+    case PP_W:
+        *held -= op->granules * cell->left;
+        return before;
+    default:
+        return before;
+    }
+}
+
+/* Returns the tensors of a rank; `versions` [pipeline * stages + stage] is all 0. */
+static double tensors_of(const struct pp_orders *lists, int rank, const struct pp_costs *costs,
+                         const struct cell *cells, int *versions)
+{
+    double held = 0, most = 0, state = 0;
+
+    for (int i = 0; i < lists->count[rank]; i++) {
+        const struct pp_op *op = &lists->ops[rank][i];
+        int *known = &versions[op->pipe * costs->stages + op->stage];
+        const int count = op->kind == PP_F ? op->version + 1 : 1;
+        if (*known < count) {
+            const struct pp_stage_memory *m = &costs->memory[op->stage];
+            state += state_bytes(m, count) - (*known ? state_bytes(m, *known) : 0);
+            *known = count;
+        }
+        most = fmax(most, run(&cells[op->stage], op, &held));
+    }
+    return state + most;
 }
 
 double pp_memory_least_bytes(struct pp_arena *arena, const struct pp_orders *lists,
-                             const struct pp_costs *costs, int cells)
+                             const struct pp_costs *costs, const struct pp_least_options *options)
 {
-    int *rank_of = PP_ARRAY(arena, int, costs->stages); /* 1 + the rank whose state has the stage */
-    double most_bytes = 0;
+    struct cell *cells = PP_ARRAY(arena, struct cell, costs->stages);
+    int *versions = PP_ARRAY(arena, int, (size_t)options->pipelines *(size_t)costs->stages);
+    double tensors = 0;
 
-    for (int rank = 0; rank < lists->ranks; rank++) {
-        double state = 0, held = 0, most = 0;
-        for (int i = 0; i < lists->count[rank]; i++) {
-            const struct pp_op *op = &lists->ops[rank][i];
-            const struct pp_stage_memory *m = &costs->memory[op->stage];
-            if (rank_of[op->stage] != rank + 1)
-                state += state_bytes(m);
-            rank_of[op->stage] = rank + 1;
-            held += change_of(m, op->kind) * op->granules / cells;
-            most = fmax(most, held);
-        }
-        most_bytes = fmax(most_bytes, state + most);
-    }
-    return (most_bytes + costs->other_bytes) * (1 - ROUNDING);
+    for (int s = 0; s < costs->stages; s++)
+        cells[s] = cell_of(&costs->memory[s], options, s);
+    for (int rank = 0; rank < lists->ranks; rank++)
+        tensors = fmax(tensors, tensors_of(lists, rank, costs, cells, versions));
+    return (tensors + costs->other_bytes + pp_memory_wasted_bytes(costs, tensors)) * (1 - ROUNDING);
 }

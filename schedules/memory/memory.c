@@ -38,9 +38,9 @@ static void add_states(struct pp_arena *scratch, const struct pp_memory_walk *w,
         }
 }
 
-/* Bytes that the allocator wastes in addition to `tensors`. Without room for them it releases whole
- * blocks (PyTorch, CUDACachingAllocator.cpp, release_cached_blocks); the rest is stuck. */
-static double wasted_bytes(const struct pp_costs *costs, double tensors)
+/* Without room the allocator releases whole blocks (PyTorch, CUDACachingAllocator.cpp,
+ * release_cached_blocks); the rest is stuck. */
+double pp_memory_wasted_bytes(const struct pp_costs *costs, double tensors)
 {
     const double room = costs->capacity_bytes > 0
                             ? floor(costs->capacity_bytes - costs->other_bytes - tensors)
@@ -56,7 +56,7 @@ static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *mem
         pp_memory_state_bytes(memory) + memory->activations_bytes + memory->buffers_bytes;
 
     memory->other_bytes =
-        w->has_bytes ? w->costs->other_bytes + wasted_bytes(w->costs, tensors) : 0;
+        w->has_bytes ? w->costs->other_bytes + pp_memory_wasted_bytes(w->costs, tensors) : 0;
     memory->peak_bytes = tensors + memory->other_bytes;
     memory->is_strained =
         w->has_bytes &&

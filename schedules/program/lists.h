@@ -26,3 +26,4 @@ struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
 void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);
 /* Makes room for `count` more ops on a rank, so that adding them copies nothing. */
 void pp_orders_reserve(struct pp_arena *arena, struct pp_orders *orders, int rank, int count);
+struct pp_orders *pp_orders_copy(struct pp_arena *arena, const struct pp_orders *orders);

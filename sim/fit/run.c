@@ -177,6 +177,12 @@ enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config 
     return pp_error_set(err, PP_EINVAL, "the batch would be another one");
 }
 
+/* Is true if the quick depth has the time of the run: it ignores what varies. */
+static bool is_quick(const struct pp_config *config)
+{
+    return config->slow_count == 0 && config->engine_options.perturbation.jitter_frac == 0;
+}
+
 enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
                                   bool has_own_links, struct pp_result *result,
                                   struct pp_error *err)
@@ -187,5 +193,5 @@ enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config
         return pp_simulate(arena, config, PP_METRICS, NULL, result, err);
     own.engine = &pp_engine_dag;
     own.engine_options.sync_share = 0;
-    return pp_simulate(arena, &own, PP_METRICS, NULL, result, err);
+    return pp_simulate(arena, &own, is_quick(&own) ? PP_QUICK : PP_METRICS, NULL, result, err);
 }

@@ -5,6 +5,7 @@
 
 #include "core/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -148,16 +149,22 @@ static bool is_better(const struct search *s, int at, const struct pp_outcome *o
            (at < s->best_at && !pp_outcome_is_better(&s->outcome, outcome));
 }
 
-static void try_candidate(struct search *s, int at)
+/* Tries a candidate. One that needs more than `most_bytes` (0 = no limit) for certain is left for
+ * try_hopeless(). */
+static void try_candidate(struct search *s, int at, double most_bytes)
 {
-    const struct candidate *c = &s->list[at];
+    struct candidate *c = &s->list[at];
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     struct pp_config config = c->config;
-    struct pp_prepared prepared = {.programs = s->prepared->programs};
+    struct pp_prepared prepared = {.programs = s->prepared->programs, .most_bytes = most_bytes};
     struct pp_result result;
     struct pp_error err;
 
-    if (pp_resolve_choice(s->arena, &config, &prepared, &result, &err) == PP_OK) {
+    if (pp_resolve_choice(s->arena, &config, &prepared, &result, &err) != PP_OK) {
+        refuse(s, c, &err);
+    } else if (!result.program) {
+        c->floor_bytes = fmax(c->floor_bytes, nextafter(most_bytes, INFINITY));
+    } else {
         const struct pp_outcome outcome = pp_outcome_of(&result);
         if (is_better(s, at, &outcome)) {
             s->best = config;
@@ -173,8 +180,6 @@ static void try_candidate(struct search *s, int at)
                 return; /* keeps what the run starts from */
             }
         }
-    } else {
-        refuse(s, c, &err);
     }
     pp_arena_release(s->arena, mark);
 }
@@ -215,7 +220,7 @@ static void try_roomy(struct search *s)
             c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
         if (!cannot_have_room(c))
-            try_candidate(s, i);
+            try_candidate(s, i, c->config.cluster.device.memory_bytes);
     }
 }
 
@@ -227,7 +232,7 @@ static void try_tight(struct search *s)
         if (s->outcome.fits && c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
         if (cannot_have_room(c) && !cannot_fit(c))
-            try_candidate(s, i);
+            try_candidate(s, i, c->config.cluster.device.memory_bytes);
     }
 }
 
@@ -254,7 +259,8 @@ static void try_hopeless(struct search *s)
     qsort(list, (size_t)count, sizeof(*list), by_floor);
     for (int i = 0;
          i < count && (s->outcome.is_refused || list[i]->floor_bytes <= s->outcome.peak_bytes); i++)
-        try_candidate(s, (int)(list[i] - s->list));
+        try_candidate(s, (int)(list[i] - s->list),
+                      s->outcome.is_refused ? 0 : s->outcome.peak_bytes);
 }
 
 static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)

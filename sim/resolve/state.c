@@ -144,8 +144,10 @@ static struct choices choices_of(struct pp_arena *arena, const struct pp_config 
     return c;
 }
 
-/* Finds the bytes that a choice needs; more than the device has if another tier is full. */
-static enum pp_status bytes_of(struct choices *c, int at, double *bytes, struct pp_error *err)
+/* Finds the bytes that a choice needs; more than the device has if another tier is full. Any
+ * number above `most_bytes` (0 = no limit) stands for all above: a bound may tell. */
+static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, double *bytes,
+                               struct pp_error *err)
 {
     struct choice *choice = &c->list[at];
     const struct pp_result *result = &choice->result;
@@ -156,8 +158,14 @@ static enum pp_status bytes_of(struct choices *c, int at, double *bytes, struct 
         config.costs.recompute = choice->recompute;
         config.costs.again = choice->again;
         choice->prepared.programs = c->programs;
+        choice->prepared.most_bytes = most_bytes;
         PP_TRY(pp_simulate(c->arena, &config, PP_MEMORY, &choice->prepared, &choice->result, err));
-        choice->is_known = true;
+        choice->prepared.most_bytes = 0;
+        choice->is_known = result->program != NULL;
+    }
+    if (!choice->is_known) {
+        *bytes = nextafter(most_bytes, INFINITY);
+        return PP_OK;
     }
     *bytes = result->memory[result->peak_rank].peak_bytes;
     if (!result->fits)
@@ -174,7 +182,7 @@ static enum pp_status find_first(struct choices *c, int low, double most_bytes, 
 
     for (int at = low + 1; high - low > 1; at = (low + high) / 2) {
         double bytes;
-        PP_TRY(bytes_of(c, at, &bytes, err));
+        PP_TRY(bytes_of(c, at, most_bytes, &bytes, err));
         if (bytes <= most_bytes)
             high = at;
         else
@@ -185,8 +193,10 @@ static enum pp_status find_first(struct choices *c, int low, double most_bytes, 
 }
 
 /* Finds the first choice with room, else the first that fits, else the first of those with least
- * memory. The lower bound of the first choice may rule it out. */
-static enum pp_status find_choice(struct choices *c, int *at, struct pp_error *err)
+ * memory; `count` if that is above `most_bytes` (0 = no limit) for certain. The lower bound of the
+ * first choice may rule it out. */
+static enum pp_status find_choice(struct choices *c, double most_bytes, int *at,
+                                  struct pp_error *err)
 {
     const double limits[] = {pp_config_room_bytes(c->config),
                              c->config->cluster.device.memory_bytes};
@@ -199,7 +209,9 @@ static enum pp_status find_choice(struct choices *c, int *at, struct pp_error *e
         if (*at < c->count)
             return PP_OK;
     }
-    PP_TRY(bytes_of(c, c->count - 1, &least_bytes, err));
+    PP_TRY(bytes_of(c, c->count - 1, most_bytes, &least_bytes, err));
+    if (!c->list[c->count - 1].is_known)
+        return PP_OK;
     return find_first(c, -1, least_bytes, at, err);
 }
 
@@ -207,11 +219,16 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err)
 {
-    struct pp_known_programs *given = prepared->programs, own = {.arena = arena};
+    struct pp_known_programs *given = prepared->programs,
+                             own = {.arena = arena, .is_bounded = true};
     struct choices choices = choices_of(arena, config, given ? given : &own);
     int at;
 
-    PP_TRY(find_choice(&choices, &at, err));
+    PP_TRY(find_choice(&choices, prepared->most_bytes, &at, err));
+    if (at == choices.count) {
+        result->program = NULL;
+        return PP_OK;
+    }
     *config = choices.list[at].result.config;
     *prepared = choices.list[at].prepared;
     prepared->programs = given;
