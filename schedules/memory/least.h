@@ -10,8 +10,8 @@ struct pp_least_options {
     const double *recompute_frac; /* [stage] as in pp_lower_options; NULL = 0 on all */
     bool is_moved;                /* saved activations do not stay on the device as they are */
 };
-/* Returns a lower bound on the peak of the fullest rank: the state, what F, B, I and W hold at a
- * time and use while they run, and the allocator's waste of that. Messages and gathered parameters
+/* Returns a lower bound on the peak of the fullest rank. It has the state, the allocator's waste,
+ * and what F, B, I and W hold at a time and use while they run. Messages and gathered parameters
  * come on top. */
 double pp_memory_least_bytes(struct pp_arena *arena, const struct pp_orders *lists,
                              const struct pp_costs *costs, const struct pp_least_options *options);

@@ -193,8 +193,8 @@ static enum pp_status find_first(struct choices *c, int low, double most_bytes, 
 }
 
 /* Finds the first choice with room, else the first that fits, else the first of those with least
- * memory; `count` if that is above `most_bytes` (0 = no limit) for certain. The lower bound of the
- * first choice may rule it out. */
+ * memory. It is `count` if that is above `most_bytes` (0 = no limit) for certain. The lower bound
+ * of the first choice may rule it out. */
 static enum pp_status find_choice(struct choices *c, double most_bytes, int *at,
                                   struct pp_error *err)
 {

@@ -445,9 +445,9 @@ static double peak_of(const struct pp_build *b)
     return peak;
 }
 
-/* The bound of an order's memory is no more than the memory of its program: for whole and split
- * backwards, two pipelines, several versions of weights, recomputation and the allocator's waste.
- * An order beyond the limit has no program. */
+/* The bound of an order's memory is no more than the memory of its program. That holds for split
+ * backwards, two pipelines, several versions of weights, recomputation and waste. An order beyond
+ * the limit has no program. */
 Test(build, orders_beyond_a_limit_are_not_lowered)
 {
     static const char *const names[] = {"1f1b", "hanayo",  "v-half",   "zbv",
