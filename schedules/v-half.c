@@ -1,5 +1,6 @@
-/* schedules/v-half.c — controllable memory, half of 1F1B's activations. With a higher limit, ops
- * move earlier as far as it allows (Qi et al. call this V-auto). */
+/* schedules/v-half.c — controllable memory, half of 1F1B's activations. With a limit, other
+ * building blocks are tried, and ops move earlier as far as it allows (Qi et al. call this V-auto).
+ */
 #include "schedules/order/closed_form.h"
 #include "schedules/search/vmem.h"
 
@@ -49,10 +50,12 @@ const struct pp_schedule pp_schedule_v_half = {
     .summary = "V placement, half the activations of 1f1b, split backward",
     .rule =
         "one building block per micro-batch: chunk 0 descends at half speed, chunk 1 returns at "
-        "full speed; W fill gaps; warm-up and cool-down moved earlier at equal memory, or within M",
+        "full speed; W fill gaps; warm-up and cool-down moved earlier at equal memory; within M, "
+        "the "
+        "best of many blocks",
     .when = "half of the activation memory of 1f1b, and less idle time",
     .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3; "
-              "AMD Primus zbv_greedy.py",
+              "AMD Primus zbv_greedy.py; M: sail-sg v_auto_schedule.py",
     .placement = PP_PLACE_VEE,
     .splits_backward = true,
     .chunks = 2,

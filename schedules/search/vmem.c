@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum { POLICIES = 12 };
-static const int64_t EFFORT_MAX = 1000000; /* ops scheduled by all policies together */
+static const int64_t EFFORT_MAX = 1000000;        /* ops scheduled by all policies together */
+static const int64_t BLOCKS_EFFORT_MAX = 4000000; /* ops of all blocks tried */
 
 static int stage_of(int ranks, int kind, int rank)
 {
@@ -117,7 +118,8 @@ static void merge_blocks(const struct pp_vmem *vmem, int kinds, const int64_t *s
 
 static bool is_better(const struct pp_vmem_score *a, const struct pp_vmem_score *b)
 {
-    return a->peak <= b->peak && a->span <= b->span && a->makespan < b->makespan;
+    return a->peak <= b->peak && a->span <= b->span && a->makespan <= b->makespan &&
+           (a->span < b->span || a->makespan < b->makespan);
 }
 
 static void copy_lists(struct pp_vmem_lists *to, const struct pp_vmem_lists *from)
@@ -132,6 +134,7 @@ static void keep_better(struct pp_vmem *vmem, const struct pp_vmem_lists *lists,
     if (!is_better(score, &vmem->score))
         return;
     vmem->score = *score;
+    vmem->score.peak = PP_MAX(score->peak, vmem->rule->cap);
     copy_lists(&vmem->best, lists);
 }
 
@@ -169,12 +172,8 @@ static void keys_of(const struct pp_vmem *vmem, bool is_backward_first, int64_t 
 {
     const int ranks = vmem->shape->ranks;
 
-    for (int rank = 0; rank < ranks; rank++) {
-        int64_t tick[PP_VMEM_CHAIN];
-        vmem->rule->block(ranks, rank, tick);
-        for (int kind = 0; kind < PP_VMEM_CHAIN; kind++)
-            key[kind * ranks + rank] = is_backward_first ? -kind * (INT64_C(1) << 40) : tick[kind];
-    }
+    for (int i = 0; i < PP_VMEM_CHAIN * ranks; i++)
+        key[i] = is_backward_first ? -(i / ranks) * (INT64_C(1) << 40) : vmem->block[i];
 }
 
 /* Sets the most activations of chunk 0 on a rank in the published order. */
@@ -279,6 +278,39 @@ static void publish(struct pp_arena *arena, struct pp_vmem *vmem, struct publish
     copy_lists(&vmem->best, &out->lists[0]);
 }
 
+static void set_block(struct pp_vmem *vmem)
+{
+    const int ranks = vmem->shape->ranks;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        int64_t tick[PP_VMEM_CHAIN];
+        vmem->rule->block(ranks, rank, tick);
+        for (int kind = 0; kind < PP_VMEM_CHAIN; kind++)
+            vmem->block[kind * ranks + rank] = tick[kind];
+    }
+}
+
+/* Tries blocks that use the given memory, or a little less. */
+static void try_blocks(struct pp_arena *arena, struct pp_vmem *vmem)
+{
+    const int64_t ops = (int64_t)vmem->best.ranks * vmem->best.capacity;
+    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
+    int64_t effort = ops > BLOCKS_EFFORT_MAX / 8 ? BLOCKS_EFFORT_MAX : 0;
+
+    for (int spare = 0; spare < 2; spare++)
+        for (int place = 0; effort < BLOCKS_EFFORT_MAX &&
+                            pp_vmem_next_block(vmem, vmem->rule->cap - spare, &place);
+             effort += ops) {
+            const struct pp_arena_mark mark = pp_arena_mark(arena);
+            if (pp_vmem_squeeze(arena, vmem, &out)) {
+                try_order(arena, vmem, &out);
+                try_fills(arena, vmem, &out);
+            }
+            pp_arena_release(arena, mark);
+        }
+    set_block(vmem);
+}
+
 /* Searches with equal durations first: no result for others is worse than that order. */
 static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp_costs *costs)
 {
@@ -292,6 +324,8 @@ static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp
         improve(arena, vmem, &published);
         try_modulo(arena, vmem);
     }
+    if (vmem->rule->cap)
+        try_blocks(arena, vmem);
 }
 
 enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,
@@ -302,6 +336,8 @@ enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *s
     struct pp_vmem vmem = {.shape = shape, .rule = rule};
 
     vmem.best = pp_vmem_lists_make(scratch, &vmem);
+    vmem.block = PP_ARRAY(scratch, int64_t, PP_VMEM_CHAIN * shape->ranks);
+    set_block(&vmem);
     search(scratch, &vmem, costs);
     for (int rank = 0; rank < shape->ranks; rank++) {
         const int32_t *ops = pp_vmem_row(&vmem.best, rank);

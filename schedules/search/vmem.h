@@ -88,6 +88,7 @@ struct pp_vmem {
     const struct pp_shape *shape;
     const struct pp_vmem_rule *rule;
     struct pp_vmem_costs costs;
+    int64_t *block; /* ticks of micro-batch 0, [kind * ranks + rank]: of the rule, or another */
     struct pp_vmem_lists best;
     struct pp_vmem_score score;
 };
@@ -115,6 +116,10 @@ struct pp_vmem_policy {
 };
 void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
                   const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
+
+/* Replaces the block by the next one from *place on. Its copies hold at most `peak` chunk
+ * activations on a rank, and as many on some. False if there is none. *place begins as 0. */
+bool pp_vmem_next_block(struct pp_vmem *vmem, int peak, int *place);
 
 /* Finds starts of micro-batch 0, [kind * ranks + rank] with W, in a block whose copies stay within
  * `cap`. Returns the period, 0 if none is found. */

@@ -164,15 +164,13 @@ static void measure(struct squeeze *w, int rank, const int32_t *grid)
 }
 
 /* False if two ops share a tick: no block for so few ranks. */
-static bool lay_blocks(struct squeeze *w, const struct pp_vmem_rule *rule)
+static bool lay_blocks(struct squeeze *w, const int64_t *block)
 {
     for (int rank = 0; rank < w->ranks; rank++) {
-        int64_t tick[PP_VMEM_CHAIN];
         int32_t *grid = w->grid + (size_t)rank * (size_t)w->width;
-        rule->block(w->ranks, rank, tick);
         for (int mb = 0; mb < w->micro_batches; mb++) {
             for (int kind = 0; kind < PP_VMEM_CHAIN; kind++) {
-                const int64_t at = tick[kind] + (int64_t)PP_VMEM_PERIOD * mb;
+                const int64_t at = block[kind * w->ranks + rank] + (int64_t)PP_VMEM_PERIOD * mb;
                 if (grid[at] != EMPTY)
                     return false;
                 grid[at] = pp_vmem_op(kind, mb);
@@ -189,8 +187,8 @@ bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
 {
     const int ranks = vmem->shape->ranks, n = vmem->shape->micro_batches;
     const int kinds = vmem->rule->is_split ? (int)PP_VMEM_KINDS : (int)PP_VMEM_CHAIN;
-    const int64_t width =
-        8LL * ranks + (vmem->rule->is_split ? 8LL : 6LL) * n + 24; /* with all W */
+    const int64_t width = (2LL * ranks + vmem->block[PP_VMEM_I0 * ranks]) +
+                          (vmem->rule->is_split ? 8LL : 6LL) * n + 24; /* with all W */
 
     if (ranks * width > GRID_MAX)
         return false;
@@ -205,7 +203,7 @@ bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
                         .when = PP_ARRAY(arena, int32_t, (size_t)PP_VMEM_KINDS * ranks * n),
                         .late = PP_ARRAY(arena, int, PP_VMEM_KINDS *ranks)};
     memset(w.grid, 0xff, cells * sizeof(int32_t));
-    if (!lay_blocks(&w, vmem->rule))
+    if (!lay_blocks(&w, vmem->block))
         return false;
     move_all(&w);
     if (w.is_split)

@@ -223,14 +223,12 @@ static void write_lists(const struct ticks *t, struct pp_vmem_lists *lists)
 }
 
 /* Lays the blocks. False if two ops share a tick: no block for so few ranks. */
-static bool lay_blocks(struct ticks *t, const struct pp_vmem_rule *rule)
+static bool lay_blocks(struct ticks *t, const int64_t *block)
 {
     for (int rank = 0; rank < t->ranks; rank++) {
-        int64_t tick[PP_VMEM_CHAIN];
-        rule->block(t->ranks, rank, tick);
         for (int kind = 0; kind < PP_VMEM_CHAIN; kind++) {
             for (int mb = 0; mb < t->micro_batches; mb++) {
-                const int at = (int)tick[kind] + PP_VMEM_PERIOD * mb;
+                const int at = (int)block[kind * t->ranks + rank] + PP_VMEM_PERIOD * mb;
                 if (row(t, t->grid, rank)[at] != EMPTY)
                     return false;
                 put(t, rank, pp_vmem_op(kind, mb), at);
@@ -257,7 +255,7 @@ bool pp_vmem_ticks(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp
                       .when = PP_ARRAY(arena, int32_t, (size_t)(ROWS + 1) * ranks * 2 * n),
                       .inputs = PP_ARRAY(arena, int, ranks)};
     memset(t.grid, 0xff, cells * sizeof(int32_t));
-    if (!lay_blocks(&t, vmem->rule))
+    if (!lay_blocks(&t, vmem->block))
         return false;
     for (int pass = 0; pass < 2; pass++) {
         t.has_w = pass == 0;

@@ -69,10 +69,10 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  1   2  1    8   -  -   2 zbv            none 1  1.69 s  66.6  38.0       -
 >   2=  1   2  2    4   -  -   4 zbv            none 1  1.70 s  66.2  38.0    +0.6
->   3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.0  38.0    +0.9
+>   3=  1   2  1    8   -  -   2 v-half         none 1  1.70 s  66.2  38.0    +0.7
 >
->   493 more fit and were simulated; --top N shows them, -o FILE.csv has all
->   twins      not shown, as step and memory are the same: 9 of rows below
+>   491 more fit and were simulated; --top N shows them, -o FILE.csv has all
+>   twins      not shown, as step and memory are the same: 11 of rows below
 >   best       4,850 tokens/s/GPU, simulated by dag
 >   error      median 3 % of 116 published runs like #1; p90 18 %, memory's 11 %
 >   MFU        that of #1, 66.6 %, is above all 336 published runs on a100 in bf16

@@ -133,6 +133,9 @@ Test(vmem, memory_buys_time)
             }
             cr_expect_leq(before.makespan, judge("zbv", ranks, n, &unit, true).makespan,
                           "D=%d N=%d", ranks, n);
+            before = judge_within("v-half", ranks, n, 2 * ranks, &uneven[0], true);
+            cr_expect_leq(before.makespan, judge("zbv", ranks, n, &uneven[0], true).makespan,
+                          "D=%d N=%d", ranks, n);
         }
     }
 }
