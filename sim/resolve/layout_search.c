@@ -85,7 +85,6 @@ static void consider(struct search *s, const struct pp_config *base,
         return;
     }
     bound(&c, costs, rank_of);
-    c.floor_bytes = pp_resolve_floor_bytes(s->arena, &c.config);
     *PP_PUSH(s->arena, s->list, s->count, s->capacity) = c;
 }
 
@@ -265,6 +264,8 @@ static void try_hopeless(struct search *s)
 
 static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
 {
+    for (int i = 0; i < s->count; i++)
+        s->list[i].floor_bytes = pp_resolve_floor_bytes(s->arena, &s->list[i].config);
     if (s->count > 0)
         qsort(s->list, (size_t)s->count, sizeof(*s->list), by_bound);
     try_roomy(s);

@@ -77,8 +77,9 @@ static struct pp_state_spec next_state(const struct pp_config *config)
 
 double pp_resolve_floor_bytes(struct pp_arena *arena, const struct pp_config *config)
 {
-    return fmin(floor_bytes(arena, config, mild_state(config)),
-                floor_bytes(arena, config, next_state(config)));
+    const double bytes = floor_bytes(arena, config, mild_state(config));
+
+    return may_shard(config) ? fmin(bytes, floor_bytes(arena, config, next_state(config))) : bytes;
 }
 
 /* ---- choices --------------------------------------------------------------------------------- */
