@@ -48,41 +48,28 @@ static double boundary_bytes(const struct pp_memory_walk *w, int stage)
 
 /* ---- changes by kind of instruction ---------------------------------------------------------- */
 
-/* Returns the change at `until`, the last reader. Memory is released there, for both ops of a pair
- * together. It is the one after the end of the list (never) if nothing reads it after `from`. */
-static struct pp_memory_change *end_of(const struct pp_memory_walk *w, int from, int until)
+static const struct pp_memory_place *place_of(const struct pp_memory_walk *w, int at)
 {
-    if (until < from)
-        return &w->changes[w->count];
-    const int i = w->begin + until;
-    const bool is_first = w->p->kind[i] == PP_F && w->p->aux[i] == PP_FUSED_FIRST;
-    return &w->changes[is_first && until + 1 < w->count ? until + 1 : until];
-}
-
-static bool is_local(const struct pp_memory_walk *w, const struct pp_op *op, int stage)
-{
-    return stage >= 0 && stage < w->p->stages &&
-           pp_program_rank_of(w->p, op->pipe, stage) ==
-               pp_program_rank_of(w->p, op->pipe, op->stage);
+    return &w->places[w->begin + at];
 }
 
 /* Takes the output of an F (direction 0), B or I (1) that is read on the same rank. */
 static void hand_over(struct pp_memory_walk *w, const struct pp_op *op, int at, int direction)
 {
-    const int reader = op->stage + (direction ? -1 : 1);
+    const int given = place_of(w, at)->given;
 
-    if (!w->has_buffers || !is_local(w, op, reader))
+    if (!w->has_buffers || given < 0)
         return;
-    const double bytes = op->granules * boundary_bytes(w, direction ? reader : op->stage);
+    const double bytes = op->granules * boundary_bytes(w, op->stage - direction);
     w->changes[at].buffer_taken += bytes;
-    end_of(w, at + 1, pp_lifetimes_read(&w->lives, op, reader, direction))->buffer_given += bytes;
+    w->changes[given].buffer_given += bytes;
 }
 
 /* Takes memory for the time of one op; for a pair until both have ended. */
 static void use_scratch(struct pp_memory_walk *w, int at, double bytes)
 {
     w->changes[at].buffer_taken += bytes;
-    end_of(w, at, at)->buffer_given += bytes;
+    w->changes[pp_memory_end_of(w->p, w->begin, w->count, at)].buffer_given += bytes;
 }
 
 /* Returns the bytes of a whole gradient before it is added up, which no granule divides. It is the
@@ -213,38 +200,34 @@ static void change_scatter(struct pp_memory_walk *w, const struct pp_op *op, int
 /* ---- memory tiers ---------------------------------------------------------------------------- */
 
 /* Returns the bytes kept for the cells of an op between its forward and their first use. */
-static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
-    double bytes = 0;
+    const int again = place_of(w, at)->again;
 
-    for (int g = op->mb; g < op->mb + op->granules; g++) {
-        const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
-        bytes += cell.recompute ? size->checkpoint : size->saved;
-    }
-    return bytes;
+    return again * size->checkpoint + (op->granules - again) * size->saved;
 }
 
-static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const double frac = stage_memory(w, op->stage)->resting_frac;
 
-    return frac > 0 ? rint(frac * kept_bytes(w, op) / op->granules) * op->granules
-                    : kept_bytes(w, op);
+    return frac > 0 ? rint(frac * kept_bytes(w, op, at) / op->granules) * op->granules
+                    : kept_bytes(w, op, at);
 }
 
 /* Returns the part of resting_bytes() that moves to another tier. */
-static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op)
+static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const double frac = stage_memory(w, op->stage)->moved_frac;
 
-    return frac > 0 ? rint(frac * resting_bytes(w, op) / op->granules) * op->granules
-                    : resting_bytes(w, op);
+    return frac > 0 ? rint(frac * resting_bytes(w, op, at) / op->granules) * op->granules
+                    : resting_bytes(w, op, at);
 }
 
 static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const double full = kept_bytes(w, op), resting = resting_bytes(w, op);
+    const double full = kept_bytes(w, op, at), resting = resting_bytes(w, op, at);
 
     w->changes[at].saved_taken += op->kind == PP_Q ? resting : full;
     w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
@@ -262,7 +245,7 @@ static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at
     else if (what == PP_STATE_OPTIMIZER && is_up)
         change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
-        *(is_up ? &change->saved_taken : &change->away_taken) += moved_bytes(w, op);
+        *(is_up ? &change->saved_taken : &change->away_taken) += moved_bytes(w, op, at);
 }
 
 /* A move releases memory at its end, at its source. */
@@ -275,7 +258,7 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
     if (what == PP_STATE_OPTIMIZER && !is_up)
         change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
-        *(is_up ? &change->away_given : &change->saved_given) += moved_bytes(w, op);
+        *(is_up ? &change->away_given : &change->saved_given) += moved_bytes(w, op, at);
 }
 
 static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -290,19 +273,15 @@ static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at
 
 static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const struct pp_memory_sizes *size = &w->sizes[op->stage];
-
     w->changes[at].cells_taken += op->granules;
     if (w->is_infer)
-        end_of(w, at, at)->cells_given += op->granules;
-    for (int g = op->mb; g < op->mb + op->granules && !w->is_infer; g++) {
-        const struct pp_cell_life cell = pp_lifetimes_cell(&w->lives, op->stage, g, op->split);
-        w->changes[at].saved_taken += cell.recompute ? size->checkpoint : size->saved;
-    }
+        w->changes[pp_memory_end_of(w->p, w->begin, w->count, at)].cells_given += op->granules;
+    else
+        w->changes[at].saved_taken += kept_bytes(w, op, at);
     hand_over(w, op, at, 0);
     use_params(w, op, at);
     if (!w->is_infer)
-        use_scratch(w, at, op->granules * size->forward);
+        use_scratch(w, at, op->granules * w->sizes[op->stage].forward);
 }
 
 static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -353,17 +332,17 @@ static void change_recv(struct pp_memory_walk *w, const struct pp_op *op, int at
     const double bytes = op->granules * boundary_bytes(w, direction ? op->stage : op->stage - 1);
 
     w->changes[at].buffer_taken += bytes;
-    end_of(w, at, pp_lifetimes_read(&w->lives, op, op->stage, direction))->buffer_given += bytes;
+    w->changes[place_of(w, at)->given].buffer_given += bytes;
 }
 
 static void change_send(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const int made = pp_lifetimes_made(&w->lives, op);
+    const struct pp_memory_place *place = place_of(w, at);
     const double bytes =
         op->granules * boundary_bytes(w, op->kind == PP_SEND_B ? op->stage - 1 : op->stage);
 
-    w->changes[made >= 0 && made < at ? made : at].buffer_taken += bytes;
-    end_of(w, at, pp_lifetimes_sent(&w->lives, op))->buffer_given += bytes;
+    w->changes[place->taken].buffer_taken += bytes;
+    w->changes[place->given].buffer_given += bytes;
 }
 
 static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struct pp_op *, int) = {
@@ -388,7 +367,11 @@ struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct
     int longest = 0;
 
     w.sizes = sizes_of(scratch, &w);
-    w.lives = pp_lifetimes_of_program(scratch, p);
+    w.places = p->forms ? p->forms->places : NULL;
+    if (!w.places)
+        w.places = pp_memory_places(p->forms ? p->forms->arena : scratch, p);
+    if (p->forms)
+        p->forms->places = w.places;
     for (int rank = 0; rank < p->ranks; rank++) {
         const int count = p->begin[rank + 1] - p->begin[rank];
         longest = count > longest ? count : longest;
@@ -408,18 +391,20 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
     w->gathered = 0;
     if (w->whole)
         memset(w->whole, 0, sizeof(*w->whole) * (size_t)w->costs->stages);
-    for (int at = 0; at < w->count; at++)
+    for (int at = w->count - 1; at >= 0 && w->last_update < 0; at--)
         if (w->p->kind[w->begin + at] == PP_U)
             w->last_update = at;
     memset(w->changes, 0, sizeof(struct pp_memory_change) * ((size_t)w->count + 1));
     for (int at = 0; at < w->count; at++) {
         const int i = w->begin + at, kind = w->p->kind[i];
 
-        /* the lifetimes of a message's tensors do not depend on its WAIT */
-        if (!change_of[kind] ||
-            (kind == PP_WAIT && pp_op_kinds[w->p->aux[i]].stream == PP_STREAM_CHANNEL))
+        if (!change_of[kind] || pp_memory_takes_none(w->p, i))
             continue;
-        const struct pp_op op = pp_program_op(w->p, i);
+        const struct pp_op op = {.kind = (uint8_t)kind, /* all that a change depends on */
+                                 .aux = w->p->aux[i],
+                                 .granules = w->p->granule_count[i],
+                                 .stage = w->p->stage[i],
+                                 .purpose = w->p->purpose[i]};
         change_of[kind](w, &op, at);
     }
 }

@@ -28,11 +28,34 @@ struct pp_memory_whole {
     bool has_grads; /* of a visit */
 };
 
+/* Costs change none of these. Positions are those of the rank's list; its length means never. */
+struct pp_memory_place {
+    int32_t taken, given; /* SEND, RECV: start and end of their tensor's life. F, B, I: the end of
+                           * their output's, -1 = it is not read here */
+    int32_t again;        /* F, and ops on saved activations: granules with an R */
+};
+
+/* Returns the position after whose op memory is released that is read at `at`: for both ops of a
+ * pair together. The list begins at `begin`. */
+static inline int pp_memory_end_of(const struct pp_program *p, int begin, int count, int at)
+{
+    const int i = begin + at;
+
+    return p->kind[i] == PP_F && p->aux[i] == PP_FUSED_FIRST && at + 1 < count ? at + 1 : at;
+}
+
+/* Is true for the WAIT for a message: it takes no memory, and releases that of the message alone.
+ */
+static inline bool pp_memory_takes_none(const struct pp_program *p, int i)
+{
+    return p->kind[i] == PP_WAIT && pp_op_kinds[p->aux[i]].stream == PP_STREAM_CHANNEL;
+}
+
 struct pp_memory_walk {
     const struct pp_program *p;
     const struct pp_costs *costs;
-    struct pp_lifetimes lives;
-    const struct pp_memory_sizes *sizes; /* [stage]; all 0 without bytes */
+    const struct pp_memory_place *places; /* [instruction] */
+    const struct pp_memory_sizes *sizes;  /* [stage]; all 0 without bytes */
     bool is_infer, has_bytes, has_buffers;
     struct pp_memory_change
         *changes;     /* [position in the current rank], and one for memory never released */
@@ -42,7 +65,9 @@ struct pp_memory_walk {
     int gathered;                  /* units on the rank that are not dropped */
 };
 
-/* Returns a walk with the lifetimes of all tensors of the program; in the arena. */
+/* Returns the places of all tensors of a program. */
+struct pp_memory_place *pp_memory_places(struct pp_arena *arena, const struct pp_program *p);
+/* Returns a walk in the arena. The places are those that the program keeps, if it keeps any. */
 struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
                                           const struct pp_costs *costs);
 void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);

@@ -68,11 +68,17 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
     double saved = 0, buffers = 0, away = 0, peak_away = 0, peak = -1, update_bytes = 0,
            other_bytes = 0;
     int64_t cells = 0, peak_cells = 0;
+    bool is_updating = false; /* an update has begun and is not over */
 
     memory->peak_at = -1;
     for (int at = 0; at < w->count; at++) {
         const struct pp_memory_change *change = &w->changes[at];
 
+        if (at > 0 && !is_updating && pp_memory_takes_none(w->p, w->begin + at)) {
+            buffers -= change->buffer_given;
+            continue;
+        }
+        is_updating = at < w->last_update && (is_updating || w->p->kind[w->begin + at] == PP_U);
         saved += change->saved_taken;
         buffers += change->buffer_taken;
         cells += change->cells_taken;

@@ -58,9 +58,11 @@ struct pp_program_state {
 
 /* Compiled forms of a program that meets many costs; schedules/evaluate/form.h makes them. */
 struct pp_eval_form;
+struct pp_memory_place;
 struct pp_program_forms {
     struct pp_arena *arena; /* that of the program */
     struct pp_eval_form *eval;
+    const struct pp_memory_place *places; /* schedules/memory */
     int uses; /* of pp_eval_is_known() */
 };
 

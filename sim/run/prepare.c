@@ -109,8 +109,7 @@ static enum pp_status build(struct pp_arena *arena, bool is_bare,
             build.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
         build.buckets = pp_buckets_of(arena, c, result->costs);
     }
-    return pp_build_known(arena, is_bare ? prepared->programs : NULL, &build, &result->program,
-                          err);
+    return pp_build_known(arena, prepared->programs, &build, &result->program, err);
 }
 
 static void peak_of(struct pp_result *result)

@@ -49,10 +49,9 @@ struct pp_stage_layers pp_analytic_stage_layers(const struct pp_cost_inputs *in,
 /* Parameters of a stage's routed experts on one device. */
 static double routed_params(const struct pp_cost_inputs *in, int stage)
 {
-    const struct pp_stage_layers layers = pp_analytic_stage_layers(in, stage);
-
     if (in->model->experts.count == 0)
         return 0;
+    const struct pp_stage_layers layers = pp_analytic_stage_layers(in, stage);
     return (layers.count[PP_LAYER_MOE] * pp_model_routed_params(in->model, PP_LAYER_MOE) +
             layers.count[PP_LAYER_MTP] * pp_model_routed_params(in->model, PP_LAYER_MTP)) /
            pp_layout_expert_devices(&in->layout);

@@ -3,6 +3,7 @@
 #include "core/units.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Returns the seconds in which the host launches the kernels of a pass. */
 static double host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
@@ -106,20 +107,20 @@ static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 }
 
 static struct pp_layer_sum stage_sum(const struct pp_cost_inputs *in, const struct layers *layers,
-                                     int stage, enum pp_pass pass)
+                                     const struct pp_stage_layers *held, enum pp_pass pass)
 {
     const bool has_ends = in->head != PP_HEAD_IGNORED;
-    const struct pp_stage_layers held = pp_analytic_stage_layers(in, stage);
     struct pp_layer_sum sum = {0};
 
     for (int kind = 0; kind < PP_LAYER_KINDS; kind++)
         if (has_ends || (kind != PP_LAYER_EMBEDDING && kind != PP_LAYER_HEAD)) {
-            add_layers(&sum, &layers->full.sum[kind][pass], held.count[kind] - held.windowed[kind]);
-            add_layers(&sum, &layers->near.sum[kind][pass], held.windowed[kind]);
+            add_layers(&sum, &layers->full.sum[kind][pass],
+                       held->count[kind] - held->windowed[kind]);
+            add_layers(&sum, &layers->near.sum[kind][pass], held->windowed[kind]);
         }
     const double vocab_s =
         pp_analytic_vocab_s(in, layers->work, pass,
-                            held.count[PP_LAYER_BLOCK] * layers->full.sum[PP_LAYER_BLOCK][pass].s);
+                            held->count[PP_LAYER_BLOCK] * layers->full.sum[PP_LAYER_BLOCK][pass].s);
     sum.s += vocab_s;
     sum.tp_s += vocab_s;
     return sum;
@@ -172,15 +173,15 @@ static struct pp_cost cost_of(struct pp_layer_sum sum)
     };
 }
 
-static struct pp_layer_sum recompute_sum(const struct pp_cost_inputs *in,
-                                         const struct layers *layers, int stage, double frac)
+static struct pp_layer_sum recompute_sum(const struct layers *layers,
+                                         const struct pp_stage_layers *held, double frac)
 {
-    const struct pp_stage_layers held = pp_analytic_stage_layers(in, stage);
     struct pp_layer_sum sum = {0};
 
     for (size_t i = 0; i < PP_COUNT(blocks); i++) {
-        const double windowed = held.windowed[blocks[i]];
-        add_layers(&sum, &layers->full.again[blocks[i]], frac * (held.count[blocks[i]] - windowed));
+        const double windowed = held->windowed[blocks[i]];
+        add_layers(&sum, &layers->full.again[blocks[i]],
+                   frac * (held->count[blocks[i]] - windowed));
         add_layers(&sum, &layers->near.again[blocks[i]], frac * windowed);
     }
     return sum;
@@ -224,18 +225,36 @@ static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_la
     part[0]->s += gap_s;
 }
 
+/* Takes the costs of the stage before, which holds the same layers. */
+static void copy_stage(int splits, int at, struct pp_costs *costs)
+{
+    static const int kinds[] = {PP_F, PP_I, PP_W, PP_B, PP_R};
+
+    for (size_t k = 0; k < PP_COUNT(kinds); k++)
+        costs->op[kinds[k]][at] = costs->op[kinds[k]][at - splits];
+}
+
 /* B is the sum of its rounded parts, so that splitting a backward neither gains nor loses time. */
 void pp_analytic_fill_split(const struct pp_cost_inputs *in, const double *recompute, int split,
                             struct pp_costs *costs)
 {
     const struct layers layers = layers_of(in, split);
+    struct pp_stage_layers before = {0};
 
     for (int s = 0; s < in->stages; s++) {
         const int at = s * in->splits + split;
-        struct pp_layer_sum f = stage_sum(in, &layers, s, PP_PASS_F),
-                            i = stage_sum(in, &layers, s, PP_PASS_I),
-                            w = stage_sum(in, &layers, s, PP_PASS_W),
-                            r = recompute_sum(in, &layers, s, recompute[s]);
+        const struct pp_stage_layers held = pp_analytic_stage_layers(in, s);
+        const bool is_alike =
+            s > 0 && recompute[s] == recompute[s - 1] && !memcmp(&held, &before, sizeof(held));
+        before = held;
+        if (is_alike) {
+            copy_stage(in->splits, at, costs);
+            continue;
+        }
+        struct pp_layer_sum f = stage_sum(in, &layers, &held, PP_PASS_F),
+                            i = stage_sum(in, &layers, &held, PP_PASS_I),
+                            w = stage_sum(in, &layers, &held, PP_PASS_W),
+                            r = recompute_sum(&layers, &held, recompute[s]);
         add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&f}, 1);
         add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&i, &w, &r}, 3);
         costs->op[PP_F][at] = cost_of(f);

@@ -136,20 +136,20 @@ Test(prepare, what_was_made_of_another_configuration_is_not_used)
  * runs several times with programs that all share, and alone. */
 Test(prepare, known_programs_change_no_figure)
 {
-    static const enum pp_depth depths[] = {PP_QUICK, PP_METRICS};
+    static const enum pp_depth depths[] = {PP_QUICK, PP_METRICS, PP_PROVED};
     struct pp_known_programs known = {0};
 
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 6; k++)
         for (size_t i = 0; i < sizeof(OTHERS) / sizeof(*OTHERS); i++) {
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
             const struct pp_config *config = config_of(arena, OTHERS[i]);
             struct pp_prepared prepared = {.programs = &known};
             struct pp_result after, alone;
 
-            simulate(arena, config, depths[k % 2], &prepared, &after);
-            simulate(arena, config, depths[k % 2], NULL, &alone);
+            simulate(arena, config, depths[k % 3], &prepared, &after);
+            simulate(arena, config, depths[k % 3], NULL, &alone);
             expect_same(&after, &alone, OTHERS[i]);
-            for (int part = 0; part < PP_TIME_PARTS && k % 2; part++)
+            for (int part = 0; part < PP_TIME_PARTS && k % 3; part++)
                 cr_assert_eq(after.metrics.time_frac[part], alone.metrics.time_frac[part], "%s",
                              OTHERS[i]);
         }
