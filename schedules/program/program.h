@@ -63,7 +63,7 @@ struct pp_program_forms {
     struct pp_arena *arena; /* that of the program */
     struct pp_eval_form *eval;
     const struct pp_memory_place *places; /* schedules/memory */
-    int uses; /* of pp_eval_is_known() */
+    int uses;                             /* of pp_eval_is_known() */
 };
 
 struct pp_program {
