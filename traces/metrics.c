@@ -88,6 +88,7 @@ enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_
     const struct pp_metrics_window window = lists->window;
     const double window_s = window.end_s - window.start_s;
     const int64_t count = (int64_t)lists->ranks * lists->replicas;
+    struct pp_metrics_walk *first = NULL; /* [rank]: walks of the first replica, if needed again */
     double busiest_s = 0, longest_s = 0;
 
     *metrics = (struct pp_metrics){.iteration_s = window_s / pp_metrics_window_steps(&window)};
@@ -95,14 +96,23 @@ enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_
         return pp_error_set(err, PP_EFAIL, "trace: the step takes %g s, nothing can be measured",
                             window_s);
     metrics->ranks = PP_ARRAY(arena, struct pp_rank_times, lists->ranks);
+    if (lists->are_alike && lists->replicas > 1)
+        first = PP_ARRAY(arena, struct pp_metrics_walk, lists->ranks);
     for (int64_t list = 0; list < count; list++) {
         struct pp_metrics_walk walk = {.window = window,
                                        .rank = (int)(list % lists->ranks),
                                        .replica = (int)(list / lists->ranks),
                                        .first_s = INFINITY,
                                        .slack_s = 1e-9 * window.end_s};
-        PP_TRY(lists->walk(lists->context, &walk, err));
-        PP_TRY(finish_rank(&walk, err));
+        if (first && walk.replica > 0) {
+            walk = first[walk.rank];
+            walk.replica = (int)(list / lists->ranks);
+        } else {
+            PP_TRY(lists->walk(lists->context, &walk, err));
+            PP_TRY(finish_rank(&walk, err));
+        }
+        if (first && walk.replica == 0)
+            first[walk.rank] = walk;
         for (int part = 0; part < PP_TIME_PARTS; part++)
             metrics->time_frac[part] += walk.times.part_s[part] / (double)count;
         busiest_s = pp_later_s(busiest_s, walk.last_busy_s);

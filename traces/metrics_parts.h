@@ -171,6 +171,7 @@ struct pp_metrics_lists {
     /* Adds all events of a rank; called for all ranks of replica 0, then of replica 1, ... */
     enum pp_status (*walk)(void *context, struct pp_metrics_walk *walk, struct pp_error *err);
     void *context;
+    bool are_alike; /* every replica has the times of the first */
 };
 enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_lists *lists,
                                 struct pp_metrics *metrics, struct pp_error *err);

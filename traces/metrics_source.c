@@ -36,6 +36,20 @@ static struct pp_metrics_window find_window(const struct pp_trace_source *s)
                                       .steps = s->step_of ? s->steps_in_list : s->steps};
 }
 
+/* Is true if no time differs from that of the first replica. */
+static bool are_alike(const struct pp_trace_source *s)
+{
+    const size_t width = (size_t)s->replicas, rows = (size_t)s->begin[s->ranks] * (size_t)s->steps;
+    int64_t differences = 0;
+
+    for (size_t row = 0; row < rows && !differences; row++) {
+        const int64_t *start = &s->start_ps[row * width], *end = &s->end_ps[row * width];
+        for (size_t k = 0; k < width; k++)
+            differences |= (start[k] ^ start[0]) | (end[k] ^ end[0]);
+    }
+    return !differences;
+}
+
 static struct pp_shares shares_of(struct walker *w, const struct pp_op *op, int i)
 {
     const struct pp_trace_source *s = w->source;
@@ -155,7 +169,8 @@ enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_tr
                                            .replicas = source->replicas,
                                            .window = find_window(source),
                                            .walk = walk_source,
-                                           .context = &walker};
+                                           .context = &walker,
+                                           .are_alike = are_alike(source)};
 
     if (pp_metrics_lists(arena, &lists, metrics, &unnamed) == PP_OK)
         return PP_OK;
