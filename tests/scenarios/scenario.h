@@ -10,7 +10,7 @@
 
 /* Figures of one report. */
 struct figures {
-    double iteration_s, samples_per_s, bubble_frac, peak_bytes;
+    double iteration_s, samples_per_s, bubble_frac, peak_bytes, peak_micro_batches;
     int pp, micro_batches;
     bool fits;
     char engine[16];
