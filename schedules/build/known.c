@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Kept for the next configuration, and of one configuration. */
-enum { KEPT_INSTRUCTIONS = 1 << 20, MOST_INSTRUCTIONS = 1 << 22 };
+enum { KEPT_INSTRUCTIONS = 1 << 20, MOST_INSTRUCTIONS = 1 << 22, MOST_OPS = 1 << 22 };
 
 struct stage {
     int is_recomputed, buckets, units;
@@ -25,14 +25,24 @@ static bool is_shared(const struct pp_build *b)
 
 void pp_known_programs_drop(struct pp_known_programs *known)
 {
+    if (known->list_arena != known->arena)
+        pp_arena_destroy(known->list_arena);
     pp_arena_destroy(known->arena);
-    *known = (struct pp_known_programs){0};
+    *known = (struct pp_known_programs){.is_bounded = known->is_bounded};
 }
 
 void pp_known_programs_trim(struct pp_known_programs *known)
 {
-    if (known->instructions > KEPT_INSTRUCTIONS)
+    if (known->instructions + known->ops <= KEPT_INSTRUCTIONS)
+        return;
+    if (known->ops > MOST_OPS || known->list_arena == known->arena) {
         pp_known_programs_drop(known);
+        return;
+    }
+    pp_arena_destroy(known->arena);
+    known->arena = NULL;
+    known->first = NULL;
+    known->instructions = 0;
 }
 
 /* The order of a schedule and a shape. */
@@ -172,15 +182,15 @@ static enum pp_status find_list(struct pp_arena *arena, struct pp_known_programs
             *list = &k->list;
             return PP_OK;
         }
-    const bool is_kept = known->instructions <= MOST_INSTRUCTIONS;
-    struct pp_arena *home = is_kept ? known->arena : arena;
+    const bool is_kept = known->ops <= MOST_OPS;
+    struct pp_arena *home = is_kept ? known->list_arena : arena;
     struct pp_known_list *added = list_wanted(home, b);
     PP_TRY(pp_build_list(home, b, &added->list, err));
     *list = &added->list;
     if (!is_kept)
         return PP_OK;
     for (int r = 0; r < added->list.orders->ranks; r++)
-        known->instructions += added->list.orders->count[r];
+        known->ops += added->list.orders->count[r];
     added->next = known->lists;
     known->lists = added;
     return PP_OK;
@@ -223,6 +233,8 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
         return pp_build(arena, build, program, err);
     if (!known->arena)
         known->arena = pp_arena_create();
+    if (!known->list_arena)
+        known->list_arena = pp_arena_create();
     if (b.schedule->generate || known->is_bounded)
         PP_TRY(find_list(arena, known, &b, &b.list, err));
     *program = find_program(arena, known, &b);

@@ -8,13 +8,16 @@
 struct pp_known_programs {
     struct pp_arena *arena; /* of the programs; NULL = none yet */
     struct pp_known_program *first;
-    struct pp_known_list *lists; /* orders; of searches alone, unless `is_bounded` */
     int64_t instructions;
+    struct pp_arena *list_arena; /* of the orders; NULL = none yet */
+    struct pp_known_list *lists; /* orders; of searches alone, unless `is_bounded` */
+    int64_t ops;
     bool is_bounded; /* orders beyond `most_bytes` are not built */
 };
-/* Forgets all programs, and ends their arena. */
+/* Forgets all programs and orders, and ends their arenas. */
 void pp_known_programs_drop(struct pp_known_programs *known);
-/* Forgets all programs if they take too much memory. For the time between two configurations. */
+/* Forgets all programs if they take too much memory, and then all orders if these do. For the time
+ * between two configurations. */
 void pp_known_programs_trim(struct pp_known_programs *known);
 
 /* Does what pp_build() does. The program lies in `arena`, or in `known`, and then keeps its

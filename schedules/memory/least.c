@@ -7,35 +7,32 @@
 
 #define ROUNDING 1e-6 /* relative */
 
-/* Bytes of one cell of a stage. */
-struct cell {
-    double kept;              /* from F to its backward */
-    double again;             /* recomputed before the backward */
-    double left;              /* from I to W */
-    double forward, backward; /* while these run */
+/* Bytes of one cell that an op adds for good, and that it needs while it runs. */
+struct effect {
+    double change, most;
 };
+enum { EFFECTS = PP_W + 1 }; /* kinds of ops in an order */
 
 static double share_of(double bytes, int cells)
 {
     return rint(bytes / cells);
 }
 
-static struct cell cell_of(const struct pp_stage_memory *m, const struct pp_least_options *o,
-                           int stage)
+/* A recomputed stage keeps its checkpoint until its backward. */
+static void set_effects(const struct pp_stage_memory *m, const struct pp_least_options *o,
+                        int stage, struct effect effects[EFFECTS])
 {
     const bool is_recomputed = o->recompute_frac && o->recompute_frac[stage] > 0;
-    const double saved = share_of(m->saved_bytes, o->cells),
+    const double saved = o->is_moved ? 0 : share_of(m->saved_bytes, o->cells),
                  kept =
-                     is_recomputed ? fmin(saved, share_of(m->checkpoint_bytes, o->cells)) : saved;
-    struct cell cell = {.forward = share_of(m->forward_bytes, o->cells),
-                        .backward = share_of(m->backward_bytes, o->cells)};
+                     is_recomputed ? fmin(saved, share_of(m->checkpoint_bytes, o->cells)) : saved,
+                 left = rint(saved * m->weight_grad_frac),
+                 backward = saved - kept + share_of(m->backward_bytes, o->cells);
 
-    if (!o->is_moved) {
-        cell.kept = kept;
-        cell.again = saved - kept;
-        cell.left = rint(saved * m->weight_grad_frac);
-    }
-    return cell;
+    effects[PP_F] = (struct effect){kept, kept + share_of(m->forward_bytes, o->cells)};
+    effects[PP_B] = (struct effect){-kept, backward};
+    effects[PP_I] = (struct effect){left - kept, backward};
+    effects[PP_W] = (struct effect){-left, 0};
 }
 
 static double state_bytes(const struct pp_stage_memory *m, int versions)
@@ -43,59 +40,51 @@ static double state_bytes(const struct pp_stage_memory *m, int versions)
     return m->params_bytes * versions + m->grads_bytes + m->optimizer_bytes;
 }
 
-/* Adds an op to what its rank holds; returns the bytes while it runs. */
-static double run(const struct cell *cell, const struct pp_op *op, double *held)
+/* Returns the state of the chunks whose ops are in the list; `versions` [pipeline * stages + stage]
+ * is all 0. */
+static double state_of(const struct pp_orders *lists, int rank, const struct pp_costs *costs,
+                       int *versions)
 {
-    const double before = *held;
-
-    switch (op->kind) {
-    case PP_F:
-        *held += op->granules * cell->kept;
-        return *held + op->granules * cell->forward;
-    case PP_B:
-        *held -= op->granules * cell->kept;
-        return before + op->granules * (cell->again + cell->backward);
-    case PP_I:
-        *held += op->granules * (cell->left - cell->kept);
-        return before + op->granules * (cell->again + cell->backward);
-    case PP_W:
-        *held -= op->granules * cell->left;
-        return before;
-    default:
-        return before;
-    }
-}
-
-/* Returns the tensors of a rank; `versions` [pipeline * stages + stage] is all 0. */
-static double tensors_of(const struct pp_orders *lists, int rank, const struct pp_costs *costs,
-                         const struct cell *cells, int *versions)
-{
-    double held = 0, most = 0, state = 0;
+    double bytes = 0;
 
     for (int i = 0; i < lists->count[rank]; i++) {
         const struct pp_op *op = &lists->ops[rank][i];
         int *known = &versions[op->pipe * costs->stages + op->stage];
-        const int count = op->kind == PP_F ? op->version + 1 : 1;
-        if (*known < count) {
-            const struct pp_stage_memory *m = &costs->memory[op->stage];
-            state += state_bytes(m, count) - (*known ? state_bytes(m, *known) : 0);
-            *known = count;
-        }
-        most = fmax(most, run(&cells[op->stage], op, &held));
+        if (*known > op->version)
+            continue;
+        const struct pp_stage_memory *m = &costs->memory[op->stage];
+        bytes += state_bytes(m, op->version + 1) - (*known ? state_bytes(m, *known) : 0);
+        *known = op->version + 1;
     }
-    return state + most;
+    return bytes;
+}
+
+/* Returns the most bytes of activations and scratch of a rank. */
+static double held_of(const struct pp_orders *lists, int rank, const struct effect *effects)
+{
+    const struct pp_op *ops = lists->ops[rank];
+    double held = 0, most = 0;
+
+    for (int i = 0; i < lists->count[rank]; i++) {
+        const struct effect *effect = &effects[ops[i].stage * EFFECTS + ops[i].kind];
+        const double now = held + ops[i].granules * effect->most;
+        most = now > most ? now : most;
+        held += ops[i].granules * effect->change;
+    }
+    return most;
 }
 
 double pp_memory_least_bytes(struct pp_arena *arena, const struct pp_orders *lists,
                              const struct pp_costs *costs, const struct pp_least_options *options)
 {
-    struct cell *cells = PP_ARRAY(arena, struct cell, costs->stages);
+    struct effect *effects = PP_ARRAY(arena, struct effect, EFFECTS * (size_t)costs->stages);
     int *versions = PP_ARRAY(arena, int, (size_t)options->pipelines *(size_t)costs->stages);
     double tensors = 0;
 
     for (int s = 0; s < costs->stages; s++)
-        cells[s] = cell_of(&costs->memory[s], options, s);
+        set_effects(&costs->memory[s], options, s, &effects[s * EFFECTS]);
     for (int rank = 0; rank < lists->ranks; rank++)
-        tensors = fmax(tensors, tensors_of(lists, rank, costs, cells, versions));
+        tensors =
+            fmax(tensors, state_of(lists, rank, costs, versions) + held_of(lists, rank, effects));
     return (tensors + costs->other_bytes + pp_memory_wasted_bytes(costs, tensors)) * (1 - ROUNDING);
 }

@@ -61,7 +61,8 @@ enum pp_status pp_change_batch(struct pp_arena *arena, const struct pp_config *c
 }
 
 enum pp_status pp_change_resolve(struct pp_arena *arena, const struct pp_parsed *command,
-                                 struct pp_config *config, struct pp_error *err)
+                                 struct pp_config *config, struct pp_prepared *prepared,
+                                 struct pp_error *err)
 {
     struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
     struct pp_subject *subjects;
@@ -69,7 +70,7 @@ enum pp_status pp_change_resolve(struct pp_arena *arena, const struct pp_parsed 
 
     PP_TRY(pp_wish_open(arena, command, wish, err));
     PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));
-    return pp_resolve(arena, wish, &subjects[0], config, NULL, err);
+    return pp_resolve(arena, wish, &subjects[0], config, prepared, err);
 }
 
 const char *pp_change_state(struct pp_arena *arena, const struct pp_config *run,
@@ -96,7 +97,7 @@ enum pp_status pp_change_try(struct pp_arena *arena, const struct pp_config *run
     struct pp_config config;
     struct pp_result result;
 
-    PP_TRY(pp_change_resolve(scratch, command, &config, err));
+    PP_TRY(pp_change_resolve(scratch, command, &config, NULL, err));
     PP_TRY(pp_simulate(scratch, &config, PP_METRICS, NULL, &result, err));
     *change = (struct pp_changed_run){pp_outcome_of(&result), pp_change_state(arena, run, &config)};
     return PP_OK;

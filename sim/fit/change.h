@@ -13,9 +13,10 @@ enum pp_status pp_change_schedule(struct pp_arena *arena, const struct pp_schedu
 enum pp_status pp_change_batch(struct pp_arena *arena, const struct pp_config *config, int factor,
                                struct pp_parsed *command, struct pp_error *err);
 
-/* Resolves a command of one schedule. */
+/* Resolves a command of one schedule; `prepared` as in pp_resolve(). */
 enum pp_status pp_change_resolve(struct pp_arena *arena, const struct pp_parsed *command,
-                                 struct pp_config *config, struct pp_error *err);
+                                 struct pp_config *config, struct pp_prepared *prepared,
+                                 struct pp_error *err);
 /* Returns state that the tool chooses for `other`, where `run` has it otherwise: "ZeRO 0, recompute
  * none"; "" if there is none. */
 const char *pp_change_state(struct pp_arena *arena, const struct pp_config *run,

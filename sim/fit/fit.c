@@ -70,7 +70,8 @@ struct trials {
     const struct pp_config *config;
     struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
     int level_count;
-    double peak_bytes; /* of the run itself */
+    struct pp_known_programs *programs; /* of all trials */
+    double peak_bytes;                  /* of the run itself */
     bool has_own_links;
 };
 
@@ -86,13 +87,15 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
                                 bool has_own_links, struct trial *trial)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_prepared prepared = {.programs = t->programs};
     struct pp_config config;
     struct pp_result result;
     struct pp_parsed *command;
     struct pp_error err;
 
-    PP_TRY(pp_relief_resolve(scratch, t->config, &flags, &config, &err));
-    PP_TRY(pp_relief_simulate(scratch, &config, has_own_links, &result, &err));
+    pp_known_programs_trim(t->programs);
+    PP_TRY(pp_relief_resolve(scratch, t->config, &flags, &config, &prepared, &err));
+    PP_TRY(pp_relief_simulate(scratch, &config, has_own_links, &prepared, &result, &err));
     PP_TRY(pp_relief_command(t->arena, t->config, &flags, &command, &err));
     trial->replaced.count = 0;
     pp_relief_typed(t->config, &flags, &trial->replaced);
@@ -265,7 +268,8 @@ static double time_of_run(const struct trials *t, const struct pp_result *r)
     struct pp_result alone;
     struct pp_error err;
 
-    if (!t->has_own_links || pp_relief_simulate(scratch, t->config, true, &alone, &err) != PP_OK)
+    if (!t->has_own_links ||
+        pp_relief_simulate(scratch, t->config, true, NULL, &alone, &err) != PP_OK)
         return r->metrics.iteration_s;
     return alone.metrics.iteration_s;
 }
@@ -278,9 +282,11 @@ const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result 
         m->peak_bytes <= r->config.cluster.device.memory_bytes) /* another tier is full */
         return NULL;
     struct pp_oom *oom = PP_NEW(arena, struct pp_oom);
+    struct pp_known_programs programs = {.is_bounded = true};
     struct trials trials = {
         .arena = arena,
         .config = &r->config,
+        .programs = &programs,
         .peak_bytes = m->peak_bytes,
         .has_own_links = r->replicas_simulated > 1 && r->config.engine->shares_links,
     };
@@ -290,5 +296,6 @@ const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result 
     oom->iteration_s = time_of_run(&trials, r);
     add_holders(arena, r, oom);
     find_reliefs(&trials, oom);
+    pp_known_programs_drop(&programs);
     return oom;
 }

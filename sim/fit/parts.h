@@ -49,7 +49,7 @@ void pp_relief_typed(const struct pp_config *config, const struct pp_relief_flag
  * Adds a flag for the batch if it would change. PP_EINVAL if the run cannot have the flags. */
 enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,
                                  struct pp_relief_flags *flags, struct pp_config *other,
-                                 struct pp_error *err);
+                                 struct pp_prepared *prepared, struct pp_error *err);
 /* Returns the user's command of `config`, with the flags in place of those of the same name.
  * PP_EINVAL if an option does not take the value. */
 enum pp_status pp_relief_command(struct pp_arena *arena, const struct pp_config *config,
@@ -57,5 +57,5 @@ enum pp_status pp_relief_command(struct pp_arena *arena, const struct pp_config 
                                  struct pp_error *err);
 /* Simulates makespan and memory of a configuration by its own engine, or without contention. */
 enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
-                                  bool has_own_links, struct pp_result *result,
-                                  struct pp_error *err);
+                                  bool has_own_links, struct pp_prepared *prepared,
+                                  struct pp_result *result, struct pp_error *err);

@@ -151,19 +151,19 @@ enum pp_status pp_relief_command(struct pp_arena *arena, const struct pp_config 
 
 static enum pp_status resolve_with(struct pp_arena *arena, const struct pp_config *config,
                                    const struct pp_relief_flags *flags, struct pp_config *other,
-                                   struct pp_error *err)
+                                   struct pp_prepared *prepared, struct pp_error *err)
 {
     struct pp_parsed *command;
 
     PP_TRY(pp_relief_command(arena, config, flags, &command, err));
-    return pp_change_resolve(arena, command, other, err);
+    return pp_change_resolve(arena, command, other, prepared, err);
 }
 
 enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config *config,
                                  struct pp_relief_flags *flags, struct pp_config *other,
-                                 struct pp_error *err)
+                                 struct pp_prepared *prepared, struct pp_error *err)
 {
-    PP_TRY(resolve_with(arena, config, flags, other, err));
+    PP_TRY(resolve_with(arena, config, flags, other, prepared, err));
     if (other->layout.gbs == config->layout.gbs)
         return PP_OK;
     if (pp_inputs_find(config, "micro-batches"))
@@ -171,7 +171,7 @@ enum pp_status pp_relief_resolve(struct pp_arena *arena, const struct pp_config 
                 config->layout.gbs / ((int64_t)other->layout.dp * other->layout.mbs));
     else
         put_int(flags, "gbs", config->layout.gbs);
-    PP_TRY(resolve_with(arena, config, flags, other, err));
+    PP_TRY(resolve_with(arena, config, flags, other, prepared, err));
     if (other->layout.gbs == config->layout.gbs)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL, "the batch would be another one");
@@ -184,14 +184,14 @@ static bool is_quick(const struct pp_config *config)
 }
 
 enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
-                                  bool has_own_links, struct pp_result *result,
-                                  struct pp_error *err)
+                                  bool has_own_links, struct pp_prepared *prepared,
+                                  struct pp_result *result, struct pp_error *err)
 {
     struct pp_config own = *config;
 
     if (!has_own_links)
-        return pp_simulate(arena, config, PP_METRICS, NULL, result, err);
+        return pp_simulate(arena, config, PP_METRICS, prepared, result, err);
     own.engine = &pp_engine_dag;
     own.engine_options.sync_share = 0;
-    return pp_simulate(arena, &own, is_quick(&own) ? PP_QUICK : PP_METRICS, NULL, result, err);
+    return pp_simulate(arena, &own, is_quick(&own) ? PP_QUICK : PP_METRICS, prepared, result, err);
 }

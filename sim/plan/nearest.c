@@ -78,7 +78,7 @@ static void add_flags(struct pp_arena *arena, const struct pp_search *search,
     struct pp_config *config = PP_NEW(arena, struct pp_config);
     struct pp_error ignored;
 
-    if (pp_change_resolve(arena, nearest->command, config, &ignored) != PP_OK ||
+    if (pp_change_resolve(arena, nearest->command, config, NULL, &ignored) != PP_OK ||
         pp_simulate(arena, config, PP_METRICS, NULL, result, &ignored) != PP_OK)
         return;
     const struct pp_oom *oom = pp_oom_find(arena, result);

@@ -108,7 +108,7 @@ static void try_preset(const struct pp_search_space *s, struct pp_search_publish
 
     if (!r->preset || s->gpus != r->gpus || !is_same_device(s, r) ||
         pp_options_parse(arena, &pp_sim_cli, PP_COUNT(argv), argv, &command, &ignored) != PP_OK ||
-        pp_change_resolve(arena, &command, &config, &ignored) != PP_OK ||
+        pp_change_resolve(arena, &command, &config, NULL, &ignored) != PP_OK ||
         pp_simulate(arena, &config, PP_METRICS, NULL, &result, &ignored) != PP_OK ||
         result.config.cluster.device.precision != s->fixed.cluster.device.precision)
         return;

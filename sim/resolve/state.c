@@ -221,7 +221,7 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
                                 struct pp_error *err)
 {
     struct pp_known_programs *given = prepared->programs,
-                             own = {.arena = arena, .is_bounded = true};
+                             own = {.arena = arena, .list_arena = arena, .is_bounded = true};
     struct choices choices = choices_of(arena, config, given ? given : &own);
     int at;
 

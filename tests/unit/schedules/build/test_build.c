@@ -409,7 +409,7 @@ Test(build, searched_orders_are_kept_by_their_times)
     double fracs[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
     for (size_t i = 0; i < PP_COUNT(names); i++) {
-        struct pp_known_programs known = {.arena = arena, .is_bounded = true};
+        struct pp_known_programs known = {.arena = arena, .list_arena = arena, .is_bounded = true};
         struct pp_error err = {0};
         struct pp_build b = of(names[i], 8);
         cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, &err), PP_OK, "%s", err.message);
