@@ -42,9 +42,10 @@
     SOFTWARE, LOSS_FUSED,                                                                          \
         .family = "internevo", .modules = PP_AGAIN_CORE, .adds_grads_apart = true,                 \
         .fragment_frac = 0.1, .stuck_frac = 0.05, .grads_bytes = 2, .update_bytes = 14,            \
-        .fp16_update_bytes = 14, .loss_bytes = 14, .is_gate_unfused = true,                        \
-        .has_sync_overlap = true, .bucket_bytes = 512 * MIB, .has_param_broadcasts = true,         \
-        .has_gather_overlap = true, .has_gather_per_matrix = true, .has_async_grads = true
+        .fp16_update_bytes = 14, .has_flat_update = true, .loss_bytes = 14,                        \
+        .is_gate_unfused = true, .has_sync_overlap = true, .bucket_bytes = 512 * MIB,              \
+        .has_param_broadcasts = true, .has_gather_overlap = true, .has_gather_per_matrix = true,   \
+        .has_async_grads = true
 
 /* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias), in bytes, expert by expert:
@@ -139,6 +140,7 @@ const struct pp_framework pp_frameworks[] = {
                    .grads_bytes = 2,
                    .update_bytes = 6,
                    .fp16_update_bytes = 6,
+                   .has_flat_update = true,
                    .update_params = 1e9, /* sub_group_size */
                    .loss_bytes = 10,
                    .has_dropout = true,

@@ -45,9 +45,10 @@ struct pp_framework {
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
     /* tensors that live while one op runs */
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
-    double update_params;          /* updated at most at a time if parameters are cut; 0 = all */
-    double loss_bytes;             /* per logit at the peak of the loss */
-    bool has_dropout;              /* models without a gated MLP are trained with it */
+    bool has_flat_update; /* they are flat buffers, which no blocks of the passes can hold */
+    double update_params; /* updated at most at a time if parameters are cut; 0 = all */
+    double loss_bytes;    /* per logit at the peak of the loss */
+    bool has_dropout;     /* models without a gated MLP are trained with it */
     bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */
     bool keeps_output;             /* the message of a stage stays until its backward */
     unsigned char fp8_bits[PP_SAVED_CLASSES]; /* of saved values with fp8; 0 = as computed */

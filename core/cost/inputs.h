@@ -44,14 +44,31 @@ enum { PP_RECOMPUTE_TEXT_BYTES = 80 };
 const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
                                char text[PP_RECOMPUTE_TEXT_BYTES]);
 
-/* Place and price of embedding and head. All but PARALLEL put them in the first and the last stage.
- *   LAST      on top of an even share of blocks
- *   BALANCED  blocks are divided by time, with the times of both
- *   COUNTED   both count as a block each when blocks are divided
- *   IGNORED   as LAST without compute time (formulas of bubbles); memory and gradients stay
- *   PARALLEL  an equal part of both in every stage (vocabulary parallelism) */
-enum pp_head { PP_HEAD_LAST, PP_HEAD_BALANCED, PP_HEAD_COUNTED, PP_HEAD_IGNORED, PP_HEAD_PARALLEL };
+/* Place and price of embedding and head. The last three have an equal part of both in every stage;
+ * the others put them in the first and the last stage.
+ *   LAST            on top of an even share of blocks
+ *   BALANCED        blocks are divided by time, with the times of both
+ *   COUNTED         both count as a block each when blocks are divided
+ *   IGNORED         as LAST without compute time (formulas of bubbles); memory and gradients stay
+ *   PARALLEL        vocabulary parallelism; ranks meet once for the loss of a micro-batch
+ *   PARALLEL_TWICE  ... twice
+ *   INTERLACED      all ranks work on the parts at the same time, between other ops */
+enum pp_head {
+    PP_HEAD_LAST,
+    PP_HEAD_BALANCED,
+    PP_HEAD_COUNTED,
+    PP_HEAD_IGNORED,
+    PP_HEAD_PARALLEL,
+    PP_HEAD_PARALLEL_TWICE,
+    PP_HEAD_INTERLACED
+};
 extern const char *const pp_head_names[];
+/* Is true if every stage has an equal part of embedding and head. */
+bool pp_head_is_shared(enum pp_head head);
+/* Returns the micro-batches that a shared head adds to those in flight on each of `ranks` ranks
+ * (Yeung et al. 2024, section 5: one for each time that ranks meet; section 6.1: the interlaced
+ * pipeline holds 1.5 times the activations). */
+int pp_head_flights(enum pp_head head, int ranks);
 
 /* The most pipeline ranks with costs: tables of their pairs grow with the square. */
 enum { PP_COST_RANKS_MAX = 8192 };

@@ -72,7 +72,7 @@ PP_ROW_INT(first_stage_layers, "L", 1, 65535, G_MODEL, RUN,
             "blocks by time; --head counted counts embedding and head as blocks.")
 PP_ROW_INT(last_stage_layers, "L", 1, 65535, G_MODEL, RUN,
     .aliases = PP_NAMES("decoder-last-pipeline-num-layers"), .help = "Blocks of the last stage.")
-PP_ROW_CHOICE(head, "WHERE", "last|balanced|counted|ignored|parallel", G_MODEL, RUN,
+PP_ROW_CHOICE(head, "WHERE", "last|balanced|counted|ignored|parallel|parallel-twice|interlaced", G_MODEL, RUN,
     .default_text = "last",
     .help =
         "Which stages compute embedding and head. last: the first and the last stage, on top of "
@@ -80,7 +80,10 @@ PP_ROW_CHOICE(head, "WHERE", "last|balanced|counted|ignored|parallel", G_MODEL, 
         "slowest stage is as fast as possible. counted: embedding and head count as one block "
         "each when blocks are divided evenly, so that 126 blocks fill 128 stages. ignored: they "
         "cost no compute time, as formulas of bubbles assume; MFU leaves them out. parallel: "
-        "every stage holds an equal part of the vocabulary (vocabulary parallelism).")
+        "every stage holds an equal part of the vocabulary (vocabulary parallelism). "
+        "parallel-twice: ranks meet twice for a loss, and one more micro-batch is in flight. "
+        "interlaced: all ranks compute their parts at the same time; half as many more "
+        "micro-batches as ranks are in flight.")
 
 PP_ROW_TEXT(framework, "NAME", G_CLUSTER, RUN, .name_of = pp_framework_name,
     .default_text = "that of --constants or of --emit, else plain",

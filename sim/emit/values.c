@@ -71,7 +71,7 @@ const char *pp_emit_say_barrier(const struct pp_emit_job *job)
 
 const char *pp_emit_say_head(const struct pp_emit_job *job)
 {
-    if (job->config->costs.head != PP_HEAD_PARALLEL || job->layout.pp == 1)
+    if (!pp_head_is_shared(job->config->costs.head) || job->layout.pp == 1)
         return NULL;
     return "embedding and head are not shared out over all stages (--head parallel); nearest, and "
            "set here: the first and the last stage hold them (--head last)";

@@ -109,18 +109,6 @@ double pp_measure_step_s(const struct pp_measurement *row, const struct pp_confi
     return isfinite(tokens_s) ? tokens_s : step_of_rate(row, config);
 }
 
-void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
-{
-    row->refused = pp_measure_refused(arena, row);
-    if (!row->refused)
-        row->refused = simulated(row);
-    row->step_s = simulated(row) ? (double)NAN : pp_measure_number(row, PP_COL_STEP_S);
-    if (!isfinite(row->step_s) && !simulated(row))
-        row->step_s = step_of_tokens(row);
-    row->mem_bytes = *row->cell[PP_COL_MEM_BYTES] ? pp_measure_number(row, PP_COL_MEM_BYTES)
-                                                  : pp_measure_number(row, PP_COL_MEM_GIB) * PP_GIB;
-}
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Kinds of memory by tools; the first match counts. Frameworks print memory of tensors. */
@@ -132,12 +120,23 @@ static const struct {
     {PP_COL_NOTE, "nvidia-smi", PP_MEASURE_DEVICE},
     {PP_COL_SOURCE, "torchtitan", PP_MEASURE_RESERVED}, /* its "memory" is max_reserved */
     {PP_COL_NOTE, "max_reserved", PP_MEASURE_RESERVED},
+    {PP_COL_SOURCE, "vocabularyparallelism", PP_MEASURE_RESERVED}, /* show_result_full_exp.py */
     {PP_COL_NOTE, "*", PP_MEASURE_TENSORS},
 };
 const char *const pp_measure_memory_words[] = {
     [PP_MEASURE_DEVICE] = "all that is taken on the device, as nvidia-smi shows it",
     [PP_MEASURE_RESERVED] = "what the allocator holds, as max_memory_reserved() says",
     [PP_MEASURE_TENSORS] = "what tensors take, as max_memory_allocated() says"};
+
+/* nvidia-smi prints MiB. People read a thousand of them as a GB: rows bloom-prequel print 80 GB on
+ * devices of 81,251 MiB, which are 79.3 GiB. */
+static double memory_unit_bytes(const struct pp_measurement *row)
+{
+    static const double THOUSAND_MIB = 1000 * 1024.0 * 1024;
+
+    return pp_measure_matches(row->cell[PP_COL_NOTE], "nvidia-smi*gb as printed") ? THOUSAND_MIB
+                                                                                  : PP_GIB;
+}
 
 enum pp_measure_memory pp_measure_memory_of(const struct pp_measurement *row)
 {
@@ -154,10 +153,26 @@ double pp_measure_memory_bytes(const struct pp_measurement *row, const struct pp
     const double tensors = m->params_bytes + m->grads_bytes + m->optimizer_bytes +
                            m->activations_bytes + m->buffers_bytes;
     const double capacity = result->config.cluster.device.memory_bytes;
-    const double all = fmax(m->peak_bytes, fmin(capacity, m->peak_bytes + m->cached_bytes));
+    const double cached = result->config.costs.framework->has_flat_update ? m->cached_bytes : 0;
+    const double all = fmax(m->peak_bytes, fmin(capacity, m->peak_bytes + cached));
     const double bytes[] = {[PP_MEASURE_DEVICE] = all,
                             [PP_MEASURE_RESERVED] = all - result->costs->other_bytes,
                             [PP_MEASURE_TENSORS] = tensors};
 
     return bytes[pp_measure_memory_of(row)];
+}
+
+/* ---- figures of a row --------------------------------------------------------------------- */
+
+void pp_measure_metrics(struct pp_arena *arena, struct pp_measurement *row)
+{
+    row->refused = pp_measure_refused(arena, row);
+    if (!row->refused)
+        row->refused = simulated(row);
+    row->step_s = simulated(row) ? (double)NAN : pp_measure_number(row, PP_COL_STEP_S);
+    if (!isfinite(row->step_s) && !simulated(row))
+        row->step_s = step_of_tokens(row);
+    row->mem_bytes = *row->cell[PP_COL_MEM_BYTES]
+                         ? pp_measure_number(row, PP_COL_MEM_BYTES)
+                         : pp_measure_number(row, PP_COL_MEM_GIB) * memory_unit_bytes(row);
 }

@@ -28,7 +28,11 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SCHEDULE, "^zb-1p",                  "max-activations", "1pp", NULL},
     {PP_COL_SCHEDULE, "^zb-2p",                  "max-activations", "2pp", NULL},
     {PP_COL_SCHEDULE, "redistributed",           "head", "balanced", NULL},
-    {PP_COL_SCHEDULE, "vocab-1|vocab-2|^interlaced", "head", "parallel", NULL},
+    {PP_COL_NOTE,     "fullpp_vocab_",           "head", "parallel", NULL},
+    {PP_COL_NOTE,     "fullpp_synctwice_",       "head", "parallel-twice", NULL},
+    {PP_COL_SCHEDULE, "vocab-1",                 "head", "parallel-twice", NULL},
+    {PP_COL_SCHEDULE, "vocab-2",                 "head", "parallel", NULL},
+    {PP_COL_SCHEDULE, "^interlaced",             "head", "interlaced", NULL},
 
     /* Sharding. */
     {PP_COL_SOURCE, "megascale",                 "zero", "1", "MegaScale scatters a chunk's gradients once a step (section 3.2)"},
@@ -64,6 +68,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_PRECISION, "fp32",                   "precision", "fp32", NULL},
     {PP_COL_PRECISION, "bfloat16",               "precision", "bf16", NULL},
     {PP_COL_PRECISION, "float16|half",           "precision", "fp16", NULL},
+    {PP_COL_SOURCE, "vocabulary*parallelism",    "precision", "fp16", "its script has --fp16 (pretrain_gpt.sh)"},
     {PP_COL_PRECISION, "amp|mixed",              "precision", NULL, "precision not stated: the device's own"},
     {PP_COL_PRECISION, "16-bit",                 "precision", NULL, NULL}, /* the device's own */
     {PP_COL_PRECISION, "",                       "precision", NULL, "precision not stated: the device's own"},
@@ -129,6 +134,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
 
     /* Kind of matrices. */
     {PP_COL_NOTE,  "untied",                     "embedding", "untied", NULL},
+    {PP_COL_SOURCE, "vocabularyparallelism",     "embedding", "untied", "its script has --untie-embeddings-and-output-weights"},
     {0, NULL, NULL, NULL, NULL},
 };
 

@@ -75,12 +75,15 @@ const char *pp_line_cluster(struct pp_arena *arena, const struct pp_config *c)
 
 const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *c)
 {
+    static const char parts[] = ", embedding and head in equal parts in all";
     static const char *const head_notes[] = {
         [PP_HEAD_LAST] = "",
         [PP_HEAD_BALANCED] = ", balanced with embedding and head",
         [PP_HEAD_COUNTED] = ", embedding and head count as a block each",
         [PP_HEAD_IGNORED] = ", both without compute time",
-        [PP_HEAD_PARALLEL] = ", embedding and head in equal parts in all"};
+        [PP_HEAD_PARALLEL] = parts,
+        [PP_HEAD_PARALLEL_TWICE] = parts,
+        [PP_HEAD_INTERLACED] = parts};
     const struct pp_layout *l = &c->layout;
     const char *vp = "", *cp = "", *ep = "", *etp = "", *map = "";
     char gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES], order[PP_MAP_TEXT_BYTES];

@@ -56,7 +56,7 @@ const char *pp_text_split(const struct pp_config *config, char text[PP_TEXT_BYTE
         is_even = is_even && blocks[s] == blocks[0];
     if (is_even) {
         snprintf(text, PP_TEXT_BYTES, "%d layer%s a stage%s", blocks[0], blocks[0] == 1 ? "" : "s",
-                 config->costs.head == PP_HEAD_PARALLEL
+                 pp_head_is_shared(config->costs.head)
                      ? ""
                      : ", embedding in the first, head in the last");
         return text;

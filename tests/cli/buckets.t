@@ -50,8 +50,8 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag -
 $ pipesim --schedule 1f1b --gpus 64 --tp 4 --pp 8 --engine dag --bucket-size 25MB --no-alternatives | grep -E -A 1 '^  (layout|state)'
 >   layout   TP 4 x PP 8 x DP 2*, MBS 1*, GBS 2,048* -> 1024* micro-batches; 12
 >            layers a stage, embedding in the first, head in the last
->   state    ZeRO 1*, recompute selective=act* (+0.4 % time; none needs 75.5, the
->            margin leaves 74.9 GiB; full +33.6 %), gradient sync end in 255
+>   state    ZeRO 1*, recompute none*, gradient sync end in 255 buckets of
+>            43.9 MB, the most there can be
 $ pipesim --schedule 1f1b --model llama3-70b --gpus 16 --mbs 1 --gbs 16 --engine dag --buckets 4 --no-alternatives | grep -A 1 'note     --'
 >   note     --buckets 4 has no effect in the layout chosen: there is one replica
 >            of each stage, so no gradient is exchanged

@@ -77,13 +77,13 @@ $ here=$PWD; cd "$TMPDIR"; pipesim validate "$here/tests/cli/own.csv" --refit -o
 >   error    not known: constants.json has no step of this model
 >   iteration       6.37 s +-9 %   82.3k tokens/s, 5.14k tokens/s/GPU
 >   error    median of 3 steps of constants.json, each layout with constants of
->            the others; memory's p90 14 %
+>            the others; memory's p90 6 %
 > "error":{"step_median_frac":0.08533281700422668,"step_p90_frac":null,"rows":3,"like":"constants.json,eachlayoutwithconstantsoftheothers",
 >   iteration       10.1 s         51.9k tokens/s, 812 tokens/s/GPU
 >   error    not known: one.json has no step of this model
 >   iteration       6.37 s +-4 %   82.3k tokens/s, 5.14k tokens/s/GPU
 >   error    median of 3 steps of one.json, to which its constants are fitted;
->            memory's p90 14 %
+>            memory's p90 6 %
 > "error":{"step_median_frac":0.04448832386298962,"step_p90_frac":null,"rows":3,"like":"one.json,towhichitsconstantsarefitted",
 >   iteration       10.1 s         51.9k tokens/s, 812 tokens/s/GPU
 >   error    not known: old.json does not state it

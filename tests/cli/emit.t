@@ -372,8 +372,8 @@ $ pipesim plan --engine dag --gpus 16 --model llama3-8b --gbs 64 --pp 2 --schedu
 $ pipesim plan --engine dag --gpus 16 --model llama3-8b --gbs 64 --pp 2 --schedule 1f1b,zbv --emit megatron | sed -n '/^# Meg/,/^ARGS/p'
 > # Megatron-LM: llama3-8b (8.03B) on 16 GPUs of h100; 1f1b, TP 1 x CP 8 x PP 2 x
 > #   DP 1, 16 micro-batches of 4.
-> # This is choice 7 of the plan, the first that runs there as it is; it takes 4.0
-> #   % more time than choice 1: zbv, TP 1 x CP 8 x PP 2 x DP 1.
+> # This is choice 7 of the plan, the first that runs there as it is; it takes 6.5
+> #   % more time than choice 1: zbv, TP 1 x CP 1 x PP 2 x DP 8.
 > # Launch: CUDA_DEVICE_MAX_CONNECTIONS=1 torchrun --nnodes 2 --nproc-per-node 8
 > #   pretrain_gpt.py "${ARGS[@]}" and your data, tokenizer and optimizer.
 > ARGS=(

@@ -129,11 +129,11 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   MFU             39.0 % +-0.8   385.3 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   HFU             51.9 % +-1.1   recomputation counted
 >   bubble           0.2 %         idle, waiting for other stages
->   peak memory  332.0 GiB +-6 %   of 79.6 GiB on rank 0: DOES NOT FIT
+>   peak memory  332.0 GiB +-3 %   of 79.6 GiB on rank 0: DOES NOT FIT
 >   1 T tokens  4,042 days +-2 %   776k GPU-hours
 >
 >   error    median of 42 published runs like this (h100, 16 bits, one node, no
->            experts); p90 10 %, memory's 12 %
+>            experts); p90 10 %, memory's 7 %
 >   time     forward 22.2 %, backward 44.5 %, recompute 22.1 %, TP comm 11.0 %,
 >            waiting 0.2 %
 >   network  exposed 11.0 % of the step; links are not shared (dag)

@@ -87,7 +87,7 @@ $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --emit m
 # The cards of a page say what the report says: errors of shares in points.
 $ run="pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 4 --gbs 128 --engine dag --no-alternatives"; $run | grep -E '^  (MFU|peak)'; $run --html - | grep -oE '± [^;]*;' | sed -n '2p;4p'
 >   MFU             41.5 % +-1.8   410.6 of 989 dense TFLOP/s/GPU (megatron FLOPs)
->   peak memory   59.1 GiB +-6 %   of 79.6 GiB on rank 0: fits, 20.5 GiB free
+>   peak memory   59.1 GiB +-3 %   of 79.6 GiB on rank 0: fits, 20.5 GiB free
 > ± 1.8 points;
 > ± 4 %;
 # Facts of several schedules stand once if all share them, else with their schedules.

@@ -147,7 +147,7 @@ $ pipesim --preset chimera-sc21 --head counted --first-stage-layers 1
 ! pipesim: error: --first-stage-layers 1 contradicts --head counted, which chooses the layers of every stage
 = 2
 $ pipesim --preset chimera-sc21 --head middle
-! pipesim: error: --head: "middle" is not one of last, balanced, counted, ignored and parallel
+! pipesim: error: --head: "middle" is not one of last, balanced, counted, ignored, parallel, parallel-twice and interlaced
 = 2
 $ pipesim --preset chimera-sc21 --head balanced --unit F=1
 ! pipesim: error: --head balanced has no effect with --unit, which has no model, devices or memory, but the costs of ops alone

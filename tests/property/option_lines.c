@@ -1,5 +1,5 @@
-#include "schedules/registry.h"
 #include "tests/property/option_lines.h"
+#include "schedules/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +57,8 @@ static void say_experts(struct words *w, struct rng *rng, int tp, int dp)
         words_say(w, "--etp", "%d", rng_int(rng, 1, 2));
     if (rng_chance(rng, 40)) {
         words_say(w, "--ep-overlap", "50%%");
-    if (rng_chance(rng, 40))
-        words_say(w, "--ep-share", "15%%");
+        if (rng_chance(rng, 40))
+            words_say(w, "--ep-share", "15%%");
     }
     if (rng_chance(rng, 40))
         words_say(w, "--ep-dispatch", "once");
@@ -71,7 +71,8 @@ static void say_kernels(struct words *w, struct rng *rng, int tp)
     words_say(w, "--precision", "%s", words_one_of(rng, LIST("bf16", "fp16", "tf32", "fp32")));
     words_say(w, "--attention", "%s", words_one_of(rng, LIST("fused", "flash1", "unfused")));
     words_say(w, "--head", "%s",
-              words_one_of(rng, LIST("last", "balanced", "counted", "ignored", "parallel")));
+              words_one_of(rng, LIST("last", "balanced", "counted", "ignored", "parallel",
+                                     "parallel-twice", "interlaced")));
     if (tp > 1 && rng_chance(rng, 40))
         words_say(w, "--sequence-parallel", "off");
     if (tp > 1 && rng_chance(rng, 40))

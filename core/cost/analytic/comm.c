@@ -272,7 +272,7 @@ double pp_analytic_vocab_s(const struct pp_cost_inputs *in, struct pp_layer_work
                      work.tokens * in->model->hidden / tp * pp_dtype_bytes(&in->cluster->device);
     double s = 0;
 
-    if (in->head != PP_HEAD_PARALLEL || ranks.members < 2)
+    if (!pp_head_is_shared(in->head) || ranks.members < 2)
         return 0;
     if (pass == PP_PASS_F)
         s = pp_analytic_collective_s(in, PP_BC, ranks, bytes) +

@@ -5,7 +5,7 @@
 
 double pp_analytic_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage)
 {
-    if (in->head == PP_HEAD_PARALLEL)
+    if (pp_head_is_shared(in->head))
         return 1.0 / in->stages;
     return stage == (kind == PP_LAYER_HEAD ? in->stages - 1 : 0);
 }
@@ -65,7 +65,7 @@ double pp_analytic_tied_bytes(const struct pp_cost_inputs *in)
 
 bool pp_analytic_has_tied_copy(const struct pp_cost_inputs *in)
 {
-    return in->model->is_tied && in->head != PP_HEAD_PARALLEL && in->stages > 1 &&
+    return in->model->is_tied && !pp_head_is_shared(in->head) && in->stages > 1 &&
            in->rank_of[0] != in->rank_of[in->stages - 1];
 }
 

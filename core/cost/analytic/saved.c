@@ -92,9 +92,9 @@ static double loss_bytes(const struct pp_cost_inputs *in, const struct pp_saved_
 /* Returns the bytes that a head saves; 0 for a shared one, whose two parts follow one another. */
 static double head_bytes(const struct pp_cost_inputs *in, int stage)
 {
-    return in->head == PP_HEAD_PARALLEL ? 0
-                                        : pp_analytic_end_share(in, PP_LAYER_HEAD, stage) *
-                                              pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
+    return pp_head_is_shared(in->head) ? 0
+                                       : pp_analytic_end_share(in, PP_LAYER_HEAD, stage) *
+                                             pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
 }
 
 static double ends_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z, int stage)
@@ -179,8 +179,8 @@ static void fill_saved(const struct pp_cost_inputs *in, const struct pp_saved_si
         memory->saved_bytes > 0 ? fmin(1, until_weights / memory->saved_bytes) : 0;
 }
 
-/* Backward passes through head and blocks one after the other. A shared head has one more
- * micro-batch in flight while all ranks work on it (Yeung et al. 2024, section 5). */
+/* Backward passes through head and blocks one after the other. A shared head has more
+ * micro-batches in flight while all ranks work on one (pp_head_flights). */
 static void fill_work(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
                       const struct blocks *blocks, int stage, struct pp_stage_memory *memory)
 {
@@ -190,9 +190,9 @@ static void fill_work(const struct pp_cost_inputs *in, const struct pp_saved_siz
 
     memory->forward_bytes = loss;
     memory->backward_bytes = fmax(loss, blocks->backward);
-    if (in->head == PP_HEAD_PARALLEL && in->stages > 1) {
-        const double more =
-            memory->checkpoint_bytes + share * pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
+    if (pp_head_is_shared(in->head) && in->stages > 1) {
+        const double more = pp_head_flights(in->head, in->layout.pp) * memory->checkpoint_bytes +
+                            share * pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
         memory->forward_bytes += more;
         memory->backward_bytes += more;
     }

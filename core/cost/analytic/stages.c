@@ -94,14 +94,14 @@ static void cut_ends(const struct pp_cost_inputs *in, struct pp_layer_work work,
 static struct layers layers_of(const struct pp_cost_inputs *in, int split)
 {
     const struct pp_layer_work work = pp_analytic_work(in, split);
-    const int ops = in->head == PP_HEAD_PARALLEL ? 2 : 1; /* F and S, B and T (Yeung et al. 2024) */
+    const int ops = pp_head_is_shared(in->head) ? 2 : 1; /* F and S, B and T (Yeung et al. 2024) */
     const double gap_s = ops * pp_cost_framework(in)->op_gap_s / in->splits;
     const bool has_gap = in->stages > 1 && !pp_cost_has_fused_experts(in);
     struct layers layers = {.full = kinds_of(in, work), .gap_s = has_gap ? gap_s : 0, .work = work};
 
     if (in->model->window.keys > 0)
         layers.near = kinds_of(in, pp_analytic_near_work(in, split));
-    if (in->head == PP_HEAD_PARALLEL)
+    if (pp_head_is_shared(in->head))
         cut_ends(in, work, &layers.full);
     return layers;
 }

@@ -181,8 +181,8 @@ static enum pp_status check(const struct pp_cost_file *file, const struct pp_cos
                            ? "experts, nor of blocks that predict further tokens"
                        : costs->gathers || pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1
                            ? "sharded or moved state: --zero 0"
-                       : in->head == PP_HEAD_PARALLEL ? "a head in parts: --head last"
-                       : in->head == PP_HEAD_IGNORED  ? "stages without their head: --head last"
+                       : pp_head_is_shared(in->head) ? "a head in parts: --head last"
+                       : in->head == PP_HEAD_IGNORED ? "stages without their head: --head last"
                        : in->recompute != PP_RECOMPUTE_NONE && in->recompute != PP_RECOMPUTE_FULL
                            ? "recomputation of parts: --recompute none or full"
                            : NULL;

@@ -91,7 +91,7 @@ Test(validate, counts_of_layers_say_where_embedding_and_head_are)
     check_word(arena, GPT_OF("24", "1f1b", "1"), "--head", NULL);
     check_word(arena, GPT_OF("23", "1f1b", "1"), "--head", NULL);
     check_word(arena, GPT_OF("26", "1F1B-I", "2"), "--head", NULL);
-    check_word(arena, GPT_OF("22", "1f1b vocab-1", "1"), "--head", "parallel");
+    check_word(arena, GPT_OF("22", "1f1b vocab-1", "1"), "--head", "parallel-twice");
 }
 
 Test(validate, words_of_state)
@@ -273,7 +273,11 @@ Test(validate, metrics)
     const struct pp_measurement *tokens = read_row(
         arena, "a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,1,32,1,none,1,1,64,0,full,0,"
                ",1000,,nvidia-smi of the first node");
+    const struct pp_measurement *printed = read_row(
+        arena, "a,b,2024,GPT,,24,2048,16,,100,2048,A100,32,8,bf16,1,1,32,1,none,1,1,64,0,full,0,"
+               "1.5,1000,20,mem = nvidia-smi; GB as printed");
 
+    cr_assert(eq(dbl, printed->mem_bytes, 20 * 1000.0 * 1024 * 1024));
     cr_assert(eq(dbl, given->step_s, 1.5));
     cr_assert(eq(dbl, given->mem_bytes, 20.0 * 1024 * 1024 * 1024));
     cr_assert(eq(int, pp_measure_memory_of(given), PP_MEASURE_TENSORS));

@@ -84,3 +84,39 @@ Test(vocabulary, messages_show_where_they_outlast_the_blocks)
         cr_assert_eq(parallel->op[PP_W][s].tp_ps, 0);
     }
 }
+
+/* What a rank holds beyond `parallel` is whole checkpoints of further micro-batches. */
+Test(vocabulary, shared_heads_hold_further_micro_batches)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, settings[0], &model, &cluster);
+
+    in.head = PP_HEAD_PARALLEL;
+    const struct pp_costs *once = costs_of(arena, &in);
+    for (int head = PP_HEAD_PARALLEL; head <= PP_HEAD_INTERLACED; head++) {
+        in.head = (enum pp_head)head;
+        const struct pp_costs *costs = costs_of(arena, &in);
+        const int more[] = {[PP_HEAD_PARALLEL] = 0,
+                            [PP_HEAD_PARALLEL_TWICE] = 1,
+                            [PP_HEAD_INTERLACED] = in.layout.pp / 2 - 1};
+        cr_assert(pp_head_is_shared(in.head));
+        for (int s = 0; s < in.stages; s++) {
+            const double held = more[head] * once->memory[s].checkpoint_bytes;
+            cr_assert_float_eq(costs->memory[s].forward_bytes - once->memory[s].forward_bytes, held,
+                               1, "%s, stage %d", pp_head_names[head], s);
+            cr_assert_float_eq(costs->memory[s].backward_bytes - once->memory[s].backward_bytes,
+                               held, 1, "%s, stage %d", pp_head_names[head], s);
+        }
+    }
+}
+
+Test(vocabulary, flights_of_heads)
+{
+    cr_assert_eq(pp_head_flights(PP_HEAD_PARALLEL, 8), 1);
+    cr_assert_eq(pp_head_flights(PP_HEAD_PARALLEL_TWICE, 8), 2);
+    cr_assert_eq(pp_head_flights(PP_HEAD_INTERLACED, 8), 4); /* 12 instead of 8: 1.5 times */
+    cr_assert_eq(pp_head_flights(PP_HEAD_INTERLACED, 5), 3);
+    cr_assert_eq(pp_head_flights(PP_HEAD_INTERLACED, 1), 0);
+}
