@@ -302,7 +302,7 @@ static void try_blocks(struct pp_arena *arena, struct pp_vmem *vmem)
                             pp_vmem_next_block(vmem, vmem->rule->cap - spare, &place);
              effort += ops) {
             const struct pp_arena_mark mark = pp_arena_mark(arena);
-            if (pp_vmem_squeeze(arena, vmem, &out)) {
+            if (pp_vmem_tighten(arena, vmem, &out)) {
                 try_order(arena, vmem, &out);
                 try_fills(arena, vmem, &out);
             }

@@ -98,6 +98,9 @@ struct pp_vmem {
 bool pp_vmem_ticks(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
 bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
                      struct pp_vmem_lists *lists);
+/* The same with a tight end, for split backwards; false also if the memory is too small for it. */
+bool pp_vmem_tighten(struct pp_arena *arena, const struct pp_vmem *vmem,
+                     struct pp_vmem_lists *lists);
 
 /* Runs every rank's list in order, each op as soon as its data is there. With `fill`, `lists` has
  * no W; they are placed into `out`. Else `fill` and `out` are NULL. */

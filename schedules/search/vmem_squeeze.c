@@ -1,7 +1,8 @@
 /* Published orders on a grid of ticks: every op moves to the first tick where it fits and adds no
  * memory. A whole backward is two neighbouring ticks, I and W (sail-sg's v1f1b.py). With split ones
  * a W takes a free tick. After the last F1 of a rank, W wait until all others have moved once more
- * (AMD Primus, zbv_greedy.py). */
+ * (AMD Primus, zbv_greedy.py). Or else, before all moves, the last I of all ranks are a tight end
+ * (sail-sg's v_auto_schedule.py). */
 #include "schedules/search/vmem.h"
 
 #include <string.h>
@@ -163,6 +164,99 @@ static void measure(struct squeeze *w, int rank, const int32_t *grid)
     }
 }
 
+/* Runs all ops in this order as soon as possible. */
+static void close_gaps(struct pp_arena *arena, struct squeeze *w)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    int *clock = PP_ARRAY(arena, int, w->ranks);
+
+    for (int tick = 0; tick < w->width; tick++) {
+        for (int rank = 0; rank < w->ranks; rank++) {
+            const int32_t op = w->grid[(size_t)rank * (size_t)w->width + (size_t)tick];
+            if (op == EMPTY)
+                continue;
+            const int ready = earliest(w, rank, op % 8, op / 8);
+            clock[rank] = ready > clock[rank] ? ready : clock[rank];
+            move(w, rank, tick, clock[rank]++);
+        }
+    }
+    pp_arena_release(arena, mark);
+}
+
+/* Puts the last `count` ops of a kind on every second tick up to `last`; false if one is taken. */
+static bool put_last(struct squeeze *w, int rank, int kind, int count, int last)
+{
+    int32_t *grid = w->grid + (size_t)rank * (size_t)w->width;
+
+    for (int k = 0; k < count; k++, last -= 2) {
+        if (last < 0 || grid[last] != EMPTY)
+            return false;
+        grid[last] = pp_vmem_op(kind, w->micro_batches - 1 - k);
+        when(w, kind, rank)[w->micro_batches - 1 - k] = last;
+    }
+    return true;
+}
+
+/* Empties the tail of a rank from its last op on, until enough W are gone. Sets the next W to put
+ * and returns the tick of the last one that stays. */
+static int drop_last(struct squeeze *w, int rank, const int last[2], int next[2])
+{
+    int32_t *grid = w->grid + (size_t)rank * (size_t)w->width;
+    const int n = w->micro_batches;
+    int tick = w->width - 1;
+
+    next[0] = next[1] = n;
+    for (; tick >= 0; tick--) {
+        const int kind = grid[tick] == EMPTY ? PP_VMEM_F0 : grid[tick] % 8;
+        if (kind < PP_VMEM_W1)
+            continue;
+        if (next[0] <= n - last[0] && next[1] <= n - last[1] &&
+            2 * n - next[0] - next[1] >= w->peak)
+            break;
+        grid[tick] = EMPTY;
+        next[kind - PP_VMEM_W1]--;
+    }
+    for (int chunk = 0; chunk < 2; chunk++)
+        for (int k = 1; k <= last[chunk]; k++)
+            grid[when(w, PP_VMEM_I1 + chunk, rank)[n - k]] = EMPTY;
+    return tick;
+}
+
+/* Lets the last I return from the last F1 of rank 0 without a stop. W follow in free ticks. */
+static bool tighten_rank(struct squeeze *w, int rank)
+{
+    const int n = w->micro_batches, start = when(w, PP_VMEM_F1, 0)[n - 1];
+    const int half = (w->peak + 1) / 2, most_0 = half < n ? half : n;
+    const int rest = w->peak - most_0 < n ? w->peak - most_0 : n;
+    const int last[2] = {rank + 1 < rest ? rank + 1 : rest, most_0};
+    int32_t *grid = w->grid + (size_t)rank * (size_t)w->width;
+    int next[2], tick = drop_last(w, rank, last, next);
+
+    if (!put_last(w, rank, PP_VMEM_I0, last[1], start - rank + 2 * w->ranks) ||
+        !put_last(w, rank, PP_VMEM_I1, last[0], start + rank + 1))
+        return false;
+    for (tick++; tick < w->width; tick++)
+        for (int k = 0; k < 2 && grid[tick] == EMPTY; k++)
+            if (next[k] < n && when(w, PP_VMEM_I1 + k, rank)[next[k]] < tick)
+                grid[tick] = pp_vmem_op(PP_VMEM_W1 + k, next[k]++);
+    return next[0] == n && next[1] == n;
+}
+
+/* False if an I of the end has no free tick, or the memory is too small. */
+static bool tighten(struct pp_arena *arena, struct squeeze *w)
+{
+    const int cap = w->peak;
+
+    close_gaps(arena, w);
+    for (int rank = 0; rank < w->ranks; rank++)
+        if (!tighten_rank(w, rank))
+            return false;
+    memset(w->late, 0, sizeof(int) * PP_VMEM_KINDS * w->ranks);
+    for (int rank = 0; rank < w->ranks; rank++)
+        measure(w, rank, w->grid + (size_t)rank * (size_t)w->width);
+    return w->peak <= cap;
+}
+
 /* False if two ops share a tick: no block for so few ranks. */
 static bool lay_blocks(struct squeeze *w, const int64_t *block)
 {
@@ -182,8 +276,8 @@ static bool lay_blocks(struct squeeze *w, const int64_t *block)
     return true;
 }
 
-bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
-                     struct pp_vmem_lists *lists)
+static bool squeeze(struct pp_arena *arena, const struct pp_vmem *vmem, bool is_tight,
+                    struct pp_vmem_lists *lists)
 {
     const int ranks = vmem->shape->ranks, n = vmem->shape->micro_batches;
     const int kinds = vmem->rule->is_split ? (int)PP_VMEM_KINDS : (int)PP_VMEM_CHAIN;
@@ -205,8 +299,10 @@ bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
     memset(w.grid, 0xff, cells * sizeof(int32_t));
     if (!lay_blocks(&w, vmem->block))
         return false;
+    if (is_tight && !tighten(arena, &w))
+        return false;
     move_all(&w);
-    if (w.is_split)
+    if (w.is_split && !is_tight)
         move_late(&w);
     for (int rank = 0; rank < ranks; rank++) {
         int32_t *out = pp_vmem_row(lists, rank);
@@ -216,4 +312,16 @@ bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
                 out[lists->count[rank]++] = w.grid[i];
     }
     return true;
+}
+
+bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
+                     struct pp_vmem_lists *lists)
+{
+    return squeeze(arena, vmem, false, lists);
+}
+
+bool pp_vmem_tighten(struct pp_arena *arena, const struct pp_vmem *vmem,
+                     struct pp_vmem_lists *lists)
+{
+    return squeeze(arena, vmem, true, lists);
 }
