@@ -57,6 +57,7 @@ struct play {
     int barrier_count;                   /* of a step */
     struct seat *seats;
     int64_t *own; /* [step][instruction]: end of a rank's own work, concurrent with its compute */
+    int64_t *start, *end; /* [step][instruction]: spans, `end` is `own`; NULL if not wanted */
     /* Ranks that can continue, and ranks whose reduce stream can. Each has a rank at most once. */
     uint16_t *ready, *turning;
     int ready_count, turning_count;
@@ -79,6 +80,21 @@ static int64_t ends(struct play *play, int step, int64_t end)
     play->step_end_ps[step] = later(play->step_end_ps[step], end);
     return end;
 }
+static size_t row_of(const struct play *play, int step, int i)
+{
+    return (size_t)step * (size_t)pp_program_size(play->p) + (size_t)i;
+}
+/* Notes where instruction i ends. */
+static void note_end(const struct play *play, const struct seat *seat, int i)
+{
+    if (play->end)
+        play->end[row_of(play, seat->step, i)] = seat->clock;
+}
+static void note_start(const struct play *play, int step, int i, int64_t start)
+{
+    if (play->start)
+        play->start[row_of(play, step, i)] = start;
+}
 /* Wakes the rank if it waits for `end`, which is known now. */
 static void wake(struct play *play, int rank, const int64_t *end)
 {
@@ -88,6 +104,7 @@ static void wake(struct play *play, int rank, const int64_t *end)
         return;
     seat->awaited = NULL;
     seat->clock = later(seat->clock, *end);
+    note_end(play, seat, seat->next - 1);
     assert(play->ready_count < play->p->ranks);
     play->ready[play->ready_count++] = (uint16_t)rank;
 }
@@ -197,7 +214,7 @@ static void meet(struct play *play, const struct pp_collective *c, struct meetin
 
 static int64_t *own_of(const struct play *play, int step, int i)
 {
-    return &play->own[(size_t)step * (size_t)pp_program_size(play->p) + (size_t)i];
+    return &play->own[row_of(play, step, i)];
 }
 
 static struct meeting *meeting_of(const struct play *play, int step, int32_t collective)
@@ -214,6 +231,7 @@ static void take_turn(struct play *play, struct seat *seat, int64_t post, int st
     if (p->arg[i] < 0) { /* inside the rank: A2A */
         const struct pp_op op = pp_program_op(p, i);
         int64_t *own = own_of(play, step, i);
+        note_start(play, step, i, ready);
         *own = ends(play, step, after(play, ready, pp_costs_op(play->costs, &op, NULL).ps));
         seat->reduced = own;
         wake(play, seat->rank, own);
@@ -269,6 +287,10 @@ static void play_compute(struct play *play, struct seat *seat, int i)
     seat->begun = seat->clock;
     seat->lasted = pp_program_ps(p, play->costs, i, is_fused);
     seat->clock = ends(play, seat->step, after(play, seat->clock, seat->lasted));
+    for (int k = i; k < seat->next; k++) {
+        note_start(play, seat->step, k, seat->begun);
+        note_end(play, seat, k);
+    }
 }
 
 static void play_copy(struct play *play, struct seat *seat, int i)
@@ -276,7 +298,9 @@ static void play_copy(struct play *play, struct seat *seat, int i)
     const struct pp_op op = pp_program_op(play->p, i);
     int64_t *last = &seat->copied[pp_move_is_up(op.purpose)];
 
-    *last = after(play, later(seat->clock, *last), pp_costs_op(play->costs, &op, NULL).ps);
+    *last = later(seat->clock, *last);
+    note_start(play, seat->step, i, *last);
+    *last = after(play, *last, pp_costs_op(play->costs, &op, NULL).ps);
     *own_of(play, seat->step, i) = ends(play, seat->step, *last);
 }
 
@@ -315,10 +339,12 @@ static void play_control(struct play *play, struct seat *seat, int i)
                              ? end_of(play, seat->step, p->begin[seat->rank] + p->arg[i])
                              : NULL;
 
+    note_start(play, seat->step, i, seat->clock);
     if (end && *end < 0)
         seat->awaited = end;
     else if (end)
         seat->clock = later(seat->clock, *end);
+    note_end(play, seat, i); /* again when it is awaited */
 }
 
 static void (*const play_stream[])(struct play *play, struct seat *seat, int i) = {
@@ -424,8 +450,57 @@ static bool is_played(const struct pp_program *p, const struct pp_eval_options *
     enum { MOST = 1 << 28 }; /* instructions of all steps */
     const int steps = o->steps > 1 ? o->steps : 1;
 
-    return p->level == PP_LEVEL_LOWERED && !o->nic_fifo && !o->ring_flows &&
+    return p->level == PP_LEVEL_LOWERED && !p->weight_stream && !o->nic_fifo && !o->ring_flows &&
            (steps == 1 || o->is_barrier_free) && pp_program_size(p) <= MOST / steps;
+}
+
+/* Fills in the spans of transfers and collectives, which end on several ranks at once. */
+static void note_shared(const struct play *play)
+{
+    const struct pp_program *p = play->p;
+    const int size = pp_program_size(p);
+
+    for (int step = 0; step < play->steps; step++)
+        for (int i = 0; i < size; i++) {
+            const int stream = pp_op_kinds[p->kind[i]].stream;
+            const size_t row = row_of(play, step, i);
+            if (stream == PP_STREAM_CHANNEL) {
+                const struct transfer *t = transfer_of(play, p->arg[i], step);
+                play->start[row] = t->end - t->ps;
+                play->end[row] = t->end;
+            } else if (stream == PP_STREAM_REDUCE && p->arg[i] >= 0) {
+                const struct meeting *m = meeting_of(play, step, p->arg[i]);
+                play->start[row] = m->latest;
+                play->end[row] = m->end;
+            }
+        }
+}
+
+static bool play_all(struct play *play)
+{
+    make_lines(play);
+    make_seats(play);
+    make_collectives(play);
+    play->barriers = make_meetings(play, play->barrier_count);
+    play->own =
+        play->end ? play->end
+                  : pp_arena_alloc_raw(play->arena, sizeof(int64_t) * row_of(play, play->steps, 0));
+    while (play->ready_count + play->turning_count > 0)
+        if (play->turning_count > 0)
+            play_turns(play, &play->seats[play->turning[--play->turning_count]]);
+        else
+            play_rank(play, &play->seats[play->ready[--play->ready_count]]);
+    return is_over(play) && play->sum_ps < (double)LIMIT_PS;
+}
+
+static struct play play_of(struct pp_arena *arena, const struct pp_program *program,
+                           const struct pp_costs *costs, const struct pp_eval_options *options)
+{
+    return (struct play){.arena = arena,
+                         .p = program,
+                         .costs = costs,
+                         .options = options,
+                         .steps = options->steps > 1 ? options->steps : 1};
 }
 
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
@@ -434,23 +509,33 @@ bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
     if (!is_played(program, options))
         return false;
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct play play = {.arena = arena,
-                        .p = program,
-                        .costs = costs,
-                        .options = options,
-                        .steps = options->steps > 1 ? options->steps : 1,
-                        .step_end_ps = step_end_ps};
+    struct play play = play_of(arena, program, costs, options);
+    play.step_end_ps = step_end_ps;
     memset(step_end_ps, 0, sizeof(*step_end_ps) * (size_t)play.steps);
-    make_lines(&play);
-    make_seats(&play);
-    make_collectives(&play);
-    play.barriers = make_meetings(&play, play.barrier_count);
-    play.own = pp_arena_alloc_raw(arena, sizeof(int64_t) * (size_t)pp_program_size(program) *
-                                             (size_t)play.steps);
-    while (play.ready_count + play.turning_count > 0)
-        if (play.turning_count > 0)
-            play_turns(&play, &play.seats[play.turning[--play.turning_count]]);
-        else
-            play_rank(&play, &play.seats[play.ready[--play.ready_count]]);
-    return is_over(&play) && play.sum_ps < (double)LIMIT_PS;
+    return play_all(&play);
+}
+
+struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_program *program,
+                                   const struct pp_costs *costs,
+                                   const struct pp_eval_options *options)
+{
+    if (!is_played(program, options))
+        return NULL;
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct play play = play_of(scratch, program, costs, options);
+    struct pp_times *times = PP_NEW(arena, struct pp_times);
+    const size_t bytes = sizeof(int64_t) * row_of(&play, play.steps, 0);
+    *times = (struct pp_times){.replicas = 1,
+                               .steps = play.steps,
+                               .step_end_ps = PP_ARRAY(arena, int64_t, play.steps),
+                               .start_ps = pp_arena_alloc_raw(arena, bytes),
+                               .end_ps = pp_arena_alloc_raw(arena, bytes)};
+    play.step_end_ps = times->step_end_ps;
+    play.start = times->start_ps;
+    play.end = times->end_ps;
+    if (!play_all(&play))
+        return NULL;
+    note_shared(&play);
+    times->makespan_ps = times->step_end_ps[play.steps - 1];
+    return times;
 }

@@ -1,5 +1,6 @@
-/* schedules/evaluate/makespan.h — only the ends of steps: the program is played once and not
- * compiled (struct pp_eval). For callers that compare many programs, such as the planner. */
+/* schedules/evaluate/makespan.h — ends of steps, and spans: the program is played once and not
+ * compiled (struct pp_eval). For callers that compare many programs, such as the planner, and for
+ * large programs: a compiled form takes twice the memory. */
 #pragma once
 
 #include "schedules/evaluate/evaluate.h"
@@ -10,3 +11,8 @@
  * (deadlock, overflow). */
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
                  const struct pp_eval_options *options, int64_t step_end_ps[]);
+/* Returns what pp_eval_run() does for PP_TIMES_SPANS with one replica and no perturbation, in the
+ * arena. NULL where pp_makespan() returns false. */
+struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_program *program,
+                                   const struct pp_costs *costs,
+                                   const struct pp_eval_options *options);

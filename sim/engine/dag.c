@@ -1,7 +1,18 @@
 /* The engine dag: the longest path, without shared links. */
+#include "schedules/evaluate/makespan.h"
 #include "sim/engine/engine.h"
 
 #include <limits.h>
+
+/* Is true for a run that is not worth a plan: a single one, of which only spans are wanted. */
+static bool is_played_once(const struct pp_program *program,
+                           const struct pp_engine_options *options, enum pp_times_wanted wanted)
+{
+    const struct pp_perturbation *p = &options->perturbation;
+
+    return wanted == PP_TIMES_SPANS && options->replicas <= 1 && !options->prepared &&
+           !program->forms && p->jitter_frac == 0 && !p->slow && !p->compute_ps;
+}
 
 static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_costs *costs,
@@ -30,6 +41,11 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
                             "%lld events (%d instructions in each of %lld replicas) are too many "
                             "for a trace: run without --no-fold, or with fewer micro-batches",
                             (long long)events, pp_program_size(program), (long long)replicas);
+    *times = is_played_once(program, options, wanted)
+                 ? pp_makespan_spans(arena, program, costs, &options->eval)
+                 : NULL;
+    if (*times)
+        return PP_OK;
     if (!eval) {
         PP_TRY(pp_eval_create(arena, program, costs, &options->eval, &made, err));
         eval = made;

@@ -34,6 +34,28 @@ static bool plan_ps(const struct law_case *c, const struct pp_eval_options *opti
     return true;
 }
 
+/* Start and end of every instruction, too. */
+static void check_spans(const struct law_case *c, const struct pp_eval_options *options, bool ends,
+                        int way)
+{
+    const struct pp_times *played = pp_makespan_spans(c->arena, c->program, c->costs, options);
+    struct pp_eval *plan;
+
+    cr_assert_eq(played != NULL, ends, "%s, way %d", c->text, way);
+    if (!ends)
+        return;
+    cr_assert_eq(pp_eval_create(c->arena, c->program, c->costs, options, &plan, NULL), PP_OK);
+    const struct pp_times *times = pp_eval_run(c->arena, plan, 1, NULL, PP_TIMES_SPANS);
+    const int size = pp_program_size(c->program);
+    cr_assert(played->makespan_ps == times->makespan_ps && played->steps == times->steps);
+    for (int k = 0; k < size * times->steps; k++)
+        cr_assert(
+            played->start_ps[k] == times->start_ps[k] && played->end_ps[k] == times->end_ps[k],
+            "%s, way %d, step %d, instruction %d: %lld to %lld ps, plan %lld to %lld ps", c->text,
+            way, k / size, k % size, (long long)played->start_ps[k], (long long)played->end_ps[k],
+            (long long)times->start_ps[k], (long long)times->end_ps[k]);
+}
+
 static void played_is_planned(const struct law_case *c)
 {
     for (int k = 0; k < WAYS; k++) {
@@ -44,6 +66,7 @@ static void played_is_planned(const struct law_case *c)
         for (int s = 0; ends && s < MOST_STEPS; s++)
             cr_assert_eq(played_ps[s], planned_ps[s], "%s, way %d, step %d: %lld ps, plan %lld ps",
                          c->text, k, s, (long long)played_ps[s], (long long)planned_ps[s]);
+        check_spans(c, &ways[k], ends, k);
     }
 }
 
