@@ -2,33 +2,35 @@
 #include "sim/engine/interpret.h"
 
 #include "core/units.h"
-#include "schedules/evaluate/op_cost.h"
 #include "sim/engine/interpret_parts.h"
 
 #include <string.h>
 
-enum { COLUMNS = 4 };
-
-size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps)
+static size_t column_of(const struct pp_program *program, int replicas, int steps)
 {
-    return sizeof(int64_t) * COLUMNS * (size_t)pp_program_size(program) * (size_t)replicas *
-               (size_t)steps +
-           sizeof(int64_t) * (size_t)steps;
+    return (size_t)pp_program_size(program) * (size_t)replicas * (size_t)steps;
 }
 
-void pp_job_place(const struct pp_program *program, int replicas, int steps, void *block,
-                  struct pp_times *t)
+size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps, bool has_matched)
 {
-    const size_t column = (size_t)pp_program_size(program) * (size_t)replicas * (size_t)steps;
+    const size_t columns = has_matched ? 4 : 3;
+
+    return sizeof(int64_t) * (columns * column_of(program, replicas, steps) + (size_t)steps);
+}
+
+void pp_job_place(const struct pp_program *program, int replicas, int steps, bool has_matched,
+                  void *block, struct pp_times *t)
+{
+    const size_t column = column_of(program, replicas, steps);
     int64_t *at = block;
 
     t->replicas = replicas;
     t->steps = steps;
-    t->start_ps = at;
-    t->end_ps = at + column;
-    t->posted_ps = at + 2 * column;
-    t->matched_ps = at + 3 * column;
-    t->step_end_ps = at + 4 * column;
+    t->step_end_ps = at;
+    t->start_ps = at += steps;
+    t->end_ps = at += column;
+    t->posted_ps = at += column;
+    t->matched_ps = has_matched ? at + column : NULL;
 }
 
 /* ---- instances ------------------------------------------------------------------------------- */
@@ -69,7 +71,7 @@ static bool run_channel(struct pp_run *r, struct pp_instance *in)
 
 static bool run_collective(struct pp_run *r, struct pp_instance *in)
 {
-    if (!r->is_posted_inside[in->pc])
+    if (!r->is_posted_inside || !r->is_posted_inside[in->pc])
         pp_collectives_post(r, in, in->pc, in->clock_ps);
     return true;
 }
@@ -79,7 +81,7 @@ static bool run_copy(struct pp_run *r, struct pp_instance *in)
     int64_t *copy_ps = &in->copy_ps[pp_move_is_up(r->p->purpose[in->pc])];
     const int64_t start_ps = *copy_ps > in->clock_ps ? *copy_ps : in->clock_ps;
 
-    *copy_ps = start_ps + r->ps[in->pc];
+    *copy_ps = start_ps + pp_compute_ps(r, in->rank, in->pc);
     record(r, in, in->pc, start_ps, *copy_ps);
     r->times->posted_ps[pp_run_at(r, in->step, in->pc, in->replica)] = in->clock_ps;
     return true;
@@ -283,15 +285,15 @@ static void prepare(struct pp_run *r)
     r->instance = PP_ARRAY(r->arena, struct pp_instance, p->ranks * r->replicas);
     pp_messages_prepare(r);
     pp_collectives_prepare(r);
+    int64_t *ps = r->replicas > 1 ? PP_ARRAY(r->arena, int64_t, r->size + 1) : NULL;
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-            const struct pp_op op = pp_program_op(p, i);
-            const bool is_fused =
-                pp_op_is_compute(op.kind) && op.aux == PP_FUSED_FIRST && i + 1 < p->begin[rank + 1];
-            if (pp_op_is_compute(op.kind) || pp_op_is_move(op.kind))
-                r->ps[i] = pp_program_ps(p, r->costs, i, is_fused);
-            r->barriers += op.kind == PP_BAR ? r->times->steps : 0;
+            const int kind = p->kind[i];
+            if (ps && (pp_op_is_compute(kind) || pp_op_is_move(kind)))
+                ps[i] = pp_compute_ps(r, rank, i);
+            r->barriers += kind == PP_BAR ? r->times->steps : 0;
         }
+    r->ps = ps;
     r->barrier_ps = PP_ARRAY(r->arena, int64_t, r->barriers);
     r->arrivals = PP_ARRAY(r->arena, int32_t, r->barriers);
 }
@@ -311,8 +313,8 @@ struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job)
                          .times = t,
                          .size = pp_program_size(job->program),
                          .replicas = t->replicas};
-    memset(t->start_ps, 0xff,
-           sizeof(int64_t) * COLUMNS * (size_t)r->size * (size_t)t->replicas * (size_t)t->steps);
+    memset(t->step_end_ps, 0xff,
+           pp_job_bytes(job->program, t->replicas, t->steps, t->matched_ps != NULL));
     r->express =
         pp_express_make(arena, job->wires ? job->wires : &no_wires, job->options->is_plain);
     prepare(r);

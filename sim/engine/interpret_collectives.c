@@ -23,26 +23,37 @@ static int64_t collective_ps(const struct pp_run *r, const struct pp_op *op)
                 : pp_costs_op(r->costs, op, NULL).ps;
 }
 
-static void prepare_costs(struct pp_run *r)
+static int64_t instruction_ps(const struct pp_run *r, int i)
 {
-    const struct pp_program *p = r->p;
+    const struct pp_op op = pp_program_op(r->p, i);
 
-    r->ps = PP_ARRAY(r->arena, int64_t, r->size + 1);
+    return collective_ps(r, &op);
+}
+
+static void open_buckets(struct pp_run *r)
+{
     r->buckets_first = PP_ARRAY(r->arena, int32_t, r->size + 1);
     r->bucket_next = PP_ARRAY(r->arena, int32_t, r->size + 1);
     r->is_posted_inside = PP_ARRAY(r->arena, bool, r->size + 1);
     for (int i = 0; i < r->size; i++)
-        r->buckets_first[i] = r->bucket_next[i] = PP_NO_INSTRUCTION;
+        r->buckets_first[i] = PP_NO_INSTRUCTION;
+}
+
+static void prepare_buckets(struct pp_run *r)
+{
+    const struct pp_program *p = r->p;
+
     for (int i = r->size - 1; i >= 0; i--) {
         const struct pp_op op = pp_program_op(p, i);
         int numerator, denominator;
         if (!pp_op_is_collective(op.kind))
             continue;
-        r->ps[i] = collective_ps(r, &op);
         int inside = pp_program_posted_inside(p, i, &numerator, &denominator);
         if (inside < 0)
             continue;
         inside -= p->aux[inside] == PP_FUSED_SECOND;
+        if (!r->buckets_first)
+            open_buckets(r);
         r->is_posted_inside[i] = true;
         r->bucket_next[i] = r->buckets_first[inside];
         r->buckets_first[inside] = i;
@@ -88,7 +99,7 @@ void pp_collectives_prepare(struct pp_run *r)
     const struct pp_program *p = r->p;
     int count = 0;
 
-    prepare_costs(r);
+    prepare_buckets(r);
     r->collectives = PP_ARRAY(r->arena, int32_t, r->size + 1);
     r->collectives_begin = PP_ARRAY(r->arena, int32_t, p->ranks + 1);
     for (int rank = 0; rank < p->ranks; rank++) {
@@ -262,8 +273,9 @@ static void join(struct pp_run *r, struct pp_instance *in, int i, int64_t at_ps)
     if (pp_run_is_too_late(r, at_ps))
         return;
     if (c < 0) { /* inside the rank */
-        pp_slow_begin(r, in, at_ps, at_ps + r->ps[i]);
-        finish_member(r, in, at_ps, at_ps + r->ps[i]);
+        const int64_t end_ps = at_ps + instruction_ps(r, i);
+        pp_slow_begin(r, in, at_ps, end_ps);
+        finish_member(r, in, at_ps, end_ps);
         return;
     }
     struct pp_collective_state *state = &r->collective[c];
@@ -275,7 +287,7 @@ static void join(struct pp_run *r, struct pp_instance *in, int i, int64_t at_ps)
             for_members(r, c, state->latest_ps, INT64_MAX, pp_slow_begin);
         join_ring(r, in, i, at_ps);
     } else if (state->joined == members) {
-        run_analytic(r, c, state->latest_ps, r->ps[i]);
+        run_analytic(r, c, state->latest_ps, instruction_ps(r, i));
     }
 }
 

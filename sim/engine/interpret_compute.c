@@ -1,6 +1,15 @@
 /* Durations of compute ops, alone or concurrent with collectives on the same device. */
+#include "schedules/evaluate/op_cost.h"
 #include "schedules/evaluate/perturb.h"
 #include "sim/engine/interpret_parts.h"
+
+int64_t pp_compute_ps(const struct pp_run *r, int rank, int i)
+{
+    const bool is_fused = pp_op_is_compute(r->p->kind[i]) && r->p->aux[i] == PP_FUSED_FIRST &&
+                          i + 1 < r->p->begin[rank + 1];
+
+    return r->ps ? r->ps[i] : pp_program_ps(r->p, r->costs, i, is_fused);
+}
 
 static int64_t duration_of(const struct pp_run *r, const struct pp_instance *in, int i)
 {
@@ -10,10 +19,10 @@ static int64_t duration_of(const struct pp_run *r, const struct pp_instance *in,
     if (p->compute_ps)
         return p->compute_ps[row * (uint64_t)r->replicas + (uint64_t)in->replica];
     if (p->jitter_frac == 0 && !p->slow)
-        return r->ps[i];
+        return pp_compute_ps(r, in->rank, i);
     return pp_perturb_ps(p, pp_perturb_stream(p, row),
                          p->slow ? p->slow + (size_t)in->rank * (size_t)r->replicas : NULL,
-                         in->replica, (double)r->ps[i]);
+                         in->replica, (double)pp_compute_ps(r, in->rank, i));
 }
 
 /* Time of the op after which `bucket` is posted. */
@@ -27,7 +36,7 @@ static int64_t time_of_bucket(const struct pp_run *r, int64_t duration_ps, int b
 
 static int bucket_number(const struct pp_run *r, int i, int number)
 {
-    int bucket = r->buckets_first[i];
+    int bucket = pp_run_bucket(r, i);
 
     while (bucket >= 0 && number-- > 0)
         bucket = r->bucket_next[bucket];
@@ -72,7 +81,7 @@ static bool is_slowed(struct pp_run *r, struct pp_instance *in, int i)
     if (r->options->sync_share == 0)
         return false;
     pp_slow_account(r, in);
-    return in->slow_first < in->slow_count || in->posted > in->done || r->buckets_first[i] >= 0;
+    return in->slow_first < in->slow_count || in->posted > in->done || pp_run_bucket(r, i) >= 0;
 }
 
 bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int i)
@@ -85,7 +94,7 @@ bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int i)
         begin_part(r, in);
         return false;
     }
-    for (int bucket = r->buckets_first[i]; bucket >= 0; bucket = r->bucket_next[bucket])
+    for (int bucket = pp_run_bucket(r, i); bucket >= 0; bucket = r->bucket_next[bucket])
         pp_collectives_post(r, in, bucket,
                             in->clock_ps + time_of_bucket(r, in->duration_ps, bucket));
     in->clock_ps += in->duration_ps;

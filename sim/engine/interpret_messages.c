@@ -119,7 +119,7 @@ void pp_messages_post(struct pp_run *r, struct pp_instance *in, int i)
     struct pp_times *t = r->times;
 
     t->posted_ps[mine] = in->clock_ps;
-    if (t->posted_ps[other] != PP_UNKNOWN_PS)
+    if (t->matched_ps && t->posted_ps[other] != PP_UNKNOWN_PS)
         t->matched_ps[mine] = t->matched_ps[other] =
             t->posted_ps[mine] > t->posted_ps[other] ? t->posted_ps[mine] : t->posted_ps[other];
     start(r, r->channel_of[m], in->replica);

@@ -88,8 +88,9 @@ struct pp_run {
     int64_t *message_ps;              /* [message]: without wires */
     struct pp_channel_state *channel; /* [channel * replicas + replica] */
 
-    int64_t *ps;            /* [instruction]: compute, collectives, copies */
-    int32_t *buckets_first; /* [compute instruction]: first of the buckets posted inside, or -1 */
+    int64_t *ps;            /* [instruction]: compute and copies; NULL with one replica */
+    int32_t *buckets_first; /* [compute instruction]: first of the buckets posted inside, or -1;
+                             * these three are NULL without such buckets */
     int32_t *bucket_next;   /* [collective instruction]: the next one inside the same op, or -1 */
     bool *is_posted_inside; /* [instruction] */
     int32_t *collectives;   /* instructions, rank by rank */
@@ -109,6 +110,11 @@ static inline size_t pp_run_at(const struct pp_run *r, int step, int instruction
     const size_t row = (size_t)(r->first_step + step) * (size_t)r->size + (size_t)instruction;
 
     return row * (size_t)r->replicas + (size_t)replica;
+}
+
+static inline int pp_run_bucket(const struct pp_run *r, int instruction)
+{
+    return r->buckets_first ? r->buckets_first[instruction] : PP_NO_INSTRUCTION;
 }
 
 static inline struct pp_instance *pp_run_instance(const struct pp_run *r, int rank, int replica)
@@ -153,6 +159,8 @@ void pp_collectives_turns(struct pp_run *r);
 void pp_collectives_hop_end(struct pp_run *r, int wire);
 
 /* ---- compute --------------------------------------------------------------------------------- */
+/* Duration of a compute op or copy at nominal speed. */
+int64_t pp_compute_ps(const struct pp_run *r, int rank, int instruction);
 /* Starts the op at the instance's clock; false if its end is not known yet. */
 bool pp_compute_start(struct pp_run *r, struct pp_instance *in, int instruction);
 /* Handles the event of an instance at r->now_ps. */

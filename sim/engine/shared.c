@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "sim/engine/shared.h"
 
+#include "core/free_memory.h"
 #include "core/text/progress.h"
 #include "sim/engine/maxmin.h"
 
@@ -22,17 +23,34 @@ struct shared {
     size_t bytes;
 };
 
-static enum pp_status map_shared(const struct pp_program *program, int replicas, int steps,
-                                 struct pp_job *job, struct shared *shared, struct pp_error *err)
+static void unmap(void *context)
 {
-    shared->bytes = sizeof(*shared->counts) + pp_job_bytes(program, replicas, steps);
-    void *block = mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const struct shared *shared = context;
+
+    munmap(shared->counts, shared->bytes);
+}
+
+/* Maps memory that is freed with the arena. */
+static enum pp_status map_shared(struct pp_arena *arena, bool has_matched, struct pp_job *job,
+                                 struct pp_error *err)
+{
+    struct shared *shared = PP_NEW(arena, struct shared);
+    const int replicas = job->times->replicas, steps = job->times->steps;
+
+    shared->bytes =
+        sizeof(*shared->counts) + pp_job_bytes(job->program, replicas, steps, has_matched);
+    const size_t free = pp_free_memory_bytes();
+    void *block = shared->bytes > free ? MAP_FAILED
+                                       : mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE,
+                                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
-        return pp_error_set(err, PP_EFAIL, "no memory for the times of %d replicas: %s", replicas,
-                            strerror(errno));
+        return pp_error_set(err, PP_EFAIL,
+                            "out of memory: the times of %d replicas take %zu MiB, %zu MiB are "
+                            "free",
+                            replicas, shared->bytes >> 20, free >> 20);
     shared->counts = block;
-    pp_job_place(program, replicas, steps, shared->counts + 1, job->times);
+    pp_arena_defer(arena, unmap, shared);
+    pp_job_place(job->program, replicas, steps, has_matched, shared->counts + 1, job->times);
     job->stats = &shared->counts->stats;
     job->executed = &shared->counts->executed;
     return PP_OK;
@@ -58,36 +76,54 @@ double pp_job_frac(const struct pp_job *job)
            ((double)pp_program_size(job->program) * job->times->replicas * job->times->steps);
 }
 
+/* Runs a job. Its times are in `arena`. */
+static enum pp_status find_times(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs,
+                                 const struct pp_engine_options *options,
+                                 pp_shared_function run_job, bool has_matched,
+                                 struct pp_times *times, struct pp_error *err)
+{
+    struct pp_job job = {.program = program, .costs = costs, .options = options, .times = times};
+    struct pp_wires *wires = NULL;
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+
+    *times = (struct pp_times){.replicas = options->replicas > 0 ? options->replicas : 1,
+                               .steps = options->eval.steps > 0 ? options->eval.steps : 1};
+    PP_TRY(check_size(program, times->replicas, times->steps, err));
+    if (options->network)
+        PP_TRY(pp_wires_make(scratch, program, costs, options->network, times->replicas,
+                             options->eval.ring_flows && costs->rings &&
+                                 times->replicas == options->network->layout.dp,
+                             &wires, err));
+    job.wires = wires;
+    PP_TRY(map_shared(arena, has_matched, &job, err));
+    PP_TRY(run_job(scratch, &job, err));
+    times->makespan_ps = times->step_end_ps[times->steps - 1];
+    if (options->stats)
+        *options->stats = *job.stats;
+    return PP_OK;
+}
+
+enum pp_status pp_shared_times(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs,
+                               const struct pp_engine_options *options, pp_shared_function run_job,
+                               struct pp_times **times, struct pp_error *err)
+{
+    *times = PP_NEW(arena, struct pp_times);
+    return find_times(arena, program, costs, options, run_job, false, *times, err);
+}
+
 enum pp_status pp_shared_run(struct pp_arena *arena, const struct pp_program *program,
                              const struct pp_costs *costs, const struct pp_engine_options *options,
                              const char *engine, pp_shared_function run_job,
                              struct pp_trace **trace, struct pp_error *err)
 {
-    const int replicas = options->replicas > 0 ? options->replicas : 1;
-    const int steps = options->eval.steps > 0 ? options->eval.steps : 1;
-    struct pp_times times = {0};
-    struct pp_job job = {.program = program, .costs = costs, .options = options, .times = &times};
-    struct shared shared = {0};
-    struct pp_wires *wires = NULL;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_times times;
 
-    PP_TRY(check_size(program, replicas, steps, err));
-    if (options->network)
-        PP_TRY(pp_wires_make(scratch, program, costs, options->network, replicas,
-                             options->eval.ring_flows && costs->rings &&
-                                 replicas == options->network->layout.dp,
-                             &wires, err));
-    job.wires = wires;
-    PP_TRY(map_shared(program, replicas, steps, &job, &shared, err));
-    const enum pp_status status = run_job(scratch, &job, err);
-    if (status == PP_OK) {
-        times.makespan_ps = times.step_end_ps[steps - 1];
-        if (options->stats)
-            *options->stats = shared.counts->stats;
-        *trace = pp_trace_from_times(arena, program, costs, &times, engine);
-    }
-    munmap(shared.counts, shared.bytes);
-    return status;
+    PP_TRY(find_times(scratch, program, costs, options, run_job, true, &times, err));
+    *trace = pp_trace_from_times(arena, program, costs, &times, engine);
+    return PP_OK;
 }
 
 /* ---- the engine simgrid ---------------------------------------------------------------------- */
@@ -142,8 +178,17 @@ static enum pp_status run(struct pp_arena *arena, const struct pp_program *progr
                          err);
 }
 
+static enum pp_status find_spans(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_costs *costs,
+                                 const struct pp_engine_options *options, struct pp_times **times,
+                                 struct pp_error *err)
+{
+    return pp_shared_times(arena, program, costs, options, run_job, times, err);
+}
+
 const struct pp_engine pp_engine_shared = {
     .name = "simgrid",
     .shares_links = true,
     .run = run,
+    .times = find_spans,
 };

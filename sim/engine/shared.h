@@ -14,5 +14,10 @@ enum pp_status pp_shared_run(struct pp_arena *arena, const struct pp_program *pr
                              const struct pp_costs *costs, const struct pp_engine_options *options,
                              const char *engine, pp_shared_function run_job,
                              struct pp_trace **trace, struct pp_error *err);
+/* As pp_engine.times; the times are freed with the arena. */
+enum pp_status pp_shared_times(struct pp_arena *arena, const struct pp_program *program,
+                               const struct pp_costs *costs,
+                               const struct pp_engine_options *options, pp_shared_function run_job,
+                               struct pp_times **times, struct pp_error *err);
 /* Executed share of a job's instructions. */
 double pp_job_frac(const struct pp_job *job);

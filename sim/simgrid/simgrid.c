@@ -169,7 +169,7 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     if (!needs_solver)
         return PP_OK;
     /* Small runs come in series, so SimGrid is loaded here once. Big runs need the memory. */
-    if (pp_job_bytes(job->program, job->times->replicas, job->times->steps) < SMALL_BYTES)
+    if (pp_job_bytes(job->program, job->times->replicas, job->times->steps, true) < SMALL_BYTES)
         PP_TRY(pp_simgrid_load(&child.module, err));
     const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);
     pp_progress_clear(&child.progress);
