@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <string.h>
 
 /* Fills in the shape, costs and shares of recomputation from the other fields. */
 static enum pp_status complete(struct pp_arena *arena, struct pp_build *b, struct pp_error *err)
@@ -117,21 +118,35 @@ bool pp_build_is_beyond(const struct pp_build *b, const struct pp_build_list *li
     return pp_memory_least_bytes(scratch, list->orders, b->costs, &options) > b->most_bytes;
 }
 
+/* Keeps the maps of a head whose lists end with their arena. */
+static void keep_maps(struct pp_arena *arena, struct pp_program_head *head)
+{
+    const size_t places = (size_t)head->pipelines * (size_t)head->stages,
+                 ids = (size_t)head->micro_batches * (size_t)head->granules;
+
+    head->rank_of = memcpy(pp_arena_alloc_raw(arena, sizeof(uint16_t) * places), head->rank_of,
+                           sizeof(uint16_t) * places);
+    head->pipe_of = memcpy(pp_arena_alloc_raw(arena, sizeof(uint16_t) * ids), head->pipe_of,
+                           sizeof(uint16_t) * ids);
+}
+
 /* Lists of a schedule's own order are lowered without being frozen first. */
 static enum pp_status build_list(struct pp_arena *arena, struct pp_build *b,
                                  struct pp_program **program, struct pp_error *err)
 {
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_build_list list;
 
     PP_TRY(complete(arena, b, err));
     if (b->list)
-        list = (struct pp_build_list){pp_orders_copy(arena, b->list->orders), b->list->head};
+        list = (struct pp_build_list){pp_orders_copy(scratch, b->list->orders), b->list->head};
     else
-        PP_TRY(pp_build_list(arena, b, &list, err));
+        PP_TRY(pp_build_list(scratch, b, &list, err));
     if (pp_build_is_beyond(b, &list)) {
         *program = NULL;
         return PP_OK;
     }
+    keep_maps(arena, &list.head);
     const struct pp_lower_options options = options_of(arena, b, &list.head);
     return pp_lower_lists(arena, &list.head, &options, list.orders, program, err);
 }

@@ -295,8 +295,9 @@ static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct wri
     lists->capacity[w->rank] = (int)capacity;
 }
 
-static void write_lists(struct pp_arena *arena, struct pp_messages *m, const struct outgoing *out,
-                        bool is_batched, struct pp_orders *lists)
+/* Writes the lists, in `arena`. */
+static void write_lists(struct pp_arena *arena, struct pp_arena *scratch, struct pp_messages *m,
+                        const struct outgoing *out, bool is_batched, struct pp_orders *lists)
 {
     const int ranks = m->head->ranks;
     int32_t longest = 0;
@@ -304,8 +305,8 @@ static void write_lists(struct pp_arena *arena, struct pp_messages *m, const str
 
     for (int rank = 0; rank < ranks; rank++)
         longest = m->units[rank].count > longest ? m->units[rank].count : longest;
-    open.begin = PP_ARRAY(arena, int32_t, longest + 3);
-    open.ids = pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)m->message_count);
+    open.begin = PP_ARRAY(scratch, int32_t, longest + 3);
+    open.ids = pp_arena_alloc_raw(scratch, sizeof(int32_t) * (size_t)m->message_count);
     for (int rank = 0; rank < ranks; rank++) {
         sort_open_sends(m, rank, out, &open);
         struct writer w = {.m = m,
@@ -331,14 +332,15 @@ enum pp_status pp_lower_sendrecv(const struct pp_lowering *l)
 
     if (pp_lists_any(l->lists, is_message))
         return PP_OK;
-    PP_TRY(pp_messages_build(l->arena, l->head, l->lists, &m, l->err));
-    PP_TRY(pp_postings[options->post](l->arena, m, options->recv_slots, l->err));
-    const struct outgoing out = sort_channels(l->arena, m);
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    PP_TRY(pp_messages_build(scratch, l->head, l->lists, &m, l->err));
+    PP_TRY(pp_postings[options->post](scratch, m, options->recv_slots, l->err));
+    const struct outgoing out = sort_channels(scratch, m);
     const bool is_batched = options->post == PP_POST_BATCHED;
     if (!is_batched && l->head->mode == PP_MODE_INFER)
         settle_sends_infer(m, options->recv_slots);
     else if (!is_batched)
-        settle_sends(l->arena, m, &out);
-    write_lists(l->arena, m, &out, is_batched, l->lists);
+        settle_sends(scratch, m, &out);
+    write_lists(l->arena, scratch, m, &out, is_batched, l->lists);
     return PP_OK;
 }

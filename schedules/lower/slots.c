@@ -169,15 +169,16 @@ enum pp_status pp_lower_slots(const struct pp_lowering *l)
 
     if (l->options->no_slots || pp_lists_any(lists, has_slot))
         return PP_OK;
-    const struct pp_lifetimes lifetimes = note_all(l->arena, l->head, lists);
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_lifetimes lifetimes = note_all(scratch, l->head, lists);
     struct slot_class classes[CLASSES] = {0};
-    struct rank_lives r = rank_lives_make(l->arena, lists);
+    struct rank_lives r = rank_lives_make(scratch, lists);
 
     for (int rank = 0; rank < lists->ranks; rank++) {
         const int count = lists->count[rank];
 
         collect_lives(&lifetimes, lists->ops[rank], count, l->head->mode == PP_MODE_INFER, &r);
-        assign_rank(l->arena, &r, lists->ops[rank], count, classes);
+        assign_rank(scratch, &r, lists->ops[rank], count, classes);
     }
     return PP_OK;
 }
