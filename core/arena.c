@@ -151,10 +151,24 @@ static struct block *new_block(size_t capacity, bool is_shared)
 
 /* ---- arenas ---------------------------------------------------------------------------------- */
 
+/* Returns blocks that take huge pages to the kernel when they are freed, so that phases of a large
+ * run do not add up. By default the C library keeps blocks up to 32 MiB. */
+static void return_big_blocks(void)
+{
+#ifdef M_TRIM_THRESHOLD
+    static atomic_flag is_done = ATOMIC_FLAG_INIT;
+
+    if (atomic_flag_test_and_set(&is_done))
+        return;
+    mallopt(M_MMAP_THRESHOLD, HUGE_BLOCK_MIN_BYTES);
+    mallopt(M_TRIM_THRESHOLD, HUGE_BLOCK_MIN_BYTES);
+#endif
+}
+
 static struct pp_arena *create(bool is_shared)
 {
+    return_big_blocks();
     struct pp_arena *arena = calloc(1, sizeof(*arena));
-
     if (!arena)
         die(sizeof(*arena));
     arena->is_shared = is_shared;
@@ -177,6 +191,7 @@ void pp_arena_keep_memory(void)
 #ifdef M_TRIM_THRESHOLD /* optional: without it the program is only slower */
     enum { KEPT_BLOCK_BYTES = 1 << 25, KEPT_BYTES = 1 << 30 };
 
+    return_big_blocks(); /* before this, once */
     mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif
