@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ALTERNATIVES = 6 };
+/* Other schedules are compared up to this size of a program. Each takes the time and the memory of
+ * the run. */
+enum { MAX_ALTERNATIVES = 6, MOST_COMPARED = 1 << 20 };
 
 /* Resolves `subject` at the layout of `base`. */
 static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_wish *wish,
@@ -173,6 +175,9 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish
 
     *others = (struct pp_others){.reference = result};
     if (wish->no_alternatives || config.is_unit || result->program->mode != PP_MODE_TRAIN)
+        return PP_OK;
+    others->is_too_large = pp_program_size(result->program) > MOST_COMPARED;
+    if (others->is_too_large)
         return PP_OK;
     if (result->replicas_simulated > 1 && config.engine->shares_links) {
         config.engine = &pp_engine_dag;

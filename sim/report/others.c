@@ -88,6 +88,10 @@ void pp_report_others(const struct pp_others *others, FILE *out)
     for (int i = 0; i < others->count && used < 64; i++)
         if (others->list[i].status == PP_OK)
             rows[used++] = &others->list[i];
+    if (others->is_too_large)
+        fprintf(out,
+                "\n  same layout             no others: %d instructions; --schedule a,b compares\n",
+                pp_program_size(r->program));
     if (used == 1)
         return;
     qsort(rows, (size_t)used, sizeof(*rows), by_iteration);

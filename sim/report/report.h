@@ -10,6 +10,7 @@ struct pp_others {
     const struct pp_result *reference, *list;
     int count; /* may be 0 */
     bool is_contention_free;
+    bool is_too_large; /* a program of that size: none are compared */
 };
 /* Prints the report of one run. */
 void pp_report_print(const struct pp_result *result, const struct pp_others *others,
