@@ -393,6 +393,34 @@ static void bench(const struct job *job)
     printf("\n");
 }
 
+/* ---- growth ------------------------------------------------------------------------------- */
+
+/* Jobs whose replicas double twice. Twice the replicas have four times the messages of rings. */
+static const struct job growing[] = {
+    {.name = "ring, uplinks 1:4", .cluster = RAILS " oversub:4", W(16), .is_ring = true},
+    {.name = "ring, torus", .cluster = TORUS, .is_single = true, W(16), .is_ring = true},
+    {.name = "ring, dragonfly", .cluster = DRAGONFLY, .is_single = true, W(16), .is_ring = true},
+    {.name = "messages, torus", .cluster = TORUS, .is_single = true, W(16)},
+};
+
+/* Prints how the time grows with the transfers that share links; 1.0x is linear. */
+static void bench_growth(const struct job *job)
+{
+    double each_s = 0;
+    char shared[PP_UNITS_TEXT_BYTES], text[PP_UNITS_TEXT_BYTES];
+
+    for (int factor = 1; factor <= 4; factor *= 2) {
+        struct job grown = *job;
+        grown.replicas *= factor;
+        const struct result r = best_of(&grown);
+        const double now_each_s = r.run_s / (double)(r.stats.shared ? r.stats.shared : 1);
+        each_s = factor == 1 ? now_each_s : each_s;
+        printf("%-25s %6d %8s %8s %6.2fx\n", job->name, job->ranks * grown.replicas,
+               pp_units_print_count(r.stats.shared, shared),
+               pp_units_print(r.run_s, PP_UNIT_SECONDS, text), now_each_s / each_s);
+    }
+}
+
 /* ---- the main job ------------------------------------------------------------------------- */
 
 static void bench_main(const char *pipesim)
@@ -438,6 +466,10 @@ int main(int argc, char *argv[])
            "lmm is", "differs", "MiB", "target", "step_s", "dag step_s");
     for (size_t k = 0; k < sizeof(jobs) / sizeof(jobs[0]); k++)
         bench(&jobs[k]);
+    printf("\n%-25s %6s %8s %8s %7s\n", "growth", "GPUs", "shared", "simgrid", "each");
+    for (size_t k = 0; k < sizeof(growing) / sizeof(growing[0]); k++)
+        bench_growth(&growing[k]);
+    printf("each: time for a transfer that shares links, over that of the first row.\n\n");
     if (argc > 1)
         bench_main(argv[1]);
     printf(
