@@ -170,7 +170,7 @@ enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_tr
                                            .window = find_window(source),
                                            .walk = walk_source,
                                            .context = &walker,
-                                           .are_alike = are_alike(source)};
+                                           .are_alike = source->replicas > 1 && are_alike(source)};
 
     if (pp_metrics_lists(arena, &lists, metrics, &unnamed) == PP_OK)
         return PP_OK;

@@ -95,8 +95,11 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
             memory->buffers_bytes = buffers;
             memory->peak_at = w->begin + at;
         }
-        double *most = w->p->kind[w->begin + at] == PP_U ? &update_bytes : &other_bytes;
-        *most = saved + buffers > *most ? saved + buffers : *most;
+        const double held = saved + buffers;
+        if (w->p->kind[w->begin + at] == PP_U)
+            update_bytes = held > update_bytes ? held : update_bytes;
+        else
+            other_bytes = held > other_bytes ? held : other_bytes;
         saved -= change->saved_given;
         buffers -= change->buffer_given;
         cells -= change->cells_given;
