@@ -87,3 +87,24 @@ enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_he
     PP_TRY(run_passes(arena, scratch, &head, options, lists, err));
     return pp_program_freeze(arena, &head, lists, lowered, err);
 }
+
+struct pp_program *pp_lower_complete(struct pp_arena *arena, const struct pp_program *lowered)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_lower_options options = {0};
+    struct pp_program_head head = pp_program_head_of(lowered);
+    const struct pp_lowering lowering = {.arena = scratch,
+                                         .head = &head,
+                                         .options = &options,
+                                         .lists = pp_program_thaw(scratch, lowered)};
+    struct pp_program *complete = PP_NEW(arena, struct pp_program);
+
+    pp_lower_slots(&lowering);
+    *complete = *lowered;
+    complete->slot =
+        pp_arena_alloc_raw(arena, sizeof(*complete->slot) * (size_t)pp_program_size(lowered));
+    for (int rank = 0; rank < lowered->ranks; rank++)
+        for (int at = 0; at < lowering.lists->count[rank]; at++)
+            complete->slot[lowered->begin[rank] + at] = lowering.lists->ops[rank][at].slot;
+    return complete;
+}

@@ -72,6 +72,9 @@ static inline int pp_lower_buckets(const struct pp_lower_options *options, int s
 enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
                         const struct pp_lower_options *options, struct pp_program **lowered,
                         struct pp_error *err);
+/* Returns the program with buffers, if it was lowered without them (`no_slots`). It shares all
+ * other data and the forms. */
+struct pp_program *pp_lower_complete(struct pp_arena *arena, const struct pp_program *lowered);
 /* pp_lower() for lists and head of a compute-only program. The lists are consumed. */
 enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_head *compute,
                               const struct pp_lower_options *options, struct pp_orders *lists,

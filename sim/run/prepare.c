@@ -3,6 +3,8 @@
 
 #include "core/cost/fitted.h"
 #include "core/cost/measured/file.h"
+#include "schedules/lower/lower.h"
+#include "schedules/verify/verify.h"
 #include "sim/config/buckets.h"
 #include "sim/config/steps.h"
 #include "sim/config/tiers.h"
@@ -139,12 +141,27 @@ static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_pr
     return PP_OK;
 }
 
+/* Completes the known program, of the same configuration, and proves it. */
+static enum pp_status complete(struct pp_arena *arena, const struct pp_prepared *prepared,
+                               struct pp_result *result, struct pp_error *err)
+{
+    const struct pp_config config = result->config;
+
+    *result = prepared->known;
+    result->config = config;
+    result->program = pp_lower_complete(arena, prepared->known.program);
+    return pp_verify(result->program, NULL, err);
+}
+
 enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
                           struct pp_result *result, struct pp_error *err)
 {
     if (!is_of(prepared, &result->config))
         *prepared = (struct pp_prepared){.programs = prepared->programs,
                                          .most_bytes = prepared->most_bytes};
+    const bool is_given = result->config.file_program || result->config.is_eager;
+    if (!is_bare && prepared->known.program && !is_given)
+        return complete(arena, prepared, result, err);
     if (!is_bare || !prepared->known.program) {
         PP_TRY(prepare(arena, is_bare, prepared, result, err));
         if (is_bare)

@@ -155,3 +155,19 @@ Test(prepare, known_programs_change_no_figure)
         }
     pp_known_programs_drop(&known);
 }
+
+/* A program that is completed after a quick run is the one that would be built at once. */
+Test(prepare, quick_programs_are_completed)
+{
+    for (size_t i = 0; i < sizeof(OTHERS) / sizeof(*OTHERS); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_config *config = config_of(arena, OTHERS[i]);
+        struct pp_prepared prepared = {0};
+        struct pp_result ignored, after, alone;
+
+        simulate(arena, config, PP_QUICK, &prepared, &ignored);
+        simulate(arena, config, PP_FULL, &prepared, &after);
+        simulate(arena, config, PP_FULL, NULL, &alone);
+        expect_same(&after, &alone, OTHERS[i]);
+    }
+}
