@@ -2,9 +2,9 @@
  * memory, replicas folded; options are read and resolved before. And to predict published rows.
  * The shortest of many runs.
  *
- * "new": the program is built. "known": it is that of an earlier plan, as in searches and sweeps,
- * which try it under many costs. "proved": the same, for a program with buffers and proof, and with
- * all figures of a report.
+ * In the column "new" the program is built; in "known" it is that of an earlier plan. Searches and
+ * sweeps try a program under many costs. A program of "proved" is known, too, and has buffers and a
+ * proof; its run gives all figures of a report.
  *
  * Usage: bench_plan PIPESIM TABLE.csv... */
 #include "bench/bench.h"
