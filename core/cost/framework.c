@@ -92,10 +92,23 @@
                           .has_sync_overlap = true, .has_params_ahead = true,                      \
                           .has_gather_overlap = true
 
+/* Sizes of buckets and shards: docs/costs-memory.md, "Memory of frameworks". */
+#define DEEPSPEED_HABITS                                                                           \
+    SOFTWARE, LOSS_SPLIT, .family = "deepspeed", .modules = PP_AGAIN_CORE,                         \
+                          .pads_vocabulary = true, .adds_grads_apart = true, .fragment_frac = 0.1, \
+                          .stuck_frac = 0.05, .fp16_update_bytes = 6, .has_flat_update = true,     \
+                          .update_params = 1e9, /* sub_group_size */                               \
+        .loss_bytes = 10, .has_dropout = true, .has_dense_embedding_grad = true,                   \
+                          .keeps_output = true,                                                    \
+                          .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */                \
+        .has_gather_ahead = true, .is_gathered_by_tensor = true, .has_gather_per_matrix = true,    \
+                          .gathered_params = 1e9 /* max_live_parameters */
+
 enum {
     AMSP,
     BRIDGE,
     DEEPSPEED,
+    DEEPSPEED_BF16,
     FSDP,
     FSDP_PT1,
     HAI_LLM,
@@ -128,29 +141,18 @@ const struct pp_framework pp_frameworks[] = {
     [DEEPSPEED] = {.name = "deepspeed",
                    .tool = &pp_tool_deepspeed,
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
-                   .family = "deepspeed",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
-                   .modules = PP_AGAIN_CORE,
-                   SOFTWARE,
-                   LOSS_SPLIT,
-                   .pads_vocabulary = true,
-                   .adds_grads_apart = true,
-                   .fragment_frac = 0.1,
-                   .stuck_frac = 0.05,
+                   DEEPSPEED_HABITS,
                    .grads_bytes = 2,
-                   .update_bytes = 6,
-                   .fp16_update_bytes = 6,
-                   .has_flat_update = true,
-                   .update_params = 1e9, /* sub_group_size */
-                   .loss_bytes = 10,
-                   .has_dropout = true,
-                   .has_dense_embedding_grad = true,
-                   .keeps_output = true,
-                   .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */
-                   .has_gather_ahead = true,
-                   .is_gathered_by_tensor = true,
-                   .has_gather_per_matrix = true,
-                   .gathered_params = 1e9}, /* max_live_parameters */
+                   .update_bytes = 6},
+    [DEEPSPEED_BF16] =
+        {.name = "deepspeed-bf16",
+         .tool = &pp_tool_deepspeed,
+         .title = "Megatron-DeepSpeed, BF16_Optimizer: gradients add up in fp32, whole",
+         .source = "DeepSpeed runtime/bf16_optimizer.py; BigScience, chronicles of tr11-176B",
+         DEEPSPEED_HABITS,
+         .grads_bytes = 4,
+         .low_grads_bytes = 2},
     [FSDP] = {.name = "fsdp",
               .title = "PyTorch FSDP, fused losses",
               .source = "PyTorch torch/distributed/fsdp; llm-foundry, loss_fn: fused_crossentropy",

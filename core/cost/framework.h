@@ -43,6 +43,7 @@ struct pp_framework {
     double stuck_frac;         /* waste without room, as it then gives back whole blocks */
     /* state, bytes per parameter with 16-bit training; of gradients in bf16 and in fp16 */
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
+    double low_grads_bytes; /* of 16-bit gradients that stay next to sums in fp32 */
     /* tensors that live while one op runs */
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
     bool has_flat_update; /* they are flat buffers, which no blocks of the passes can hold */

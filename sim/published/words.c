@@ -98,6 +98,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
     {PP_COL_ZERO,   "custom p/g/os",             "framework", "amsp", "AMSP shards parameters, gradients and state apart"},
     {PP_COL_SOURCE, "internevo",                 "framework", "internevo", "measured with InternEvo"},
+    {PP_COL_NOTE,   "rebalancing layers",        "framework", "deepspeed-bf16", "from its section on, BigScience adds up gradients in fp32"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "framework", "deepspeed", "measured with Megatron-DeepSpeed"},
     {PP_COL_SOURCE, "deepspeed",                 "framework", "deepspeed", "measured with DeepSpeed"},
     {PP_COL_ZERO,   "^3",                        "framework", "deepspeed", "ZeRO 3 is DeepSpeed's"},

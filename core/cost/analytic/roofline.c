@@ -10,6 +10,8 @@
 static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
 {
     const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
+    const bool is_bf16 = pp_dtype_bytes(&in->cluster->device) == 2 && !pp_cost_is_fp16(in);
+    const double low_grads = is_bf16 ? pp_cost_framework(in)->low_grads_bytes : 0;
     const struct pp_state_spec *state = &in->state;
     double params[PP_STATE_SHARDED];
 
@@ -19,7 +21,7 @@ static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_sta
     if (state->secondary.in_node)
         memory->params_bytes +=
             bytes.params * pp_analytic_cut_params(in, stage, pp_mesh_size(state->secondary));
-    memory->grads_bytes = bytes.grads * params[PP_STATE_GRADS];
+    memory->grads_bytes = (bytes.grads + low_grads) * params[PP_STATE_GRADS];
     memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
 }
 

@@ -237,3 +237,29 @@ Test(framework_times, cudnn_attention_is_faster_on_hopper)
         cr_assert(i ? ratio > 1.4 && ratio <= 1.5 : ratio == 1, "%s: %g", devices[i], ratio);
     }
 }
+
+/* Bytes of a parameter's gradients: 2, or in BF16_Optimizer 2 and the sum of 4. */
+Test(framework_state, gradients_of_deepspeed)
+{
+    static const struct {
+        const char *framework;
+        enum pp_precision precision;
+        double grads;
+    } cases[] = {{"deepspeed", PP_PRECISION_BF16, 2},
+                 {"deepspeed", PP_PRECISION_FP16, 2},
+                 {"deepspeed-bf16", PP_PRECISION_BF16, 6},
+                 {"deepspeed-bf16", PP_PRECISION_FP16, 2}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_error err = {0};
+        struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+        in.framework = framework(cases[i].framework);
+        cr_assert_eq(pp_device_set_precision(&cluster.device, cases[i].precision, &err), PP_OK);
+        const struct pp_costs *costs = costs_of(arena, &in);
+        for (int s = 0; s < in.stages; s++)
+            cr_assert_float_eq(costs->memory[s].grads_bytes,
+                               cases[i].grads * pp_cost_stage_params(&in, s), 1, "case %zu", i);
+    }
+}
