@@ -6,7 +6,7 @@
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
 
-enum { PP_NORM_THREADS = 256 }; /* of a block with several rows */
+enum { PP_NORM_THREADS = 128 }; /* of a block with several rows */
 
 /* The row of this thread in COUNT tensors of the same shape. HELD vectors of each are in registers;
  * the rest of wider rows is read again. IS_WHOLE: no row is wider. */

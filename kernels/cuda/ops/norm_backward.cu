@@ -10,8 +10,9 @@
 
 namespace
 {
-/* Most threads of a block, and blocks of that size on an H200, at two for each multiprocessor. */
-enum { THREADS = 384, WARPS = THREADS / 32, BLOCKS = 264 };
+/* Most threads of a block; two such blocks or the same warps in smaller ones are resident on each
+ * multiprocessor of an H200. All blocks are resident at once, so none waits for others to end. */
+enum { THREADS = 320, WARPS = THREADS / 32, SMALL = THREADS / 2, MULTIPROCESSORS = 132 };
 
 /* Sums over the threads of a row, the same bits in each. A half of the warp takes one sum to its
  * end. `shared` has two buffers in turns, so one barrier is enough. All threads of the block call
@@ -105,13 +106,14 @@ __launch_bounds__(THREADS, HELD == 1 ? 2 : 1) void norm_backward_kernel(pp_norm_
     gammas.from[0] = n.gamma;
     gammas.width = n.width;
     gammas.read();
-    pp_norm_rows<T, N, 2, HELD, HELD == 1> next; /* x, dy */
+    pp_norm_rows<T, N, 3, HELD, HELD == 1> next; /* x, dy, base */
     float2 next_stats;
     auto fetch_next = [&](int from) {
         /* rows beyond the last are computed as the last, for __syncthreads, and not written */
         const int64_t row = min(from + (int)threadIdx.y, end - 1), at = row * n.width;
         next.from[0] = n.x + at;
         next.from[1] = n.dy + at;
+        next.from[2] = (n.base ? n.base : n.dy) + at; /* not used without a base */
         next.width = n.width;
         next.read();
         next_stats = ((const float2 *)n.stats)[row];
@@ -120,47 +122,38 @@ __launch_bounds__(THREADS, HELD == 1 ? 2 : 1) void norm_backward_kernel(pp_norm_
     bool is_odd = false;
     for (int from = first; from < end; from += (int)blockDim.y, is_odd = !is_odd) {
         const int row = from + (int)threadIdx.y;
-        const pp_norm_rows<T, N, 2, HELD, HELD == 1> r = next;
-        pp_packed<T, N> base[HELD] = {};
+        const pp_norm_rows<T, N, 3, HELD, HELD == 1> r = next;
         const float mean = next_stats.x, inverse = next_stats.y;
-#pragma unroll
-        for (int v = 0; v < HELD; v++)
-            if (n.base && row < end && r.column(v) < n.width)
-                base[v] = pp_fetch<N>(n.base + (int64_t)row * n.width + r.column(v));
         if (from + (int)blockDim.y < end)
             fetch_next(from + (int)blockDim.y);
-        float2 sums = {0, 0}; /* of g, of g h */
-        r.each([&](int column, const pp_floats<N>(&x)[2], int v) {
+        float2 sums = {0, 0}; /* of g, of g (x - mean) */
+        r.each([&](int column, const pp_floats<N>(&x)[3], int v) {
             const pp_floats<N> gamma = gamma_of(column, v);
 #pragma unroll
             for (int j = 0; j < N; j++) {
                 const float g = x[1].at[j] * gamma.at[j];
                 sums.x += g;
-                sums.y += g * ((x[0].at[j] - mean) * inverse);
+                sums.y += g * (x[0].at[j] - mean);
             }
         });
         sums = row_sums(sums, shared, is_odd);
         if (row >= end)
             continue;
-        const float mean_g = n.is_rms ? 0 : sums.x / (float)n.width;
-        const float mean_gh = sums.y / (float)n.width;
-        r.each([&](int column, const pp_floats<N>(&x)[2], int v) {
+        const float shift = n.is_rms ? 0 : -inverse * (sums.x / (float)n.width);
+        const float slope = -inverse * inverse * inverse * (sums.y / (float)n.width);
+        r.each([&](int column, const pp_floats<N>(&x)[3], int v) {
             const pp_floats<N> gamma = gamma_of(column, v);
-            const int64_t at = (int64_t)row * n.width + column;
-            pp_floats<N> dx = {}, slope;
-            if (HELD == 1 || v >= 0)
-                dx = pp_unpack<N>(base[v]);
-            else if (n.base)
-                dx = pp_load<N>(n.base + at);
+            pp_floats<N> dx, dgamma;
 #pragma unroll
             for (int j = 0; j < N; j++) {
-                const float h = (x[0].at[j] - mean) * inverse;
-                dx.at[j] += inverse * (x[1].at[j] * gamma.at[j] - mean_g - h * mean_gh);
-                slope.at[j] = x[1].at[j] * h;
+                const float scaled = x[1].at[j] * inverse, centred = x[0].at[j] - mean;
+                const float base = n.base ? x[2].at[j] : 0.0f;
+                dx.at[j] = fmaf(scaled, gamma.at[j], fmaf(slope, centred, base + shift));
+                dgamma.at[j] = scaled * centred;
             }
-            gain.add(column, v, slope, from == first);
+            gain.add(column, v, dgamma, from == first);
             bias.add(column, v, x[1], from == first);
-            pp_save(n.dx + at, dx);
+            pp_save(n.dx + (int64_t)row * n.width + column, dx);
         });
     }
     gain.finish(strips);
@@ -170,8 +163,9 @@ __launch_bounds__(THREADS, HELD == 1 ? 2 : 1) void norm_backward_kernel(pp_norm_
 template <class T, int N, int HELD> void launch(void *stream, const struct pp_norm *n, dim3 block)
 {
     struct pp_cuda_stream *const s = (struct pp_cuda_stream *)stream;
-    const int at_once = (int)block.y, threads = (int)(block.x * block.y);
-    const int most = BLOCKS * THREADS / threads, least = (n->rows + most - 1) / most;
+    const int at_once = (int)block.y, warps = (int)(block.x * block.y) / 32;
+    const int most = MULTIPROCESSORS * ((HELD == 1 ? 2 : 1) * WARPS / warps);
+    const int least = (n->rows + most - 1) / most;
     const int chunk = pp_cuda_chunk(n->rows, n->width, (least + at_once - 1) / at_once * at_once);
     const int chunks = chunk > 0 ? (n->rows + chunk - 1) / chunk : 0;
     float *const partials = (float *)s->workspace;
@@ -187,14 +181,15 @@ template <class T, int N, int HELD> void launch(void *stream, const struct pp_no
     pp_cuda_finish_sums(s->stream, &sums, n->dbeta ? 2 : 1);
 }
 
-/* A row gets a thread for each vector, and a block the rows that fit. Wider rows have a block, with
- * two vectors a thread in registers. */
+/* A row gets a thread for each vector, and a block the rows that make SMALL threads. Smaller blocks
+ * have fewer warps that wait at a barrier. Wider rows have a block, with two vectors a thread in
+ * registers. */
 template <class T, int N> void launch_by_width(void *stream, const struct pp_norm *n)
 {
     const unsigned threads = ((unsigned)(n->width + N - 1) / N + 31) / 32 * 32;
 
     if (threads <= THREADS)
-        launch<T, N, 1>(stream, n, dim3(threads, THREADS / threads));
+        launch<T, N, 1>(stream, n, dim3(threads, threads < SMALL ? SMALL / threads : 1));
     else
         launch<T, N, 2>(stream, n, dim3(THREADS));
 }
