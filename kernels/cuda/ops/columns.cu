@@ -89,7 +89,7 @@ __global__ __launch_bounds__(FINISH *FINISH) void finish_kernel(struct pp_cuda_s
 template <class T, int N> void launch(struct pp_cuda_stream *s, columns<T> c, float *to, bool add)
 {
     const int tiles = (c.width + LANES * N - 1) / (LANES * N);
-    const int most = (BLOCKS + tiles - 1) / tiles, least = (c.rows + most - 1) / most;
+    const int most = tiles < BLOCKS ? BLOCKS / tiles : 1, least = (c.rows + most - 1) / most;
 
     c.chunk_rows = pp_cuda_chunk(c.rows, c.width, (least + ROWS - 1) / ROWS * ROWS);
     const int chunks = c.rows > 0 ? (c.rows + c.chunk_rows - 1) / c.chunk_rows : 0;
