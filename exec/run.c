@@ -4,7 +4,6 @@
 #include "core/clock.h"
 #include "core/printable.h"
 #include "core/text/progress.h"
-#include "exec/cuda/module.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/report/report.h"
 #include "exec/resolve/resume.h"
@@ -103,9 +102,7 @@ static enum pp_status train(struct pp_arena *arena, const struct pp_exec_wish *w
 
     run->training.machine.on_stuck = on_stuck;
     run->training.machine.stuck_closure = &watch;
-    if (wish->tune &&
-        run->config.cuda->tune(wish->tune, run->config.meeting.count <= 1, err) != PP_OK)
-        return pp_error_prefix(err, "--tune: ");
+
     if (run->other.program) {
         struct pp_training other = pp_exec_training(wish, &run->config, &run->other);
         other.machine.inject.kind = NULL;

@@ -2,18 +2,17 @@
  * limits.
  *
  *   kernels about                  the device, as JSON
- *   kernels table [SCALE [TUNED]]  the table, a JSON object a line on stdout and text on stderr
+ *   kernels table [SCALE]          the table, a JSON object a line on stdout and text on stderr
  *   kernels tokens FILE N VOCAB    a shard of N 16-bit tokens drawn at random, for pipeexec --data
  *
  * Shapes are those of GPT-2's blocks and head, in bf16. `roofline` is a time over the time taken:
  * the longer of flops at the peak, and bytes at the bandwidth of memory. `measured` uses measured
  * peaks in place of the stated ones. These are a copy of memory, and a multiplication of 8192 x
  * 8192 x 8192 on this device. Caches are overwritten before each call. Bytes count each tensor read
- * or written once. SCALE divides the shapes, for a trial of the table. TUNED is a file of --tune.
- */
+ * or written once. SCALE divides the shapes, for a trial of the table. */
 #include "bench/gpu/block.h"
 #include "core/random.h"
-#include "kernels/cuda/gemm/tuned.h"
+#include "kernels/cuda/gemm/plans.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,16 +23,11 @@ static const struct shape SHAPES[] = {
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-static int table(int scale, const char *tuned)
+static int table(int scale)
 {
     struct gpu_rig rig;
-    struct pp_error err;
 
     gpu_rig_open(&rig);
-    if (tuned && pp_cuda_tuned_open(tuned, true, &err) != PP_OK) {
-        fprintf(stderr, "bench: error: %s\n", err.message);
-        return 1;
-    }
     gpu_peaks_measure(&rig, scale);
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         struct block b = block_of(&rig, &SHAPES[i], scale);
@@ -85,10 +79,10 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "about") == 0)
         return about();
-    if (argc >= 2 && argc <= 4 && strcmp(argv[1], "table") == 0)
-        return table(argc > 2 ? atoi(argv[2]) : 1, argc > 3 ? argv[3] : NULL);
+    if ((argc == 2 || argc == 3) && strcmp(argv[1], "table") == 0)
+        return table(argc == 3 ? atoi(argv[2]) : 1);
     if (argc == 5 && strcmp(argv[1], "tokens") == 0)
         return tokens(argv[2], atoi(argv[3]), atoi(argv[4]));
-    fprintf(stderr, "usage: %s about | table [SCALE [TUNED]] | tokens FILE N VOCAB\n", argv[0]);
+    fprintf(stderr, "usage: %s about | table [SCALE] | tokens FILE N VOCAB\n", argv[0]);
     return 2;
 }

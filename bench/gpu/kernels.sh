@@ -3,7 +3,7 @@
 set -uo pipefail
 scale=1
 [ "$kind" = cuda ] || scale=128
-"$work/build/kernels" table $scale "$work/tuned.csv" | tee "$work/table"
+"$work/build/kernels" table $scale | tee "$work/table"
 status=$?
 value() { sed -n "s/.*\"$1\": \([0-9.e+]*\).*/\1/p" "$work/table" | head -n 1; }
 for name in copied_bytes_per_s multiplied_flops_per_s sustained_flops_per_s; do

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # GPT-2 in three sizes on one rank, as a phase of bench/gpu.sh. Micro-batches have 16,384 tokens or more,
-# so that multiplications fill the device. Algorithms of these are chosen by time.
+# so that multiplications fill the device.
 set -u
 . bench/gpu/run.sh
 failed=0
 model() { # NAME LIMIT_S SHAPE SAMPLES
     # shellcheck disable=SC2086
-    run "$1" "$2" $3 --np 1 --schedule 1f1b --mbs "$4" --micro-batches 4 --device-mode streams --clock wall --tune "$work/tuned.csv" || failed=1
+    run "$1" "$2" $3 --np 1 --schedule 1f1b --mbs "$4" --micro-batches 4 --device-mode streams --clock wall || failed=1
     figure "mfu_$1_frac" "$run_mfu_frac"
     figure "tokens_per_s_$1" "$run_tokens_per_s"
 }

@@ -1,7 +1,6 @@
 /* Table that the CUDA module offers to the program. */
 #include "exec/cuda/module.h"
 
-#include "kernels/cuda/gemm/tuned.h"
 #include "kernels/cuda/table.h"
 
 /* The symbol that pp_cuda_load() looks for. */
@@ -14,5 +13,4 @@ __attribute__((visibility("default"))) const struct pp_cuda_module pp_cuda_modul
     .bf16 = &pp_kernels_cuda_bf16,
     .nccl = &pp_cuda_nccl_calls,
     .ipc = &pp_cuda_ipc_calls,
-    .tune = pp_cuda_tuned_open,
 };

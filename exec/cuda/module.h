@@ -26,8 +26,6 @@ struct pp_cuda_module {
     const struct pp_kernels *fp32, *bf16;
     const struct pp_nccl_calls *nccl;
     const struct pp_ipc_calls *ipc;
-    /* kernels/cuda/gemm/tuned.h */
-    enum pp_status (*tune)(const char *path, bool may_time, struct pp_error *err);
 };
 extern const struct pp_backend pp_backend_cuda; /* in the module */
 

@@ -36,16 +36,6 @@ static enum pp_status choose_graphs(const struct pp_exec_wish *wish, struct pp_e
     return PP_OK;
 }
 
-static enum pp_status check_tune(const struct pp_exec_wish *wish,
-                                 const struct pp_exec_config *config, struct pp_error *err)
-{
-    return config->cuda || !wish->tune
-               ? PP_OK
-               : pp_error_set(err, PP_EINVAL,
-                              "%s has no effect with --backend %s: it chooses algorithms of a GPU",
-                              wish->given.tune.typed, config->backend->name);
-}
-
 /* Concurrent ops slow each other down: their durations have a meaning only on the wall clock. */
 enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                               struct pp_error *err)
@@ -58,7 +48,6 @@ enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_co
                             "%s has no effect with --backend %s: it says how ranks share a GPU",
                             wish->given.device_mode.typed, config->backend->name);
     PP_TRY(choose_graphs(wish, config, err));
-    PP_TRY(check_tune(wish, config, err));
     config->mode = mode;
     config->clock = clock_of(wish, mode == PP_DEVICE_SERIAL ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
     return PP_OK;

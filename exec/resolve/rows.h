@@ -81,10 +81,6 @@ PP_ROW_CHOICE(weight_grad_stream, "on|off", "off|on", G_MACHINE, RUN, .default_t
 PP_ROW_CHOICE(cuda_graphs, "on|off", "on|off", G_MACHINE, RUN, .default_text = "on",
     .help = "With --backend cuda: launch each op that is the same in every step as one CUDA graph "
             "instead of kernel by kernel, after the first step.")
-PP_ROW_TEXT(tune, "FILE", G_MACHINE, RUN,
-    .help = "With --backend cuda: take the fastest of cuBLASLt's algorithms for each shape, by the "
-            "times in FILE. A run of one process appends the shapes that FILE lacks. Runs with the "
-            "same FILE have the same bits.")
 PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc", G_MACHINE, RUN,
     .default_text = "local; under a launcher tcp, or nccl with --backend cuda",
     .help =

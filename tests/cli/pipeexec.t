@@ -49,10 +49,6 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >   --cuda-graphs on|off    With --backend cuda: launch each op that is the same
 >                           in every step as one CUDA graph instead of kernel by
 >                           kernel, after the first step. (on or off; default on)
->   --tune FILE             With --backend cuda: take the fastest of cuBLASLt's
->                           algorithms for each shape, by the times in FILE. A run
->                           of one process appends the shapes that FILE lacks.
->                           Runs with the same FILE have the same bits.
 >   --transport NAME        Where ranks run and how they communicate. local:
 >                           threads of one process. shm: processes of this machine
 >                           with shared memory. tcp: processes on any hosts, which

@@ -14,8 +14,6 @@ $ pipeexec --device-mode streams
 $ pipeexec --cuda-graphs off
 ! pipeexec: error: --cuda-graphs off has no effect with --backend cpu: graphs are those of CUDA
 = 2
-$ pipeexec --tune tuned.csv || [ ! -e tuned.csv ]
-! pipeexec: error: --tune tuned.csv has no effect with --backend cpu: it chooses algorithms of a GPU
 $ pipeexec --backend fake --cores 2
 ! pipeexec: error: --cores 2 has no effect with --backend fake: it says how many ops of ranks on CPUs compute at a time on the virtual clock
 = 2

@@ -30,22 +30,6 @@ $ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 32 --heads 2
 >              bit (203,328 elements)
 > 16
 > 0
-# Algorithms by their times: the first run makes the file; others read it, and processes too.
-$ for o in "" "--tune tuned.csv" "--tune tuned.csv" "--transport ipc --tune tuned.csv"; do pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 $o --json | grep -A2 '"losses'; done | sort | uniq -c | grep -c ' 4 .*[.]'; wc -l <tuned.csv; cut -d, -f3,7-15 tuned.csv | grep -c '^64,'
-> 2
-> 16
-> 15
-$ sed -i 's/,0\(,[0-9.]*,[0-9.]*\)$/,1\1/' tuned.csv; pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --tune tuned.csv --exact-grad | grep -o 'equal those.*one'; grep -c ,1,[0-9.]*,[0-9.]*$ tuned.csv
-> equal those of training on one
-> 15
-$ sed -i '3s/,64,/,,/' tuned.csv; pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --tune tuned.csv
-! pipeexec: error: --tune: tuned.csv:3: no line of a file that --tune has written
-= 2
-$ echo x >tuned.csv; pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --tune tuned.csv
-! pipeexec: error: --tune: tuned.csv:1: no line of a file that --tune has written; name a new file
-= 2
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --transport ipc --tune none.csv 2>&1 | grep -m 1 -o 'cannot open none.*'
-> cannot open none.csv: No such file or directory; a run of one process makes it
 $ pipeexec --backend cuda --cores 2
 ! pipeexec: error: --cores 2 has no effect with --backend cuda: it says how many ops of ranks on CPUs compute at a time on the virtual clock
 = 2

@@ -126,9 +126,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
     results[0].algo.data[1] = results[0].workspaceSize;
     for (int i = 0; i < 4; i++)
         results[0].algo.data[2 + i] = preference->alignment_bytes[i];
-    *count = std::min(wanted, 2); /* alike */
-    if (*count == 2)
-        results[1] = results[0];
+    *count = 1;
     return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -65,7 +65,7 @@ static bool begin_trial(const struct pp_cuda_stream *stream, struct pp_cuda_over
 static bool multiply_over(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                           const struct pp_gemm *g)
 {
-    struct pp_cuda_over *const over = pp_cuda_plans_over(stream, form, g);
+    struct pp_cuda_over *const over = pp_cuda_plans_over(stream, form);
     struct pp_gemm apart = *g;
 
     if (over && *(volatile int *)&over->verdict == PP_CUDA_SAME)

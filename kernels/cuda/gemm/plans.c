@@ -3,7 +3,6 @@
 #include "kernels/cuda/gemm/plans.h"
 
 #include "kernels/cuda/gemm/gemm.h"
-#include "kernels/cuda/gemm/tuned.h"
 
 #include <string.h>
 
@@ -165,73 +164,25 @@ static bool wish_for(const struct pp_cuda_stream *stream, const struct plan *p,
            SET_WISH(wish, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, bytes);
 }
 
-/* Returns the number of proposals that can be had, the first ones of `proposals`. */
-static int propose(const struct pp_cuda_stream *stream, struct plan *p,
-                   cublasLtMatmulHeuristicResult_t proposals[static PROPOSALS])
+static bool choose(const struct pp_cuda_stream *stream, struct plan *p)
 {
+    cublasLtMatmulHeuristicResult_t proposals[PROPOSALS];
     cublasLtMatmulPreference_t wish;
-    int count = 0, good = 0;
+    int count = 0;
 
     if (cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS)
-        return 0;
+        return false;
     if (!wish_for(stream, p, wish) ||
         cublasLtMatmulAlgoGetHeuristic(stream->blas, p->how, p->first, p->second, p->out, p->out,
                                        wish, PROPOSALS, proposals, &count) != CUBLAS_STATUS_SUCCESS)
         count = 0;
     cublasLtMatmulPreferenceDestroy(wish);
     for (int i = 0; i < count; i++)
-        if (proposals[i].state == CUBLAS_STATUS_SUCCESS)
-            proposals[good++] = proposals[i];
-    return good;
-}
-
-/* ---- multiplying ----------------------------------------------------------------------------- */
-
-static void *out_of(const struct plan *p, const struct pp_gemm *g)
-{
-    return p->form.epilogue == PP_CUDA_BIAS_GELU ? g->activated : g->c;
-}
-
-static bool run(const struct pp_cuda_stream *stream, const struct plan *p,
-                const cublasLtMatmulAlgo_t *algo, const struct pp_gemm *g, void *out)
-{
-    const float alpha = 1, beta = g->base ? 1 : 0;
-    const bool is_activated = p->form.epilogue == PP_CUDA_BIAS_GELU; /* c is the input of GELU */
-
-    return point(p, g->bias, is_activated ? g->c : g->gelu_of) &&
-           cublasLtMatmul(stream->blas, p->how, &alpha, g->b, p->first, g->a, p->second, &beta,
-                          g->base ? g->base : out, p->out, out, p->out, algo, stream->workspace,
-                          stream->workspace_bytes, stream->stream) == CUBLAS_STATUS_SUCCESS;
-}
-
-struct attempt {
-    const struct pp_cuda_stream *stream;
-    const struct plan *plan;
-    const struct pp_gemm *g;
-    const cublasLtMatmulHeuristicResult_t *proposals;
-};
-
-static bool run_proposal(void *context, int proposal, void *elsewhere)
-{
-    const struct attempt *a = context;
-
-    return run(a->stream, a->plan, &a->proposals[proposal].algo, a->g,
-               elsewhere ? elsewhere : out_of(a->plan, a->g));
-}
-
-static bool choose(const struct pp_cuda_stream *stream, struct plan *p, const struct pp_gemm *g)
-{
-    cublasLtMatmulHeuristicResult_t proposals[PROPOSALS];
-    const struct attempt attempt = {stream, p, g, proposals};
-    struct pp_cuda_trial trial = {stream, propose(stream, p, proposals), 0, run_proposal,
-                                  (void *)&attempt};
-
-    if (trial.proposals == 0)
-        return false;
-    if (g->base == out_of(p, g) || g->gelu_of == out_of(p, g)) /* which the result replaces */
-        trial.elsewhere_bytes = (size_t)g->m * (size_t)g->ldc * sizeof(float);
-    p->algo = proposals[pp_cuda_tuned_choose(&p->form, &trial)].algo;
-    return true;
+        if (proposals[i].state == CUBLAS_STATUS_SUCCESS) {
+            p->algo = proposals[i].algo;
+            return true;
+        }
+    return false;
 }
 
 /* ---- finding one ----------------------------------------------------------------------------- */
@@ -249,13 +200,12 @@ static struct plan **bucket_of(struct pp_cuda_plans *plans, const struct pp_cuda
     return &plans->buckets[hash % BUCKETS];
 }
 
-static struct plan *make(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
-                         const struct pp_gemm *g)
+static struct plan *make(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form)
 {
     struct plan *p = PP_NEW(stream->plans->arena, struct plan);
 
     p->form = *form;
-    p->is_refused = !describe(stream, p) || !lay_out_all(p) || !choose(stream, p, g);
+    p->is_refused = !describe(stream, p) || !lay_out_all(p) || !choose(stream, p);
     if (p->is_refused)
         stream->plans->counts.refused++;
     else
@@ -263,34 +213,43 @@ static struct plan *make(const struct pp_cuda_stream *stream, const struct pp_cu
     return p;
 }
 
-/* g: of the multiplication that needs it first. */
-static struct plan *find(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
-                         const struct pp_gemm *g)
+static struct plan *find(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form)
 {
     struct plan **bucket = bucket_of(stream->plans, form);
 
     for (struct plan *p = *bucket; p; p = p->next)
         if (memcmp(&p->form, form, sizeof *form) == 0)
             return p;
-    struct plan *p = make(stream, form, g);
+    struct plan *p = make(stream, form);
     p->next = *bucket;
     return *bucket = p;
 }
 
+/* ---- multiplying ----------------------------------------------------------------------------- */
+
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g)
 {
-    struct plan *p = find(stream, form, g);
+    const float alpha = 1, beta = g->base ? 1 : 0;
+    const bool is_activated = form->epilogue == PP_CUDA_BIAS_GELU;
+    struct plan *p = find(stream, form);
+    void *out = is_activated ? g->activated : g->c; /* c is then the input of GELU */
 
-    p->is_refused = p->is_refused || !run(stream, p, &p->algo, g, out_of(p, g));
+    if (p->is_refused)
+        return false;
+    p->is_refused =
+        !point(p, g->bias, is_activated ? g->c : g->gelu_of) ||
+        cublasLtMatmul(stream->blas, p->how, &alpha, g->b, p->first, g->a, p->second, &beta,
+                       g->base ? g->base : out, p->out, out, p->out, &p->algo, stream->workspace,
+                       stream->workspace_bytes, stream->stream) != CUBLAS_STATUS_SUCCESS;
     return !p->is_refused;
 }
 
 struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
-                                        const struct pp_cuda_form *form, const struct pp_gemm *g)
+                                        const struct pp_cuda_form *form)
 {
     struct pp_cuda_plans *plans = stream->plans;
-    struct plan *p = find(stream, form, g);
+    struct plan *p = find(stream, form);
 
     if (!p->over && plans->overs && plans->over_count < OVERS)
         p->over = &plans->overs[plans->over_count++];

@@ -1,10 +1,12 @@
 /* kernels/cuda/gemm/plans.h — cuBLASLt's algorithm for each form of multiplication, found once.
  *
- * A plan is one of the proposals of cuBLASLt's heuristic whose sums have a fixed order. Either k is
- * not split, or a separate step adds its parts (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE). It is the
- * first one, or the fastest by a file (kernels/cuda/gemm/tuned.h). So a form has the same bits in
- * every run, on every stream with as many multiprocessors. Choices by time alone would vary between
- * processes and parts of the device, and so would all later bits. */
+ * A plan is the first proposal of cuBLASLt's heuristic whose sums have a fixed order. Either k is
+ * not split, or a separate step adds its parts (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE). So a form
+ * has the same bits in every run, on every stream with as many multiprocessors.
+ *
+ * Proposals are not timed. The fastest one varies between processes and parts of the device, and so
+ * would all later bits. Processes that share a model over NCCL must compute alike. The table of
+ * kernels of bench/gpu compares the first proposals with the device's peak, by shape. */
 #pragma once
 
 #include "kernels/cuda/device/stream.h"
@@ -50,7 +52,7 @@ bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp
 
 /* Trials of the form with c as gelu_of (kernels/cuda/gemm/gemm.h). NULL: no memory for more. */
 struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
-                                        const struct pp_cuda_form *form, const struct pp_gemm *g);
+                                        const struct pp_cuda_form *form);
 
 #ifdef __cplusplus
 }
