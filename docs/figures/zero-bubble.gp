@@ -27,7 +27,7 @@ set label '1f1b' at 8,23.46895453 left offset character 1,0 textcolor rgb '#4040
 set label 'zb-h1' at 8,13.22953623 left offset character 0.7,0.7 textcolor rgb '#404040'
 set label 'zb-h2' at 15,6.984666801 left offset character 0.7,0.7 textcolor rgb '#404040'
 set label 'zbv' at 8,4.455776714 left offset character 1,0 textcolor rgb '#404040'
-set label 'v-half' at 5,14.41703601 center offset character 0,0.8 textcolor rgb '#404040'
+set label 'v-half' at 5,14.31123334 center offset character 0,0.8 textcolor rgb '#404040'
 set label 'v-min' at 4,26.20431814 left offset character 0,-1 textcolor rgb '#404040'
 set label 'zb-auto' at 19,3.203835668 left offset character 0.7,0.7 textcolor rgb '#404040'
 set label 'ZB-2p' at 16,0.29 right offset character -0.7,0.7 textcolor rgb '#404040'
@@ -83,7 +83,7 @@ EOD
 $series6 << EOD
 # v-half
 # peak_micro_batches span_bubble_frac
-5 0.1441703601
+5 0.1431123334
 EOD
 
 $series7 << EOD
