@@ -89,8 +89,7 @@ void pp_report_others(const struct pp_others *others, FILE *out)
         if (others->list[i].status == PP_OK)
             rows[used++] = &others->list[i];
     if (others->is_too_large)
-        fprintf(out,
-                "\n  same layout             no others: %d instructions; --schedule a,b compares\n",
+        fprintf(out, "\n  same layout             no others, %d instructions: --schedule a,b\n",
                 pp_program_size(r->program));
     if (used == 1)
         return;
