@@ -76,7 +76,6 @@ int main(int argc, char **argv)
     struct pp_error err = {0};
 
     pp_process_begin(interrupted);
-    pp_arena_keep_memory(); /* passes and points reuse the memory that those before have freed */
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
     return pp_process_end("pipesim", status, &err);
