@@ -18,12 +18,13 @@ static double share_of(double bytes, int cells)
     return rint(bytes / cells);
 }
 
-/* A recomputed stage keeps its checkpoint until its backward. */
+/* A recomputed stage keeps its checkpoint until its backward. What is moved is whole at its forward
+ * and at its backward. */
 static void set_effects(const struct pp_stage_memory *m, const struct pp_least_options *o,
                         int stage, struct effect effects[EFFECTS])
 {
     const bool is_recomputed = o->recompute_frac && o->recompute_frac[stage] > 0;
-    const double saved = o->is_moved ? 0 : share_of(m->saved_bytes, o->cells),
+    const double saved = share_of(m->saved_bytes, o->cells),
                  kept =
                      is_recomputed ? fmin(saved, share_of(m->checkpoint_bytes, o->cells)) : saved,
                  left = rint(saved * m->weight_grad_frac),
@@ -33,6 +34,10 @@ static void set_effects(const struct pp_stage_memory *m, const struct pp_least_o
     effects[PP_B] = (struct effect){-kept, backward};
     effects[PP_I] = (struct effect){left - kept, backward};
     effects[PP_W] = (struct effect){-left, 0};
+    for (int kind = 0; o->is_moved && kind < EFFECTS; kind++) {
+        effects[kind].most += kind == PP_B || kind == PP_I ? kept : 0;
+        effects[kind].change = 0;
+    }
 }
 
 static double state_bytes(const struct pp_stage_memory *m, int versions)

@@ -97,9 +97,12 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
         result->metrics.iteration_s = pp_times_iteration_s(&ends);
         return PP_OK;
     }
-    PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
     const struct pp_times *times =
-        pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_ALL : PP_TIMES_MAKESPAN);
+        is_in_list ? pp_makespan_spans(arena, result->program, result->costs, &options) : NULL;
+    if (!times) {
+        PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
+        times = pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_SPANS : PP_TIMES_MAKESPAN);
+    }
     result->metrics.iteration_s =
         is_in_list ? pp_steps_iteration_s(arena, &result->config, result->program, times)
                    : pp_times_iteration_s(times);
