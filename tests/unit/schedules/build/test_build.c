@@ -458,8 +458,9 @@ Test(build, orders_beyond_a_limit_are_not_lowered)
     struct pp_error err = {0};
 
     cr_assert_eq(pp_unit_costs_parse("F=1,B=2", &unit, NULL), PP_OK);
-    for (size_t i = 0; i < 2 * PP_COUNT(names); i++) {
-        const char *name = names[i / 2];
+    for (size_t i = 0; i < 3 * PP_COUNT(names); i++) {
+        const char *name = names[i / 3];
+        const bool is_moved = i % 3 == 2; /* activations wait in host memory */
         struct pp_build b = of(name, 8);
         cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, &err), PP_OK, "%s", err.message);
         const int stages = pp_shape_stages(&b.shape);
@@ -477,12 +478,13 @@ Test(build, orders_beyond_a_limit_are_not_lowered)
                                                         .resting_frac = 1,
                                                         .weight_grad_frac = 0.5};
         b.costs = costs;
-        b.recompute_frac = i % 2 ? fracs : NULL;
+        b.recompute_frac = i % 3 == 1 ? fracs : NULL;
+        b.state.home[PP_STATE_ACTIVATIONS] = is_moved ? PP_TIER_HOST : PP_TIER_DEVICE;
         const double peak = peak_of(&b);
         b.most_bytes = peak;
         cr_assert_eq(peak_of(&b), peak, "%s", name);
-        b.most_bytes = peak * 0.97; /* buffers count nothing here */
+        b.most_bytes = peak * (is_moved ? 0.5 : 0.97); /* buffers count nothing here */
         cr_assert_eq(pp_build(arena, &b, &program, &err), PP_OK, "%s", err.message);
-        cr_assert_null(program, "%s %zu", name, i % 2);
+        cr_assert_null(program, "%s %zu", name, i % 3);
     }
 }
