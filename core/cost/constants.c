@@ -35,7 +35,7 @@ const char *pp_constant_owner(const struct pp_constant *constant, const struct p
 {
     const bool is_framework = constant->home == PP_HOME_FRAMEWORK;
 
-    if (is_framework && framework == pp_framework_plain)
+    if (is_framework && framework->kernel_gap_s == 0) /* no host between kernels */
         return NULL;
     return is_framework ? framework->name : cluster->device.generation;
 }

@@ -35,8 +35,8 @@ struct pp_constant {
 extern const struct pp_constant pp_constants[]; /* terminated by name NULL */
 
 /* Returns the owner of the constant for runs on this cluster with this framework. That is "ampere",
- * a generation of devices, also for links, or "megatron", a framework. NULL for "plain", which has
- * no constants. */
+ * a generation of devices, also for links, or "megatron", a framework. NULL for frameworks without
+ * a host, which have no constants. */
 const char *pp_constant_owner(const struct pp_constant *constant, const struct pp_cluster *cluster,
                               const struct pp_framework *framework);
 double pp_constant_get(const struct pp_constant *constant, const struct pp_cluster *cluster,

@@ -34,7 +34,7 @@ static enum pp_status read_owner(const struct reader *r, const char *of, size_t 
     }
     *is_device = *owner != NULL;
     for (const struct pp_framework *f = pp_frameworks; f->name; f++) {
-        if (f == pp_framework_plain)
+        if (f->kernel_gap_s == 0) /* no constants */
             continue;
         if (!strcmp(f->name, of))
             *owner = f->name;

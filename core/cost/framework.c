@@ -20,6 +20,10 @@
  *   backward  scaling (8), cast (6), subtraction in place (8) */
 #define LOSS_FUSED .loss_traffic_bytes = {18, 22}
 #define LOSS_SPLIT .loss_traffic_bytes = {38, 22}
+/* InternEvo reports loss, accuracy and perplexity of every micro-batch (internlm/model/metrics.py,
+ * AccPerplex). Its kernels pass nine times over 16-bit logits: loss, maximum (twice), its place,
+ * subtraction (2), exponential (2), sum. */
+#define LOSS_METRIC .loss_traffic_bytes = {18 + 9 * 2, 22}
 
 /* Fitted on all rows of tests/published with a step time (docs/costs.md, "Constants"). Frameworks
  * differ by less than the error of these values. */
@@ -37,15 +41,16 @@
 #define SOFTWARE SOFTWARE_WITH(12)
 
 /* reduce_bucket_size is 512 MiB. Gradients of inputs are exchanged as in Megatron-LM
- * (internlm/model/utils.py, fused_dense_func). */
+ * (internlm/model/utils.py, fused_dense_func). Norms get the residual stream in fp32
+ * (internlm/model/modeling_internlm.py, norm1(residual.float())). */
 #define INTERNEVO_HABITS                                                                           \
-    SOFTWARE, LOSS_FUSED,                                                                          \
+    SOFTWARE, LOSS_METRIC,                                                                         \
         .family = "internevo", .modules = PP_AGAIN_CORE, .adds_grads_apart = true,                 \
         .fragment_frac = 0.1, .stuck_frac = 0.05, .grads_bytes = 2, .update_bytes = 14,            \
         .fp16_update_bytes = 14, .has_flat_update = true, .loss_bytes = 14,                        \
         .is_gate_unfused = true, .has_sync_overlap = true, .bucket_bytes = 512 * MIB,              \
         .has_param_broadcasts = true, .has_gather_overlap = true, .has_gather_per_matrix = true,   \
-        .has_async_grads = true
+        .has_async_grads = true, .has_fp32_norms = true
 
 /* Biases after the second matrices of experts (megatron/core/transformer/moe/experts.py,
  * _apply_bias), in bytes, expert by expert:
@@ -84,6 +89,11 @@
     MEGATRON_CORE_HABITS, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,               \
                           .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
 
+/* Kernels, messages and tensors: no time of a host, no memory but that of tensors. */
+#define KERNELS                                                                                    \
+    LOSS_FUSED, .params_bytes = 2, .grads_bytes = 2, .fp16_grads_bytes = 2, .optimizer_bytes = 12, \
+                .loss_bytes = 6, SAVES_INPUTS, .modules = PP_AGAIN_ALL
+
 /* Habits of PyTorch's own sharding, in llm-foundry and torchtitan. Since 2.1 its checkpoints stop a
  * recomputation early (torch/utils/checkpoint.py, set_checkpoint_early_stop). */
 #define TORCH_FSDP_HABITS(name)                                                                    \
@@ -119,6 +129,7 @@ enum {
     NEMO,
     PLAIN,
     TORCHTITAN,
+    XLA,
     FRAMEWORKS
 };
 
@@ -223,15 +234,8 @@ const struct pp_framework pp_frameworks[] = {
     [PLAIN] = {.name = "plain",
                .title = "no framework: kernels, messages and tensors only",
                .source = "by definition",
-               LOSS_FUSED,
-               .params_bytes = 2,
-               .grads_bytes = 2,
-               .fp16_grads_bytes = 2,
-               .optimizer_bytes = 12,
-               .loss_bytes = 6,
-               SAVES_INPUTS,
+               KERNELS,
                .has_dropout = true,
-               .modules = PP_AGAIN_ALL,
                .has_params_ahead = true,
                .has_gather_overlap = true},
     [TORCHTITAN] =
@@ -244,6 +248,13 @@ const struct pp_framework pp_frameworks[] = {
          .is_scaled_first = true, /* torchao/float8, dynamic scaling */
          .stops_recompute = true,
          .loss_bytes = 14},
+    [XLA] = {.name = "xla",
+             .title = "JAX by XLA of 2022: no host between kernels, no overlap, no dropout",
+             .source = "Alpa benchmark/alpa/benchmark_2d_one_case_gpt_bert.py (deterministic, "
+                       "times of the executable)",
+             .family = "xla",
+             KERNELS,
+             .is_softmax_cut = true},
     [FRAMEWORKS] = {.name = NULL},
 };
 const struct pp_framework *const pp_framework_plain = &pp_frameworks[PLAIN];

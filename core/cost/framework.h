@@ -60,9 +60,11 @@ struct pp_framework {
     unsigned modules; /* of enum pp_again: what its selective recomputation may compute again */
     bool is_act_of_experts; /* and there activation functions are those of experts alone */
     /* habits */
+    bool is_softmax_cut;         /* at its reductions, as XLA fuses; else it is one kernel */
     bool has_cudnn_attention;    /* of Transformer Engine */
     bool is_cut_by_sequence;     /* tensors between matrices are cut along their second dimension */
     bool is_scaled_first;        /* fp8 scales are of the values themselves: two passes over them */
+    bool has_fp32_norms;         /* norms read a copy of the residual stream in fp32 */
     bool has_async_grads;        /* tensor-parallel exchanges of input gradients overlap with weight
                                   * gradients */
     bool has_sync_overlap;       /* gradient sums overlap with the last backward (--dp-overlap) */

@@ -96,6 +96,7 @@ struct pp_cost_inputs {
     bool is_dp_overlapped;  /* gradients are summed during the backward; if the framework does so,
                              * updated parameters are gathered during the next forward */
     double tp_overlap_frac; /* share of tensor-parallel communication that overlaps with matrices */
+    bool is_graph;          /* a graph launches all kernels of a pass */
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
     struct pp_map map;

@@ -47,3 +47,8 @@ bool pp_cost_has_fused_experts(const struct pp_cost_inputs *in)
     return pp_cost_framework(in)->has_fused_experts && in->model->experts.count > 0 &&
            device->precision == PP_PRECISION_FP8 && device->fp4_flops_per_s > 0;
 }
+
+bool pp_cost_has_graph(const struct pp_cost_inputs *in)
+{
+    return in->is_graph || pp_cost_has_fused_experts(in);
+}

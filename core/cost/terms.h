@@ -11,6 +11,8 @@ const struct pp_framework *pp_cost_framework(const struct pp_cost_inputs *in);
 bool pp_cost_has_dropout(const struct pp_cost_inputs *in);
 /* Is true if fused kernels compute experts, and graphs launch whole steps. */
 bool pp_cost_has_fused_experts(const struct pp_cost_inputs *in);
+/* Is true if graphs launch the kernels of layers: the host needs no time for them. */
+bool pp_cost_has_graph(const struct pp_cost_inputs *in);
 bool pp_cost_is_fp16(const struct pp_cost_inputs *in);
 
 /* State bytes per parameter, for mixed precision with Adam as the framework keeps it. `plain` has 2

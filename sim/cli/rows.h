@@ -235,6 +235,8 @@ PP_ROW_CHOICE(sequence_parallel, "HOW", "on|off", G_KERNELS, RUN | NEEDS_TENSORS
 PP_ROW_FRAC(tp_overlap, "FRAC", G_KERNELS, RUN | NEEDS_TENSORS, .default_text = "0", .neutral = "0",
     .help = "Share of tensor-parallel communication that matrix multiplications hide, e.g. 50%; "
             "at most their own time.")
+PP_ROW_CHOICE(cuda_graphs, "HOW", "off|on", G_KERNELS, RUN, .default_text = "off", .neutral = "off",
+    .help = "on: a CUDA graph launches the kernels of a layer, so the host's launches take no time.")
 PP_ROW_CHOICE(flops, "RULE", "megatron|palm|causal", G_ENGINE, RUN, .default_text = "megatron",
     .help = "Formula of the model flops in MFU and HFU: see 'pipesim help mfu'.")
 PP_ROW_FLAG(require_fit, G_ENGINE, REPORT | PLAN | OF_PLANNER,

@@ -100,6 +100,7 @@ static void put(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_int(e, "tensor-model-parallel-size", l->tp);
     pp_emit_flag(e, "sequence-parallel", is_sequence || needs_sequence_parallel(job));
     pp_emit_flag(e, "tp-comm-overlap", job->config->costs.tp_overlap_frac > 0 && is_sequence);
+    pp_emit_flag(e, "enable-cuda-graph", job->config->costs.is_graph);
     pp_emit_int(e, "pipeline-model-parallel-size", l->pp);
     put_split(job, e);
     pp_emit_degree(e, "context-parallel-size", l->cp);

@@ -93,6 +93,8 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_FRAMEWORK, "megatron-bridge|nemo",   "framework", "nemo", NULL},
     {PP_COL_FRAMEWORK, "=megatron-lm|=mcore|megatron-core", "framework", "megatron", NULL},
     {PP_COL_FRAMEWORK, "pytorch fsdp|=fsdp1|=fsdp2", "framework", "fsdp", NULL},
+    {PP_COL_SOURCE, "alpa osdi",                 "framework", "xla", "measured with Alpa, which XLA compiles: time of the executable, without dropout"},
+    {PP_COL_SOURCE, " pax ",                     "framework", "xla", "measured with Paxml, which XLA compiles"},
     {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
     {PP_COL_NOTE,   "mp_mode pure",              "framework", "fsdp-pt1", "llm-foundry's runs with mp_mode PURE are of PyTorch 1.13 (submit_benchmarks.py)"},
     {PP_COL_ZERO,   "fsdp",                      "framework", "fsdp", "FSDP shards the state"},
@@ -117,12 +119,14 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "nemo|mlperf|dgxc",          "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
     {PP_COL_SOURCE, "megascale",                 "dp-overlap", "on", "MegaScale sums gradients during the backward passes (section 3.2)"},
     {PP_COL_NOTE,   "dp/tp/pp comm overlapped",  "dp-overlap", "on", NULL},
+    {PP_COL_NOTE,   "cuda graphs",               "cuda-graphs", "on", NULL},
 
     /* Attention: FlashAttention, its first version (until mid 2023), or scores stored in memory. */
     {PP_COL_GPU,    "p100|v100",                 "attention", "unfused", "FlashAttention needs a GPU of 2018 or later"},
     {PP_COL_NOTE,   "megatron-deepspeed",        "attention", "unfused", "FlashAttention is off in Megatron-DeepSpeed unless asked for"},
     {PP_COL_SOURCE, "zero bubble",               "attention", "unfused", "its script of 2023 leaves --use-flash-attn off"},
     {PP_COL_YEAR,   "<2023",                     "attention", "unfused", "before 2023 Megatron-LM had no FlashAttention"},
+    {PP_COL_SOURCE, "mlperf training v3.0",      "attention", "flash1", "its Dockerfile has Transformer Engine 0.8; attention by cuDNN came with 1.2"},
     {PP_COL_SOURCE, "mlperf",                    "attention", "fused", "by cuDNN, as Transformer Engine does"},
     {PP_COL_PRECISION, "transformerengine",      "attention", "fused", NULL},
     {PP_COL_SOURCE, " pax ",                     "attention", "unfused", "XLA alone does not fuse attention"},

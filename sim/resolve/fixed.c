@@ -236,7 +236,8 @@ static enum pp_status resolve_margin(const struct pp_wish *wish, struct pp_confi
 
 enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* choices of --attention */
 
-/* Resolves --precision, --attention, --sequence-parallel and --tp-overlap; after the cluster. */
+/* Resolves --precision, --attention, --sequence-parallel, --cuda-graphs and --tp-overlap; after the
+ * cluster. */
 static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_config *config,
                                       struct pp_error *err)
 {
@@ -249,6 +250,7 @@ static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_conf
         device->is_attention_first = wish->attention == ATTENTION_FIRST;
     }
     config->costs.is_tp_only = wish->sequence_parallel == 1;
+    config->costs.is_graph = wish->cuda_graphs == 1;
     config->costs.tp_overlap_frac = wish->tp_overlap;
     if (config->costs.tp_overlap_frac > 1)
         return pp_error_set(err, PP_EINVAL, "--tp-overlap %s: a share lies between 0 and 1",

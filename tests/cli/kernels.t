@@ -59,3 +59,11 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 
 >       16 bits, output of attention 6.00 MiB in 16
 >       functions 24.0 MiB in 16 bits, masks of drop
 >   head forward: 796 us compute + 195 us tensor-par
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 --framework nemo --engine dag --no-alternatives --mbs 1 --explain --cuda-graphs on | grep -c 'host at least'
+> 0
+= 1
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 --framework nemo --engine dag --no-alternatives --mbs 1 --explain | grep -c 'host at least'
+> 8
+$ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cuda-graphs yes
+! pipesim: error: --cuda-graphs: "yes" is not one of off and on
+= 2

@@ -44,7 +44,7 @@ static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kin
     const struct pp_layer_work work = pp_analytic_work(in, 0);
     const struct pp_compute compute = pp_analytic_layer(in, kind, work, pass);
     const double host_s =
-        pp_cost_has_fused_experts(in) ? 0 : compute.launches * pp_cost_framework(in)->kernel_gap_s;
+        pp_cost_has_graph(in) ? 0 : compute.launches * pp_cost_framework(in)->kernel_gap_s;
     struct pp_layer_kernels list;
 
     fprintf(out, "  %s %s: %s compute + %s tensor-parallel", what, pass_names[pass],

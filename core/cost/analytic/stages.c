@@ -8,9 +8,7 @@
 /* Returns the seconds in which the host launches the kernels of a pass. */
 static double host_s(const struct pp_cost_inputs *in, const struct pp_layer_sum *pass)
 {
-    const bool is_graph = pp_cost_has_fused_experts(in); /* one graph launches all */
-
-    return is_graph ? 0 : pass->launches * pp_cost_framework(in)->kernel_gap_s;
+    return pp_cost_has_graph(in) ? 0 : pass->launches * pp_cost_framework(in)->kernel_gap_s;
 }
 
 /* Returns the time of the device while the host is ahead: part of the launches is exposed. */

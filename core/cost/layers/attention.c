@@ -109,19 +109,20 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
 /* A fused kernel scales, masks and normalizes scores in 16 bits. It takes four rows of samples and
  * heads and at most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py).
  * Otherwise scale, mask, cast and softmax follow one another. In fp32 there is nothing to cast, and
- * no gradient of a mask that is added (BERT). */
+ * no gradient of a mask that is added (BERT). XLA takes as many passes, as a reduction ends a
+ * kernel. */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
-enum softmax_kind { SOFTMAX_APART, SOFTMAX_FP32, SOFTMAX_FUSED };
+enum softmax_kind { SOFTMAX_APART, SOFTMAX_CUT, SOFTMAX_FUSED };
 static const struct pp_layer_traffic softmax[] = {
     [SOFTMAX_APART] = {"attention softmax", {4, 4, 0}, {8, 9, 0}},
-    [SOFTMAX_FP32] = {"attention softmax", {3, 2, 0}, {6, 5, 0}},
+    [SOFTMAX_CUT] = {"attention softmax", {3, 2, 0}, {6, 5, 0}},
     [SOFTMAX_FUSED] = {"attention softmax", {1, 1, 0}, {2, 3, 0}},
 };
 
 static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struct shape s)
 {
-    if (list->value_bytes == 4)
-        return SOFTMAX_FP32;
+    if (list->value_bytes == 4 || pp_cost_framework(list->in)->is_softmax_cut)
+        return SOFTMAX_CUT;
     return fmod(s.samples * s.heads, SOFTMAX_ROWS) == 0 && s.keys <= SOFTMAX_KEYS ? SOFTMAX_FUSED
                                                                                   : SOFTMAX_APART;
 }

@@ -111,8 +111,12 @@ void pp_layer_add_norm(struct pp_layer_kernels *list)
 {
     /* backward: input and gradient in, gradient out; both read again for the sums over tokens that
      * are the gradients of scale and shift */
-    PP_LAYER_TRAFFIC(list, list->whole_tokens * list->in->model->hidden, "norm", {1, 2, 0},
-                     {2, 5, 0});
+    static const struct pp_layer_traffic plain = {"norm", {1, 2, 0}, {2, 5, 0}},
+                                         /* input and its gradient in fp32, cast before and after */
+        fp32 = {"fp32, norm", {2, 3, 0}, {2, 3, 0}, {8, 16, 0}};
+
+    pp_layer_add_traffic(list, list->whole_tokens * list->in->model->hidden,
+                         pp_cost_framework(list->in)->has_fp32_norms ? fp32 : plain);
 }
 
 /* gelu reads one vector and writes one; a gated function multiplies two. The backward reads inputs

@@ -88,6 +88,55 @@ Test(framework_times, spared_products_are_not_counted)
     }
 }
 
+/* Norms in fp32 read and write 8 bytes a value more in a forward. In a backward these are 12: three
+ * passes of 2 bytes and four of 4, in place of five of 2. */
+Test(framework_times, norms_in_fp32_are_cast)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework wide = *framework("internevo"), narrow = wide;
+    const double values = 2 * 2048.0 / 8 * model.hidden, /* of a norm: 1/tp of the tokens */
+        rate = cluster.device.memory_bytes_per_s * cluster.device.memory_eta,
+                 norms = 2 * model.layers / 4.0;
+
+    cluster.device.launch_s = 0;
+    wide.kernel_gap_s = narrow.kernel_gap_s = 0;
+    narrow.has_fp32_norms = false;
+    in.framework = &wide;
+    const struct pp_costs *cast = costs_of(arena, &in);
+    in.framework = &narrow;
+    const struct pp_costs *plain = costs_of(arena, &in);
+    cr_assert_float_eq(pp_units_s(cast->op[PP_F][1].ps - plain->op[PP_F][1].ps) /
+                           (norms * values * 8 / rate),
+                       1, 1e-6);
+    cr_assert_float_eq(pp_units_s(cast->op[PP_I][1].ps - plain->op[PP_I][1].ps) /
+                           (norms * values * 12 / rate),
+                       1, 1e-6);
+}
+
+/* Graphs of layers leave the gaps between ops, and nothing of the launches. */
+Test(framework_times, a_graph_launches_all_kernels)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    struct pp_framework bare = *framework("nemo");
+
+    in.framework = &bare;
+    const struct pp_costs *launched = costs_of(arena, &in);
+    in.is_graph = true;
+    const struct pp_costs *graph = costs_of(arena, &in);
+    bare.kernel_gap_s = 0;
+    in.is_graph = false;
+    const struct pp_costs *free = costs_of(arena, &in);
+    cr_assert_lt(graph->op[PP_F][1].ps, launched->op[PP_F][1].ps);
+    cr_assert_eq(graph->op[PP_F][1].ps, free->op[PP_F][1].ps);
+    cr_assert_eq(graph->op[PP_B][1].ps, free->op[PP_B][1].ps);
+}
+
 /* Dropout keeps its mask: what comes before it must be there again. */
 Test(framework_times, dropout_is_computed_again)
 {
