@@ -59,7 +59,7 @@ PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 31, 
     36, 44, 88, 32, 20, -29, 38, 44, 44, 81, 26, 26, -13, -14, 23, 98, -7, 77, 81, 70, -59, 71, -94,
     83, -63, 111, 101, 96, 89, 88, 81, 35, 28, 25, 23, 14, 15, 1, -5, -11, -31, 119, 118, 117, 108,
     -2, -6, -27, -27, -32, -46, 14, 22, 19, 3, -32, -52, -44, -63, -63, -70, -79, 28, 25, -49, -86,
-    -15, 14, 22, 19, 3, -32, -31, -45, 49, 92, 76)
+    -15, 14, 22, 19, 3, -32, 12, -5, 49, 34, 19)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 66, 72), -39, -114,
     -34, -97, -51, -126, 34, 22, -2)
 PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), -3)
@@ -169,12 +169,12 @@ PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45, 46), -
 PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45), 63, -171, -118)
 PP_STEP_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), -63, -77)
 PP_MEMORY_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), 430, 419)
-PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(48, 49), -61, -58, -87, -102,
-    -70, -52)
-PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -52, -75, -88, -110,
-    -172, -85, -87, -80, -76, -73, -77, -109, -118, -149, -195, -121, -120, -120, -119, -116, -78,
-    -61, -90, -77, -90, -85, -87, -80, -76, -73)
-PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -169, -156, -118)
+PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(48, 49), -43, -39, -58, -73,
+    -51, -33)
+PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -35, -57, -71, -93,
+    -157, -67, -69, -62, -59, -57, -50, -82, -91, -123, -171, -93, -91, -91, -90, -90, -60, -42,
+    -72, -59, -72, -67, -69, -62, -59, -57)
+PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -156, -145, -109)
 PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -281, -157, -670, -765,
     -224, -185)
 PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(52, 54), -28, -26, -18,
@@ -183,14 +183,11 @@ PP_STEP_ERRORS("a800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 5
 PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 47, 39, -32)
 PP_MEMORY_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(55), 1, 7, 14, 15, 17,
     -1, 21, 13)
-PP_STEP_ERRORS("a100", "megatron-2023", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), 18, -180)
-PP_STEP_ERRORS("a100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -370, -257, -137, -112)
-PP_STEP_ERRORS("v100-16", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 34, 20, -25, 39,
-    -92, 12, -208, -54, -1, 30, 33, 20, 39)
-PP_MEMORY_ERRORS("v100-16", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 71, 89, 26, 32,
-    100, 77, 122, 105, 58, 71, 71, 41, -131)
-PP_STEP_ERRORS("v100-16", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 32, -73, -38, -44)
-PP_MEMORY_ERRORS("v100-16", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 71, 56, -120, -325)
+PP_STEP_ERRORS("a100", "xla", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -73, -355, -275, -250, 17, 19)
+PP_STEP_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 12, 5, 7, 21, -76, 17, -201,
+    -16, 2, 7, 11, 4, 21, 10, -89, -58, -67)
+PP_MEMORY_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), -30, 47, -21, -14, 59, 41,
+    55, 605, 26, -30, -30, -21, -178, -30, -2, -163, -335)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 105, 61, 50)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(61, 63, 64, 66, 67, 70, 72, 74),
     102, 100, 99, 99, -4, 72, 70, 66, 66, 63, 54, 48, 34, 31, 43, 42, 42, 30, 42, 36, 28, 23, 27,

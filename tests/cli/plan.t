@@ -138,9 +138,9 @@ $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 | sed -n '/nothing/
 >              --gpus 32 --tp 8 --pp 4                       38.7! GiB     448 s
 $ words="pipesim --model llama3-70b --cluster a100-40 --schedule 1f1b --mbs 1 --gbs 512 --recompute full --no-alternatives"; for flags in "--gpus 8 --tp 8 --pp 1" "--gpus 8 --tp 8 --pp 1 --offload os=host" "--gpus 32 --tp 8 --pp 4"; do $words $flags | grep -e 'iteration  ' -e 'peak memory' | cut -c -28; done
 >   iteration     28.9 min +-3
->   peak memory  136.7 GiB +-3
+>   peak memory  136.7 GiB +-4
 >   iteration     29.0 min +-3
->   peak memory   38.2 GiB +-3
+>   peak memory   38.2 GiB +-4
 >   iteration        448 s +-3
 >   peak memory   38.7 GiB +-3
 $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --json | sed -n '/"fits_with"/,/]/p' | grep -e flags -e gpus
@@ -281,7 +281,7 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --top 3 --cp 1
 >   ! tight    less than 30 % of the memory stays free (--memory-margin); such a
 >              layout stands before one with room only if it is over 6 % faster
 >   best       9,263 tokens/s/GPU, simulated by dag
->   error      median 5 % of 78 published runs like #1; p90 10 %, memory's 9 %
+>   error      median 5 % of 78 published runs like #1; p90 10 %, memory's 17 %
 >   choose     pipesim --schedule 1f1b --gpus 64 --tp 1 --pp 1 --mbs 1 --gbs 512 \
 >              --model llama3-8b --zero 1 --recompute none --memory-margin 30% \
 >              --engine dag
