@@ -162,11 +162,11 @@ $ pipesim --schedule pipedream-2bw --model llama3-8b --gpus 8 --pp 4 --tp 2 --mi
 >   iteration       2.24 s +-2 %   58.4k tokens/s, 7.30k tokens/s/GPU; p90 10 %
 >   MFU             42.8 % +-0.9   422.8 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   bubble          17.7 %         idle, waiting for other stages
->   peak memory   40.5 GiB +-6 %   of 79.6 GiB on rank 0: fits, 39.1 GiB free
+>   peak memory   40.5 GiB +-3 %   of 79.6 GiB on rank 0: fits, 39.1 GiB free
 >   1 T tokens    198 days +-2 %   38.0k GPU-hours
 >
 >   error    median of 42 published runs like this (h100, 16 bits, one node, no
->            experts); p90 10 %, memory's 12 %
+>            experts); p90 10 %, memory's 7 %
 >   time     forward 24.0 %, backward 52.3 %, TP comm 5.4 %, optimizer 0.6 %,
 >            waiting 17.6 %
 >   network  exposed 5.4 % of the step; links are not shared (dag)
