@@ -170,7 +170,7 @@ static struct pp_known_list *list_wanted(struct pp_arena *arena, const struct pp
     return wanted;
 }
 
-/* Finds the order of a build, or makes it. */
+/* Finds the order of a build, or makes it: in `arena` if others take too much memory. */
 static enum pp_status find_list(struct pp_arena *arena, struct pp_known_programs *known,
                                 const struct pp_build *b, const struct pp_build_list **list,
                                 struct pp_error *err)
@@ -235,12 +235,12 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
         known->arena = pp_arena_create();
     if (!known->list_arena)
         known->list_arena = pp_arena_create();
+    const bool is_kept = known->instructions <= MOST_INSTRUCTIONS && known->ops <= MOST_OPS;
     if (b.schedule->generate || known->is_bounded)
         PP_TRY(find_list(arena, known, &b, &b.list, err));
     *program = find_program(arena, known, &b);
     if (*program || (known->is_bounded && pp_build_is_beyond(&b, b.list)))
         return PP_OK;
-    const bool is_kept = known->instructions <= MOST_INSTRUCTIONS;
     b.most_bytes = 0; /* costs make no program too large here */
     PP_TRY(pp_build(is_kept ? known->arena : arena, &b, program, err));
     if (is_kept)

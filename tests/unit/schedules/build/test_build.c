@@ -431,6 +431,30 @@ Test(build, searched_orders_are_kept_by_their_times)
     }
 }
 
+/* Without room for more orders, each lies with its caller. Its program is not that of the next one
+ * at the same place. */
+Test(build, programs_of_orders_that_end_are_not_kept)
+{
+    static const char *const texts[] = {"F=1,B=2", "F=1,I=0.3,W=3"};
+    struct pp_known_programs known = {.ops = INT64_MAX / 2};
+    struct pp_build b = of("v-half", 8);
+    const struct pp_costs *costs[PP_COUNT(texts)];
+
+    cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, NULL), PP_OK);
+    for (size_t i = 0; i < PP_COUNT(texts); i++) {
+        struct pp_unit_costs unit;
+        cr_assert_eq(pp_unit_costs_parse(texts[i], &unit, NULL), PP_OK);
+        costs[i] = pp_costs_unit(arena, &unit, 4, 8, 1, 1);
+    }
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    for (size_t i = 0; i < PP_COUNT(texts); i++) {
+        b.costs = costs[i];
+        known_text(&known, &b);
+        pp_arena_release(arena, mark);
+    }
+    pp_known_programs_drop(&known);
+}
+
 static double peak_of(const struct pp_build *b)
 {
     struct pp_program *program;
