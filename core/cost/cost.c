@@ -71,10 +71,11 @@ static int64_t bucket_ps(int64_t ps, int64_t latency_ps, int buckets)
     return latency_ps + pp_costs_share_ps(ps - latency_ps, 1, buckets);
 }
 
-int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets)
+int64_t pp_ring_hop_ps(const struct pp_ring *ring, int kind, int position, int buckets)
 {
-    return bucket_ps(ring->hop_ps[position], ring->alpha_ps ? ring->alpha_ps[position] : 0,
-                     buckets);
+    const int64_t *hop_ps = kind == PP_AG && ring->gather_ps ? ring->gather_ps : ring->hop_ps;
+
+    return bucket_ps(hop_ps[position], ring->alpha_ps ? ring->alpha_ps[position] : 0, buckets);
 }
 
 int pp_ring_turns(int kind)
@@ -88,7 +89,7 @@ int64_t pp_ring_together_ps(const struct pp_ring *ring, int kind, int buckets)
     int64_t slowest_ps = 0;
 
     for (int i = 0; i < ring->positions; i++) {
-        const int64_t hop_ps = pp_ring_hop_ps(ring, i, buckets);
+        const int64_t hop_ps = pp_ring_hop_ps(ring, kind, i, buckets);
         slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
     }
     return steps == 0 || slowest_ps < INT64_MAX / 4 / steps ? slowest_ps * steps : INT64_MAX / 4;

@@ -65,11 +65,12 @@ enum pp_direction { PP_DIR_F, PP_DIR_B };
  * first from the last. An all-reduce takes 2 (positions - 1) steps of bytes / positions each. */
 struct pp_ring {
     int positions;
-    int32_t *device;   /* [position] */
-    uint16_t *rank;    /* [position]: pipeline rank */
-    int32_t *replica;  /* [position] */
-    int64_t *hop_ps;   /* [position]: time of one step into it, alone on its route */
-    int64_t *alpha_ps; /* [position]: latency in hop_ps, which every bucket pays; NULL = 0 */
+    int32_t *device;    /* [position] */
+    uint16_t *rank;     /* [position]: pipeline rank */
+    int32_t *replica;   /* [position] */
+    int64_t *hop_ps;    /* [position]: time of one step into it, alone on its route */
+    int64_t *alpha_ps;  /* [position]: latency in hop_ps, which every bucket pays; NULL = 0 */
+    int64_t *gather_ps; /* [position]: hop_ps of an all-gather of parameters; NULL = hop_ps */
 };
 
 struct pp_costs {
@@ -120,8 +121,8 @@ int pp_ring_turns(int kind);
 /* Returns the time of a collective of that kind whose members start together: all its steps at the
  * pace of the slowest hop. At most INT64_MAX / 4. */
 int64_t pp_ring_together_ps(const struct pp_ring *ring, int kind, int buckets);
-/* Returns the time of one step into `position`; `buckets` 0 or 1 = not cut. */
-int64_t pp_ring_hop_ps(const struct pp_ring *ring, int position, int buckets);
+/* Returns the time of one step of such a collective into `position`; `buckets` 0 or 1 = not cut. */
+int64_t pp_ring_hop_ps(const struct pp_ring *ring, int kind, int position, int buckets);
 /* Returns duration and shares of one compute or collective op, with its share of granules and
  * splits. A bucket of a collective takes all of its latency and its share of the rest. `fused` is
  * the B of an OVERLAP_F_B pair whose F is `op`, or NULL. Zero for control and posts. */

@@ -52,7 +52,7 @@ bool pp_ring_plan(struct pp_arena *arena, const struct pp_costs *costs,
         return false;
     int64_t *hop_ps = PP_ARRAY(arena, int64_t, ring->positions);
     for (int i = 0; i < ring->positions; i++) {
-        hop_ps[i] = pp_ring_hop_ps(ring, i, c->buckets);
+        hop_ps[i] = pp_ring_hop_ps(ring, c->kind, i, c->buckets);
         is_even = is_even && hop_ps[i] == hop_ps[0];
     }
     *ps = pp_ring_together_ps(ring, c->kind, c->buckets);

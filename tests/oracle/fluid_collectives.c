@@ -64,8 +64,8 @@ static bool try_hop(struct fluid *x, int id, int lane, int i)
         return false;
     sum->is_busy[at] = true;
     if (!x->o->network) {
-        fluid_add_timer(x, (double)pp_ring_hop_ps(ring, i, sum->op.granules) * 1e-12, hop_ended, id,
-                        at);
+        fluid_add_timer(x, (double)pp_ring_hop_ps(ring, sum->op.kind, i, sum->op.granules) * 1e-12,
+                        hop_ended, id, at);
         return true;
     }
     const int offset = lane * x->o->network->map.stride[PP_AXIS_TP];

@@ -254,7 +254,8 @@ static struct pp_ring allocate(struct pp_arena *arena, int positions)
                             .rank = PP_ARRAY(arena, uint16_t, positions),
                             .replica = PP_ARRAY(arena, int32_t, positions),
                             .hop_ps = PP_ARRAY(arena, int64_t, positions),
-                            .alpha_ps = PP_ARRAY(arena, int64_t, positions)};
+                            .alpha_ps = PP_ARRAY(arena, int64_t, positions),
+                            .gather_ps = PP_ARRAY(arena, int64_t, positions)};
 }
 
 struct pp_ring pp_analytic_ring(struct pp_arena *arena, const struct pp_cost_inputs *in, int stage)
@@ -293,11 +294,13 @@ void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in, str
     costs->rings = PP_ARRAY(arena, struct pp_ring, in->stages);
     for (int s = 0; s < in->stages; s++) {
         const struct pp_ring ring = pp_analytic_ring(arena, in, s);
-        const double share_bytes = costs->op[PP_AR][s].bytes / ring.positions;
+        const double share_bytes = costs->op[PP_AR][s].bytes / ring.positions,
+                     params_bytes = costs->op[PP_AG][s].bytes / ring.positions;
         for (int i = 0; i < ring.positions && ring.positions > 1; i++) {
             const struct pp_link hop = hop_into(in, &ring, i);
             ring.alpha_ps[i] = pp_units_ps(hop.alpha_s);
             ring.hop_ps[i] = pp_units_ps(hop.alpha_s + share_bytes / hop.bytes_per_s);
+            ring.gather_ps[i] = pp_units_ps(hop.alpha_s + params_bytes / hop.bytes_per_s);
         }
         costs->rings[s] = ring;
     }

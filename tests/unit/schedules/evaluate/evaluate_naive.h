@@ -170,7 +170,8 @@ static void run_listed_ring(struct naive *x, int c, const int64_t *ready_of, int
 
     for (int i = 0; i < ring->positions; i++) {
         ready[i] = ready_of[ring->replica[i] * x->p->ranks + ring->rank[i]];
-        hop_ps[i] = pp_ring_hop_ps(ring, i, x->p->collectives[c].buckets);
+        hop_ps[i] =
+            pp_ring_hop_ps(ring, x->p->collectives[c].kind, i, x->p->collectives[c].buckets);
     }
     x->meet_end[c] = ring_end(x, ready, ring->positions, hop_ps, turns * (ring->positions - 1));
 }

@@ -56,6 +56,8 @@ static struct pp_ring random_ring(struct random_program *g, const struct pp_prog
     ring.replica = PP_ARRAY(g->arena, int32_t, ring.positions);
     ring.hop_ps = PP_ARRAY(g->arena, int64_t, ring.positions);
     ring.alpha_ps = PP_ARRAY(g->arena, int64_t, ring.positions);
+    if (rng_chance(&g->rng, 50))
+        ring.gather_ps = PP_ARRAY(g->arena, int64_t, ring.positions);
     for (int i = 0; i < ring.positions; i++) {
         const int k = i / copies;
         ring.rank[i] = p->members[group->first + (is_rank_outer ? k / replicas : k % ranks)];
@@ -63,6 +65,8 @@ static struct pp_ring random_ring(struct random_program *g, const struct pp_prog
         ring.hop_ps[i] = i > 0 && is_even ? ring.hop_ps[0] : rng_int(&g->rng, 1, 50);
         ring.alpha_ps[i] =
             i > 0 && is_even ? ring.alpha_ps[0] : rng_int(&g->rng, 0, (int)ring.hop_ps[i]);
+        if (ring.gather_ps)
+            ring.gather_ps[i] = ring.alpha_ps[i] + (is_even ? 7 : rng_int(&g->rng, 0, 9));
     }
     return ring;
 }

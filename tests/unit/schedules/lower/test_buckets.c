@@ -473,15 +473,19 @@ Test(buckets, a_bucket_pays_all_latency_and_its_share_of_the_bytes)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_costs *costs = one_rank_costs(arena, 1, 700, 1000);
     const struct pp_op whole = {.kind = PP_AR}, third = {.kind = PP_AR, .split = 2, .granules = 3};
-    int64_t hop_ps[] = {1700}, alpha_ps[] = {700};
-    const struct pp_ring ring = {.positions = 1, .hop_ps = hop_ps, .alpha_ps = alpha_ps};
+    int64_t hop_ps[] = {1700}, alpha_ps[] = {700}, gather_ps[] = {1200};
+    const struct pp_ring ring = {
+        .positions = 1, .hop_ps = hop_ps, .alpha_ps = alpha_ps, .gather_ps = gather_ps};
 
     cr_assert_eq(pp_costs_op(costs, &whole, NULL).ps, 1700);
     cr_assert_eq(pp_costs_op(costs, &third, NULL).ps, 1033);
     cr_assert_float_eq(pp_costs_op(costs, &third, NULL).bytes, 1e6 / 3, 1e-6);
-    cr_assert_eq(pp_ring_hop_ps(&ring, 0, 0), 1700);
-    cr_assert_eq(pp_ring_hop_ps(&ring, 0, 1), 1700);
-    cr_assert_eq(pp_ring_hop_ps(&ring, 0, 3), 1033);
+    cr_assert_eq(pp_ring_hop_ps(&ring, PP_AR, 0, 0), 1700);
+    cr_assert_eq(pp_ring_hop_ps(&ring, PP_AR, 0, 1), 1700);
+    cr_assert_eq(pp_ring_hop_ps(&ring, PP_AR, 0, 3), 1033);
+    cr_assert_eq(pp_ring_hop_ps(&ring, PP_RS, 0, 0), 1700);
+    cr_assert_eq(pp_ring_hop_ps(&ring, PP_AG, 0, 0), 1200);
+    cr_assert_eq(pp_ring_hop_ps(&ring, PP_AG, 0, 5), 800);
     cr_assert_eq(pp_costs_share_ps(INT64_MAX / 2, 255, 255), INT64_MAX / 2);
     cr_assert_eq(pp_costs_share_ps(10, 1, 4), 3);
 }
