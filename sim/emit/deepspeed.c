@@ -166,6 +166,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
         pp_emit_differs(e, "PipelineModule recomputes every k-th layer, not parts of layers; "
                            "nearest: --recompute full, activation_checkpoint_interval 1");
     pp_emit_differs(e, pp_emit_say_head(job));
+    pp_emit_differs(e, pp_emit_say_graph(job));
     pp_emit_differs(e, pp_emit_say_map(job));
     pp_emit_differs(e, pp_emit_say_bits(job));
 }

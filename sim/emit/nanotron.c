@@ -143,6 +143,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
                                            "%s is not set here; nearest, and set here: bfloat16",
                                            pp_precision_names[precision]));
     pp_emit_differs(e, pp_emit_say_head(job));
+    pp_emit_differs(e, pp_emit_say_graph(job));
     pp_emit_differs(e, pp_emit_say_map(job));
     pp_emit_differs(e, pp_emit_say_bits(job));
 }

@@ -139,6 +139,7 @@ int pp_emit_cut(const struct pp_emit_job *job, enum pp_state_class class);
 bool pp_emit_is_sequence_parallel(const struct pp_emit_job *job);
 const char *pp_emit_say_barrier(const struct pp_emit_job *job);
 const char *pp_emit_say_head(const struct pp_emit_job *job);
+const char *pp_emit_say_graph(const struct pp_emit_job *job);
 /* Returns the sentence on the first home of state that the framework lacks; NULL: none. */
 const char *pp_emit_say_home(const struct pp_emit_job *job);
 const char *pp_emit_say_bits(const struct pp_emit_job *job);

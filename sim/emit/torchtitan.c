@@ -274,6 +274,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_differs(e, say_state(job));
     pp_emit_differs(e, say_offload(job));
     pp_emit_differs(e, pp_emit_say_head(job));
+    pp_emit_differs(e, pp_emit_say_graph(job));
     pp_emit_differs(e, pp_emit_say_map(job));
     pp_emit_differs(e, pp_emit_say_bits(job));
 }

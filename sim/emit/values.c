@@ -77,6 +77,13 @@ const char *pp_emit_say_head(const struct pp_emit_job *job)
            "set here: the first and the last stage hold them (--head last)";
 }
 
+const char *pp_emit_say_graph(const struct pp_emit_job *job)
+{
+    return job->config->costs.is_graph
+               ? "no CUDA graphs launch layers (--cuda-graphs on); nearest, and what runs: off"
+               : NULL;
+}
+
 /* Returns the sentence against the class's home; NULL: it may stay there. */
 static const char *lack_of(const struct pp_emit_job *job, enum pp_state_class class,
                            const struct pp_emit_home *row)

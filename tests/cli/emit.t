@@ -141,7 +141,7 @@ $ pipesim --engine dag --schedule chimera --model gpt3-175b --gpus 64 --tp 8 --p
 > #   2 devices, not as ZeRO 0; nearest, and set here: parameters stay gathered
 > #   after forward.
 >
-$ pipesim --engine dag --schedule seq1f1b --model llama2-13b --gpus 16 --tp 2 --pp 4 --gbs 32 --precision fp16 --head parallel --act-bits 4 --map tp,dp,cp,pp --recompute stage-aware=0.5 --emit torchtitan | sed -n '/^# Diff/,/^$/p'
+$ pipesim --engine dag --schedule seq1f1b --model llama2-13b --gpus 16 --tp 2 --pp 4 --gbs 32 --precision fp16 --head parallel --act-bits 4 --cuda-graphs on --map tp,dp,cp,pp --recompute stage-aware=0.5 --emit torchtitan | sed -n '/^# Diff/,/^$/p'
 > # Differs: seq1f1b does not run in torchtitan; nearest, and set here: 1f1b
 > #   (1F1B), which is not what was simulated; --schedule 1f1b predicts it.
 > # Differs: torchtitan has no flavor for llama2-13b; nearest: register one with
@@ -153,15 +153,22 @@ $ pipesim --engine dag --schedule seq1f1b --model llama2-13b --gpus 16 --tp 2 --
 > # Differs: embedding and head are not shared out over all stages (--head
 > #   parallel); nearest, and set here: the first and the last stage hold them
 > #   (--head last).
+> # Differs: no CUDA graphs launch layers (--cuda-graphs on); nearest, and what
+> #   runs: off.
 > # Differs: devices are not numbered as --map tp,dp,cp,pp; nearest: the default.
 > # Differs: saved activations are not quantised to 4 bits (--act-bits); nearest:
 > #   --recompute selective.
 >
-$ pipesim --engine dag --schedule 1f1b --model llama2-13b --gpus 16 --tp 2 --pp 4 --gbs 32 --shard p=2,g=2,os=2 --offload os=host --emit megatron | grep -E -A3 "Differs|# state"
+$ pipesim --engine dag --schedule 1f1b --model llama2-13b --gpus 16 --tp 2 --pp 4 --gbs 32 --shard p=2,g=2,os=2 --offload os=host --cuda-graphs on --emit megatron | grep -E -A3 "Differs|# state|cuda-graph"
 > # Differs: optimizer state on the host is updated there; nearest, and set here:
 > #   --cpu-optimizer.
 > ARGS=(
 >     # parallelism
+> --
+>     --enable-cuda-graph
+>     --pipeline-model-parallel-size 4
+>     # batch
+>     --micro-batch-size 1
 > --
 >     # state
 >     --use-distributed-optimizer
@@ -262,8 +269,9 @@ $ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 64 --tp 1 --pp 1
 >     }
 >   }
 > }
-$ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 64 --tp 2 --pp 1 --cp 2 --gbs 256 --zero 0 --recompute none --emit deepspeed | sed -n '/Differs/p; /sequence_par/p; /auto/p'
->     "Differs: sequences are cut by heads (Ulysses), with exchanges of all to all; nearest, and set here: as many devices as the ring of --cp."
+$ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 64 --tp 2 --pp 1 --cp 2 --gbs 256 --zero 0 --recompute none --cuda-graphs on --emit deepspeed | sed -n '/Differs/p; /sequence_par/p; /auto/p'
+>     "Differs: sequences are cut by heads (Ulysses), with exchanges of all to all; nearest, and set here: as many devices as the ring of --cp.",
+>     "Differs: no CUDA graphs launch layers (--cuda-graphs on); nearest, and what runs: off."
 >   "sequence_parallel_size": 2,
 >     "autotp_size": 2
 $ pipesim --engine dag --schedule gpipe --model llama3-8b --gpus 16 --tp 2 --pp 4 --gbs 32 --zero 1 --recompute full --emit nanotron
@@ -297,13 +305,15 @@ $ pipesim --engine dag --schedule gpipe --model llama3-8b --gpus 16 --tp 2 --pp 
 >     vocab_size: 128256
 >     max_position_embeddings: 8192
 >     tie_word_embeddings: false
-$ pipesim --engine dag --schedule interleaved --vp 2 --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --gbs 64 --zero 2 --recompute selective --emit nanotron | sed -n '/Differs/,$p'
+$ pipesim --engine dag --schedule interleaved --vp 2 --model mixtral-8x7b --gpus 32 --tp 2 --pp 2 --ep 4 --gbs 64 --zero 2 --recompute selective --cuda-graphs on --emit nanotron | sed -n '/Differs/,$p'
 > # Differs: interleaved does not run in nanotron; nearest, and set here: 1f1b
 > #   (1f1b), which is not what was simulated; --schedule 1f1b predicts it.
 > # Differs: zero_stage is 0 or 1, over all replicas, not ZeRO 2; nearest, and set
 > #   here: --zero 1.
 > # Differs: layers are recomputed whole or not at all; nearest, and set here: not
 > #   at all.
+> # Differs: no CUDA graphs launch layers (--cuda-graphs on); nearest, and what
+> #   runs: off.
 > parallelism:
 >   dp: 8
 >   pp: 2

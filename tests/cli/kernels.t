@@ -59,9 +59,8 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 
 >       16 bits, output of attention 6.00 MiB in 16
 >       functions 24.0 MiB in 16 bits, masks of drop
 >   head forward: 796 us compute + 195 us tensor-par
-$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 --framework nemo --engine dag --no-alternatives --mbs 1 --explain --cuda-graphs on | grep -c 'host at least'
-> 0
-= 1
+$ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 --framework nemo --engine dag --no-alternatives --mbs 1 --explain --cuda-graphs on | grep -E 'graphs|host at least'
+>   CUDA graphs launch the kernels of layers: the host takes no time for them
 $ pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 4 --model gpt-22b --cluster h100 --framework nemo --engine dag --no-alternatives --mbs 1 --explain | grep -c 'host at least'
 > 8
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cuda-graphs yes

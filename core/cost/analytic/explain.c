@@ -358,6 +358,8 @@ void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *co
 {
     explain_symbols(in, costs, out);
     fputs("  kernels: shape (m x n x k) or bytes, share of the peak, time, what bounds it\n", out);
+    if (in->is_graph)
+        fputs("  CUDA graphs launch the kernels of layers: the host takes no time for them\n", out);
     explain_experts(in, out);
     if (pp_model_moe_blocks(in->model, 0, in->model->layers) < in->model->layers)
         explain_block(in, PP_LAYER_BLOCK, "block", out);
