@@ -51,8 +51,7 @@ const struct pp_schedule pp_schedule_v_half = {
     .rule =
         "one building block per micro-batch: chunk 0 descends at half speed, chunk 1 returns at "
         "full speed; W fill gaps; warm-up and cool-down moved earlier at equal memory; within M, "
-        "the "
-        "best of many blocks",
+        "the best of many blocks",
     .when = "half of the activation memory of 1f1b, and less idle time",
     .source = "Qi et al., NeurIPS'24 (Pipeline Parallelism with Controllable Memory), section 3; "
               "AMD Primus zbv_greedy.py; M: sail-sg v_auto_schedule.py",
