@@ -57,12 +57,12 @@ double pp_bubble_split(const struct pp_shape *shape, const struct pp_unit_costs 
                                                                     : idle / (work + idle);
 }
 
-/* Returns the number of groups if none is given. */
+/* Returns the number of groups if none is given: their splits keep all ranks busy. */
 static int default_rounds(const struct pp_shape *shape, int micro_batches)
 {
-    const int64_t rounds = (int64_t)micro_batches * PP_MAX(1, shape->splits) / shape->ranks;
+    const int least = (shape->ranks - 1) / PP_MAX(1, shape->splits) + 1;
 
-    return (int)PP_MIN(PP_MAX(1, rounds), micro_batches);
+    return PP_MAX(1, micro_batches / least);
 }
 
 static bool has_default_group(const struct pp_shape *shape, int micro_batches)

@@ -20,10 +20,10 @@ double pp_bubble_split(const struct pp_shape *shape, const struct pp_unit_costs 
 /* --group G of interleaved schedules. Default: PyTorch's N div D rounds of equal groups. Legal
  * (Megatron): min(D,N) <= G <= N, and a smaller last group has at least D micro-batches. Schedules
  * with one forward more on each earlier rank do with half of it: D/2, rounded up, in place of D.
- * With q splits, Nq div D and D/q, rounded up. */
+ * With q splits, D/q, rounded up, in place of D. */
 #define PP_GROUP_LIMITS                                                                            \
-    "N a multiple of max(1, Nq div D); or --group G with min(D/q,N) <= G <= N and N mod G either " \
-    "0 or at least D/q"
+    "N a multiple of max(1, N div ceil(D/q)); or --group G with min(D/q,N) <= G <= N and N mod G " \
+    "either 0 or at least D/q"
 #define PP_GROUP_LIMITS_HALF                                                                       \
     "N a multiple of max(1, N div D); or --group G with min(D/2,N) <= G <= N and N mod G either "  \
     "0 or at least D/2"

@@ -215,6 +215,21 @@ Test(schedule_shapes, absurd_but_legal_sizes_work)
     }
 }
 
+/* Splits that do not divide the ranks: a group's splits still keep all ranks busy. */
+Test(schedule_shapes, groups_of_splits_are_rounded_up)
+{
+    const struct pp_schedule *interleaved = pp_schedule_find("interleaved");
+    static const int cases[][4] = {{4, 16, 3, 2}, {4, 16, 1, 4}, {8, 12, 3, 3}, {4, 5, 8, 1}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pp_shape shape = {
+            .ranks = cases[i][0], .micro_batches = cases[i][1], .splits = cases[i][2], .chunks = 2};
+        struct pp_error err = {0};
+        cr_assert_eq(pp_schedule_check(interleaved, &shape, &err), PP_OK, "%s", err.message);
+        cr_expect_eq(shape.option[PP_GROUP_AT], cases[i][3], "case %zu", i);
+    }
+}
+
 /* A shape left to `auto` is legal when one variant is, and no program before one is chosen. */
 Test(schedule_shapes, an_open_shape_names_its_variants)
 {
