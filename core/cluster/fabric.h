@@ -79,3 +79,16 @@ struct pp_route pp_fabric_route(const struct pp_fabric *fabric, int source, int 
                                 int32_t *links);
 /* Returns latency and bandwidth alone (count is 0), as cheaply as the shape allows. */
 struct pp_route pp_fabric_cost(const struct pp_fabric *fabric, int source, int dest);
+
+/* Figures from which a value follows, together with the routes of a fabric. */
+struct pp_fabric_key {
+    double *value;
+    int64_t count, capacity;
+};
+/* Keeps a copy of a value, so that it is computed once. The fabric forgets values when it is scaled
+ * or has many. */
+void pp_fabric_keep(const struct pp_fabric *fabric, const struct pp_fabric_key *key,
+                    const void *value, size_t bytes);
+/* Copies the value of a key to `value`; false if there is none of this size. */
+bool pp_fabric_recall(const struct pp_fabric *fabric, const struct pp_fabric_key *key, void *value,
+                      size_t bytes);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
@@ -175,4 +176,69 @@ const char *pp_fabric_link_name(const struct pp_fabric *f, int link, char text[P
     const enum pp_fabric_level_kind level = level_of(f, link, &index);
     levels[level].print(f, index, text);
     return text;
+}
+
+/* ---- kept values ----------------------------------------------------------------------------- */
+
+enum { KEPT_BYTES = 1 << 20 };
+
+struct pp_kept_value {
+    const struct pp_kept_value *before;
+    int64_t count; /* of the figures of the key */
+    size_t bytes;  /* of the value */
+    double data[]; /* the key, then the value */
+};
+
+void pp_fabric_forget(struct pp_fabric_kept *kept)
+{
+    pp_arena_destroy(kept->arena);
+    *kept = (struct pp_fabric_kept){0};
+}
+
+static void forget(void *kept)
+{
+    pp_fabric_forget(kept);
+}
+
+struct pp_fabric_kept *pp_fabric_kept_make(struct pp_arena *arena)
+{
+    struct pp_fabric_kept *kept = PP_NEW(arena, struct pp_fabric_kept);
+
+    pp_arena_defer(arena, forget, kept);
+    return kept;
+}
+
+void pp_fabric_keep(const struct pp_fabric *f, const struct pp_fabric_key *key, const void *value,
+                    size_t bytes)
+{
+    struct pp_fabric_kept *kept = f->kept;
+    const size_t key_bytes = sizeof(*key->value) * (size_t)key->count,
+                 all_bytes = sizeof(struct pp_kept_value) + key_bytes + bytes;
+
+    if (all_bytes > KEPT_BYTES)
+        return;
+    if (kept->bytes + all_bytes > KEPT_BYTES)
+        pp_fabric_forget(kept);
+    if (!kept->arena)
+        kept->arena = pp_arena_create();
+    struct pp_kept_value *entry = pp_arena_alloc_raw(kept->arena, all_bytes);
+    *entry = (struct pp_kept_value){kept->last, key->count, bytes};
+    memcpy(entry->data, key->value, key_bytes);
+    memcpy(entry->data + key->count, value, bytes);
+    kept->last = entry;
+    kept->bytes += all_bytes;
+}
+
+bool pp_fabric_recall(const struct pp_fabric *f, const struct pp_fabric_key *key, void *value,
+                      size_t bytes)
+{
+    const size_t key_bytes = sizeof(*key->value) * (size_t)key->count;
+
+    for (const struct pp_kept_value *e = f->kept->last; e; e = e->before)
+        if (e->count == key->count && e->bytes == bytes &&
+            !memcmp(e->data, key->value, key_bytes)) {
+            memcpy(value, e->data + e->count, bytes);
+            return true;
+        }
+    return false;
 }

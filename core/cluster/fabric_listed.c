@@ -39,6 +39,7 @@ struct pp_fabric *pp_fabric_listed(struct pp_arena *arena, int devices,
                             .links = link_count,
                             .scratch = PP_ARRAY(arena, int32_t, PP_LISTED_ROUTE_MAX),
                             .arena = routes,
+                            .kept = pp_fabric_kept_make(arena),
                             .listed = links,
                             .names = names,
                             .cache = cache};

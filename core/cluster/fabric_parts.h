@@ -34,6 +34,15 @@ enum {
 
 struct pp_fabric_cache; /* routes of a listed fabric */
 
+/* Kept values, in an arena of their own: that of the fabric may hold data soon released. */
+struct pp_fabric_kept {
+    struct pp_arena *arena; /* NULL if there are none */
+    const struct pp_kept_value *last;
+    size_t bytes;
+};
+struct pp_fabric_kept *pp_fabric_kept_make(struct pp_arena *arena);
+void pp_fabric_forget(struct pp_fabric_kept *kept);
+
 struct pp_fabric {
     struct pp_fabric_size size;
     int devices; /* number asked for */
@@ -44,6 +53,7 @@ struct pp_fabric {
     double *factors;  /* [link] --link-bw of single links; NULL = all 1 */
     int32_t *scratch; /* room for a route, if costs need its links; else NULL */
     struct pp_arena *arena;
+    struct pp_fabric_kept *kept;
 
     const struct pp_fabric_link *listed; /* [link], kind PP_FABRIC_FILE */
     const char *const *names;

@@ -80,6 +80,7 @@ enum pp_status pp_fabric_scale(struct pp_fabric *f, const char *name, double fac
     char text[PP_LINK_NAME_BYTES];
     int found = 0;
 
+    pp_fabric_forget(f->kept);
     if (!(factor > 0) || !isfinite(factor))
         return pp_error_set(err, PP_EINVAL, "--link-bw %.60s: expected a factor above 0", name);
     if (pp_same_name(name, "network") || pp_same_name(name, "node"))

@@ -247,7 +247,8 @@ enum pp_status pp_fabric_make(struct pp_arena *arena, const struct pp_cluster *c
                             .devices = devices,
                             .intra_s = c->intra.alpha_s,
                             .inter_s = c->inter.alpha_s,
-                            .arena = arena};
+                            .arena = arena,
+                            .kept = pp_fabric_kept_make(arena)};
     PP_TRY(shapes[f->size.kind](f, c, err));
     for (int i = 0; i < PP_LEVELS; i++)
         f->level[i].bytes_per_s *= c->eta_link;

@@ -317,3 +317,31 @@ Test(fabric, the_first_missing_route_is_reported)
     cr_assert_eq(pp_fabric_check(f, &err), PP_EINVAL);
     cr_assert_str_eq(err.message, "no route from 2 to 5");
 }
+
+/* Values are found by key and size, and forgotten when the fabric changes or has too many. */
+Test(fabric, keeps_values)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_fabric *f = fabric_of(arena, "h100", 16);
+    double figures[] = {1, 2, 3};
+    const struct pp_fabric_key keys[] = {{figures, 3, 3}, {figures, 2, 2}, {figures + 1, 2, 2}};
+    const size_t large = (size_t)1 << 19;
+    char *room = pp_arena_alloc(arena, 2 * large);
+    struct pp_error err;
+    int value;
+
+    for (int i = 0; i < 3; i++)
+        pp_fabric_keep(f, &keys[i], &i, sizeof(i));
+    for (int i = 0; i < 3; i++)
+        cr_assert(pp_fabric_recall(f, &keys[i], &value, sizeof(value)) && value == i);
+    cr_assert_not(pp_fabric_recall(f, &keys[0], room, sizeof(value) + 1));
+    pp_fabric_keep(f, &keys[0], room, 2 * large); /* too large */
+    cr_assert_not(pp_fabric_recall(f, &keys[0], room, 2 * large));
+    pp_fabric_keep(f, &keys[0], room, large);
+    cr_assert(pp_fabric_recall(f, &keys[1], &value, sizeof(value)));
+    pp_fabric_keep(f, &keys[1], room, large); /* no room for both */
+    cr_assert_not(pp_fabric_recall(f, &keys[0], room, large));
+    cr_assert(pp_fabric_recall(f, &keys[1], room, large));
+    cr_assert_eq(pp_fabric_scale(f, "network", 0.5, &err), PP_OK);
+    cr_assert_not(pp_fabric_recall(f, &keys[1], room, large));
+}
