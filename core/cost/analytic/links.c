@@ -19,12 +19,17 @@ struct class
     int kind;
 };
 
+struct found {
+    int count; /* of classes */
+    struct class class[MAX_CLASSES];
+    unsigned char of[]; /* [source * ranks + dest] */
+};
+
 struct table {
     const struct pp_cost_inputs *in;
-    struct class class[MAX_CLASSES];
-    int count, lanes;
-    int32_t *route;    /* links of all lanes of a message */
-    unsigned char *of; /* [source * ranks + dest] */
+    int lanes;
+    int32_t *route; /* links of all lanes of a message */
+    struct found *found;
 };
 
 int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout)
@@ -36,6 +41,40 @@ int pp_lanes(const struct pp_cluster *cluster, const struct pp_layout *layout)
     if (shape->kind == PP_FABRIC_IDEAL || (is_switched && has_own_nics && !shape->is_pcie))
         return 1;
     return layout->tp * layout->cp;
+}
+
+struct pp_fabric_key pp_analytic_links_key(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    const struct pp_layout *l = &in->layout;
+    const struct pp_device_links of = pp_analytic_links(in);
+    const double figures[] = {l->tp,
+                              l->cp,
+                              l->dp,
+                              l->pp,
+                              in->stages,
+                              in->pipelines,
+                              in->cluster->gpus_per_node,
+                              pp_lanes(in->cluster, l),
+                              in->algorithm,
+                              of.intra.alpha_s,
+                              of.intra.bytes_per_s,
+                              of.inter.alpha_s,
+                              of.inter.bytes_per_s,
+                              of.intra_ring.start_s,
+                              of.intra_ring.frac,
+                              of.inter_ring.start_s,
+                              of.inter_ring.frac,
+                              of.is_cube_mesh,
+                              of.mesh_links};
+    struct pp_fabric_key key = {0};
+
+    for (size_t i = 0; i < PP_COUNT(figures); i++)
+        *PP_PUSH(arena, key.value, key.count, key.capacity) = figures[i];
+    for (int axis = 0; axis < PP_AXES; axis++)
+        *PP_PUSH(arena, key.value, key.count, key.capacity) = in->map.stride[axis];
+    for (int64_t i = 0; i < (int64_t)in->pipelines * in->stages; i++)
+        *PP_PUSH(arena, key.value, key.count, key.capacity) = in->rank_of[i];
+    return key;
 }
 
 struct lane {
@@ -99,17 +138,17 @@ static struct class replica_class(const struct table *t, struct lane ranks, int 
     return slowest;
 }
 
-static int add_class(struct table *t, struct class class)
+static int add_class(struct found *f, struct class class)
 {
-    for (int i = 0; i < t->count; i++)
-        if (t->class[i].kind == class.kind && t->class[i].link.alpha_s == class.link.alpha_s &&
-            t->class[i].link.bytes_per_s == class.link.bytes_per_s)
+    for (int i = 0; i < f->count; i++)
+        if (f->class[i].kind == class.kind && f->class[i].link.alpha_s == class.link.alpha_s &&
+            f->class[i].link.bytes_per_s == class.link.bytes_per_s)
             return i;
-    if (t->count < MAX_CLASSES) {
-        t->class[t->count] = class;
-        return t->count++;
+    if (f->count < MAX_CLASSES) {
+        f->class[f->count] = class;
+        return f->count++;
     }
-    struct class *last = &t->class[MAX_CLASSES - 1]; /* stands for all further classes */
+    struct class *last = &f->class[MAX_CLASSES - 1]; /* stands for all further classes */
     last->link.alpha_s = fmin(last->link.alpha_s, class.link.alpha_s);
     last->link.bytes_per_s = fmax(last->link.bytes_per_s, class.link.bytes_per_s);
     return MAX_CLASSES - 1;
@@ -118,7 +157,7 @@ static int add_class(struct table *t, struct class class)
 static void add_pair(struct table *t, int source, int dest)
 {
     const struct pp_cost_inputs *in = t->in;
-    unsigned char *of = &t->of[(size_t)source * (size_t)in->layout.pp + (size_t)dest];
+    unsigned char *of = &t->found->of[(size_t)source * (size_t)in->layout.pp + (size_t)dest];
     const struct lane ranks = {source, dest};
 
     if (*of != UNKNOWN || source == dest)
@@ -134,7 +173,7 @@ static void add_pair(struct table *t, int source, int dest)
         best.link.bytes_per_s = fmax(best.link.bytes_per_s, other.link.bytes_per_s);
         best.kind = other.kind == NODE ? NODE : best.kind;
     }
-    *of = (unsigned char)add_class(t, best);
+    *of = (unsigned char)add_class(t->found, best);
 }
 
 static void add_pairs(struct table *t)
@@ -149,36 +188,58 @@ static void add_pairs(struct table *t)
         }
 }
 
-void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
-                            struct pp_costs *costs)
+static void find_links(struct pp_arena *arena, const struct pp_cost_inputs *in, struct found *found,
+                       size_t pairs)
 {
-    const size_t pairs = (size_t)in->layout.pp * (size_t)in->layout.pp;
     const struct pp_device_links links = pp_analytic_links(in);
-    struct table t = {.in = in, .lanes = pp_lanes(in->cluster, &in->layout)};
+    struct table t = {.in = in, .lanes = pp_lanes(in->cluster, &in->layout), .found = found};
 
-    t.of = pp_arena_alloc_raw(arena, pairs);
-    memset(t.of, UNKNOWN, pairs);
+    found->count = 0;
+    memset(found->of, UNKNOWN, pairs);
     if (!in->fabric) {
-        add_class(&t, (struct class){links.intra, NODE});
-        add_class(&t, (struct class){links.inter, NETWORK});
+        add_class(found, (struct class){links.intra, NODE});
+        add_class(found, (struct class){links.inter, NETWORK});
     }
     if (in->fabric && t.lanes > 1)
         t.route =
             PP_ARRAY(arena, int32_t, (size_t)t.lanes * (size_t)pp_fabric_route_max(in->fabric));
     add_pairs(&t);
-    if (t.count == 0) /* no messages */
-        add_class(&t, (struct class){links.intra, NODE});
+    if (found->count == 0) /* no messages */
+        add_class(found, (struct class){links.intra, NODE});
     for (size_t i = 0; i < pairs; i++)
-        t.of[i] = t.of[i] == UNKNOWN ? 0 : t.of[i];
-    costs->links = t.count;
-    costs->link = t.of;
-    const char **link_names = PP_ARRAY(arena, const char *, t.count);
-    costs->alpha_ps = PP_ARRAY(arena, int64_t, t.count);
-    costs->s_per_byte = PP_ARRAY(arena, double, t.count);
-    for (int i = 0; i < t.count; i++) {
-        link_names[i] = names[t.class[i].kind];
-        costs->alpha_ps[i] = pp_units_ps(t.class[i].link.alpha_s);
-        costs->s_per_byte[i] = 1 / t.class[i].link.bytes_per_s;
+        found->of[i] = found->of[i] == UNKNOWN ? 0 : found->of[i];
+}
+
+/* Finds the links once for all costs of a layout on a fabric. */
+static const struct found *found_links(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    const size_t pairs = (size_t)in->layout.pp * (size_t)in->layout.pp,
+                 bytes = sizeof(struct found) + pairs;
+    struct found *found = pp_arena_alloc_raw(arena, bytes);
+    const struct pp_fabric_key key = pp_analytic_links_key(arena, in);
+
+    if (in->fabric && pp_fabric_recall(in->fabric, &key, found, bytes))
+        return found;
+    find_links(arena, in, found, pairs);
+    if (in->fabric)
+        pp_fabric_keep(in->fabric, &key, found, bytes);
+    return found;
+}
+
+void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
+                            struct pp_costs *costs)
+{
+    const struct found *found = found_links(arena, in);
+    const char **link_names = PP_ARRAY(arena, const char *, found->count);
+
+    costs->links = found->count;
+    costs->link = found->of;
+    costs->alpha_ps = PP_ARRAY(arena, int64_t, found->count);
+    costs->s_per_byte = PP_ARRAY(arena, double, found->count);
+    for (int i = 0; i < found->count; i++) {
+        link_names[i] = names[found->class[i].kind];
+        costs->alpha_ps[i] = pp_units_ps(found->class[i].link.alpha_s);
+        costs->s_per_byte[i] = 1 / found->class[i].link.bytes_per_s;
     }
     costs->link_names = link_names;
 }

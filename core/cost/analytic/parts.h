@@ -178,6 +178,8 @@ void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_input
 
 /* ---- links.c --------------------------------------------------------------------------------- */
 
+/* Returns the figures on which links of messages depend, apart from the fabric. */
+struct pp_fabric_key pp_analytic_links_key(struct pp_arena *arena, const struct pp_cost_inputs *in);
 void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs);
 

@@ -143,12 +143,11 @@ static void add_stage(struct probe *p, int stage, double bytes, struct level lev
 }
 
 /* Adds hops both ways between the first and the last stage of every replica. */
-static struct level add_tied(struct probe *p)
+static struct level add_tied(struct probe *p, double bytes)
 {
     const struct pp_cost_inputs *in = p->in;
     const int rank[2] = {in->rank_of[0], in->rank_of[in->stages - 1]};
-    struct level level = {
-        .phase = TIED, .first = p->count, .bytes = pp_analytic_tied_bytes(in) / 2};
+    struct level level = {.phase = TIED, .first = p->count, .bytes = bytes / 2};
 
     for (int i = 0; i < in->layout.dp * in->layout.cp; i++) {
         const int cp = i % in->layout.cp, dp = i / in->layout.cp;
@@ -303,10 +302,9 @@ static void clear(struct probe *p)
     p->on_count = 0;
 }
 
-static void probe_stages(struct probe *p, struct pp_sum_links *sums)
+static void probe_stages(struct probe *p, const double *bytes, struct pp_sum_links *sums)
 {
     const struct pp_cost_inputs *in = p->in;
-    const double grads = pp_cost_state_bytes(in).grads;
     struct level *level = PP_ARRAY(p->arena, struct level, 2 * in->stages);
     int *turn = PP_ARRAY(p->arena, int, in->stages);
     const int turns = take_turns(p->arena, in, turn);
@@ -314,7 +312,7 @@ static void probe_stages(struct probe *p, struct pp_sum_links *sums)
     for (int t = 0; t < turns; t++) {
         for (int s = 0; s < in->stages; s++)
             if (turn[s] == t)
-                add_stage(p, s, pp_cost_stage_params(in, s) * grads, &level[2 * s]);
+                add_stage(p, s, bytes[s], &level[2 * s]);
         for (int s = 0; s < in->stages; s++)
             if (turn[s] == t)
                 sums[s] = sum_of(p, &level[2 * s]);
@@ -322,13 +320,9 @@ static void probe_stages(struct probe *p, struct pp_sum_links *sums)
     }
 }
 
-struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in)
+static void probe_all(struct pp_arena *arena, const struct pp_cost_inputs *in, const double *bytes,
+                      struct pp_sum_links *sums)
 {
-    struct pp_sum_links *sums = unlimited(arena, in);
-    const struct pp_arena_mark mark = pp_arena_mark(arena);
-
-    if (cannot_bind(in))
-        return sums;
     struct probe p = {
         .arena = arena,
         .in = in,
@@ -336,10 +330,31 @@ struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct 
         .route = PP_ARRAY(arena, int32_t, pp_fabric_route_max(in->fabric) + 1),
     };
     if (in->layout.dp * in->layout.cp * in->pipelines > 1)
-        probe_stages(&p, sums);
+        probe_stages(&p, bytes, sums);
     if (pp_analytic_has_tied_copy(in)) {
-        const struct level tied = add_tied(&p);
+        const struct level tied = add_tied(&p, bytes[in->stages]);
         sums[in->stages] = slowest_of(&p, &tied, &tied);
+    }
+}
+
+/* Finds the links once for all costs of a layout on a fabric with the same bytes in the sums. */
+struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    struct pp_sum_links *sums = unlimited(arena, in);
+    const size_t size = sizeof(*sums) * (size_t)(in->stages + 1);
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+
+    if (cannot_bind(in))
+        return sums;
+    struct pp_fabric_key key = pp_analytic_links_key(arena, in);
+    const double grads = pp_cost_state_bytes(in).grads;
+    for (int s = 0; s < in->stages; s++)
+        *PP_PUSH(arena, key.value, key.count, key.capacity) = pp_cost_stage_params(in, s) * grads;
+    *PP_PUSH(arena, key.value, key.count, key.capacity) =
+        pp_analytic_has_tied_copy(in) ? pp_analytic_tied_bytes(in) : 0;
+    if (!pp_fabric_recall(in->fabric, &key, sums, size)) {
+        probe_all(arena, in, key.value + key.count - in->stages - 1, sums);
+        pp_fabric_keep(in->fabric, &key, sums, size);
     }
     pp_arena_release(arena, mark);
     return sums;

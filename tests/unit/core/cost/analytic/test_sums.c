@@ -152,6 +152,81 @@ Test(sums, one_slow_nic)
     cr_assert_str_eq(limit_name(&s, s.sums[0].network), "node3.nic0.up");
 }
 
+static bool has_tables_of(const struct pp_costs *a, const struct pp_costs *b, int pp)
+{
+    const size_t links = (size_t)a->links;
+
+    return a->links == b->links && !memcmp(a->link, b->link, (size_t)(pp * pp)) &&
+           !memcmp(a->alpha_ps, b->alpha_ps, sizeof(*a->alpha_ps) * links) &&
+           !memcmp(a->s_per_byte, b->s_per_byte, sizeof(*a->s_per_byte) * links);
+}
+
+static struct pp_costs messages_of(struct pp_arena *arena, const struct pp_cost_inputs *in)
+{
+    struct pp_costs costs = {0};
+
+    pp_analytic_fill_links(arena, in, &costs);
+    return costs;
+}
+
+static struct pp_fabric *network_of(struct pp_arena *arena, const struct pp_cluster *cluster)
+{
+    struct pp_error err = {0};
+    struct pp_fabric *fabric;
+
+    cr_assert_eq(pp_fabric_make(arena, cluster, 512, &fabric, &err), PP_OK, "%s", err.message);
+    return fabric;
+}
+
+static void compare_with_new(struct pp_arena *arena, const struct pp_fabric *fabric,
+                             struct pp_cost_inputs in)
+{
+    const struct pp_sum_links *new = pp_analytic_sum_links(arena, &in);
+    const struct pp_costs messages = messages_of(arena, &in);
+
+    in.fabric = fabric;
+    const struct pp_sum_links *sums = pp_analytic_sum_links(arena, &in);
+    const struct pp_costs kept = messages_of(arena, &in);
+    for (int stage = 0; stage <= in.stages; stage++) {
+        cr_assert(are_same(&sums[stage].links, &new[stage].links));
+        cr_assert_eq(sums[stage].network.link, new[stage].network.link);
+        cr_assert_eq(sums[stage].network.sums, new[stage].network.sums);
+    }
+    cr_assert(has_tables_of(&kept, &messages, in.layout.pp));
+}
+
+/* A fabric that keeps what it was asked before tells the same as a new one. */
+Test(sums, kept_links_are_those_of_a_new_fabric)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *const clusters[] = {"gpu:1 torus:8x8x8", "h100 leaf:4 oversub:4", "p100-daint"};
+    const enum pp_algorithm algorithms[] = {PP_ALGORITHM_AUTO, PP_ALGORITHM_TREE,
+                                            PP_ALGORITHM_RING};
+    struct pp_map_order orders[] = {pp_map_default, pp_map_default};
+    struct pp_error err;
+
+    cr_assert_eq(pp_map_parse("tp,cp,pp,dp", &orders[1], &err), PP_OK);
+    for (size_t i = 0; i < PP_COUNT(clusters); i++) {
+        const struct setting settings[] = {
+            SETTING("gpt3-175b", clusters[i], .tp = 8, .pp = 2, .dp = 32),
+            SETTING("gpt3-175b", clusters[i], .tp = 8, .pp = 2, .dp = 4),
+            SETTING("gpt2-64", clusters[i], .tp = 8, .pp = 2, .dp = 4),
+            SETTING("gpt2-64", clusters[i], .tp = 2, .pp = 8, .dp = 2),
+        };
+        const struct pp_fabric *fabric = NULL;
+        for (size_t k = 0; k < 4 * PP_COUNT(settings) * PP_COUNT(algorithms); k++) {
+            struct scene s;
+            s.in = inputs_of(arena, settings[k % PP_COUNT(settings)], &s.model, &s.cluster);
+            s.in.algorithm = algorithms[k / PP_COUNT(settings) % PP_COUNT(algorithms)];
+            s.in.map = pp_map_make(orders[k / (PP_COUNT(settings) * PP_COUNT(algorithms)) % 2],
+                                   &s.in.layout);
+            s.in.fabric = network_of(arena, &s.cluster);
+            fabric = fabric ? fabric : network_of(arena, &s.cluster);
+            compare_with_new(arena, fabric, s.in);
+        }
+    }
+}
+
 /* ---- listed links ------------------------------------------------------------------------- */
 
 enum { SIDE = 4, WAN = 4 * SIDE };
