@@ -4,6 +4,7 @@
 #include "exec/tcp/tcp.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 static const int64_t MOURNING_PS = 500000000000;
 enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
 static const double ALIVE_S = 0.25, MOST_S = 1; /* one look counts as at most MOST_S */
-enum { FIRST_S = 60 }; /* for the first byte: process 0 may prepare longer than others */
+static const double LEAST_S = 1; /* of silence: signs of life come every ALIVE_S, or a bit later */
+enum { FIRST_S = 60 };           /* for the first byte: process 0 may prepare longer than others */
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -190,11 +192,12 @@ static void tell_alive(struct pp_tcp *t)
 /* Process 0 watches all others. They watch it: its kernel answers even if it is stopped. */
 static void watch_first(struct pp_tcp *t)
 {
-    const double most_s = t->m->options.timeout_s;
+    const double most_s = fmax(t->m->options.timeout_s, LEAST_S);
     struct pp_error err = {0};
 
     t->silent_s += pp_clock_passed_s(&t->silent_until_s, MOST_S);
-    if (t->process == 0 || most_s <= 0 || !is_open(&t->links[0]) || atomic_load(&t->is_quitting) ||
+    if (t->process == 0 || t->m->options.timeout_s <= 0 || !is_open(&t->links[0]) ||
+        atomic_load(&t->is_quitting) ||
         t->silent_s < (t->has_heard || most_s > FIRST_S ? most_s : FIRST_S))
         return;
     pp_error_set(&err, PP_EFAIL,
