@@ -151,23 +151,49 @@ static struct block *new_block(size_t capacity, bool is_shared)
 
 /* ---- arenas ---------------------------------------------------------------------------------- */
 
+/* Lets the heap take huge pages, but for its first half MiB. Small pages cost a run of 25 ms a
+ * sixth of its time. */
+static void take_huge_pages(void)
+{
+#ifdef M_TOP_PAD
+    enum {
+        HEAP_BYTES = 1 << 24,
+        MORE_THAN_FREE_BYTES = 1 << 18,
+        BEFORE = 2 * MORE_THAN_FREE_BYTES
+    };
+    unsigned char *const end = sbrk(0);
+    const uintptr_t gap = -((uintptr_t)end + BEFORE) & (HUGE_PAGE_BYTES - 1);
+    unsigned char *const huge = end + gap + BEFORE;
+
+    if (sbrk((intptr_t)gap) != end) /* optional: without huge pages it is only slower */
+        return;
+    mallopt(M_TOP_PAD, HEAP_BYTES);
+    void *volatile block = malloc(MORE_THAN_FREE_BYTES); /* volatile: the heap must grow */
+    free(block);
+    unsigned char *const heap_end = sbrk(0);
+    if (heap_end > huge)
+        madvise(huge, (size_t)(heap_end - huge), MADV_HUGEPAGE);
+#endif
+}
+
 /* Returns blocks that take huge pages to the kernel when they are freed, so that phases of a large
  * run do not add up. By default the C library keeps blocks up to 32 MiB. */
-static void return_big_blocks(void)
+static void prepare_heap(void)
 {
-#ifdef M_TRIM_THRESHOLD
     static atomic_flag is_done = ATOMIC_FLAG_INIT;
 
     if (atomic_flag_test_and_set(&is_done))
         return;
+#ifdef M_TRIM_THRESHOLD
     mallopt(M_MMAP_THRESHOLD, HUGE_BLOCK_MIN_BYTES);
     mallopt(M_TRIM_THRESHOLD, HUGE_BLOCK_MIN_BYTES);
 #endif
+    take_huge_pages();
 }
 
 static struct pp_arena *create(bool is_shared)
 {
-    return_big_blocks();
+    prepare_heap();
     struct pp_arena *arena = calloc(1, sizeof(*arena));
     if (!arena)
         die(sizeof(*arena));
@@ -191,7 +217,7 @@ void pp_arena_keep_memory(void)
 #ifdef M_TRIM_THRESHOLD /* optional: without it the program is only slower */
     enum { KEPT_BLOCK_BYTES = 1 << 25, KEPT_BYTES = 1 << 30 };
 
-    return_big_blocks(); /* before this, once */
+    prepare_heap(); /* before this, once */
     mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif
