@@ -65,11 +65,14 @@ static struct pp_eval_form *find(const struct pp_program *p, const struct pp_cos
     return form;
 }
 
+/* A form costs more than two runs without one: the quick and the full run of one configuration. */
+enum { USES_WITHOUT_FORM = 2 };
+
 bool pp_eval_is_known(const struct pp_program *program, const struct pp_costs *costs,
                       const struct pp_eval_options *options)
 {
     return is_possible(program, costs, options) &&
-           (program->forms->uses++ > 0 || find(program, costs, options));
+           (program->forms->uses++ >= USES_WITHOUT_FORM || find(program, costs, options));
 }
 
 /* Makes a plan from the form that the program keeps, or will keep. False if it keeps none for such
@@ -86,6 +89,8 @@ static bool take_form(struct pp_arena *arena, const struct pp_program *p,
     form = find(p, costs, options);
     if (form)
         return pp_form_eval(arena, form, costs, eval);
+    if (p->forms->uses <= USES_WITHOUT_FORM)
+        return false;
     form = pp_form_open(p->forms->arena, p, costs, options);
     if (compile(form->arena, p, costs, options, form, form->eval, &ignored) != PP_OK)
         return false;

@@ -41,7 +41,7 @@ enum pp_status pp_eval_create(struct pp_arena *arena, const struct pp_program *p
                               const struct pp_costs *costs, const struct pp_eval_options *options,
                               struct pp_eval **eval, struct pp_error *err);
 /* Is true if pp_eval_create() is cheap: the program keeps a compiled form, and only durations
- * change. The first question about a program that may keep one is answered no. */
+ * change. The first two questions about a program that may keep one are answered no. */
 bool pp_eval_is_known(const struct pp_program *program, const struct pp_costs *costs,
                       const struct pp_eval_options *options);
 

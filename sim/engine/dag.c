@@ -5,13 +5,14 @@
 #include <limits.h>
 
 /* Is true for a run that is not worth a plan: a single one, of which only spans are wanted. */
-static bool is_played_once(const struct pp_program *program,
+static bool is_played_once(const struct pp_program *program, const struct pp_costs *costs,
                            const struct pp_engine_options *options, enum pp_times_wanted wanted)
 {
     const struct pp_perturbation *p = &options->perturbation;
+    const bool is_known = pp_eval_is_known(program, costs, &options->eval);
 
-    return wanted == PP_TIMES_SPANS && options->replicas <= 1 && !options->prepared &&
-           !program->forms && p->jitter_frac == 0 && !p->slow && !p->compute_ps;
+    return !is_known && wanted == PP_TIMES_SPANS && options->replicas <= 1 && !options->prepared &&
+           p->jitter_frac == 0 && !p->slow && !p->compute_ps;
 }
 
 static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *program,
@@ -41,7 +42,7 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
                             "%lld events (%d instructions in each of %lld replicas) are too many "
                             "for a trace: run without --no-fold, or with fewer micro-batches",
                             (long long)events, pp_program_size(program), (long long)replicas);
-    *times = is_played_once(program, options, wanted)
+    *times = is_played_once(program, costs, options, wanted)
                  ? pp_makespan_spans(arena, program, costs, &options->eval)
                  : NULL;
     if (*times)

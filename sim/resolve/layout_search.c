@@ -155,7 +155,8 @@ static void try_candidate(struct search *s, int at, double most_bytes)
     struct candidate *c = &s->list[at];
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     struct pp_config config = c->config;
-    struct pp_prepared prepared = {.programs = s->prepared->programs, .most_bytes = most_bytes};
+    struct pp_prepared prepared = {
+        .programs = s->prepared->programs, .is_alone = s->count == 1, .most_bytes = most_bytes};
     struct pp_result result;
     struct pp_error err;
 
@@ -262,7 +263,7 @@ static void try_hopeless(struct search *s)
                       s->outcome.is_refused ? 0 : s->outcome.peak_bytes);
 }
 
-static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
+static void try_all(struct search *s)
 {
     for (int i = 0; i < s->count; i++)
         s->list[i].floor_bytes = pp_resolve_floor_bytes(s->arena, &s->list[i].config);
@@ -273,6 +274,14 @@ static enum pp_status pick(struct search *s, struct pp_config *config, struct pp
         try_tight(s);
     if (!s->outcome.fits)
         try_hopeless(s);
+}
+
+static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
+{
+    if (s->count == 1)
+        try_candidate(s, 0, 0);
+    else
+        try_all(s);
     if (s->outcome.is_refused)
         return no_layout(s, config, err);
     *config = s->best;

@@ -93,8 +93,8 @@ int pp_resolve_levels(const struct pp_config *config,
 /* Chooses the open ZeRO stage and level of recomputation: the first that leaves the memory margin
  * free. Without one it is the first that fits, else the one that needs least memory. The optimizer
  * state is sharded before anything is computed again. `result` and `prepared` (sim/run/prepare.h)
- * are of the choice, at PP_QUICK depth. If each needs more than prepared->most_bytes for certain,
- * the program of `result` is NULL. */
+ * are of the choice, at PP_QUICK depth (PP_MEMORY if prepared->is_alone). If each needs more than
+ * prepared->most_bytes for certain, the program of `result` is NULL. */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err);

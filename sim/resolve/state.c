@@ -223,6 +223,7 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
     struct pp_known_programs *given = prepared->programs,
                              own = {.arena = arena, .list_arena = arena, .is_bounded = true};
     struct choices choices = choices_of(arena, config, given ? given : &own);
+    const bool is_alone = prepared->is_alone;
     int at;
 
     PP_TRY(find_choice(&choices, prepared->most_bytes, &at, err));
@@ -233,5 +234,9 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
     *config = choices.list[at].result.config;
     *prepared = choices.list[at].prepared;
     prepared->programs = given;
+    if (is_alone) {
+        *result = choices.list[at].result;
+        return PP_OK;
+    }
     return pp_simulate(arena, config, PP_QUICK, prepared, result, err);
 }

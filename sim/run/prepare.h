@@ -12,6 +12,7 @@ struct pp_prepared {
     struct pp_eval *eval;   /* NULL = not made yet */
     struct pp_eval_options eval_options;
     struct pp_known_programs *programs; /* of other configurations; NULL = keeps none */
+    bool is_alone;     /* no other configuration competes: a choice of state needs no times */
     double most_bytes; /* orders that need more for certain are no programs (schedules/build). Then
                         * `result` has no memory, and does not fit. 0 = any */
 };
