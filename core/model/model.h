@@ -79,9 +79,11 @@ enum pp_layer_kind {
 };
 /* Returns how many of the `count` blocks from `first` on are mixtures of experts. */
 int pp_model_moe_blocks(const struct pp_model *model, int first, int count);
-/* Is true if block `block`, from 0, meets near keys only; number of such blocks. */
+/* Is true if block `block`, from 0, meets near keys only. */
 bool pp_model_is_windowed(const struct pp_model *model, int block);
-int pp_model_windowed_blocks(const struct pp_model *model);
+/* Returns how many of the `count` blocks from `first` on do so, and how many of its mixtures. */
+int pp_model_windowed_blocks(const struct pp_model *model, int first, int count);
+int pp_model_windowed_moe_blocks(const struct pp_model *model, int first, int count);
 /* Returns the average keys that queries at [from, to) of a causal sample meet in such a block. For
  * a whole sample of s tokens and a window of w <= s keys it is w - w^2 / 2s. */
 double pp_model_window_keys(const struct pp_window *window, double from, double to);

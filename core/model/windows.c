@@ -11,13 +11,52 @@ bool pp_model_is_windowed(const struct pp_model *model, int block)
            (w->full_every == 0 || (block + 1) % w->full_every != 0);
 }
 
-int pp_model_windowed_blocks(const struct pp_model *model)
+static int larger(int a, int b)
 {
-    int windowed = 0;
+    return a > b ? a : b;
+}
 
-    for (int i = 0; i < model->layers && model->window.keys > 0; i++)
-        windowed += pp_model_is_windowed(model, i);
-    return windowed;
+/* Returns how many of the numbers first + 1 to last are multiples of `every`; 0 has none. */
+static int multiples(int first, int last, int64_t every)
+{
+    return every > 0 && last > first ? (int)(last / every - first / every) : 0;
+}
+
+/* Returns the least common multiple. */
+static int64_t common(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b;
+
+    while (y != 0) {
+        const int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Counts multiples of `every` that are not full ones: a full block is a multiple, too. */
+static int windowed(const struct pp_window *w, int first, int last, int every)
+{
+    const int from = larger(first, w->full_first);
+
+    return w->keys == 0
+               ? 0
+               : multiples(from, last, every) - multiples(from, last, common(every, w->full_every));
+}
+
+int pp_model_windowed_blocks(const struct pp_model *model, int first, int count)
+{
+    return windowed(&model->window, first, first + count, 1);
+}
+
+int pp_model_windowed_moe_blocks(const struct pp_model *model, int first, int count)
+{
+    const struct pp_experts *e = &model->experts;
+
+    return e->count == 0 ? 0
+                         : windowed(&model->window, larger(first, e->dense_first), first + count,
+                                    larger(e->every, 1));
 }
 
 /* Returns the keys of all queries before position x. Those of a window grow to its width and stay
@@ -40,7 +79,8 @@ double pp_model_window_keys(const struct pp_window *window, double from, double 
 
 double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops_rule rule)
 {
-    const double windowed_frac = (double)pp_model_windowed_blocks(model) / model->layers;
+    const double windowed_frac =
+        (double)pp_model_windowed_blocks(model, 0, model->layers) / model->layers;
 
     if (rule != PP_FLOPS_CAUSAL || !model->is_causal)
         return (1 - windowed_frac) * seq + windowed_frac * fmin(model->window.keys, seq);

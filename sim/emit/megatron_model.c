@@ -61,7 +61,7 @@ static void put_window(const struct pp_emit_job *job, struct pp_emission *e)
     if (!m->window.keys || m->window.is_chunked)
         return;
     pp_emit_text(e, "window-size", pp_arena_printf(job->arena, "%d,0", m->window.keys - 1));
-    if (pp_model_windowed_blocks(m) < m->layers)
+    if (pp_model_windowed_blocks(m, 0, m->layers) < m->layers)
         pp_emit_text(e, "window-attn-skip-freq", bits(job, pp_model_is_windowed));
 }
 

@@ -78,8 +78,9 @@ static void explain_window(const struct pp_cost_inputs *in, FILE *out)
     fprintf(out,
             "  windows: in %d of %d blocks a query meets %s of %d keys: c = %.0f, else %.0f; "
             "forward %s, else %s between the projections\n",
-            pp_model_windowed_blocks(m), m->layers, m->window.is_chunked ? "its chunk" : "the last",
-            m->window.keys, near.context, full.context, TIME(pp_analytic_attention(in, near).s),
+            pp_model_windowed_blocks(m, 0, m->layers), m->layers,
+            m->window.is_chunked ? "its chunk" : "the last", m->window.keys, near.context,
+            full.context, TIME(pp_analytic_attention(in, near).s),
             TIME(pp_analytic_attention(in, full).s));
 }
 

@@ -19,28 +19,21 @@ static int first_block(const struct pp_cost_inputs *in, int stage)
     return first;
 }
 
-static void count_windowed(const struct pp_model *m, int first, int count,
-                           struct pp_stage_layers *layers)
-{
-    for (int i = first; i < first + count; i++)
-        if (pp_model_is_windowed(m, i))
-            layers->windowed[pp_model_moe_blocks(m, i, 1) ? PP_LAYER_MOE : PP_LAYER_BLOCK]++;
-}
-
 struct pp_stage_layers pp_analytic_stage_layers(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_model *m = in->model;
     const bool is_alike = m->experts.count == 0 && m->window.keys == 0;
-    const int first = is_alike ? 0 : first_block(in, stage),
-              moe = pp_model_moe_blocks(m, first, in->blocks_per_stage[stage]);
+    const int first = is_alike ? 0 : first_block(in, stage), count = in->blocks_per_stage[stage],
+              moe = pp_model_moe_blocks(m, first, count),
+              moe_windowed = pp_model_windowed_moe_blocks(m, first, count);
     struct pp_stage_layers layers = {
         .count = {[PP_LAYER_EMBEDDING] = pp_analytic_end_share(in, PP_LAYER_EMBEDDING, stage),
                   [PP_LAYER_HEAD] = pp_analytic_end_share(in, PP_LAYER_HEAD, stage)}};
 
-    if (m->window.keys > 0)
-        count_windowed(m, first, in->blocks_per_stage[stage], &layers);
     layers.count[PP_LAYER_MOE] = moe;
-    layers.count[PP_LAYER_BLOCK] = in->blocks_per_stage[stage] - moe;
+    layers.count[PP_LAYER_BLOCK] = count - moe;
+    layers.windowed[PP_LAYER_MOE] = moe_windowed;
+    layers.windowed[PP_LAYER_BLOCK] = pp_model_windowed_blocks(m, first, count) - moe_windowed;
     if (stage == in->stages - 1)
         layers.count[PP_LAYER_MTP] = m->mtp;
     return layers;

@@ -137,7 +137,8 @@ static double kind_s(const struct pp_cost_inputs *in, const struct kinds *kinds,
 
 double pp_analytic_again_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
-    const double near_frac = (double)pp_model_windowed_blocks(in->model) / in->model->layers;
+    const struct pp_model *m = in->model;
+    const double near_frac = (double)pp_model_windowed_blocks(m, 0, m->layers) / m->layers;
     struct pp_layer_sum sum = pp_analytic_again_sum(in, kind, pp_analytic_work(in, 0));
     double s = with_host_s(in, &sum);
 
@@ -151,7 +152,7 @@ double pp_analytic_layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind k
 {
     const struct pp_model *m = in->model;
     const struct layers layers = layers_of(in, 0);
-    const double near_frac = (double)pp_model_windowed_blocks(m) / m->layers;
+    const double near_frac = (double)pp_model_windowed_blocks(m, 0, m->layers) / m->layers;
 
     if (near_frac == 0 || (kind != PP_LAYER_BLOCK && kind != PP_LAYER_MOE))
         return kind_s(in, &layers.full, kind);

@@ -93,6 +93,31 @@ Test(experts, which_blocks_are_mixtures)
     }
 }
 
+/* The counts of windowed blocks, too. */
+Test(experts, which_blocks_and_mixtures_are_windowed)
+{
+    struct pp_model m = load("llama2-7b");
+
+    m.window.keys = 16;
+    m.experts = (struct pp_experts){.count = 8, .top_k = 1, .ffn = 1};
+    for (int k = 0; k < 6 * 3 * 5 * 3; k++) {
+        m.window.full_every = k % 6;
+        m.window.full_first = k / 6 % 3;
+        m.experts.every = k / 18 % 5;
+        m.experts.dense_first = k / 90 * 3;
+        for (int first = 0; first < 32; first += 5)
+            for (int count = 0; first + count <= 32; count += 3) {
+                int blocks = 0, mixtures = 0;
+                for (int i = first; i < first + count; i++) {
+                    blocks += pp_model_is_windowed(&m, i);
+                    mixtures += pp_model_is_windowed(&m, i) && pp_model_moe_blocks(&m, i, 1);
+                }
+                cr_assert_eq(pp_model_windowed_blocks(&m, first, count), blocks);
+                cr_assert_eq(pp_model_windowed_moe_blocks(&m, first, count), mixtures);
+            }
+    }
+}
+
 /* A mixture whose every expert meets every token does the work of one wide layer and a router. */
 Test(experts, all_experts_for_all_tokens_are_one_wide_layer)
 {

@@ -301,7 +301,7 @@ Test(model_json, windows_follow_the_file_or_its_class)
         cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK,
                      "%s", err.message);
         cr_assert_eq(model.window.keys, cases[i].keys, "%s: %d", text, model.window.keys);
-        cr_assert_eq(pp_model_windowed_blocks(&model), cases[i].windowed, "%s", text);
+        cr_assert_eq(pp_model_windowed_blocks(&model, 0, 12), cases[i].windowed, "%s", text);
         cr_assert_eq(pp_model_is_windowed(&model, 0), cases[i].first, "%s", text);
         cr_assert_eq(pp_model_is_windowed(&model, 11), cases[i].last, "%s", text);
     }
