@@ -23,6 +23,8 @@ enum {
      * larger ones the kernel needs longer to find them than they save (1.2 s instead of 1.0). */
     HUGE_BLOCK_MIN_BYTES = 1 << 22,
     HUGE_BLOCK_MAX_BYTES = 1 << 28,
+    /* The heap has smaller blocks, and keeps as much that is free: new memory costs more. */
+    KEPT_BLOCK_BYTES = 1 << 25,
     /* Blocks of at least this size are weighed against free memory: the kernel grants more than
      * there is, and later ends some process. */
     WEIGHED_BLOCK_BYTES = 1 << 26,
@@ -105,12 +107,20 @@ static void note_weighed(const struct block *b, bool is_shared, int sign)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
+/* Optional: without huge pages it is only slower. */
+static void ask_for_huge_pages(unsigned char *begin, const unsigned char *end)
+{
+    begin += -(uintptr_t)begin & (HUGE_PAGE_BYTES - 1);
+    if (begin < end)
+        madvise(begin, (size_t)(end - begin), MADV_HUGEPAGE);
+}
+
 static unsigned char *own_memory(size_t capacity, bool is_huge)
 {
-    unsigned char *data = aligned_alloc(is_huge ? HUGE_PAGE_BYTES : BIG_ALIGN, capacity);
+    unsigned char *data = aligned_alloc(BIG_ALIGN, capacity);
 
-    if (is_huge && data) /* optional: without huge pages it is only slower */
-        madvise(data, capacity, MADV_HUGEPAGE);
+    if (is_huge && data)
+        ask_for_huge_pages(data, data + capacity);
     return data;
 }
 
@@ -156,28 +166,21 @@ static struct block *new_block(size_t capacity, bool is_shared)
 static void take_huge_pages(void)
 {
 #ifdef M_TOP_PAD
-    enum {
-        HEAP_BYTES = 1 << 24,
-        MORE_THAN_FREE_BYTES = 1 << 18,
-        BEFORE = 2 * MORE_THAN_FREE_BYTES
-    };
+    enum { MORE_THAN_FREE_BYTES = 1 << 18, BEFORE = 2 * MORE_THAN_FREE_BYTES };
     unsigned char *const end = sbrk(0);
     const uintptr_t gap = -((uintptr_t)end + BEFORE) & (HUGE_PAGE_BYTES - 1);
-    unsigned char *const huge = end + gap + BEFORE;
 
-    if (sbrk((intptr_t)gap) != end) /* optional: without huge pages it is only slower */
+    if (sbrk((intptr_t)gap) != end)
         return;
-    mallopt(M_TOP_PAD, HEAP_BYTES);
+    mallopt(M_TOP_PAD, KEPT_BLOCK_BYTES);
     void *volatile block = malloc(MORE_THAN_FREE_BYTES); /* volatile: the heap must grow */
     free(block);
-    unsigned char *const heap_end = sbrk(0);
-    if (heap_end > huge)
-        madvise(huge, (size_t)(heap_end - huge), MADV_HUGEPAGE);
+    ask_for_huge_pages(end + gap + BEFORE, sbrk(0));
 #endif
 }
 
-/* Returns blocks that take huge pages to the kernel when they are freed, so that phases of a large
- * run do not add up. By default the C library keeps blocks up to 32 MiB. */
+/* Returns large blocks to the kernel when they are freed, so that phases of a large run do not add
+ * up. */
 static void prepare_heap(void)
 {
     static atomic_flag is_done = ATOMIC_FLAG_INIT;
@@ -185,8 +188,8 @@ static void prepare_heap(void)
     if (atomic_flag_test_and_set(&is_done))
         return;
 #ifdef M_TRIM_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, HUGE_BLOCK_MIN_BYTES);
-    mallopt(M_TRIM_THRESHOLD, HUGE_BLOCK_MIN_BYTES);
+    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
+    mallopt(M_TRIM_THRESHOLD, KEPT_BLOCK_BYTES);
 #endif
     take_huge_pages();
 }
@@ -215,10 +218,9 @@ struct pp_arena *pp_arena_create_shared(void)
 void pp_arena_keep_memory(void)
 {
 #ifdef M_TRIM_THRESHOLD /* optional: without it the program is only slower */
-    enum { KEPT_BLOCK_BYTES = 1 << 25, KEPT_BYTES = 1 << 30 };
+    enum { KEPT_BYTES = 1 << 30 };
 
     prepare_heap(); /* before this, once */
-    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif
 }
