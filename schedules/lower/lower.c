@@ -1,6 +1,8 @@
 /* Lowering: checks the options and runs the passes in order. */
 #include "schedules/lower/lower.h"
 
+#include <string.h>
+
 const char *const pp_post_names[] = {
     [PP_POST_EARLY] = "early",
     [PP_POST_JIT] = "jit",
@@ -22,7 +24,7 @@ static const struct {
     {pp_lower_recompute, ALWAYS},   {pp_lower_gathers, ALWAYS},        {pp_lower_moves, ALWAYS},
     {pp_lower_sendrecv, ALWAYS},    {pp_lower_updates, ASYNCHRONOUS},  {pp_lower_sync, SYNCHRONOUS},
     {pp_lower_tied, SYNCHRONOUS},   {pp_lower_optimizer, SYNCHRONOUS}, {pp_lower_clip, SYNCHRONOUS},
-    {pp_lower_state_moves, ALWAYS}, {pp_lower_slots, ALWAYS},
+    {pp_lower_state_moves, ALWAYS},
 };
 
 /* Keeps the places in a file as long as no pass has added an instruction. */
@@ -64,6 +66,16 @@ static enum pp_status run_passes(struct pp_arena *arena, struct pp_arena *scratc
     return PP_OK;
 }
 
+static enum pp_status freeze(struct pp_arena *arena, const struct pp_program_head *head,
+                             const struct pp_lower_options *options, const struct pp_orders *lists,
+                             struct pp_program **lowered, struct pp_error *err)
+{
+    PP_TRY(pp_program_freeze(arena, head, lists, lowered, err));
+    if (!options->no_slots)
+        pp_lower_slots(*lowered);
+    return PP_OK;
+}
+
 enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
                         const struct pp_lower_options *options, struct pp_program **lowered,
                         struct pp_error *err)
@@ -74,7 +86,7 @@ enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute
 
     PP_TRY(run_passes(arena, scratch, &head, options, lists, err));
     keep_places(scratch, compute, lists, &head);
-    return pp_program_freeze(arena, &head, lists, lowered, err);
+    return freeze(arena, &head, options, lists, lowered, err);
 }
 
 enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_head *compute,
@@ -85,26 +97,16 @@ enum pp_status pp_lower_lists(struct pp_arena *arena, const struct pp_program_he
     struct pp_program_head head = *compute;
 
     PP_TRY(run_passes(arena, scratch, &head, options, lists, err));
-    return pp_program_freeze(arena, &head, lists, lowered, err);
+    return freeze(arena, &head, options, lists, lowered, err);
 }
 
 struct pp_program *pp_lower_complete(struct pp_arena *arena, const struct pp_program *lowered)
 {
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    const struct pp_lower_options options = {0};
-    struct pp_program_head head = pp_program_head_of(lowered);
-    const struct pp_lowering lowering = {.arena = scratch,
-                                         .head = &head,
-                                         .options = &options,
-                                         .lists = pp_program_thaw(scratch, lowered)};
     struct pp_program *complete = PP_NEW(arena, struct pp_program);
+    const size_t bytes = sizeof(*complete->slot) * (size_t)pp_program_size(lowered);
 
-    pp_lower_slots(&lowering);
     *complete = *lowered;
-    complete->slot =
-        pp_arena_alloc_raw(arena, sizeof(*complete->slot) * (size_t)pp_program_size(lowered));
-    for (int rank = 0; rank < lowered->ranks; rank++)
-        for (int at = 0; at < lowering.lists->count[rank]; at++)
-            complete->slot[lowered->begin[rank] + at] = lowering.lists->ops[rank][at].slot;
+    complete->slot = memset(pp_arena_alloc_raw(arena, bytes), 0xff, bytes); /* all -1 */
+    pp_lower_slots(complete);
     return complete;
 }

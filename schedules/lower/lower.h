@@ -49,7 +49,9 @@ struct pp_lowering {
 typedef enum pp_status pp_lower_pass(const struct pp_lowering *l);
 pp_lower_pass pp_lower_recompute, pp_lower_gathers, pp_lower_moves, pp_lower_sendrecv,
     pp_lower_updates, pp_lower_sync, pp_lower_tied, pp_lower_optimizer, pp_lower_clip,
-    pp_lower_state_moves, pp_lower_slots;
+    pp_lower_state_moves;
+/* Assigns the slots of a lowered program, unless it has any. */
+void pp_lower_slots(struct pp_program *p);
 
 /* Returns the state of the program after the gathers pass, from the options. If the lists have
  * gathers and scatters of their own, it is the head's. Call it before the passes; uses `arena`. */
@@ -67,8 +69,8 @@ static inline int pp_lower_buckets(const struct pp_lower_options *options, int s
     return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
 }
 
-/* Runs all passes in order, then freezes. A program that is already lowered only gets the parts
- * that it lacks (sync, U and slots). */
+/* Runs all passes in order, freezes, then assigns slots. A program that is already lowered only
+ * gets the parts that it lacks (sync, U and slots). */
 enum pp_status pp_lower(struct pp_arena *arena, const struct pp_program *compute,
                         const struct pp_lower_options *options, struct pp_program **lowered,
                         struct pp_error *err);

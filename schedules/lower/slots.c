@@ -10,7 +10,6 @@
  * Stages share slots. A slot is as large as the largest tensor that it ever carries, so ranks whose
  * stages are of one size waste nothing. A SEND without a WAIT keeps its slot. An overlapped pair
  * takes the slots of both ops before either releases any. */
-#include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/lifetimes.h"
 
@@ -48,137 +47,102 @@ static void give_slot(struct slot_class *c, int slot)
         c->lowest = slot / 64;
 }
 
-/* Life of one tensor; positions are inclusive. Both chains run through `next_...`. */
-struct life {
-    int from, until;
-    int at; /* instruction that carries the slot */
-    int next_from, next_until;
-    uint8_t class;
+/* Tensors of a rank by the instruction that carries their slot. Chains are lists of instructions,
+ * each as 1 + position; 0 ends them. */
+struct tensors {
+    uint8_t *class;              /* [position] 1 + class, 0 = carries no slot */
+    int32_t *begin, *next_begin; /* [position] those whose life begins here; the next one */
+    int32_t *end, *next_end;     /* [position] those whose life ends here; the next one */
 };
 
-struct rank_lives {
-    struct life *lives;
-    int count;
-    int *from, *until; /* [position] 1 + first of a chain of lives, 0 = none */
-};
-
-/* Finds the life of the tensor that instruction `at` carries; false if it carries none. */
-static bool life_of(const struct pp_lifetimes *lifetimes, const struct pp_op *ops, int at,
-                    bool is_infer, struct life *life)
+static struct tensors make_tensors(struct pp_arena *arena, const struct pp_program *p)
 {
-    const struct pp_op *op = &ops[at];
+    size_t longest = 0;
 
-    *life = (struct life){.from = at, .until = -1, .at = at};
-    if ((op->kind == PP_F || op->kind == PP_R) && !is_infer) {
-        const bool is_kept = op->kind == PP_F && pp_lifetimes_is_recomputed(lifetimes, op);
-        life->class = is_kept ? CLASS_KEPT : CLASS_SAVED;
-        life->until = pp_lifetimes_freed(lifetimes, op);
-        return true;
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const size_t count = (size_t)(p->begin[rank + 1] - p->begin[rank]);
+        longest = count > longest ? count : longest;
     }
-    if (pp_op_is_recv(op->kind)) {
-        const int direction = op->kind == PP_RECV_B;
-        life->class = direction ? CLASS_RECV_B : CLASS_RECV_F;
-        life->until = pp_lifetimes_read(lifetimes, op, op->stage, direction);
-        return true;
-    }
-    if (pp_op_is_send(op->kind)) {
-        const int made = pp_lifetimes_made(lifetimes, op);
-        life->class = op->kind == PP_SEND_F ? CLASS_SEND_F : CLASS_SEND_B;
-        life->from = made >= 0 && made < at ? made : at;
-        life->until = pp_lifetimes_sent(lifetimes, op);
-        return true;
-    }
-    return false;
+    int32_t *all = pp_arena_alloc_raw(arena, sizeof(*all) * 4 * (longest + 1));
+    return (struct tensors){.class = pp_arena_alloc_raw(arena, longest + 1),
+                            .begin = all,
+                            .next_begin = all + longest + 1,
+                            .end = all + 2 * (longest + 1),
+                            .next_end = all + 3 * (longest + 1)};
 }
 
-/* Collects lives in reverse, so that chains run in list order. */
-static void collect_lives(const struct pp_lifetimes *lifetimes, const struct pp_op *ops, int count,
-                          bool is_infer, struct rank_lives *r)
+/* Returns 1 + the class of the slot that instruction i carries; 0 if it carries none. */
+static int class_of(const struct pp_program *p, const struct pp_memory_place *place, int i)
 {
-    r->count = 0;
-    memset(r->from, 0, sizeof(int) * ((size_t)count + 1));
-    memset(r->until, 0, sizeof(int) * ((size_t)count + 1));
+    static const uint8_t of_kind[PP_OP_KINDS] = {
+        [PP_F] = 1 + CLASS_SAVED,       [PP_R] = 1 + CLASS_SAVED,
+        [PP_RECV_F] = 1 + CLASS_RECV_F, [PP_RECV_B] = 1 + CLASS_RECV_B,
+        [PP_SEND_F] = 1 + CLASS_SEND_F, [PP_SEND_B] = 1 + CLASS_SEND_B};
+    const int class = of_kind[p->kind[i]];
+
+    if (class != 1 + CLASS_SAVED)
+        return class;
+    if (p->mode == PP_MODE_INFER)
+        return 0;
+    return p->kind[i] == PP_F && place->again == p->granule_count[i] ? 1 + CLASS_KEPT : class;
+}
+
+/* Collects the tensors of a rank in reverse, so that chains run in list order. */
+static void collect(const struct pp_program *p, const struct pp_memory_place *places, int rank,
+                    const struct tensors *t)
+{
+    const int first = p->begin[rank], count = p->begin[rank + 1] - first;
+
+    memset(t->begin, 0, sizeof(*t->begin) * ((size_t)count + 1));
+    memset(t->end, 0, sizeof(*t->end) * ((size_t)count + 1));
     for (int at = count - 1; at >= 0; at--) {
-        struct life life;
+        const struct pp_memory_place *place = &places[first + at];
+        const int class = class_of(p, place, first + at);
 
-        if (!life_of(lifetimes, ops, at, is_infer, &life))
+        t->class[at] = (uint8_t) class;
+        if (class == 0)
             continue;
-        if (life.until >= 0 && life.until < count && ops[life.until].aux == PP_FUSED_FIRST &&
-            ops[life.until].kind == PP_F)
-            life.until++;
-        if (life.until < life.at || life.until >= count) /* never given back */
-            life.until = count;
-        life.next_from = r->from[life.from];
-        life.next_until = r->until[life.until];
-        r->lives[r->count++] = life;
-        r->from[life.from] = r->until[life.until] = r->count;
+        const bool is_saved = class == 1 + CLASS_SAVED || class == 1 + CLASS_KEPT;
+        const int end = is_saved ? place->freed : place->given;
+        t->next_begin[at] = t->begin[place->taken];
+        t->next_end[at] = t->end[end];
+        t->begin[place->taken] = t->end[end] = at + 1;
     }
 }
 
-static void assign_rank(struct pp_arena *arena, const struct rank_lives *r, struct pp_op *ops,
-                        int count, struct slot_class *classes)
+static void assign(struct pp_arena *arena, const struct tensors *t, int count, int32_t *slot,
+                   struct slot_class *classes)
 {
     for (int c = 0; c < CLASSES; c++) /* the next rank starts anew, with the memory of the last */
         classes[c].used = classes[c].lowest = 0;
     for (int at = 0; at < count; at++) {
-        for (int i = r->from[at]; i; i = r->lives[i - 1].next_from) {
-            const struct life *life = &r->lives[i - 1];
-            ops[life->at].slot = take_slot(arena, &classes[life->class]);
-        }
-        for (int i = r->until[at]; i; i = r->lives[i - 1].next_until) {
-            const struct life *life = &r->lives[i - 1];
-            give_slot(&classes[life->class], ops[life->at].slot);
-        }
+        for (int i = t->begin[at]; i; i = t->next_begin[i - 1])
+            slot[i - 1] = take_slot(arena, &classes[t->class[i - 1] - 1]);
+        for (int i = t->end[at]; i; i = t->next_end[i - 1])
+            give_slot(&classes[t->class[i - 1] - 1], slot[i - 1]);
     }
 }
 
-static struct rank_lives rank_lives_make(struct pp_arena *arena, const struct pp_orders *lists)
+static bool has_slots(const struct pp_program *p)
 {
-    const size_t room = (size_t)pp_lists_longest(lists) + 1;
-
-    return (struct rank_lives){.lives = pp_arena_alloc_raw(arena, sizeof(struct life) * room),
-                               .from = pp_arena_alloc_raw(arena, sizeof(int) * room),
-                               .until = pp_arena_alloc_raw(arena, sizeof(int) * room)};
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (p->slot[i] >= 0)
+            return true;
+    return false;
 }
 
-static bool has_slot(const struct pp_op *op)
+void pp_lower_slots(struct pp_program *p)
 {
-    return op->slot >= 0;
-}
-
-static struct pp_lifetimes note_all(struct pp_arena *arena, const struct pp_program_head *head,
-                                    const struct pp_orders *lists)
-{
-    int64_t covered = 0;
-
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            covered +=
-                pp_op_is_compute(lists->ops[rank][i].kind) ? lists->ops[rank][i].granules : 0;
-    struct pp_lifetimes lives = pp_lifetimes_create(
-        arena, head->stages, head->micro_batches * head->granules, head->splits, covered);
-    for (int rank = 0; rank < lists->ranks; rank++)
-        for (int i = 0; i < lists->count[rank]; i++)
-            pp_lifetimes_note(&lives, &lists->ops[rank][i], i);
-    return lives;
-}
-
-enum pp_status pp_lower_slots(const struct pp_lowering *l)
-{
-    struct pp_orders *lists = l->lists;
-
-    if (l->options->no_slots || pp_lists_any(lists, has_slot))
-        return PP_OK;
+    if (has_slots(p))
+        return;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    const struct pp_lifetimes lifetimes = note_all(scratch, l->head, lists);
+    const struct pp_memory_place *places = pp_memory_places(scratch, p);
     struct slot_class classes[CLASSES] = {0};
-    struct rank_lives r = rank_lives_make(scratch, lists);
+    const struct tensors tensors = make_tensors(scratch, p);
 
-    for (int rank = 0; rank < lists->ranks; rank++) {
-        const int count = lists->count[rank];
-
-        collect_lives(&lifetimes, lists->ops[rank], count, l->head->mode == PP_MODE_INFER, &r);
-        assign_rank(scratch, &r, lists->ops[rank], count, classes);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const int first = p->begin[rank];
+        collect(p, places, rank, &tensors);
+        assign(scratch, &tensors, p->begin[rank + 1] - first, p->slot + first, classes);
     }
-    return PP_OK;
 }

@@ -367,11 +367,7 @@ struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct
     int longest = 0;
 
     w.sizes = sizes_of(scratch, &w);
-    w.places = p->forms ? p->forms->places : NULL;
-    if (!w.places)
-        w.places = pp_memory_places(p->forms ? p->forms->arena : scratch, p);
-    if (p->forms)
-        p->forms->places = w.places;
+    w.places = pp_memory_places(scratch, p);
     for (int rank = 0; rank < p->ranks; rank++) {
         const int count = p->begin[rank + 1] - p->begin[rank];
         longest = count > longest ? count : longest;

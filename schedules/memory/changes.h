@@ -28,13 +28,6 @@ struct pp_memory_whole {
     bool has_grads; /* of a visit */
 };
 
-/* Costs change none of these. Positions are those of the rank's list; its length means never. */
-struct pp_memory_place {
-    int32_t taken, given; /* SEND, RECV: start and end of their tensor's life. F, B, I: the end of
-                           * their output's, -1 = it is not read here */
-    int32_t again;        /* F, and ops on saved activations: granules with an R */
-};
-
 /* Returns the position after whose op memory is released that is read at `at`: for both ops of a
  * pair together. The list begins at `begin`. */
 static inline int pp_memory_end_of(const struct pp_program *p, int begin, int count, int at)
@@ -65,9 +58,7 @@ struct pp_memory_walk {
     int gathered;                  /* units on the rank that are not dropped */
 };
 
-/* Returns the places of all tensors of a program. */
-struct pp_memory_place *pp_memory_places(struct pp_arena *arena, const struct pp_program *p);
-/* Returns a walk in the arena. The places are those that the program keeps, if it keeps any. */
+/* Returns a walk in the arena. */
 struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
                                           const struct pp_costs *costs);
 void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);

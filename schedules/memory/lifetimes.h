@@ -1,5 +1,5 @@
-/* schedules/memory/lifetimes.h — begin and end of a tensor's life in its rank's list. Shared by the
- * slots pass and memory.c; private to schedules.
+/* schedules/memory/lifetimes.h — begin and end of a tensor's life in its rank's list. Shared by
+ * lower/slots.c and memory.c; private to schedules.
  *
  * Note every instruction of a rank with its position, then query. A cell is (stage, granule,
  * split); it is on one rank, so all ranks share the tables. Positions count from 0; -1 = never. */
@@ -127,3 +127,15 @@ static inline int pp_lifetimes_sent(const struct pp_lifetimes *lives, const stru
 
     return cell ? cell->wait[send->kind == PP_SEND_B] - 1 : -1;
 }
+
+/* Costs change none of these. Positions are those of the rank's list; its length means never. */
+struct pp_memory_place {
+    int32_t taken, given; /* SEND, RECV: start and end of their tensor's life. F, B, I: the end of
+                           * their output's, -1 = it is not read here */
+    int32_t again;        /* F, and ops on saved activations: granules with an R */
+    int32_t freed;        /* F, R: the last B or W that reads what they save */
+};
+/* Returns the places of all tensors, of instructions that have one: those that the program keeps,
+ * else new ones in `scratch`. */
+const struct pp_memory_place *pp_memory_places(struct pp_arena *scratch,
+                                               const struct pp_program *p);

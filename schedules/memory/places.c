@@ -52,10 +52,12 @@ static struct pp_memory_place place_of(const struct list *list, const struct pp_
                                         .given = end_of(list, at, pp_lifetimes_sent(lives, op))};
     }
     const bool is_backward = kind == PP_B || kind == PP_I;
-    return (struct pp_memory_place){.taken = at,
-                                    .given = kind == PP_F || is_backward ? handed_over(list, op, at)
-                                                                         : -1,
-                                    .again = is_backward ? 0 : recomputed(list, op)};
+    return (struct pp_memory_place){
+        .taken = at,
+        .given = kind == PP_F || is_backward ? handed_over(list, op, at) : -1,
+        .again = is_backward || kind == PP_R ? 0 : recomputed(list, op),
+        .freed =
+            kind == PP_F || kind == PP_R ? end_of(list, at, pp_lifetimes_freed(lives, op)) : -1};
 }
 
 /* Is true for instructions whose place is read. */
@@ -63,13 +65,13 @@ static bool has_place(const struct pp_program *p, int i)
 {
     const int kind = p->kind[i] == PP_WAIT ? p->aux[i] : p->kind[i];
 
-    return p->kind[i] == PP_WAIT
-               ? kind == PP_COPY
-               : kind == PP_F || kind == PP_B || kind == PP_I || pp_op_is_packing(kind) ||
-                     kind == PP_COPY || pp_op_is_send(kind) || pp_op_is_recv(kind);
+    return p->kind[i] == PP_WAIT ? kind == PP_COPY
+                                 : kind == PP_F || kind == PP_R || kind == PP_B || kind == PP_I ||
+                                       pp_op_is_packing(kind) || kind == PP_COPY ||
+                                       pp_op_is_send(kind) || pp_op_is_recv(kind);
 }
 
-struct pp_memory_place *pp_memory_places(struct pp_arena *arena, const struct pp_program *p)
+static struct pp_memory_place *find_places(struct pp_arena *arena, const struct pp_program *p)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct list list = {.p = p, .lives = pp_lifetimes_of_program(scratch, p)};
@@ -87,4 +89,15 @@ struct pp_memory_place *pp_memory_places(struct pp_arena *arena, const struct pp
         }
     }
     return places;
+}
+
+const struct pp_memory_place *pp_memory_places(struct pp_arena *scratch, const struct pp_program *p)
+{
+    struct pp_program_forms *forms = p->forms;
+
+    if (!forms)
+        return find_places(scratch, p);
+    if (!forms->places)
+        forms->places = find_places(forms->arena, p);
+    return forms->places;
 }
