@@ -1,4 +1,5 @@
 /* schedules/program/text.c — a program as text, and the hash of that text. */
+#define _GNU_SOURCE /* fopencookie */
 #include "schedules/program/freeze.h"
 
 #include "core/hash.h"
@@ -60,33 +61,33 @@ void pp_program_print(const struct pp_program *p, FILE *out)
     print_cells(p, UINT64_MAX, pp_program_style(p), out);
 }
 
-/* Returns the text; the caller frees it. */
-static char *written(const struct pp_program *p, size_t *length)
+char *pp_program_text(struct pp_arena *arena, const struct pp_program *p)
 {
-    char *text;
-    FILE *out = open_memstream(&text, length);
+    char *made, *text;
+    size_t length;
+    FILE *out = open_memstream(&made, &length);
 
     assert(out);
     pp_program_print(p, out);
     fclose(out);
-    return text;
-}
-
-char *pp_program_text(struct pp_arena *arena, const struct pp_program *p)
-{
-    size_t length;
-    char *made = written(p, &length), *text = pp_arena_strdup(arena, made);
-
+    text = pp_arena_strdup(arena, made);
     free(made);
     return text;
 }
 
+static ssize_t add_to_hash(void *hash, const char *text, size_t length)
+{
+    *(uint64_t *)hash = pp_hash(*(uint64_t *)hash, text, length);
+    return (ssize_t)length;
+}
+
 uint64_t pp_program_hash(const struct pp_program *p)
 {
-    size_t length;
-    char *text = written(p, &length);
-    const uint64_t hash = pp_hash(PP_HASH_OF_NOTHING, text, length);
+    uint64_t hash = PP_HASH_OF_NOTHING;
+    FILE *out = fopencookie(&hash, "w", (cookie_io_functions_t){.write = add_to_hash});
 
-    free(text);
+    assert(out);
+    pp_program_print(p, out);
+    fclose(out);
     return hash;
 }
