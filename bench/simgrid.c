@@ -233,13 +233,12 @@ static double run(const struct setting *s, const struct pp_engine *engine,
                                               .stats = stats};
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     const double start_s = now_s();
-    struct pp_trace *trace;
+    struct pp_times *times;
     struct pp_error err;
 
-    must(engine->run(s->arena, s->program, s->costs, &options, &trace, &err), &err);
+    must(engine->run(s->arena, s->program, s->costs, &options, PP_TIMES_SPANS, &times, &err), &err);
     const double wall_s = now_s() - start_s;
-    for (int i = 0; i < trace->count; i++)
-        *step_s = trace->events[i].end_s > *step_s ? trace->events[i].end_s : *step_s;
+    *step_s = pp_units_s(times->makespan_ps);
     pp_arena_release(s->arena, mark);
     return wall_s;
 }

@@ -5,6 +5,8 @@
 #include "core/cost/cost.h"
 #include "traces/metrics.h"
 
+enum { PP_TRACE_CELL_BYTES = 2 * PP_OP_TEXT_BYTES + 16 };
+
 /* A run: instructions and their times. Only `name` and `engine` must outlive the call. */
 struct pp_trace_source {
     const char *name; /* name of the program */
@@ -26,6 +28,8 @@ struct pp_trace_source {
     /* [(step * instructions + instruction) * replicas + replica]; posted and matched may be NULL,
      * and are read only for ops that have them */
     const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+    /* [message] its SEND and RECV: without matched_ps, the later post of both; or NULL */
+    const int32_t (*sides)[2];
     const int64_t *latest_ps; /* [step] latest end; for figures without a trace */
     /* Steps of instructions, and their number, if a list has several (`steps` is 1); else NULL. */
     const int *step_of;
@@ -43,6 +47,18 @@ struct pp_shares pp_trace_shares(const struct pp_trace_source *source, const str
 
 /* Makes a trace in the arena. Both ops of a fused pair share the event of the first. */
 struct pp_trace *pp_trace_from_source(struct pp_arena *arena, const struct pp_trace_source *source);
+/* Makes the same trace without its table (traces/events.h). Keeps the source by reference. */
+struct pp_trace *pp_trace_of_source(struct pp_arena *arena, const struct pp_trace_source *source);
+/* The rank and the op of a row of the times. */
+int pp_trace_source_rank(const struct pp_trace_source *source, int row);
+static inline struct pp_op pp_trace_source_op(const struct pp_trace_source *source, int row)
+{
+    return source->op(source->program, row / source->replicas % source->begin[source->ranks]);
+}
+/* The event of a row of the times; its cell is printed into `cell`, or is NULL without it. It has
+ * neither shares nor `waits_for`. */
+struct pp_trace_event pp_trace_source_event(const struct pp_trace_source *source, int row,
+                                            char cell[PP_TRACE_CELL_BYTES]);
 /* Figures of pp_metrics_compute() for that trace, equal to the bit, without making it. Reads
  * neither posted nor matched; needs no `name`, `hash` and `engine`. In traces/metrics_source.c. */
 enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_trace_source *source,

@@ -38,6 +38,8 @@ struct pp_trace_event {
     int waits_for; /* WAIT: index of the event waited for, else -1 (not in CSV; is found) */
 };
 
+struct pp_trace_source;
+
 struct pp_trace {
     const char *program;
     uint64_t program_hash;
@@ -50,6 +52,9 @@ struct pp_trace {
     struct pp_trace_event *events; /* by replica, rank, order of the list; steps of one list may
                                     * alternate. A WAIT has the step of the op it waits for */
     int count;
+    /* NULL, or what the events are made of one by one, for files. Then there is no table `events`,
+     * and only traces/events.h reads them. */
+    const struct pp_trace_source *source;
 };
 
 /* Whole picoseconds, for drawing; at least 0. */

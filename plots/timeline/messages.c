@@ -11,22 +11,20 @@ static int direction_of(int kind)
     return kind == PP_F ? 1 : kind == PP_B || kind == PP_I ? -1 : 0;
 }
 
-static bool is_for(const struct pp_timeline_op *op, const int *key, int stage)
+static bool is_for(const struct pp_timeline_op *op, const struct pp_message_end *end, int stage)
 {
-    const int mb = key[PP_MESSAGE_MB];
-
-    return direction_of(op->kind) == key[PP_MESSAGE_DIRECTION] && op->stage == stage &&
-           op->split == key[PP_MESSAGE_SPLIT] && mb >= op->mb && mb < op->mb + op->granules;
+    return direction_of(op->kind) == end->direction && op->stage == stage &&
+           op->split == end->split && end->mb >= op->mb && end->mb < op->mb + op->granules;
 }
 
 /* The box of a rank that computes the message's data at that stage. */
-static const struct pp_timeline_box *find_box(const struct pp_timeline *t, const int *key,
-                                              int stage, int rank)
+static const struct pp_timeline_box *find_box(const struct pp_timeline *t,
+                                              const struct pp_message_end *end, int stage, int rank)
 {
     for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++) {
         const struct pp_timeline_box *box = &t->boxes[i];
-        if (t->steps[box->step].number == key[PP_MESSAGE_STEP] &&
-            (is_for(&box->op, key, stage) || (box->is_fused && is_for(&box->second, key, stage))))
+        if (t->steps[box->step].number == end->step &&
+            (is_for(&box->op, end, stage) || (box->is_fused && is_for(&box->second, end, stage))))
             return box;
     }
     return NULL;
@@ -34,12 +32,11 @@ static const struct pp_timeline_box *find_box(const struct pp_timeline *t, const
 
 static struct pp_timeline_message describe(const struct pp_timeline *t,
                                            const struct pp_trace_event *from,
-                                           const struct pp_trace_event *to, const int *key)
+                                           const struct pp_trace_event *to,
+                                           const struct pp_message_end *end)
 {
-    const int stage = key[PP_MESSAGE_STAGE];
-    const struct pp_timeline_box *made =
-        find_box(t, key, stage - key[PP_MESSAGE_DIRECTION], from->rank);
-    const struct pp_timeline_box *used = find_box(t, key, stage, to->rank);
+    const struct pp_timeline_box *made = find_box(t, end, end->stage - end->direction, from->rank);
+    const struct pp_timeline_box *used = find_box(t, end, end->stage, to->rank);
 
     return (struct pp_timeline_message){.from = from->rank,
                                         .to = to->rank,
@@ -54,7 +51,7 @@ struct pp_timeline_message *pp_timeline_messages(struct pp_arena *arena,
                                                  double to_s, int most, int *count)
 {
     const struct pp_trace *trace = timeline->trace;
-    bool *is_ours = PP_ARRAY(arena, bool, trace->count);
+    uint16_t *is_ours = PP_ARRAY(arena, uint16_t, trace->count);
     struct pp_timeline_message *messages = NULL;
     struct pp_arrow *arrows;
     int shown = 0, capacity = 0;
@@ -73,7 +70,7 @@ struct pp_timeline_message *pp_timeline_messages(struct pp_arena *arena,
         struct pp_message_end end;
         pp_message_end_of(trace, arrows[i].send, &end);
         *PP_PUSH(arena, messages, *count, capacity) = describe(
-            timeline, &trace->events[arrows[i].send], &trace->events[arrows[i].recv], end.key);
+            timeline, &trace->events[arrows[i].send], &trace->events[arrows[i].recv], &end);
     }
     return messages;
 }

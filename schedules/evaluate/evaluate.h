@@ -69,6 +69,7 @@ struct pp_times {
 enum pp_times_wanted {
     PP_TIMES_MAKESPAN,
     PP_TIMES_SPANS, /* start and end; the other arrays are NULL */
+    PP_TIMES_POSTS, /* posted, too; matched is the later post of a message */
     PP_TIMES_ALL,
 };
 

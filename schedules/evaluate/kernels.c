@@ -175,7 +175,7 @@ ALWAYS void record_body(const struct pp_record *rec, int rank, const int lanes)
         if (!t->posted_ps)
             continue;
         put(t->posted_ps, row, posted, lanes, rec->live);
-        if (stream != PP_STREAM_CHANNEL || !eval->posts)
+        if (stream != PP_STREAM_CHANNEL || !eval->posts || !t->matched_ps)
             continue;
         const int64_t *a = rec->values + (size_t)eval->posts[p->arg[i]][0] * (size_t)lanes;
         const int64_t *b = rec->values + (size_t)eval->posts[p->arg[i]][1] * (size_t)lanes;

@@ -152,7 +152,8 @@ bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
 
 struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_program *program,
                                    const struct pp_costs *costs,
-                                   const struct pp_eval_options *options)
+                                   const struct pp_eval_options *options,
+                                   enum pp_times_wanted wanted)
 {
     if (!is_played(program, options))
         return NULL;
@@ -165,9 +166,12 @@ struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_progr
                                .step_end_ps = PP_ARRAY(arena, int64_t, play.steps),
                                .start_ps = pp_arena_alloc_raw(arena, bytes),
                                .end_ps = pp_arena_alloc_raw(arena, bytes)};
+    if (wanted == PP_TIMES_POSTS)
+        times->posted_ps = pp_arena_alloc_raw(arena, bytes);
     play.step_end_ps = times->step_end_ps;
     play.start = times->start_ps;
     play.end = times->end_ps;
+    play.posted = times->posted_ps;
     if (!play_all(&play))
         return NULL;
     note_shared(&play);

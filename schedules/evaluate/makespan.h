@@ -11,8 +11,9 @@
  * (deadlock, overflow). */
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
                  const struct pp_eval_options *options, int64_t step_end_ps[]);
-/* Returns what pp_eval_run() does for PP_TIMES_SPANS with one replica and no perturbation, in the
- * arena. NULL where pp_makespan() returns false. */
+/* Returns what pp_eval_run() does for PP_TIMES_SPANS or PP_TIMES_POSTS with one replica and no
+ * perturbation, in the arena. NULL where pp_makespan() returns false. */
 struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_program *program,
                                    const struct pp_costs *costs,
-                                   const struct pp_eval_options *options);
+                                   const struct pp_eval_options *options,
+                                   enum pp_times_wanted wanted);

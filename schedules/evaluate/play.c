@@ -38,6 +38,11 @@ static void note_start(const struct pp_play *play, int step, int i, int64_t star
     if (play->start)
         play->start[pp_play_row(play, step, i)] = start;
 }
+static void note_post(const struct pp_play *play, int step, int i, int64_t post)
+{
+    if (play->posted)
+        play->posted[pp_play_row(play, step, i)] = post;
+}
 /* Wakes the rank if it waits for `end`, which is known now. */
 static void wake(struct pp_play *play, int rank, const int64_t *end)
 {
@@ -123,6 +128,7 @@ static void play_channel(struct pp_play *play, struct pp_seat *seat, int i)
     const int32_t number = play->line_of[p->arg[i]];
     struct pp_play_line *line = &play->lines[number];
 
+    note_post(play, seat->step, i, seat->clock);
     if (!pp_op_is_send(p->kind[i])) {
         t->received = seat->clock;
     } else {
@@ -208,6 +214,7 @@ static void play_reduce(struct pp_play *play, struct pp_seat *seat, int i)
                              ? seat->begun + pp_costs_share_ps(seat->lasted, numerator, denominator)
                              : seat->clock;
 
+    note_post(play, seat->step, i, post);
     *own_of(play, seat->step, i) = PP_PLAY_UNKNOWN;
     if (!seat->first && (!seat->reduced || *seat->reduced >= 0)) {
         take_turn(play, seat, post, seat->step, i);
@@ -241,6 +248,7 @@ static void play_copy(struct pp_play *play, struct pp_seat *seat, int i)
     const struct pp_op op = pp_program_op(play->p, i);
     int64_t *last = &seat->copied[pp_move_is_up(op.purpose)];
 
+    note_post(play, seat->step, i, seat->clock);
     *last = later(seat->clock, *last);
     note_start(play, seat->step, i, *last);
     *last = after(play, *last, pp_costs_op(play->costs, &op, NULL).ps);

@@ -54,7 +54,8 @@ struct pp_play {
     int barrier_count;                           /* of a step */
     struct pp_seat *seats;
     int64_t *own; /* [step][instruction]: end of a rank's own work, concurrent with its compute */
-    int64_t *start, *end; /* [step][instruction]: spans, `end` is `own`; NULL if not wanted */
+    /* [step][instruction]: spans and posts, `end` is `own`; NULL if not wanted */
+    int64_t *start, *end, *posted;
     /* Ranks that can continue, and ranks whose reduce stream can. Each has a rank at most once. */
     uint16_t *ready, *turning;
     int ready_count, turning_count;

@@ -183,6 +183,8 @@ static void allocate_columns(struct pp_arena *arena, const struct pp_eval *eval,
     if (wanted == PP_TIMES_SPANS)
         return;
     times->posted_ps = pp_arena_alloc_raw(arena, bytes);
+    if (wanted == PP_TIMES_POSTS)
+        return;
     times->matched_ps = pp_arena_alloc_raw(arena, bytes);
 }
 

@@ -199,13 +199,12 @@ struct answer {
     FILE *out;
 };
 
-/* Returns the depth of a run: only pictures, pages and --trace show single events. */
+/* Returns the depth of a run: only pictures and pages show single events, and --trace. */
 static enum pp_depth depth_of(const struct pp_wish *wish, const struct answer *answer)
 {
-    const bool has_events =
-        wish->trace || wish->html || answer->figures.kind || answer->owner == PP_STDOUT_GANTT;
+    const bool has_events = wish->html || answer->figures.kind || answer->owner == PP_STDOUT_GANTT;
 
-    return has_events ? PP_FULL : PP_PROVED;
+    return has_events ? PP_FULL : wish->trace ? PP_TIMED : PP_PROVED;
 }
 
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish,
@@ -227,7 +226,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     if (owner == PP_STDOUT_REPORT || owner == PP_STDOUT_EXPLAIN || wish->html)
         result.levels = pp_levels_find(arena, &result, owner == PP_STDOUT_EXPLAIN);
     if (wish->trace)
-        PP_TRY(pp_trace_write(result.trace, wish->trace, err));
+        PP_TRY(pp_trace_write(pp_simulated_events(arena, &result), wish->trace, err));
     if (owner == PP_STDOUT_REPORT || wish->html)
         PP_TRY(compare(arena, wish, &result, &alone, &others, err));
     if (emit->tool) {

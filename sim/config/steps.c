@@ -61,23 +61,6 @@ int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int m
     return step;
 }
 
-void pp_steps_mark(struct pp_arena *arena, const struct pp_config *config,
-                   const struct pp_program *program, struct pp_trace *trace)
-{
-    const int *step = pp_steps_of(arena, program, config->shape.micro_batches);
-    int at = 0;
-
-    for (int replica = 0; replica < trace->replicas; replica++)
-        for (int r = 0; r < program->ranks; r++)
-            for (int i = program->begin[r]; i < program->begin[r + 1]; i++) {
-                const bool is_second = pp_op_is_compute(program->kind[i]) &&
-                                       program->aux[i] == PP_FUSED_SECOND; /* has no event */
-                if (!is_second)
-                    trace->events[at++].step = step[i];
-            }
-    trace->steps = config->engine_options.eval.steps;
-}
-
 double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *config,
                             const struct pp_program *program, const struct pp_times *times)
 {

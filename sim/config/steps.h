@@ -14,9 +14,6 @@ struct pp_eval_options pp_steps_plan(const struct pp_config *config);
 /* Steps of all instructions. An op belongs to the step of its micro-batch. A sum or an update
  * belongs to the backward before it, a WAIT to the instruction that it waits for. */
 int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int micro_batches);
-/* Sets the step of every event of a trace of such a program. */
-void pp_steps_mark(struct pp_arena *arena, const struct pp_config *config,
-                   const struct pp_program *program, struct pp_trace *trace);
 /* Time of a steady step, (T_K - T_1) / (K - 1). WAITs end no step: that for a SEND may be late. */
 double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *config,
                             const struct pp_program *program, const struct pp_times *times);

@@ -4,21 +4,21 @@
 
 #include <limits.h>
 
-/* Is true for a run that is not worth a plan: a single one, of which only spans are wanted. */
+/* Is true for a run that is not worth a plan: a single one, of which spans and posts are wanted. */
 static bool is_played_once(const struct pp_program *program, const struct pp_costs *costs,
                            const struct pp_engine_options *options, enum pp_times_wanted wanted)
 {
     const struct pp_perturbation *p = &options->perturbation;
     const bool is_known = pp_eval_is_known(program, costs, &options->eval);
 
-    return !is_known && wanted == PP_TIMES_SPANS && options->replicas <= 1 && !options->prepared &&
+    return !is_known && wanted != PP_TIMES_ALL && options->replicas <= 1 && !options->prepared &&
            p->jitter_frac == 0 && !p->slow && !p->compute_ps;
 }
 
-static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *program,
-                               const struct pp_costs *costs,
-                               const struct pp_engine_options *options, enum pp_times_wanted wanted,
-                               struct pp_times **times, struct pp_error *err)
+static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
+                          const struct pp_costs *costs, const struct pp_engine_options *options,
+                          enum pp_times_wanted wanted, struct pp_times **times,
+                          struct pp_error *err)
 {
     const int64_t replicas = options->replicas > 0 ? options->replicas : 1;
     const int64_t steps = options->eval.steps > 0 ? options->eval.steps : 1;
@@ -43,7 +43,7 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
                             "for a trace: run without --no-fold, or with fewer micro-batches",
                             (long long)events, pp_program_size(program), (long long)replicas);
     *times = is_played_once(program, costs, options, wanted)
-                 ? pp_makespan_spans(arena, program, costs, &options->eval)
+                 ? pp_makespan_spans(arena, program, costs, &options->eval, wanted)
                  : NULL;
     if (*times)
         return PP_OK;
@@ -55,27 +55,7 @@ static enum pp_status evaluate(struct pp_arena *arena, const struct pp_program *
     return PP_OK;
 }
 
-static enum pp_status find_times(struct pp_arena *arena, const struct pp_program *program,
-                                 const struct pp_costs *costs,
-                                 const struct pp_engine_options *options, struct pp_times **times,
-                                 struct pp_error *err)
-{
-    return evaluate(arena, program, costs, options, PP_TIMES_SPANS, times, err);
-}
-
-static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
-                          const struct pp_costs *costs, const struct pp_engine_options *options,
-                          struct pp_trace **trace, struct pp_error *err)
-{
-    struct pp_times *times = NULL;
-
-    PP_TRY(evaluate(arena, program, costs, options, PP_TIMES_ALL, &times, err));
-    *trace = pp_trace_from_times(arena, program, costs, times, "dag");
-    return PP_OK;
-}
-
 const struct pp_engine pp_engine_dag = {
     .name = "dag",
     .run = run,
-    .times = find_times,
 };

@@ -15,48 +15,74 @@ static struct pp_cost cost_of(const void *program, const struct pp_costs *costs,
     return pp_program_cost(program, costs, instruction, is_fused);
 }
 
-static struct pp_trace_source source_of(const struct pp_program *program,
-                                        const struct pp_costs *costs, const struct pp_times *times)
+static struct pp_trace_source source_of(const struct pp_engine_run *run)
 {
-    return (struct pp_trace_source){.name = program->name,
-                                    .ranks = program->ranks,
-                                    .begin = program->begin,
+    const struct pp_program *p = run->program;
+    const struct pp_times *times = run->times;
+
+    return (struct pp_trace_source){.name = p->name,
+                                    .engine = run->engine,
+                                    .ranks = p->ranks,
+                                    .begin = p->begin,
                                     .op = op_of,
                                     .cost = cost_of,
-                                    .program = program,
-                                    .kind = program->kind,
-                                    .aux = program->aux,
-                                    .arg = program->arg,
-                                    .style = pp_program_style(program),
-                                    .costs = costs,
+                                    .program = p,
+                                    .kind = p->kind,
+                                    .aux = p->aux,
+                                    .arg = p->arg,
+                                    .style = pp_program_style(p),
+                                    .costs = run->costs,
                                     .replicas = times->replicas,
                                     .steps = times->steps > 1 ? times->steps : 1,
                                     .start_ps = times->start_ps,
                                     .end_ps = times->end_ps,
                                     .posted_ps = times->posted_ps,
-                                    .matched_ps = times->matched_ps};
+                                    .matched_ps = times->matched_ps,
+                                    .latest_ps = times->step_end_ps,
+                                    .step_of = run->step_of,
+                                    .steps_in_list = run->steps_in_list};
 }
 
-struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,
-                                     const struct pp_costs *costs, const struct pp_times *times,
-                                     const char *engine)
+/* Returns the SEND and the RECV of each message. */
+static const int32_t (*sides_of(struct pp_arena *arena, const struct pp_program *p))[2]
 {
-    struct pp_trace_source source = source_of(program, costs, times);
+    int32_t(*sides)[2] = (int32_t(*)[2])PP_ARRAY(arena, int32_t, 2 * (size_t)p->message_count);
 
-    source.hash = pp_program_hash(program);
-    source.engine = engine;
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
+            sides[p->arg[i]][pp_op_is_recv(p->kind[i])] = i;
+    return (const int32_t(*)[2])sides;
+}
+
+static struct pp_trace_source named_source_of(struct pp_arena *arena,
+                                              const struct pp_engine_run *run)
+{
+    struct pp_trace_source source = source_of(run);
+
+    source.hash = pp_program_hash(run->program);
+    source.sides = run->times->posted_ps ? sides_of(arena, run->program) : NULL;
+    return source;
+}
+
+struct pp_trace *pp_engine_trace(struct pp_arena *arena, const struct pp_engine_run *run)
+{
+    const struct pp_trace_source source = named_source_of(arena, run);
+
     return pp_trace_from_source(arena, &source);
 }
 
-enum pp_status pp_metrics_from_times(struct pp_arena *arena, const struct pp_program *program,
-                                     const struct pp_costs *costs, const struct pp_times *times,
-                                     const int *step_of, int steps_in_list,
-                                     struct pp_metrics *metrics, struct pp_error *err)
+struct pp_trace *pp_engine_events(struct pp_arena *arena, const struct pp_engine_run *run)
 {
-    struct pp_trace_source source = source_of(program, costs, times);
+    struct pp_trace_source *source = PP_NEW(arena, struct pp_trace_source);
 
-    source.latest_ps = times->step_end_ps;
-    source.step_of = step_of;
-    source.steps_in_list = steps_in_list;
+    *source = named_source_of(arena, run);
+    return pp_trace_of_source(arena, source);
+}
+
+enum pp_status pp_engine_metrics(struct pp_arena *arena, const struct pp_engine_run *run,
+                                 struct pp_metrics *metrics, struct pp_error *err)
+{
+    const struct pp_trace_source source = source_of(run);
+
     return pp_metrics_from_source(arena, &source, metrics, err);
 }

@@ -1,4 +1,4 @@
-/* sim/engine/engine.h — an engine runs a lowered program under costs and returns a trace. */
+/* sim/engine/engine.h — an engine runs a lowered program under costs and returns its times. */
 #pragma once
 
 #include "schedules/evaluate/evaluate.h"
@@ -26,22 +26,30 @@ struct pp_engine_options {
 struct pp_engine {
     const char *name;
     bool shares_links; /* transfers on one link slow each other down */
+    /* Finds the times, at least PP_TIMES_SPANS. PP_EINVAL if there are too many events for a trace,
+     * PP_EPROGRAM for a deadlock. */
     enum pp_status (*run)(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
-                          struct pp_trace **trace, struct pp_error *err);
-    /* Finds start and end alone, without single events; NULL: no shorter way. */
-    enum pp_status (*times)(struct pp_arena *arena, const struct pp_program *program,
-                            const struct pp_costs *costs, const struct pp_engine_options *options,
-                            struct pp_times **times, struct pp_error *err);
+                          enum pp_times_wanted wanted, struct pp_times **times,
+                          struct pp_error *err);
 };
 extern const struct pp_engine pp_engine_dag, pp_engine_shared;
 
-/* Trace of a program from times of the evaluator, or of an engine with the same arrays. */
-struct pp_trace *pp_trace_from_times(struct pp_arena *arena, const struct pp_program *program,
-                                     const struct pp_costs *costs, const struct pp_times *times,
-                                     const char *engine);
-/* Computes the figures without a trace. `step_of` as in traces/from_times.h, or NULL. */
-enum pp_status pp_metrics_from_times(struct pp_arena *arena, const struct pp_program *program,
-                                     const struct pp_costs *costs, const struct pp_times *times,
-                                     const int *step_of, int steps_in_list,
-                                     struct pp_metrics *metrics, struct pp_error *err);
+/* A run: a program and its times, from the evaluator or an engine; with PP_TIMES_POSTS for traces.
+ * `step_of` and `steps_in_list` as in traces/from_times.h. */
+struct pp_engine_run {
+    const struct pp_program *program;
+    const struct pp_costs *costs;
+    const struct pp_times *times;
+    const char *engine;
+    const int *step_of;
+    int steps_in_list;
+};
+/* Makes the trace of a run. */
+struct pp_trace *pp_engine_trace(struct pp_arena *arena, const struct pp_engine_run *run);
+/* Makes the trace without a table: its events are made one by one, for files. Keeps what `run`
+ * points to by reference. */
+struct pp_trace *pp_engine_events(struct pp_arena *arena, const struct pp_engine_run *run);
+/* Computes the figures without a trace. */
+enum pp_status pp_engine_metrics(struct pp_arena *arena, const struct pp_engine_run *run,
+                                 struct pp_metrics *metrics, struct pp_error *err);

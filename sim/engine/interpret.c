@@ -11,15 +11,13 @@ static size_t column_of(const struct pp_program *program, int replicas, int step
     return (size_t)pp_program_size(program) * (size_t)replicas * (size_t)steps;
 }
 
-size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps, bool has_matched)
+size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps)
 {
-    const size_t columns = has_matched ? 4 : 3;
-
-    return sizeof(int64_t) * (columns * column_of(program, replicas, steps) + (size_t)steps);
+    return sizeof(int64_t) * (3 * column_of(program, replicas, steps) + (size_t)steps);
 }
 
-void pp_job_place(const struct pp_program *program, int replicas, int steps, bool has_matched,
-                  void *block, struct pp_times *t)
+void pp_job_place(const struct pp_program *program, int replicas, int steps, void *block,
+                  struct pp_times *t)
 {
     const size_t column = column_of(program, replicas, steps);
     int64_t *at = block;
@@ -29,8 +27,7 @@ void pp_job_place(const struct pp_program *program, int replicas, int steps, boo
     t->step_end_ps = at;
     t->start_ps = at += steps;
     t->end_ps = at += column;
-    t->posted_ps = at += column;
-    t->matched_ps = has_matched ? at + column : NULL;
+    t->posted_ps = at + column;
 }
 
 /* ---- instances ------------------------------------------------------------------------------- */
@@ -313,8 +310,7 @@ struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job)
                          .times = t,
                          .size = pp_program_size(job->program),
                          .replicas = t->replicas};
-    memset(t->step_end_ps, 0xff,
-           pp_job_bytes(job->program, t->replicas, t->steps, t->matched_ps != NULL));
+    memset(t->step_end_ps, 0xff, pp_job_bytes(job->program, t->replicas, t->steps));
     r->express =
         pp_express_make(arena, job->wires ? job->wires : &no_wires, job->options->is_plain);
     prepare(r);

@@ -17,11 +17,11 @@ struct pp_job {
     int64_t *executed;              /* out, updated throughout: executed instructions */
 };
 
-/* Bytes of the columns of pp_times for all replicas and steps, and their places in a block. Only
- * traces need `matched_ps`. */
-size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps, bool has_matched);
-void pp_job_place(const struct pp_program *program, int replicas, int steps, bool has_matched,
-                  void *block, struct pp_times *times);
+/* Bytes of the columns of pp_times for all replicas and steps (PP_TIMES_POSTS), and their places in
+ * a block. */
+size_t pp_job_bytes(const struct pp_program *program, int replicas, int steps);
+void pp_job_place(const struct pp_program *program, int replicas, int steps, void *block,
+                  struct pp_times *times);
 
 /* Begins a run, in `arena`; the job is kept by reference. */
 struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job);

@@ -113,16 +113,8 @@ static void start(struct pp_run *r, int c, int replica)
 
 void pp_messages_post(struct pp_run *r, struct pp_instance *in, int i)
 {
-    const int m = r->p->arg[i], side = pp_op_is_recv(r->p->kind[i]);
-    const size_t mine = pp_run_at(r, in->step, i, in->replica);
-    const size_t other = pp_run_at(r, in->step, r->sides[m][!side], in->replica);
-    struct pp_times *t = r->times;
-
-    t->posted_ps[mine] = in->clock_ps;
-    if (t->matched_ps && t->posted_ps[other] != PP_UNKNOWN_PS)
-        t->matched_ps[mine] = t->matched_ps[other] =
-            t->posted_ps[mine] > t->posted_ps[other] ? t->posted_ps[mine] : t->posted_ps[other];
-    start(r, r->channel_of[m], in->replica);
+    r->times->posted_ps[pp_run_at(r, in->step, i, in->replica)] = in->clock_ps;
+    start(r, r->channel_of[r->p->arg[i]], in->replica);
 }
 
 void pp_messages_end(struct pp_run *r, int wire)

@@ -31,14 +31,12 @@ static void unmap(void *context)
 }
 
 /* Maps memory that is freed with the arena. */
-static enum pp_status map_shared(struct pp_arena *arena, bool has_matched, struct pp_job *job,
-                                 struct pp_error *err)
+static enum pp_status map_shared(struct pp_arena *arena, struct pp_job *job, struct pp_error *err)
 {
     struct shared *shared = PP_NEW(arena, struct shared);
     const int replicas = job->times->replicas, steps = job->times->steps;
 
-    shared->bytes =
-        sizeof(*shared->counts) + pp_job_bytes(job->program, replicas, steps, has_matched);
+    shared->bytes = sizeof(*shared->counts) + pp_job_bytes(job->program, replicas, steps);
     const size_t free = pp_free_memory_bytes();
     void *block = shared->bytes > free ? MAP_FAILED
                                        : mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE,
@@ -50,7 +48,7 @@ static enum pp_status map_shared(struct pp_arena *arena, bool has_matched, struc
                             replicas, shared->bytes >> 20, free >> 20);
     shared->counts = block;
     pp_arena_defer(arena, unmap, shared);
-    pp_job_place(job->program, replicas, steps, has_matched, shared->counts + 1, job->times);
+    pp_job_place(job->program, replicas, steps, shared->counts + 1, job->times);
     job->stats = &shared->counts->stats;
     job->executed = &shared->counts->executed;
     return PP_OK;
@@ -76,53 +74,31 @@ double pp_job_frac(const struct pp_job *job)
            ((double)pp_program_size(job->program) * job->times->replicas * job->times->steps);
 }
 
-/* Runs a job. Its times are in `arena`. */
-static enum pp_status find_times(struct pp_arena *arena, const struct pp_program *program,
-                                 const struct pp_costs *costs,
-                                 const struct pp_engine_options *options,
-                                 pp_shared_function run_job, bool has_matched,
-                                 struct pp_times *times, struct pp_error *err)
+enum pp_status pp_shared_run(struct pp_arena *arena, const struct pp_program *program,
+                             const struct pp_costs *costs, const struct pp_engine_options *options,
+                             pp_shared_function run_job, struct pp_times **times,
+                             struct pp_error *err)
 {
-    struct pp_job job = {.program = program, .costs = costs, .options = options, .times = times};
+    struct pp_times *t = PP_NEW(arena, struct pp_times);
+    struct pp_job job = {.program = program, .costs = costs, .options = options, .times = t};
     struct pp_wires *wires = NULL;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
 
-    *times = (struct pp_times){.replicas = options->replicas > 0 ? options->replicas : 1,
-                               .steps = options->eval.steps > 0 ? options->eval.steps : 1};
-    PP_TRY(check_size(program, times->replicas, times->steps, err));
+    *t = (struct pp_times){.replicas = options->replicas > 0 ? options->replicas : 1,
+                           .steps = options->eval.steps > 0 ? options->eval.steps : 1};
+    PP_TRY(check_size(program, t->replicas, t->steps, err));
     if (options->network)
-        PP_TRY(pp_wires_make(scratch, program, costs, options->network, times->replicas,
+        PP_TRY(pp_wires_make(scratch, program, costs, options->network, t->replicas,
                              options->eval.ring_flows && costs->rings &&
-                                 times->replicas == options->network->layout.dp,
+                                 t->replicas == options->network->layout.dp,
                              &wires, err));
     job.wires = wires;
-    PP_TRY(map_shared(arena, has_matched, &job, err));
+    PP_TRY(map_shared(arena, &job, err));
     PP_TRY(run_job(scratch, &job, err));
-    times->makespan_ps = times->step_end_ps[times->steps - 1];
+    t->makespan_ps = t->step_end_ps[t->steps - 1];
     if (options->stats)
         *options->stats = *job.stats;
-    return PP_OK;
-}
-
-enum pp_status pp_shared_times(struct pp_arena *arena, const struct pp_program *program,
-                               const struct pp_costs *costs,
-                               const struct pp_engine_options *options, pp_shared_function run_job,
-                               struct pp_times **times, struct pp_error *err)
-{
-    *times = PP_NEW(arena, struct pp_times);
-    return find_times(arena, program, costs, options, run_job, false, *times, err);
-}
-
-enum pp_status pp_shared_run(struct pp_arena *arena, const struct pp_program *program,
-                             const struct pp_costs *costs, const struct pp_engine_options *options,
-                             const char *engine, pp_shared_function run_job,
-                             struct pp_trace **trace, struct pp_error *err)
-{
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_times times;
-
-    PP_TRY(find_times(scratch, program, costs, options, run_job, true, &times, err));
-    *trace = pp_trace_from_times(arena, program, costs, &times, engine);
+    *times = t;
     return PP_OK;
 }
 
@@ -172,23 +148,15 @@ static enum pp_status run_job(struct pp_arena *scratch, struct pp_job *job, stru
 
 static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
-                          struct pp_trace **trace, struct pp_error *err)
+                          enum pp_times_wanted wanted, struct pp_times **times,
+                          struct pp_error *err)
 {
-    return pp_shared_run(arena, program, costs, options, pp_engine_shared.name, run_job, trace,
-                         err);
-}
-
-static enum pp_status find_spans(struct pp_arena *arena, const struct pp_program *program,
-                                 const struct pp_costs *costs,
-                                 const struct pp_engine_options *options, struct pp_times **times,
-                                 struct pp_error *err)
-{
-    return pp_shared_times(arena, program, costs, options, run_job, times, err);
+    (void)wanted;
+    return pp_shared_run(arena, program, costs, options, run_job, times, err);
 }
 
 const struct pp_engine pp_engine_shared = {
     .name = "simgrid",
     .shares_links = true,
     .run = run,
-    .times = find_spans,
 };

@@ -1,5 +1,5 @@
-/* sim/engine/shared.h — the frame of the engines that share links: wires, memory for the times, and
- * the trace. */
+/* sim/engine/shared.h — the frame of the engines that share links: wires, and memory for the
+ * times. */
 #pragma once
 
 #include "sim/engine/interpret.h"
@@ -8,16 +8,11 @@
 typedef enum pp_status (*pp_shared_function)(struct pp_arena *scratch, struct pp_job *job,
                                              struct pp_error *err);
 
-/* As pp_engine.run, by `run_job`. The times, and the counters of the job, lie in memory that child
- * processes share. PP_EINVAL if there are too many events for a trace. */
+/* As pp_engine.run, by `run_job`, with posts. The times are freed with the arena. They and the
+ * counters of the job lie in memory that child processes share. */
 enum pp_status pp_shared_run(struct pp_arena *arena, const struct pp_program *program,
                              const struct pp_costs *costs, const struct pp_engine_options *options,
-                             const char *engine, pp_shared_function run_job,
-                             struct pp_trace **trace, struct pp_error *err);
-/* As pp_engine.times; the times are freed with the arena. */
-enum pp_status pp_shared_times(struct pp_arena *arena, const struct pp_program *program,
-                               const struct pp_costs *costs,
-                               const struct pp_engine_options *options, pp_shared_function run_job,
-                               struct pp_times **times, struct pp_error *err);
+                             pp_shared_function run_job, struct pp_times **times,
+                             struct pp_error *err);
 /* Executed share of a job's instructions. */
 double pp_job_frac(const struct pp_job *job);

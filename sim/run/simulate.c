@@ -98,7 +98,9 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
         return PP_OK;
     }
     const struct pp_times *times =
-        is_in_list ? pp_makespan_spans(arena, result->program, result->costs, &options) : NULL;
+        is_in_list
+            ? pp_makespan_spans(arena, result->program, result->costs, &options, PP_TIMES_SPANS)
+            : NULL;
     if (!times) {
         PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
         times = pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_SPANS : PP_TIMES_MAKESPAN);
@@ -134,31 +136,45 @@ static enum pp_status check_stretch(const struct pp_result *result, struct pp_er
                         sum_s, pp_units_s(INT64_MAX / 2));
 }
 
+static struct pp_engine_run engine_run(struct pp_arena *arena, const struct pp_result *result)
+{
+    const struct pp_config *c = &result->config;
+
+    return (struct pp_engine_run){
+        .program = result->program,
+        .costs = result->costs,
+        .times = result->times,
+        .engine = c->engine->name,
+        .step_of = pp_steps_in_list(c) ? pp_steps_of(arena, result->program, c->shape.micro_batches)
+                                       : NULL,
+        .steps_in_list = c->engine_options.eval.steps};
+}
+
+struct pp_trace *pp_simulated_events(struct pp_arena *arena, const struct pp_result *result)
+{
+    const struct pp_engine_run run = engine_run(arena, result);
+
+    return pp_engine_events(arena, &run);
+}
+
 static enum pp_status run_engine(struct pp_arena *arena, struct pp_result *result,
-                                 const struct pp_engine_options *run, bool has_trace,
+                                 const struct pp_engine_options *run, enum pp_depth depth,
                                  struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
-    const bool is_in_list = pp_steps_in_list(c);
-    struct pp_times *times;
+    const enum pp_times_wanted wanted = depth >= PP_TIMED ? PP_TIMES_POSTS : PP_TIMES_SPANS;
 
-    if (has_trace) {
-        PP_TRY(c->engine->run(arena, result->program, result->costs, run, &result->trace, err));
-        PP_TRY(pp_prepare_check(c, err));
-        if (is_in_list)
-            pp_steps_mark(arena, c, result->program, result->trace);
-        return pp_metrics_compute(arena, result->trace, &result->metrics, err);
-    }
-    PP_TRY(c->engine->times(arena, result->program, result->costs, run, &times, err));
+    PP_TRY(c->engine->run(arena, result->program, result->costs, run, wanted, &result->times, err));
     PP_TRY(pp_prepare_check(c, err));
-    const int *step_of =
-        is_in_list ? pp_steps_of(arena, result->program, c->shape.micro_batches) : NULL;
-    return pp_metrics_from_times(arena, result->program, result->costs, times, step_of,
-                                 c->engine_options.eval.steps, &result->metrics, err);
+    const struct pp_engine_run done = engine_run(arena, result);
+    if (depth < PP_FULL)
+        return pp_engine_metrics(arena, &done, &result->metrics, err);
+    result->trace = pp_engine_trace(arena, &done);
+    return pp_metrics_compute(arena, result->trace, &result->metrics, err);
 }
 
 static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared *prepared,
-                                struct pp_result *result, bool has_trace, struct pp_error *err)
+                                struct pp_result *result, enum pp_depth depth, struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
     struct pp_engine_options *options = &result->config.engine_options;
@@ -176,14 +192,13 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     run.eval = pp_steps_plan(c);
     run.stats = &result->network_stats;
     run.prepared = pp_prepared_known_plan(prepared, result->program, &run.eval);
-    return run_engine(arena, result, &run, has_trace, err);
+    return run_engine(arena, result, &run, depth, err);
 }
 
 /* Is true if times suffice: no trace, and no proof, which tests give for all built-in schedules. */
 static bool is_bare(const struct pp_config *config, enum pp_depth depth)
 {
-    return depth <= PP_QUICK || (depth == PP_METRICS && config->engine->times &&
-                                 !config->file_program && !config->is_eager);
+    return depth <= PP_QUICK || (depth == PP_METRICS && !config->file_program && !config->is_eager);
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
@@ -197,7 +212,7 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *c
     if (depth == PP_QUICK)
         PP_TRY(quick_time(arena, prepared, result, err));
     else
-        PP_TRY(full_time(arena, prepared, result, depth == PP_FULL || !config->engine->times, err));
+        PP_TRY(full_time(arena, prepared, result, depth, err));
     return config->is_unit ? PP_OK : rates(result, err);
 }
 

@@ -10,6 +10,7 @@ enum pp_depth {
                    of a built-in schedule is neither verified nor given slots. Failures are those of
                    PP_FULL. */
     PP_PROVED,  /* PP_METRICS, and the program is complete and proved */
+    PP_TIMED,   /* also `times` with posts, from which pp_simulated_events() makes a trace */
     PP_FULL,    /* also trace */
 };
 /* Simulates a configuration. `prepared`, {0} at first, keeps results for further simulations of the
@@ -17,6 +18,8 @@ enum pp_depth {
 enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *config,
                            enum pp_depth depth, struct pp_prepared *prepared,
                            struct pp_result *result, struct pp_error *err);
+/* The trace of a result of PP_TIMED or PP_FULL without its table, for files (traces/events.h). */
+struct pp_trace *pp_simulated_events(struct pp_arena *arena, const struct pp_result *result);
 /* Costs of a configuration, without its program. */
 enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
                                  const uint16_t *rank_of, struct pp_cost_inputs *inputs,

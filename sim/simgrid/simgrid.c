@@ -169,24 +169,24 @@ static enum pp_status run_job(struct pp_arena *arena, struct pp_job *job, struct
     if (!needs_solver)
         return PP_OK;
     /* Small runs come in series, so SimGrid is loaded here once. Big runs need the memory. */
-    if (pp_job_bytes(job->program, job->times->replicas, job->times->steps, true) < SMALL_BYTES)
+    if (pp_job_bytes(job->program, job->times->replicas, job->times->steps) < SMALL_BYTES)
         PP_TRY(pp_simgrid_load(&child.module, err));
     const enum pp_status status = pp_child_run(run_child, &child, show_progress, err);
     pp_progress_clear(&child.progress);
     return status;
 }
 
-static const char NAME[] = "simgrid-lmm";
-
 static enum pp_status run(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, const struct pp_engine_options *options,
-                          struct pp_trace **trace, struct pp_error *err)
+                          enum pp_times_wanted wanted, struct pp_times **times,
+                          struct pp_error *err)
 {
-    return pp_shared_run(arena, program, costs, options, NAME, run_job, trace, err);
+    (void)wanted;
+    return pp_shared_run(arena, program, costs, options, run_job, times, err);
 }
 
 static const struct pp_engine simgrid = {
-    .name = NAME,
+    .name = "simgrid-lmm",
     .shares_links = true,
     .run = run,
 };

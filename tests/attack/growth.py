@@ -28,7 +28,10 @@ RUNS = (
     ("program, micro-batches", "1f1b", "program --pp 4 -o /dev/null", "--micro-batches", 32768, 350),
     ("a model, JSON", "1f1b", f"{MODEL} --gpus 4 --pp 4 --engine dag --json", "--micro-batches", 32768, 300),
     ("a model, report", "1f1b", f"{MODEL} --gpus 4 --pp 4 --engine dag", "--micro-batches", 32768, 500),
-    ("dag, trace", "1f1b", f"{UNIT} --engine dag --pp 4 --trace growth.csv", "--micro-batches", 2048, 1500),
+    ("dag, trace as CSV", "1f1b", f"{UNIT} --engine dag --pp 4 --trace growth.csv", "--micro-batches", 8192, 300),
+    ("dag, trace as JSON", "1f1b", f"{UNIT} --engine dag --pp 4 --trace growth.json", "--micro-batches", 8192, 300),
+    ("dag, trace as Paje", "1f1b", f"{UNIT} --engine dag --pp 4 --trace growth.paje", "--micro-batches", 8192, 300),
+    ("simgrid, trace as CSV", "1f1b", f"{UNIT} --engine simgrid --pp 4 --trace growth.csv", "--micro-batches", 8192, 300),
 )
 
 
@@ -87,8 +90,9 @@ def main(program):
     if not says_why(program):
         print("failure: a large run does not say why other schedules are left out")
         failures += 1
-    if os.path.exists("growth.csv"):
-        os.remove("growth.csv")
+    for name in ("growth.csv", "growth.json", "growth.paje"):
+        if os.path.exists(name):
+            os.remove(name)
     print(f"growth: {4 * len(RUNS)} runs, {failures} failures")
     sys.exit(failures > 0)
 

@@ -41,7 +41,10 @@ bool law_make_random(struct pp_arena *arena, int platform, uint64_t seed, struct
 void law_for_each(int platform, unsigned flags, int count, int rounds,
                   void (*check)(const struct law_case *c));
 
-/* Fails the test when the engine fails. */
+/* Finds the times of a case, with posts. */
+enum pp_status law_try(const struct law_case *c, const struct pp_engine *engine,
+                       struct pp_engine_run *run, struct pp_error *err);
+/* Their trace. Fails the test when the engine fails. */
 struct pp_trace *law_run(const struct law_case *c, const struct pp_engine *engine);
 struct fluid_options law_fluid_options(const struct law_case *c);
 /* Latest end. */

@@ -6,14 +6,25 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+enum pp_status law_try(const struct law_case *c, const struct pp_engine *engine,
+                       struct pp_engine_run *run, struct pp_error *err)
+{
+    struct pp_times *times;
+
+    PP_TRY(engine->run(c->arena, c->program, c->costs, &c->options, PP_TIMES_POSTS, &times, err));
+    *run = (struct pp_engine_run){
+        .program = c->program, .costs = c->costs, .times = times, .engine = engine->name};
+    return PP_OK;
+}
+
 struct pp_trace *law_run(const struct law_case *c, const struct pp_engine *engine)
 {
-    struct pp_trace *trace = NULL;
+    struct pp_engine_run run;
     struct pp_error err = {0};
 
-    cr_assert_eq(engine->run(c->arena, c->program, c->costs, &c->options, &trace, &err), PP_OK,
-                 "%s: %s: %s", engine->name, c->text, err.message);
-    return trace;
+    cr_assert_eq(law_try(c, engine, &run, &err), PP_OK, "%s: %s: %s", engine->name, c->text,
+                 err.message);
+    return pp_engine_trace(c->arena, &run);
 }
 
 struct fluid_options law_fluid_options(const struct law_case *c)

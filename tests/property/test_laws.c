@@ -316,16 +316,18 @@ static bool is_same(uint64_t seed)
                  .is_barrier_free = rng_chance(rng, 50)},
         .replicas = replicas,
         .perturbation = {.jitter_frac = rng_chance(rng, 30) ? 0.3 : 0, .seed = seed}};
-    const struct pp_costs *costs = random_costs(g, replicas);
-    struct pp_trace *a, *b;
+    const struct law_case c = {
+        .arena = arena, .program = p, .costs = random_costs(g, replicas), .options = options};
+    struct pp_engine_run a, b;
     struct pp_error err = {0};
-    const enum pp_status status = pp_engine_dag.run(arena, p, costs, &options, &a, &err);
+    const enum pp_status status = law_try(&c, &pp_engine_dag, &a, &err);
 
-    cr_assert_eq(pp_engine_shared.run(arena, p, costs, &options, &b, &err), status, "seed %llu: %s",
+    cr_assert_eq(law_try(&c, &pp_engine_shared, &b, &err), status, "seed %llu: %s",
                  (unsigned long long)seed, err.message);
     if (status != PP_OK)
         return false;
-    const char *difference = law_difference(arena, a, b, 0);
+    const char *difference =
+        law_difference(arena, pp_engine_trace(arena, &a), pp_engine_trace(arena, &b), 0);
     cr_assert_null(difference, "seed %llu: %s", (unsigned long long)seed, difference);
     return true;
 }
@@ -346,18 +348,18 @@ static bool shares_alike(int platform, uint64_t seed)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct law_case c;
-    struct pp_trace *trace;
+    struct pp_engine_run run;
     struct pp_error err = {0};
     const bool is_odd = law_make_random(arena, platform, seed, &c);
     const struct fluid_options options = law_fluid_options(&c);
     const struct fluid_times *x = fluid_run(arena, c.program, c.costs, &options);
-    const enum pp_status status =
-        pp_engine_shared.run(arena, c.program, c.costs, &c.options, &trace, &err);
+    const enum pp_status status = law_try(&c, &pp_engine_shared, &run, &err);
 
     cr_assert_eq(status, x->is_stuck ? PP_EPROGRAM : PP_OK, "%s: %s", c.text, err.message);
     cr_assert(is_odd || !x->is_stuck, "%s", c.text);
     if (status != PP_OK)
         return false;
+    const struct pp_trace *trace = pp_engine_trace(arena, &run);
     const char *difference = law_fluid_difference(&c, trace, x, slack_s(&c, x));
     cr_assert_null(difference, "%s: %s", c.text, difference);
     check_replay(&c, trace);

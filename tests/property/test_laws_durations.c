@@ -142,17 +142,19 @@ static bool is_same(uint64_t seed)
                                                  .is_barrier_free = rng_chance(&g->rng, 50)},
                                         .replicas = replicas};
     int64_t *ps = PP_ARRAY(arena, int64_t, count);
-    struct pp_trace *a, *b;
+    struct pp_engine_run a, b;
     struct pp_error err = {0};
 
     for (int k = 0; k < count; k++)
         ps[k] = rng_int(&g->rng, 0, 1000);
     options.perturbation.compute_ps = ps;
-    const struct pp_costs *costs = random_costs(g, replicas);
-    if (pp_engine_dag.run(arena, p, costs, &options, &a, &err) != PP_OK)
+    const struct law_case c = {
+        .arena = arena, .program = p, .costs = random_costs(g, replicas), .options = options};
+    if (law_try(&c, &pp_engine_dag, &a, &err) != PP_OK)
         return false;
-    cr_assert_eq(contention()->run(arena, p, costs, &options, &b, &err), PP_OK, "%s", err.message);
-    const char *difference = law_difference(arena, a, b, 0);
+    cr_assert_eq(law_try(&c, contention(), &b, &err), PP_OK, "%s", err.message);
+    const char *difference =
+        law_difference(arena, pp_engine_trace(arena, &a), pp_engine_trace(arena, &b), 0);
     cr_assert_null(difference, "seed %llu: %s", (unsigned long long)seed, difference);
     return true;
 }

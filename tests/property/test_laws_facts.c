@@ -134,16 +134,13 @@ static double step_s(const struct pp_engine *engine, struct work w)
                                        .lanes = 1};
     const struct pp_engine_options options = {
         .eval.ring_flows = w.is_ring, .replicas = w.replicas, .network = &network};
-    struct pp_trace *trace;
+    struct pp_times *times;
     struct pp_error err = {0};
-    double latest_s = 0;
 
-    cr_assert_eq(
-        engine->run(arena, program_of(arena, &w), costs_of(arena, &w), &options, &trace, &err),
-        PP_OK, "%s", err.message);
-    for (int i = 0; i < trace->count; i++)
-        latest_s = trace->events[i].end_s > latest_s ? trace->events[i].end_s : latest_s;
-    return latest_s;
+    cr_assert_eq(engine->run(arena, program_of(arena, &w), costs_of(arena, &w), &options,
+                             PP_TIMES_SPANS, &times, &err),
+                 PP_OK, "%s", err.message);
+    return pp_units_s(times->makespan_ps);
 }
 
 static const struct pp_engine *contention(void)

@@ -34,18 +34,19 @@ static bool plan_ps(const struct law_case *c, const struct pp_eval_options *opti
     return true;
 }
 
-/* Start and end of every instruction, too. */
+/* Start, end and post of every instruction, too. */
 static void check_spans(const struct law_case *c, const struct pp_eval_options *options, bool ends,
                         int way)
 {
-    const struct pp_times *played = pp_makespan_spans(c->arena, c->program, c->costs, options);
+    const struct pp_times *played =
+        pp_makespan_spans(c->arena, c->program, c->costs, options, PP_TIMES_POSTS);
     struct pp_eval *plan;
 
     cr_assert_eq(played != NULL, ends, "%s, way %d", c->text, way);
     if (!ends)
         return;
     cr_assert_eq(pp_eval_create(c->arena, c->program, c->costs, options, &plan, NULL), PP_OK);
-    const struct pp_times *times = pp_eval_run(c->arena, plan, 1, NULL, PP_TIMES_SPANS);
+    const struct pp_times *times = pp_eval_run(c->arena, plan, 1, NULL, PP_TIMES_POSTS);
     const int size = pp_program_size(c->program);
     cr_assert(played->makespan_ps == times->makespan_ps && played->steps == times->steps);
     for (int k = 0; k < size * times->steps; k++)

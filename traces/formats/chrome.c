@@ -12,7 +12,7 @@
  * must not overlap; thread id = track * PP_LANES + lane. */
 struct writer {
     const struct pp_trace *trace;
-    const struct pp_drawing *drawing;
+    struct pp_drawing *drawing;
     FILE *file;
     bool has_events;
 };
@@ -54,9 +54,9 @@ static int thread_of(const struct pp_box *box)
     return (int)box->track * PP_LANES + box->lane;
 }
 
-static void write_process(struct writer *w, int event)
+static void write_process(struct writer *w, const struct pp_trace_event *event)
 {
-    const int pid = pp_trace_list_of(w->trace, &w->trace->events[event]);
+    const int pid = pp_trace_list_of(w->trace, event);
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":\"",
@@ -72,7 +72,7 @@ static void write_process(struct writer *w, int event)
 
 static void write_thread(struct writer *w, const struct pp_box *box)
 {
-    const int pid = pp_trace_list_of(w->trace, &w->trace->events[box->event]);
+    const int pid = pp_trace_list_of(w->trace, &box->event);
 
     begin_event(w);
     fprintf(w->file,
@@ -96,37 +96,42 @@ static bool is_exact(double seconds, int64_t ps)
 
 static void write_box(struct writer *w, const struct pp_box *box)
 {
-    const struct pp_trace_event *event = &w->trace->events[box->event];
+    char cell[PP_TRACE_CELL_BYTES];
+    const struct pp_trace_event event = pp_trace_at(w->trace, box->number, cell);
+    const struct pp_span span = box->span;
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"X\",\"name\":\"PP:%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d",
-            event->cell, pp_track_names[box->track],
-            pp_trace_list_of(w->trace, &w->trace->events[box->event]), thread_of(box));
-    write_us(w->file, "ts", box->start_ps);
-    write_us(w->file, "dur", box->end_ps - box->start_ps);
-    fprintf(w->file, ",\"args\":{\"step\":%d", event->step);
-    if (!is_exact(event->start_s, box->start_ps) || !is_exact(event->end_s, box->end_ps))
-        fprintf(w->file, ",\"start_s\":%.17g,\"end_s\":%.17g", event->start_s, event->end_s);
-    if (event->bytes > 0)
-        fprintf(w->file, ",\"bytes\":%.17g", event->bytes);
-    if (!isnan(event->posted_s))
-        fprintf(w->file, ",\"posted_s\":%.17g", event->posted_s);
-    if (!isnan(event->matched_s))
-        fprintf(w->file, ",\"matched_s\":%.17g", event->matched_s);
+            event.cell, pp_track_names[box->track], pp_trace_list_of(w->trace, &event),
+            thread_of(box));
+    write_us(w->file, "ts", span.start_ps);
+    write_us(w->file, "dur", span.end_ps - span.start_ps);
+    fprintf(w->file, ",\"args\":{\"step\":%d", event.step);
+    if (!is_exact(event.start_s, span.start_ps) || !is_exact(event.end_s, span.end_ps))
+        fprintf(w->file, ",\"start_s\":%.17g,\"end_s\":%.17g", event.start_s, event.end_s);
+    if (event.bytes > 0)
+        fprintf(w->file, ",\"bytes\":%.17g", event.bytes);
+    if (!isnan(event.posted_s))
+        fprintf(w->file, ",\"posted_s\":%.17g", event.posted_s);
+    if (!isnan(event.matched_s))
+        fprintf(w->file, ",\"matched_s\":%.17g", event.matched_s);
     fputs("}}", w->file);
 }
 
 static void write_lists(struct writer *w)
 {
-    const struct pp_box *box = w->drawing->boxes, *end = box + w->drawing->count;
+    struct pp_drawing *d = w->drawing;
 
-    for (int from = 0, to; from < w->trace->count; from = to) {
-        to = pp_trace_list_end(w->trace, from);
-        write_process(w, from);
-        for (; box < end && box->event < to; box++) {
-            if (box->is_first)
-                write_thread(w, box);
-            write_box(w, box);
+    for (int from = pp_trace_next(w->trace, -1), next; from >= 0 && !ferror(w->file); from = next) {
+        const struct pp_trace_event first = pp_trace_at(w->trace, from, NULL);
+        d->count = 0; /* one list at a time */
+        next = pp_drawing_add_list(d, from);
+        write_process(w, &first);
+        for (int k = 0; k < d->count; k++) {
+            const struct pp_box box = pp_drawing_box(d, d->boxes[k]);
+            if (box.is_first)
+                write_thread(w, &box);
+            write_box(w, &box);
         }
     }
 }
@@ -134,22 +139,21 @@ static void write_lists(struct writer *w)
 /* Both ends are in the middle of their slices, where viewers look for the slice. */
 static void write_arrow_end(struct writer *w, const struct pp_arrow *arrow, bool is_recv)
 {
-    const int event = is_recv ? arrow->recv : arrow->send;
-    const struct pp_box *box = &w->drawing->boxes[w->drawing->box_of[event]];
+    const struct pp_box box = pp_drawing_box(w->drawing, is_recv ? arrow->recv : arrow->send);
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"%s\",\"id\":%d,\"name\":\"message\",\"cat\":\"message\"",
             is_recv ? "f\",\"bp\":\"e" : "s", arrow->id);
-    fprintf(w->file, ",\"pid\":%d,\"tid\":%d", pp_trace_list_of(w->trace, &w->trace->events[event]),
-            thread_of(box));
-    write_us(w->file, "ts", box->start_ps + (box->end_ps - box->start_ps) / 2);
+    fprintf(w->file, ",\"pid\":%d,\"tid\":%d", pp_trace_list_of(w->trace, &box.event),
+            thread_of(&box));
+    write_us(w->file, "ts", box.span.start_ps + (box.span.end_ps - box.span.start_ps) / 2);
     fputc('}', w->file);
 }
 
 void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_drawing drawing = pp_drawing_of(arena, trace);
+    struct pp_drawing drawing = pp_drawing_begin(arena, trace);
     struct writer w = {.trace = trace, .drawing = &drawing, .file = out};
 
     fputs("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"program\":", w.file);
@@ -163,7 +167,8 @@ void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
         write_about(w.file, trace->about);
     fputs("},\"traceEvents\":[", w.file);
     write_lists(&w);
-    for (int i = 0; i < drawing.arrow_count; i++) {
+    pp_drawing_add_arrows(arena, &drawing);
+    for (int i = 0; i < drawing.arrow_count && !ferror(out); i++) {
         write_arrow_end(&w, &drawing.arrows[i], false);
         write_arrow_end(&w, &drawing.arrows[i], true);
     }

@@ -1,6 +1,7 @@
 /* Traces written as CSV, and read strictly. */
 #include "core/text/csv.h"
 #include "core/units.h"
+#include "traces/events.h"
 #include "traces/formats/formats.h"
 
 #include <inttypes.h>
@@ -72,8 +73,11 @@ void pp_trace_print_csv(const struct pp_trace *trace, FILE *out)
     for (int c = 0; c < COLUMNS; c++)
         fprintf(out, "%s%s", c ? "," : "", column_names[c]);
     fputc('\n', out);
-    for (int i = 0; i < trace->count && !ferror(out); i++)
-        write_event(out, &trace->events[i], trace->program_hash);
+    for (int i = pp_trace_next(trace, -1); i >= 0 && !ferror(out); i = pp_trace_next(trace, i)) {
+        char cell[PP_TRACE_CELL_BYTES];
+        const struct pp_trace_event event = pp_trace_at(trace, i, cell);
+        write_event(out, &event, trace->program_hash);
+    }
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include "core/text/file.h"
 #include "core/text/output.h"
+#include "traces/events.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,14 +32,16 @@ static enum pp_status check_times(const struct pp_trace *trace, const char *path
 {
     if (pp_has_suffix(path, ".csv") || pp_has_suffix(path, ".csv.gz"))
         return PP_OK;
-    for (int i = 0; i < trace->count; i++) {
-        const struct pp_trace_event *e = &trace->events[i];
-        const double last_s = fmax(e->end_s, fmax(e->posted_s, e->matched_s));
+    for (int i = pp_trace_next(trace, -1); i >= 0; i = pp_trace_next(trace, i)) {
+        char cell[PP_TRACE_CELL_BYTES];
+        const struct pp_trace_event e = pp_trace_at(trace, i, NULL);
+        const double last_s = fmax(e.end_s, fmax(e.posted_s, e.matched_s));
         if (last_s > PP_TRACE_LONGEST_S)
             return pp_error_set(err, PP_EFAIL,
                                 "trace file '%s': %s of rank %d is at %.4g s, and this format ends "
                                 "at %g s; .csv holds all times",
-                                path, e->cell, e->rank, last_s, PP_TRACE_LONGEST_S);
+                                path, pp_trace_at(trace, i, cell).cell, e.rank, last_s,
+                                PP_TRACE_LONGEST_S);
     }
     return PP_OK;
 }

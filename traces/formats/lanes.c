@@ -1,7 +1,9 @@
 /* The drawing of a trace in viewers: boxes on tracks, and their names. */
+#define _GNU_SOURCE /* qsort_r */
 #include "traces/formats/lanes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *const pp_track_names[PP_TRACKS] = {
     [PP_TRACK_COMPUTE] = "compute",  [PP_TRACK_BLOCKED] = "blocked",
@@ -26,83 +28,113 @@ static enum pp_track track_of(const struct pp_trace_event *event)
                                               : track_of_stream[event->stream];
 }
 
-static int compare_boxes(const void *left, const void *right)
+/* For qsort_r, of events of a track. */
+static int compare_boxes(const void *left, const void *right, void *context)
 {
-    const struct pp_box *a = left, *b = right;
+    const int a = *(const int *)left, b = *(const int *)right;
+    const struct pp_span x = pp_trace_span(context, a), y = pp_trace_span(context, b);
 
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->start_ps != b->start_ps)
-        return a->start_ps < b->start_ps ? -1 : 1;
-    if (a->end_ps != b->end_ps)
-        return a->end_ps < b->end_ps ? -1 : 1;
-    return a->event - b->event;
+    if (x.start_ps != y.start_ps)
+        return x.start_ps < y.start_ps ? -1 : 1;
+    if (x.end_ps != y.end_ps)
+        return x.end_ps < y.end_ps ? -1 : 1;
+    return a - b;
 }
 
-/* Collects boxes; waits and other control ops only if they take time. */
-static int collect(const struct pp_trace *trace, int from, int to, struct pp_box *boxes)
+/* Sorts the events of a track, most of which are in order. */
+static void sort(const struct pp_trace *trace, int *boxes, int count)
 {
-    int count = 0;
-
-    for (int i = from; i < to; i++) {
-        const struct pp_trace_event *event = &trace->events[i];
-        const struct pp_box box = {.start_ps = pp_trace_ps(event->start_s),
-                                   .end_ps = pp_trace_ps(event->end_s),
-                                   .track = track_of(event),
-                                   .event = i};
-        if (box.track != PP_TRACK_BLOCKED || event->end_s > event->start_s)
-            boxes[count++] = box;
-    }
-    qsort(boxes, (size_t)count, sizeof(*boxes), compare_boxes);
-    return count;
+    for (int i = 1; i < count; i++)
+        if (compare_boxes(&boxes[i - 1], &boxes[i], (void *)trace) > 0) {
+            qsort_r(boxes, (size_t)count, sizeof(*boxes), compare_boxes, (void *)trace);
+            return;
+        }
 }
 
-/* Makes the boxes of events from .. to-1; returns their number. */
-static int add_list(const struct pp_trace *trace, int from, int to, struct pp_box *list)
+/* Gives lanes to the events of a track; returns the number of those that have one. */
+static int add_track(const struct pp_trace *trace, uint16_t *lane_of, int *boxes, int count)
 {
-    const int collected = collect(trace, from, to, list);
     int64_t end_ps[PP_LANES];
-    int lanes = 0, count = 0;
+    int lanes = 0, drawn = 0;
 
-    for (int i = 0; i < collected; i++) {
-        struct pp_box box = list[i];
-        if (i > 0 && box.track != list[i - 1].track)
-            lanes = 0;
-        while (box.lane < lanes && end_ps[box.lane] > box.start_ps)
-            box.lane++;
-        if (box.lane == PP_LANES) /* no schedule comes near it; no box is better than a wrong one */
+    sort(trace, boxes, count);
+    for (int i = 0; i < count; i++) {
+        const struct pp_span span = pp_trace_span(trace, boxes[i]);
+        int lane = 0;
+        while (lane < lanes && end_ps[lane] > span.start_ps)
+            lane++;
+        lane_of[boxes[i]] = 0;
+        if (lane == PP_LANES) /* no schedule comes near it; no box is better than a wrong one */
             continue;
-        box.is_first = box.lane == lanes;
-        lanes += box.is_first;
-        end_ps[box.lane] = box.end_ps;
-        list[count++] = box;
+        lane_of[boxes[i]] = (uint16_t)((lane + 1) | (lane == lanes ? PP_FIRST_OF_LANE : 0));
+        lanes += lane == lanes;
+        end_ps[lane] = span.end_ps;
+        boxes[drawn++] = boxes[i];
     }
-    return count;
+    return drawn;
 }
 
-struct pp_drawing pp_drawing_of(struct pp_arena *arena, const struct pp_trace *trace)
+/* Waits and other control ops have a box only if they take time. */
+int pp_drawing_add_list(struct pp_drawing *d, int from)
 {
-    struct pp_drawing drawing = {.boxes = PP_ARRAY(arena, struct pp_box, trace->count),
-                                 .box_of = PP_ARRAY(arena, int, trace->count)};
-    bool *is_drawn = PP_ARRAY(arena, bool, trace->count);
+    const struct pp_trace *trace = d->trace;
+    int counts[PP_TRACKS] = {0}, places[PP_TRACKS], list = -1, to = from;
 
-    for (int from = 0, to; from < trace->count; from = to) {
-        to = pp_trace_list_end(trace, from);
-        drawing.count += add_list(trace, from, to, &drawing.boxes[drawing.count]);
+    for (; to >= 0; to = pp_trace_next(trace, to)) {
+        const struct pp_trace_event event = pp_trace_at(trace, to, NULL);
+        const enum pp_track track = track_of(&event);
+        if (list >= 0 && list != pp_trace_list_of(trace, &event))
+            break;
+        list = pp_trace_list_of(trace, &event);
+        if (track == PP_TRACK_BLOCKED && event.end_s <= event.start_s)
+            continue;
+        counts[track]++;
+        d->lane_of[to] = (uint16_t)(track + 1); /* for now */
     }
-    for (int i = 0; i < drawing.count; i++) {
-        is_drawn[drawing.boxes[i].event] = true;
-        drawing.box_of[drawing.boxes[i].event] = i;
+    for (int track = 0, place = d->count; track < PP_TRACKS; place += counts[track++])
+        places[track] = place;
+    for (int i = from; i != to; i = pp_trace_next(trace, i))
+        if (d->lane_of[i])
+            d->boxes[places[d->lane_of[i] - 1]++] = i;
+    int begin = d->count;
+    for (int track = 0; track < PP_TRACKS; begin += counts[track++]) {
+        const int drawn = add_track(trace, d->lane_of, &d->boxes[begin], counts[track]);
+        memmove(&d->boxes[d->count], &d->boxes[begin], sizeof(*d->boxes) * (size_t)drawn);
+        d->count += drawn;
     }
-    drawing.arrow_count = pp_arrows_of(arena, trace, is_drawn, &drawing.arrows);
-    return drawing;
+    return to;
 }
 
-void pp_write_rank(const struct pp_trace *trace, int event, FILE *out)
+struct pp_drawing pp_drawing_begin(struct pp_arena *arena, const struct pp_trace *trace)
 {
-    fprintf(out, "P%d", trace->events[event].rank);
+    return (struct pp_drawing){.trace = trace,
+                               .boxes =
+                                   pp_arena_alloc_raw(arena, sizeof(int) * (size_t)trace->count),
+                               .lane_of = PP_ARRAY(arena, uint16_t, trace->count)};
+}
+
+void pp_drawing_add_arrows(struct pp_arena *arena, struct pp_drawing *d)
+{
+    d->arrow_count = pp_arrows_of(arena, d->trace, d->lane_of, &d->arrows);
+}
+
+struct pp_box pp_drawing_box(const struct pp_drawing *d, int event)
+{
+    struct pp_box box = {.span = pp_trace_span(d->trace, event),
+                         .lane = (d->lane_of[event] & ~PP_FIRST_OF_LANE) - 1,
+                         .is_first = d->lane_of[event] & PP_FIRST_OF_LANE,
+                         .event = pp_trace_at(d->trace, event, NULL),
+                         .number = event};
+
+    box.track = track_of(&box.event);
+    return box;
+}
+
+void pp_write_rank(const struct pp_trace *trace, const struct pp_trace_event *event, FILE *out)
+{
+    fprintf(out, "P%d", event->rank);
     if (trace->replicas > 1)
-        fprintf(out, " replica %d", trace->events[event].replica);
+        fprintf(out, " replica %d", event->replica);
 }
 
 void pp_write_track(const struct pp_box *box, FILE *out)

@@ -1,11 +1,11 @@
 /* Traces written for ViTE and pajeng in the Paje format. */
+#include "core/heap.h"
 #include "traces/formats/formats.h"
 #include "traces/formats/lanes.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Format: "The Paje trace file format", L. M. Schnorr, version 1.2.5: event definitions, then
@@ -58,13 +58,22 @@ enum { FUSED = PP_OP_KINDS }; /* an overlapped pair, after the kinds */
 /* One line with a time. */
 struct moment {
     int64_t ps;
+    int64_t order; /* among lines at the same time */
     enum event type;
-    int index; /* index of a box or an arrow */
-    int order; /* among lines at the same time */
+    int index; /* index in the boxes of the drawing, or of an arrow */
 };
+static inline bool is_before(struct moment a, struct moment b)
+{
+    return a.ps != b.ps ? a.ps < b.ps : a.order < b.order;
+}
+PP_HEAP(moments, struct moment, 2, is_before)
+
 struct writer {
+    struct pp_arena *arena;
     const struct pp_trace *trace;
     struct pp_drawing drawing;
+    int *arrow_of;       /* [event]: its arrow + 1 */
+    struct moments next; /* of every lane one, and ends of links */
     FILE *file;
 };
 
@@ -128,14 +137,14 @@ static void write_text(FILE *out, const char *text)
 
 static void write_track(const struct writer *w, const struct pp_box *box)
 {
-    fprintf(w->file, " t%d_%d_%d", pp_trace_list_of(w->trace, &w->trace->events[box->event]),
-            (int)box->track, box->lane);
+    fprintf(w->file, " t%d_%d_%d", pp_trace_list_of(w->trace, &box->event), (int)box->track,
+            box->lane);
 }
 
-static void create_rank(const struct writer *w, int event)
+static void create_rank(const struct writer *w, const struct pp_trace_event *event)
 {
     fprintf(w->file, "%d 0 r%d " RANK_TYPE " " WHOLE " \"", CREATE,
-            pp_trace_list_of(w->trace, &w->trace->events[event]));
+            pp_trace_list_of(w->trace, event));
     pp_write_rank(w->trace, event, w->file);
     fputs("\"\n", w->file);
 }
@@ -144,47 +153,59 @@ static void create_track(const struct writer *w, const struct pp_box *box)
 {
     fprintf(w->file, "%d 0", CREATE);
     write_track(w, box);
-    fprintf(w->file, " " TRACK_TYPE " r%d \"",
-            pp_trace_list_of(w->trace, &w->trace->events[box->event]));
-    pp_write_rank(w->trace, box->event, w->file);
+    fprintf(w->file, " " TRACK_TYPE " r%d \"", pp_trace_list_of(w->trace, &box->event));
+    pp_write_rank(w->trace, &box->event, w->file);
     fputc(' ', w->file);
     pp_write_track(box, w->file);
     fputs("\"\n", w->file);
 }
 
-static void create_containers(const struct writer *w)
+/* Draws all lists, creates their containers, and collects the first moment of every lane. Returns
+ * the end of the last box. */
+static int64_t create_containers(struct writer *w)
 {
-    const struct pp_box *box = w->drawing.boxes, *end = box + w->drawing.count;
+    struct pp_drawing *d = &w->drawing;
+    int64_t end_ps = 0;
 
-    for (int from = 0, to; from < w->trace->count; from = to) {
-        to = pp_trace_list_end(w->trace, from);
-        create_rank(w, from);
-        for (; box < end && box->event < to; box++)
-            if (box->is_first)
-                create_track(w, box);
+    for (int from = pp_trace_next(w->trace, -1), next; from >= 0; from = next) {
+        const struct pp_trace_event first = pp_trace_at(w->trace, from, NULL);
+        int k = d->count;
+        next = pp_drawing_add_list(d, from);
+        create_rank(w, &first);
+        for (; k < d->count; k++) {
+            const struct pp_box box = pp_drawing_box(d, d->boxes[k]);
+            end_ps = box.span.end_ps > end_ps ? box.span.end_ps : end_ps;
+            if (!box.is_first)
+                continue;
+            create_track(w, &box);
+            moments_push(w->arena, &w->next,
+                         (struct moment){box.span.start_ps, 2 * (int64_t)k, PUSH, k});
+        }
     }
+    return end_ps;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static void write_push(const struct writer *w, const struct pp_box *box)
 {
-    const struct pp_trace_event *event = &w->trace->events[box->event];
+    char cell[PP_TRACE_CELL_BYTES];
+    const struct pp_trace_event event = pp_trace_at(w->trace, box->number, cell);
 
     write_track(w, box);
-    fprintf(w->file, " v%d", event->is_fused ? FUSED : event->kind);
-    write_text(w->file, event->cell);
-    fprintf(w->file, " %d %.17g", event->step, event->bytes);
+    fprintf(w->file, " v%d", event.is_fused ? FUSED : event.kind);
+    write_text(w->file, event.cell);
+    fprintf(w->file, " %d %.17g", event.step, event.bytes);
 }
 
 static void write_end_of_link(const struct writer *w, const struct pp_arrow *arrow, bool is_start)
 {
-    const struct pp_trace_event *send = &w->trace->events[arrow->send];
-    const int event = is_start ? arrow->send : arrow->recv;
+    const struct pp_box box = pp_drawing_box(&w->drawing, is_start ? arrow->send : arrow->recv);
+    const struct pp_trace_event send = pp_trace_at(w->trace, arrow->send, NULL);
 
     fputs(" " WHOLE, w->file);
-    write_text(w->file, pp_op_kinds[send->kind].text);
-    write_track(w, &w->drawing.boxes[w->drawing.box_of[event]]);
+    write_text(w->file, pp_op_kinds[send.kind].text);
+    write_track(w, &box);
     fprintf(w->file, " m%d", arrow->id);
 }
 
@@ -194,64 +215,85 @@ static void write_moment(const struct writer *w, const struct moment *moment)
 
     fprintf(w->file, "%d %" PRId64 ".%012" PRId64 " %s", moment->type, moment->ps / PS_PER_S,
             moment->ps % PS_PER_S, is_link ? MESSAGE : OP_TYPE);
-    if (moment->type == PUSH)
-        write_push(w, &w->drawing.boxes[moment->index]);
-    else if (moment->type == POP)
-        write_track(w, &w->drawing.boxes[moment->index]);
-    else
+    if (is_link) {
         write_end_of_link(w, &w->drawing.arrows[moment->index], moment->type == START_LINK);
+    } else {
+        const struct pp_box box = pp_drawing_box(&w->drawing, w->drawing.boxes[moment->index]);
+        if (moment->type == PUSH)
+            write_push(w, &box);
+        else
+            write_track(w, &box);
+    }
     fputc('\n', w->file);
 }
 
-static int compare_moments(const void *left, const void *right)
+/* Adds the end of a link at a box's moment, after all boxes of that time. */
+static void add_link(struct writer *w, const struct moment *at)
 {
-    const struct moment *a = left, *b = right;
+    const int arrow = w->arrow_of[w->drawing.boxes[at->index]] - 1;
 
-    if (a->ps != b->ps)
-        return a->ps < b->ps ? -1 : 1;
-    return a->order - b->order;
+    if (arrow < 0)
+        return;
+    const bool is_start = w->drawing.arrows[arrow].send == w->drawing.boxes[at->index];
+    if (is_start == (at->type == PUSH))
+        moments_push(w->arena, &w->next,
+                     (struct moment){at->ps, 2 * ((int64_t)w->drawing.count + arrow) + !is_start,
+                                     is_start ? START_LINK : END_LINK, arrow});
 }
 
-/* A track's boxes are in the order of time, so at equal times ends come before begins. */
-static void write_moments(struct pp_arena *arena, const struct writer *w)
+/* Adds what follows on the lane: the end of the box, or its next box. */
+static void add_next(struct writer *w, const struct moment *at)
 {
     const struct pp_drawing *d = &w->drawing;
-    const int count = 2 * (d->count + d->arrow_count);
-    struct moment *moments = PP_ARRAY(arena, struct moment, count);
-    int n = 0;
+    const int number = d->boxes[at->index], lane = d->lane_of[number] & ~PP_FIRST_OF_LANE;
+    int k = at->index;
 
-    for (int i = 0; i < d->count; i++) {
-        moments[n++] = (struct moment){d->boxes[i].start_ps, PUSH, i};
-        moments[n++] = (struct moment){d->boxes[i].end_ps, POP, i};
+    if (at->type == PUSH) {
+        moments_push(
+            w->arena, &w->next,
+            (struct moment){pp_trace_span(w->trace, number).end_ps, at->order + 1, POP, k});
+        return;
     }
-    for (int i = 0; i < d->arrow_count; i++) {
-        const struct pp_box *from = &d->boxes[d->box_of[d->arrows[i].send]],
-                            *to = &d->boxes[d->box_of[d->arrows[i].recv]];
-        moments[n++] = (struct moment){from->start_ps, START_LINK, i};
-        moments[n++] = (struct moment){to->end_ps, END_LINK, i};
+    while (++k < d->count && d->lane_of[d->boxes[k]] != lane)
+        if (d->lane_of[d->boxes[k]] == (1 | PP_FIRST_OF_LANE)) /* another track */
+            return;
+    if (k < d->count)
+        moments_push(w->arena, &w->next,
+                     (struct moment){pp_trace_span(w->trace, d->boxes[k]).start_ps, 2 * (int64_t)k,
+                                     PUSH, k});
+}
+
+/* Merges the lanes: the moments of each are in the order of time, and at equal times ends come
+ * before begins. */
+static void write_moments(struct writer *w)
+{
+    while (w->next.count > 0 && !ferror(w->file)) {
+        const struct moment moment = moments_pop(&w->next);
+        write_moment(w, &moment);
+        if (moment.type == START_LINK || moment.type == END_LINK)
+            continue;
+        add_link(w, &moment);
+        add_next(w, &moment);
     }
-    for (int i = 0; i < n; i++)
-        moments[i].order = i;
-    qsort(moments, (size_t)n, sizeof(*moments), compare_moments);
-    for (int i = 0; i < n && !ferror(w->file); i++)
-        write_moment(w, &moments[i]);
 }
 
 void pp_trace_print_paje(const struct pp_trace *trace, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct writer w = {trace, pp_drawing_of(arena, trace), out};
-    int64_t end_ps = 0;
+    struct writer w = {
+        .arena = arena, .trace = trace, .drawing = pp_drawing_begin(arena, trace), .file = out};
 
-    for (int i = 0; i < w.drawing.count; i++)
-        end_ps = w.drawing.boxes[i].end_ps > end_ps ? w.drawing.boxes[i].end_ps : end_ps;
     write_definitions(out);
     write_types(out);
     fprintf(out, "%d 0 " WHOLE " " RUN_TYPE " 0", CREATE);
     write_text(out, trace->program);
     fputc('\n', out);
-    create_containers(&w);
-    write_moments(arena, &w);
+    const int64_t end_ps = create_containers(&w);
+    pp_drawing_add_arrows(arena, &w.drawing);
+    w.arrow_of = PP_ARRAY(arena, int, trace->count);
+    for (int i = 0; i < w.drawing.arrow_count; i++)
+        w.arrow_of[w.drawing.arrows[i].send] = w.arrow_of[w.drawing.arrows[i].recv] = i + 1;
+    write_moments(&w);
     fprintf(out, "%d %" PRId64 ".%012" PRId64 " " RUN_TYPE " " WHOLE "\n", DESTROY,
             end_ps / PS_PER_S, end_ps % PS_PER_S);
 }

@@ -69,7 +69,8 @@ Test(engine, times_become_events)
         posted[i] = 1000 * i - 3;
         matched[i] = 1000 * i - 1;
     }
-    const struct pp_trace *trace = pp_trace_from_times(arena, program, costs, &times, "test");
+    const struct pp_trace *trace = pp_engine_trace(
+        arena, &(const struct pp_engine_run){program, costs, &times, .engine = "test"});
     cr_assert_eq(trace->count, 2 * (size - 1)); /* the pair is one event */
     cr_assert_eq(trace->ranks, 2);
     cr_assert_eq(trace->replicas, 2);
@@ -105,6 +106,19 @@ Test(engine, times_become_events)
     cr_assert_float_eq(pair->forward_frac, 1.0 / 3, 1e-12);
 }
 
+static struct pp_trace *run_dag(struct pp_arena *arena, const struct pp_program *program,
+                                const struct pp_costs *costs,
+                                const struct pp_engine_options *options)
+{
+    struct pp_times *times = NULL;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_engine_dag.run(arena, program, costs, options, PP_TIMES_POSTS, &times, &err),
+                 PP_OK, "%s: %s", program->name, err.message);
+    return pp_engine_trace(arena,
+                           &(const struct pp_engine_run){program, costs, times, .engine = "dag"});
+}
+
 /* By hand: C = 0.5. Rank 0: F0 0-1, F1 1-2, B0 5.5-7.5 (message 5-5.5), B1 8-10 or later.
  * Rank 1: F0 1.5-2.5, pair 2.5-5, B1 5-7, so B1 of rank 0 may start at 7.5. */
 Test(engine, dag_runs_the_program)
@@ -114,12 +128,10 @@ Test(engine, dag_runs_the_program)
     const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .c = 0.5, .fb = 2.5};
     const struct pp_costs *costs = pp_costs_unit(arena, &unit, 2, 2, 1, 1);
     const struct pp_engine_options options = {.eval.is_buffered = true, .replicas = 1};
-    struct pp_trace *trace;
     struct pp_metrics metrics;
     struct pp_error err = {0};
+    const struct pp_trace *trace = run_dag(arena, program, costs, &options);
 
-    cr_assert_eq(pp_engine_dag.run(arena, program, costs, &options, &trace, &err), PP_OK, "%s",
-                 err.message);
     cr_assert_str_eq(trace->engine, "dag");
     cr_assert_eq(pp_metrics_compute(arena, trace, &metrics, &err), PP_OK, "%s", err.message);
     cr_assert_float_eq(metrics.iteration_s, 9.5, 1e-12);
@@ -166,8 +178,7 @@ static bool run_chain(struct chain *c, const struct pp_schedule *schedule, doubl
                                                  compute->splits, compute->granules);
     cr_assert_eq(pp_lower(c->arena, compute, &lower, &c->program, &err), PP_OK, "%s: %s",
                  schedule->name, err.message);
-    cr_assert_eq(pp_engine_dag.run(c->arena, c->program, costs, &options, &c->trace, &err), PP_OK,
-                 "%s: %s", schedule->name, err.message);
+    c->trace = run_dag(c->arena, c->program, costs, &options);
     cr_assert_eq(pp_metrics_compute(c->arena, c->trace, &c->metrics, &err), PP_OK, "%s: %s",
                  schedule->name, err.message);
     return true;

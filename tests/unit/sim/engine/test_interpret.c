@@ -43,8 +43,8 @@ static enum pp_status run(struct pp_arena *arena, const char *text, int steps, d
     struct pp_program *p;
 
     PP_TRY(pp_program_parse(arena, "text", text, strlen(text), PP_DIALECT_2025, &p, err));
-    pp_job_place(p, REPLICAS, steps, true,
-                 pp_arena_alloc(arena, pp_job_bytes(p, REPLICAS, steps, true)), &times);
+    pp_job_place(p, REPLICAS, steps, pp_arena_alloc(arena, pp_job_bytes(p, REPLICAS, steps)),
+                 &times);
     struct pp_job job = {.program = p,
                          .costs = &costs,
                          .options = &options,

@@ -4,7 +4,6 @@
 #include "tests/unit/support/sim_run.h"
 
 #include "traces/formats/formats.h"
-#include "traces/formats/lanes.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -53,6 +52,10 @@ struct name { /* a type, value or container */
     char cell[DEPTH][96];
     bool is_gone;
 };
+struct interval {
+    int64_t start_ps, end_ps;
+    int event; /* hash of the cell */
+};
 struct link {
     char key[32];
     int64_t start_ps;
@@ -67,9 +70,9 @@ struct reader {
     int64_t now_ps;
     const char *cell; /* of the event at hand */
     /* what was found */
-    struct pp_box *states; /* `event` = hash of the cell */
+    struct interval *states;
     int state_count, state_capacity;
-    struct pp_box *messages;
+    struct interval *messages;
     int message_count, message_capacity;
 };
 
@@ -167,13 +170,13 @@ static const char *field(const struct definition *d, char *const *values, const 
 }
 
 /* Of a box found in the file: where and when, and what by the hash of its text. */
-static struct pp_box found(int64_t start_ps, int64_t end_ps, const char *text)
+static struct interval found(int64_t start_ps, int64_t end_ps, const char *text)
 {
     unsigned hash = 5381;
 
     for (; *text; text++)
         hash = 33 * hash + (unsigned char)*text;
-    return (struct pp_box){.start_ps = start_ps, .end_ps = end_ps, .event = (int)(hash >> 1)};
+    return (struct interval){.start_ps = start_ps, .end_ps = end_ps, .event = (int)(hash >> 1)};
 }
 
 static void push(struct reader *r, struct name *container, const char *cell)
@@ -303,7 +306,7 @@ static void read_paje(struct reader *r, FILE *in)
 
 static int compare(const void *left, const void *right)
 {
-    const struct pp_box *a = left, *b = right;
+    const struct interval *a = left, *b = right;
 
     if (a->event != b->event)
         return a->event < b->event ? -1 : 1;
@@ -312,7 +315,7 @@ static int compare(const void *left, const void *right)
     return a->end_ps < b->end_ps ? -1 : a->end_ps > b->end_ps;
 }
 
-static void check_same(const char *what, struct pp_box *a, int a_count, struct pp_box *b,
+static void check_same(const char *what, struct interval *a, int a_count, struct interval *b,
                        int b_count)
 {
     cr_assert_eq(a_count, b_count, "%s: %d, expected %d", what, a_count, b_count);
@@ -325,8 +328,8 @@ static void check_same(const char *what, struct pp_box *a, int a_count, struct p
 
 static void check_events(struct reader *r, const char *line, const struct pp_trace *trace)
 {
-    struct pp_box *states = PP_ARRAY(r->arena, struct pp_box, trace->count),
-                  *messages = PP_ARRAY(r->arena, struct pp_box, trace->count);
+    struct interval *states = PP_ARRAY(r->arena, struct interval, trace->count),
+                    *messages = PP_ARRAY(r->arena, struct interval, trace->count);
     int state_count = 0, message_count = 0;
 
     for (int i = 0; i < trace->count; i++) {
