@@ -51,11 +51,11 @@ struct pp_trace_event pp_trace_at(const struct pp_trace *trace, int number,
                          : trace->events[number];
 }
 
-struct pp_span pp_trace_span(const struct pp_trace *trace, int number)
+struct pp_trace_times pp_trace_times_of(const struct pp_trace *trace, int number)
 {
     const struct pp_trace_source *s = trace->source;
     const double start_s = s ? pp_units_s(s->start_ps[number]) : trace->events[number].start_s;
     const double end_s = s ? pp_units_s(s->end_ps[number]) : trace->events[number].end_s;
 
-    return (struct pp_span){pp_trace_ps(start_s), pp_trace_ps(end_s)};
+    return (struct pp_trace_times){pp_trace_ps(start_s), pp_trace_ps(end_s)};
 }

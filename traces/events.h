@@ -12,8 +12,8 @@ int pp_trace_next(const struct pp_trace *trace, int number);
 struct pp_trace_event pp_trace_at(const struct pp_trace *trace, int number,
                                   char cell[PP_TRACE_CELL_BYTES]);
 
-struct pp_span {
+struct pp_trace_times {
     int64_t start_ps, end_ps;
 };
 /* When an event begins and ends, in whole picoseconds. */
-struct pp_span pp_trace_span(const struct pp_trace *trace, int number);
+struct pp_trace_times pp_trace_times_of(const struct pp_trace *trace, int number);

@@ -98,7 +98,7 @@ static void write_box(struct writer *w, const struct pp_box *box)
 {
     char cell[PP_TRACE_CELL_BYTES];
     const struct pp_trace_event event = pp_trace_at(w->trace, box->number, cell);
-    const struct pp_span span = box->span;
+    const struct pp_trace_times span = box->span;
 
     begin_event(w);
     fprintf(w->file, "{\"ph\":\"X\",\"name\":\"PP:%s\",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d",

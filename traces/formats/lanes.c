@@ -32,7 +32,8 @@ static enum pp_track track_of(const struct pp_trace_event *event)
 static int compare_boxes(const void *left, const void *right, void *context)
 {
     const int a = *(const int *)left, b = *(const int *)right;
-    const struct pp_span x = pp_trace_span(context, a), y = pp_trace_span(context, b);
+    const struct pp_trace_times x = pp_trace_times_of(context, a),
+                                y = pp_trace_times_of(context, b);
 
     if (x.start_ps != y.start_ps)
         return x.start_ps < y.start_ps ? -1 : 1;
@@ -59,7 +60,7 @@ static int add_track(const struct pp_trace *trace, uint16_t *lane_of, int *boxes
 
     sort(trace, boxes, count);
     for (int i = 0; i < count; i++) {
-        const struct pp_span span = pp_trace_span(trace, boxes[i]);
+        const struct pp_trace_times span = pp_trace_times_of(trace, boxes[i]);
         int lane = 0;
         while (lane < lanes && end_ps[lane] > span.start_ps)
             lane++;
@@ -120,7 +121,7 @@ void pp_drawing_add_arrows(struct pp_arena *arena, struct pp_drawing *d)
 
 struct pp_box pp_drawing_box(const struct pp_drawing *d, int event)
 {
-    struct pp_box box = {.span = pp_trace_span(d->trace, event),
+    struct pp_box box = {.span = pp_trace_times_of(d->trace, event),
                          .lane = (d->lane_of[event] & ~PP_FIRST_OF_LANE) - 1,
                          .is_first = d->lane_of[event] & PP_FIRST_OF_LANE,
                          .event = pp_trace_at(d->trace, event, NULL),

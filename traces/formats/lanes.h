@@ -22,7 +22,7 @@ extern const char *const pp_track_names[PP_TRACKS]; /* "compute", "send F", ... 
 
 enum { PP_LANES = 1000 }; /* most lanes of a track */
 struct pp_box {
-    struct pp_span span;
+    struct pp_trace_times span;
     enum pp_track track;
     int lane;                    /* from 0: a track has several if its events overlap */
     bool is_first;               /* first box of its lane */

@@ -251,7 +251,7 @@ static void add_next(struct writer *w, const struct moment *at)
     if (at->type == PUSH) {
         moments_push(
             w->arena, &w->next,
-            (struct moment){pp_trace_span(w->trace, number).end_ps, at->order + 1, POP, k});
+            (struct moment){pp_trace_times_of(w->trace, number).end_ps, at->order + 1, POP, k});
         return;
     }
     while (++k < d->count && d->lane_of[d->boxes[k]] != lane)
@@ -259,8 +259,8 @@ static void add_next(struct writer *w, const struct moment *at)
             return;
     if (k < d->count)
         moments_push(w->arena, &w->next,
-                     (struct moment){pp_trace_span(w->trace, d->boxes[k]).start_ps, 2 * (int64_t)k,
-                                     PUSH, k});
+                     (struct moment){pp_trace_times_of(w->trace, d->boxes[k]).start_ps,
+                                     2 * (int64_t)k, PUSH, k});
 }
 
 /* Merges the lanes: the moments of each are in the order of time, and at equal times ends come
