@@ -16,7 +16,9 @@ struct pp_trace_source {
     const int32_t *begin; /* [ranks + 1]: instructions of rank r are begin[r] .. begin[r + 1] - 1 */
     struct pp_op (*op)(const void *program, int instruction);
     const void *program;
-    const uint8_t *kind, *aux; /* of every instruction, as in op(); for figures without a trace */
+    /* Columns of the instructions, as in op(); for figures without a trace. */
+    const uint8_t *kind, *aux, *split, *granules;
+    const uint16_t *stage;
     const int32_t *arg;
     /* cost of a compute op at its place, with the next op if fused; NULL: from costs */
     struct pp_cost (*cost)(const void *program, const struct pp_costs *costs, int instruction,

@@ -231,7 +231,16 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
                             event->rank, event->replica, event->cell, event->start_s,
                             walk->clock_s);
     if (is_compute) {
-        pp_metrics_add_compute(walk, event);
+        const struct pp_metrics_op op = {.kind = event->kind,
+                                         .step = event->step,
+                                         .is_fused = event->is_fused,
+                                         .start_s = event->start_s,
+                                         .end_s = event->end_s,
+                                         .forward_frac = event->forward_frac,
+                                         .share = event->share_s,
+                                         .share_unit_s = 1,
+                                         .shares = PP_SHARES};
+        pp_metrics_add_compute(walk, &op);
         return PP_OK;
     }
     const int target = event->kind == PP_WAIT ? event->target : PP_OP_KINDS;

@@ -116,9 +116,17 @@ static inline void pp_metrics_add_gap(struct pp_metrics_walk *walk, double end_s
         pp_metrics_add_wanting(walk, from_s, to_s, PP_OP_KINDS, (struct pp_metrics_wire){0});
 }
 
-/* Adds a compute op. Without a `forward_frac` a pair's forward takes a third. */
+/* A compute op. Without a `forward_frac` a pair's forward takes a third. */
+struct pp_metrics_op {
+    int kind, step;
+    bool is_fused;
+    double start_s, end_s, forward_frac;
+    const double *share; /* [PP_SHARES] in units of `share_unit_s` */
+    double share_unit_s;
+    int shares; /* the rest are 0 */
+};
 static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
-                                          const struct pp_trace_event *op)
+                                          const struct pp_metrics_op *op)
 {
     const double duration_s = op->end_s - op->start_s;
     const double inside_s =
@@ -139,9 +147,10 @@ static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
     const double forward_frac = isnan(op->forward_frac) ? 1.0 / 3 : op->forward_frac;
 
     walk->times.busy_s += inside_s;
-    for (int k = 0; k < PP_SHARES; k++) {
-        pure_s -= op->share_s[k];
-        part_s[pp_time_part_of_share[k]] += share * op->share_s[k];
+    for (int k = 0; k < op->shares; k++) {
+        const double share_s = op->share[k] * op->share_unit_s;
+        pure_s -= share_s;
+        part_s[pp_time_part_of_share[k]] += share * share_s;
     }
     if (op->is_fused) {
         part_s[PP_TIME_FORWARD] += share * pure_s * forward_frac;

@@ -9,6 +9,7 @@
 /* Shares of compute ops of one kind, stage and split, computed once. */
 struct known {
     uint8_t granules; /* granules of their op; 0 = not computed yet */
+    uint8_t count;    /* shares up to the last one above 0 */
     struct pp_shares shares;
 };
 struct walker {
@@ -50,60 +51,64 @@ static bool are_alike(const struct pp_trace_source *s)
     return !differences;
 }
 
-static struct pp_shares shares_of(struct walker *w, const struct pp_op *op, int i)
+static struct known shares_of(struct walker *w, int i)
 {
     const struct pp_trace_source *s = w->source;
-    const struct pp_shares shares = pp_trace_shares(s, op, i);
+    const struct pp_op op = s->op(s->program, i);
+    struct known known = {.granules = s->granules[i], .shares = pp_trace_shares(s, &op, i)};
 
     double sum = 0;
 
     for (int k = 0; k < PP_SHARES; k++) {
-        w->is_sound &= shares.of[k] >= 0;
-        sum += shares.of[k];
+        const double share = known.shares.of[k];
+        w->is_sound &= share >= 0;
+        known.count = share > 0 ? (uint8_t)(k + 1) : known.count;
+        sum += share;
     }
     w->is_sound &= sum <= 1 + ROUNDING;
-    return shares;
+    return known;
 }
 
-static const struct pp_shares *known_shares(struct walker *w, const struct pp_op *op, int i)
+static const struct known *known_shares(struct walker *w, int i)
 {
-    const struct pp_costs *costs = w->source->costs;
-    struct known **known = &w->known[op->kind];
+    const struct pp_trace_source *s = w->source;
+    const struct pp_costs *costs = s->costs;
+    struct known **known = &w->known[s->kind[i]];
 
     if (!*known)
         *known = PP_ARRAY(w->arena, struct known, costs->stages * costs->splits);
-    struct known *mine = &(*known)[op->stage * costs->splits + op->split];
-    if (mine->granules != op->granules || op->granules == 0) {
-        mine->shares = shares_of(w, op, i);
-        mine->granules = op->granules;
-    }
-    return &mine->shares;
+    struct known *mine = &(*known)[s->stage[i] * costs->splits + s->split[i]];
+    if (mine->granules != s->granules[i] || mine->granules == 0)
+        *mine = shares_of(w, i);
+    return mine;
 }
 
 static void add_compute(struct walker *w, int i, double start_s, double end_s, int step,
                         struct pp_metrics_walk *walk)
 {
-    const struct pp_costs *costs = w->source->costs;
-    const struct pp_op op = w->source->op(w->source->program, i);
-    struct pp_shares own;
-    const struct pp_shares *shares = &own;
+    const struct pp_trace_source *s = w->source;
+    const struct pp_costs *costs = s->costs;
+    const int stage = s->stage[i], aux = s->aux[i];
+    struct known own;
+    const struct known *known = &own;
 
-    if (op.aux == PP_FUSED_SECOND && i > 0) /* part of the first */
+    if (aux == PP_FUSED_SECOND && i > 0) /* part of the first */
         return;
-    if (op.aux == PP_FUSED_FIRST || op.stage >= costs->stages || op.split >= costs->splits ||
-        (costs->gathers && costs->gathers[op.stage].load_ps > 0)) /* shares depend on the place */
-        own = shares_of(w, &op, i);
+    if (aux == PP_FUSED_FIRST || stage >= costs->stages || s->split[i] >= costs->splits ||
+        (costs->gathers && costs->gathers[stage].load_ps > 0)) /* shares depend on the place */
+        own = shares_of(w, i);
     else
-        shares = known_shares(w, &op, i);
-    struct pp_trace_event event = {.kind = op.kind,
-                                   .step = step,
-                                   .is_fused = op.aux == PP_FUSED_FIRST,
-                                   .start_s = start_s,
-                                   .end_s = end_s,
-                                   .forward_frac = shares->forward};
-    for (int k = 0; k < PP_SHARES; k++)
-        event.share_s[k] = shares->of[k] * (end_s - start_s);
-    pp_metrics_add_compute(walk, &event);
+        known = known_shares(w, i);
+    const struct pp_metrics_op measured = {.kind = s->kind[i],
+                                           .step = step,
+                                           .is_fused = aux == PP_FUSED_FIRST,
+                                           .start_s = start_s,
+                                           .end_s = end_s,
+                                           .forward_frac = known->shares.forward,
+                                           .share = known->shares.of,
+                                           .share_unit_s = end_s - start_s,
+                                           .shares = known->count};
+    pp_metrics_add_compute(walk, &measured);
 }
 
 static void add_control(const struct walker *w, int i, double start_s, double end_s, size_t list_at,
