@@ -35,7 +35,8 @@ static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_
                                      .kept_for_weights = rint(saved * memory->weight_grad_frac),
                                      .boundary = cell_bytes(p, memory->boundary_bytes),
                                      .forward = cell_bytes(p, memory->forward_bytes),
-                                     .backward = cell_bytes(p, memory->backward_bytes)};
+                                     .backward = cell_bytes(p, memory->backward_bytes),
+                                     .dense_grad = rint(memory->dense_grad_bytes)};
     }
     return sizes;
 }
@@ -72,11 +73,13 @@ static void use_scratch(struct pp_memory_walk *w, int at, double bytes)
     w->changes[pp_memory_end_of(w->p, w->begin, w->count, at)].buffer_given += bytes;
 }
 
-/* Returns the bytes of a whole gradient before it is added up, which no granule divides. It is the
+/* Returns the bytes of a whole gradient that exceed those which its backward has freed. It is the
  * embedding's, the last of a backward: saved activations of that backward are free by then. */
 static double dense_grad_bytes(const struct pp_memory_walk *w, int stage, double freed_bytes)
 {
-    return fmax(0, rint(stage_memory(w, stage)->dense_grad_bytes) - freed_bytes);
+    const double bytes = w->sizes[stage].dense_grad - freed_bytes;
+
+    return bytes > 0 ? bytes : 0;
 }
 
 static const struct pp_stage_gathers *gathers_of(const struct pp_memory_walk *w,
@@ -233,6 +236,14 @@ static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at
     w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
 }
 
+/* Returns the bytes on another tier that change at a position. */
+static struct pp_memory_away *away_at(struct pp_memory_walk *w, int at)
+{
+    if (!w->away)
+        w->away = PP_ARRAY(w->arena, struct pp_memory_away, pp_program_size(w->p) + 1);
+    return &w->away[at];
+}
+
 /* A move takes memory at its start, at its destination. */
 static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
@@ -245,7 +256,7 @@ static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at
     else if (what == PP_STATE_OPTIMIZER && is_up)
         change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
-        *(is_up ? &change->saved_taken : &change->away_taken) += moved_bytes(w, op, at);
+        *(is_up ? &change->saved_taken : &away_at(w, at)->taken) += moved_bytes(w, op, at);
 }
 
 /* A move releases memory at its end, at its source. */
@@ -258,7 +269,7 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
     if (what == PP_STATE_OPTIMIZER && !is_up)
         change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
-        *(is_up ? &change->away_given : &change->saved_given) += moved_bytes(w, op, at);
+        *(is_up ? &away_at(w, at)->given : &change->saved_given) += moved_bytes(w, op, at);
 }
 
 static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -302,7 +313,7 @@ static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, in
     hand_over(w, op, at, 1);
     const double grads = op->granules * size->backward;
     const double dense = dense_grad_bytes(w, op->stage, op->granules * size->saved);
-    use_scratch(w, at, is_full ? fmax(grads, dense) : grads);
+    use_scratch(w, at, is_full && dense > grads ? dense : grads);
     use_params(w, op, at);
     if (is_full)
         make_grads(w, op, at);
@@ -326,32 +337,24 @@ static void change_update(struct pp_memory_walk *w, const struct pp_op *op, int 
     w->changes[w->last_update].buffer_given += bytes;
 }
 
-static void change_recv(struct pp_memory_walk *w, const struct pp_op *op, int at)
+/* Handles a SEND or RECV: the life of its buffer. */
+static void change_message(struct pp_memory_walk *w, int i)
 {
-    const int direction = op->kind == PP_RECV_B;
-    const double bytes = op->granules * boundary_bytes(w, direction ? op->stage : op->stage - 1);
-
-    w->changes[at].buffer_taken += bytes;
-    w->changes[place_of(w, at)->given].buffer_given += bytes;
-}
-
-static void change_send(struct pp_memory_walk *w, const struct pp_op *op, int at)
-{
-    const struct pp_memory_place *place = place_of(w, at);
-    const double bytes =
-        op->granules * boundary_bytes(w, op->kind == PP_SEND_B ? op->stage - 1 : op->stage);
+    const struct pp_program *p = w->p;
+    const struct pp_memory_place *place = &w->places[i];
+    const bool is_of_previous = p->kind[i] == PP_RECV_F || p->kind[i] == PP_SEND_B;
+    const double bytes = p->granule_count[i] * boundary_bytes(w, p->stage[i] - is_of_previous);
 
     w->changes[place->taken].buffer_taken += bytes;
     w->changes[place->given].buffer_given += bytes;
 }
 
 static void (*const change_of[PP_OP_KINDS])(struct pp_memory_walk *, const struct pp_op *, int) = {
-    [PP_F] = change_forward,   [PP_R] = change_recompute, [PP_B] = change_backward,
-    [PP_I] = change_backward,  [PP_W] = change_weights,   [PP_RECV_F] = change_recv,
-    [PP_RECV_B] = change_recv, [PP_SEND_F] = change_send, [PP_SEND_B] = change_send,
-    [PP_U] = change_update,    [PP_AG] = change_gather,   [PP_DROP] = change_drop,
-    [PP_RS] = change_scatter,  [PP_WAIT] = change_wait,   [PP_Q] = change_bits,
-    [PP_DQ] = change_bits,     [PP_COPY] = change_move,   [PP_MOVE] = change_move,
+    [PP_F] = change_forward,  [PP_R] = change_recompute, [PP_B] = change_backward,
+    [PP_I] = change_backward, [PP_W] = change_weights,   [PP_U] = change_update,
+    [PP_AG] = change_gather,  [PP_DROP] = change_drop,   [PP_RS] = change_scatter,
+    [PP_WAIT] = change_wait,  [PP_Q] = change_bits,      [PP_DQ] = change_bits,
+    [PP_COPY] = change_move,  [PP_MOVE] = change_move,
 };
 
 /* ---- walks ----------------------------------------------------------------------------------- */
@@ -361,6 +364,7 @@ struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct
 {
     struct pp_memory_walk w = {.p = p,
                                .costs = costs,
+                               .arena = scratch,
                                .is_infer = p->mode == PP_MODE_INFER,
                                .has_bytes = costs && costs->memory,
                                .has_buffers = p->level == PP_LEVEL_LOWERED};
@@ -391,9 +395,13 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
         if (w->p->kind[w->begin + at] == PP_U)
             w->last_update = at;
     memset(w->changes, 0, sizeof(struct pp_memory_change) * ((size_t)w->count + 1));
+    if (w->away)
+        memset(w->away, 0, sizeof(*w->away) * ((size_t)w->count + 1));
     for (int at = 0; at < w->count; at++) {
         const int i = w->begin + at, kind = w->p->kind[i];
 
+        if (pp_op_kinds[kind].stream == PP_STREAM_CHANNEL)
+            change_message(w, i);
         if (!change_of[kind] || pp_memory_takes_none(w->p, i))
             continue;
         const struct pp_op op = {.kind = (uint8_t)kind, /* all that a change depends on */

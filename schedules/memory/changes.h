@@ -5,10 +5,12 @@
 #include "schedules/memory/lifetimes.h"
 #include "schedules/memory/memory.h"
 
+struct pp_memory_away {  /* saved activations on another tier */
+    double taken, given; /* bytes */
+};
 struct pp_memory_change {
     double saved_taken, saved_given;   /* bytes */
     double buffer_taken, buffer_given; /* bytes */
-    double away_taken, away_given;     /* saved activations on another tier, bytes */
     int cells_taken, cells_given;      /* activations, in (granule, split) cells */
 };
 
@@ -18,6 +20,7 @@ struct pp_memory_sizes {
     double kept_for_weights;  /* part of `saved` from I to W */
     double boundary;          /* output for the next stage, and its gradient */
     double forward, backward; /* scratch while that runs */
+    double dense_grad;        /* a whole gradient before it is added up; no granule divides it */
 };
 
 /* Gathered parameters and gradients of a stage whose parameters or gradients are sharded. */
@@ -51,9 +54,11 @@ struct pp_memory_walk {
     const struct pp_memory_sizes *sizes;  /* [stage]; all 0 without bytes */
     bool is_infer, has_bytes, has_buffers;
     struct pp_memory_change
-        *changes;     /* [position in the current rank], and one for memory never released */
-    int begin, count; /* of the current rank */
-    int last_update;  /* position of its last U, -1 = none */
+        *changes; /* [position in the current rank], and one for memory never released */
+    struct pp_memory_away *away; /* as `changes`; NULL: nothing has moved so far */
+    struct pp_arena *arena;
+    int begin, count;              /* of the current rank */
+    int last_update;               /* position of its last U, -1 = none */
     struct pp_memory_whole *whole; /* [stage], of the current rank; NULL: nothing is sharded */
     int gathered;                  /* units on the rank that are not dropped */
 };

@@ -1,8 +1,9 @@
 /* Lifetimes in a dense table of cells if it is small enough, else in a hash table. */
 #include "schedules/memory/lifetimes.h"
 
-struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
-                                        int splits, int64_t covered)
+/* Creates the table of a program; `covered`: granules that its compute instructions cover. */
+static struct pp_lifetimes create(struct pp_arena *arena, int stages, int granules, int splits,
+                                  int64_t covered)
 {
     struct pp_lifetimes lives = {
         .stages = stages,
@@ -30,7 +31,7 @@ struct pp_lifetimes pp_lifetimes_of_program(struct pp_arena *arena, const struct
     for (int i = 0; i < pp_program_size(p); i++)
         covered += pp_op_is_compute(p->kind[i]) ? p->granule_count[i] : 0;
     struct pp_lifetimes lives =
-        pp_lifetimes_create(arena, p->stages, p->micro_batches * p->granules, p->splits, covered);
+        create(arena, p->stages, p->micro_batches * p->granules, p->splits, covered);
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
             if (!pp_lifetimes_notes(p->kind[i], p->aux[i]))
@@ -55,20 +56,6 @@ struct pp_cell_life *pp_lifetimes_new(struct pp_lifetimes *lives, int stage, int
         return NULL;
     const uint64_t number = pp_lifetimes_number(lives, stage, granule, split);
     return &lives->cells[*pp_map64_at(&lives->map, number, lives->count++)];
-}
-
-int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op)
-{
-    int last = 0;
-
-    for (int g = op->mb; g < op->mb + op->granules; g++) {
-        const int freed = pp_lifetimes_cell(lives, op->stage, g, op->split).freed;
-
-        if (freed == 0)
-            return -1;
-        last = freed > last ? freed : last;
-    }
-    return last - 1;
 }
 
 bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward)

@@ -26,9 +26,6 @@ struct pp_lifetimes {
     struct pp_map64 map;
 };
 
-/* Creates the table of a program; `covered`: granules that its compute instructions cover. */
-struct pp_lifetimes pp_lifetimes_create(struct pp_arena *arena, int stages, int granules,
-                                        int splits, int64_t covered);
 /* Returns the table of a program, with all instructions noted. */
 struct pp_lifetimes pp_lifetimes_of_program(struct pp_arena *arena, const struct pp_program *p);
 /* Is true if pp_lifetimes_note() notes such an instruction. */
@@ -65,8 +62,6 @@ static inline struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *l
     return cell ? *cell : (struct pp_cell_life){0};
 }
 
-/* Last B or W of the activations saved by an F or R; -1 if some granule is never freed. */
-int pp_lifetimes_freed(const struct pp_lifetimes *lives, const struct pp_op *op);
 /* Is true if every granule of an F has an R. */
 bool pp_lifetimes_is_recomputed(const struct pp_lifetimes *lives, const struct pp_op *forward);
 

@@ -82,8 +82,11 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
         saved += change->saved_taken;
         buffers += change->buffer_taken;
         cells += change->cells_taken;
-        away += change->away_taken;
-        peak_away = away > peak_away ? away : peak_away;
+        if (w->away) {
+            away += w->away[at].taken;
+            peak_away = away > peak_away ? away : peak_away;
+            away -= w->away[at].given;
+        }
         if (cells > peak_cells) {
             peak_cells = cells;
             if (!w->has_bytes)
@@ -103,7 +106,6 @@ static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *mem
         saved -= change->saved_given;
         buffers -= change->buffer_given;
         cells -= change->cells_given;
-        away -= change->away_given;
     }
     if (w->has_bytes)
         memory->away_bytes[w->costs->saved_home] += peak_away;

@@ -26,15 +26,21 @@ static int handed_over(const struct list *list, const struct pp_op *op, int at)
     return end_of(list, at + 1, pp_lifetimes_read(&list->lives, op, reader, direction));
 }
 
-static int recomputed(const struct list *list, const struct pp_op *op)
+/* Fills `again` and `freed` of an op that saves activations, or packs them. */
+static void find_saved(const struct list *list, const struct pp_op *op, int at,
+                       struct pp_memory_place *place)
 {
-    int count = 0;
+    int last = 0;
+    bool is_freed = true;
 
     for (int g = op->mb; g < op->mb + op->granules; g++) {
         const struct pp_cell_life *cell = pp_lifetimes_at(&list->lives, op->stage, g, op->split);
-        count += cell && cell->recompute;
+        const int freed = cell ? cell->freed : 0;
+        place->again += cell && cell->recompute;
+        is_freed &= freed > 0;
+        last = freed > last ? freed : last;
     }
-    return count;
+    place->freed = end_of(list, at, is_freed ? last - 1 : -1);
 }
 
 static struct pp_memory_place place_of(const struct list *list, const struct pp_op *op, int at)
@@ -52,12 +58,11 @@ static struct pp_memory_place place_of(const struct list *list, const struct pp_
                                         .given = end_of(list, at, pp_lifetimes_sent(lives, op))};
     }
     const bool is_backward = kind == PP_B || kind == PP_I;
-    return (struct pp_memory_place){
-        .taken = at,
-        .given = kind == PP_F || is_backward ? handed_over(list, op, at) : -1,
-        .again = is_backward || kind == PP_R ? 0 : recomputed(list, op),
-        .freed =
-            kind == PP_F || kind == PP_R ? end_of(list, at, pp_lifetimes_freed(lives, op)) : -1};
+    struct pp_memory_place place = {
+        .taken = at, .given = kind == PP_F || is_backward ? handed_over(list, op, at) : -1};
+    if (!is_backward)
+        find_saved(list, op, at, &place);
+    return place;
 }
 
 /* Is true for instructions whose place is read. */
