@@ -110,17 +110,15 @@ static bool fill_prices(const struct pp_eval_form *form, const struct pp_costs *
 static void price_steps(const struct pp_eval_form *form, const int64_t *prices,
                         struct pp_eval *eval)
 {
-    for (int s = 0; s < eval->step_count; s++)
-        eval->ps[s] = prices[form->step_price[s]];
-    for (int s = 0; eval->parts && s < eval->step_count; s++) {
-        struct pp_eval_part *part = &eval->parts[s];
-        if (part->denominator == 0)
-            continue;
-        part->ps = eval->ps[s];
-        eval->ps[s] = pp_costs_share_ps(part->ps, part->numerator, part->denominator);
+    for (int s = 0; s < eval->step_count; s++) {
+        struct pp_eval_part *part = eval->parts ? &eval->parts[s] : NULL;
+        int64_t ps = prices[form->step_price[s]];
+        if (part && part->denominator != 0) {
+            part->ps = ps;
+            ps = pp_costs_share_ps(ps, part->numerator, part->denominator);
+        }
+        eval->value_ps[eval->full.steps[s].out] = eval->ps[s] = ps;
     }
-    for (int s = 0; s < eval->step_count; s++)
-        eval->value_ps[eval->full.steps[s].out] = eval->ps[s];
 }
 
 static void *copy_of(struct pp_arena *arena, const void *data, size_t bytes)

@@ -15,8 +15,11 @@ static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_sta
     const struct pp_state_spec *state = &in->state;
     double params[PP_STATE_SHARDED];
 
-    for (int c = 0; c < PP_STATE_SHARDED; c++)
-        params[c] = pp_analytic_cut_params(in, stage, pp_state_cut(state, (enum pp_state_class)c));
+    for (int c = 0; c < PP_STATE_SHARDED; c++) {
+        const int cut = pp_state_cut(state, (enum pp_state_class)c);
+        const bool is_known = c > 0 && cut == pp_state_cut(state, (enum pp_state_class)(c - 1));
+        params[c] = is_known ? params[c - 1] : pp_analytic_cut_params(in, stage, cut);
+    }
     memory->params_bytes = bytes.params * params[PP_STATE_PARAMS];
     if (state->secondary.in_node)
         memory->params_bytes +=
