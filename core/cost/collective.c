@@ -174,10 +174,28 @@ static struct pp_collective_time auto_pass(const struct input *in)
     return pipelined(in, (in->n - 1) / in->n * in->bytes, ring_latency_s(in));
 }
 
+/* Returns the share of a ring's bandwidth that NCCL assumes for trees across nodes. 120 of 128
+ * bytes are data (protocol LL128). Factors are for powers of two of `bytes`, from 64 B on. Source:
+ * src/graph/tuning.cc of 2.18.3, busBw and treeCorrectionFactor. */
+static double tree_frac(double bytes)
+{
+    static const double factors[] = {1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,
+                                     .6, .6, .6, .6, .8, .9, .9, .9, .9, 1,  1,  1};
+    const double last = PP_COUNT(factors) - 2, place = fmin(log2(fmax(bytes / 64, 1)), last);
+    const int at = (int)place;
+
+    return 0.92 * 120 / 128 * (factors[at] + (place - at) * (factors[at + 1] - factors[at]));
+}
+
+/* Rings, or trees across nodes where these are faster. */
 static struct pp_collective_time auto_reduce(const struct input *in)
 {
-    return pipelined(in, 2 * (in->n - 1) / in->n * in->bytes,
-                     2 * fmin(ring_latency_s(in), tree_latency_s(in)));
+    const struct pp_collective_time rings = pipelined(in, 2 * (in->n - 1) / in->n * in->bytes,
+                                                      2 * ring_latency_s(in)),
+                                    trees = pipelined(in, 2 * in->bytes / tree_frac(in->bytes),
+                                                      2 * tree_latency_s(in));
+
+    return in->m == 1 || pp_collective_s(rings) <= pp_collective_s(trees) ? rings : trees;
 }
 
 static struct pp_collective_time auto_broadcast(const struct input *in)

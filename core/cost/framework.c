@@ -104,15 +104,15 @@
 
 /* Sizes of buckets and shards: docs/costs-memory.md, "Memory of frameworks". */
 #define DEEPSPEED_HABITS                                                                           \
-    SOFTWARE, LOSS_SPLIT, .family = "deepspeed", .modules = PP_AGAIN_CORE,                         \
-                          .pads_vocabulary = true, .adds_grads_apart = true, .fragment_frac = 0.1, \
-                          .stuck_frac = 0.05, .fp16_update_bytes = 6, .has_flat_update = true,     \
-                          .update_params = 1e9, /* sub_group_size */                               \
+    SOFTWARE, LOSS_SPLIT,                                                                          \
+        .family = "deepspeed", .modules = PP_AGAIN_CORE, .pads_vocabulary = true,                  \
+        .adds_grads_apart = true, .fragment_frac = 0.1, .stuck_frac = 0.05,                        \
+        .fp16_update_bytes = 6, .has_flat_update = true,                                           \
+        .update_params = 1e9, /* sub_group_size */                                                 \
         .loss_bytes = 10, .has_dropout = true, .has_dense_embedding_grad = true,                   \
-                          .keeps_output = true,                                                    \
-                          .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */                \
-        .has_gather_ahead = true, .is_gathered_by_tensor = true, .has_gather_per_matrix = true,    \
-                          .gathered_params = 1e9 /* max_live_parameters */
+        .keeps_output = true, .bucket_bytes = 1e9, /* reduce_bucket_size: 5e8 values */            \
+        .regroup_passes = 6, .has_gather_ahead = true, .is_gathered_by_tensor = true,              \
+        .has_gather_per_matrix = true, .gathered_params = 1e9 /* max_live_parameters */
 
 enum {
     AMSP,

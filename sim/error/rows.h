@@ -8,12 +8,12 @@
 PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(0), -89, -66, -20)
 PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 1, 1, 0, PP_ERROR_SOURCES(0), -6, -70, -24, -21, -31,
     -9)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 1, 0, PP_ERROR_SOURCES(1, 16), -135, -23, -27, -178,
-    68, 20, -73, -62, -90, -49, -104, -79, -68, -87, -114, -89, -64, -224, -485, 32, 45, 57, 46,
-    -255, 15, 24, 47, 25, 29)
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 1, 0, PP_ERROR_SOURCES(1, 16), -120, -4, -9, -164,
+    89, 41, -66, -55, -87, -42, -101, -76, -65, -85, -113, -87, -62, -223, -484, 33, 45, 57, 47,
+    -255, 18, 28, 55, 39, 53)
 PP_STEP_ERRORS("v100-sxm3", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 63, 55, 9, 8)
 PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 14, -11, -7, -5)
-PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -32, -39, 3, 103)
+PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -31, -38, 4, 105)
 PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -11, 57)
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), 7, -36)
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9, 10), 28, 15, -3, -15,
@@ -35,12 +35,12 @@ PP_STEP_ERRORS("a100", "megatron", "fp16", 1, 0, 0, PP_ERROR_SOURCES(14, 15), 40
 PP_MEMORY_ERRORS("a100", "megatron", "fp16", 1, 0, 0, PP_ERROR_SOURCES(14, 15), 2, 2, -10, -10, -9,
     1, 1, -13, -13, -11, 1, 1, -18, -17, -13, 1, 1, -22, -21, -18, -43, -43, -59, -53, -26, -51,
     -51, -75, -72, -41, -55, -55, -71, -69, -47, -256, -43, -38, -25, -26)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -86, -48, -117, -384,
-    -39, -401, -163, -126, -150, -243, -208, -9, -417, -189, -211, 4, -7, 2, -77, 11, -22, 36, -44,
-    28, -52, 17, 12, 4, 30, -12, 11, 23, -195, -0, -28, -99, 41, -251, -7, -15, 9, 22, -325, -31,
-    -105, 9, -9, -295, -83, -67, -166, -176, -65, -53, 19, 9, -90, -80, -58, 19, -84, -6, -53, -76,
-    -82, 6, 26, -1, 18, -1, -29, 6, -141, -21, -171, -37, 61, 77, -17, -15, 60, -65, 13, -144, -134,
-    -107, -89, -89, -25, -55, -34, -30)
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -83, -45, -114, -383,
+    -38, -400, -162, -125, -150, -242, -208, -9, -417, -188, -210, 5, -6, 3, -76, 12, -22, 37, -43,
+    29, -51, 18, 13, 4, 30, -12, 11, 23, -195, -0, -28, -98, 41, -250, -7, -14, 9, 22, -325, -31,
+    -105, 9, -9, -295, -83, -67, -166, -176, -65, -53, 19, 9, -90, -80, -58, 19, -83, -5, -53, -76,
+    -82, 6, 26, -0, 19, -0, -29, 6, -141, -21, -171, -37, 61, 77, -16, -15, 60, -65, 13, -143, -134,
+    -107, -89, -88, -25, -54, -34, -29)
 PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), -98, -54, 35, 17)
 PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), 58, 67, 67, 16)
 PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(17), 41, -49, -11, -54, -28,
@@ -51,96 +51,96 @@ PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), 42)
 PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -175, -183)
 PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), 13, -85)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 63, 64, 66, 67, 70,
-    72, 74), -107, -76, -81, -72, -76, -95, -65, -69, -95, 30, 22, 17, 11, 5, -11, -13, -14, -19,
-    -22, -28, -26, -51, 58, 18, 4, -0, -9, 15, 10, 9, 4, -3, -22, -5, -14, 49, -9, -11, -17, -18,
-    -5, -1, -11, -6, -15, -22, -17, -42)
+    72, 74), -105, -57, -72, -69, -57, -86, -63, -50, -86, 31, 23, 18, 12, 5, -2, -3, -4, -8, -12,
+    -18, -15, -41, 58, 19, 5, 1, -8, 23, 19, 19, 14, 7, -12, 6, -4, 49, -8, -10, -15, -17, 3, 8, -2,
+    3, -5, -12, -7, -32)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 31, 32, 34, 35, 36, 37,
-    38, 39, 61, 62, 63, 65, 68, 71, 73, 75, 80, 81, 82, 83, 84), 12, -18, 35, 74, 19, 7, -23, -2,
-    36, 44, 88, 32, 20, -29, 38, 44, 44, 81, 26, 26, -13, -14, 23, 98, -7, 77, 81, 70, -59, 71, -94,
-    83, -63, 111, 101, 96, 89, 88, 81, 35, 28, 25, 23, 14, 15, 1, -5, -11, -31, 119, 118, 117, 108,
-    -2, -6, -27, -27, -32, -46, 14, 22, 19, 3, -32, -52, -44, -63, -63, -70, -79, 28, 25, -49, -86,
+    38, 39, 61, 62, 63, 65, 68, 71, 73, 75, 80, 81, 82, 83, 84), 12, -18, 36, 78, 20, 7, -22, -2,
+    36, 45, 92, 34, 20, -28, 38, 44, 45, 85, 28, 26, -12, -14, 24, 98, -7, 78, 81, 70, -59, 72, -94,
+    83, -63, 112, 102, 97, 89, 88, 81, 35, 28, 25, 23, 14, 15, 1, -5, -11, -31, 119, 118, 117, 108,
+    -1, -6, -26, -27, -32, -46, 14, 22, 19, 3, -32, -51, -43, -62, -63, -70, -79, 28, 25, -49, -86,
     -15, 14, 22, 19, 3, -32, 12, -5, 49, 34, 19)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 66, 72), -39, -114,
-    -34, -97, -51, -126, 34, 22, -2)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), -3)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27, 34, 35, 36, 37, 38, 39), -61,
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 66, 72), -37, -113,
+    -32, -96, -49, -125, 35, 23, -1)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), 2)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27, 34, 35, 36, 37, 38, 39), -56,
     -94, -140, -136, -143, -174, -134, 40, -252, -264, -298, -61, -21)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -60,
-    -109, -111, -100, -110, -189, -223, -190, -31, -39)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -89,
-    52, 101, 36, 100, -6, 67, -22, 51, 24, -136)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -68, 142, -66, 166,
-    -61, -61, 167, -113)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -129, 195, -127,
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -50,
+    -109, -111, -100, -109, -189, -222, -190, -31, -39)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -88,
+    52, 101, 37, 100, -6, 67, -22, 51, 24, -136)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -68, 142, -66, 167,
+    -61, -61, 168, -113)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -129, 196, -126,
     209, -119, 211)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -218, 80, -519, 80,
-    -214, 97)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -218, 129, -501,
-    158, -210, 151)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 60, 36,
-    -51, -44, 48, -62, 12, -80, -0, -13)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -215, 80, -518, 80,
+    -212, 98)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -217, 130, -500,
+    159, -210, 151)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 61, 36,
+    -51, -43, 48, -62, 12, -80, -0, -13)
 PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -59)
 PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), -188, -173,
     -182, -220, -234)
 PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38, 39, 77,
-    79), 24, 49, -6, -15, 23, -37, -6, -24, -37, -12, -216, -94, -91, -94, 127, 166, 210, -38, -38,
+    79), 24, 50, -6, -15, 23, -37, -6, -24, -37, -12, -216, -94, -91, -94, 127, 166, 210, -38, -38,
     12)
 PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -28)
 PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), 26, 42, 0,
     -78, -53)
 PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31), -321)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -472)
+PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -466)
 PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(31), 35)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 69, 76), -227, -216,
-    -221, -169, -137, -213, -134, -96, -149)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 65, 21, -5,
-    253, -35)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -47)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 175, -27,
-    4, 6, -53, -65)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 93)
+    -221, -169, -137, -212, -134, -96, -148)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 92, 23, -3,
+    254, -34)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -23)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 180, -26,
+    4, 7, -52, -64)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 97)
 PP_STEP_ERRORS("gb300", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38), 34, 33, 33,
     -14, -110)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -64, -51, -128)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -61, -48, -125)
 PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -20, -38,
     11, -62, 1, -89)
-PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -66, -60, -125,
-    -144)
+PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -65, -59, -124,
+    -143)
 PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -25, 42, -34,
-    -30, 50, -33, -84, -13, -80, -99, -13, -70)
+    -30, 50, -33, -83, -12, -80, -99, -12, -69)
 PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -187, 95, -151,
-    -103, -160, -422, -191, -412)
+    -102, -160, -422, -191, -412)
 PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -239, -236,
-    -232, -231, -243)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -259, -290,
-    -298, -297, -192)
-PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -259, -264, -268,
+    -232, -230, -243)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -258, -290,
+    -298, -296, -192)
+PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -246, -251, -256,
     -461)
-PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -212, -242,
-    -203, -225, -426)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 69, 76), -60,
-    -62, -34, -33, -71, -3, -6, -10, -18, -21, 1, 1, -1, -8, -12)
+PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -194, -225,
+    -185, -225, -400)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 69, 76), -59,
+    -61, -33, -31, -67, -3, -5, -9, -18, -21, 2, 1, -1, -8, -12)
 PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -117, -125,
     -154, -155, -98)
 PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -110, -115, -147,
     -145)
 PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -34, -44,
-    -50, -75, -112, 724)
+    -50, -75, -112, 725)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39, 69, 76),
-    -22, -37, 24, -80, -422, -67, -544, -90, -44, -44, -93, -304, -119, -120, -123, -128, -142,
-    -107, -109, -112, -121, -129)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(36), -271)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38), 28, -11)
-PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), 28, 83)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 22, -34, 17, -29)
+    -22, -37, 24, -80, -422, -67, -544, -90, -44, -44, -93, -304, -119, -119, -123, -128, -142,
+    -107, -108, -112, -121, -129)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(36), -261)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38), 30, -10)
+PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), 28, 84)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 23, -32, 19, -28)
 PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), -21, 123)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 77, 38, 55, 34)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 78, 39, 56, 35)
 PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(38, 39), -10, -66, -6, -69)
 PP_STEP_ERRORS("h100", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39, 42), 237, 205, -43, -37,
     -71, -77, -20, -49, -39)
 PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 1, 0, PP_ERROR_SOURCES(39), -118)
 PP_STEP_ERRORS("h100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(40, 41), -91, -68, -49, -100, -89,
-    -69, -50, -47, -31, -122, -96, -72, -93, -62, -43, -115, -74, -51, -58, -117, -36, -50, -148,
+    -69, -50, -47, -31, -122, -96, -72, -87, -57, -38, -112, -71, -47, -58, -117, -36, -50, -148,
     -147, -152, -35, -17, -6, -60, -47, -28, -26, -19)
 PP_STEP_ERRORS("h100", "fsdp", "bf16", 0, 0, 0, PP_ERROR_SOURCES(41), -243, -91, -93, -93, 12, 15,
     -1, -141, -11, 32, 24, 0, 6, -58, -18, 22, 34, -10, 8, 3, 17, 4, 17, -8, -21, -17, -21, -28,
@@ -169,38 +169,38 @@ PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45, 46), -
 PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45), 63, -171, -118)
 PP_STEP_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), -63, -77)
 PP_MEMORY_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), 430, 419)
-PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(48, 49), -43, -39, -58, -73,
-    -51, -33)
-PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -35, -57, -71, -93,
-    -157, -67, -69, -62, -59, -57, -50, -82, -91, -123, -171, -93, -91, -91, -90, -90, -60, -42,
-    -72, -59, -72, -67, -69, -62, -59, -57)
-PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -156, -145, -109)
-PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -281, -157, -670, -765,
-    -224, -185)
+PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(48, 49), -39, -35, -56, -71,
+    -48, -29)
+PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -17, -40, -54, -76,
+    -142, -44, -37, -25, -27, -28, -34, -66, -75, -107, -156, -74, -63, -59, -56, -54, -41, -15,
+    -42, -26, -39, -44, -37, -25, -27, -28)
+PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -79, -79, -76)
+PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -253, -69, -667, -762,
+    -143, -114)
 PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(52, 54), -28, -26, -18,
     -11, 1, -4, 17, -1, -8, -6, -4, -15, -10, -24, -35, -24, -33, -45, -33, -38, -30, -48, 34, -115)
 PP_STEP_ERRORS("a800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 56, 49, -3)
 PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 47, 39, -32)
 PP_MEMORY_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(55), 1, 7, 14, 15, 17,
     -1, 21, 13)
-PP_STEP_ERRORS("a100", "xla", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -73, -355, -275, -250, 17, 19)
+PP_STEP_ERRORS("a100", "xla", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -71, -352, -275, -250, 17, 19)
 PP_STEP_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 12, 5, 7, 21, -76, 17, -201,
     -16, 2, 7, 11, 4, 21, 10, -89, -58, -67)
 PP_MEMORY_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), -30, 47, -21, -14, 59, 41,
     55, 605, 26, -30, -30, -21, -178, -30, -2, -163, -335)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 105, 61, 50)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 106, 62, 51)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(61, 63, 64, 66, 67, 70, 72, 74),
-    102, 100, 99, 99, -4, 72, 70, 66, 66, 63, 54, 48, 34, 31, 43, 42, 42, 30, 42, 36, 28, 23, 27,
-    20, 17, 21, 48, 43, 38, 36, 35, 35, 23, 23, 12, 17, 4, 8, -4)
+    103, 101, 100, 100, -2, 79, 78, 73, 74, 71, 62, 56, 42, 32, 44, 43, 43, 31, 47, 43, 35, 31, 34,
+    28, 24, 29, 49, 43, 39, 37, 36, 41, 30, 30, 19, 24, 12, 15, 4)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(61, 62, 63, 65, 68, 71, 73, 75),
-    47, 47, 47, 48, 50, 50, 11, 16, 19, 18, 17, 78, 67, 67, 65, 62, 115, 117, 118, 120, 51, 45, 44,
-    39, 36, 37, 38, 41, 43, 43, 25, 43, 43, 38, 33, 31, 27, 45, 43, 28, 39, 39, 38, 41, 43, 43, 25)
+    48, 48, 47, 49, 51, 50, 11, 16, 19, 18, 17, 78, 67, 67, 65, 62, 115, 117, 118, 120, 52, 45, 44,
+    39, 36, 37, 38, 41, 43, 43, 25, 44, 43, 39, 33, 32, 28, 45, 43, 28, 39, 39, 38, 41, 43, 43, 25)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -40, -41)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(69, 76), -45, -21, -78, -37, -15,
     -43)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -133, -140)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(77, 79), -50, -54, -52, 72, 106,
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(77, 79), -49, -54, -52, 72, 106,
     113, -25, -24, -10)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(78), 57, 51, 63)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(78), -39, -21, -11)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(78), 62, 57, 71)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(78), -32, -12, 0)
 /* clang-format on */

@@ -6,23 +6,23 @@ $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 2 --
 $ pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2 --buckets 1 | diff - <(pipesim program --schedule 1f1b --pp 1 --micro-batches 1 --dp 2) && echo the same
 > the same
 $ for k in 1 4 16; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --grad-sync eager --buckets $k --json | grep -E '"(iteration_s|dp_sync|buckets)": [0-9]'; done
->   "iteration_s": 0.076205282540000002,
->     "dp_sync": 0.17249328836357594,
+>   "iteration_s": 0.076233282540000002,
+>     "dp_sync": 0.17261357949653361,
 >     "buckets": 4
->   "iteration_s": 0.069803570895999992,
->     "dp_sync": 0.15838009077603682,
+>   "iteration_s": 0.069831570895999992,
+>     "dp_sync": 0.15871755071222193,
 >     "buckets": 16
->   "iteration_s": 0.068203142984000001,
->     "dp_sync": 0.13863097167264121,
+>   "iteration_s": 0.068231142984000001,
+>     "dp_sync": 0.13898445150220851,
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --no-alternatives | sed -n '/^  state/,/^  costs/p'
 >   state    ZeRO 0*, recompute none*, gradient sync end in buckets of 100MB
 >   costs    analytic, fitted on published runs, not on yours; framework plain
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --explain | sed -n '/in buckets/,$p'
 >   gradient sums in buckets; each pays the whole latency, and is posted as soon
 >       as its share of the last backward has passed, where the sum follows it
->     stage 0: 17 buckets of 92.0 MiB, 591 us each: 10.0 ms together, 8.62 ms in
+>     stage 0: 17 buckets of 92.0 MiB, 619 us each: 10.5 ms together, 8.65 ms in
 >         one piece
->     stage 1: 17 buckets of 91.8 MiB, 590 us each: 10.0 ms together, 8.61 ms in
+>     stage 1: 17 buckets of 91.8 MiB, 618 us each: 10.5 ms together, 8.64 ms in
 >         one piece
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 32 --mbs 1 --engine dag --bucket-size 100MB --json | sed -n '/"state"/,/}/p'
 >   "state": {
@@ -45,8 +45,8 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag -
 >     "capped_bucket_bytes": 6430029.8 ...
 >     "bucket-size": "25KB",
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag --bucket-size 25KB --explain | grep -A 1 'stage 0: 255'
->     stage 0: 255 buckets of 6.13 MiB (the most there can be), 122 us each:
->         31.2 ms together, 8.62 ms in one piece
+>     stage 0: 255 buckets of 6.13 MiB (the most there can be), 150 us each:
+>         38.4 ms together, 8.65 ms in one piece
 $ pipesim --schedule 1f1b --gpus 64 --tp 4 --pp 8 --engine dag --bucket-size 25MB --no-alternatives | grep -E -A 1 '^  (layout|state)'
 >   layout   TP 4 x PP 8 x DP 2*, MBS 1*, GBS 2,048* -> 1024* micro-batches; 12
 >            layers a stage, embedding in the first, head in the last

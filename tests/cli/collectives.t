@@ -6,13 +6,13 @@ $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 256 --model llama3-8b --tp 
 >     latency  2 (n-1) 2.00 us or 2 (n-1) 8.00 us
 >   optimizer: (blocks + 1) launches + bytes moved a parameter x parameters / memo
 $ export COLUMNS=100; for a in auto ring tree hierarchical; do pipesim --schedule 1f1b --gpus 256 --model llama3-8b --tp 1 --pp 4 --engine dag --collective-algorithm $a --explain | grep -m1 'gradient sum of'; done
->     gradient sum of 4.23 GiB: 24.9 ms = node 24.8 ms + network 0 s + latency 121 us
+>     gradient sum of 4.23 GiB: 25.2 ms = node 24.8 ms + network 0 s + latency 381 us
 >     gradient sum of 4.23 GiB: 195 ms = node 0 s + network 194 ms + latency 1.01 ms
 >     gradient sum of 4.23 GiB: 24.8 ms = node 0 s + network 24.7 ms + latency 76.0 us
 >     gradient sum of 4.23 GiB: 40.9 ms = node 19.2 ms + network 21.6 ms + latency 140 us
 # One slow card slows the ring that passes it; the other formulas see classes of links.
 $ export COLUMNS=100; for a in auto ring; do pipesim --schedule 1f1b --gpus 256 --model llama3-8b --tp 1 --pp 4 --engine dag --collective-algorithm $a --link-bw 'node3.nic0.*=0.5' --explain | grep -m1 'gradient sum of'; done
->     gradient sum of 4.23 GiB: 48.7 ms = node 0 s + network 48.6 ms + latency 121 us
+>     gradient sum of 4.23 GiB: 49.0 ms = node 0 s + network 48.6 ms + latency 381 us
 >     gradient sum of 4.23 GiB: 390 ms = node 0 s + network 389 ms + latency 1.01 ms
 # A ring priced as one is the ring run hop by hop, where all members start together.
 $ for c in analytic flows; do pipesim --schedule gpipe --gpus 128 --model gpt2 --tp 1 --pp 1 --micro-batches 2 --engine dag --collective-algorithm ring --collectives $c --json | grep iteration_s | cut -c1-28; done

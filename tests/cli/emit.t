@@ -377,8 +377,8 @@ $ pipesim --engine dag --schedule 1f1b --model mixtral-8x7b --gpus 32 --tp 4 --p
 ! pipesim: error: --emit torchtitan: --etp 2: torchtitan cuts an expert over 1 or all 4 tensor-parallel devices; nearest: --etp 1 or --etp 4
 # The best of a plan: what its own command emits; and where the framework does not run that, the first that it runs.
 $ pipesim plan --engine dag --gpus 16 --model llama3-8b --gbs 64 --pp 2 --schedule 1f1b,zbv --emit torchtitan >plan.toml && pipesim plan --engine dag --gpus 16 --model llama3-8b --gbs 64 --pp 2 --schedule 1f1b,zbv --framework torchtitan --json | sed -n 's/.*"choose": "\(.*\)",/\1 --emit torchtitan/p' | sh >run.toml && cmp plan.toml run.toml && head -2 plan.toml
-> # torchtitan: llama3-8b (8.03B) on 16 GPUs of h100; zbv, TP 1 x CP 8 x PP 2 x DP
-> #   1, 16 micro-batches of 4.
+> # torchtitan: llama3-8b (8.03B) on 16 GPUs of h100; zbv, TP 1 x CP 1 x PP 2 x DP
+> #   8, 8 micro-batches of 1.
 $ pipesim plan --engine dag --gpus 16 --model llama3-8b --gbs 64 --pp 2 --schedule 1f1b,zbv --emit megatron | sed -n '/^# Meg/,/^ARGS/p'
 > # Megatron-LM: llama3-8b (8.03B) on 16 GPUs of h100; 1f1b, TP 1 x CP 8 x PP 2 x
 > #   DP 1, 16 micro-batches of 4.

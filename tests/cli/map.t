@@ -24,4 +24,4 @@ $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 64 --model gpt2-64 --tp 1 -
 >     gradient sum of 300 MiB: 1.58 ms = node 1.53 ms + network 0 s + latency 53.0 us
 $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 64 --model gpt2-64 --tp 1 --pp 8 --engine dag --map pp --explain | grep -E 'message over|gradient sum of 300'
 >   message over the node: 2.00 us + bytes / 414 GB/s
->     gradient sum of 300 MiB: 12.0 ms = node 0 s + network 12.0 ms + latency 68.0 us
+>     gradient sum of 300 MiB: 12.1 ms = node 0 s + network 12.0 ms + latency 132 us

@@ -26,9 +26,9 @@ $ for steps in 2 100; do pipesim --schedule 1f1b --model gpt3-175b --gpus 8 --tp
 > "iteration_s": 43242.091859
 # Gradient sums meet on the links of the topology, priced or sent hop by hop.
 $ for c in "h100 leaf:2 oversub:16" "h100 torus:8x4x1"; do for f in analytic flows; do pipesim --schedule 1f1b --gpus 256 --tp 8 --pp 4 --model llama3-70b --cluster "$c" --engine simgrid --collectives $f --explain | tr -s ' \n' ' ' | grep -o 'DP sync [0-9.]* s'; done; done
-> DP sync 1.33774 s
+> DP sync 1.3378 s
 > DP sync 1.33997 s
-> DP sync 1.33993 s
+> DP sync 1.33999 s
 > DP sync 1.33997 s
 $ for c in "h100 leaf:2 oversub:16" "h100 torus:8x4x1" "gpu:4 pcie:16GBps nic:4x100Gbps"; do pipesim --schedule 1f1b --gpus 256 --tp 4 --pp 4 --model llama3-8b --cluster "$c" --engine dag --explain | grep -m2 limited; done
 >     network at 5.75 GB/s, limited by leaf0.rail0.up

@@ -6,16 +6,16 @@ $ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recomput
 $ pipesim plan --gpus 1024 --model llama-13b --seq 4096 --cluster a800 --recompute none --free shard | sed -n "/choose/,/recompute/p"
 >   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 \
 >              --seq 4096 --model llama-13b --framework amsp --cluster a800 \
->              --shard p=4x1,g=4x1,os=8x1 --recompute none
+>              --shard p=2x1,g=2x1,os=8x8 --recompute none
 $ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard | sed -n "/choose/,/recompute/p"
 >   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 \
 >              --seq 4096 --model llama-30b --framework amsp --cluster a800 \
->              --shard p=4x1,g=4x1,os=8x32 --recompute full
+>              --shard p=8x16,g=8x16,os=8x16 --recompute full
 # Ties without room for the margin come last, as do those that need the allocator's help.
-$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard --json | sed -n '/"points"/,$p' | grep -e '"strained"' -e '"tight"' | paste - - | tr -d ' ' | head -36 | uniq -c
->      29 "tight":false,	"strained":false,
+$ pipesim plan --gpus 1024 --model llama-30b --seq 4096 --cluster a800 --recompute full --free shard --json | sed -n '/"points"/,$p' | grep -e '"strained"' -e '"tight"' | paste - - | tr -d ' ' | uniq -c | head -3
+>      69 "tight":false,	"strained":false,
 >       4 "tight":true,	"strained":true,
->       3 "tight":true,	"strained":false,
+>       2 "tight":true,	"strained":false,
 $ pipesim plan --gpus 1024 --model llama-7b --seq 4096 --cluster a800 --recompute none --objective comm | sed -n "/choose/,/recompute/p"
 >   choose     pipesim --schedule 1f1b --gpus 1024 --tp 1 --pp 1 --cp 1 \
 >              --seq 4096 --model llama-7b --framework amsp --cluster a800 \

@@ -114,8 +114,8 @@ struct formula {
     const char *node, *network, *node_rounds, *network_rounds, *remark;
 };
 static const struct formula formulas[PP_ALGORITHMS][2] = {
-    [PP_ALGORITHM_AUTO] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes/g", "2 (g-1)",
-                            "2 min(m-1, ceil(log2 m))", ", n = g m: the slower counts"},
+    [PP_ALGORITHM_AUTO] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes/g", "2 (n-m)", "2 (m-1)",
+                            ", n = g m: the slower counts, or a tree if faster"},
                            {"(n-1)/n bytes", "(n-1)/n bytes/g", "(n-m)", "(m-1)",
                             ", n = g m: the slower counts"}},
     [PP_ALGORITHM_RING] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes", "2 (n-1)", "2 (n-1)",
@@ -181,14 +181,17 @@ static void explain_formulas(const struct pp_cost_inputs *in, FILE *out)
 }
 
 static void explain_collective(enum pp_op_kind kind, struct pp_cost cost,
-                               struct pp_collective_time time, FILE *out)
+                               struct pp_collective_time time, double copies_s, FILE *out)
 {
     static const char *const names[PP_OP_KINDS] = {
         [PP_AR] = "gradient sum", [PP_RS] = "gradient scatter", [PP_AG] = "parameter gather"};
 
-    fprintf(out, "    %s of %s: %s = node %s + network %s + latency %s\n", names[kind],
+    fprintf(out, "    %s of %s: %s = node %s + network %s + latency %s", names[kind],
             TEXT(cost.bytes, PP_UNIT_BYTES), TIME(pp_units_s(cost.ps)), TIME(time.node_s),
             TIME(time.network_s), TIME(time.latency_s));
+    if (copies_s > 0)
+        fprintf(out, " + copies %s", TIME(copies_s));
+    fputc('\n', out);
 }
 
 static void explain_limit(const struct pp_cost_inputs *in, struct pp_link link,
@@ -213,10 +216,12 @@ static void explain_collectives(const struct pp_cost_inputs *in, const struct pp
 
     for (size_t i = 0; i < PP_COUNT(kinds) && group.members > 1; i++) {
         const struct pp_cost cost = costs->op[kinds[i]][stage];
+        const bool is_copied = kinds[i] != PP_AG && !pp_state_is_gathered(&in->state);
         if ((kinds[i] == PP_AR) != (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1))
             explain_collective(
                 kinds[i], cost,
-                pp_collective_time(kinds[i], in->algorithm, group, &sum->links, cost.bytes), out);
+                pp_collective_time(kinds[i], in->algorithm, group, &sum->links, cost.bytes),
+                is_copied ? pp_analytic_regroup_s(in, cost.bytes) : 0, out);
     }
     if (group.members > 1 && group.per_node > 1)
         explain_limit(in, sum->links.intra, sum->node, "node", out);
@@ -229,6 +234,7 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
 {
     const struct pp_device *device = &in->cluster->device;
     const struct pp_device_group group = pp_analytic_stage_group(in, stage);
+    const struct pp_cost update = costs->op[PP_U][stage];
     const double params = pp_cost_stage_params(in, stage),
                  updated = params / pp_state_cut(&in->state, PP_STATE_OPTIMIZER);
 
@@ -237,11 +243,13 @@ static void explain_update(const struct pp_cost_inputs *in, const struct pp_cost
         fprintf(out, ", %d replicas, g = %d, m = %d", group.members, group.per_node, group.nodes);
     fputc('\n', out);
     explain_collectives(in, costs, stage, group, sum, out);
-    fprintf(out, "    optimizer: %s = %d x %s + %g B x %s / %s\n",
-            TIME(pp_units_s(costs->op[PP_U][stage].ps)), in->blocks_per_stage[stage] + 1,
-            TIME(device->launch_s), pp_analytic_update_bytes(in, stage) / updated,
-            TEXT(updated, PP_UNIT_COUNT),
+    fprintf(out, "    optimizer: %s = %d x %s + %g B x %s / %s", TIME(pp_units_s(update.ps)),
+            in->blocks_per_stage[stage] + 1, TIME(device->launch_s),
+            pp_analytic_update_bytes(in, stage) / updated, TEXT(updated, PP_UNIT_COUNT),
             TEXT(device->memory_bytes_per_s * device->memory_eta, PP_UNIT_BYTES_PER_S));
+    if (update.gather_ps > 0)
+        fprintf(out, " + %s by which sums slow the backward", TIME(pp_units_s(update.gather_ps)));
+    fputc('\n', out);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */

@@ -90,7 +90,7 @@ static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kin
     const struct pp_framework *f = pp_cost_framework(u->in);
     const struct pp_device_group group =
         pp_analytic_group_within(u->in, u->stage, mesh, (struct pp_mesh){1, 1});
-    const int calls = !f->has_gather_per_matrix ? 1 : u->in->model->is_gated ? 5 : 4;
+    const int calls = f->has_gather_per_matrix ? pp_analytic_matrices(u->in) : 1;
     struct pp_device_links links = *u->links;
 
     if (f->is_gathered_by_tensor)
@@ -98,7 +98,7 @@ static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kin
     const struct pp_collective_time one =
         pp_collective_time(kind, u->in->algorithm, group, &links, bytes / calls);
     return (struct pp_collective_time){
-        .node_s = calls * one.node_s,
+        .node_s = calls * one.node_s + (kind == PP_RS ? pp_analytic_regroup_s(u->in, bytes) : 0),
         .network_s = calls * one.network_s,
         .latency_s = calls * one.latency_s,
     };

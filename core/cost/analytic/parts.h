@@ -141,14 +141,22 @@ void pp_analytic_fill_split(const struct pp_cost_inputs *in, const double *recom
 /* Returns the devices that hold the parts of one shard of `coarse`, each another one of `fine`. */
 struct pp_device_group pp_analytic_group_within(const struct pp_cost_inputs *in, int stage,
                                                 struct pp_mesh fine, struct pp_mesh coarse);
+/* Returns the number of matrices of a block: qkv, projection, two or three of the MLP. */
+int pp_analytic_matrices(const struct pp_cost_inputs *in);
+/* Returns the seconds in which gradients are copied for their sum and back (regroup_passes). */
+double pp_analytic_regroup_s(const struct pp_cost_inputs *in, double grads_bytes);
 /* Groups and bytes of a stage's sums at the end of a step. Whole gradients, or shards of parameters
  * that are cut, are summed over `sum`. Otherwise they are scattered over `scatter`, the remainders
  * summed over `rest`, the parameters gathered over `scatter`. */
 struct pp_state_sums {
     struct pp_device_group sum, scatter, rest;
+    int pieces; /* of what goes over `sum`, one after the other */
     double grads_bytes, rest_bytes, params_bytes;
 };
 struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int stage);
+/* Adds to each update the time by which overlapping sums slow the last backward. They take a share
+ * of the device as gathers do. It shows unless the sums outlast even the slowed backward. */
+void pp_analytic_slow_backward(const struct pp_cost_inputs *in, struct pp_costs *costs);
 /* Returns the time to give updated parameters to all of a group, whose members updated parts. */
 struct pp_collective_time pp_analytic_spread(const struct pp_cost_inputs *in,
                                              const struct pp_device_links *links,

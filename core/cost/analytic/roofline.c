@@ -182,17 +182,25 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
                       int stage, struct pp_costs *costs)
 {
     const struct pp_state_sums state = pp_analytic_state_sums(in, stage);
+    const double regrouped_bytes = pp_state_is_gathered(&in->state) ? 0 : state.grads_bytes;
     const struct {
         enum pp_op_kind kind;
         struct pp_device_group group;
-        double bytes;
-    } sums[] = {{PP_AR, state.sum, state.grads_bytes},
-                {PP_RS, state.scatter, state.grads_bytes},
-                {PP_BC, state.scatter, state.params_bytes}};
+        int pieces;
+        double bytes, regrouped_bytes;
+    } sums[] = {{PP_AR, state.sum, state.pieces, state.grads_bytes, regrouped_bytes},
+                {PP_RS, state.scatter, 1, state.grads_bytes, regrouped_bytes},
+                {PP_BC, state.scatter, 1, state.params_bytes, 0}};
 
-    for (size_t i = 0; i < PP_COUNT(sums); i++)
-        costs->op[sums[i].kind][stage] =
-            pp_analytic_collective(in, sums[i].kind, sums[i].group, links, sums[i].bytes);
+    for (size_t i = 0; i < PP_COUNT(sums); i++) {
+        struct pp_cost *cost = &costs->op[sums[i].kind][stage];
+        *cost = pp_analytic_collective(in, sums[i].kind, sums[i].group, links,
+                                       sums[i].bytes / sums[i].pieces);
+        cost->ps *= sums[i].pieces;
+        cost->bytes = sums[i].bytes;
+        if (sums[i].group.members > 1)
+            cost->ps += pp_units_ps(pp_analytic_regroup_s(in, sums[i].regrouped_bytes));
+    }
     fill_spread(in, links, &state, stage, costs);
     pp_analytic_add_expert_sums(in, links, stage, costs);
     costs->ring_alpha_ps[stage] =
@@ -297,6 +305,7 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
         pp_analytic_fill_split(in, recompute, split, c);
     fill_sync(in, sums, c);
     pp_analytic_fill_gathers(arena, in, sums, c);
+    pp_analytic_slow_backward(in, c);
     fill_tied(arena, in, &sums[in->stages].links, c);
     pp_analytic_fill_links(arena, in, c);
     for (int s = 0; s < in->stages; s++)

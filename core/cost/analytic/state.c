@@ -49,6 +49,19 @@ struct pp_device_group pp_analytic_group_within(const struct pp_cost_inputs *in,
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
+int pp_analytic_matrices(const struct pp_cost_inputs *in)
+{
+    return in->model->is_gated ? 5 : 4;
+}
+
+double pp_analytic_regroup_s(const struct pp_cost_inputs *in, double grads_bytes)
+{
+    const struct pp_device *device = &in->cluster->device;
+
+    return pp_cost_framework(in)->regroup_passes * grads_bytes /
+           (device->memory_bytes_per_s * device->memory_eta);
+}
+
 struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int stage)
 {
     const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
@@ -60,6 +73,9 @@ struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int
         pp_state_is_gathered(state)
             ? pp_analytic_group_within(in, stage, state->replicas, shard[PP_STATE_PARAMS])
             : pp_analytic_stage_group(in, stage);
+    const bool is_by_tensor =
+        pp_cost_framework(in)->is_gathered_by_tensor && pp_state_is_gathered(state);
+    const int matrices = in->blocks_per_stage[stage] * pp_analytic_matrices(in);
     struct pp_device_group scatter = sum, rest = {1, 1, 1, 1};
 
     if (pp_state_is_spread(state)) {
@@ -69,12 +85,36 @@ struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int
     }
     return (struct pp_state_sums){
         .sum = sum,
+        .pieces = is_by_tensor && matrices > 1 ? matrices : 1,
         .scatter = scatter,
         .rest = rest,
         .grads_bytes = params * bytes.grads,
         .rest_bytes = params * bytes.grads / scatter.members,
         .params_bytes = params * pp_dtype_bytes(&in->cluster->device),
     };
+}
+
+/* Returns the time of a stage's sums that may overlap with its last backward. */
+static double summed_ps(const struct pp_cost_inputs *in, int stage, const struct pp_costs *costs)
+{
+    if (!pp_state_is_spread(&in->state))
+        return (double)costs->op[PP_AR][stage].ps;
+    return (double)(costs->op[PP_RS][stage].ps + costs->purpose[PP_FOR_REST][stage].ps);
+}
+
+void pp_analytic_slow_backward(const struct pp_cost_inputs *in, struct pp_costs *costs)
+{
+    const double share = pp_cost_framework(in)->gather_share_frac;
+
+    for (int s = 0; in->is_dp_overlapped && s < in->stages; s++) {
+        const int last = s * in->splits + in->splits - 1;
+        const double sum_ps = summed_ps(in, s, costs),
+                     backward_ps = (double)(costs->op[PP_B][last].ps + costs->op[PP_R][last].ps);
+        const int64_t slowed_ps =
+            (int64_t)fmin(share * sum_ps, fmax(0, (1 + share) * backward_ps - sum_ps));
+        costs->op[PP_U][s].ps += slowed_ps;
+        costs->op[PP_U][s].gather_ps += slowed_ps;
+    }
 }
 
 /* ---- updated parameters ---------------------------------------------------------------------- */

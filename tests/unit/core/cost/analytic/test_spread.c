@@ -1,5 +1,6 @@
 /* Distribution of updated parameters: one gather, broadcasts one after another, or concurrently
- * with the next forward. */
+ * with the next forward. Sums that slow the backward, that are many, and whose gradients are
+ * copied. */
 #include "core/cost/analytic/parts.h"
 #include "tests/unit/support/cost_inputs.h"
 
@@ -80,4 +81,67 @@ Test(spread, overlap_asks_for_the_habit)
     cr_assert(ahead->op[PP_AG][0].ps < whole.ps);
     in.framework = &late;
     cr_assert_eq(costs_of(arena, &in)->op[PP_AG][0].ps, whole.ps);
+}
+
+/* Sums take a quarter of the device from a backward that they overlap with, while it is the longer
+ * one. Once they outlast the slowed backward, its length does not matter. */
+Test(spread, overlapping_sums_slow_the_last_backward)
+{
+    static const struct {
+        const char *cluster;
+        bool is_shown;
+    } rows[] = {{"a100 nic:8x200Gbps", true}, {"a100 nic:1x10Gbps", false}};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_framework sharing = *pp_framework_plain;
+
+    sharing.gather_share_frac = 0.25;
+    for (size_t i = 0; i < PP_COUNT(rows); i++)
+        for (int os = 1; os <= 8; os *= 8) {
+            const struct setting setting = {"llama-7b", rows[i].cluster, 1, 1, 32, 1, 1, 2048};
+            struct pp_model model;
+            struct pp_cluster cluster;
+            struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+            in.framework = &sharing;
+            in.state = (struct pp_state_spec){
+                .replicas = {8, 4}, .shard = {{1, 1}, {1, 1}, {os, 1}}, .buffers = 2};
+            const int64_t apart_ps = costs_of(arena, &in)->op[PP_U][0].ps;
+            in.is_dp_overlapped = true;
+            const struct pp_costs *costs = costs_of(arena, &in);
+            const int64_t sum_ps = os == 1
+                                       ? costs->op[PP_AR][0].ps
+                                       : costs->op[PP_RS][0].ps + costs->purpose[PP_FOR_REST][0].ps;
+            const struct pp_cost update = costs->op[PP_U][0];
+            cr_assert_eq(sum_ps < costs->op[PP_B][0].ps, rows[i].is_shown);
+            cr_assert_eq(update.gather_ps, rows[i].is_shown ? sum_ps / 4 : 0);
+            cr_assert_eq(update.ps, apart_ps + update.gather_ps);
+        }
+}
+
+/* DeepSpeed passes six times over gradients that it sums. It sums shards matrix by matrix. */
+Test(spread, sums_of_deepspeed)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting setting = {"llama-7b", "a800", 1, 1, 1024, 1, 1, 2048};
+    const struct pp_device_group all = {1024, 8, 128}, rails = {128, 1, 128};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_error err = {0};
+    struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+    const double bytes = 2 * pp_model_params(&model), matrices = 5 * model.layers,
+                 passes_s =
+                     6 * bytes / cluster.device.memory_bytes_per_s / cluster.device.memory_eta;
+
+    cr_assert_eq(pp_framework_find("deepspeed", &in.framework, &err), PP_OK);
+    cr_assert_float_eq(costs_of(arena, &in)->op[PP_AR][0].ps * 1e-12,
+                       pp_analytic_collective_s(&in, PP_AR, all, bytes) + passes_s, 1e-9);
+    in.state = (struct pp_state_spec){
+        .replicas = {8, 128}, .shard = {{8, 1}, {8, 1}, {8, 1}}, .gather = PP_GATHER_CHUNK};
+    in.state.buffers = 1;
+    const struct pp_costs *costs = costs_of(arena, &in);
+    cr_assert_float_eq(costs->op[PP_AR][0].ps * 1e-12,
+                       matrices * pp_analytic_collective_s(&in, PP_AR, rails, bytes / 8 / matrices),
+                       1e-9);
+    const int64_t gather_ps = costs->purpose[PP_FOR_FORWARD][0].ps,
+                  scatter_ps = costs->purpose[PP_FOR_VISIT][0].ps;
+    cr_assert_float_eq((scatter_ps - gather_ps) * 1e-12, passes_s, 1e-9);
 }
