@@ -231,8 +231,11 @@ enum pp_status pp_fitted_parse(struct pp_arena *arena, const char *name, const c
                                size_t length, struct pp_fitted **fitted, struct pp_error *err)
 {
     struct reader r = {.arena = arena, .file = PP_NEW(arena, struct pp_fitted)};
+    size_t at = 0;
 
-    if (text[strspn(text, " \t\r\n")] != '{')
+    while (at < length && memchr(" \t\r\n", text[at], 4))
+        at++;
+    if (at == length || text[at] != '{')
         return pp_error_set(err, PP_EINVAL,
                             "%s: no file of constants, which is JSON; 'pipesim validate TABLE "
                             "--refit -o FILE.json' writes one from a table of measured steps",
