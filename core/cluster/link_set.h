@@ -12,7 +12,8 @@ struct pp_link_set {
     int count, capacity;          /* of `link` and `value` */
     int32_t *link;                /* [index]: id in the fabric */
     struct pp_fabric_link *value; /* [index] */
-    struct pp_map64 index;        /* index of a fabric's id */
+    int32_t *places;              /* [id in the fabric]: index + 1, 0 = unused; NULL = in the map */
+    struct pp_map64 index;        /* the same, of a fabric with far more links than are expected */
 };
 /* Makes an empty set in the arena; `expected` is a hint. */
 struct pp_link_set pp_link_set_make(struct pp_arena *arena, const struct pp_fabric *fabric,

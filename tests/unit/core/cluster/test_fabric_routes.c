@@ -1,4 +1,5 @@
 /* Routes by name, link by link, and what two transfers share. */
+#include "core/cluster/link_set.h"
 #include "tests/unit/core/cluster/fabric_of.h"
 
 #include <criterion/criterion.h>
@@ -208,4 +209,23 @@ Test(fabric_routes, what_two_transfers_share)
         cr_assert(found == expected || fabs(found - expected) < 1e-9, "%s, case %zu: %g",
                   cases[i].text, i, found);
     }
+}
+
+/* Few and many expected links: by a map and by a list of all links of the fabric. */
+Test(fabric, sets_of_links_number_them_by_first_use)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_fabric *f = fabric_of(arena, "h100", 1024);
+    struct pp_link_set few = pp_link_set_make(arena, f, 1),
+                       many = pp_link_set_make(arena, f, pp_fabric_links(f));
+
+    cr_assert(!few.places && many.places);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 200; i++) {
+            const int32_t link = (int32_t)(i * 7919L % pp_fabric_links(f));
+            cr_assert_eq(pp_link_set_at(&few, link), i);
+            cr_assert_eq(pp_link_set_at(&many, link), i);
+            cr_assert_eq(few.link[i], link);
+            cr_assert_eq(many.link[i], link);
+        }
 }
