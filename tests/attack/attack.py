@@ -24,7 +24,7 @@ class Attack:
         self.trials += 1
         try:
             done = subprocess.run([self.program, *map(str, words)], capture_output=True, text=True, errors="replace",
-                                  timeout=seconds, preexec_fn=self.limit)
+                                  timeout=seconds, preexec_fn=self.limit, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             self.fail(words, f"longer than {seconds} s")
             return None
@@ -38,7 +38,7 @@ class Attack:
 
     def fail(self, what, why):
         self.failures += 1
-        print("failure:", " ".join(map(str, what)), "--", why)
+        print("failure:", " ".join(str(word)[:200] for word in what), "--", why)
 
     def end(self, name):
         print(f"{name}: {self.trials} trials, {self.failures} failures")
