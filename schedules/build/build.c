@@ -1,6 +1,7 @@
 /* Builds a program: order, lowering, proof. */
 #include "schedules/build/build.h"
 
+#include "schedules/build/cut.h"
 #include "schedules/memory/least.h"
 #include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
@@ -130,6 +131,30 @@ static void keep_maps(struct pp_arena *arena, struct pp_program_head *head)
                            sizeof(uint16_t) * ids);
 }
 
+/* Lowers a list, without most of its steady state where that is allowed and found. */
+static enum pp_status lower_list(struct pp_arena *arena, const struct pp_build *b,
+                                 const struct pp_build_list *list, struct pp_program **program,
+                                 struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_program_head head = list->head;
+    struct pp_orders *lists = list->orders;
+    struct pp_program_cut *cut = NULL;
+
+    if (b->may_cut && pp_schedule_update_every(b->schedule, 2) <= 1)
+        cut = pp_cut_lists(arena, &lists, &head);
+    if (cut) {
+        const struct pp_lower_options options = options_of(arena, b, &head);
+        PP_TRY(pp_lower_lists(arena, &head, &options, lists, program, err));
+        if (pp_cut_bind(cut, *program))
+            return PP_OK;
+        head = list->head;
+    }
+    const struct pp_lower_options options = options_of(arena, b, &head);
+    lists = b->list ? pp_orders_copy(scratch, list->orders) : list->orders;
+    return pp_lower_lists(arena, &head, &options, lists, program, err);
+}
+
 /* Lists of a schedule's own order are lowered without being frozen first. */
 static enum pp_status build_list(struct pp_arena *arena, struct pp_build *b,
                                  struct pp_program **program, struct pp_error *err)
@@ -139,7 +164,7 @@ static enum pp_status build_list(struct pp_arena *arena, struct pp_build *b,
 
     PP_TRY(complete(arena, b, err));
     if (b->list)
-        list = (struct pp_build_list){pp_orders_copy(scratch, b->list->orders), b->list->head};
+        list = *b->list;
     else
         PP_TRY(pp_build_list(scratch, b, &list, err));
     if (pp_build_is_beyond(b, &list)) {
@@ -147,8 +172,7 @@ static enum pp_status build_list(struct pp_arena *arena, struct pp_build *b,
         return PP_OK;
     }
     keep_maps(arena, &list.head);
-    const struct pp_lower_options options = options_of(arena, b, &list.head);
-    return pp_lower_lists(arena, &list.head, &options, list.orders, program, err);
+    return lower_list(arena, b, &list, program, err);
 }
 
 static enum pp_status build_given(struct pp_arena *arena, struct pp_build *b,

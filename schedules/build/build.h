@@ -39,6 +39,7 @@ struct pp_build {
     const double *recompute_frac; /* [stage]; unused if is_recomputed; NULL = 0 on all */
     const int *buckets;           /* [stage]: buckets of its gradient sum; NULL = 1 */
     bool no_slots;                /* as in pp_lower_options */
+    bool may_cut;                 /* periods of a steady state may be left out (cut.h) */
     double most_bytes; /* of a rank: a schedule's order that needs more for certain is not lowered,
                         * and the program is NULL. 0 = any */
 

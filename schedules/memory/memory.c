@@ -63,49 +63,78 @@ static void add_other(const struct pp_memory_walk *w, struct pp_rank_memory *mem
         memory->other_bytes < w->costs->other_bytes + rint(w->costs->fragment_frac * tensors);
 }
 
-static void find_peak(const struct pp_memory_walk *w, struct pp_rank_memory *memory)
+/* Bytes and cells that are held at an instruction. */
+struct held {
+    double saved, buffers, away;
+    int64_t cells;
+};
+
+/* Adds what periods that are left out take or release at a place. Each changes as much as the one
+ * before the place, so that a peak lies in the period before or after the gap. */
+static void pass_gap(const struct pp_memory_walk *w, int i, const struct pp_cut_place **place,
+                     struct held *before, struct held *held)
 {
-    double saved = 0, buffers = 0, away = 0, peak_away = 0, peak = -1, update_bytes = 0,
-           other_bytes = 0;
-    int64_t cells = 0, peak_cells = 0;
+    const double periods = w->p->cut->periods;
+
+    if (i == (*place)->at - (*place)->length)
+        *before = *held;
+    if (i != (*place)->at)
+        return;
+    held->saved += periods * (held->saved - before->saved);
+    held->buffers += periods * (held->buffers - before->buffers);
+    held->away += periods * (held->away - before->away);
+    held->cells += w->p->cut->periods * (held->cells - before->cells);
+    ++*place;
+}
+
+static void find_peak(const struct pp_memory_walk *w, int rank, struct pp_rank_memory *memory)
+{
+    const struct pp_program_cut *cut = w->p->cut;
+    const struct pp_cut_place *place = cut ? &cut->places[cut->begin[rank]] : NULL,
+                              *last = cut ? &cut->places[cut->begin[rank + 1]] : NULL;
+    double peak_away = 0, peak = -1, update_bytes = 0, other_bytes = 0;
+    int64_t peak_cells = 0;
+    struct held held = {0}, before = {0};
     bool is_updating = false; /* an update has begun and is not over */
 
     memory->peak_at = -1;
     for (int at = 0; at < w->count; at++) {
         const struct pp_memory_change *change = &w->changes[at];
 
+        if (place < last)
+            pass_gap(w, w->begin + at, &place, &before, &held);
         if (at > 0 && !is_updating && pp_memory_takes_none(w->p, w->begin + at)) {
-            buffers -= change->buffer_given;
+            held.buffers -= change->buffer_given;
             continue;
         }
         is_updating = at < w->last_update && (is_updating || w->p->kind[w->begin + at] == PP_U);
-        saved += change->saved_taken;
-        buffers += change->buffer_taken;
-        cells += change->cells_taken;
+        held.saved += change->saved_taken;
+        held.buffers += change->buffer_taken;
+        held.cells += change->cells_taken;
         if (w->away) {
-            away += w->away[at].taken;
-            peak_away = away > peak_away ? away : peak_away;
-            away -= w->away[at].given;
+            held.away += w->away[at].taken;
+            peak_away = held.away > peak_away ? held.away : peak_away;
+            held.away -= w->away[at].given;
         }
-        if (cells > peak_cells) {
-            peak_cells = cells;
+        if (held.cells > peak_cells) {
+            peak_cells = held.cells;
             if (!w->has_bytes)
                 memory->peak_at = w->begin + at;
         }
-        if (w->has_bytes && saved + buffers > peak) {
-            peak = saved + buffers;
-            memory->activations_bytes = saved;
-            memory->buffers_bytes = buffers;
+        const double bytes = held.saved + held.buffers;
+        if (w->has_bytes && bytes > peak) {
+            peak = bytes;
+            memory->activations_bytes = held.saved;
+            memory->buffers_bytes = held.buffers;
             memory->peak_at = w->begin + at;
         }
-        const double held = saved + buffers;
         if (w->p->kind[w->begin + at] == PP_U)
-            update_bytes = held > update_bytes ? held : update_bytes;
+            update_bytes = bytes > update_bytes ? bytes : update_bytes;
         else
-            other_bytes = held > other_bytes ? held : other_bytes;
-        saved -= change->saved_given;
-        buffers -= change->buffer_given;
-        cells -= change->cells_given;
+            other_bytes = bytes > other_bytes ? bytes : other_bytes;
+        held.saved -= change->saved_given;
+        held.buffers -= change->buffer_given;
+        held.cells -= change->cells_given;
     }
     if (w->has_bytes)
         memory->away_bytes[w->costs->saved_home] += peak_away;
@@ -124,7 +153,7 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
     add_states(scratch, &w, memory);
     for (int rank = 0; rank < program->ranks; rank++) {
         pp_memory_walk_rank(&w, rank);
-        find_peak(&w, &memory[rank]);
+        find_peak(&w, rank, &memory[rank]);
     }
     return memory;
 }
@@ -144,7 +173,7 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
     for (int rank = 0; rank < program->ranks; rank++) {
         struct pp_rank_memory *state = &states[rank];
         pp_memory_walk_rank(&w, rank);
-        find_peak(&w, state);
+        find_peak(&w, rank, state);
         all.base_bytes[rank] = pp_memory_state_bytes(state) + state->other_bytes;
         for (int at = 0; at < w.count; at++) {
             const struct pp_memory_change *change = &w.changes[at];

@@ -66,6 +66,17 @@ struct pp_program_forms {
     int uses;                             /* of pp_eval_is_known() */
 };
 
+/* Periods of a steady state that a program leaves out (schedules/build/cut.h). Memory counts them.
+ */
+struct pp_cut_place {
+    int32_t at, length; /* first instruction after the gap, global index; those of a period */
+};
+struct pp_program_cut {
+    int periods;    /* left out at each place */
+    int32_t *begin; /* [ranks + 1]: rank r has the places begin[r] .. begin[r+1]-1, in order */
+    struct pp_cut_place *places;
+};
+
 struct pp_program {
     const char *name; /* schedule or file */
     const char *file; /* for messages with line and column; NULL for generated programs */
@@ -112,7 +123,8 @@ struct pp_program {
     /* Set if W runs concurrently with the rank's other ops (schedules/evaluate/weight_stream.h).
      * NULL: W runs in their order. Not printed and not hashed. */
     const struct pp_weight_stream *weight_stream;
-    struct pp_program_forms *forms; /* NULL: nothing is kept */
+    struct pp_program_forms *forms;   /* NULL: nothing is kept */
+    const struct pp_program_cut *cut; /* NULL: the program is whole */
 };
 
 static inline int pp_program_size(const struct pp_program *p)
@@ -133,6 +145,14 @@ static inline struct pp_op pp_program_op(const struct pp_program *p, int i)
                           .slot = p->slot[i],
                           .peer = p->peer[i],
                           .version = p->version[i]};
+}
+/* Is true if two instructions of a rank do the same, for other micro-batches. */
+static inline bool pp_program_is_alike(const struct pp_program *p, int i, int k)
+{
+    return p->kind[i] == p->kind[k] && p->aux[i] == p->aux[k] && p->stage[i] == p->stage[k] &&
+           p->pipe[i] == p->pipe[k] && p->split[i] == p->split[k] && p->peer[i] == p->peer[k] &&
+           p->granule_count[i] == p->granule_count[k] &&
+           (p->kind[i] != PP_WAIT || p->arg[k] - p->arg[i] == k - i);
 }
 /* Returns an op that costs and names of a collective are looked up by. */
 static inline struct pp_op pp_collective_op(const struct pp_collective *c)

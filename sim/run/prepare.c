@@ -86,11 +86,12 @@ static void drop_training_state(const struct pp_program *file, struct pp_costs *
         costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
 }
 
-static enum pp_status build(struct pp_arena *arena, bool is_bare,
+static enum pp_status build(struct pp_arena *arena, enum pp_made made,
                             const struct pp_prepared *prepared, struct pp_result *result,
                             struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
+    const bool is_bare = made < PP_MADE_WHOLE;
     struct pp_build build = {.schedule = c->schedule,
                              .given = c->file_program,
                              .costs = result->costs,
@@ -98,6 +99,7 @@ static enum pp_status build(struct pp_arena *arena, bool is_bare,
                              .eager_limit = c->eager_limit,
                              .wishes = c->lower,
                              .no_slots = is_bare,
+                             .may_cut = made == PP_MADE_CUT,
                              .most_bytes = is_bare ? prepared->most_bytes : 0,
                              .proves_given = !is_bare,
                              .proves_result = !is_bare};
@@ -128,12 +130,13 @@ static void peak_of(struct pp_result *result)
 }
 
 /* Takes known costs; makes the rest anew. */
-static enum pp_status prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
-                              struct pp_result *result, struct pp_error *err)
+static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
+                              struct pp_prepared *prepared, struct pp_result *result,
+                              struct pp_error *err)
 {
     PP_TRY(find_costs(arena, prepared, result, err));
     drop_training_state(result->config.file_program, result->costs);
-    PP_TRY(build(arena, is_bare, prepared, result, err));
+    PP_TRY(build(arena, made, prepared, result, err));
     if (!result->program)
         return PP_OK;
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
@@ -153,17 +156,20 @@ static enum pp_status complete(struct pp_arena *arena, const struct pp_prepared 
     return pp_verify(result->program, NULL, err);
 }
 
-enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
+enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_prepared *prepared,
                           struct pp_result *result, struct pp_error *err)
 {
     if (!is_of(prepared, &result->config))
         *prepared = (struct pp_prepared){.programs = prepared->programs,
                                          .most_bytes = prepared->most_bytes};
+    if (made > PP_MADE_CUT && prepared->known.program && prepared->known.program->cut)
+        prepared->known.program = NULL, prepared->eval = NULL;
+    const bool is_bare = made < PP_MADE_WHOLE;
     const bool is_given = result->config.file_program || result->config.is_eager;
     if (!is_bare && prepared->known.program && !is_given)
         return complete(arena, prepared, result, err);
     if (!is_bare || !prepared->known.program) {
-        PP_TRY(prepare(arena, is_bare, prepared, result, err));
+        PP_TRY(prepare(arena, made, prepared, result, err));
         if (is_bare)
             prepared->known = *result;
         return PP_OK;

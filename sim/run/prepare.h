@@ -17,9 +17,16 @@ struct pp_prepared {
                         * `result` has no memory, and does not fit. 0 = any */
 };
 
+/* How complete a program is. */
+enum pp_made {
+    PP_MADE_CUT,   /* bare; periods of its steady state may be left out */
+    PP_MADE_BARE,  /* without slots, and not verified */
+    PP_MADE_WHOLE, /* new, with slots, and verified */
+};
+
 /* Fills costs, program, memory, peak_rank, fits and is_tight of `result` from `prepared`, which
- * keeps what is made. Unless `is_bare`, the program is new, with slots, and verified. */
-enum pp_status pp_prepare(struct pp_arena *arena, bool is_bare, struct pp_prepared *prepared,
+ * keeps what is made. */
+enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_prepared *prepared,
                           struct pp_result *result, struct pp_error *err);
 /* Reports the error of the fabric, if it has not found all routes so far. */
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err);

@@ -5,6 +5,7 @@
 #include "core/cost/measured/file.h"
 #include "core/units.h"
 #include "schedules/evaluate/makespan.h"
+#include "schedules/evaluate/steady.h"
 #include "sim/config/steps.h"
 #include "sim/run/fold.h"
 #include "sim/run/prepare.h"
@@ -80,6 +81,22 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     return check_rates(result, err);
 }
 
+/* Finds the time of the whole program from that of a cut one, if its steady state is proved. */
+static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *options,
+                     struct pp_result *result)
+{
+    const struct pp_program *p = result->program;
+    struct pp_times *times =
+        p->cut && options->steps <= 1
+            ? pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS)
+            : NULL;
+
+    if (!times || !pp_steady_lengthen(p, options, times))
+        return false;
+    result->metrics.iteration_s = pp_times_iteration_s(times);
+    return true;
+}
+
 static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *prepared,
                                  struct pp_result *result, struct pp_error *err)
 {
@@ -89,6 +106,10 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
 
     if (!options.is_barrier_free || options.steps < 1) /* all steps are alike */
         options.steps = 1;
+    if (cut_time(arena, &options, result))
+        return PP_OK;
+    if (result->program->cut)
+        PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
     struct pp_times ends = {.steps = options.steps,
                             .step_end_ps = PP_ARRAY(arena, int64_t, options.steps)};
     if (!is_in_list && !pp_eval_is_known(result->program, result->costs, &options) &&
@@ -195,10 +216,16 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     return run_engine(arena, result, &run, depth, err);
 }
 
-/* Is true if times suffice: no trace, and no proof, which tests give for all built-in schedules. */
-static bool is_bare(const struct pp_config *config, enum pp_depth depth)
+/* Returns how complete a program has to be. If times suffice, it needs no trace and no proof, which
+ * tests give for all built-in schedules. */
+static enum pp_made made_for(const struct pp_config *config, enum pp_depth depth)
 {
-    return depth <= PP_QUICK || (depth == PP_METRICS && !config->file_program && !config->is_eager);
+    const bool is_bare =
+        depth <= PP_QUICK || (depth == PP_METRICS && !config->file_program && !config->is_eager);
+
+    return depth == PP_MEMORY || (depth == PP_QUICK && !pp_steps_in_list(config)) ? PP_MADE_CUT
+           : is_bare                                                              ? PP_MADE_BARE
+                                                                                  : PP_MADE_WHOLE;
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
@@ -206,7 +233,7 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *c
                                struct pp_result *result, struct pp_error *err)
 {
     *result = (struct pp_result){.config = *config};
-    PP_TRY(pp_prepare(arena, is_bare(config, depth), prepared, result, err));
+    PP_TRY(pp_prepare(arena, made_for(config, depth), prepared, result, err));
     if (depth == PP_MEMORY)
         return PP_OK;
     if (depth == PP_QUICK)

@@ -4,8 +4,8 @@
 #include "sim/config/config.h"
 
 enum pp_depth {
-    PP_MEMORY,  /* memory only */
-    PP_QUICK,   /* makespan and memory only */
+    PP_MEMORY,  /* memory only; the program may be cut (schedules/build/cut.h) */
+    PP_QUICK,   /* makespan and memory only; the program may be cut */
     PP_METRICS, /* all figures, bit-identical to those of PP_FULL. `trace` may be NULL. The program
                    of a built-in schedule is neither verified nor given slots. Failures are those of
                    PP_FULL. */

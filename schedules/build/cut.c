@@ -1,0 +1,354 @@
+/* Finds the periods of lists and leaves most of them out. */
+#include "schedules/build/cut.h"
+
+#include <string.h>
+
+#define PP_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define PP_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Micro-batches that remain in a zone, for each rank, and periods that do at least. */
+enum { KEPT_EACH_RANK = 8, LEAST_KEPT = 6, MOST_ZONES = 16, SAMPLES = 16 };
+
+/* A part of a list that repeats: an op at i is that at i - length, a period of micro-batches later.
+ */
+struct zone {
+    int first, end, length;
+    int at; /* first op that is left out */
+};
+
+struct rank {
+    int count, zones;
+    const struct pp_op *ops;
+    int *key, *index; /* [position]: what is done, and place of its micro-batch in the pipeline */
+    int chunks;
+    int *place; /* [key * micro_batches + index]: position */
+    struct zone zone[MOST_ZONES];
+};
+
+struct search {
+    struct pp_arena *arena;
+    const struct pp_program_head *head;
+    const int *index_of; /* [micro-batch] */
+    int each;            /* micro-batches of a pipeline */
+    int period, periods; /* micro-batches of a period, and periods that are left out */
+    int left_out;
+    struct rank *ranks;
+};
+
+/* ---- ops by key ------------------------------------------------------------------------------ */
+
+/* A key is what a rank does for a chunk: forward, backward, and the weight gradient of a split
+ * backward. */
+enum { FORWARD, BACKWARD, WEIGHTS, TYPES };
+static const int type_of[] = {
+    [PP_F] = FORWARD, [PP_B] = BACKWARD, [PP_I] = BACKWARD, [PP_W] = WEIGHTS};
+
+static bool index_rank(struct search *s, struct rank *rank, int *seen)
+{
+    const struct pp_program_head *h = s->head;
+    const size_t bytes = sizeof(int) * (size_t)rank->count;
+    const int all = h->pipelines * h->stages * h->splits;
+
+    rank->key = pp_arena_alloc_raw(s->arena, bytes);
+    rank->index = pp_arena_alloc_raw(s->arena, bytes);
+    memset(seen, 0xff, sizeof(int) * (size_t)all);
+    for (int i = 0; i < rank->count; i++) {
+        const struct pp_op *op = &rank->ops[i];
+        int *chunk = &seen[(op->pipe * h->stages + op->stage) * h->splits + op->split];
+        if (op->kind >= PP_COUNT(type_of))
+            return false;
+        if (*chunk < 0)
+            *chunk = rank->chunks++;
+        rank->key[i] = *chunk * TYPES + type_of[op->kind];
+        rank->index[i] = s->index_of[op->mb];
+    }
+    const size_t places = (size_t)rank->chunks * TYPES * (size_t)s->each;
+    rank->place = pp_arena_alloc_raw(s->arena, sizeof(int) * places);
+    memset(rank->place, 0xff, sizeof(int) * places);
+    for (int i = 0; i < rank->count; i++)
+        rank->place[rank->key[i] * s->each + rank->index[i]] = i;
+    return true;
+}
+
+/* Returns the distance to the same op a period later; 0 if there is none. */
+static int length_at(const struct rank *rank, int each, int period, int i)
+{
+    const int index = rank->index[i] + period;
+    const int next = index < each ? rank->place[rank->key[i] * each + index] : -1;
+
+    return next > i && rank->ops[next].kind == rank->ops[i].kind &&
+                   rank->ops[next].aux == rank->ops[i].aux
+               ? next - i
+               : 0;
+}
+
+/* ---- the period ------------------------------------------------------------------------------ */
+
+static bool is_period(const struct rank *rank, int each, int period, int from)
+{
+    const int length = length_at(rank, each, period, from);
+
+    for (int i = from; length > 0 && i < from + 2 * length; i++)
+        if (i >= rank->count || length_at(rank, each, period, i) != length)
+            return false;
+    return length > 0;
+}
+
+/* Returns the least period of the ops from a position on; 0 if it is above `most`. */
+static int period_at(const struct rank *rank, int each, int most, int from)
+{
+    for (int period = 1; period <= most; period++)
+        if (is_period(rank, each, period, from))
+            return period;
+    return 0;
+}
+
+static int common(int a, int b)
+{
+    int x = a, y = b;
+
+    while (y) {
+        const int rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Finds a period of all ranks: the least multiple of those at a few places. */
+static bool find_period(struct search *s)
+{
+    const int most = 4 * s->head->ranks;
+
+    s->period = 1;
+    for (int r = 0; r < s->head->ranks; r++)
+        for (int k = 0; k < SAMPLES; k++) {
+            const struct rank *rank = &s->ranks[r];
+            const int from = (int)((int64_t)rank->count * (2 * k + 1) / (2 * SAMPLES));
+            if (is_period(rank, s->each, s->period, from))
+                continue;
+            const int period = period_at(rank, s->each, most, from);
+            s->period = period > 0 ? common(s->period, period) : s->period;
+            if (s->period > most)
+                return false;
+        }
+    return true;
+}
+
+/* ---- zones ----------------------------------------------------------------------------------- */
+
+static int periods_of(const struct zone *zone)
+{
+    return (zone->end - zone->first) / zone->length;
+}
+
+static int kept_of(const struct search *s)
+{
+    return PP_MAX(KEPT_EACH_RANK * s->head->ranks / s->period, LEAST_KEPT);
+}
+
+/* Adds a zone with keys that are in no other. */
+static bool add_zone(struct rank *rank, struct zone zone, bool *is_known)
+{
+    if (rank->zones == MOST_ZONES)
+        return false;
+    for (int i = zone.first; i < zone.first + zone.length; i++)
+        if (is_known[rank->key[i]])
+            return false;
+    for (int i = zone.first; i < zone.first + zone.length; i++)
+        is_known[rank->key[i]] = true;
+    rank->zone[rank->zones++] = zone;
+    return true;
+}
+
+/* Finds the long zones of a rank. False unless each forward and backward repeats in exactly one.
+ * Weight gradients outside stand before or after a single zone. */
+static bool find_zones(const struct search *s, struct rank *rank)
+{
+    bool *is_known = PP_ARRAY(s->arena, bool, (size_t)rank->chunks *TYPES);
+
+    for (int i = 0; i < rank->count;) {
+        struct zone zone = {.first = i, .length = length_at(rank, s->each, s->period, i)};
+        while (++i < rank->count && length_at(rank, s->each, s->period, i) == zone.length)
+            ;
+        zone.end = i + zone.length;
+        if (zone.length > 0 && periods_of(&zone) > kept_of(s) && !add_zone(rank, zone, is_known))
+            return false;
+    }
+    for (int i = 0; i < rank->count; i++)
+        if (!is_known[rank->key[i]] && (rank->ops[i].kind != PP_W || rank->zones != 1))
+            return false;
+    return true;
+}
+
+/* Chooses the periods that are left out: as many on each rank, after as many. */
+static bool choose(struct search *s)
+{
+    const int kept = kept_of(s);
+
+    s->periods = s->each;
+    for (int r = 0; r < s->head->ranks; r++)
+        for (int z = 0; z < s->ranks[r].zones; z++)
+            s->periods = PP_MIN(s->periods, periods_of(&s->ranks[r].zone[z]) - kept);
+    s->left_out = s->periods * s->period;
+    if (2 * s->left_out < s->each)
+        return false;
+    for (int r = 0; r < s->head->ranks; r++)
+        for (int z = 0; z < s->ranks[r].zones; z++) {
+            struct zone *zone = &s->ranks[r].zone[z];
+            zone->at = zone->first + 2 * kept / 3 * zone->length;
+        }
+    return true;
+}
+
+/* ---- the cut --------------------------------------------------------------------------------- */
+
+/* Is true if each micro-batch that remains has a forward and a backward, whole or split. */
+static bool is_complete(const uint8_t *done, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (done[i] != (1 << PP_F | 1 << PP_B) && done[i] != (1 << PP_F | 1 << PP_I | 1 << PP_W))
+            return false;
+    return true;
+}
+
+/* Sets how many micro-batches the keys of a zone go back. */
+static void set_back(const struct rank *rank, const struct zone *zone, int left_out, int *back)
+{
+    for (int k = 0; k < rank->chunks * TYPES && rank->zones == 1; k++)
+        back[k] = left_out;
+    for (int i = zone->first; i < zone->first + zone->length; i++)
+        back[rank->key[i]] = left_out;
+}
+
+/* Copies the ops of a rank that remain, with new micro-batches. */
+static bool cut_rank(const struct search *s, const struct rank *rank, const int *id_of,
+                     struct pp_orders *out, int r)
+{
+    const int each = s->each - s->left_out;
+    uint8_t *done = PP_ARRAY(s->arena, uint8_t, (size_t)rank->chunks * (size_t)each);
+    int *back = PP_ARRAY(s->arena, int, (size_t)rank->chunks *TYPES); /* micro-batches left out */
+    int z = 0;
+
+    pp_orders_reserve(s->arena, out, r, rank->count);
+    for (int i = 0; i < rank->count; i++) {
+        if (z < rank->zones && i == rank->zone[z].at) {
+            set_back(rank, &rank->zone[z], s->left_out, back);
+            i += s->periods * rank->zone[z++].length;
+        }
+        struct pp_op op = rank->ops[i];
+        const int index = rank->index[i] - back[rank->key[i]];
+        if (index < 0 || index >= each)
+            return false;
+        uint8_t *kinds = &done[rank->key[i] / TYPES * each + index];
+        if (*kinds & 1 << op.kind)
+            return false;
+        *kinds |= (uint8_t)(1 << op.kind);
+        op.mb = id_of[op.pipe * each + index];
+        out->ops[r][out->count[r]++] = op;
+    }
+    return is_complete(done, rank->chunks * each);
+}
+
+/* Leaves micro-batches in the middle of each pipeline out of the head. */
+static int *cut_head(const struct search *s, struct pp_arena *arena, struct pp_program_head *head)
+{
+    const int each = s->each - s->left_out, from = each / 2, whole = head->micro_batches;
+    int *id_of = PP_ARRAY(s->arena, int, (size_t)head->pipelines *(size_t)each),
+        *next = PP_ARRAY(s->arena, int, head->pipelines);
+    uint16_t *pipe_of = PP_ARRAY(arena, uint16_t, (size_t)head->pipelines * (size_t)each);
+    int count = 0;
+
+    for (int mb = 0; mb < whole; mb++) {
+        const int pipe = head->pipe_of ? head->pipe_of[mb] : 0;
+        if (s->index_of[mb] >= from && s->index_of[mb] < from + s->left_out)
+            continue;
+        id_of[pipe * each + next[pipe]++] = count;
+        pipe_of[count++] = (uint16_t)pipe;
+    }
+    head->micro_batches = count;
+    head->pipe_of = pipe_of;
+    return id_of;
+}
+
+/* Numbers the micro-batches of each pipeline; NULL unless all pipelines have as many. */
+static const int *number(struct search *s)
+{
+    const struct pp_program_head *h = s->head;
+    int *index_of = pp_arena_alloc_raw(s->arena, sizeof(int) * (size_t)h->micro_batches),
+        *next = PP_ARRAY(s->arena, int, h->pipelines);
+
+    for (int mb = 0; mb < h->micro_batches; mb++)
+        index_of[mb] = next[h->pipe_of ? h->pipe_of[mb] : 0]++;
+    s->each = next[0];
+    for (int pipe = 0; pipe < h->pipelines; pipe++)
+        if (next[pipe] != s->each)
+            return NULL;
+    return index_of;
+}
+
+static bool is_long(const struct pp_program_head *h)
+{
+    return h->granules == 1 &&
+           h->micro_batches >= 2 * (KEPT_EACH_RANK + 1) * h->ranks * h->pipelines;
+}
+
+static bool find(struct search *s, const struct pp_orders *lists)
+{
+    const struct pp_program_head *h = s->head;
+    int *seen = PP_ARRAY(s->arena, int, (size_t)h->pipelines *(size_t)(h->stages * h->splits));
+
+    s->index_of = number(s);
+    s->ranks = PP_ARRAY(s->arena, struct rank, h->ranks);
+    for (int r = 0; s->index_of && r < h->ranks; r++) {
+        s->ranks[r] = (struct rank){.count = lists->count[r], .ops = lists->ops[r]};
+        if (!index_rank(s, &s->ranks[r], seen))
+            return false;
+    }
+    if (!s->index_of || !find_period(s))
+        return false;
+    for (int r = 0; r < h->ranks; r++)
+        if (!find_zones(s, &s->ranks[r]))
+            return false;
+    return choose(s);
+}
+
+static struct pp_program_cut *note(struct pp_arena *arena, const struct search *s)
+{
+    struct pp_program_cut *cut = PP_NEW(arena, struct pp_program_cut);
+    int count = 0, capacity = 0;
+
+    cut->periods = s->periods;
+    cut->begin = PP_ARRAY(arena, int32_t, s->head->ranks + 1);
+    for (int r = 0; r < s->head->ranks; r++) {
+        int before = 0; /* ops left out in earlier zones */
+        for (int z = 0; z < s->ranks[r].zones; z++) {
+            const struct zone *zone = &s->ranks[r].zone[z];
+            *PP_PUSH(arena, cut->places, count, capacity) =
+                (struct pp_cut_place){zone->at - before, zone->length};
+            before += s->periods * zone->length;
+        }
+        cut->begin[r + 1] = count;
+    }
+    return cut;
+}
+
+struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, struct pp_orders **lists,
+                                    struct pp_program_head *head)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct search s = {.arena = scratch, .head = head};
+    struct pp_program_head shorter = *head;
+
+    if (!is_long(head) || !find(&s, *lists))
+        return NULL;
+    const int *id_of = cut_head(&s, arena, &shorter);
+    struct pp_orders *cut = pp_orders_create(scratch, head->ranks);
+    for (int r = 0; r < head->ranks; r++)
+        if (!cut_rank(&s, &s.ranks[r], id_of, cut, r))
+            return NULL;
+    struct pp_program_cut *noted = note(arena, &s);
+    *lists = pp_orders_copy(arena, cut);
+    *head = shorter;
+    return noted;
+}

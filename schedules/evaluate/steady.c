@@ -1,0 +1,97 @@
+/* Proves that times repeat around the gap of a cut program. */
+#include "schedules/evaluate/steady.h"
+
+#include <limits.h>
+
+/* Periods in which a message or collective is posted. */
+struct posts {
+    int low, high;
+};
+
+/* Returns the period of an instruction: -1 is the last before the gap, 0 the first after it. */
+static int period_of(const struct pp_program *p, int rank, int i)
+{
+    const struct pp_cut_place *place = &p->cut->places[rank];
+    const int distance = i - place->at;
+
+    return distance >= 0 ? distance / place->length : -1 - (-1 - distance) / place->length;
+}
+
+static void note(struct posts *posts, int period)
+{
+    posts->low = period < posts->low ? period : posts->low;
+    posts->high = period > posts->high ? period : posts->high;
+}
+
+/* Notes the posts of an instruction; returns the periods for which it looks back. */
+static int look(const struct pp_program *p, int rank, int i, struct posts *posts)
+{
+    const int stream = pp_op_kinds[p->kind[i]].stream, period = period_of(p, rank, i);
+
+    if (p->arg[i] < 0)
+        return 0;
+    if (stream == PP_STREAM_CHANNEL || stream == PP_STREAM_REDUCE)
+        note(&posts[p->arg[i] + (stream == PP_STREAM_REDUCE ? p->message_count : 0)], period);
+    if (p->kind[i] != PP_WAIT)
+        return 0;
+    const int from = period_of(p, rank, p->begin[rank] + p->arg[i]);
+    return from < 0 ? period - from : 0;
+}
+
+/* Returns how many periods lie between an instruction and what it depends on, at most. What stands
+ * after the gap on all sides is later by one span, whatever depends on what. */
+static int reach_of(const struct pp_program *p, const struct pp_eval_options *options)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const int count = p->message_count + p->collective_count;
+    struct posts *posts = PP_ARRAY(scratch, struct posts, count);
+    int back = 1, across = 0;
+
+    for (int k = 0; k < count; k++)
+        posts[k] = (struct posts){INT_MAX, INT_MIN};
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+            const int periods = look(p, rank, i, posts);
+            back = periods > back ? periods : back;
+        }
+    for (int k = 0; k < count; k++)
+        if (posts[k].low < 0 && posts[k].high - posts[k].low > across)
+            across = posts[k].high - posts[k].low;
+    return back + across + (options->is_buffered ? options->buffered : 0);
+}
+
+/* Is true if a rank runs everything near its place `span` later than a period before. */
+static bool is_steady(const struct pp_program *p, const struct pp_times *times, int rank, int reach,
+                      int64_t span)
+{
+    const struct pp_cut_place *place = &p->cut->places[rank];
+    const int64_t length = place->length, first = place->at - reach * length,
+                  end = place->at + (reach + 1) * length;
+
+    if (first - length < p->begin[rank] || end > p->begin[rank + 1])
+        return false;
+    for (int i = (int)first; i < end; i++) {
+        const int before = i - place->length;
+        if (!pp_program_is_alike(p, before, i) ||
+            times->start_ps[i] - times->start_ps[before] != span ||
+            times->end_ps[i] - times->end_ps[before] != span)
+            return false;
+    }
+    return true;
+}
+
+bool pp_steady_lengthen(const struct pp_program *p, const struct pp_eval_options *options,
+                        struct pp_times *times)
+{
+    const struct pp_program_cut *cut = p->cut;
+    const int at = cut->places[0].at, reach = reach_of(p, options);
+    const int64_t span = times->end_ps[at] - times->end_ps[at - cut->places[0].length];
+    for (int rank = 0; rank < p->ranks; rank++)
+        if (cut->begin[rank + 1] != rank + 1 || !is_steady(p, times, rank, reach, span))
+            return false;
+    if (span > (INT64_MAX / 2 - times->makespan_ps) / cut->periods)
+        return false;
+    times->makespan_ps += cut->periods * span;
+    times->step_end_ps[0] = times->makespan_ps;
+    return true;
+}

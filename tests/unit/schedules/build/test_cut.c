@@ -1,0 +1,218 @@
+/* Programs without most of their steady state have the memory and the time of whole ones. */
+#include "core/random.h"
+#include "schedules/build/cut.h"
+#include "schedules/evaluate/makespan.h"
+#include "schedules/evaluate/steady.h"
+#include "schedules/memory/memory.h"
+#include "tests/unit/schedules/build/build_of.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct pp_arena *arena;
+
+static void open_arena(void)
+{
+    arena = pp_arena_create();
+}
+
+static void close_arena(void)
+{
+    pp_arena_destroy(arena);
+}
+TestSuite(build_cut, .init = open_arena, .fini = close_arena);
+
+enum { RANKS = 4, MOST_STAGES = 16 };
+
+/* Returns a number from `least` to `most` for each name. */
+static int64_t drawn(uint64_t seed, uint64_t name, int64_t least, int64_t most)
+{
+    return least + (int64_t)(pp_random_stream(seed, name) % (uint64_t)(most - least + 1));
+}
+
+/* Times that are equal on all stages, or not, with fast or slow messages, and any memory. */
+static struct pp_costs *drawn_costs(const struct pp_shape *shape, uint64_t seed)
+{
+    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W};
+    const int stages = pp_shape_stages(shape), splits = shape->splits;
+    struct pp_costs *costs =
+        pp_costs_unit(arena, &pp_unit_costs_usual, RANKS, stages, splits, shape->granules);
+    const int64_t spread = drawn(seed, 0, 0, 2) * 150;
+
+    costs->is_unit = false;
+    costs->alpha_ps[0] = drawn(seed, 1, 0, 1) * 170;
+    costs->s_per_byte[0] = 1e-12;
+    costs->overlap_all = NULL;
+    costs->memory = PP_ARRAY(arena, struct pp_stage_memory, stages);
+    for (int s = 0; s < stages; s++) {
+        for (size_t k = 0; k < PP_COUNT(kinds); k++)
+            for (int q = 0; q < splits; q++)
+                costs->op[kinds[k]][s * splits + q].ps =
+                    1000 * (int)(k == 1 ? 2 : 1) + drawn(seed, 100 * s + 4 * q + k, 0, spread);
+        costs->memory[s] = (struct pp_stage_memory){
+            .params_bytes = (double)drawn(seed, 1000 + s, 0, 9000),
+            .saved_bytes = (double)(240 * drawn(seed, 2000 + s, 1, 900)),
+            .checkpoint_bytes = 240,
+            .weight_grad_frac = 0.5,
+            .boundary_bytes = s + 1 < stages ? (double)drawn(seed, 3000 + s, 0, 200) : 0,
+            .forward_bytes = (double)(240 * drawn(seed, 4000 + s, 0, 50)),
+            .backward_bytes = (double)(240 * drawn(seed, 5000 + s, 0, 50))};
+    }
+    return costs;
+}
+
+static struct pp_program *built(struct pp_build build, bool may_cut)
+{
+    struct pp_program *program;
+    struct pp_error err = {0};
+
+    build.may_cut = may_cut;
+    build.no_slots = may_cut;
+    cr_assert_eq(pp_build(arena, &build, &program, &err), PP_OK, "%s", err.message);
+    return program;
+}
+
+static void memory_is_same(const struct pp_program *cut, const struct pp_program *whole,
+                           const struct pp_costs *costs)
+{
+    const struct pp_rank_memory *x = pp_memory_peaks(arena, cut, costs),
+                                *y = pp_memory_peaks(arena, whole, costs);
+
+    for (int r = 0; r < RANKS; r++) {
+        struct pp_rank_memory left = x[r], right = y[r];
+        cr_assert_eq(cut->kind[left.peak_at], whole->kind[right.peak_at]);
+        left.peak_at = right.peak_at = 0;
+        cr_assert_eq(left.peak_bytes, right.peak_bytes, "%s, rank %d", whole->name, r);
+        cr_assert_eq(left.activations_bytes, right.activations_bytes);
+        cr_assert_eq(left.buffers_bytes, right.buffers_bytes);
+        cr_assert_eq(left.cached_bytes, right.cached_bytes, "%s, rank %d: %g %g", whole->name, r,
+                     left.cached_bytes, right.cached_bytes);
+        cr_assert_eq(left.peak_activations, right.peak_activations);
+        for (int tier = 0; tier < PP_TIERS; tier++)
+            cr_assert_eq(left.away_bytes[tier], right.away_bytes[tier]);
+    }
+}
+
+/* Is true if the steady state is proved; then the time is that of the whole program. */
+static bool is_proved(const struct pp_program *cut, const struct pp_program *whole,
+                      const struct pp_costs *costs, const struct pp_eval_options *options)
+{
+    struct pp_times *times = pp_makespan_spans(arena, cut, costs, options, PP_TIMES_SPANS);
+    int64_t whole_ps;
+
+    cr_assert(times && pp_makespan(whole, costs, options, &whole_ps));
+    if (!pp_steady_lengthen(cut, options, times))
+        return false;
+    cr_assert_eq(times->makespan_ps, whole_ps, "%s: %lld ps, whole %lld", whole->name,
+                 (long long)times->makespan_ps, (long long)whole_ps);
+    return true;
+}
+
+/* Schedules whose steady state does not repeat, or of which parts grow with the micro-batches. */
+static bool is_never_cut(const char *name)
+{
+    static const char *const names[] = {"bfs", "gpipe", "hanayo", "pipedream-2bw"};
+
+    for (size_t i = 0; i < PP_COUNT(names); i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
+/* All schedules, with several costs and numbers of micro-batches. What is cut has the whole
+ * program's memory to the byte; what is proved has its time to the picosecond. */
+Test(build_cut, cut_programs_tell_of_whole_ones)
+{
+    static const struct pp_eval_options options[] = {{0}, {.is_buffered = true, .buffered = 2}};
+    int cuts = 0, proofs = 0;
+
+    for (int k = 0; pp_schedules[k]; k++)
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            struct pp_build b = of(pp_schedules[k]->name, seed % 2 ? 240 : 336);
+            double fracs[MOST_STAGES];
+            b.proves_result = false;
+            cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, NULL), PP_OK);
+            b.costs = drawn_costs(&b.shape, seed);
+            for (int s = 0; s < b.costs->stages; s++)
+                fracs[s] = (double)drawn(seed, 6000 + s, 0, 1);
+            b.recompute_frac = seed % 2 ? fracs : NULL;
+            const struct pp_program *cut = built(b, true), *whole = built(b, false);
+            cr_assert_eq(cut->cut == NULL, is_never_cut(b.schedule->name), "%s", b.schedule->name);
+            if (!cut->cut)
+                continue;
+            cuts++;
+            cr_assert_lt(2 * pp_program_size(cut), pp_program_size(whole) + 64);
+            memory_is_same(cut, whole, b.costs);
+            proofs += is_proved(cut, whole, b.costs, &options[seed % 2]);
+        }
+    cr_assert_gt(proofs, cuts / 3, "%d of %d", proofs, cuts);
+}
+
+/* Returns a cut program with the same times on all stages. */
+static const struct pp_program *steady(struct pp_build *b)
+{
+    b->proves_result = false;
+    cr_assert_eq(pp_schedule_check(b->schedule, &b->shape, NULL), PP_OK);
+    struct pp_costs *costs =
+        pp_costs_unit(arena, &pp_unit_costs_usual, RANKS, pp_shape_stages(&b->shape), 1, 1);
+    costs->memory = drawn_costs(&b->shape, 0)->memory;
+    b->costs = costs;
+    const struct pp_program *cut = built(*b, true);
+    cr_assert(cut->cut);
+    return cut;
+}
+
+/* RECVs that are all posted first grow with the micro-batches. */
+Test(build_cut, unbounded_receives_are_not_cut)
+{
+    struct pp_build b = of("1f1b", 240);
+
+    steady(&b);
+    b.wishes.recv_slots = 0;
+    cr_assert_null(built(b, true)->cut);
+}
+
+/* A time that differs by a picosecond anywhere near the gap proves nothing. */
+Test(build_cut, a_time_that_does_not_repeat_is_no_proof)
+{
+    const struct pp_eval_options options = {0};
+    struct pp_build b = of("1f1b", 240);
+    const struct pp_program *cut = steady(&b);
+
+    for (int r = 0; r < RANKS; r++)
+        for (int side = -1; side <= 1; side += 2) {
+            struct pp_times *times =
+                pp_makespan_spans(arena, cut, b.costs, &options, PP_TIMES_SPANS);
+            const struct pp_cut_place *place = &cut->cut->places[r];
+            times->end_ps[place->at + side * place->length]++;
+            cr_assert_not(pp_steady_lengthen(cut, &options, times));
+            times->end_ps[place->at + side * place->length]--;
+            cr_assert(pp_steady_lengthen(cut, &options, times));
+        }
+}
+
+/* Two ops of a rank that change places in the middle forbid the cut. Elsewhere they remain. */
+Test(build_cut, an_irregular_order_is_not_cut)
+{
+    const struct pp_eval_options options = {0};
+    struct pp_build b = of("1f1b", 240);
+    struct pp_build_list list;
+    struct pp_error err = {0};
+    int proofs = 0;
+
+    steady(&b);
+    cr_assert_eq(pp_build_list(arena, &b, &list, &err), PP_OK, "%s", err.message);
+    for (int at = 20; at < 470; at += 50) {
+        struct pp_op *ops = list.orders->ops[1], op = ops[at];
+        ops[at] = ops[at + 1], ops[at + 1] = op;
+        b.list = &list;
+        const struct pp_program *cut = built(b, true), *whole = built(b, false);
+        cr_assert(at < 180 || at > 300 || !cut->cut, "at %d", at);
+        if (cut->cut) {
+            memory_is_same(cut, whole, b.costs);
+            proofs += is_proved(cut, whole, b.costs, &options);
+        }
+        ops[at + 1] = ops[at], ops[at] = op;
+    }
+    cr_assert_gt(proofs, 0);
+}
