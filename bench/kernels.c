@@ -142,7 +142,7 @@ static struct block block_of(int d, int rows, int seq)
                               .dx = randoms(size)};
     x.norm.base = x.norm.dx;
     x.norm.dgamma = x.dweights, x.norm.dbeta = x.dweights + d;
-    x.norm.dgamma_sum = x.dbias, x.norm.dbeta_sum = x.dbias + d;
+    x.norm.dgamma_added = x.dbias, x.norm.dbeta_added = x.dbias + d;
     x.attention = (struct pp_attention){.batch = rows / seq,
                                         .tokens = seq,
                                         .heads = 4,

@@ -49,10 +49,11 @@ struct pp_norm {
     void *y;                      /* forward: [rows][width] */
     void *stats;                  /* [rows][2] of G: mean (0 when is_rms), 1 / deviation */
     /* backward; also reads x, gamma, stats */
-    const void *dy, *base;        /* base [rows][width], may be dx; NULL = 0 */
-    void *dx;                     /* = base + the gradient */
-    void *dgamma, *dbeta;         /* [width] of G; dbeta NULL = none */
-    void *dgamma_sum, *dbeta_sum; /* like them: sums that they are added to; NULL = none */
+    const void *dy, *base; /* base [rows][width], may be dx; NULL = 0 */
+    void *dx;              /* = base + the gradient */
+    void *dgamma, *dbeta;  /* [width] of G; dbeta NULL = none */
+    void *dx_sum; /* [width] of G: sum over rows of dx, with the bits of sum_rows; NULL = none */
+    void *dgamma_added, *dbeta_added, *dx_added; /* like them: they are added to it; NULL = none */
 };
 
 /* Causal attention of the tokens of one sequence split to those of all splits up to it. qkv[j],

@@ -21,8 +21,8 @@ static struct pp_norm norm_of(const struct block *b)
                             .dx = b->dx,
                             .dgamma = b->dweights,
                             .dbeta = (float *)b->dweights + b->width,
-                            .dgamma_sum = b->m,
-                            .dbeta_sum = (float *)b->m + b->width};
+                            .dgamma_added = b->m,
+                            .dbeta_added = (float *)b->m + b->width};
 }
 
 static void call_norm(void *context)

@@ -31,29 +31,67 @@ static void linear_back(struct pp_call *c, const void *dy, int out, const struct
                                             .product = product});
 }
 
-/* Is true if I also adds the gradients of gains and biases of norms to the sum, which saves W a
- * pass. */
+/* Is true if I also adds the gradients that it makes in norms to the sum, which saves W a pass. */
 static bool adds_norms(const struct pp_call *c)
 {
     return c->parts == (WITH_INPUT | WITH_WEIGHTS) && !c->w->grads.is_exact;
 }
 
-/* dx = base + the gradient through a norm (base NULL = 0). The gradients of its gain and bias go to
- * `dnorm` [2][hidden]. */
-static void norm_back(struct pp_call *c, const void *x, const struct pp_param *gamma,
-                      const struct pp_param *beta, void *stats, const void *dy, const void *base,
-                      void *dx, char *dnorm)
+/* Tensors whose gradients the backward of a norm makes: its own, and the bias of the layer that
+ * adds to the norm's input, because dx is the gradient of that layer's output. NULL: none. */
+struct norm_params {
+    const struct pp_param *gamma, *beta, *bias;
+};
+
+/* The first norm of a block is after the last layer of the block before it, if that is in the
+ * stage. So is the norm of the head, "block" `blocks`. */
+static const struct pp_param *bias_before(const struct pp_call *c, int block)
 {
-    struct pp_norm n = pp_call_norm(c, x, gamma, stats);
+    return block > 0 ? c->l->blocks[block - 1].params[DOWN_BIAS] : NULL;
+}
+
+static struct norm_params norm1_of(const struct pp_call *c, int block)
+{
+    const struct pp_param *const *p = c->l->blocks[block].params;
+
+    return (struct norm_params){p[NORM1_WEIGHT], p[NORM1_BIAS], bias_before(c, block)};
+}
+
+static struct norm_params norm2_of(const struct pp_call *c, int block)
+{
+    const struct pp_param *const *p = c->l->blocks[block].params;
+
+    return (struct norm_params){p[NORM2_WEIGHT], p[NORM2_BIAS], p[OUT_BIAS]};
+}
+
+static struct norm_params head_norm_of(const struct pp_call *c)
+{
+    const struct pp_param *const *p = c->l->head;
+
+    return (struct norm_params){p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS],
+                                bias_before(c, c->stage->shape.blocks)};
+}
+
+/* dx = base + the gradient through a norm (base NULL = 0). The gradients of `params` go to `dnorm`,
+ * [hidden] each. */
+static void norm_back(struct pp_call *c, const void *x, struct norm_params params, void *stats,
+                      const void *dy, const void *base, void *dx, char *dnorm)
+{
+    const size_t row = (size_t)c->net->hidden * c->l->gradient_bytes;
+    struct pp_norm n = pp_call_norm(c, x, params.gamma, stats);
 
     n.dy = dy;
     n.base = base;
     n.dx = dx;
     n.dgamma = dnorm;
-    n.dgamma_sum = adds_norms(c) ? target(c, gamma) : NULL;
-    if (beta != NULL) {
-        n.dbeta = dnorm + (size_t)c->net->hidden * c->l->gradient_bytes;
-        n.dbeta_sum = adds_norms(c) ? target(c, beta) : NULL;
+    n.dgamma_added = adds_norms(c) ? target(c, params.gamma) : NULL;
+    if (params.beta != NULL) {
+        n.dbeta = dnorm += row;
+        n.dbeta_added = adds_norms(c) ? target(c, params.beta) : NULL;
+    }
+    if (params.bias != NULL) {
+        n.dx_sum = dnorm + row;
+        n.dx_added = adds_norms(c) ? target(c, params.bias) : NULL;
     }
     c->k->norm_backward(c->stream, &n);
 }
@@ -116,13 +154,13 @@ static void block_input_grad(struct pp_call *c, int block, const void *grad)
 
     down_back(c, grad, p[DOWN_WEIGHT], up, scratch);
     linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
-    norm_back(c, pp_call_place(c, block, AT_Y), p[NORM2_WEIGHT], p[NORM2_BIAS],
+    norm_back(c, pp_call_place(c, block, AT_Y), norm2_of(c, block),
               pp_call_place(c, block, AT_STATS2), scratch, grad, d_y, dnorm + c->l->dnorm_bytes);
     linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
     linear_back(c, attend_back(c, block, d_a), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
                 scratch);
-    norm_back(c, pp_call_residual(c, block), p[NORM1_WEIGHT], p[NORM1_BIAS],
-              pp_call_place(c, block, AT_STATS1), scratch, d_y, d_x, dnorm);
+    norm_back(c, pp_call_residual(c, block), norm1_of(c, block), pp_call_place(c, block, AT_STATS1),
+              scratch, d_y, d_x, dnorm);
     pp_call_stamp(c, PP_CALL_I, PP_PART_BLOCK);
 }
 
@@ -134,8 +172,8 @@ static void head_input_grad(struct pp_call *c, void *grad)
 
     linear_back(c, c->saved + c->l->head_at[AT_LOGITS], c->l->logits_width, p[HEAD_WEIGHT],
                 c->net->hidden, NULL, d_n);
-    norm_back(c, pp_call_residual(c, c->stage->shape.blocks), p[HEAD_NORM_WEIGHT],
-              p[HEAD_NORM_BIAS], c->saved + c->l->head_at[AT_HEAD_STATS], d_n, NULL, grad,
+    norm_back(c, pp_call_residual(c, c->stage->shape.blocks), head_norm_of(c),
+              c->saved + c->l->head_at[AT_HEAD_STATS], d_n, NULL, grad,
               c->saved + c->l->head_at[AT_HEAD_DNORM]);
     pp_call_stamp(c, PP_CALL_I, PP_PART_HEAD);
 }
@@ -187,14 +225,15 @@ static void add_made(const struct pp_call *c, const struct pp_param *param, cons
         c->k->add(c->stream, param->count, grad, target(c, param));
 }
 
-static void norm_weights(const struct pp_call *c, const char *dnorm, const struct pp_param *gamma,
-                         const struct pp_param *beta)
+static void norm_weights(const struct pp_call *c, const char *dnorm, struct norm_params params)
 {
-    if (adds_norms(c))
-        return;
-    add_made(c, gamma, dnorm);
-    if (beta != NULL)
-        add_made(c, beta, dnorm + (size_t)gamma->count * c->l->gradient_bytes);
+    const struct pp_param *const of[] = {params.gamma, params.beta, params.bias};
+
+    for (size_t i = 0; i < PP_COUNT(of) && !adds_norms(c); i++)
+        if (of[i] != NULL) {
+            add_made(c, of[i], dnorm);
+            dnorm += (size_t)c->net->hidden * c->l->gradient_bytes;
+        }
 }
 
 /* Returns the place in which attend_back has left it. */
@@ -206,24 +245,26 @@ static const void *qkv_grad(const struct pp_call *c, int block)
                                  : pp_call_place(c, block, AT_QKV);
 }
 
-/* `grad` is d r(block + 1). */
+/* `grad` is d r(block + 1). The bias of the last layer is summed here if no norm of this stage has
+ * made `grad`; the sums have the same bits. */
 static void block_weight_grad(struct pp_call *c, int block, const void *grad)
 {
     const struct pp_param *const *p = c->l->blocks[block].params;
     const struct pp_stage_layout *l = c->l;
     const int hidden = c->net->hidden;
     const char *dnorm = pp_call_place(c, block, AT_DNORM);
+    const bool is_received = block + 1 == c->stage->shape.blocks && !c->stage->shape.has_head;
 
     linear_weights(c, pp_call_place(c, block, AT_ACT), c->net->ffn, grad, hidden, p[DOWN_WEIGHT],
-                   p[DOWN_BIAS]);
+                   is_received ? p[DOWN_BIAS] : NULL);
     linear_weights(c, pp_call_place(c, block, AT_N2), hidden, pp_call_place(c, block, AT_UP),
                    l->up_width, p[UP_WEIGHT], p[UP_BIAS]);
-    norm_weights(c, dnorm + l->dnorm_bytes, p[NORM2_WEIGHT], p[NORM2_BIAS]);
+    norm_weights(c, dnorm + l->dnorm_bytes, norm2_of(c, block));
     linear_weights(c, pp_call_place(c, block, AT_A), l->q_width, pp_call_place(c, block + 1, AT_X),
-                   hidden, p[OUT_WEIGHT], p[OUT_BIAS]);
+                   hidden, p[OUT_WEIGHT], NULL);
     linear_weights(c, pp_call_place(c, block, AT_N1), hidden, qkv_grad(c, block), l->qkv_width,
                    p[QKV_WEIGHT], p[QKV_BIAS]);
-    norm_weights(c, dnorm, p[NORM1_WEIGHT], p[NORM1_BIAS]);
+    norm_weights(c, dnorm, norm1_of(c, block));
     pp_call_stamp(c, PP_CALL_W, PP_PART_BLOCK);
 }
 
@@ -234,7 +275,7 @@ static void head_weight_grad(struct pp_call *c)
 
     linear_weights(c, c->saved + l->head_at[AT_HEAD_N], c->net->hidden,
                    c->saved + l->head_at[AT_LOGITS], l->logits_width, p[HEAD_WEIGHT], NULL);
-    norm_weights(c, c->saved + l->head_at[AT_HEAD_DNORM], p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS]);
+    norm_weights(c, c->saved + l->head_at[AT_HEAD_DNORM], head_norm_of(c));
     pp_call_stamp(c, PP_CALL_W, PP_PART_HEAD);
 }
 

@@ -99,14 +99,18 @@ static void norm_backward(void *stream, const struct pp_norm *n)
         for (size_t r = 0; r < (size_t)n->rows; r++)
             sum += dy[r * width + i] * (x[r * width + i] - stats[2 * r]) * stats[2 * r + 1];
         to[i] = sum;
-        if (n->dgamma_sum)
-            ((double *)n->dgamma_sum)[i] += sum;
+        if (n->dgamma_added)
+            ((double *)n->dgamma_added)[i] += sum;
     }
     if (n->dbeta)
         sum_rows(stream, n->rows, n->width, n->dy, n->dbeta, false);
-    if (n->dbeta_sum)
-        sum_rows(stream, n->rows, n->width, n->dy, n->dbeta_sum, true);
+    if (n->dbeta_added)
+        sum_rows(stream, n->rows, n->width, n->dy, n->dbeta_added, true);
     norm_inputs(n);
+    if (n->dx_sum)
+        sum_rows(stream, n->rows, n->width, n->dx, n->dx_sum, false);
+    if (n->dx_added)
+        sum_rows(stream, n->rows, n->width, n->dx, n->dx_added, true);
 }
 
 /* ---- attention, row by row of scores --------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Rows, norms and activations of the CUDA tables, at odd shapes. Widths are and are not multiples
  * of 16 bytes, and some rows are wider than threads keep. Cases have one row and many. */
+#include "core/random.h"
 #include "tests/cuda/table_case.h"
 
 struct shape {
@@ -105,8 +106,8 @@ static void call_norm(const struct pp_kernels *k, void *stream, void *const *x, 
                               .dx = x[6],
                               .dgamma = x[7],
                               .dbeta = has_beta ? x[8] : NULL,
-                              .dgamma_sum = s->flags & IS_ADDED ? x[9] : NULL,
-                              .dbeta_sum = has_beta && s->flags & IS_ADDED ? x[10] : NULL};
+                              .dgamma_added = s->flags & IS_ADDED ? x[9] : NULL,
+                              .dbeta_added = has_beta && s->flags & IS_ADDED ? x[10] : NULL};
 
     k->norm_forward(stream, &n);
     k->norm_backward(stream, &n);
@@ -145,6 +146,55 @@ Test(cuda_kernels, rms_norm)
 {
     try_shapes(norm_case, IS_RMS);
     try_shapes(norm_case, IS_RMS | IS_ADDED | HAS_BETA);
+}
+
+/* A stage sums the gradients that it receives by sum_rows, and those of its own norms with them.
+ * The bits are equal, so that they do not depend on where a model is cut. */
+static void try_same_sums(const struct pp_kernels *k, bool is_bf16, int rows, int width)
+{
+    const size_t size = (size_t)rows * (size_t)width;
+    double *x = doubles(size), *sums[2] = {doubles((size_t)width), doubles((size_t)width)};
+
+    for (size_t i = 0; i < size; i++)
+        x[i] = (double)(pp_random_bits(5, i) >> 11) * 0x1p-53 - 0.5;
+    void *dy = device_tensor(x, size, is_bf16), *dx = device_bytes(size * sizeof(float)),
+         *stats = device_tensor(x, 2 * (size_t)rows, false),
+         *gamma = device_tensor(x, (size_t)width, is_bf16), *to[5];
+    for (int i = 0; i < 5; i++) {
+        to[i] = device_bytes(sizeof(float) * (size_t)width);
+        device_must(cudaMemset(to[i], 0, sizeof(float) * (size_t)width));
+    }
+    k->norm_backward(device_stream(), &(struct pp_norm){.rows = rows,
+                                                        .width = width,
+                                                        .x = dy,
+                                                        .gamma = gamma,
+                                                        .stats = stats,
+                                                        .dy = dy,
+                                                        .dx = dx,
+                                                        .dgamma = to[0],
+                                                        .dx_sum = to[1],
+                                                        .dx_added = to[3]});
+
+    k->sum_rows(device_stream(), rows, width, dx, to[2], false);
+    k->sum_rows(device_stream(), rows, width, dx, to[4], true);
+    device_finish();
+    for (int i = 1; i <= 3; i += 2) {
+        for (int j = 0; j < 2; j++)
+            device_read(to[i + j], sums[j], (size_t)width, false);
+        cr_assert_arr_eq(sums[0], sums[1], sizeof(double) * (size_t)width, "%d x %d", rows, width);
+    }
+    free(sums[0]), free(sums[1]), free(x);
+}
+
+Test(cuda_kernels, norms_sum_as_sum_rows)
+{
+    static const int SIZES[][2] = {{1, 8},      {700, 24}, {900, 768},
+                                   {300, 2048}, {5, 2056}, {301, 31}};
+
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        try_same_sums(&pp_kernels_cuda_fp32, false, SIZES[i][0], SIZES[i][1]);
+        try_same_sums(&pp_kernels_cuda_bf16, true, SIZES[i][0], SIZES[i][1]);
+    }
 }
 
 /* ---- activations ----------------------------------------------------------------------------- */

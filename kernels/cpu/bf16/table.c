@@ -135,7 +135,6 @@ static void norm_backward(void *stream, const struct pp_norm *n)
     const size_t width = (size_t)n->width;
     float *dgamma = n->dgamma, *dbeta = n->dbeta;
 
-    (void)stream;
     for (size_t i = 0; i < width; i++) {
         double gain = 0, bias = 0;
         for (size_t r = 0; r < (size_t)n->rows; r++) {
@@ -146,12 +145,16 @@ static void norm_backward(void *stream, const struct pp_norm *n)
         if (dbeta)
             dbeta[i] = (float)bias;
     }
-    if (n->dgamma_sum)
-        PP_AT(add)(stream, n->width, dgamma, n->dgamma_sum);
-    if (n->dbeta_sum)
-        PP_AT(add)(stream, n->width, dbeta, n->dbeta_sum);
+    if (n->dgamma_added)
+        PP_AT(add)(stream, n->width, dgamma, n->dgamma_added);
+    if (n->dbeta_added)
+        PP_AT(add)(stream, n->width, dbeta, n->dbeta_added);
     for (size_t r = 0; r < (size_t)n->rows; r++)
         norm_back_row(n, r);
+    if (n->dx_sum)
+        sum_rows(stream, n->rows, n->width, n->dx, n->dx_sum, false);
+    if (n->dx_added)
+        PP_AT(add)(stream, n->width, n->dx_sum, n->dx_added);
 }
 
 /* ---- the update ------------------------------------------------------------------------------ */

@@ -116,9 +116,13 @@ void PP_AT(norm_backward)(void *stream, const struct pp_norm *n)
         weights_strip(n, i, 4 * LANES, 4);
     for (; i < width; i += LANES)
         weights_strip(n, i, width - i, 1);
-    if (n->dgamma_sum)
-        PP_AT(add)(stream, n->width, n->dgamma, n->dgamma_sum);
-    if (n->dbeta_sum)
-        PP_AT(add)(stream, n->width, n->dbeta, n->dbeta_sum);
+    if (n->dgamma_added)
+        PP_AT(add)(stream, n->width, n->dgamma, n->dgamma_added);
+    if (n->dbeta_added)
+        PP_AT(add)(stream, n->width, n->dbeta, n->dbeta_added);
     norm_inputs(n);
+    if (n->dx_sum)
+        PP_AT(sum_rows)(stream, n->rows, n->width, n->dx, n->dx_sum, false);
+    if (n->dx_added)
+        PP_AT(add)(stream, n->width, n->dx_sum, n->dx_added);
 }

@@ -9,8 +9,7 @@
 
 #include "kernels/cuda/device/element.cuh"
 #include "kernels/cuda/device/functions.h"
-
-#include <atomic>
+#include "kernels/cuda/device/shared.cuh"
 
 enum {
     PP_ATTENTION_SPLITS = 256,  /* the split of an op has 8 bits */
@@ -85,26 +84,6 @@ static inline __device__ size_t pp_attention_row_of(struct pp_attention_shape s,
 static inline __host__ __device__ int pp_attention_tiles(int tokens, int tile)
 {
     return (tokens + tile - 1) / tile;
-}
-
-/* Allows a kernel more than 48 KiB of shared memory for each block, once on each device. `done`
- * belongs to the kernel and has a bit for each device. */
-struct pp_attention_allowed {
-    std::atomic<uint64_t> devices;
-};
-static inline void pp_attention_allow(struct pp_attention_allowed *done, const void *kernel,
-                                      size_t shared_bytes)
-{
-    int device = 0;
-
-    if (cudaGetDevice(&device) != cudaSuccess || shared_bytes <= 48 << 10)
-        return;
-    const uint64_t bit = device < 64 ? (uint64_t)1 << device : 0;
-    if (done->devices.load(std::memory_order_relaxed) & bit)
-        return;
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             (int)shared_bytes) == cudaSuccess)
-        done->devices.fetch_or(bit, std::memory_order_relaxed);
 }
 
 /* Host code of attention.cu. */

@@ -1,5 +1,5 @@
-/* kernels/cuda/attention/mma.cuh — tensor cores and asynchronous copies: PTX for sm_80 and later,
- * or the emulation's functions of the same names. A whole warp calls mma and ldmatrix.
+/* kernels/cuda/attention/mma.cuh — tensor cores: PTX for sm_80 and later, or the emulation's
+ * functions of the same names. A whole warp calls mma and ldmatrix.
  *
  * Fragments are those of the PTX ISA, "Matrix Fragments for mma.m16n8k16". For lane l, with
  * g = l / 4 and t = l % 4:
@@ -11,14 +11,10 @@
  * For ldmatrix, lane l gives the address of row l % 8 of matrix l / 8. A row has 8 elements,
  * aligned to 16 bytes. r[i] of a lane is row g, columns 2t, 2t + 1 of matrix i. If transposed, it
  * is rows 2t, 2t + 1 of column g.
- *
- * Shared memory is read by addresses of type pp_shared_at, which allow arithmetic on bits.
- *
- * A copy has 16 bytes, aligned at both ends. It completes before a wait for its group returns.
- * wait<N> leaves the last N committed groups of the thread in flight. */
+ */
 #pragma once
 
-#include "kernels/cuda/device/device.cuh"
+#include "kernels/cuda/device/async.cuh"
 
 #ifndef PP_CUDA_EMULATED
 
@@ -42,13 +38,6 @@ static __device__ __forceinline__ void pp_mma_bf16_first(float d[4], const uint3
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
 }
 
-typedef uint32_t pp_shared_at;
-
-static __device__ __forceinline__ pp_shared_at pp_shared_address(const void *shared)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-}
-
 static __device__ __forceinline__ void pp_ldmatrix_x4(uint32_t r[4], pp_shared_at shared)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
@@ -65,35 +54,7 @@ static __device__ __forceinline__ void pp_ldmatrix_x4_trans(uint32_t r[4], pp_sh
                  : "memory");
 }
 
-/* Copies zeros if not `is_valid`; does not read `global` then. */
-static __device__ __forceinline__ void pp_cp_async_16(void *shared, const void *global,
-                                                      bool is_valid)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n"
-                 :
-                 : "r"(pp_shared_address(shared)), "l"(__cvta_generic_to_global(global)),
-                   "r"(is_valid ? 16 : 0)
-                 : "memory");
-}
-
-static __device__ __forceinline__ void pp_cp_async_commit()
-{
-    asm volatile("cp.async.commit_group;\n" ::: "memory");
-}
-
-template <int N> static __device__ __forceinline__ void pp_cp_async_wait()
-{
-    asm volatile("cp.async.wait_group %0;\n" : : "n"(N) : "memory");
-}
-
 #else
-
-typedef uintptr_t pp_shared_at;
-
-static inline pp_shared_at pp_shared_address(const void *shared)
-{
-    return (pp_shared_at)shared;
-}
 
 static inline void pp_ldmatrix_x4(uint32_t r[4], pp_shared_at shared)
 {

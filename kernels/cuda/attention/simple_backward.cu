@@ -151,12 +151,12 @@ void pp_attention_simple_backward(cudaStream_t stream, const struct pp_attention
     const size_t shared = shared_bytes(a->head_dim);
     const pp_attention_row *rows = (const pp_attention_row *)a->scratch;
 
-    static struct pp_attention_allowed of_queries_allowed;
-    pp_attention_allow(&of_queries_allowed, (const void *)attention_simple_queries<T>,
-                       shared_bytes(PP_CUDA_HEAD_DIM));
-    static struct pp_attention_allowed of_keys_allowed;
-    pp_attention_allow(&of_keys_allowed, (const void *)attention_simple_keys<T>,
-                       shared_bytes(PP_CUDA_HEAD_DIM));
+    static struct pp_cuda_allowed of_queries_allowed;
+    pp_cuda_allow(&of_queries_allowed, (const void *)attention_simple_queries<T>,
+                  shared_bytes(PP_CUDA_HEAD_DIM));
+    static struct pp_cuda_allowed of_keys_allowed;
+    pp_cuda_allow(&of_keys_allowed, (const void *)attention_simple_keys<T>,
+                  shared_bytes(PP_CUDA_HEAD_DIM));
     PP_LAUNCH(attention_simple_queries<T>, of_queries, THREADS, shared, stream, s,
               pp_attention_splits_of(a), (const T *)a->dout, rows, (T *)a->dqkv[a->split]);
     for (int j = 0; j <= a->split; j++)

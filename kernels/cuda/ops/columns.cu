@@ -10,65 +10,53 @@
 
 namespace
 {
-/* A block is LANES vectors wide and works on ROWS rows at a time, AHEAD times. BLOCKS are resident
- * on an H200, which has work for all of them. */
-enum { LANES = 32, ROWS = 8, AHEAD = 8, BLOCKS = 528, FINISH = 32 };
+/* A block is LANES vectors wide, and has the rows of CHUNKS chunks. A thread adds the rows of one,
+ * of which it reads AHEAD at once. */
+enum { LANES = 32, CHUNKS = 4, AHEAD = 8, FINISH = 32 };
 
 template <class T> struct columns {
-    int rows, width, chunk_rows;
+    int rows, width, chunk;
     const T *dy;
     float *partials; /* [chunks][width] */
 };
 
-/* Sums the block's 8 rows of threads, column by column, into a row of partials. */
-template <int N>
-__device__ __forceinline__ void add_up(const pp_floats<N> &sum, float (*shared)[LANES * N],
-                                       int width, float *to)
-{
-    const int thread = (int)(threadIdx.y * LANES + threadIdx.x);
-    const int column = (int)blockIdx.x * LANES * N + thread;
-    float total = 0;
-
-    pp_save(&shared[threadIdx.y][threadIdx.x * N], sum);
-    __syncthreads();
-    if (thread >= LANES * N || column >= width)
-        return;
-    for (int y = 0; y < ROWS; y++)
-        total += shared[y][thread];
-    to[column] = total;
-}
-
 template <class T, int N>
-__global__ __launch_bounds__(LANES *ROWS, 4) void columns_kernel(columns<T> c)
+__global__ __launch_bounds__(LANES *CHUNKS, 8) void columns_kernel(columns<T> c)
 {
-    alignas(16) __shared__ float shared[ROWS][LANES * N];
     const int column = (int)(blockIdx.x * LANES + threadIdx.x) * N;
-    const int first = (int)blockIdx.y * c.chunk_rows;
-    const int end = first + c.chunk_rows < c.rows ? first + c.chunk_rows : c.rows;
+    const int number = (int)(blockIdx.y * CHUNKS + threadIdx.y);
+    const int first = number * c.chunk;
+    const int end = first + c.chunk < c.rows ? first + c.chunk : c.rows;
     pp_floats<N> sum = {};
 
-    for (int row = first + (int)threadIdx.y; row < end && column < c.width; row += AHEAD * ROWS) {
+    if (first >= end || column >= c.width)
+        return;
+    for (int row = first; row < end; row += AHEAD) {
         pp_packed<T, N> x[AHEAD];
 #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
-            const int64_t at = (int64_t)(row + a * ROWS) * c.width + column;
-            x[a] = row + a * ROWS < end ? pp_fetch<N>(c.dy + at) : pp_packed<T, N>{};
+            const int64_t at = (int64_t)(row + a) * c.width + column;
+            x[a] = row + a < end ? pp_fetch<N>(c.dy + at) : pp_packed<T, N>{};
         }
 #pragma unroll
         for (int a = 0; a < AHEAD; a++)
             pp_add(sum, pp_unpack<N>(x[a]));
     }
-    add_up<N>(sum, shared, c.width, c.partials + (int64_t)blockIdx.y * c.width);
+    pp_save(c.partials + (int64_t)number * c.width + column, sum);
 }
 
 __global__ __launch_bounds__(FINISH *FINISH) void finish_kernel(struct pp_cuda_sums sums)
 {
     __shared__ float shared[FINISH][FINISH + 1];
-    const struct pp_cuda_sum s = sums.of[blockIdx.y];
+    struct pp_cuda_sum s = sums.of[0]; /* by a number that is not known, it would be copied */
     const int from = (int)(blockIdx.x * FINISH + threadIdx.x);
     const int column = (int)(blockIdx.x * FINISH + threadIdx.y);
     float sum = 0;
 
+#pragma unroll
+    for (int i = 1; i < PP_SUMS; i++)
+        if ((int)blockIdx.y == i)
+            s = sums.of[i];
     if ((int)blockIdx.x * FINISH >= s.width)
         return;
     if (from < s.width)
@@ -88,12 +76,10 @@ __global__ __launch_bounds__(FINISH *FINISH) void finish_kernel(struct pp_cuda_s
 
 template <class T, int N> void launch(struct pp_cuda_stream *s, columns<T> c, float *to, bool add)
 {
-    const int tiles = (c.width + LANES * N - 1) / (LANES * N);
-    const int most = tiles < BLOCKS ? BLOCKS / tiles : 1, least = (c.rows + most - 1) / most;
-
-    c.chunk_rows = pp_cuda_chunk(c.rows, c.width, (least + ROWS - 1) / ROWS * ROWS);
-    const int chunks = c.rows > 0 ? (c.rows + c.chunk_rows - 1) / c.chunk_rows : 0;
-    const dim3 grid((unsigned)tiles, (unsigned)chunks), block(LANES, ROWS);
+    c.chunk = pp_cuda_chunk(c.rows, c.width);
+    const int chunks = c.rows > 0 ? (c.rows + c.chunk - 1) / c.chunk : 0;
+    const dim3 block(LANES, CHUNKS), grid((unsigned)((c.width + LANES * N - 1) / (LANES * N)),
+                                          (unsigned)((chunks + CHUNKS - 1) / CHUNKS));
     const struct pp_cuda_sums sums = {
         {{c.partials, add ? NULL : to, add ? to : NULL, chunks, c.width}}};
 

@@ -9,7 +9,7 @@ namespace
 enum { THREADS_MAX = 256, MULTIPROCESSORS = 132 }; /* of an H200 */
 
 /* Warps that are resident on a multiprocessor, by the registers of a row. */
-template <int HELD> constexpr int RESIDENT = HELD == 4 ? 24 : 12;
+template <int HELD> constexpr int RESIDENT = HELD == 4 ? 24 : 16;
 
 template <class T, int N, int HELD>
 __global__ __launch_bounds__(THREADS_MAX,

@@ -1,8 +1,10 @@
-/* LayerNorm and RMSNorm, backward. A block takes a chunk of rows, a few at a time. Each thread has
- * the same columns in all rows, mostly one vector, so that many threads hide each other's latency.
- * A row is read from memory once, and the next one is fetched before the additions of a row. Bytes
+/* LayerNorm and RMSNorm, backward. A row has a thread for each vector of 16 bytes. The threads of a
+ * row work through a chunk of rows, ROWS at a time, so that a barrier serves several rows. Each
+ * thread copies its vectors of later rows into shared memory meanwhile, and alone reads them. Bytes
  * moved for [rows][width] of T: 4 of these tensors (x, dy, base, dx). Partial sums of the chunks
  * are 1/16 of a tensor or less, written and read. */
+#include "kernels/cuda/device/async.cuh"
+#include "kernels/cuda/device/shared.cuh"
 #include "kernels/cuda/ops/norm.cuh"
 #include "kernels/cuda/ops/sums.cuh"
 
@@ -10,188 +12,254 @@
 
 namespace
 {
-/* Most threads of a block; two such blocks or the same warps in smaller ones are resident on each
- * multiprocessor of an H200. All blocks are resident at once, so none waits for others to end. */
-enum { THREADS = 320, WARPS = THREADS / 32, SMALL = THREADS / 2, MULTIPROCESSORS = 132 };
+enum { THREADS = 256, WARPS = THREADS / 32, SMALL = 96 };
+enum { X, DY, BASE, INPUTS };
+enum { GAIN, BIAS, SUM, SUMS };
 
-/* Sums over the threads of a row, the same bits in each. A half of the warp takes one sum to its
- * end. `shared` has two buffers in turns, so one barrier is enough. All threads of the block call
- * it. */
-__device__ __forceinline__ float2 row_sums(float2 x, float2 (*shared)[WARPS], bool is_odd)
+/* Sums of COUNT numbers over a warp, each in a part of its lanes: half of what is left is exchanged
+ * in each step. Lane l gets number l / (32 / COUNT). */
+template <int COUNT> __device__ __forceinline__ float warp_sums(float (&x)[COUNT])
+{
+    const int lane = (int)threadIdx.x % 32;
+    int distance = 16;
+
+#pragma unroll
+    for (int left = COUNT / 2; left > 0; left /= 2, distance /= 2)
+#pragma unroll
+        for (int k = 0; k < left; k++) {
+            const bool is_upper = lane & distance;
+            const float sent = is_upper ? x[k] : x[k + left];
+            x[k] = (is_upper ? x[k + left] : x[k]) + __shfl_xor_sync(0xffffffffu, sent, distance);
+        }
+#pragma unroll
+    for (distance = 16 / COUNT; distance > 0; distance /= 2)
+        x[0] += __shfl_xor_sync(0xffffffffu, x[0], distance);
+    return x[0];
+}
+
+/* Sums over the threads of a row, the same bits in each. `shared` has a buffer for every other
+ * call, so one barrier is enough. All threads of the block call it. */
+template <int COUNT>
+__device__ __forceinline__ void row_sums(float (&x)[COUNT], float (*shared)[WARPS][COUNT],
+                                         bool is_odd)
 {
     const int lane = (int)threadIdx.x % 32, warps = (int)blockDim.x / 32;
     const int first = (int)threadIdx.y * warps;
-    float sum = lane < 16 ? x.x : x.y;
+    const float sum = warp_sums(x);
 
-    sum += __shfl_xor_sync(0xffffffffu, lane < 16 ? x.y : x.x, 16);
-#pragma unroll
-    for (int distance = 8; distance > 0; distance /= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-    if (lane % 16 == 0)
-        ((float *)&shared[is_odd][first + (int)threadIdx.x / 32])[lane / 16] = sum;
+    if (lane % (32 / COUNT) == 0)
+        shared[is_odd][first + (int)threadIdx.x / 32][lane / (32 / COUNT)] = sum;
     __syncthreads();
-    x = shared[is_odd][first];
-    for (int w = first + 1; w < first + warps; w++) {
-        x.x += shared[is_odd][w].x;
-        x.y += shared[is_odd][w].y;
-    }
-    return x;
+    pp_floats<COUNT> total = pp_load<COUNT>(shared[is_odd][first]);
+    for (int w = first + 1; w < first + warps; w++)
+        pp_add(total, pp_load<COUNT>(shared[is_odd][w]));
+#pragma unroll
+    for (int k = 0; k < COUNT; k++)
+        x[k] = total.at[k];
 }
 
-/* Sums of a thread's columns over the rows of its block. Columns that are not in registers belong
- * to blocks with one row at a time, and are added in memory. */
-template <int N, int HELD> struct column_sums {
-    pp_floats<N> held[HELD];
-    float *all; /* [blocks][width] */
+/* Rows on their way through shared memory: a place for each vector of DEPTH steps of ROWS rows. */
+template <class T, int N, int HELD, int ROWS, int DEPTH> struct ring {
+    pp_packed<T, N> *places; /* [DEPTH][ROWS][INPUTS][HELD][threads of the block] */
+    const T *from[INPUTS];
     int width;
 
-    __device__ __forceinline__ float *at(int column) const
+    __device__ __forceinline__ pp_packed<T, N> *at(int step, int row, int input, int v) const
     {
-        return all + (int64_t)blockIdx.x * width + column;
+        const int place = (((step % DEPTH) * ROWS + row) * INPUTS + input) * HELD + v;
+
+        return places + place * (int)(blockDim.x * blockDim.y) +
+               (int)(threadIdx.y * blockDim.x + threadIdx.x);
     }
 
-    __device__ __forceinline__ void add(int column, int v, const pp_floats<N> &x, bool is_first)
+    __device__ __forceinline__ int column(int v) const
     {
-        if (HELD == 1 || v >= 0) {
-            pp_add(held[v], x);
-            return;
-        }
-        pp_floats<N> sum = x;
-        if (!is_first)
-            pp_add(sum, pp_load<N>(at(column)));
-        pp_save(at(column), sum);
+        return (v * (int)blockDim.x + (int)threadIdx.x) * N;
     }
 
-    /* Writes the sums over the block's rows of threads. All threads of the block call it. */
-    __device__ __forceinline__ void finish(float *shared)
+    /* Begins to copy the rows of a step. Rows beyond `end` are not read. */
+    __device__ __forceinline__ void fetch(int step, int first, int end) const
     {
-        const int strip = (int)blockDim.x * N;
-        const int thread = (int)(threadIdx.y * blockDim.x + threadIdx.x);
-
 #pragma unroll
-        for (int v = 0; v < HELD; v++) {
-            __syncthreads(); /* earlier contents have been read */
-            pp_save(shared + thread * N, held[v]);
-            __syncthreads();
-            for (int i = thread; i < strip && v * strip + i < width;
-                 i += (int)(blockDim.x * blockDim.y)) {
-                float total = 0;
-                for (int y = 0; y < (int)blockDim.y; y++)
-                    total += shared[y * strip + i];
-                *at(v * strip + i) = total;
-            }
+        for (int r = 0; r < ROWS; r++) {
+            const int row = first + step * ROWS + r;
+#pragma unroll
+            for (int v = 0; v < HELD; v++)
+                if (row < end && column(v) < width)
+#pragma unroll
+                    for (int i = 0; i < INPUTS; i++)
+                        if (from[i]) {
+                            const T *const x = from[i] + (int64_t)row * width + column(v);
+                            if (sizeof(pp_packed<T, N>) == 16)
+                                pp_cp_async_16(at(step, r, i, v), x, true);
+                            else
+                                *at(step, r, i, v) = pp_fetch<N>(x);
+                        }
         }
+        pp_cp_async_commit();
     }
 };
 
 /* With h = (x - mean) / deviation and g = dy gamma:
  *   dx = base + (g - mean(g) - h mean(g h)) / deviation
- *   dgamma = sum of dy h, dbeta = sum of dy
- * Without a mean in the forward, mean(g) is left out. */
-template <class T, int N, int HELD>
-__global__
-__launch_bounds__(THREADS, HELD == 1 ? 2 : 1) void norm_backward_kernel(pp_norm_call<T> n,
-                                                                        int chunk, float *partials)
+ *   dgamma = sum of dy h, dbeta = sum of dy, dx_sum = sum of dx
+ * Without a mean in the forward, mean(g) is left out. Columns that are not in registers are read
+ * again, and their sums are added in memory. */
+template <class T, int N, int HELD, int ROWS, int DEPTH>
+__global__ __launch_bounds__(THREADS,
+                             HELD == 1 ? 3 : 1) void norm_backward_kernel(pp_norm_call<T> n,
+                                                                          int chunk, int chunks,
+                                                                          float *partials)
 {
-    __shared__ float2 shared[2][WARPS];
-    alignas(16) __shared__ float strips[THREADS * N];
-    const int first = (int)blockIdx.x * chunk, end = min(first + chunk, n.rows);
-    column_sums<N, HELD> gain = {{}, partials, n.width};
-    column_sums<N, HELD> bias = {{}, partials + (int64_t)gridDim.x * n.width, n.width};
-    pp_norm_rows<T, N, 1, HELD, HELD == 1> gammas;
+    alignas(16) __shared__ float shared[2][WARPS][2 * ROWS];
+    PP_SHARED(char, places);
+    const int number = (int)(blockIdx.x * blockDim.y + threadIdx.y);
+    const int first = number * chunk, end = min(first + chunk, n.rows);
+    const ring<T, N, HELD, ROWS, DEPTH> rows = {
+        (pp_packed<T, N> *)places, {n.x, n.dy, n.base}, n.width};
+    pp_floats<N> sums[SUMS][HELD] = {};
+    pp_packed<T, N> gammas[HELD];
+    float *const to = partials + (int64_t)number * n.width;
+    const int64_t all = (int64_t)chunks * n.width; /* partial sums of one kind */
+    const int64_t last = n.rows - 1;
+    float2 next[ROWS];
+    auto fetch_stats = [&](int row) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            next[r] = ((const float2 *)n.stats)[min((int64_t)row + r, last)];
+    };
+    /* Calls visit(column, x, dy, v) for the thread's vectors of a row; v is -1 beyond those held.
+     */
+    auto each = [&](int step, int r, int row, auto visit) {
+#pragma unroll
+        for (int v = 0; v < HELD; v++)
+            if (rows.column(v) < n.width)
+                visit(rows.column(v), pp_unpack<N>(*rows.at(step, r, X, v)),
+                      pp_unpack<N>(*rows.at(step, r, DY, v)), v);
+        for (int v = HELD; HELD > 1 && rows.column(v) < n.width; v++) {
+            const int64_t at = (int64_t)row * n.width + rows.column(v);
+            visit(rows.column(v), pp_load<N>(n.x + at), pp_load<N>(n.dy + at), -1);
+        }
+    };
     auto gamma_of = [&](int column, int v) {
-        return HELD == 1 || v >= 0 ? pp_unpack<N>(gammas.held[v][0]) : pp_load<N>(n.gamma + column);
+        return HELD == 1 || v >= 0 ? pp_unpack<N>(gammas[v]) : pp_load<N>(n.gamma + column);
     };
 
-    gammas.from[0] = n.gamma;
-    gammas.width = n.width;
-    gammas.read();
-    pp_norm_rows<T, N, 3, HELD, HELD == 1> next; /* x, dy, base */
-    float2 next_stats;
-    auto fetch_next = [&](int from) {
-        /* rows beyond the last are computed as the last, for __syncthreads, and not written */
-        const int64_t row = min(from + (int)threadIdx.y, end - 1), at = row * n.width;
-        next.from[0] = n.x + at;
-        next.from[1] = n.dy + at;
-        next.from[2] = (n.base ? n.base : n.dy) + at; /* not used without a base */
-        next.width = n.width;
-        next.read();
-        next_stats = ((const float2 *)n.stats)[row];
-    };
-    fetch_next(first);
-    bool is_odd = false;
-    for (int from = first; from < end; from += (int)blockDim.y, is_odd = !is_odd) {
-        const int row = from + (int)threadIdx.y;
-        const pp_norm_rows<T, N, 3, HELD, HELD == 1> r = next;
-        const float mean = next_stats.x, inverse = next_stats.y;
-        if (from + (int)blockDim.y < end)
-            fetch_next(from + (int)blockDim.y);
-        float2 sums = {0, 0}; /* of g, of g (x - mean) */
-        r.each([&](int column, const pp_floats<N>(&x)[3], int v) {
-            const pp_floats<N> gamma = gamma_of(column, v);
 #pragma unroll
-            for (int j = 0; j < N; j++) {
-                const float g = x[1].at[j] * gamma.at[j];
-                sums.x += g;
-                sums.y += g * (x[0].at[j] - mean);
-            }
-        });
-        sums = row_sums(sums, shared, is_odd);
-        if (row >= end)
-            continue;
-        const float shift = n.is_rms ? 0 : -inverse * (sums.x / (float)n.width);
-        const float slope = -inverse * inverse * inverse * (sums.y / (float)n.width);
-        r.each([&](int column, const pp_floats<N>(&x)[3], int v) {
-            const pp_floats<N> gamma = gamma_of(column, v);
-            pp_floats<N> dx, dgamma;
+    for (int step = 0; step + 1 < DEPTH; step++)
+        rows.fetch(step, first, end);
+    fetch_stats(first);
 #pragma unroll
-            for (int j = 0; j < N; j++) {
-                const float scaled = x[1].at[j] * inverse, centred = x[0].at[j] - mean;
-                const float base = n.base ? x[2].at[j] : 0.0f;
-                dx.at[j] = fmaf(scaled, gamma.at[j], fmaf(slope, centred, base + shift));
-                dgamma.at[j] = scaled * centred;
-            }
-            gain.add(column, v, dgamma, from == first);
-            bias.add(column, v, x[1], from == first);
-            pp_save(n.dx + (int64_t)row * n.width + column, dx);
-        });
+    for (int v = 0; v < HELD; v++)
+        if (rows.column(v) < n.width)
+            gammas[v] = pp_fetch<N>(n.gamma + rows.column(v));
+    for (int step = 0; step * ROWS < chunk; step++) {
+        const int row0 = first + step * ROWS;
+        float2 stats[ROWS];          /* mean, 1 / deviation */
+        float of_row[2 * ROWS] = {}; /* sums of g, of g (x - mean) */
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            stats[r] = next[r];
+        fetch_stats(row0 + ROWS);
+        rows.fetch(step + DEPTH - 1, first, end);
+        pp_cp_async_wait<DEPTH - 1>();
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (row0 + r < end)
+                each(step, r, row0 + r,
+                     [&](int column, const pp_floats<N> &x, const pp_floats<N> &dy, int v) {
+                         const pp_floats<N> gamma = gamma_of(column, v);
+#pragma unroll
+                         for (int j = 0; j < N; j++) {
+                             const float g = dy.at[j] * gamma.at[j];
+                             of_row[2 * r] += g;
+                             of_row[2 * r + 1] += g * (x.at[j] - stats[r].x);
+                         }
+                     });
+        row_sums(of_row, shared, step % 2);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int row = row0 + r;
+            if (row >= end)
+                continue;
+            const float mean = stats[r].x, inverse = stats[r].y;
+            const float shift = n.is_rms ? 0 : -inverse * (of_row[2 * r] / (float)n.width);
+            const float slope = -inverse * inverse * inverse * (of_row[2 * r + 1] / (float)n.width);
+            each(step, r, row,
+                 [&](int column, const pp_floats<N> &x, const pp_floats<N> &dy, int v) {
+                     const int64_t at = (int64_t)row * n.width + column;
+                     const pp_floats<N> gamma = gamma_of(column, v);
+                     pp_floats<N> base = {}, dx, add[SUMS];
+                     pp_packed<T, N> rounded;
+                     if (n.base)
+                         base = HELD == 1 || v >= 0 ? pp_unpack<N>(*rows.at(step, r, BASE, v))
+                                                    : pp_load<N>(n.base + at);
+#pragma unroll
+                     for (int j = 0; j < N; j++) {
+                         const float scaled = dy.at[j] * inverse, centred = x.at[j] - mean;
+                         dx.at[j] =
+                             fmaf(scaled, gamma.at[j], fmaf(slope, centred, base.at[j] + shift));
+                         add[GAIN].at[j] = scaled * centred;
+                     }
+                     pp_pack(rounded, dx);
+                     *(pp_packed<T, N> *)(n.dx + at) = rounded;
+                     add[BIAS] = dy;
+                     add[SUM] = pp_unpack<N>(rounded);
+#pragma unroll
+                     for (int s = 0; s < SUMS; s++)
+                         if (HELD == 1 || v >= 0) {
+                             pp_add(sums[s][v], add[s]);
+                         } else {
+                             if (row > first)
+                                 pp_add(add[s], pp_load<N>(to + s * all + column));
+                             pp_save(to + s * all + column, add[s]);
+                         }
+                 });
+        }
     }
-    gain.finish(strips);
-    bias.finish(strips);
+#pragma unroll
+    for (int v = 0; v < HELD; v++)
+        if (number < chunks && rows.column(v) < n.width)
+#pragma unroll
+            for (int s = 0; s < SUMS; s++)
+                pp_save(to + s * all + rows.column(v), sums[s][v]);
 }
 
-template <class T, int N, int HELD> void launch(void *stream, const struct pp_norm *n, dim3 block)
+template <class T, int N, int HELD, int ROWS, int DEPTH>
+void launch(void *stream, const struct pp_norm *n, dim3 block)
 {
     struct pp_cuda_stream *const s = (struct pp_cuda_stream *)stream;
-    const int at_once = (int)block.y, warps = (int)(block.x * block.y) / 32;
-    const int most = MULTIPROCESSORS * ((HELD == 1 ? 2 : 1) * WARPS / warps);
-    const int least = (n->rows + most - 1) / most;
-    const int chunk = pp_cuda_chunk(n->rows, n->width, (least + at_once - 1) / at_once * at_once);
-    const int chunks = chunk > 0 ? (n->rows + chunk - 1) / chunk : 0;
+    const int chunk = pp_cuda_chunk(n->rows, n->width);
+    const int chunks = n->rows > 0 ? (n->rows + chunk - 1) / chunk : 0;
+    const unsigned blocks = ((unsigned)chunks + block.y - 1) / block.y;
+    const size_t bytes =
+        (size_t)(DEPTH * ROWS * INPUTS * HELD) * sizeof(pp_packed<T, N>) * block.x * block.y;
     float *const partials = (float *)s->workspace;
     const size_t count = (size_t)chunks * (size_t)n->width;
     const struct pp_cuda_sums sums = {
-        {{partials, (float *)n->dgamma, (float *)n->dgamma_sum, chunks, n->width},
-         {partials + count, (float *)n->dbeta, (float *)n->dbeta_sum, chunks, n->width}}};
+        {{partials, (float *)n->dgamma, (float *)n->dgamma_added, chunks, n->width},
+         {partials + count, (float *)n->dbeta, (float *)n->dbeta_added, chunks, n->width},
+         {partials + 2 * count, (float *)n->dx_sum, (float *)n->dx_added, chunks, n->width}}};
 
-    assert(2 * sizeof(float) * count <= s->workspace_bytes);
+    assert(SUMS * sizeof(float) * count <= s->workspace_bytes);
+    static struct pp_cuda_allowed allowed;
+    pp_cuda_allow(&allowed, (const void *)norm_backward_kernel<T, N, HELD, ROWS, DEPTH>, bytes);
     if (chunks > 0)
-        PP_LAUNCH((norm_backward_kernel<T, N, HELD>), (unsigned)chunks, block, 0, s->stream,
-                  pp_norm_call<T>(n), chunk, partials);
-    pp_cuda_finish_sums(s->stream, &sums, n->dbeta ? 2 : 1);
+        PP_LAUNCH((norm_backward_kernel<T, N, HELD, ROWS, DEPTH>), blocks, block, bytes, s->stream,
+                  pp_norm_call<T>(n), chunk, chunks, partials);
+    pp_cuda_finish_sums(s->stream, &sums, n->dx_sum || n->dx_added ? 3 : n->dbeta ? 2 : 1);
 }
 
-/* A row gets a thread for each vector, and a block the rows that make SMALL threads. Smaller blocks
- * have fewer warps that wait at a barrier. Wider rows have a block, with two vectors a thread in
- * registers. */
+/* Rows of less than SMALL threads share a block. Rows of more than THREADS vectors have two a
+ * thread in registers. */
 template <class T, int N> void launch_by_width(void *stream, const struct pp_norm *n)
 {
     const unsigned threads = ((unsigned)(n->width + N - 1) / N + 31) / 32 * 32;
 
     if (threads <= THREADS)
-        launch<T, N, 1>(stream, n, dim3(threads, threads < SMALL ? SMALL / threads : 1));
+        launch<T, N, 1, 2, 2>(stream, n, dim3(threads, threads < SMALL ? SMALL / threads : 1));
     else
-        launch<T, N, 2>(stream, n, dim3(THREADS));
+        launch<T, N, 2, 1, 2>(stream, n, dim3(THREADS));
 }
 } // namespace
 

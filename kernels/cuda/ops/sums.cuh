@@ -16,13 +16,20 @@ struct pp_cuda_sums {
     struct pp_cuda_sum of[PP_SUMS];
 };
 
-/* Rows of a chunk: `rows`, or as many more as make the partials fit. */
-static inline int pp_cuda_chunk(int rows, int width, int chunk)
+/* Rows of a chunk of [rows][width], at least 8 and even. The chunks are as many as an H200 has
+ * threads for at once, a thread for 8 columns, but their partial sums fit. */
+static inline int pp_cuda_chunk(int rows, int width)
 {
-    while (chunk < rows && /* without rows a chunk may be 0 */
-           (int64_t)((rows + chunk - 1) / chunk) * width * (int)sizeof(float) > PP_SUM_BYTES)
-        chunk *= 2;
-    return chunk;
+    enum { MULTIPROCESSORS = 132, THREADS = 768, LEAST = 8 };
+    const int64_t threads = ((int64_t)width + 255) / 256 * 32;
+    const int64_t resident = threads > 0 && threads < THREADS ? THREADS / threads : 1;
+    const int64_t fitting = PP_SUM_BYTES / (int)sizeof(float) / (width > 0 ? width : 1);
+    int64_t most = MULTIPROCESSORS * resident;
+
+    if (most > fitting)
+        most = fitting > 0 ? fitting : 1;
+    const int64_t chunk = (rows + 2 * most - 1) / (2 * most) * 2;
+    return chunk > LEAST ? (int)chunk : LEAST;
 }
 
 /* Completes the first `count` of `sums`, with one launch. */

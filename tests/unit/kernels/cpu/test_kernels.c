@@ -42,7 +42,8 @@ static void norm_case(struct tables *t, int width, bool is_rms, bool has_beta, b
     const struct tensor stats = tensor_random(t, 2 * (size_t)rows, 1);
     const struct tensor gamma = tensor_random(t, columns, 1), beta = tensor_random(t, columns, 1);
     const struct tensor dgamma = tensor_random(t, columns, 1), dbeta = tensor_random(t, columns, 1);
-    const struct tensor sums[] = {tensor_random(t, columns, 1), tensor_random(t, columns, 1)};
+    const struct tensor sums[] = {tensor_random(t, columns, 1), tensor_random(t, columns, 1),
+                                  tensor_random(t, columns, 1), tensor_random(t, columns, 1)};
 
     for (int e = 0; e < t->count; e++) {
         const struct pp_norm n = {.rows = rows,
@@ -61,8 +62,10 @@ static void norm_case(struct tables *t, int width, bool is_rms, bool has_beta, b
                                   .dx = dx.of[e],
                                   .dgamma = dgamma.of[e],
                                   .dbeta = has_beta ? dbeta.of[e] : NULL,
-                                  .dgamma_sum = add ? sums[0].of[e] : NULL,
-                                  .dbeta_sum = add && has_beta ? sums[1].of[e] : NULL};
+                                  .dgamma_added = add ? sums[0].of[e] : NULL,
+                                  .dbeta_added = add && has_beta ? sums[1].of[e] : NULL,
+                                  .dx_sum = sums[2].of[e],
+                                  .dx_added = add ? sums[3].of[e] : NULL};
         t->of[e]->norm_forward(NULL, &n);
         t->of[e]->norm_backward(NULL, &n);
     }
@@ -73,6 +76,8 @@ static void norm_case(struct tables *t, int width, bool is_rms, bool has_beta, b
     check(t, dbeta, 5e-6, "dbeta");
     check(t, sums[0], 5e-6, "sum of dgamma");
     check(t, sums[1], 5e-6, "sum of dbeta");
+    check(t, sums[2], 5e-6, "sum of dx");
+    check(t, sums[3], 5e-6, "sum with dx");
 }
 
 Test(kernels, norm)

@@ -152,9 +152,10 @@ static void norm_case(int width, bool is_rms, bool has_beta, bool add)
     m.stats = stats.real, m.dy = dy.real, m.dx = dx.real;
     n.dgamma = dgamma.of, n.dbeta = has_beta ? dbeta.of : NULL;
     m.dgamma = dgamma.real, m.dbeta = has_beta ? dbeta.real : NULL;
-    n.dgamma_sum = add ? gamma_sum.of : NULL, n.dbeta_sum = add && has_beta ? beta_sum.of : NULL;
-    m.dgamma_sum = add ? gamma_sum.real : NULL;
-    m.dbeta_sum = add && has_beta ? beta_sum.real : NULL;
+    n.dgamma_added = add ? gamma_sum.of : NULL,
+    n.dbeta_added = add && has_beta ? beta_sum.of : NULL;
+    m.dgamma_added = add ? gamma_sum.real : NULL;
+    m.dbeta_added = add && has_beta ? beta_sum.real : NULL;
     b->norm_forward(NULL, &n);
     r->norm_forward(NULL, &m);
     pair_close(y, 1e-6, "norm_forward"); /* statistics are floats */
