@@ -22,11 +22,10 @@ BEGIN {
     what[w, n] = text("kernel"); s[w, n] = number("time_s"); rows[w, n] = number("rows"); reached[w, n] = number("roofline_frac")
     has[w, what[w, n]] = 1
 }
-# Calls of a micro-batch: ends of the model, norms and biases of a block, else one in a block.
+# Calls of a micro-batch: ends of the model, norms, else one in a block.
 function calls(kernel, l) {
     if (kernel ~ /^(head|embedding|cross entropy)/) return 1
-    if (kernel ~ /^norm/) return 2 * l + 1
-    return kernel == "out dbias" ? 2 * l : l
+    return kernel ~ /^norm/ ? 2 * l + 1 : l
 }
 END {
     for (m = 1; m in names; m++) {

@@ -2,8 +2,8 @@
 # Measures the cost of a pipeline's machinery, as a phase of bench/gpu.sh:
 #   - The same samples by one rank and by four: their time on the device one op at a time, and the
 #     elapsed step when they share it.
-#   - The time of the host for an instruction, with and without CUDA graphs. Ops are so small that the
-#     device never delays the host.
+#   - The time of the host for an instruction, with and without CUDA graphs. Ops and the vocabulary are
+#     small, because a host whose device is late waits for its queue, and that is CPU time too.
 #   - The step of four ranks on parts of the device: without graphs, and with W on a stream of its own,
 #     over the usual step.
 set -u
@@ -24,9 +24,10 @@ both() { # FIGURE MODE
 both machinery_frac serial
 both machinery_wall_frac streams
 host() { # FIGURE OPTIONS...
-    local figure=$1 name=$1
+    local figure=$1 name=$1 seq=$seq vocab=$vocab tokens=$tokens
     shift
-    [ "$kind" = emulated ] || seq=64
+    [ "$kind" = emulated ] || seq=64 vocab=128 tokens=$work/tokens-128.bin
+    [ -s "$tokens" ] || "$work/build/kernels" tokens "$tokens" 100000 $vocab
     run "${name//_/-}" 20 4 64 1 --np 4 --schedule zb-h1 --mbs 1 --micro-batches 32 --device-mode streams "$@" || failed=1
     [ "$run_status" -ne 0 ] || figure "$figure" "$(awk -v s="$(number cpu_s)" -v n="$(number instructions)" 'BEGIN { printf("%.3f", n > 0 ? 1e6 * s / n : 0) }')"
 }

@@ -22,7 +22,9 @@ static struct pp_norm norm_of(const struct block *b)
                             .dgamma = b->dweights,
                             .dbeta = (float *)b->dweights + b->width,
                             .dgamma_added = b->m,
-                            .dbeta_added = (float *)b->m + b->width};
+                            .dbeta_added = (float *)b->m + b->width,
+                            .dx_sum = (float *)b->dweights + 2 * b->width,
+                            .dx_added = (float *)b->m + 2 * b->width};
 }
 
 static void call_norm(void *context)
@@ -97,11 +99,6 @@ static void call_qkv_bias(void *context)
     sum_rows(context, 3);
 }
 
-static void call_bias(void *context)
-{
-    sum_rows(context, 1);
-}
-
 static void call_cross_entropy(void *context)
 {
     const struct block *b = context;
@@ -163,7 +160,6 @@ void report_rest(struct block *b)
     report_attention(b, "", 2 * size * keys, T * size);
     report_cudnn(b, 2 * size * keys, T * size);
     report(b, "qkv dbias", 0, 3 * T * size, call_qkv_bias, b);
-    report(b, "out dbias", 0, T * size, call_bias, b);
     report(b, "up dbias", 0, 4 * T * size, call_up_bias, b);
     report(b, "cross entropy", 0, 2 * T * logits, call_cross_entropy, b);
     report(b, "embedding", 0, 2 * T * size, call_embed, b);

@@ -155,12 +155,12 @@ static void block_input_grad(struct pp_call *c, int block, const void *grad)
     down_back(c, grad, p[DOWN_WEIGHT], up, scratch);
     linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
     norm_back(c, pp_call_place(c, block, AT_Y), norm2_of(c, block),
-              pp_call_place(c, block, AT_STATS2), scratch, grad, d_y, dnorm + c->l->dnorm_bytes);
+              pp_call_place(c, block, AT_STATS2), scratch, grad, d_y, dnorm);
     linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
     linear_back(c, attend_back(c, block, d_a), c->l->qkv_width, p[QKV_WEIGHT], hidden, NULL,
                 scratch);
     norm_back(c, pp_call_residual(c, block), norm1_of(c, block), pp_call_place(c, block, AT_STATS1),
-              scratch, d_y, d_x, dnorm);
+              scratch, d_y, d_x, dnorm + c->l->dnorm2_bytes);
     pp_call_stamp(c, PP_CALL_I, PP_PART_BLOCK);
 }
 
@@ -259,12 +259,12 @@ static void block_weight_grad(struct pp_call *c, int block, const void *grad)
                    is_received ? p[DOWN_BIAS] : NULL);
     linear_weights(c, pp_call_place(c, block, AT_N2), hidden, pp_call_place(c, block, AT_UP),
                    l->up_width, p[UP_WEIGHT], p[UP_BIAS]);
-    norm_weights(c, dnorm + l->dnorm_bytes, norm2_of(c, block));
+    norm_weights(c, dnorm, norm2_of(c, block));
     linear_weights(c, pp_call_place(c, block, AT_A), l->q_width, pp_call_place(c, block + 1, AT_X),
                    hidden, p[OUT_WEIGHT], NULL);
     linear_weights(c, pp_call_place(c, block, AT_N1), hidden, qkv_grad(c, block), l->qkv_width,
                    p[QKV_WEIGHT], p[QKV_BIAS]);
-    norm_weights(c, dnorm, norm1_of(c, block));
+    norm_weights(c, dnorm + l->dnorm2_bytes, norm1_of(c, block));
     pp_call_stamp(c, PP_CALL_W, PP_PART_BLOCK);
 }
 

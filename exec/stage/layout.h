@@ -24,9 +24,9 @@
  *   stats2   T 2                its mean, 1 / deviation        same
  *   up       T ffn (2: gated)   feed-forward, first matrix     its gradient
  *   act      T ffn              activation function            same
- *   dnorm    2 rows hidden      (not written)                  d gamma, d beta, d bias of the layer
- *                                                              whose output's gradient is the dx of
- *                                                              the norm; second norm after first
+ *   dnorm    rows of hidden     (not written)                  of the second norm, then of the
+ *                                                              first: d gamma, d beta, d bias of
+ *                                                              the layer before the norm
  *
  * r(0) of a stage without an embedding is in `kept`. r(blocks), the output of the last block, has a
  * place too. It is the input of a head; without a head only I writes it. So every gradient has a
@@ -94,8 +94,8 @@ struct pp_stage_layout {
     struct pp_stage_block *blocks; /* [blocks + 1]: the last has only x, for r(blocks) */
     size_t head_at[HEAD_PLACES];
     size_t embedding_grad_at, top_grad_at; /* d r(0) with an embedding; d r(blocks) */
-    int dnorm_rows;                        /* of hidden, for one norm: 1 to 3 */
-    size_t dnorm_bytes;                    /* of one norm */
+    int norm_rows;                         /* tensors of a norm: 1, or 2 with beta */
+    size_t dnorm2_bytes;                   /* of the second norm of a block */
     /* in scratch: d r(blocks) of a head, then buffers that live within a layer */
     size_t transient_at, attention_bytes;
     size_t qkv_grad_at; /* without splits: d qkv, from the begin of scratch */

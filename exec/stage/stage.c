@@ -42,7 +42,8 @@ static void place_block(struct pp_stage *stage, int block, bool is_g)
         [AT_STATS2] = 2 * t,
         [AT_UP] = t * l->up_width,
         [AT_ACT] = t * net->ffn,
-        [AT_DNORM] = 2 * l->dnorm_rows * net->hidden,
+        [AT_DNORM] =
+            (2 * l->norm_rows + net->has_bias_out + (net->has_bias_mlp && block > 0)) * net->hidden,
     };
 
     for (int place = 0; place < BLOCK_PLACES; place++)
@@ -56,10 +57,12 @@ static void place_head(struct pp_stage *stage, bool is_g)
     const struct pp_net *net = stage->net;
     struct pp_stage_layout *l = stage->layout;
     const int64_t t = l->tokens;
-    const int64_t elements[] = {[AT_HEAD_N] = t * net->hidden,
-                                [AT_HEAD_STATS] = 2 * t,
-                                [AT_LOGITS] = t * l->logits_width,
-                                [AT_HEAD_DNORM] = l->dnorm_rows * net->hidden};
+    const int64_t elements[] = {
+        [AT_HEAD_N] = t * net->hidden,
+        [AT_HEAD_STATS] = 2 * t,
+        [AT_LOGITS] = t * l->logits_width,
+        [AT_HEAD_DNORM] =
+            (l->norm_rows + (net->has_bias_mlp && stage->shape.blocks > 0)) * net->hidden};
 
     for (int place = 0; place < HEAD_PLACES; place++)
         if (HEAD_HAS_G[place] == is_g)
@@ -192,8 +195,9 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     l->element_bytes = kernels->element_bytes;
     l->gradient_bytes = kernels->gradient_bytes;
     l->hidden_bytes = (size_t)l->tokens * (size_t)net->hidden * l->element_bytes;
-    l->dnorm_rows = 1 + net->has_bias_norm + (net->has_bias_out || net->has_bias_mlp);
-    l->dnorm_bytes = (size_t)l->dnorm_rows * (size_t)net->hidden * l->gradient_bytes;
+    l->norm_rows = 1 + net->has_bias_norm;
+    l->dnorm2_bytes =
+        (size_t)(l->norm_rows + net->has_bias_out) * (size_t)net->hidden * l->gradient_bytes;
     l->blocks = PP_ARRAY(arena, struct pp_stage_block, shape->blocks + 1);
     pp_stage_params(arena, stage);
     place_saved(stage);
