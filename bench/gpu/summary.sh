@@ -11,6 +11,7 @@ fi
 targets() {
     cat <<END
 mfu_gpt2_frac;>= 0.50;100 %;MFU of GPT-2 124M, one rank, bf16
+mfu_gpt2_64_frac;>= 0.50;100 %;the same, micro-batches of 64 samples
 mfu_gpt2_large_frac;>= 0.57;100 %;MFU of GPT-2 774M
 mfu_gpt2_xl_frac;>= 0.60;100 %;MFU of GPT-2 1558M
 tokens_per_s_gpt2;-;1e-3 k/s;tokens of GPT-2 124M
