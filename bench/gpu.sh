@@ -67,7 +67,7 @@ models 100 bench/gpu/models.sh
 kernels 45 bench/gpu/kernels.sh
 torch 150 bench/gpu/torch.sh
 machinery 60 bench/gpu/machinery.sh
-predict 180 bench/gpu/predict.sh
+predict 200 bench/gpu/predict.sh
 processes 50 bench/gpu/processes.sh
 sanitize 60 bench/gpu/sanitize.sh
 END

@@ -21,7 +21,7 @@ mode() { # MODE FIGURE
         [ "$(within 10)" -gt 1 ] || break
         from=${schedule#*;} schedule=${schedule%;*}
         # shellcheck disable=SC2086
-        run "$1-${schedule%% *}" 12 $small "${sizes[@]}" --schedule $schedule --calibrate-on "$from" --device-mode "$1" || failed=1
+        run "$1-${schedule%% *}" 20 $small "${sizes[@]}" --schedule $schedule --calibrate-on "$from" --device-mode "$1" || failed=1
         [[ ! $run_error_frac =~ ^[-0-9] ]] || echo "$run_error_frac" >>"$work/errors"
     done
     read -r middle count < <(median "$work/errors") || return

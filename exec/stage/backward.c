@@ -37,8 +37,9 @@ static bool adds_norms(const struct pp_call *c)
     return c->parts == (WITH_INPUT | WITH_WEIGHTS) && !c->w->grads.is_exact;
 }
 
-/* Tensors whose gradients the backward of a norm makes: its own, and the bias of the layer that
- * adds to the norm's input, because dx is the gradient of that layer's output. NULL: none. */
+/* Tensors whose gradients the backward of a norm makes. They are its own, and the bias of the layer
+ * before it. That layer adds to the norm's input, so dx is the gradient of its output. NULL: none.
+ */
 struct norm_params {
     const struct pp_param *gamma, *beta, *bias;
 };
