@@ -9,6 +9,8 @@
 struct table {
     struct pp_option *rows;
     int count, capacity;
+    const struct pp_schedule_option **declared; /* by schedules */
+    int declared_count;
 };
 
 static void add(struct table *table, const struct pp_option *row)
@@ -45,9 +47,9 @@ static struct pp_option row_of(const struct pp_schedule_option *option,
 
 static void add_after(struct table *table, const struct pp_option *before)
 {
-    for (int i = 0; pp_schedule_option(i); i++)
-        if (is_after(pp_schedule_option(i), before->name)) {
-            const struct pp_option row = row_of(pp_schedule_option(i), before);
+    for (int i = 0; i < table->declared_count; i++)
+        if (is_after(table->declared[i], before->name)) {
+            const struct pp_option row = row_of(table->declared[i], before);
             add(table, &row);
             add_after(table, &row);
         }
@@ -56,12 +58,16 @@ static void add_after(struct table *table, const struct pp_option *before)
 void pp_select_complete(struct pp_cli *cli, const struct pp_option *rows, int count)
 {
     static struct pp_arena *arena; /* until the process ends */
-    struct table table = {.capacity = count};
+    struct table table = {0};
 
     if (!arena)
         arena = pp_arena_create();
-    while (pp_schedule_option(table.capacity - count))
-        table.capacity++;
+    while (pp_schedule_option(table.declared_count))
+        table.declared_count++;
+    table.declared = PP_ARRAY(arena, const struct pp_schedule_option *, table.declared_count);
+    for (int i = 0; i < table.declared_count; i++)
+        table.declared[i] = pp_schedule_option(i);
+    table.capacity = count + table.declared_count;
     table.rows = PP_ARRAY(arena, struct pp_option, table.capacity);
     for (int i = 0; i < count; i++) {
         add(&table, &rows[i]);

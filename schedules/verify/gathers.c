@@ -283,13 +283,14 @@ static bool reset(struct pp_gathers *g, int rank)
 
     g->rank = rank;
     g->held = g->loads = 0;
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
+    for (int i = p->begin[rank]; i < p->begin[rank + 1] && !has_any; i++)
+        has_any = p->kind[i] == PP_DROP || is_load(p, i) ||
+                  (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP);
+    for (int i = p->begin[rank]; i < p->begin[rank + 1] && has_any; i++) {
         struct pp_gather_stage *s = &g->stages[p->stage[i]];
         memset(s, 0xff, sizeof(*s));
         s->open_rests = 0;
         s->unit = ANY_UNIT;
-        has_any |= p->kind[i] == PP_DROP || is_load(p, i) ||
-                   (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP);
     }
     return has_any;
 }

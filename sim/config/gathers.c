@@ -32,6 +32,10 @@ int64_t pp_gathers_visits(const struct pp_result *r, int rank)
 /* Elements that one instruction moves. */
 static double elements_of(const struct pp_result *r, int i, struct pp_value_bytes size)
 {
+    const int kind = r->program->kind[i];
+
+    if (!pp_op_has_buckets(kind) && !(pp_op_is_compute(kind) && pp_gathers_are_used(r)))
+        return 0;
     const struct pp_op op = pp_program_op(r->program, i);
     const bool is_gather = op.kind == PP_AG || op.kind == PP_BC;
 
