@@ -430,7 +430,8 @@ enum pp_status pp_lower_sync(const struct pp_lowering *l)
         return PP_OK;
     if (own == OWN_TIED) /* all sums are placed in the common order */
         pp_lists_drop(l->lists, pp_op_is_tied);
-    if (options->has_optimizer) /* the optimizer pass adds them again, after the sums */
+    /* the optimizer pass adds updates again, after the sums */
+    if (options->has_optimizer && pp_lists_have(l->lists, PP_U))
         pp_lists_drop(l->lists, is_update);
     find_last(&s);
     PP_TRY(order_sums(&s, l->err));

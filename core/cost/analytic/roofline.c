@@ -7,6 +7,25 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+/* Returns the bytes per parameter that live only while the optimizer runs. */
+static double update_values(const struct pp_cost_inputs *in)
+{
+    const struct pp_framework *f = pp_cost_framework(in);
+
+    return pp_dtype_bytes(&in->cluster->device) > 2 ? 0
+           : pp_cost_is_fp16(in)                    ? f->fp16_update_bytes
+                                                    : f->update_bytes;
+}
+
+/* Returns the parameters that are updated at once, of `all`: an optimizer may take a
+ * shard in turns. */
+static double updated_at_once(const struct pp_cost_inputs *in, double all)
+{
+    const double most = pp_cost_framework(in)->update_params;
+
+    return most > 0 && pp_state_is_gathered(&in->state) ? fmin(all, most) : all;
+}
+
 static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
 {
     const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
@@ -26,6 +45,7 @@ static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_sta
             bytes.params * pp_analytic_cut_params(in, stage, pp_mesh_size(state->secondary));
     memory->grads_bytes = (bytes.grads + low_grads) * params[PP_STATE_GRADS];
     memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
+    memory->update_bytes = update_values(in) * updated_at_once(in, params[PP_STATE_OPTIMIZER]);
 }
 
 /* Adam reads gradient and state and writes state and parameters. The gradient is first read for its
@@ -43,25 +63,6 @@ double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in)
 {
     return (double)in->layout.mbs * in->layout.seq / in->layout.cp / in->layout.tp *
            in->model->hidden * pp_dtype_bytes(&in->cluster->device);
-}
-
-/* Returns the bytes per parameter that live only while the optimizer runs. */
-static double update_values(const struct pp_cost_inputs *in)
-{
-    const struct pp_framework *f = pp_cost_framework(in);
-
-    return pp_dtype_bytes(&in->cluster->device) > 2 ? 0
-           : pp_cost_is_fp16(in)                    ? f->fp16_update_bytes
-                                                    : f->update_bytes;
-}
-
-/* Returns the parameters that are updated at once: an optimizer may take a shard in turns. */
-static double updated_at_once(const struct pp_cost_inputs *in, int stage)
-{
-    const double all = pp_analytic_updated_params(in, stage),
-                 most = pp_cost_framework(in)->update_params;
-
-    return most > 0 && pp_state_is_gathered(&in->state) ? fmin(all, most) : all;
 }
 
 /* Returns the number of communicators; each has buffers of its own. */
@@ -86,7 +87,6 @@ static void fill_memory(const struct pp_cost_inputs *in, const double *recompute
                         struct pp_stage_memory *memory)
 {
     fill_state(in, stage, memory);
-    memory->update_bytes = update_values(in) * updated_at_once(in, stage);
     pp_analytic_saved(in, recompute[stage], stage, memory);
     pp_analytic_tier_memory(in, stage, memory);
     memory->boundary_bytes = stage < in->stages - 1 ? pp_analytic_boundary_bytes(in) : 0;
