@@ -120,7 +120,7 @@ broken=$(grep -l 'pp_phase(out, shape->micro_batches, "B")' "$temp"/schedules/*.
 sed -i 's/pp_phase(out, shape->micro_batches, "B")/pp_phase(out, shape->micro_batches - 1, "B")/' "$broken"
 name=$(basename "$broken" .c)
 compile "schedules/$name.c"
-link_tests
-run_tests >/dev/null && fail "a schedule that misses a backward passes: is it in the registry?"
+link tests/unit/unit_schedules
+"$temp/bin/unit_schedules" --filter 'schedules/every_op_once_*' >"$temp/log" 2>&1 && fail "a schedule that misses a backward passes: is it in the registry?"
 grep -q "$name.*missing" "$temp/log" || fail "the test that fails is not the one about $name"
 echo "a broken $name is caught"

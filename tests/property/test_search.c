@@ -212,7 +212,8 @@ Test(search, other_machines_are_those_that_options_describe)
 Test(search, what_was_published_is_a_point_of_the_space)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const char *line = "--gpus 64 --model llama2-70b --engine dag --free tp,pp,vp,schedule";
+    const char *line =
+        "--gpus 64 --gbs 128 --model llama2-70b --engine dag --free tp,pp,vp,schedule";
     const struct pp_search *search = search_of(arena, line, false, 2);
     const struct pp_search_published *p = &search->published[0];
 

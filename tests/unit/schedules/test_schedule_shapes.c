@@ -190,10 +190,10 @@ Test(schedule_shapes, refusals_name_the_nearest_legal_values)
     }
 }
 
-/* Without PIPESIM_LONG=1 the sizes are an eighth. */
+/* Without PIPESIM_LONG=1 the sizes are a sixteenth. */
 Test(schedule_shapes, absurd_but_legal_sizes_work)
 {
-    const int parts = getenv("PIPESIM_LONG") ? 1 : 8;
+    const int parts = getenv("PIPESIM_LONG") ? 1 : 16;
 
     for (int i = 0; pp_schedules[i] != NULL; i++) {
         const struct pp_shape shapes[] = {{.ranks = 1024, .micro_batches = 1024 / parts},

@@ -21,6 +21,8 @@ static const char *const COSTS[] = {
 static const char *const STEPS[] = {"--steps 1", "--steps 4 --step-barrier on",
                                     "--steps 4 --step-barrier off"};
 static const char *const FILES[] = {"trace.csv", "trace.json"};
+static const char *const PICTURES[] = {"timeline",
+                                       "memory-time"}; /* each of one file: reading takes longest */
 
 static char folder[] = "/tmp/pipesim-files-XXXXXX";
 
@@ -141,8 +143,7 @@ static void check_run(const char *line)
                      err.message);
         check_metrics(what, &run.metrics, &metrics, run.trace->ranks);
         check_compare(arena, what, file[f], file[f]);
-        check_picture(arena, what, FILES[f], "timeline");
-        check_picture(arena, what, FILES[f], "memory-time");
+        check_picture(arena, what, FILES[f], PICTURES[f]);
     }
     check_compare(arena, line, file[0], file[1]);
 }
