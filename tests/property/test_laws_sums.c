@@ -37,7 +37,7 @@ static double step_s(struct pp_arena *arena, const struct pp_cost_inputs *in,
     const struct pp_engine_options options = {
         .eval.ring_flows = is_ring, .replicas = in->layout.dp, .network = network};
     struct pp_program *compute, *program;
-    struct pp_trace *trace;
+    struct pp_times *times;
     struct pp_error err = {0};
     double latest_s = 0;
 
@@ -45,8 +45,10 @@ static double step_s(struct pp_arena *arena, const struct pp_cost_inputs *in,
         pp_schedule_program(arena, pp_schedule_find("gpipe"), &shape, costs, &compute, &err), PP_OK,
         "%s", err.message);
     cr_assert_eq(pp_lower(arena, compute, &lower, &program, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(contention()->run(arena, program, costs, &options, &trace, &err), PP_OK, "%s",
-                 err.message);
+    cr_assert_eq(contention()->run(arena, program, costs, &options, PP_TIMES_POSTS, &times, &err),
+                 PP_OK, "%s", err.message);
+    const struct pp_engine_run run = {.program = program, .costs = costs, .times = times};
+    const struct pp_trace *trace = pp_engine_trace(arena, &run);
     for (int i = 0; i < trace->count; i++)
         latest_s = trace->events[i].end_s > latest_s ? trace->events[i].end_s : latest_s;
     return latest_s;
