@@ -14,6 +14,8 @@ import resource
 import subprocess
 import sys
 
+from attack import is_sanitized
+
 UNIT = "--unit F=1,I=1,W=1 --json"
 MODEL = "--model tiny --tp 1 --dp 1 --mbs 1 --zero 0 --recompute none"
 # Name, schedule, what to run, option of the size and its least value, bound in bytes an operation.
@@ -66,6 +68,9 @@ def says_why(program):
 
 def main(program):
     program, failures, runs = os.path.abspath(program), 0, 0
+    if is_sanitized(program):
+        print("skipped: address sanitizer keeps freed memory")
+        sys.exit(77)
     print(f"{'run':26}{'x':>4}{'operations':>12}{'MiB':>8}{'us/op':>8}{'bytes/op':>10}{'bound':>8}")
     for name, schedule, text, option, least, bound in RUNS:
         words, points = text.split(), []
