@@ -20,6 +20,9 @@
  *   backward  scaling (8), cast (6), subtraction in place (8) */
 #define LOSS_FUSED .loss_traffic_bytes = {18, 22}
 #define LOSS_SPLIT .loss_traffic_bytes = {38, 22}
+/* Transformer Engine's kernels read 16-bit logits twice and replace them by gradients, which the
+ * backward scales (transformer_engine/common/triton/cross_entropy.py). */
+#define LOSS_TE .loss_traffic_bytes = {6, 4}
 /* InternEvo reports loss, accuracy and perplexity of every micro-batch (internlm/model/metrics.py,
  * AccPerplex). Its kernels pass nine times over 16-bit logits: loss, maximum (twice), its place,
  * subtraction (2), exponential (2), sum. */
@@ -27,8 +30,9 @@
 
 /* Fitted on all rows of tests/published with a step time (docs/costs.md, "Constants"). Frameworks
  * differ by less than the error of these values. */
+#define STEP_GAP (4 * MILLI)
 #define HOST                                                                                       \
-    .step_gap_s = 4 * MILLI, .op_gap_s = 500 * MICRO, .kernel_gap_s = 51 * MICRO, .host_frac = 0.19
+    .step_gap_s = STEP_GAP, .op_gap_s = 500 * MICRO, .kernel_gap_s = 51 * MICRO, .host_frac = 0.19
 
 /* Fitted on rows llmfoundry-*; their errors vary less with the sizes of model and batch. NCCL's
  * blocks alone take 20 of 132 multiprocessors (DeepSeek-AI 2024, section 3.2.2). */
@@ -65,10 +69,9 @@
 
 /* Habits of Megatron-Core, alone and under NeMo. */
 #define MEGATRON_CORE_HABITS                                                                       \
-    SOFTWARE, LOSS_SPLIT, .family = "megatron", .pads_vocabulary = true, .fragment_frac = 0.03,    \
-                          .fp16_update_bytes = 4, .loss_bytes = 10,                                \
-                          .has_dense_embedding_grad = true, .has_params_ahead = true,              \
-                          .has_gather_overlap = true, EXPERT_BIAS
+    SOFTWARE, .family = "megatron", .pads_vocabulary = true, .fragment_frac = 0.03,                \
+              .fp16_update_bytes = 4, .loss_bytes = 10, .has_dense_embedding_grad = true,          \
+              .has_params_ahead = true, .has_gather_overlap = true, EXPERT_BIAS
 
 /* Since 0.12, modules are chosen (--recompute-modules). */
 #define MEGATRON_MODULES .modules = PP_AGAIN_ALL, .is_act_of_experts = true
@@ -86,8 +89,8 @@
 
 /* Buckets are of 40e6 values, more with many replicas (distributed_data_parallel.py). */
 #define MEGATRON_HABITS                                                                            \
-    MEGATRON_CORE_HABITS, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,               \
-                          .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
+    MEGATRON_CORE_HABITS, LOSS_SPLIT, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,   \
+                                      .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
 
 /* Kernels, messages and tensors: no time of a host, no memory but that of tensors. */
 #define KERNELS                                                                                    \
@@ -114,6 +117,11 @@
         .regroup_passes = 6, .has_gather_ahead = true, .is_gathered_by_tensor = true,              \
         .has_gather_per_matrix = true, .gathered_params = 1e9 /* max_live_parameters */
 
+/* One program is a whole step, so that no host works between kernels. Layers are rounds of a loop,
+ * whose collectives XLA of 2023 did not pipeline (xla_gpu_enable_pipelined_all_gather came later).
+ * Clocks of the training loop include the gap of a step. */
+#define PAXML_HABITS KERNELS, .family = "xla", .step_gap_s = STEP_GAP, .has_gather_per_matrix = true
+
 enum {
     AMSP,
     BRIDGE,
@@ -127,6 +135,8 @@ enum {
     MEGATRON_2023,
     MEGATRON_V2,
     NEMO,
+    PAXML,
+    PAXML_TE,
     PLAIN,
     TORCHTITAN,
     XLA,
@@ -147,6 +157,7 @@ const struct pp_framework pp_frameworks[] = {
                 .source = "Megatron-Bridge 0.5.1, release notes and performance recipes "
                           "(cutedsl_fused_grouped_mlp, full_iteration)",
                 NEMO_HABITS,
+                LOSS_TE,
                 SAVES_INPUTS,
                 .has_fused_experts = true},
     [DEEPSPEED] = {.name = "deepspeed",
@@ -229,8 +240,19 @@ const struct pp_framework pp_frameworks[] = {
               .source =
                   "NeMo lightning/pytorch/plugins/mixed_precision.py (grad_reduce_in_fp32 off), "
                   "docs/source/performance (communication overlap)",
+              LOSS_SPLIT,
               SAVES_COPIES,
               NEMO_HABITS},
+    [PAXML] = {.name = "paxml",
+               .title = "Paxml by XLA of 2023: softmax in fp32, no overlap",
+               .source = "praxis/layers/attentions.py (_dot_atten); JAX-Toolbox, rosetta/projects/"
+                         "pax (XLA flags)",
+               PAXML_HABITS,
+               .softmax = PP_SOFTMAX_WIDE},
+    [PAXML_TE] = {.name = "paxml-te",
+                  .title = "Paxml with Transformer Engine's kernels",
+                  .source = "TransformerEngine/jax/flax/transformer.py (softmax kernels)",
+                  PAXML_HABITS},
     [PLAIN] = {.name = "plain",
                .title = "no framework: kernels, messages and tensors only",
                .source = "by definition",
@@ -254,7 +276,7 @@ const struct pp_framework pp_frameworks[] = {
                        "times of the executable)",
              .family = "xla",
              KERNELS,
-             .is_softmax_cut = true},
+             .softmax = PP_SOFTMAX_CUT},
     [FRAMEWORKS] = {.name = NULL},
 };
 const struct pp_framework *const pp_framework_plain = &pp_frameworks[PLAIN];

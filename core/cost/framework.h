@@ -21,6 +21,13 @@ enum pp_saved {
     PP_SAVED_CLASSES
 };
 
+/* Kernels of the softmax of unfused attention. */
+enum pp_softmax {
+    PP_SOFTMAX_ONE, /* one, where its shapes allow */
+    PP_SOFTMAX_CUT, /* cut at its reductions, as XLA fuses */
+    PP_SOFTMAX_WIDE /* cut, and in fp32 */
+};
+
 struct pp_tool;
 struct pp_framework {
     const char *name, *title, *source;
@@ -60,7 +67,7 @@ struct pp_framework {
     unsigned modules; /* of enum pp_again: what its selective recomputation may compute again */
     bool is_act_of_experts; /* and there activation functions are those of experts alone */
     /* habits */
-    bool is_softmax_cut;      /* at its reductions, as XLA fuses; else it is one kernel */
+    enum pp_softmax softmax;  /* kernels of unfused attention between its products */
     bool has_cudnn_attention; /* of Transformer Engine */
     bool is_cut_by_sequence;  /* tensors between matrices are cut along their second dimension */
     bool is_scaled_first;     /* fp8 scales are of the values themselves: two passes over them */

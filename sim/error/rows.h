@@ -69,36 +69,38 @@ PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36,
     -109, -111, -100, -109, -189, -222, -190, -31, -39)
 PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -88,
     52, 101, 37, 100, -6, 67, -22, 51, 24, -136)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -68, 142, -66, 167,
-    -61, -61, 168, -113)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -129, 196, -126,
-    209, -119, 211)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -215, 80, -518, 80,
-    -212, 98)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -217, 130, -500,
-    159, -210, 151)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), 37, -106, 40, -86,
+    45, 47, -85)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -45, -47, -42, -37,
+    -34, -35)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -336, -142, -592,
+    -142, -333, -128)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -351, -62, -585,
+    -38, -344, -44)
 PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 61, 36,
     -51, -43, 48, -62, 12, -80, -0, -13)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -59)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -67)
 PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), -188, -173,
     -182, -220, -234)
 PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38, 39, 77,
     79), 24, 50, -6, -15, 23, -37, -6, -24, -37, -12, -216, -94, -91, -94, 127, 166, 210, -38, -38,
     12)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -28)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -40)
 PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), 26, 42, 0,
     -78, -53)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31), -321)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -466)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(31), 35)
+PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31), -276)
+PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -220)
+PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(31), -162)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 69, 76), -227, -216,
     -221, -169, -137, -212, -134, -96, -148)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), -26, -25,
+    42, -34, -30, 50, -33, -83, -12, -80, -99, -12, -69)
 PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 92, 23, -3,
     254, -34)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -23)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -31)
 PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 180, -26,
     4, 7, -52, -64)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 97)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 69)
 PP_STEP_ERRORS("gb300", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38), 34, 33, 33,
     -14, -110)
 PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -61, -48, -125)
@@ -106,8 +108,6 @@ PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37,
     11, -62, 1, -89)
 PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -65, -59, -124,
     -143)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -25, 42, -34,
-    -30, 50, -33, -83, -12, -80, -99, -12, -69)
 PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -187, 95, -151,
     -102, -160, -422, -191, -412)
 PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -239, -236,
@@ -183,11 +183,12 @@ PP_STEP_ERRORS("a800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 5
 PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 47, 39, -32)
 PP_MEMORY_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(55), 1, 7, 14, 15, 17,
     -1, 21, 13)
-PP_STEP_ERRORS("a100", "xla", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -71, -352, -275, -250, 17, 19)
+PP_STEP_ERRORS("a100", "paxml", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -115, -127, 71)
+PP_STEP_ERRORS("a100", "paxml-te", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -187, -88, 66)
 PP_STEP_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 12, 5, 7, 21, -76, 17, -201,
-    -16, 2, 7, 11, 4, 21, 10, -89, -58, -67)
+    -56, 2, 7, 11, 4, 21, 10, -89, -58, -67)
 PP_MEMORY_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), -30, 47, -21, -14, 59, 41,
-    55, 605, 26, -30, -30, -21, -178, -30, -2, -163, -335)
+    55, 52, 26, -30, -30, 47, -14, -30, -2, -163, -335)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 106, 62, 51)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(61, 63, 64, 66, 67, 70, 72, 74),
     103, 101, 100, 100, -2, 79, 78, 73, 74, 71, 62, 56, 42, 32, 44, 43, 43, 31, 47, 43, 35, 31, 34,

@@ -38,6 +38,17 @@ const char *pp_measure_given(const struct pp_measure_writer *w, const char *opti
     return NULL;
 }
 
+bool pp_measure_is_void(const struct pp_measure_writer *w, const char *option)
+{
+    const bool is_state =
+        !strcmp(option, "zero") || !strcmp(option, "shard") || !strcmp(option, "secondary");
+
+    return ((!strcmp(option, "sequence-parallel") || !strcmp(option, "tp-overlap")) &&
+            w->tp == 1) ||
+           ((!strcmp(option, "ep-dispatch") || !strcmp(option, "etp")) && w->ep == 1) ||
+           (is_state && w->dp * w->cp == 1);
+}
+
 void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value)
 {
     if (pp_measure_given(w, option))

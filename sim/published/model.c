@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Names, narrower ones first. A whole preset is the model of that name: it gives the dimensions
@@ -227,6 +228,9 @@ static enum pp_status read_sizes(struct pp_measure_writer *w, struct meant *t, s
 {
     for (int i = 0; i < SIZES; i++)
         PP_TRY(pp_measure_int(w->row, SIZE[i].column, SIZE[i].most, 0, &t->size[i], err));
+    const char *vocab = pp_measure_given(w, "vocab"); /* of a recipe */
+    if (vocab)
+        t->size[VOCAB] = strtoll(vocab, NULL, 10);
     PP_TRY(pp_measure_int(w->row, PP_COL_SEQ, 1 << 24, 0, &t->seq, err));
     t->named = named_by(w);
     const bool is_plain = !t->size[FFN] || t->size[FFN] == 4 * t->size[HIDDEN];

@@ -28,6 +28,8 @@ void pp_measure_put_word(struct pp_measure_writer *w, const char *word);
 void pp_measure_put(struct pp_measure_writer *w, const char *option, const char *value);
 /* Returns the word after an option of the command so far, or NULL. */
 const char *pp_measure_given(const struct pp_measure_writer *w, const char *option);
+/* Is true if the option changes nothing, as there is only one device to share. */
+bool pp_measure_is_void(const struct pp_measure_writer *w, const char *option);
 void pp_measure_put_int(struct pp_measure_writer *w, const char *option, int64_t value);
 void pp_measure_note(struct pp_measure_writer *w, const char *note);
 /* Notes a setting that the row must state, and does not. */

@@ -129,18 +129,6 @@ static const char *value_of(struct pp_measure_writer *w, const char *value)
     return pp_arena_printf(w->arena, "%" PRId64, factor * w->pp);
 }
 
-/* Is true if the option changes nothing, as there is only one device to share. */
-static bool is_void(const struct pp_measure_writer *w, const char *option)
-{
-    const bool is_state =
-        !strcmp(option, "zero") || !strcmp(option, "shard") || !strcmp(option, "secondary");
-
-    return ((!strcmp(option, "sequence-parallel") || !strcmp(option, "tp-overlap")) &&
-            w->tp == 1) ||
-           ((!strcmp(option, "ep-dispatch") || !strcmp(option, "etp")) && w->ep == 1) ||
-           (is_state && w->dp * w->cp == 1);
-}
-
 static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure_rule *rule,
                             struct pp_error *err)
 {
@@ -151,7 +139,7 @@ static enum pp_status apply(struct pp_measure_writer *w, const struct pp_measure
     if (!rule->option)
         return pp_error_set(err, PP_EINVAL, "%s \"%.60s\": %s", pp_measure_columns[rule->column],
                             cell, rule->reason);
-    if (is_void(w, rule->option))
+    if (pp_measure_is_void(w, rule->option))
         return PP_OK;
     if (rule->reason)
         pp_measure_note(w, pp_arena_printf(w->arena, "%s%s%s: %s", rule->option,

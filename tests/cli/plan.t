@@ -281,7 +281,7 @@ $ pipesim plan --gpus 64 --model llama3-8b --gbs 512 --engine dag --top 3 --cp 1
 >   ! tight    less than 30 % of the memory stays free (--memory-margin); such a
 >              layout stands before one with room only if it is over 6 % faster
 >   best       9,263 tokens/s/GPU, simulated by dag
->   error      median 5 % of 78 published runs like #1; p90 10 %, memory's 17 %
+>   error      median 5 % of 78 published runs like #1; p90 10 %, memory's 7 %
 >   choose     pipesim --schedule 1f1b --gpus 64 --tp 1 --pp 1 --mbs 1 --gbs 512 \
 >              --model llama3-8b --zero 1 --recompute none --memory-margin 30% \
 >              --engine dag

@@ -200,7 +200,7 @@ $ pipesim validate tests/cli/validate.csv --refit --family missing
 # What recipes say of cells that are empty; what was computed has not run.
 $ for id in jax-pax-005 megatron-bridge-26.04.01-016 kwai-demo-002; do pipesim validate tests/published/measurements.csv --row $id | grep -oE -- '--(recompute|framework) [a-z0-9_=+-]+'; done
 > --recompute full
-> --framework xla
+> --framework paxml
 > --recompute selective=mla_up_proj
 > --framework nemo
 > --recompute selective=layernorm+act

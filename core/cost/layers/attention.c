@@ -110,19 +110,26 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
  * heads and at most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py).
  * Otherwise scale, mask, cast and softmax follow one another. In fp32 there is nothing to cast, and
  * no gradient of a mask that is added (BERT). XLA takes as many passes, as a reduction ends a
- * kernel. */
+ * kernel. In fp32 between 16-bit products, these pass over
+ *   forward   cast with mask (2 + 4), maximum (4), sum of exponentials (4), quotient for both (4 +
+ * 6) backward  sum of products with the quotient (2 + 4), gradient (2 + 4 + 2) */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
-enum softmax_kind { SOFTMAX_APART, SOFTMAX_CUT, SOFTMAX_FUSED };
+enum softmax_kind { SOFTMAX_APART, SOFTMAX_CUT, SOFTMAX_WIDE, SOFTMAX_FUSED };
 static const struct pp_layer_traffic softmax[] = {
     [SOFTMAX_APART] = {"attention softmax", {4, 4, 0}, {8, 9, 0}},
     [SOFTMAX_CUT] = {"attention softmax", {3, 2, 0}, {6, 5, 0}},
+    [SOFTMAX_WIDE] = {"attention softmax", {4, 2, 0}, {12, 7, 0}},
     [SOFTMAX_FUSED] = {"attention softmax", {1, 1, 0}, {2, 3, 0}},
 };
 
 static enum softmax_kind softmax_kind(const struct pp_layer_kernels *list, struct shape s)
 {
-    if (list->value_bytes == 4 || pp_cost_framework(list->in)->is_softmax_cut)
+    const enum pp_softmax habit = pp_cost_framework(list->in)->softmax;
+
+    if (list->value_bytes == 4 || habit == PP_SOFTMAX_CUT)
         return SOFTMAX_CUT;
+    if (habit == PP_SOFTMAX_WIDE)
+        return SOFTMAX_WIDE;
     return fmod(s.samples * s.heads, SOFTMAX_ROWS) == 0 && s.keys <= SOFTMAX_KEYS ? SOFTMAX_FUSED
                                                                                   : SOFTMAX_APART;
 }

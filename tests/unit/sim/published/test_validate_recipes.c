@@ -21,7 +21,14 @@ static const struct expected {
     {BRIDGE_2604, "Qwen3_30B_a3B", "GB200", "mxfp8", "", "--framework", "nemo"},
     {BRIDGE_2608, "Qwen3_30B_a3B", "GB200", "bf16", "", "--framework", "nemo"},
     {"elsewhere", "Qwen3_30B_a3B", "GB200", "mxfp8", "", "--framework", "megatron"},
+    {BRIDGE_2606, "Kimi_K2", "GB300", "mxfp8", "", "--framework", "nemo"},
+    {BRIDGE_2606, "GPT OSS 120B", "B300", "mxfp8", "", "--framework", "nemo"},
+    {BRIDGE_2606, "GPT OSS 120B", "GB300", "mxfp8", "", "--framework", "bridge"},
     /* exchanges of experts during another micro-batch */
+    {BRIDGE_2606, "Qwen3_30B_a3B", "B300", "mxfp8", "", "--ep-overlap", "100%"},
+    {BRIDGE_2606, "Qwen3_30B_a3B", "B300", "mxfp8", "", "--ep-share", "21%"},
+    {BRIDGE_2606, "Kimi_K2", "GB300", "mxfp8", "", "--ep-overlap", NULL},
+    {BRIDGE_2606, "GPT OSS 120B", "B300", "mxfp8", "", "--ep-overlap", NULL},
     {BRIDGE_2608, "DeepSeekV3", "GB300", "mxfp8", "", "--ep-overlap", "100%"},
     {BRIDGE_2608, "DeepSeekV3", "GB300", "bf16", "", "--ep-overlap", NULL},
     {BRIDGE_2604, "DeepSeekV3", "B200", "mxfp8", "", "--ep-overlap", "100%"},
@@ -47,9 +54,14 @@ static const struct expected {
     {BRIDGE_2608, "GPT OSS 120B", "B200", "mxfp8", "", "--recompute", "selective=layernorm+act"},
     {BRIDGE_2511, "GPT OSS 120B", "GB300", "bf16", "", "--recompute", "none"},
     {"elsewhere", "DeepSeekV3", "H100", "bf16", "", "--recompute", "none"},
-    {PAX, "GPT 5B", "A100", "bf16", "", "--recompute", "selective"},
-    {PAX, "GPT 126M", "A100", "bf16", "", "--recompute", "full"},
-    {PAX, "GPT 126M", "A100", "bf16", "none", "--recompute", "none"},
+    {PAX, "GPT 5B", "A100", "bf16", "", "--recompute", "selective=core_attn+layernorm+act"},
+    {PAX, "GPT 126M", "A100", "bf16", "", "--recompute", "none"},
+    {PAX, "GPT 175B", "A100", "bf16", "", "--recompute", "full"},
+    {PAX, "GPT 5B", "A100", "bf16", "none", "--recompute", "none"},
+    {PAX, "GPT 5B", "A100", "bf16", "", "--framework", "paxml"},
+    {PAX, "GPT 5B", "A100", "bf16 TransformerEngine", "", "--framework", "paxml-te"},
+    {PAX, "GPT 5B", "A100", "bf16 TransformerEngine", "", "--attention", "unfused"},
+    {PAX, "GPT 5B", "A100", "bf16", "", "--vocab", "51200"}, /* a stated one counts */
 };
 
 /* The value of the option in the command of such a row; NULL: it is not there. */

@@ -2,6 +2,8 @@
  * constants of the A100 were fitted to some of these rows (docs/costs.md). So the tolerances show
  * how well the shape of the formulas follows them. */
 #include "core/cost/analytic/parts.h"
+#include "core/cost/framework.h"
+#include "core/units.h"
 #include "tests/unit/support/cost_inputs.h"
 
 #include <math.h>
@@ -69,4 +71,31 @@ Test(kernel_times, a100_layers_take_what_was_measured)
                     row->input_ms, w, row->weight_ms, 100 * (step / measured - 1));
         cr_expect(fabs(step / measured - 1) < 0.15, "%s", row->what);
     }
+}
+
+/* Softmax in fp32 between 16-bit products passes over 24 and 14 bytes a score, one kernel over 4
+ * and 6. */
+Test(kernel_times, softmax_in_fp32_passes_over_wider_scores)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting setting = {"gpt3-175b", "a100", 1, 1, 1, 1, 4, 2048};
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+    struct pp_framework wide = *pp_framework_plain;
+    const double scores = 4.0 * model.heads * 2048 * 2048 * model.layers,
+                 rate = cluster.device.memory_bytes_per_s * cluster.device.memory_eta;
+
+    cluster.device.launch_s = 0;
+    cluster.device.is_attention_unfused = true;
+    const struct pp_costs *one = costs_of(arena, &in);
+    wide.softmax = PP_SOFTMAX_WIDE;
+    in.framework = &wide;
+    const struct pp_costs *cut = costs_of(arena, &in);
+    cr_assert_float_eq(pp_units_s(cut->op[PP_F][0].ps - one->op[PP_F][0].ps) /
+                           (scores * (24 - 4) / rate),
+                       1, 1e-6);
+    cr_assert_float_eq(pp_units_s(cut->op[PP_I][0].ps - one->op[PP_I][0].ps) /
+                           (scores * (14 - 6) / rate),
+                       1, 1e-6);
 }
