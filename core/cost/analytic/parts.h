@@ -155,7 +155,8 @@ struct pp_state_sums {
 };
 struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int stage);
 /* Adds to each update the time by which overlapping sums slow the last backward. They take a share
- * of the device as gathers do. It shows unless the sums outlast even the slowed backward. */
+ * of the device as gathers do. It shows unless the sums outlast even the slowed backward. Needs the
+ * costs of updates, wherever the state is. */
 void pp_analytic_slow_backward(const struct pp_cost_inputs *in, struct pp_costs *costs);
 /* Returns the time to give updated parameters to all of a group, whose members updated parts. */
 struct pp_collective_time pp_analytic_spread(const struct pp_cost_inputs *in,
@@ -183,6 +184,21 @@ struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct 
  * exposed part of those inside an op is added to the passes of its stage. `sums`: [stage]. */
 void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                               const struct pp_sum_links *sums, struct pp_costs *costs);
+
+/* ---- explain_step.c: --explain --------------------------------------------------------------- */
+
+/* Text of a quantity; lives until the end of the block. Needs core/units.h. */
+#define PP_TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
+#define PP_TIME(value)       PP_TEXT(value, PP_UNIT_SECONDS)
+
+/* Prints the formulas of sums and updates. */
+void pp_analytic_explain_formulas(const struct pp_cost_inputs *in, FILE *out);
+/* Prints the collectives and the update of a stage; their terms add up to the table of costs. */
+void pp_analytic_explain_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                                int stage, const struct pp_sum_links *sum, FILE *out);
+/* Prints the link of the fabric that limits sums to the rate of `link`; nothing without one. */
+void pp_analytic_explain_limit(const struct pp_cost_inputs *in, struct pp_link link,
+                               struct pp_sum_limit limit, const char *where, FILE *out);
 
 /* ---- links.c --------------------------------------------------------------------------------- */
 

@@ -201,8 +201,6 @@ void pp_analytic_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
 
 /* ---- --explain ------------------------------------------------------------------------------- */
 
-#define TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
-
 static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_ACTIVATIONS];
@@ -214,12 +212,12 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
             "  saved activations in %d bits, a scale and a minimum for %d values: %.4g of their "
             "bytes; Q or DQ of stage 0 %s\n",
             in->state.activation_bits, PP_QUANTISED_GROUP, costs->memory[0].resting_frac,
-            TEXT(pp_units_s(q[0].ps), PP_UNIT_SECONDS));
+            PP_TEXT(pp_units_s(q[0].ps), PP_UNIT_SECONDS));
     if (home != PP_TIER_DEVICE)
         fprintf(out, "  saved activations on %s: stage 0 %s a micro-batch%s, each way %s at %s\n",
-                pp_tier_rows[home].name, TEXT(copy[0].bytes, PP_UNIT_BYTES),
-                in->splits > 1 ? " split" : "", TEXT(pp_units_s(copy[0].ps), PP_UNIT_SECONDS),
-                TEXT(pp_analytic_move_rate(in, PP_FOR_DOWN), PP_UNIT_BYTES_PER_S));
+                pp_tier_rows[home].name, PP_TEXT(copy[0].bytes, PP_UNIT_BYTES),
+                in->splits > 1 ? " split" : "", PP_TEXT(pp_units_s(copy[0].ps), PP_UNIT_SECONDS),
+                PP_TEXT(pp_analytic_move_rate(in, PP_FOR_DOWN), PP_UNIT_BYTES_PER_S));
 }
 
 static void explain_params(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
@@ -231,9 +229,9 @@ static void explain_params(const struct pp_cost_inputs *in, const struct pp_cost
     fprintf(out,
             "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s, "
             "%s\n",
-            pp_tier_rows[home].name, TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
+            pp_tier_rows[home].name, PP_TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
             pp_gather_names[in->state.gather],
-            TEXT(pp_analytic_move_rate(in, PP_FOR_LOAD), PP_UNIT_BYTES_PER_S),
+            PP_TEXT(pp_analytic_move_rate(in, PP_FOR_LOAD), PP_UNIT_BYTES_PER_S),
             kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
 }
 
@@ -243,11 +241,11 @@ static void explain_host_update(const struct pp_cost_inputs *in, const struct pp
     const double up_bytes = costs->purpose[PP_FOR_PARAMS][0].bytes;
 
     fprintf(out, ", updated there in %s; gradients down %s",
-            TEXT(host_update_s(in, 0), PP_UNIT_SECONDS),
-            TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
+            PP_TEXT(host_update_s(in, 0), PP_UNIT_SECONDS),
+            PP_TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
     if (up_bytes > 0)
-        fprintf(out, ", parameters up %s", TEXT(up_bytes, PP_UNIT_BYTES));
-    fprintf(out, " at %s\n", TEXT(pp_analytic_move_rate(in, PP_FOR_GRADS), PP_UNIT_BYTES_PER_S));
+        fprintf(out, ", parameters up %s", PP_TEXT(up_bytes, PP_UNIT_BYTES));
+    fprintf(out, " at %s\n", PP_TEXT(pp_analytic_move_rate(in, PP_FOR_GRADS), PP_UNIT_BYTES_PER_S));
 }
 
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
@@ -258,13 +256,13 @@ static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs
     if (home == PP_TIER_DEVICE)
         return;
     fprintf(out, "  optimizer state on %s: stage 0 %s a device", pp_tier_rows[home].name,
-            TEXT(bytes, PP_UNIT_BYTES));
+            PP_TEXT(bytes, PP_UNIT_BYTES));
     if (in->state.is_cpu_update)
         explain_host_update(in, costs, out);
     else
         fprintf(out, ", streamed up and down through the update in buckets of %s at %s\n",
-                TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),
-                TEXT(pp_analytic_move_rate(in, PP_FOR_FETCH), PP_UNIT_BYTES_PER_S));
+                PP_TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),
+                PP_TEXT(pp_analytic_move_rate(in, PP_FOR_FETCH), PP_UNIT_BYTES_PER_S));
 }
 
 void pp_analytic_explain_tiers(const struct pp_cost_inputs *in, const struct pp_costs *costs,

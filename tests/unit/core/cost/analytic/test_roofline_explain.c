@@ -101,3 +101,58 @@ Test(roofline_explain, the_explained_terms_add_up)
                        at);
     cr_assert_float_eq(total / 1e3 / pp_units_s(costs->op[PP_U][5].ps), 1, 0.01);
 }
+
+static const char *s_text(double s, char text[PP_UNITS_TEXT_BYTES])
+{
+    return pp_units_print(s, PP_UNIT_SECONDS, text);
+}
+
+/* Every way to share the state: its collectives as explained are those of the table. */
+Test(roofline_explain, collectives_of_every_state_add_up)
+{
+    static const struct {
+        const char *framework;
+        struct pp_mesh shard[PP_STATE_SHARDED];
+        bool is_overlapped, has_sum, has_gather;
+    } rows[] = {
+        {"plain", {{1, 1}, {1, 1}, {1, 1}}, false, true, false},
+        {"deepspeed", {{1, 1}, {1, 1}, {1, 1}}, true, true, false},
+        {"deepspeed", {{1, 1}, {1, 1}, {8, 1}}, false, true, true},
+        {"deepspeed", {{8, 1}, {8, 1}, {8, 1}}, false, true, false},
+        {"internevo", {{1, 1}, {1, 1}, {8, 4}}, false, true, true},
+        {"internevo", {{8, 1}, {8, 1}, {8, 2}}, true, true, true},
+        {"fsdp", {{1, 1}, {1, 1}, {8, 4}}, true, true, true},
+        {"fsdp", {{8, 4}, {8, 4}, {8, 4}}, true, false, false},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct setting setting = {"llama-7b", "a100", 1, 1, 32, 1, 1, 2048};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_error err = {0};
+        struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
+        char expected[64], time[PP_UNITS_TEXT_BYTES];
+        cr_assert_eq(pp_framework_find(rows[i].framework, &in.framework, &err), PP_OK);
+        in.state = (struct pp_state_spec){.replicas = {8, 4}, .buffers = 2};
+        memcpy(in.state.shard, rows[i].shard, sizeof rows[i].shard);
+        in.is_dp_overlapped = rows[i].is_overlapped;
+        const struct pp_costs *costs = costs_of(arena, &in);
+        const char *text = explanation(arena, &in, costs);
+        const int kind = pp_state_is_spread(&in.state) ? PP_RS : PP_AR;
+        const char *sum = strstr(text, kind == PP_RS ? "gradient scatter of" : "gradient sum of"),
+                   *gather = strstr(text, "parameter gather of");
+        cr_assert_eq(sum != NULL, rows[i].has_sum, "row %zu: %s", i, text);
+        cr_assert_eq(gather != NULL, rows[i].has_gather, "row %zu: %s", i, text);
+        if (sum) {
+            snprintf(expected, sizeof expected, ": %s = node ",
+                     s_text(pp_units_s(costs->op[kind][0].ps), time));
+            cr_assert_eq(strncmp(strchr(sum, ':'), expected, strlen(expected)), 0, "%s not in %s",
+                         expected, sum);
+        }
+        const bool is_ahead = rows[i].is_overlapped && in.framework->has_params_ahead;
+        snprintf(expected, sizeof expected, is_ahead ? "hides all but %s" : ": %s = node ",
+                 s_text(pp_units_s(costs->op[PP_AG][0].ps), time));
+        cr_assert(!gather || strstr(gather, expected), "%s not in %s", expected, text);
+    }
+}
