@@ -396,6 +396,9 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
 
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
         costs->purpose[purpose][stage] = rows[purpose];
+    if (part.members > 1 && !pp_state_is_gathered(state))
+        costs->purpose[PP_FOR_PART][stage].ps +=
+            pp_units_ps(pp_analytic_regroup_s(in, sums.grads_bytes));
     if (!costs->gathers)
         return;
     costs->gathers[stage] = gathers_of(&u);

@@ -17,8 +17,8 @@ static double update_values(const struct pp_cost_inputs *in)
                                                     : f->update_bytes;
 }
 
-/* Returns the parameters that are updated at once, of `all`: an optimizer may take a
- * shard in turns. */
+/* Returns the parameters that are updated at once, of `all`: an optimizer may take a shard in
+ * turns. */
 static double updated_at_once(const struct pp_cost_inputs *in, double all)
 {
     const double most = pp_cost_framework(in)->update_params;
@@ -196,6 +196,8 @@ static void fill_sums(const struct pp_cost_inputs *in, const struct pp_device_li
         struct pp_cost *cost = &costs->op[sums[i].kind][stage];
         *cost = pp_analytic_collective(in, sums[i].kind, sums[i].group, links,
                                        sums[i].bytes / sums[i].pieces);
+        if (sums[i].pieces > 1)
+            cost->latency_ps = 0; /* buckets do not cut them further */
         cost->ps *= sums[i].pieces;
         cost->bytes = sums[i].bytes;
         if (sums[i].group.members > 1)
@@ -305,12 +307,12 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
         pp_analytic_fill_split(in, recompute, split, c);
     fill_sync(in, sums, c);
     pp_analytic_fill_gathers(arena, in, sums, c);
-    pp_analytic_slow_backward(in, c);
     fill_tied(arena, in, &sums[in->stages].links, c);
     pp_analytic_fill_links(arena, in, c);
     for (int s = 0; s < in->stages; s++)
         fill_memory(in, recompute, s, &c->memory[s]);
     pp_analytic_fill_tiers(arena, in, c);
+    pp_analytic_slow_backward(in, c);
     PP_TRY(check_times(c, in, err));
     *costs = c;
     return PP_OK;

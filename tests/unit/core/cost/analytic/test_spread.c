@@ -111,6 +111,9 @@ Test(spread, overlapping_sums_slow_the_last_backward)
                                        ? costs->op[PP_AR][0].ps
                                        : costs->op[PP_RS][0].ps + costs->purpose[PP_FOR_REST][0].ps;
             const struct pp_cost update = costs->op[PP_U][0];
+            in.state.home[PP_STATE_OPTIMIZER] = PP_TIER_HOST; /* the backward is slowed as well */
+            in.state.is_cpu_update = true;
+            cr_assert_eq(costs_of(arena, &in)->op[PP_U][0].gather_ps, update.gather_ps);
             cr_assert_eq(sum_ps < costs->op[PP_B][0].ps, rows[i].is_shown);
             cr_assert_eq(update.gather_ps, rows[i].is_shown ? sum_ps / 4 : 0);
             cr_assert_eq(update.ps, apart_ps + update.gather_ps);
@@ -141,7 +144,11 @@ Test(spread, sums_of_deepspeed)
     cr_assert_float_eq(costs->op[PP_AR][0].ps * 1e-12,
                        matrices * pp_analytic_collective_s(&in, PP_AR, rails, bytes / 8 / matrices),
                        1e-9);
+    cr_assert_eq(costs->op[PP_AR][0].latency_ps, 0, "buckets cut no further");
     const int64_t gather_ps = costs->purpose[PP_FOR_FORWARD][0].ps,
                   scatter_ps = costs->purpose[PP_FOR_VISIT][0].ps;
     cr_assert_float_eq((scatter_ps - gather_ps) * 1e-12, passes_s, 1e-9);
+    in.state = pp_state_spec_zero(2, in.state.replicas); /* parts after each micro-batch */
+    cr_assert_float_eq(costs_of(arena, &in)->purpose[PP_FOR_PART][0].ps * 1e-12,
+                       pp_analytic_collective_s(&in, PP_RS, all, bytes) + passes_s, 1e-9);
 }
