@@ -8,6 +8,7 @@
 #define PAX      "Paxml's policy saves nothing (TransformerLmSpmdAdafactor, CHECKPOINT_POLICY)"
 #define PAX_126M "Paxml's policies are of repeated layers, and GPT126M repeats none"
 #define PAX_5B   "Paxml's policy for GPT5B is SAVE_DOT_WITH_NO_BATCH_DIM"
+#define PAX_TE   "measured with Paxml and Transformer Engine"
 #define PAX_VOC  "VOCAB_SIZE of Paxml's configuration"
 
 #define FUSED                                                                                      \
@@ -33,9 +34,9 @@ static const struct recipe {
     enum pp_measure_column unless; /* applies if this cell is empty; PP_MEASURE_COLUMNS: always */
     const char *option, *value, *reason;
 } RECIPES[] = {
-    {NEW, "gpt*oss",  "=b200|=b300", "mxfp8", ANY, "framework", "nemo", APART},
-    {NEW, "kimi*k2",  "*", "mxfp8", ANY, "framework",  "nemo", APART},
-    {NEW, "*",        "*", "mxfp8", ANY, "framework",  "bridge", FUSED},
+    {NEW, "gpt*oss",  "=b200|=b300", "mxfp8", PP_COL_FRAMEWORK, "framework", "nemo", APART},
+    {NEW, "kimi*k2",  "*", "mxfp8", PP_COL_FRAMEWORK, "framework",  "nemo", APART},
+    {NEW, "*",        "*", "mxfp8", PP_COL_FRAMEWORK, "framework",  "bridge", FUSED},
     {NEW, "deepseek", "gb200|b300", "mxfp8", ANY, "ep-overlap", "100%", OVERLAP},
     {NEW, "deepseek", "gb200|b300", "mxfp8", ANY, "ep-share", "21%", SHARE},
     {NEW, "qwen3", "*", "mxfp8", ANY, "ep-overlap", "100%", OVERLAP},
@@ -51,6 +52,7 @@ static const struct recipe {
     {"megatron-bridge", "gpt*oss*120b",  "h100|b200", "*", PP_COL_RECOMPUTE, "recompute", "selective=layernorm+act", BRIDGE},
     {"alpa osdi",       "auto-sharding", "*",      "*", PP_COL_ZERO, "zero", "1", ALPA_AUTO},
     {"alpa osdi",       "zero-2",        "*",      "*", ANY,         "zero", "1", ALPA_2},
+    {" pax ",           "*", "*", "transformerengine", PP_COL_FRAMEWORK, "framework", "paxml-te", PAX_TE},
     {" pax ",           "gpt 126m",      "*",      "*", PP_COL_RECOMPUTE, "recompute", "none",                       PAX_126M},
     {" pax ",           "gpt 5b",        "*",      "*", PP_COL_RECOMPUTE, "recompute", "selective=core_attn+layernorm+act", PAX_5B},
     {" pax ",           "*",             "*",      "*", PP_COL_RECOMPUTE, "recompute", "full",                       PAX},

@@ -94,7 +94,6 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_FRAMEWORK, "=megatron-lm|=mcore|megatron-core", "framework", "megatron", NULL},
     {PP_COL_FRAMEWORK, "pytorch fsdp|=fsdp1|=fsdp2", "framework", "fsdp", NULL},
     {PP_COL_SOURCE, "alpa osdi",                 "framework", "xla", "measured with Alpa, which XLA compiles: time of the executable, without dropout"},
-    {PP_COL_PRECISION, "transformerengine",      "framework", "paxml-te", "measured with Paxml and Transformer Engine"},
     {PP_COL_SOURCE, " pax ",                     "framework", "paxml", "measured with Paxml, which XLA compiles"},
     {PP_COL_SOURCE, "torchtitan",                "framework", "torchtitan", "measured with torchtitan"},
     {PP_COL_NOTE,   "mp_mode pure",              "framework", "fsdp-pt1", "llm-foundry's runs with mp_mode PURE are of PyTorch 1.13 (submit_benchmarks.py)"},

@@ -61,20 +61,23 @@ static const struct expected {
     {PAX, "GPT 5B", "A100", "bf16", "", "--framework", "paxml"},
     {PAX, "GPT 5B", "A100", "bf16 TransformerEngine", "", "--framework", "paxml-te"},
     {PAX, "GPT 5B", "A100", "bf16 TransformerEngine", "", "--attention", "unfused"},
+    {"elsewhere", "GPT 5B", "A100", "bf16 TransformerEngine", "", "--framework", "megatron"},
     {PAX, "GPT 5B", "A100", "bf16", "", "--vocab", "51200"}, /* a stated one counts */
 };
 
-/* The value of the option in the command of such a row; NULL: it is not there. */
-static const char *value_of(struct pp_arena *arena, const struct expected *c)
+/* The value of the option in the command of such a row; NULL: it is not there. `framework`: the
+ * row's cell. */
+static const char *value_of(struct pp_arena *arena, const struct expected *c, const char *framework)
 {
     static const char HEADER[] =
         "id,source,year,model_name,layers,hidden,heads,vocab,seq_len,gpu,gpus,precision,tp,pp,dp,"
-        "cp,ep,schedule,vpp_or_chunks,microbatch,global_batch,zero_stage_or_fsdp,recompute\n";
+        "cp,ep,schedule,vpp_or_chunks,microbatch,global_batch,zero_stage_or_fsdp,recompute,"
+        "framework\n";
     const bool is_named = strncmp(c->model, "GPT ", 4) != 0 || strstr(c->model, "OSS");
     const char *text =
-        pp_arena_printf(arena, "%sa,%s,2025,%s,%s,2048,%s,8,%s,1,1,8,1,%d,none,1,1,64,1,%s\n",
+        pp_arena_printf(arena, "%sa,%s,2025,%s,%s,2048,%s,8,%s,1,1,8,1,%d,none,1,1,64,1,%s,%s\n",
                         HEADER, c->source, c->model, is_named ? ",,," : "12,768,12,51200", c->gpu,
-                        c->precision, is_named ? 8 : 1, c->recompute);
+                        c->precision, is_named ? 8 : 1, c->recompute, framework);
     struct pp_measurements list = {0};
     struct pp_measure_command command;
     struct pp_error err = {0};
@@ -94,9 +97,21 @@ Test(validate_recipes, release_model_device_and_precision_pick_what_is_set)
     for (size_t i = 0; i < sizeof(CASES) / sizeof(*CASES); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct expected *c = &CASES[i];
-        const char *value = value_of(arena, c);
+        const char *value = value_of(arena, c, "");
         cr_expect(c->value ? value && !strcmp(value, c->value) : !value,
                   "%s, %s, %s, %s: %s is %s, not %s", c->source, c->model, c->gpu, c->precision,
                   c->option, value ? value : "absent", c->value ? c->value : "absent");
+    }
+}
+
+Test(validate_recipes, a_framework_that_the_row_states_counts)
+{
+    static const struct expected rows[] = {
+        {BRIDGE_2606, "Qwen3_30B_a3B", "GB200", "mxfp8", "", "--framework", "megatron"},
+        {PAX, "GPT 5B", "A100", "bf16 TransformerEngine", "", "--framework", "megatron"}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        cr_expect_str_eq(value_of(arena, &rows[i], "Megatron-LM"), rows[i].value);
     }
 }
