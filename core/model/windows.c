@@ -35,7 +35,8 @@ static int64_t common(int64_t a, int64_t b)
     return a / x * b;
 }
 
-/* Counts multiples of `every` that are not full ones: a full block is a multiple, too. */
+/* Returns how many of blocks `first` to `last` - 1 are windowed and have a number, from 1, that
+ * `every` divides. A block that both `every` and `full_every` divide is full. */
 static int windowed(const struct pp_window *w, int first, int last, int every)
 {
     const int from = larger(first, w->full_first);

@@ -110,9 +110,10 @@ static void add_scores_product(struct pp_layer_kernels *list, struct shape s, co
  * heads and at most 4,096 keys at a time (Megatron-LM, megatron/core/fusions/fused_softmax.py).
  * Otherwise scale, mask, cast and softmax follow one another. In fp32 there is nothing to cast, and
  * no gradient of a mask that is added (BERT). XLA takes as many passes, as a reduction ends a
- * kernel. In fp32 between 16-bit products, these pass over
- *   forward   cast with mask (2 + 4), maximum (4), sum of exponentials (4), quotient for both (4 +
- * 6) backward  sum of products with the quotient (2 + 4), gradient (2 + 4 + 2) */
+ * kernel. In fp32 between 16-bit products, these are, in bytes:
+ *   forward   cast with mask (2 + 4), maximum (4), sum of exponentials (4), quotient for the
+ *             backward and for the product (4 + 4 + 2)
+ *   backward  sum of products with the quotient (2 + 4), gradient (2 + 4 + 2) */
 enum { SOFTMAX_ROWS = 4, SOFTMAX_KEYS = 4096 };
 enum softmax_kind { SOFTMAX_APART, SOFTMAX_CUT, SOFTMAX_WIDE, SOFTMAX_FUSED };
 static const struct pp_layer_traffic softmax[] = {
