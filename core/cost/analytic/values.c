@@ -187,10 +187,15 @@ double pp_analytic_scores(const struct pp_cost_inputs *in, const struct pp_saved
                : 0;
 }
 
-/* 5 in 16 bits: the output of softmax and, with dropout, its output and its mask. */
+/* 5 in 16 bits: the output of softmax and, with dropout, its output and its mask. A softmax in fp32
+ * keeps its own output for its backward, too. */
 static double score_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    return pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes;
+    enum { FP32_BYTES = 4 };
+    const bool is_wide = pp_cost_framework(in)->softmax == PP_SOFTMAX_WIDE;
+    const double own = is_wide && z->value_bytes < FP32_BYTES ? FP32_BYTES : 0;
+
+    return own + (pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes);
 }
 
 double pp_analytic_scores_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)

@@ -196,3 +196,28 @@ Test(values, printed_items_add_up)
         }
     }
 }
+
+/* A softmax in fp32 keeps its 4 bytes next to the 2 that the product reads; in fp32 training there
+ * is only one copy. */
+Test(values, a_wide_softmax_keeps_its_own_scores)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_error err = {0};
+    struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
+    const double scores = 2048.0 * 2048 * 96 / 8;
+    double saved[2];
+
+    for (int unfused = 0; unfused < 2; unfused++)
+        for (int fp32 = 0; fp32 < 2; fp32++) {
+            cluster.device.is_attention_unfused = unfused;
+            cluster.device.precision = fp32 ? PP_PRECISION_FP32 : PP_PRECISION_BF16;
+            for (int te = 0; te < 2; te++) {
+                cr_assert_eq(pp_framework_find(te ? "paxml-te" : "paxml", &in.framework, &err),
+                             PP_OK);
+                saved[te] = pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK);
+            }
+            cr_assert_float_eq(saved[0] - saved[1], unfused && !fp32 ? 4 * scores : 0, 1);
+        }
+}
