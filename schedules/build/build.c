@@ -93,7 +93,7 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .update_every = pp_schedule_update_every(b->schedule, head->micro_batches / steps),
         .has_tied = is_trained && b->has_tied,
         .recompute_frac = b->recompute_frac,
-        .no_slots = b->no_slots};
+        .no_slots = true}; /* pp_build() assigns them once the lists are freed */
 }
 
 enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,
@@ -191,5 +191,7 @@ enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
 
     PP_TRY(!b.given && !b.is_eager ? build_list(arena, &b, program, err)
                                    : build_given(arena, &b, program, err));
+    if (*program && !b.no_slots)
+        pp_lower_slots(*program);
     return b.proves_result && *program ? pp_verify(*program, NULL, err) : PP_OK;
 }

@@ -35,7 +35,8 @@ struct pp_lower_options {
     bool has_tied; /* embedding and head share weights on different ranks: insert the tied AR */
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
-    bool no_slots;       /* no buffers: the program is never run for real, printed or verified */
+    bool no_slots;       /* no buffers: pp_lower_slots() assigns them later, or the program is never
+                          * run for real, printed or verified */
 };
 
 struct pp_lowering {

@@ -103,10 +103,11 @@ static void collect(const struct pp_program *p, const struct pp_memory_place *pl
         if (class == 0)
             continue;
         const bool is_saved = class == 1 + CLASS_SAVED || class == 1 + CLASS_KEPT;
-        const int end = is_saved ? place->freed : place->given;
-        t->next_begin[at] = t->begin[place->taken];
+        const int begin = is_saved ? at : place->taken,
+                  end = is_saved ? place->freed : place->given;
+        t->next_begin[at] = t->begin[begin];
         t->next_end[at] = t->end[end];
-        t->begin[place->taken] = t->end[end] = at + 1;
+        t->begin[begin] = t->end[end] = at + 1;
     }
 }
 

@@ -125,10 +125,13 @@ static inline int pp_lifetimes_sent(const struct pp_lifetimes *lives, const stru
 
 /* Costs change none of these. Positions are those of the rank's list; its length means never. */
 struct pp_memory_place {
-    int32_t taken, given; /* SEND, RECV: start and end of their tensor's life. F, B, I: the end of
-                           * their output's, -1 = it is not read here */
-    int32_t again;        /* F, and ops on saved activations: granules with an R */
-    int32_t freed;        /* F, R: the last B or W that reads what they save */
+    union {
+        int32_t taken; /* SEND, RECV: start of their tensor's life */
+        int32_t freed; /* F, R: the last B or W that reads what they save */
+    };
+    int32_t given; /* SEND, RECV: its end. F, B, I: the end of their output's life, -1 = it is not
+                    * read here */
+    int32_t again; /* F, and ops on saved activations: granules with an R */
 };
 /* Returns the places of all tensors, of instructions that have one: those that the program keeps,
  * else new ones in `scratch`. */

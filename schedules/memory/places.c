@@ -58,8 +58,8 @@ static struct pp_memory_place place_of(const struct list *list, const struct pp_
                                         .given = end_of(list, at, pp_lifetimes_sent(lives, op))};
     }
     const bool is_backward = kind == PP_B || kind == PP_I;
-    struct pp_memory_place place = {
-        .taken = at, .given = kind == PP_F || is_backward ? handed_over(list, op, at) : -1};
+    struct pp_memory_place place = {.given = kind == PP_F || is_backward ? handed_over(list, op, at)
+                                                                         : -1};
     if (!is_backward)
         find_saved(list, op, at, &place);
     return place;
