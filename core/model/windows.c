@@ -22,8 +22,7 @@ static int multiples(int first, int last, int64_t every)
     return every > 0 && last > first ? (int)(last / every - first / every) : 0;
 }
 
-/* Returns the least common multiple. */
-static int64_t common(int64_t a, int64_t b)
+static int64_t least_common_multiple(int64_t a, int64_t b)
 {
     int64_t x = a, y = b;
 
@@ -41,9 +40,9 @@ static int windowed(const struct pp_window *w, int first, int last, int every)
 {
     const int from = larger(first, w->full_first);
 
-    return w->keys == 0
-               ? 0
-               : multiples(from, last, every) - multiples(from, last, common(every, w->full_every));
+    return w->keys == 0 ? 0
+                        : multiples(from, last, every) -
+                              multiples(from, last, least_common_multiple(every, w->full_every));
 }
 
 int pp_model_windowed_blocks(const struct pp_model *model, int first, int count)

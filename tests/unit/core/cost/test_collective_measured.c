@@ -1,10 +1,10 @@
 /* Collectives against measured ones. docs/costs.md, "Collectives as measured", has the errors. */
 #include "core/cost/collective.h"
+#include "core/quantile.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Constants of the presets are fitted on rows of all_reduce_node.csv. A100 and V100 each have a
@@ -25,22 +25,14 @@ static void add(struct errors *e, double frac)
     e->frac[e->count++] = fabs(frac);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Expects the median and the p90, in percent. */
 static void expect(struct errors *e, const char *what, int count, double median, double p90)
 {
     const double digit = 0.051;
 
     cr_assert_eq(e->count, count, "%s: %d rows", what, e->count);
-    qsort(e->frac, (size_t)e->count, sizeof *e->frac, ascending);
-    const double half = 50 * (e->frac[(e->count - 1) / 2] + e->frac[e->count / 2]),
-                 nine_tenths = 100 * e->frac[e->count * 9 / 10];
+    const double half = 100 * pp_median(e->frac, e->count), /* sorts */
+        nine_tenths = 100 * e->frac[e->count * 9 / 10];
     cr_expect_float_eq(half, median, digit, "%s: median %.2f", what, half);
     cr_expect_float_eq(nine_tenths, p90, digit, "%s: p90 %.2f", what, nine_tenths);
 }
