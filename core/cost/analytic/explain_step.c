@@ -96,7 +96,7 @@ static void explain_collective(const struct explained *e, int replicas, FILE *ou
         return;
     fprintf(out, "    %s of %s", e->name, PP_TEXT(e->bytes, PP_UNIT_BYTES));
     if (e->group.members != replicas)
-        fprintf(out, " over %d, g = %d, m = %d", e->group.members, e->group.per_node,
+        fprintf(out, " over %d devices, g = %d, m = %d", e->group.members, e->group.per_node,
                 e->group.nodes);
     fprintf(out, ": %s = node %s + network %s + latency %s",
             PP_TIME(e->pieces * pp_collective_s(e->time) + e->copies_s),

@@ -81,9 +81,9 @@ static struct by_unit pass_of(const struct units *u, int split, enum pp_pass pas
     return s;
 }
 
-/* Returns the time of a unit's collective: for a layer at once, or matrix by matrix (qkv,
- * projection, two or three of the MLP). Gathers of single tensors are too small for NCCL to open a
- * ring through each network card. */
+/* Returns the time of a unit's collective: for a layer at once, or matrix by matrix. A scatter
+ * includes its copies. Gathers of single tensors are too small for NCCL to open a ring through each
+ * network card. */
 static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kind kind,
                                            struct pp_mesh mesh, double bytes)
 {
