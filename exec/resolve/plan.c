@@ -227,6 +227,7 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
                                              .has_embedding = s == 0,
                                              .has_head = s == p->stages - 1,
                                              .has_edge = pp_program_has_edge(p, s),
+                                             .has_w = pp_program_has_kind(p, PP_W),
                                              .rows = plan->batch.mbs / plan->batch.granules,
                                              .tokens = config->net.seq / plan->batch.splits,
                                              .splits = plan->batch.splits};

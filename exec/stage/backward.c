@@ -1,6 +1,8 @@
 /* Backward of a stage, from the last layer to the first. */
 #include "exec/stage/layout.h"
 
+#include <assert.h>
+
 enum { WITH_INPUT = 1, WITH_WEIGHTS = 2 }; /* parts of a call */
 
 /* Returns the place of a tensor's gradient: scratch in exact mode, else its place in the sum. */
@@ -71,6 +73,12 @@ static struct norm_params head_norm_of(const struct pp_call *c)
 
     return (struct norm_params){p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS],
                                 bias_before(c, c->stage->shape.blocks)};
+}
+
+/* Returns the place of dnorm, which is at `saved_at` if W comes later. */
+static char *dnorm_place(const struct pp_call *c, size_t saved_at)
+{
+    return c->stage->shape.has_w ? c->saved + saved_at : (char *)c->w->scratch + c->l->dnorm_at;
 }
 
 /* dx = base + the gradient through a norm (base NULL = 0). The gradients of `params` go to `dnorm`,
@@ -149,7 +157,7 @@ static void block_input_grad(struct pp_call *c, int block, const void *grad)
     const struct pp_param *const *p = c->l->blocks[block].params;
     const int hidden = c->net->hidden;
     char *scratch = transient(c), *d_a = scratch + c->l->attention_bytes,
-         *dnorm = pp_call_place(c, block, AT_DNORM);
+         *dnorm = dnorm_place(c, c->l->blocks[block].at[AT_DNORM]);
     void *up = pp_call_place(c, block, AT_UP), *d_y = pp_call_place(c, block + 1, AT_X),
          *d_x = pp_call_block_grad(c, block);
 
@@ -175,7 +183,7 @@ static void head_input_grad(struct pp_call *c, void *grad)
                 c->net->hidden, NULL, d_n);
     norm_back(c, pp_call_residual(c, c->stage->shape.blocks), head_norm_of(c),
               c->saved + c->l->head_at[AT_HEAD_STATS], d_n, NULL, grad,
-              c->saved + c->l->head_at[AT_HEAD_DNORM]);
+              dnorm_place(c, c->l->head_at[AT_HEAD_DNORM]));
     pp_call_stamp(c, PP_CALL_I, PP_PART_HEAD);
 }
 
@@ -253,7 +261,7 @@ static void block_weight_grad(struct pp_call *c, int block, const void *grad)
     const struct pp_param *const *p = c->l->blocks[block].params;
     const struct pp_stage_layout *l = c->l;
     const int hidden = c->net->hidden;
-    const char *dnorm = pp_call_place(c, block, AT_DNORM);
+    const char *dnorm = dnorm_place(c, l->blocks[block].at[AT_DNORM]);
     const bool is_received = block + 1 == c->stage->shape.blocks && !c->stage->shape.has_head;
 
     linear_weights(c, pp_call_place(c, block, AT_ACT), c->net->ffn, grad, hidden, p[DOWN_WEIGHT],
@@ -276,7 +284,7 @@ static void head_weight_grad(struct pp_call *c)
 
     linear_weights(c, c->saved + l->head_at[AT_HEAD_N], c->net->hidden,
                    c->saved + l->head_at[AT_LOGITS], l->logits_width, p[HEAD_WEIGHT], NULL);
-    norm_weights(c, c->saved + l->head_at[AT_HEAD_DNORM], head_norm_of(c));
+    norm_weights(c, dnorm_place(c, l->head_at[AT_HEAD_DNORM]), head_norm_of(c));
     pp_call_stamp(c, PP_CALL_W, PP_PART_HEAD);
 }
 
@@ -359,6 +367,7 @@ void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct 
 
 void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
+    assert(w->stage->shape.has_w);
     back(k, stream, w, WITH_WEIGHTS);
 }
 

@@ -25,13 +25,15 @@
  *   up       T ffn (2: gated)   feed-forward, first matrix     its gradient
  *   act      T ffn              activation function            same
  *   dnorm    rows of hidden     (not written)                  of the second norm, then of the
- *                                                              first: d gamma, d beta, d bias of
+ *            (0 without W)                                     first: d gamma, d beta, d bias of
  *                                                              the layer before the norm
  *
  * r(0) of a stage without an embedding is in `kept`. r(blocks), the output of the last block, has a
  * place too. It is the input of a head; without a head only I writes it. So every gradient has a
  * place: d of y in block l at x of block l + 1, d r(l) at y for l > 0. At the end of I, d r(blocks)
  * is copied to y of block 0. With an embedding d r(0) is there, so it is copied to x of block 0.
+ *
+ * Without W, dnorm of the block or head that B is in is in scratch.
  *
  * Places of the head: n T hidden, stats T 2, logits T vocab (F already makes them the gradient of
  * the loss), dnorm. Rows of logits are padded to `logits_width`. The rows of the head's matrix for
@@ -99,6 +101,7 @@ struct pp_stage_layout {
     /* in scratch: d r(blocks) of a head, then buffers that live within a layer */
     size_t transient_at, attention_bytes;
     size_t qkv_grad_at; /* without splits: d qkv, from the begin of scratch */
+    size_t dnorm_at;    /* without W: dnorm, from the begin of scratch */
 };
 
 /* params.c: fills params, param_count, elements and the pointers to them. */

@@ -22,6 +22,21 @@ static const bool BLOCK_HAS_G[BLOCK_PLACES] = {
     [AT_STATS1] = true, [AT_LSE] = true, [AT_STATS2] = true, [AT_DNORM] = true};
 static const bool HEAD_HAS_G[HEAD_PLACES] = {[AT_HEAD_STATS] = true, [AT_HEAD_DNORM] = true};
 
+/* Return the elements of dnorm of a block, and of the head. */
+static int64_t block_dnorm(const struct pp_stage *stage, int block)
+{
+    const struct pp_net *net = stage->net;
+    const bool has_bias_before = net->has_bias_mlp && block > 0;
+
+    return (2 * stage->layout->norm_rows + net->has_bias_out + has_bias_before) * net->hidden;
+}
+static int64_t head_dnorm(const struct pp_stage *stage)
+{
+    const bool has_bias_before = stage->net->has_bias_mlp && stage->shape.blocks > 0;
+
+    return (stage->layout->norm_rows + has_bias_before) * stage->net->hidden;
+}
+
 /* Places a block's tensors of one element type. */
 static void place_block(struct pp_stage *stage, int block, bool is_g)
 {
@@ -42,8 +57,7 @@ static void place_block(struct pp_stage *stage, int block, bool is_g)
         [AT_STATS2] = 2 * t,
         [AT_UP] = t * l->up_width,
         [AT_ACT] = t * net->ffn,
-        [AT_DNORM] =
-            (2 * l->norm_rows + net->has_bias_out + (net->has_bias_mlp && block > 0)) * net->hidden,
+        [AT_DNORM] = shape->has_w ? block_dnorm(stage, block) : 0,
     };
 
     for (int place = 0; place < BLOCK_PLACES; place++)
@@ -57,12 +71,10 @@ static void place_head(struct pp_stage *stage, bool is_g)
     const struct pp_net *net = stage->net;
     struct pp_stage_layout *l = stage->layout;
     const int64_t t = l->tokens;
-    const int64_t elements[] = {
-        [AT_HEAD_N] = t * net->hidden,
-        [AT_HEAD_STATS] = 2 * t,
-        [AT_LOGITS] = t * l->logits_width,
-        [AT_HEAD_DNORM] =
-            (l->norm_rows + (net->has_bias_mlp && stage->shape.blocks > 0)) * net->hidden};
+    const int64_t elements[] = {[AT_HEAD_N] = t * net->hidden,
+                                [AT_HEAD_STATS] = 2 * t,
+                                [AT_LOGITS] = t * l->logits_width,
+                                [AT_HEAD_DNORM] = stage->shape.has_w ? head_dnorm(stage) : 0};
 
     for (int place = 0; place < HEAD_PLACES; place++)
         if (HEAD_HAS_G[place] == is_g)
@@ -126,6 +138,20 @@ static size_t attention_scratch_bytes(const struct pp_stage *stage, const struct
     return pp_whole_lines(k->attention_scratch_bytes(&attention));
 }
 
+/* Places dnorm behind the other buffers of scratch: it stays while a block or the head is done. */
+static void place_scratch_dnorm(struct pp_stage *stage)
+{
+    struct pp_stage_layout *l = stage->layout;
+    const int blocks = stage->shape.blocks;
+    int64_t elements = blocks > 0 ? block_dnorm(stage, blocks - 1) : 0;
+
+    if (stage->shape.has_head && head_dnorm(stage) > elements)
+        elements = head_dnorm(stage);
+    l->dnorm_at = pp_whole_lines(stage->scratch_bytes);
+    if (elements > 0)
+        stage->scratch_bytes = l->dnorm_at + (size_t)elements * l->gradient_bytes;
+}
+
 /* Sizes scratch for the buffers that live at the same time. Attention has its scratch and the
  * gradients of its output and of qkv. The latter stays while the gradient of a norm is there.
  * Others are the gradient of the activation function, and the losses of a recomputation. */
@@ -150,6 +176,8 @@ static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
         transient = largest(transient, token_bytes * (size_t)stage->net->ffn);
     }
     stage->scratch_bytes = l->transient_at + transient;
+    if (!stage->shape.has_w)
+        place_scratch_dnorm(stage);
 }
 
 /* One call computes gradients of both tables of an embedding, or of the head's padded matrix. */

@@ -20,6 +20,7 @@ struct pp_stage_shape {
     int first_block, blocks; /* of 0 .. layers - 1 */
     bool has_embedding, has_head;
     bool has_edge; /* the next stage is on the same rank */
+    bool has_w;    /* I and W are called, not B alone */
     int rows, tokens, splits;
 };
 

@@ -177,6 +177,13 @@ static inline bool pp_program_has_edge(const struct pp_program *p, int stage)
             return true;
     return false;
 }
+static inline bool pp_program_has_kind(const struct pp_program *p, int kind)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (p->kind[i] == kind)
+            return true;
+    return false;
+}
 struct pp_op_style pp_program_style(const struct pp_program *p);
 /* Gradients become complete layer by layer while the last backward of their stage runs. So bucket j
  * of k of a sum (AR, RS) is posted when (j + 1) / k of that backward's time has passed. The post

@@ -120,6 +120,7 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
                                          .has_embedding = s == 0,
                                          .has_head = s == r->stages - 1,
                                          .has_edge = has_edge && s < r->stages - 1,
+                                         .has_w = true,
                                          .rows = r->rows,
                                          .tokens = r->net->seq / r->splits,
                                          .splits = r->splits};
