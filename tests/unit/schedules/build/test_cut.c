@@ -133,8 +133,8 @@ static bool is_periodic(const struct pp_program *whole)
 }
 
 /* All schedules, with several costs and numbers of micro-batches. What has one update and a short
- * period is cut. What is cut has the whole
- * program's memory to the byte; what is proved has its time to the picosecond. */
+ * period is cut. What is cut has the whole program's memory to the byte; what is proved has its
+ * time to the picosecond. */
 Test(build_cut, cut_programs_tell_of_whole_ones)
 {
     static const struct pp_eval_options options[] = {{0}, {.is_buffered = true, .buffered = 2}};
