@@ -138,7 +138,7 @@ static size_t attention_scratch_bytes(const struct pp_stage *stage, const struct
     return pp_whole_lines(k->attention_scratch_bytes(&attention));
 }
 
-/* Places dnorm after the other buffers of scratch, because those of a block or head live with it. */
+/* Places dnorm after the other buffers of scratch: those of a block or head live with it. */
 static void place_scratch_dnorm(struct pp_stage *stage)
 {
     struct pp_stage_layout *l = stage->layout;
