@@ -34,7 +34,7 @@ floors() {
             exit bad
         }'
 }
-floors
+floors || status=1
 
 folders=()
 for folder in core schedules traces kernels sim exec plots; do

@@ -1,8 +1,8 @@
 /* Programs without most of their steady state have the memory and the time of whole ones. */
 #include "core/random.h"
 #include "schedules/build/cut.h"
+#include "schedules/build/steady.h"
 #include "schedules/evaluate/makespan.h"
-#include "schedules/evaluate/steady.h"
 #include "schedules/memory/memory.h"
 #include "tests/unit/schedules/build/build_of.h"
 

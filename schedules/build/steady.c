@@ -1,5 +1,5 @@
 /* Proves that times repeat around the gap of a cut program. */
-#include "schedules/evaluate/steady.h"
+#include "schedules/build/steady.h"
 
 #include <limits.h>
 

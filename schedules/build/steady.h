@@ -1,4 +1,4 @@
-/* schedules/evaluate/steady.h — times of a whole program from those of a cut one. */
+/* schedules/build/steady.h — times of a whole program from those of a cut one. */
 #pragma once
 
 #include "schedules/evaluate/evaluate.h"
