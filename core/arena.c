@@ -215,11 +215,23 @@ struct pp_arena *pp_arena_create_shared(void)
     return create(true);
 }
 
+static atomic_bool is_kept; /* all that is freed */
+
+/* Returns free pages of the heap that lie below used ones, too. */
+static void return_free_pages(void)
+{
+#ifdef M_TRIM_THRESHOLD
+    if (!atomic_load(&is_kept))
+        malloc_trim(0);
+#endif
+}
+
 void pp_arena_keep_memory(void)
 {
 #ifdef M_TRIM_THRESHOLD /* optional: without it the program is only slower */
     enum { KEPT_BYTES = 1 << 30 };
 
+    atomic_store(&is_kept, true);
     prepare_heap(); /* before this, once */
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 #endif
@@ -246,12 +258,16 @@ void pp_arena_destroy(struct pp_arena *arena)
 {
     if (!arena)
         return;
+    size_t bytes = 0;
     call_deferred(arena, NULL);
     for (struct block *b = arena->first, *next; b; b = next) {
         next = b->next;
+        bytes += b->capacity;
         free_block(b, arena->is_shared);
     }
     free(arena);
+    if (bytes >= WEIGHED_BLOCK_BYTES)
+        return_free_pages();
 }
 
 /* Steps to the next kept block that is big enough, or appends a new one. Frees smaller ones. */
