@@ -6,11 +6,11 @@
 #define PP_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define PP_MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* Micro-batches that remain in a zone, for each rank, and periods that do at least. */
+/* The least that remains of a zone: micro-batches for each rank of the pipeline, and periods. */
 enum { KEPT_EACH_RANK = 8, LEAST_KEPT = 6, MOST_ZONES = 16, SAMPLES = 16 };
 
-/* A part of a list that repeats: an op at i is that at i - length, a period of micro-batches later.
- */
+/* A part of a list that repeats: op i does the same as op i - length, for a micro-batch that is one
+ * period later. */
 struct zone {
     int first, end, length;
     int at; /* first op that is left out */
@@ -103,7 +103,7 @@ static int period_at(const struct rank *rank, int each, int most, int from)
     return 0;
 }
 
-static int common(int a, int b)
+static int least_common_multiple(int a, int b)
 {
     int x = a, y = b;
 
@@ -128,7 +128,7 @@ static bool find_period(struct search *s)
             if (is_period(rank, s->each, s->period, from))
                 continue;
             const int period = period_at(rank, s->each, most, from);
-            s->period = period > 0 ? common(s->period, period) : s->period;
+            s->period = period > 0 ? least_common_multiple(s->period, period) : s->period;
             if (s->period > most)
                 return false;
         }
@@ -181,7 +181,8 @@ static bool find_zones(const struct search *s, struct rank *rank)
     return true;
 }
 
-/* Chooses the periods that are left out: as many on each rank, after as many. */
+/* Chooses the periods that are left out: each zone leaves out the same number, and keeps the same
+ * number before them. */
 static bool choose(struct search *s)
 {
     const int kept = kept_of(s);

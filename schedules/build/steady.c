@@ -80,14 +80,25 @@ static bool is_steady(const struct pp_program *p, const struct pp_times *times, 
     return true;
 }
 
+static bool has_one_gap_each(const struct pp_program *p)
+{
+    for (int rank = 0; rank < p->ranks; rank++)
+        if (p->cut->begin[rank + 1] != rank + 1)
+            return false;
+    return true;
+}
+
 bool pp_steady_lengthen(const struct pp_program *p, const struct pp_eval_options *options,
                         struct pp_times *times)
 {
     const struct pp_program_cut *cut = p->cut;
+
+    if (!has_one_gap_each(p))
+        return false;
     const int at = cut->places[0].at, reach = reach_of(p, options);
     const int64_t span = times->end_ps[at] - times->end_ps[at - cut->places[0].length];
     for (int rank = 0; rank < p->ranks; rank++)
-        if (cut->begin[rank + 1] != rank + 1 || !is_steady(p, times, rank, reach, span))
+        if (!is_steady(p, times, rank, reach, span))
             return false;
     if (span > (INT64_MAX / 2 - times->makespan_ps) / cut->periods)
         return false;
