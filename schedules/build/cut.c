@@ -1,10 +1,8 @@
 /* Finds the periods of lists and leaves most of them out. */
 #include "schedules/build/cut.h"
+#include "schedules/order/closed_form.h"
 
 #include <string.h>
-
-#define PP_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define PP_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* The least that remains of a zone: micro-batches for each rank of the pipeline, and periods. */
 enum { KEPT_EACH_RANK = 8, LEAST_KEPT = 6, MOST_ZONES = 16, SAMPLES = 16 };
@@ -103,16 +101,14 @@ static int period_at(const struct rank *rank, int each, int most, int from)
     return 0;
 }
 
-static int least_common_multiple(int a, int b)
+/* Returns the least multiple of both numbers. */
+static int common_period(int a, int b)
 {
-    int x = a, y = b;
+    int both = a;
 
-    while (y) {
-        const int rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return a / x * b;
+    while (both % b)
+        both += a;
+    return both;
 }
 
 /* Finds a period of all ranks: the least multiple of those at a few places. */
@@ -128,7 +124,7 @@ static bool find_period(struct search *s)
             if (is_period(rank, s->each, s->period, from))
                 continue;
             const int period = period_at(rank, s->each, most, from);
-            s->period = period > 0 ? least_common_multiple(s->period, period) : s->period;
+            s->period = period > 0 ? common_period(s->period, period) : s->period;
             if (s->period > most)
                 return false;
         }

@@ -67,7 +67,8 @@ def line(rng, base, options):
 def main(pipesim, pipeexec, trials=300, seed=1):
     simulator, executor = Attack(os.path.abspath(pipesim)), Attack(os.path.abspath(pipeexec), has_limit=False)
     rng = random.Random(int(seed))
-    os.chdir(tempfile.mkdtemp())
+    folder = tempfile.TemporaryDirectory()
+    os.chdir(folder.name)
     prepare(simulator)
     jobs = [(simulator, [name, *base], options_of(simulator, [name])) for name, base in COMMANDS.items()]
     jobs.append((executor, TRAINING, options_of(executor, [])))
