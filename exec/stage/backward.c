@@ -47,17 +47,13 @@ struct norm_params {
 };
 
 /* The first norm of a block is after the last layer of the block before it, if that is in the
- * stage. So is the norm of the head, "block" `blocks`. */
-static const struct pp_param *bias_before(const struct pp_call *c, int block)
-{
-    return block > 0 ? c->l->blocks[block - 1].params[DOWN_BIAS] : NULL;
-}
-
+ * stage. */
 static struct norm_params norm1_of(const struct pp_call *c, int block)
 {
     const struct pp_param *const *p = c->l->blocks[block].params;
+    const struct pp_param *before = block > 0 ? c->l->blocks[block - 1].params[DOWN_BIAS] : NULL;
 
-    return (struct norm_params){p[NORM1_WEIGHT], p[NORM1_BIAS], bias_before(c, block)};
+    return (struct norm_params){p[NORM1_WEIGHT], p[NORM1_BIAS], before};
 }
 
 static struct norm_params norm2_of(const struct pp_call *c, int block)
@@ -67,12 +63,13 @@ static struct norm_params norm2_of(const struct pp_call *c, int block)
     return (struct norm_params){p[NORM2_WEIGHT], p[NORM2_BIAS], p[OUT_BIAS]};
 }
 
+/* The norm of the head makes no bias of the last block. So last blocks of all stages launch the
+ * same kernels, and a stage's time does not depend on whether it has the head. */
 static struct norm_params head_norm_of(const struct pp_call *c)
 {
     const struct pp_param *const *p = c->l->head;
 
-    return (struct norm_params){p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS],
-                                bias_before(c, c->stage->shape.blocks)};
+    return (struct norm_params){p[HEAD_NORM_WEIGHT], p[HEAD_NORM_BIAS], NULL};
 }
 
 /* Returns the place of dnorm, which is at `saved_at` if W comes later. */
@@ -82,7 +79,7 @@ static char *dnorm_place(const struct pp_call *c, size_t saved_at)
 }
 
 /* dx = base + the gradient through a norm (base NULL = 0). The gradients of `params` go to `dnorm`,
- * [hidden] each. */
+ * [hidden] each: bias, gamma, beta, as in the vector of parameters. */
 static void norm_back(struct pp_call *c, const void *x, struct norm_params params, void *stats,
                       const void *dy, const void *base, void *dx, char *dnorm)
 {
@@ -92,15 +89,16 @@ static void norm_back(struct pp_call *c, const void *x, struct norm_params param
     n.dy = dy;
     n.base = base;
     n.dx = dx;
+    if (params.bias != NULL) {
+        n.dx_sum = dnorm;
+        n.dx_added = adds_norms(c) ? target(c, params.bias) : NULL;
+        dnorm += row;
+    }
     n.dgamma = dnorm;
     n.dgamma_added = adds_norms(c) ? target(c, params.gamma) : NULL;
     if (params.beta != NULL) {
-        n.dbeta = dnorm += row;
+        n.dbeta = dnorm + row;
         n.dbeta_added = adds_norms(c) ? target(c, params.beta) : NULL;
-    }
-    if (params.bias != NULL) {
-        n.dx_sum = dnorm + row;
-        n.dx_added = adds_norms(c) ? target(c, params.bias) : NULL;
     }
     c->k->norm_backward(c->stream, &n);
 }
@@ -225,24 +223,31 @@ static void linear_weights(const struct pp_call *c, const void *x, int in, const
     add_exactly(c, bias, dbias);
 }
 
-/* Adds a gradient that I has computed. */
-static void add_made(const struct pp_call *c, const struct pp_param *param, const void *grad)
+/* Adds gradients that I has computed: of `param`, and in `count` also of those behind it. */
+static void add_made(const struct pp_call *c, const struct pp_param *param, int64_t count,
+                     const void *grad)
 {
     if (c->w->grads.is_exact)
         add_exactly(c, param, grad);
     else
-        c->k->add(c->stream, param->count, grad, target(c, param));
+        c->k->add(c->stream, count, grad, target(c, param));
 }
 
+/* Adds the gradients of neighbours in one pass, as the norm has left them in their order. */
 static void norm_weights(const struct pp_call *c, const char *dnorm, struct norm_params params)
 {
-    const struct pp_param *const of[] = {params.gamma, params.beta, params.bias};
+    const struct pp_param *const of[] = {params.bias, params.gamma, params.beta};
 
-    for (size_t i = 0; i < PP_COUNT(of) && !adds_norms(c); i++)
-        if (of[i] != NULL) {
-            add_made(c, of[i], dnorm);
-            dnorm += (size_t)c->net->hidden * c->l->gradient_bytes;
-        }
+    for (size_t i = 0, next; i < PP_COUNT(of) && !adds_norms(c); i = next) {
+        int64_t count = of[i] != NULL ? of[i]->count : 0;
+        for (next = i + 1; next < PP_COUNT(of) && count > 0 && of[next] != NULL &&
+                           !c->w->grads.is_exact && of[next]->offset == of[i]->offset + count;
+             next++)
+            count += of[next]->count;
+        if (count > 0)
+            add_made(c, of[i], count, dnorm);
+        dnorm += (size_t)count * c->l->gradient_bytes;
+    }
 }
 
 /* Returns the place in which attend_back has left it. */
@@ -254,18 +259,18 @@ static const void *qkv_grad(const struct pp_call *c, int block)
                                  : pp_call_place(c, block, AT_QKV);
 }
 
-/* `grad` is d r(block + 1). The bias of the last layer is summed here if no norm of this stage has
- * made `grad`; the sums have the same bits. */
+/* `grad` is d r(block + 1). The bias of the last layer is summed here in the last block of a stage;
+ * the sums have the same bits. */
 static void block_weight_grad(struct pp_call *c, int block, const void *grad)
 {
     const struct pp_param *const *p = c->l->blocks[block].params;
     const struct pp_stage_layout *l = c->l;
     const int hidden = c->net->hidden;
     const char *dnorm = dnorm_place(c, l->blocks[block].at[AT_DNORM]);
-    const bool is_received = block + 1 == c->stage->shape.blocks && !c->stage->shape.has_head;
+    const bool is_last = block + 1 == c->stage->shape.blocks;
 
     linear_weights(c, pp_call_place(c, block, AT_ACT), c->net->ffn, grad, hidden, p[DOWN_WEIGHT],
-                   is_received ? p[DOWN_BIAS] : NULL);
+                   is_last ? p[DOWN_BIAS] : NULL);
     linear_weights(c, pp_call_place(c, block, AT_N2), hidden, pp_call_place(c, block, AT_UP),
                    l->up_width, p[UP_WEIGHT], p[UP_BIAS]);
     norm_weights(c, dnorm, norm2_of(c, block));

@@ -25,8 +25,8 @@
  *   up       T ffn (2: gated)   feed-forward, first matrix     its gradient
  *   act      T ffn              activation function            same
  *   dnorm    rows of hidden     (not written)                  of the second norm, then of the
- *            (0 without W)                                     first: d gamma, d beta, d bias of
- *                                                              the layer before the norm
+ *            (0 without W)                                     first: d bias of the layer before
+ *                                                              the norm, d gamma, d beta
  *
  * r(0) of a stage without an embedding is in `kept`. r(blocks), the output of the last block, has a
  * place too. It is the input of a head; without a head only I writes it. So every gradient has a

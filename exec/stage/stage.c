@@ -32,9 +32,7 @@ static int64_t block_dnorm(const struct pp_stage *stage, int block)
 }
 static int64_t head_dnorm(const struct pp_stage *stage)
 {
-    const bool has_bias_before = stage->net->has_bias_mlp && stage->shape.blocks > 0;
-
-    return (stage->layout->norm_rows + has_bias_before) * stage->net->hidden;
+    return (int64_t)stage->layout->norm_rows * stage->net->hidden;
 }
 
 /* Places a block's tensors of one element type. */

@@ -178,7 +178,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >       "count": 12,
 >       "left_out": 0,
 >       "why_left": null,
->       "kernels": 160,
+>       "kernels": 164,
 >       "launches": 48,
 >       "why_not": null
 >     }
