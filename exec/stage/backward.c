@@ -223,7 +223,7 @@ static void linear_weights(const struct pp_call *c, const void *x, int in, const
     add_exactly(c, bias, dbias);
 }
 
-/* Adds gradients that I has computed: of `param`, and in `count` also of those behind it. */
+/* Adds gradients that I has computed: `count` elements, from those of `param` on. */
 static void add_made(const struct pp_call *c, const struct pp_param *param, int64_t count,
                      const void *grad)
 {
@@ -233,7 +233,7 @@ static void add_made(const struct pp_call *c, const struct pp_param *param, int6
         c->k->add(c->stream, count, grad, target(c, param));
 }
 
-/* Adds the gradients of neighbours in one pass, as the norm has left them in their order. */
+/* Adds gradients of a norm. Parameters that are neighbours take one pass. */
 static void norm_weights(const struct pp_call *c, const char *dnorm, struct norm_params params)
 {
     const struct pp_param *const of[] = {params.bias, params.gamma, params.beta};
