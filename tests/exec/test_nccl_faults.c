@@ -227,13 +227,22 @@ Test(nccl_faults, no_call_fails_unseen, .timeout = 120)
 static void share_without_saying(struct rig *r)
 {
     rig_must(rig_open(r) == PP_EFAIL, "two processes of one host on one device");
+    rig_meet(r, 1); /* a process that ends takes the places of its ids along */
     rig_says(r, "invalid usage");
     rig_says(r, "Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 0000:01:00.0");
 }
 
+/* Of one communicator: the first that is refused ends the others, and a peer may hear of their end
+ * only. */
 Test(nccl_faults, one_host_and_one_device_are_refused)
 {
-    rig_run(&PLAN, share_without_saying, -1);
+    struct pp_nccl_plan group = PLAN, channel = PLAN;
+
+    group.channel_count = 0;
+    rig_run(&group, share_without_saying, -1);
+    channel.channel_count = 1;
+    channel.group_count = 0;
+    rig_run(&channel, share_without_saying, -1);
 }
 
 Test(nccl_faults, what_is_set_for_nccl_stays_but_for_its_host)
