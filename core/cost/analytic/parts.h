@@ -191,8 +191,9 @@ void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_input
 #define PP_TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
 #define PP_TIME(value)       PP_TEXT(value, PP_UNIT_SECONDS)
 
-/* Prints the formulas of sums and updates. */
-void pp_analytic_explain_formulas(const struct pp_cost_inputs *in, FILE *out);
+/* Prints the formulas of sums and updates. `sums`: [stage]. */
+void pp_analytic_explain_formulas(const struct pp_cost_inputs *in, const struct pp_sum_links *sums,
+                                  FILE *out);
 /* Prints the collectives and the update of a stage; their terms add up to the table of costs. */
 void pp_analytic_explain_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                 int stage, const struct pp_sum_links *sum, FILE *out);
