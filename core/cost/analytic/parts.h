@@ -155,8 +155,8 @@ struct pp_state_sums {
 };
 struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int stage);
 /* Adds to each update the time by which overlapping sums slow the last backward. They take a share
- * of the device as gathers do. It shows unless the sums outlast even the slowed backward. Needs the
- * costs of updates, wherever the state is. */
+ * of the device as gathers do, unless the engine takes a given one. It shows unless the sums
+ * outlast even the slowed backward. Needs the costs of updates, wherever the state is. */
 void pp_analytic_slow_backward(const struct pp_cost_inputs *in, struct pp_costs *costs);
 /* Returns the time to give updated parameters to all of a group, whose members updated parts. */
 struct pp_collective_time pp_analytic_spread(const struct pp_cost_inputs *in,
