@@ -194,6 +194,7 @@ static bool choose(struct search *s)
         for (int z = 0; z < s->ranks[r].zones; z++) {
             struct zone *zone = &s->ranks[r].zone[z];
             zone->at = zone->first + 2 * kept / 3 * zone->length;
+            zone->at += s->ranks[r].ops[zone->at].aux == PP_FUSED_SECOND; /* keeps pairs */
         }
     return true;
 }

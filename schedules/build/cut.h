@@ -13,7 +13,14 @@
  * ranks, or too little would be left out. */
 struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, struct pp_orders **lists,
                                     struct pp_program_head *head);
-/* Finds the places of the cut in the program that these lists became, and keeps them there. False
- * unless its instructions repeat around each place, and each period has all that belongs to it.
- * Else the program says nothing of the whole. */
-bool pp_cut_bind(struct pp_program_cut *cut, struct pp_program *program);
+/* Finds the places of the cut in the program that these lists became, and keeps them there. WAITs
+ * for what a zone posts may stand together elsewhere: then they have a place there. False unless
+ * the program's instructions repeat around each place, and pp_cut_number() succeeds. Else the
+ * program says nothing of the whole. */
+bool pp_cut_bind(struct pp_arena *arena, struct pp_program_cut *cut, struct pp_program *program);
+/* Fills in the queues of a cut with places. False unless each rank waits for what it posts in one
+ * order, and ranks agree on these orders. The periods that are left out must have all that belongs
+ * to them. So no part of the program outside of them depends on their number. RECVs that are all
+ * posted first would, for example. */
+bool pp_cut_number(struct pp_arena *arena, struct pp_program_cut *cut,
+                   const struct pp_program *program);

@@ -5,43 +5,51 @@
 
 #include <string.h>
 
-static struct pp_play_meeting *make_meetings(const struct pp_play *play, int count)
-{
-    struct pp_play_meeting *meetings =
-        PP_ARRAY(play->arena, struct pp_play_meeting, (size_t)play->steps * count);
-
-    for (int k = 0; k < play->steps * count; k++)
-        meetings[k] = (struct pp_play_meeting){
-            .end = PP_PLAY_UNKNOWN, .missing = play->p->ranks, .step = k / count};
-    return meetings;
-}
-
 static void make_collectives(struct pp_play *play)
 {
     const struct pp_program *p = play->p;
 
-    play->meetings = make_meetings(play, p->collective_count);
+    play->meetings = pp_play_meetings(play, p->collective_count);
     for (int k = 0; k < play->steps * p->collective_count; k++)
         play->meetings[k].missing = p->groups[p->collectives[k % p->collective_count].group].count;
+}
+
+/* Returns the messages of each channel in a step; of a whole program those left out too. */
+static int32_t *count_messages(const struct pp_play *play)
+{
+    const struct pp_program *p = play->p;
+    int32_t *count = PP_ARRAY(play->arena, int32_t, p->channel_count);
+
+    for (int c = 0; c < p->channel_count; c++)
+        count[c] = p->channels[c].count;
+    for (int k = 0; play->queues && k < p->cut->begin[p->ranks]; k++) {
+        const struct pp_cut_place *place = &p->cut->places[k];
+        for (int i = place->at - place->length; i < place->at; i++)
+            if (pp_op_is_send(p->kind[i]))
+                count[play->line_of[p->arg[i]]] += p->cut->periods;
+    }
+    return count;
 }
 
 static void make_lines(struct pp_play *play)
 {
     const struct pp_program *p = play->p;
-    const size_t messages = (size_t)p->message_count,
-                 bytes = sizeof(struct pp_play_transfer) * messages * (size_t)play->steps;
+    int32_t first = 0;
 
-    play->transfers = pp_arena_alloc_raw(play->arena, bytes);
-    memset(play->transfers, 0xff, bytes);
-    play->line_of = pp_arena_alloc_raw(play->arena, sizeof(int32_t) * messages);
+    play->line_of = pp_arena_alloc_raw(play->arena, sizeof(int32_t) * (size_t)p->message_count);
     play->lines = PP_ARRAY(play->arena, struct pp_play_line, p->channel_count);
+    for (int c = 0; c < p->channel_count; c++)
+        for (int k = 0; k < p->channels[c].count; k++)
+            play->line_of[p->channels[c].first + k] = c;
+    const int32_t *count = count_messages(play);
     for (int c = 0; c < p->channel_count; c++) {
-        const int32_t first = p->channels[c].first, end = first + p->channels[c].count;
+        const int32_t end = first + play->steps * count[c];
         play->lines[c] = (struct pp_play_line){
-            .next = play->steps * first, .end = play->steps * end, .stage = -1};
-        for (int32_t m = first; m < end; m++)
-            play->line_of[m] = c;
+            .first = first, .count = count[c], .next = first, .end = end, .stage = -1};
+        first = end;
     }
+    const size_t bytes = sizeof(struct pp_play_transfer) * (size_t)first;
+    play->transfers = memset(pp_arena_alloc_raw(play->arena, bytes), 0xff, bytes);
 }
 
 static void make_seats(struct pp_play *play)
@@ -56,6 +64,12 @@ static void make_seats(struct pp_play *play)
         *seat = (struct pp_seat){.rank = r, .next = p->begin[r], .end = p->begin[r + 1]};
         seat->last = &seat->first;
         play->ready[p->ranks - 1 - r] = (uint16_t)r;
+        if (!play->queues || p->cut->begin[r] == p->cut->begin[r + 1])
+            continue;
+        seat->place = &p->cut->places[p->cut->begin[r]];
+        seat->last_place = &p->cut->places[p->cut->begin[r + 1]];
+        seat->periods = p->cut->periods;
+        seat->end = seat->place->at;
     }
     play->ready_count = p->ranks;
     for (int i = p->begin[0]; i < p->begin[1]; i++)
@@ -86,7 +100,7 @@ static bool is_played(const struct pp_program *p, const struct pp_eval_options *
     const int steps = o->steps > 1 ? o->steps : 1;
 
     return p->level == PP_LEVEL_LOWERED && !p->weight_stream && !o->nic_fifo && !o->ring_flows &&
-           (steps == 1 || o->is_barrier_free) && pp_program_size(p) <= MOST / steps;
+           (steps == 1 || (o->is_barrier_free && !p->cut)) && pp_program_size(p) <= MOST / steps;
 }
 
 /* Fills in the spans of transfers and collectives, which end on several ranks at once. */
@@ -111,15 +125,20 @@ static void note_shared(const struct pp_play *play)
         }
 }
 
-static bool play_all(struct pp_play *play)
+/* Plays a program; of a cut one the whole, or only what is there. */
+static bool play_all(struct pp_play *play, bool is_whole)
 {
+    const size_t bytes = sizeof(int64_t) * pp_play_row(play, play->steps, 0);
+
+    if (is_whole && play->p->cut) {
+        pp_play_make_queues(play);
+    } else {
+        play->own = play->end ? play->end : pp_arena_alloc_raw(play->arena, bytes);
+        make_collectives(play);
+    }
     make_lines(play);
     make_seats(play);
-    make_collectives(play);
-    play->barriers = make_meetings(play, play->barrier_count);
-    play->own = play->end ? play->end
-                          : pp_arena_alloc_raw(play->arena,
-                                               sizeof(int64_t) * pp_play_row(play, play->steps, 0));
+    play->barriers = pp_play_meetings(play, play->barrier_count);
     while (play->ready_count + play->turning_count > 0)
         if (play->turning_count > 0)
             pp_play_turns(play, &play->seats[play->turning[--play->turning_count]]);
@@ -147,7 +166,7 @@ bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
     struct pp_play play = play_of(arena, program, costs, options);
     play.step_end_ps = step_end_ps;
     memset(step_end_ps, 0, sizeof(*step_end_ps) * (size_t)play.steps);
-    return play_all(&play);
+    return play_all(&play, true);
 }
 
 struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_program *program,
@@ -172,7 +191,7 @@ struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_progr
     play.start = times->start_ps;
     play.end = times->end_ps;
     play.posted = times->posted_ps;
-    if (!play_all(&play))
+    if (!play_all(&play, false))
         return NULL;
     note_shared(&play);
     times->makespan_ps = times->step_end_ps[play.steps - 1];

@@ -43,6 +43,14 @@ static void note_post(const struct pp_play *play, int step, int i, int64_t post)
     if (play->posted)
         play->posted[pp_play_row(play, step, i)] = post;
 }
+/* Queues the end of what instruction i of a cut program posts, for its WAIT. */
+static void enqueue(struct pp_play *play, int i, const int64_t *end)
+{
+    if (!play->queues)
+        return;
+    struct pp_play_queue *queue = &play->queues[play->p->cut->queue_of[i]];
+    queue->ends[queue->posted++] = end;
+}
 /* Wakes the rank if it waits for `end`, which is known now. */
 static void wake(struct pp_play *play, int rank, const int64_t *end)
 {
@@ -68,14 +76,8 @@ static void turn(struct pp_play *play, struct pp_seat *seat)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Returns the place of the first transfer of a channel in a step. */
-static int32_t place_of(const struct pp_play *play, const struct pp_channel *channel, int step)
-{
-    return play->steps * channel->first + step * channel->count;
-}
-
 /* Returns the time at which a transfer can start; PP_PLAY_UNKNOWN if that is not known yet. */
-static int64_t start_of(const struct pp_play *play, const struct pp_play_line *line, int32_t first)
+static int64_t start_of(const struct pp_play *play, const struct pp_play_line *line)
 {
     const struct pp_eval_options *o = play->options;
     const struct pp_play_transfer *t = &play->transfers[line->next];
@@ -86,7 +88,7 @@ static int64_t start_of(const struct pp_play *play, const struct pp_play_line *l
     start = later(start, t->sent);
     if (!o->is_buffered)
         return later(start, t->received);
-    if (o->buffered > 0 && line->next - first >= o->buffered) {
+    if (o->buffered > 0 && line->next - line->first >= o->buffered) {
         const struct pp_play_transfer *before = t - o->buffered;
         if (before->received < 0)
             return PP_PLAY_UNKNOWN;
@@ -100,13 +102,12 @@ static void advance(struct pp_play *play, int32_t number)
 {
     struct pp_play_line *line = &play->lines[number];
     const struct pp_channel *channel = &play->p->channels[number];
-    const int32_t first = place_of(play, channel, 0);
 
     while (line->next < line->end) {
-        const int64_t start = start_of(play, line, first);
+        const int64_t start = start_of(play, line);
         if (start < 0)
             return;
-        const int step = (line->next - first) / channel->count;
+        const int step = (line->next - line->first) / line->count;
         struct pp_play_transfer *t = &play->transfers[line->next++];
         t->end = line->busy_until = ends(play, step, after(play, start, t->ps));
         wake(play, channel->source, &t->end);
@@ -116,20 +117,25 @@ static void advance(struct pp_play *play, int32_t number)
 
 struct pp_play_transfer *pp_play_transfer_of(const struct pp_play *play, int32_t message, int step)
 {
-    const struct pp_channel *channel = &play->p->channels[play->line_of[message]];
+    const int32_t number = play->line_of[message];
+    const struct pp_play_line *line = &play->lines[number];
 
-    return &play->transfers[place_of(play, channel, step) + message - channel->first];
+    return &play->transfers[line->first + step * line->count + message -
+                            play->p->channels[number].first];
 }
 
 static void play_channel(struct pp_play *play, struct pp_seat *seat, int i)
 {
     const struct pp_program *p = play->p;
-    struct pp_play_transfer *t = pp_play_transfer_of(play, p->arg[i], seat->step);
     const int32_t number = play->line_of[p->arg[i]];
     struct pp_play_line *line = &play->lines[number];
+    const bool is_send = pp_op_is_send(p->kind[i]);
+    struct pp_play_transfer *t =
+        &play->transfers[line->first + (is_send ? line->sent++ : line->received++)];
 
     note_post(play, seat->step, i, seat->clock);
-    if (!pp_op_is_send(p->kind[i])) {
+    enqueue(play, i, &t->end);
+    if (!is_send) {
         t->received = seat->clock;
     } else {
         t->sent = seat->clock;
@@ -161,9 +167,13 @@ static void meet(struct pp_play *play, const struct pp_collective *c, struct pp_
     }
 }
 
+/* Returns where the end of instruction i is kept, which is posted next. */
 static int64_t *own_of(const struct pp_play *play, int step, int i)
 {
-    return &play->own[pp_play_row(play, step, i)];
+    if (!play->queues)
+        return &play->own[pp_play_row(play, step, i)];
+    const struct pp_play_queue *queue = &play->queues[play->p->cut->queue_of[i]];
+    return &play->own[&queue->ends[queue->posted] - play->queue_ends];
 }
 
 struct pp_play_meeting *pp_play_meeting_of(const struct pp_play *play, int step, int32_t collective)
@@ -171,26 +181,34 @@ struct pp_play_meeting *pp_play_meeting_of(const struct pp_play *play, int step,
     return &play->meetings[step * play->p->collective_count + collective];
 }
 
-/* Starts instruction i of a step, whose predecessors on the stream are over. */
-static void take_turn(struct pp_play *play, struct pp_seat *seat, int64_t post, int step, int32_t i)
+/* Returns the collective that instruction i posts next. */
+static struct pp_play_meeting *meeting_of(const struct pp_play *play, int step, int i)
+{
+    if (!play->queues)
+        return pp_play_meeting_of(play, step, play->p->arg[i]);
+    const int32_t q = play->p->cut->queue_of[i], set = play->p->cut->queues[q].set;
+    return &play->meetings[play->set_first[set] + play->queues[q].posted];
+}
+
+/* Starts an instruction whose predecessors on the stream are over. */
+static void take_turn(struct pp_play *play, struct pp_seat *seat, const struct pp_play_queued *q)
 {
     const struct pp_program *p = play->p;
-    const int64_t ready = seat->reduced ? later(post, *seat->reduced) : post;
+    const int64_t ready = seat->reduced ? later(q->post, *seat->reduced) : q->post;
+    struct pp_play_meeting *m = q->meeting;
 
-    if (p->arg[i] < 0) { /* inside the rank: A2A */
-        const struct pp_op op = pp_program_op(p, i);
-        int64_t *own = own_of(play, step, i);
-        note_start(play, step, i, ready);
-        *own = ends(play, step, after(play, ready, pp_costs_op(play->costs, &op, NULL).ps));
-        seat->reduced = own;
-        wake(play, seat->rank, own);
+    if (!m) { /* A2A */
+        const struct pp_op op = pp_program_op(p, q->at);
+        note_start(play, q->step, q->at, ready);
+        *q->own = ends(play, q->step, after(play, ready, pp_costs_op(play->costs, &op, NULL).ps));
+        seat->reduced = q->own;
+        wake(play, seat->rank, q->own);
         return;
     }
-    struct pp_play_meeting *m = pp_play_meeting_of(play, step, p->arg[i]);
     seat->reduced = &m->end;
     m->latest = later(m->latest, ready);
     if (--m->missing == 0)
-        meet(play, &p->collectives[p->arg[i]], m);
+        meet(play, &p->collectives[p->arg[q->at]], m);
 }
 
 /* Starts the queued instructions of a reduce stream whose predecessor is over. */
@@ -201,7 +219,7 @@ void pp_play_turns(struct pp_play *play, struct pp_seat *seat)
         seat->first = q->next;
         if (!seat->first)
             seat->last = &seat->first;
-        take_turn(play, seat, q->post, q->step, q->at);
+        take_turn(play, seat, q);
     }
     seat->is_turning = false;
 }
@@ -214,16 +232,23 @@ static void play_reduce(struct pp_play *play, struct pp_seat *seat, int i)
                              ? seat->begun + pp_costs_share_ps(seat->lasted, numerator, denominator)
                              : seat->clock;
 
+    const bool has_members = play->p->arg[i] >= 0;
+    struct pp_play_queued q = {.post = post,
+                               .at = i,
+                               .step = seat->step,
+                               .meeting = has_members ? meeting_of(play, seat->step, i) : NULL,
+                               .own = own_of(play, seat->step, i)};
+
     note_post(play, seat->step, i, post);
-    *own_of(play, seat->step, i) = PP_PLAY_UNKNOWN;
+    *q.own = PP_PLAY_UNKNOWN;
+    enqueue(play, i, has_members ? &q.meeting->end : q.own);
     if (!seat->first && (!seat->reduced || *seat->reduced >= 0)) {
-        take_turn(play, seat, post, seat->step, i);
+        take_turn(play, seat, &q);
         return;
     }
-    struct pp_play_queued *q = PP_NEW(play->arena, struct pp_play_queued);
-    *q = (struct pp_play_queued){.post = post, .at = i, .step = seat->step};
-    *seat->last = q;
-    seat->last = &q->next;
+    *seat->last = PP_NEW(play->arena, struct pp_play_queued);
+    **seat->last = q;
+    seat->last = &(*seat->last)->next;
 }
 
 /* ---- the other streams ----------------------------------------------------------------------- */
@@ -246,24 +271,32 @@ static void play_compute(struct pp_play *play, struct pp_seat *seat, int i)
 static void play_copy(struct pp_play *play, struct pp_seat *seat, int i)
 {
     const struct pp_op op = pp_program_op(play->p, i);
-    int64_t *last = &seat->copied[pp_move_is_up(op.purpose)];
+    int64_t *last = &seat->copied[pp_move_is_up(op.purpose)], *own = own_of(play, seat->step, i);
 
     note_post(play, seat->step, i, seat->clock);
     *last = later(seat->clock, *last);
     note_start(play, seat->step, i, *last);
     *last = after(play, *last, pp_costs_op(play->costs, &op, NULL).ps);
-    *own_of(play, seat->step, i) = ends(play, seat->step, *last);
+    *own = ends(play, seat->step, *last);
+    enqueue(play, i, own);
 }
 
-static const int64_t *end_of(const struct pp_play *play, int step, int i)
+/* Returns the end that WAIT i waits for. */
+static const int64_t *end_of(const struct pp_play *play, const struct pp_seat *seat, int i)
 {
-    const int stream = pp_op_kinds[play->p->kind[i]].stream;
-    const int32_t arg = play->p->arg[i];
+    const struct pp_program *p = play->p;
+    const int post = p->begin[seat->rank] + p->arg[i], stream = pp_op_kinds[p->kind[post]].stream;
 
+    if (play->queues) {
+        struct pp_play_queue *queue = &play->queues[p->cut->queue_of[i]];
+        assert(queue->waited < queue->posted);
+        return queue->ends[queue->waited++];
+    }
     if (stream == PP_STREAM_CHANNEL)
-        return &pp_play_transfer_of(play, arg, step)->end;
-    return stream == PP_STREAM_REDUCE && arg >= 0 ? &pp_play_meeting_of(play, step, arg)->end
-                                                  : own_of(play, step, i);
+        return &pp_play_transfer_of(play, p->arg[post], seat->step)->end;
+    return stream == PP_STREAM_REDUCE && p->arg[post] >= 0
+               ? &pp_play_meeting_of(play, seat->step, p->arg[post])->end
+               : own_of(play, seat->step, post);
 }
 
 /* Returns the end of the rank's next barrier; never for a rank with more BARs than the first. */
@@ -285,10 +318,9 @@ static const int64_t *end_of_barrier(struct pp_play *play, struct pp_seat *seat)
 static void play_control(struct pp_play *play, struct pp_seat *seat, int i)
 {
     const struct pp_program *p = play->p;
-    const int64_t *end = p->kind[i] == PP_BAR ? end_of_barrier(play, seat)
-                         : p->kind[i] == PP_WAIT && p->arg[i] >= 0
-                             ? end_of(play, seat->step, p->begin[seat->rank] + p->arg[i])
-                             : NULL;
+    const int64_t *end = p->kind[i] == PP_BAR                      ? end_of_barrier(play, seat)
+                         : p->kind[i] == PP_WAIT && p->arg[i] >= 0 ? end_of(play, seat, i)
+                                                                   : NULL;
 
     note_start(play, seat->step, i, seat->clock);
     if (end && *end < 0)
@@ -304,15 +336,12 @@ static void (*const play_stream[])(struct pp_play *play, struct pp_seat *seat, i
     [PP_STREAM_CONTROL] = play_control,
 };
 
-/* A rank continues with the next step once nothing holds it in this one. */
 void pp_play_rank(struct pp_play *play, struct pp_seat *seat)
 {
     while (!seat->awaited) {
         if (seat->next == seat->end) {
-            if (seat->step + 1 == play->steps)
+            if (!pp_play_go_on(play, seat))
                 return;
-            seat->step++;
-            seat->next = play->p->begin[seat->rank];
             continue;
         }
         const int i = seat->next++;

@@ -11,10 +11,12 @@ struct pp_play_transfer {
     int64_t sent, received, end; /* posts of both sides; PP_PLAY_UNKNOWN at first */
     int64_t ps;
 };
-struct pp_play_line {    /* a channel */
-    int32_t next, end;   /* half-open range of messages that are not over */
-    int64_t busy_until;  /* end of the previous message */
-    int stage, granules; /* of the last SEND, whose cost is `ps` */
+struct pp_play_line {       /* a channel */
+    int32_t first, count;   /* first of its transfers, and messages of a step */
+    int32_t sent, received; /* posted so far */
+    int32_t next, end;      /* half-open range of transfers that are not over */
+    int64_t busy_until;     /* end of the previous message */
+    int stage, granules;    /* of the last SEND, whose cost is `ps` */
     int64_t ps;
 };
 /* A collective, or a BAR of all ranks. */
@@ -22,11 +24,18 @@ struct pp_play_meeting {
     int64_t latest, end; /* latest member that is ready; end, PP_PLAY_UNKNOWN at first */
     int32_t missing, step;
 };
-/* Instruction queued on a reduce stream until the one before it is over. */
+/* Instruction on a reduce stream, which starts once the one before it is over. */
 struct pp_play_queued {
     struct pp_play_queued *next;
     int64_t post;
     int32_t at, step;
+    struct pp_play_meeting *meeting; /* NULL: inside the rank, and ends at `own` */
+    int64_t *own;
+};
+/* A queue of a cut program: ends of what is posted. */
+struct pp_play_queue {
+    const int64_t **ends;
+    int32_t posted, waited; /* so far */
 };
 struct pp_seat {            /* a rank */
     int32_t next, end;      /* instructions */
@@ -36,6 +45,8 @@ struct pp_seat {            /* a rank */
     int64_t copied[PP_COPY_STREAMS];
     const int64_t *reduced; /* end of the last one on its reduce stream that is not queued */
     struct pp_play_queued *first, **last;
+    const struct pp_cut_place *place, *last_place; /* of a cut program: next place, and their end */
+    int periods;            /* that are left out at the place and not played so far */
     bool is_turning;        /* is in play->turning, or its queue is being played */
     const int64_t *awaited; /* NULL: nothing */
 };
@@ -54,6 +65,10 @@ struct pp_play {
     int barrier_count;                           /* of a step */
     struct pp_seat *seats;
     int64_t *own; /* [step][instruction]: end of a rank's own work, concurrent with its compute */
+    /* Queues of a cut program if the periods that it leaves out are played; else NULL. */
+    struct pp_play_queue *queues;
+    const int64_t **queue_ends; /* of all queues; `own` is by place here */
+    int32_t *set_first;         /* [set]: first meeting */
     /* [step][instruction]: spans and posts, `end` is `own`; NULL if not wanted */
     int64_t *start, *end, *posted;
     /* Ranks that can continue, and ranks whose reduce stream can. Each has a rank at most once. */
@@ -69,6 +84,13 @@ struct pp_play_transfer *pp_play_transfer_of(const struct pp_play *play, int32_t
 /* Returns a collective of a step. */
 struct pp_play_meeting *pp_play_meeting_of(const struct pp_play *play, int step,
                                            int32_t collective);
+/* Returns `count` meetings for each step, of all ranks. */
+struct pp_play_meeting *pp_play_meetings(const struct pp_play *play, int count);
+/* Makes the queues and the collectives of a cut program whose periods are all played. */
+void pp_play_make_queues(struct pp_play *play);
+/* Goes on at the end of a part of a list: with a period that is left out, or with the next part. A
+ * rank continues with the next step once nothing holds it in this one. False at the end. */
+bool pp_play_go_on(const struct pp_play *play, struct pp_seat *seat);
 /* Plays what is queued on a rank's reduce stream. */
 void pp_play_turns(struct pp_play *play, struct pp_seat *seat);
 /* Plays a rank up to the first WAIT for an event that is not over. */

@@ -66,15 +66,23 @@ struct pp_program_forms {
     int uses;                             /* of pp_eval_is_known() */
 };
 
-/* Periods of a steady state that a program leaves out (schedules/build/cut.h). Memory counts them.
- */
+/* Periods of a steady state that a program leaves out (schedules/build/cut.h). The whole program
+ * repeats the period before each place so many times more. */
 struct pp_cut_place {
     int32_t at, length; /* first instruction after the gap, global index; those of a period */
+};
+/* A queue has the posts of a rank that are alike. Their WAITs come in the same order. */
+struct pp_cut_queue {
+    int32_t posts; /* in the whole program */
+    int32_t set;   /* of collectives, which all members post in one order; else -1 */
 };
 struct pp_program_cut {
     int periods;    /* left out at each place */
     int32_t *begin; /* [ranks + 1]: rank r has the places begin[r] .. begin[r+1]-1, in order */
     struct pp_cut_place *places;
+    int queue_count, sets;
+    struct pp_cut_queue *queues; /* by rank */
+    int32_t *queue_of;           /* [instruction]: queue of a post and of its WAIT; else -1 */
 };
 
 struct pp_program {

@@ -81,19 +81,22 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     return check_rates(result, err);
 }
 
-/* Finds the time of the whole program from that of a cut one, if its steady state is proved. */
+/* Finds the time of the whole program by means of a cut one. A proved steady state suffices. Else
+ * what is left out is played. */
 static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *options,
                      struct pp_result *result)
 {
     const struct pp_program *p = result->program;
-    struct pp_times *times =
-        p->cut && options->steps <= 1
-            ? pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS)
-            : NULL;
+    int64_t end_ps;
 
-    if (!times || !pp_steady_lengthen(p, options, times))
+    if (!p->cut || options->steps > 1 || pp_steps_in_list(&result->config))
         return false;
-    result->metrics.iteration_s = pp_times_iteration_s(times);
+    struct pp_times *times = pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
+    if (times && pp_steady_lengthen(p, options, times))
+        end_ps = times->makespan_ps;
+    else if (!pp_makespan(p, result->costs, options, &end_ps))
+        return false;
+    result->metrics.iteration_s = pp_units_s(end_ps);
     return true;
 }
 

@@ -1,0 +1,72 @@
+/* What a play needs to repeat the periods that a cut program leaves out. */
+#include "schedules/evaluate/play.h"
+
+struct pp_play_meeting *pp_play_meetings(const struct pp_play *play, int count)
+{
+    struct pp_play_meeting *meetings =
+        PP_ARRAY(play->arena, struct pp_play_meeting, (size_t)play->steps * count);
+
+    for (int k = 0; k < play->steps * count; k++)
+        meetings[k] = (struct pp_play_meeting){
+            .end = PP_PLAY_UNKNOWN, .missing = play->p->ranks, .step = k / count};
+    return meetings;
+}
+
+/* Makes the collectives of all sets of a whole program. */
+static void make_sets(struct pp_play *play)
+{
+    const struct pp_program *p = play->p;
+    const struct pp_program_cut *cut = p->cut;
+    int32_t *posts = PP_ARRAY(play->arena, int32_t, cut->sets);
+    int meetings = 0;
+
+    for (int q = 0; q < cut->queue_count; q++)
+        if (cut->queues[q].set >= 0)
+            posts[cut->queues[q].set] = cut->queues[q].posts;
+    play->set_first = PP_ARRAY(play->arena, int32_t, cut->sets);
+    for (int s = 0; s < cut->sets; meetings += posts[s++])
+        play->set_first[s] = meetings;
+    play->meetings = pp_play_meetings(play, meetings);
+    for (int i = 0; i < pp_program_size(p); i++) {
+        const int set = cut->queue_of[i] >= 0 ? cut->queues[cut->queue_of[i]].set : -1;
+        if (set < 0 || p->kind[i] == PP_WAIT)
+            continue;
+        for (int k = 0; k < posts[set]; k++)
+            play->meetings[play->set_first[set] + k].missing =
+                p->groups[p->collectives[p->arg[i]].group].count;
+        posts[set] = 0; /* known */
+    }
+}
+
+void pp_play_make_queues(struct pp_play *play)
+{
+    const struct pp_program_cut *cut = play->p->cut;
+    size_t posts = 0;
+
+    for (int q = 0; q < cut->queue_count; q++)
+        posts += (size_t)cut->queues[q].posts;
+    play->queues = PP_ARRAY(play->arena, struct pp_play_queue, cut->queue_count);
+    play->queue_ends = pp_arena_alloc_raw(play->arena, sizeof(*play->queue_ends) * posts);
+    play->own = pp_arena_alloc_raw(play->arena, sizeof(*play->own) * posts);
+    for (int q = 0, first = 0; q < cut->queue_count; first += cut->queues[q++].posts)
+        play->queues[q].ends = play->queue_ends + first;
+    make_sets(play);
+}
+
+bool pp_play_go_on(const struct pp_play *play, struct pp_seat *seat)
+{
+    const struct pp_program *p = play->p;
+
+    if (seat->place == seat->last_place) {
+        seat->next = p->begin[seat->rank];
+        return ++seat->step < play->steps;
+    }
+    if (seat->periods-- > 0) {
+        seat->next = seat->place->at - seat->place->length;
+        return true;
+    }
+    seat->place++;
+    seat->periods = p->cut->periods;
+    seat->end = seat->place < seat->last_place ? seat->place->at : p->begin[seat->rank + 1];
+    return true;
+}
