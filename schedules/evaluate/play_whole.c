@@ -1,4 +1,4 @@
-/* What a play needs to repeat the periods that a cut program leaves out. */
+/* Plays a cut program with the periods that it leaves out. */
 #include "schedules/evaluate/play.h"
 
 struct pp_play_meeting *pp_play_meetings(const struct pp_play *play, int count)
