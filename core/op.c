@@ -455,8 +455,10 @@ enum pp_status pp_op_parse(const char *text, struct pp_op ops[2], int *count, st
         PP_TRY(parse_single(&c, &ops[0]));
     skip_blanks(&c);
     if (*c.at != '\0') {
+        const bool is_list = *c.at == ';' || c.at[-1] == ' ' || c.at[-1] == '\t';
         char what[64];
-        snprintf(what, sizeof(what), "nothing may follow the instruction (its first %d characters)",
+        snprintf(what, sizeof(what), "%s (its first %d characters)",
+                 is_list ? "a comma ends an instruction" : "nothing may follow the instruction",
                  (int)(c.at - text));
         return fail(&c, what);
     }

@@ -240,7 +240,7 @@ static const char *notes_of(struct pp_arena *arena, json_t *root, json_t *object
         separator = ", ";
     }
     if (*seq > LONG_SEQ) {
-        notes = pp_arena_printf(arena, "%s%ssequence length %d (the file allows %d)", notes,
+        notes = pp_arena_printf(arena, "%s%sdefault sequence length %d (the file allows %d)", notes,
                                 notes[0] != '\0' ? "; " : "", LONG_SEQ, *seq);
         *seq = LONG_SEQ;
     }

@@ -28,7 +28,7 @@ const struct pp_preset pp_presets[] = {
               "--seq", "4096", "--precision", "fp8", "--zero", "1", "--framework", "hai-llm",
               "--recompute", "selective=mla_up_proj+layernorm+act", "--mtp", "1", "--ep-dispatch",
               "once", "--ep-overlap", "100%", "--ep-share", "15.15%")},
-    {"gpt3-175b-selective", "interleaved 1F1B, GPT-3 with selective recomputation on 64 A100",
+    {"gpt3-175b-selective", "interleaved 1F1B, GPT-3, selective recomputation, 64 A100",
      "Korthikanti et al. 2022, arXiv 2205.05198, tables 3 and 5", "13.75 s a step, 51.4 % MFU",
      PP_NAMES("--schedule", "interleaved", "--model", "gpt3-175b", "--cluster", "a100", "--gpus",
               "64", "--pp", "8", "--tp", "8", "--vp", "3", "--mbs", "1", "--gbs", "64", "--seq",

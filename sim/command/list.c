@@ -62,7 +62,7 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_wish *w
                 pp_model_active_params(&m),
                 pp_units_print(pp_model_active_params(&m), PP_UNIT_COUNT, number));
     if (m.notes && m.notes[0])
-        fprintf(out, "  notes        %s\n", m.notes);
+        pp_text_paragraph(out, 80, 15, "notes", m.notes);
     return PP_OK;
 }
 

@@ -122,8 +122,7 @@ static void print_step(const struct pp_comparison *c, FILE *out)
     print_heading(out, "", "");
     print_times(out, "step", p->step_s, q->step_s);
     fprintf(out, "   %s\n", print_frac(c->step_error_frac, text));
-    print_points(out, "bubble", p->bubble_frac, q->bubble_frac,
-                 "   idle, waiting for other stages");
+    print_points(out, "bubble", p->bubble_frac, q->bubble_frac, "   waiting for other stages");
     print_points(out, "span idle", p->span_bubble_frac, q->span_bubble_frac, "");
     print_heading(out, "where the time is", "   of the step's error");
     for (int part = 0; part < PP_TIME_PARTS; part++) {

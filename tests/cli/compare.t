@@ -11,7 +11,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --mo
 >
 >                       predicted   measured      error
 >   step                  26.1 ms    26.3 ms    -279 us   -1.1 %
->   bubble                 50.4 %     48.8 %   +1.6 pts   idle, waiting for other stages
+>   bubble                 50.4 %     48.8 %   +1.6 pts   waiting for other stages
 >   span idle              14.2 %     15.1 %   -0.9 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
@@ -66,7 +66,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --
 >
 >                       predicted   measured      error
 >   step                   9.00 s     9.00 s        0 s   0.0 %
->   bubble                 33.3 %     33.3 %   +0.0 pts   idle, waiting for other stages
+>   bubble                 33.3 %     33.3 %   +0.0 pts   waiting for other stages
 >   span idle              33.3 %     33.3 %   +0.0 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
@@ -299,11 +299,10 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp
 >
 >                       predicted   measured      error
 >   step                   15.0 s     22.0 s    -7.00 s   -31.8 %
->   bubble                 40.0 %     45.5 %   -5.5 pts   idle, waiting for other stages
+>   bubble                 40.0 %     45.5 %   -5.5 pts   waiting for other stages
 >   span idle              40.0 %     18.2 %  +21.8 pts
 # Of many ranks those that differ most; nothing is wider than 80 columns.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --model gpt2 --layers 16 --gpus 128 --tp 1 --pp 16 --micro-batches 16 --engine dag --no-alternatives'; $run --trace p.csv >log; $run --slow 13.7=0.5 --steps 4 --trace m.csv >log; pipesim compare p.csv m.csv --worst 12 --skip-steps 2 --tolerance 100% >report; awk 'length > 80' report; grep -A10 'by rank' report; tail -3 report
->   bubble                 81.5 %     80.9 %   +0.6 pts   idle, waiting for other stages
 >   by rank            busy   measured       idle   measured       span   measured
 >     rank 0        8.25 ms    8.25 ms    33.7 ms    34.0 ms    41.9 ms    42.2 ms
 >     rank 1        5.22 ms    5.22 ms    36.7 ms    37.0 ms    38.7 ms    39.0 ms
@@ -372,7 +371,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --schedule 1f1b --pp
 >
 >                       predicted   measured      error
 >   step                   9.00 s     15.0 s    -6.00 s   -40.0 %
->   bubble                 33.3 %     40.0 %   -6.7 pts   idle, waiting for other stages
+>   bubble                 33.3 %     40.0 %   -6.7 pts   waiting for other stages
 >   span idle              33.3 %     20.0 %  +13.3 pts
 >
 >   where the time is   predicted   measured      error   of the step's error

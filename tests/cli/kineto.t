@@ -19,7 +19,7 @@ $ pipesim compare m.csv plain | sed -n '1,/^  worst/p'
 >
 >                       predicted   measured      error
 >   step                  15.0 ms    15.0 ms    -113 ps   0.0 %
->   bubble                 53.6 %     58.0 %   -4.4 pts   idle, waiting for other stages
+>   bubble                 53.6 %     58.0 %   -4.4 pts   waiting for other stages
 >   span idle              22.5 %     22.5 %   +0.0 pts
 >
 >   where the time is   predicted   measured      error   of the step's error
@@ -149,7 +149,7 @@ $ pipesim compare plain tp=2 | sed -n '1,12p'
 >
 >                       predicted   measured      error
 >   step                  15.0 ms    15.0 ms        0 s   0.0 %
->   bubble                 58.0 %     58.0 %   +0.0 pts   idle, waiting for other stages
+>   bubble                 58.0 %     58.0 %   +0.0 pts   waiting for other stages
 $ pipesim compare p.csv plain --json | grep -E '"(step_error_frac|program_hash|file|matched_events)"'
 >   "step_error_frac": -0.0077149097096960162,
 >     "file": "p.csv",

@@ -302,6 +302,8 @@ static const struct {
      "f.csv:2: rank 1 has no instructions: every row is a rank and needs at least one"},
     {"0F0,,0F1xyz\n",
      "f.csv:1:3: '0F1xyz': nothing may follow the instruction (its first 3 characters)"},
+    {"0F0,0F1 0B0\n", "f.csv:1:2: '0F1 0B0': a comma ends an instruction (its first 4 characters)"},
+    {"0F0;0B0\n", "f.csv:1:1: '0F0;0B0': a comma ends an instruction (its first 3 characters)"},
     {"0F0,0F1\x1b[2J\n",
      "f.csv:1:2: '0F1?[2J': nothing may follow the instruction (its first 3 characters)"},
     {"0F0\n1F0,1BW0\n",
