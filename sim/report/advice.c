@@ -246,13 +246,15 @@ struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result
     struct pp_changed_run change;
     const char *name;
     double excess_frac;
+    const double bubble_frac = r->metrics.bubble_frac;
     const int slowest = slowest_rank(r, &excess_frac);
 
     if (!r->fits)
         return r->oom ? pp_oom_advice(arena, r->oom)
                       : no_command(pp_arena_printf(arena, "does not fit %s",
                                                    pp_tier_rows[pp_tiers_full(r)].title));
-    if (excess_frac > 0.1 && excess_frac > 0.4 * r->metrics.bubble_frac)
+    /* The other ranks wait for the excess of the slowest, on average for this share of a step. */
+    if (excess_frac > 0.1 && excess_frac * (1 - bubble_frac) > bubble_frac / 2)
         return on_stages(arena, r, slowest, excess_frac);
     if ((command = faster_schedule(arena, r, others, &change, &name)))
         return (struct pp_advice){

@@ -51,16 +51,16 @@ static bool is_tight(const struct pp_result *r, const struct pp_relief *relief)
     return relief->fits && relief->peak_bytes > pp_config_room_bytes(&r->config);
 }
 
-/* Prints a relief; long flags have their own line. */
+/* Prints a relief; long flags have lines of their own. */
 static void print_relief(struct pp_arena *arena, const struct pp_result *r,
-                         const struct pp_relief *relief, FILE *out)
+                         const struct pp_relief *relief, int width, FILE *out)
 {
     char time[PP_TEXT_BYTES];
     const char *flags = flags_text(arena, relief);
     const bool is_long = strlen(flags) > FLAGS_WIDTH;
 
     if (is_long)
-        fprintf(out, "    %s\n", flags);
+        pp_text_paragraph(out, width, 4, "", flags);
     fprintf(out, "    %-*s%8.1f%c%11s   %s\n", FLAGS_WIDTH, is_long ? "" : flags,
             relief->peak_bytes / PP_GIB, is_tight(r, relief) ? '!' : ' ',
             pp_text_time(&r->config, relief->iteration_s, time),
@@ -89,7 +89,7 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
             "iteration");
     bool is_any = false;
     for (int i = 0; i < oom->relief_count && i < PP_RELIEFS_SHOWN; i++) {
-        print_relief(arena, r, &oom->reliefs[i], out);
+        print_relief(arena, r, &oom->reliefs[i], width, out);
         is_any |= is_tight(r, &oom->reliefs[i]);
     }
     if (is_any)

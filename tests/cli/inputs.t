@@ -62,6 +62,13 @@ $ for why in "--slow 1=0.5" "--slow 0=3" "--first-stage-layers 22" ""; do pipesi
 >            uneven stages, not the schedule, make most of the bubble;
 >   note     64 micro-batches for 2 ranks make the start-up bubble small: 1.5 %
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+# Few micro-batches, not the longer last stage, leave most of this bubble.
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 64 --tp 8 --pp 8 --gbs 7 --engine dag --no-alternatives | sed -n '/^  note/,/^  next/p'
+>   note     7 micro-batches for 8 ranks leave a start-up bubble of 50.0 %; twice
+>            the batch takes 21.4 % less time a sample, and 0.5 GiB more memory:
+>            pipesim --schedule 1f1b --gpus 64 --tp 8 --pp 8 --gbs 14 \
+>            --model llama3-8b --engine dag
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
 # A file with more stages on some ranks than on others has no costs of a model; in unit mode it has.
 $ printf '0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\n1F0,1F1,1B0,1B1\n' >"$TMPDIR/odd.csv"; cd "$TMPDIR"; pipesim --schedule ./odd.csv --unit F=1,B=2 | grep '^  step'; pipesim --schedule ./odd.csv --model llama3-8b --gpus 2
 >   step              12 units   with costs of a chunk; 6 with those of a rank
