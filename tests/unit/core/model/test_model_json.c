@@ -23,7 +23,7 @@ static const struct {
     {"mistral-7b.json", 7241732096, 8192,
      "not used from the file: torch_dtype bfloat16; default sequence length 8192 (the"},
     {"mistral-small-3.1-24b.json", 23572403200, 8192, "vision_config"},
-    {"qwen2.5-7b.json", 7615616512, 8192, "not used from the file: torch_dtype bfloat16; default sequence"},
+    {"qwen2.5-7b.json", 7615616512, 8192, "torch_dtype bfloat16; default sequence length"},
     {"qwen2.5-0.5b.json", 494032768, 8192, "sequence length"},
     {"qwen-7b.json", 7721324544, 8192, "sequence length"},
     {"bert-large-uncased.json", 335174458, 512, ""},
