@@ -5,6 +5,8 @@
 #include "core/cost/cost.h"
 #include "traces/metrics.h"
 
+struct pp_program_cut;
+
 enum { PP_TRACE_CELL_BYTES = 2 * PP_OP_TEXT_BYTES + 16 };
 
 /* A run: instructions and their times. Only `name` and `engine` must outlive the call. */
@@ -36,6 +38,9 @@ struct pp_trace_source {
     /* Steps of instructions, and their number, if a list has several (`steps` is 1); else NULL. */
     const int *step_of;
     int steps_in_list;
+    /* Periods that the list leaves out, for figures without a trace: each lasts as long as the
+     * period before them, and has its times. NULL: none. `latest_ps` counts them. */
+    const struct pp_program_cut *cut;
 };
 
 /* Shares of a compute op's nominal duration, by its costs. */

@@ -1,6 +1,7 @@
 /* The figures of a run from the times of its instructions, without events. Reads a message or
  * collective only if a rank waits for it. */
 #include "core/units.h"
+#include "schedules/program/program.h"
 #include "traces/from_times.h"
 #include "traces/metrics_parts.h"
 
@@ -111,19 +112,77 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
     pp_metrics_add_compute(walk, &measured);
 }
 
-static void add_control(const struct walker *w, int i, double start_s, double end_s, size_t list_at,
-                        struct pp_metrics_walk *walk)
+/* Part of the list of a rank in one step, whose times are all as much later than noted. */
+struct part {
+    int first, end;
+    size_t list_at; /* row of the first instruction of the list */
+    int list_begin; /* that instruction */
+    int step;
+    int64_t later_ps;
+};
+
+static void add_control(const struct walker *w, int i, double start_s, double end_s,
+                        const struct part *part, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
     const bool is_wait = s->kind[i] == PP_WAIT;
     struct pp_metrics_wire wire = {0};
 
     if (is_wait && s->arg[i] >= 0) {
-        const size_t awaited = list_at + (size_t)s->arg[i] * (size_t)s->replicas;
-        wire = (struct pp_metrics_wire){pp_units_s(s->start_ps[awaited]),
-                                        pp_units_s(s->end_ps[awaited])};
+        const size_t awaited = part->list_at + (size_t)s->arg[i] * (size_t)s->replicas;
+        wire = (struct pp_metrics_wire){pp_units_s(s->start_ps[awaited] + part->later_ps),
+                                        pp_units_s(s->end_ps[awaited] + part->later_ps)};
     }
     pp_metrics_add_wait(walk, start_s, end_s, is_wait ? s->aux[i] : PP_OP_KINDS, wire);
+}
+
+/* Walks a part of a list from `clock_ps`, the previous end; returns its end. */
+static int64_t walk_part(struct walker *w, struct part part, int64_t clock_ps,
+                         struct pp_metrics_walk *walk)
+{
+    const struct pp_trace_source *s = w->source;
+    const size_t width = (size_t)s->replicas;
+
+    for (int i = part.first; i < part.end; i++) {
+        const size_t at = part.list_at + (size_t)(i - part.list_begin) * width;
+        const int64_t start_ps = s->start_ps[at] + part.later_ps,
+                      end_ps = s->end_ps[at] + part.later_ps;
+        const enum pp_stream stream = pp_op_kinds[s->kind[i]].stream;
+        const bool is_compute = stream == PP_STREAM_COMPUTE;
+        if (!is_compute && (stream != PP_STREAM_CONTROL || end_ps == clock_ps))
+            continue; /* other streams, and control ops that take no time */
+        if (is_compute)
+            add_compute(w, i, pp_units_s(start_ps), pp_units_s(end_ps),
+                        s->step_of ? s->step_of[i] : part.step, walk);
+        else
+            add_control(w, i, pp_units_s(start_ps), pp_units_s(end_ps), &part, walk);
+        if (is_compute && s->aux[i] == PP_FUSED_SECOND) /* has the times of the first */
+            continue;
+        w->is_sound &= start_ps >= clock_ps && end_ps >= start_ps;
+        clock_ps = end_ps;
+    }
+    return clock_ps;
+}
+
+/* Walks the list up to a place, and the periods that are left out there; changes `part` to what
+ * follows. */
+static int64_t walk_gap(struct walker *w, const struct pp_cut_place *place, struct part *part,
+                        int64_t clock_ps, struct pp_metrics_walk *walk)
+{
+    const struct pp_trace_source *s = w->source;
+    const size_t at = part->list_at + (size_t)(place->at - part->list_begin) * (size_t)s->replicas,
+                 length = (size_t)place->length * (size_t)s->replicas;
+    const int64_t span_ps = s->start_ps[at] - s->start_ps[at - length];
+
+    part->end = place->at;
+    clock_ps = walk_part(w, *part, clock_ps, walk);
+    part->first = place->at - place->length;
+    for (int k = 0; k < s->cut->periods; k++) {
+        part->later_ps += span_ps;
+        clock_ps = walk_part(w, *part, clock_ps, walk);
+    }
+    part->first = place->at;
+    return clock_ps;
 }
 
 /* Walks the list of a rank in one step, from `clock_ps`, the previous end; returns its end. */
@@ -131,27 +190,18 @@ static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp
 {
     const struct pp_trace_source *s = w->source;
     const size_t width = (size_t)s->replicas, size = (size_t)s->begin[s->ranks];
-    const int begin = s->begin[walk->rank], end = s->begin[walk->rank + 1];
-    const size_t list_at = ((size_t)step * size + (size_t)begin) * width + (size_t)walk->replica;
+    const int begin = s->begin[walk->rank];
+    struct part part = {.first = begin,
+                        .list_at =
+                            ((size_t)step * size + (size_t)begin) * width + (size_t)walk->replica,
+                        .list_begin = begin,
+                        .step = step};
 
-    for (int i = begin; i < end; i++) {
-        const size_t at = list_at + (size_t)(i - begin) * width;
-        const int64_t start_ps = s->start_ps[at], end_ps = s->end_ps[at];
-        const enum pp_stream stream = pp_op_kinds[s->kind[i]].stream;
-        const bool is_compute = stream == PP_STREAM_COMPUTE;
-        if (!is_compute && (stream != PP_STREAM_CONTROL || end_ps == clock_ps))
-            continue; /* other streams, and control ops that take no time */
-        if (is_compute)
-            add_compute(w, i, pp_units_s(start_ps), pp_units_s(end_ps),
-                        s->step_of ? s->step_of[i] : step, walk);
-        else
-            add_control(w, i, pp_units_s(start_ps), pp_units_s(end_ps), list_at, walk);
-        if (is_compute && s->aux[i] == PP_FUSED_SECOND) /* has the times of the first */
-            continue;
-        w->is_sound &= start_ps >= clock_ps && end_ps >= start_ps;
-        clock_ps = end_ps;
-    }
-    return clock_ps;
+    for (int k = s->cut ? s->cut->begin[walk->rank] : 0;
+         s->cut && k < s->cut->begin[walk->rank + 1]; k++)
+        clock_ps = walk_gap(w, &s->cut->places[k], &part, clock_ps, walk);
+    part.end = s->begin[walk->rank + 1];
+    return walk_part(w, part, clock_ps, walk);
 }
 
 static enum pp_status walk_source(void *context, struct pp_metrics_walk *walk, struct pp_error *err)
@@ -179,6 +229,8 @@ enum pp_status pp_metrics_from_source(struct pp_arena *arena, const struct pp_tr
 
     if (pp_metrics_lists(arena, &lists, metrics, &unnamed) == PP_OK)
         return PP_OK;
+    if (source->cut) /* no trace has all events */
+        return pp_error_set(err, PP_EFAIL, "%s", unnamed.message);
     /* The trace has the names for the message. */
     return pp_metrics_compute(arena, pp_trace_from_source(arena, source), metrics, err);
 }

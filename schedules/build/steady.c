@@ -1,5 +1,6 @@
 /* Proves that times repeat around the gap of a cut program. */
 #include "schedules/build/steady.h"
+#include "schedules/order/closed_form.h"
 
 #include <limits.h>
 
@@ -60,21 +61,24 @@ static int reach_of(const struct pp_program *p, const struct pp_eval_options *op
     return back + across + (options->is_buffered ? options->buffered : 0);
 }
 
-/* Is true if a rank runs everything near its place `span` later than a period before. */
-static bool is_steady(const struct pp_program *p, const struct pp_times *times, int rank, int reach,
-                      int64_t span)
+/* Is true if a rank runs all from `low` to `high` periods after its gap `span` later than a period
+ * before, in all replicas. */
+static bool is_steady(const struct pp_program *p, const struct pp_times *times, int rank,
+                      int64_t low, int64_t high, int64_t span)
 {
     const struct pp_cut_place *place = &p->cut->places[rank];
-    const int64_t length = place->length, first = place->at - reach * length,
-                  end = place->at + (reach + 1) * length;
+    const int64_t length = place->length, first = place->at + low * length,
+                  end = place->at + high * length, replicas = times->replicas;
 
     if (first - length < p->begin[rank] || end > p->begin[rank + 1])
         return false;
-    for (int i = (int)first; i < end; i++) {
-        const int before = i - place->length;
-        if (!pp_program_is_alike(p, before, i) ||
-            times->start_ps[i] - times->start_ps[before] != span ||
-            times->end_ps[i] - times->end_ps[before] != span)
+    for (int64_t i = first; i < end; i++)
+        if (!pp_program_is_alike(p, (int)(i - length), (int)i))
+            return false;
+    for (int64_t row = first * replicas; row < end * replicas; row++) {
+        const int64_t before = row - length * replicas;
+        if (times->start_ps[row] - times->start_ps[before] != span ||
+            times->end_ps[row] - times->end_ps[before] != span)
             return false;
     }
     return true;
@@ -88,6 +92,49 @@ static bool has_one_gap_each(const struct pp_program *p)
     return true;
 }
 
+static int64_t span_of(const struct pp_program *p, const struct pp_times *times)
+{
+    const struct pp_cut_place *place = &p->cut->places[0];
+    const int64_t replicas = times->replicas;
+
+    return times->start_ps[place->at * replicas] -
+           times->start_ps[(place->at - place->length) * replicas];
+}
+
+/* Returns the period of a rank at a moment, or `most` if it is later. */
+static int64_t period_at(const struct pp_program *p, const struct pp_times *times, int rank,
+                         int replica, int64_t at_ps)
+{
+    const struct pp_cut_place *place = &p->cut->places[rank];
+    const int64_t replicas = times->replicas,
+                  most = (p->begin[rank + 1] - place->at) / place->length;
+    int64_t period = (p->begin[rank] - place->at) / place->length;
+
+    while (period < most &&
+           times->start_ps[(place->at + (period + 1) * place->length) * replicas + replica] <=
+               at_ps)
+        period++;
+    return period;
+}
+
+bool pp_steady_is_together(const struct pp_program *p, const struct pp_eval_options *options,
+                           const struct pp_times *times)
+{
+    if (!has_one_gap_each(p))
+        return false;
+    const int reach = reach_of(p, options), replicas = times->replicas;
+    const int64_t span = span_of(p, times),
+                  at_ps = times->start_ps[(int64_t)p->cut->places[0].at * replicas];
+    for (int k = 0; k < p->ranks * replicas; k++) {
+        const int rank = k / replicas;
+        const int64_t period = period_at(p, times, rank, k % replicas, at_ps);
+        if (!is_steady(p, times, rank, PP_MIN(period, 0) - reach, PP_MAX(period, 0) + reach + 1,
+                       span))
+            return false;
+    }
+    return true;
+}
+
 bool pp_steady_lengthen(const struct pp_program *p, const struct pp_eval_options *options,
                         struct pp_times *times)
 {
@@ -95,10 +142,10 @@ bool pp_steady_lengthen(const struct pp_program *p, const struct pp_eval_options
 
     if (!has_one_gap_each(p))
         return false;
-    const int at = cut->places[0].at, reach = reach_of(p, options);
-    const int64_t span = times->end_ps[at] - times->end_ps[at - cut->places[0].length];
+    const int reach = reach_of(p, options);
+    const int64_t span = span_of(p, times);
     for (int rank = 0; rank < p->ranks; rank++)
-        if (!is_steady(p, times, rank, reach, span))
+        if (!is_steady(p, times, rank, -reach, reach + 1, span))
             return false;
     if (span > (INT64_MAX / 2 - times->makespan_ps) / cut->periods)
         return false;

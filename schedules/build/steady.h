@@ -10,3 +10,7 @@
  * later as the periods last. */
 bool pp_steady_lengthen(const struct pp_program *program, const struct pp_eval_options *options,
                         struct pp_times *times);
+/* Is true if, when rank 0 begins the period after the gap, all ranks are amid such periods. If
+ * links are shared and all transfers are then in the state of one span before, they repeat, too. */
+bool pp_steady_is_together(const struct pp_program *program, const struct pp_eval_options *options,
+                           const struct pp_times *times);

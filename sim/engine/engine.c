@@ -43,7 +43,8 @@ static struct pp_trace_source source_of(const struct pp_engine_run *run)
                                     .matched_ps = times->matched_ps,
                                     .latest_ps = times->step_end_ps,
                                     .step_of = run->step_of,
-                                    .steps_in_list = run->steps_in_list};
+                                    .steps_in_list = run->steps_in_list,
+                                    .cut = p->cut};
 }
 
 /* Returns the SEND and the RECV of each message. */

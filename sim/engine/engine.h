@@ -10,6 +10,10 @@ struct pp_network_stats {
     int64_t transfers;    /* messages, and hops of collectives sent as flows */
     int64_t shared;       /* transfers that met another one on a link */
     int64_t shared_links; /* links on which they met */
+    /* Is true of a cut program if the network is in the same state when rank 0 begins the periods
+     * before and after the gap. The counts are those of the former. */
+    bool repeats;
+    int64_t period_transfers, period_shared;
 };
 
 struct pp_engine_options {

@@ -5,6 +5,7 @@
 #include "core/units.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -228,6 +229,47 @@ struct pp_express_event pp_express_next(struct pp_express *e)
             begin(e, number);
         }
     }
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Adds the transfers that begin later, or end at a known time. */
+static void note_events(const struct pp_express *e, struct pp_network_state *state)
+{
+    struct event *pending = PP_ARRAY(state->arena, struct event, e->events.count);
+    int count = 0;
+
+    for (int k = 0; k < e->events.count; k++)
+        if (e->events.data[k].order >> KIND_SHIFT != EVENT_CALL && !is_void(e, e->events.data[k]))
+            pending[count++] = e->events.data[k];
+    qsort(pending, (size_t)count, sizeof(*pending), by_order);
+    for (int k = 0; k < count; k++) {
+        const struct transfer *t = &e->transfer[pending[k].order & ((1u << KIND_SHIFT) - 1)];
+        pp_network_state_put(state, pending[k].order);
+        pp_network_state_put(state, pending[k].at_ps - e->now_ps);
+        pp_network_state_put_real(state, t->bytes);
+        if (pending[k].order >> KIND_SHIFT == EVENT_END)
+            pp_network_state_put(state, e->now_ps - t->begin_ps);
+    }
+}
+
+void pp_express_note(const struct pp_express *e, struct pp_network_state *state)
+{
+    note_events(e, state);
+    for (int l = 0; l < e->wires->shared_count; l++)
+        if (e->link[l].count > 0) {
+            pp_network_state_put(state, l);
+            pp_network_state_put(state, e->link[l].count);
+            pp_network_state_put(state, e->link[l].alone);
+        }
+    if (e->flows > 0 && e->solver.note)
+        e->solver.note(e->solver.context, e->now_ps, state);
+    state->is_unknown |= e->flows > 0 && !e->solver.note;
 }
 
 void pp_express_stats(const struct pp_express *e, struct pp_network_stats *stats)

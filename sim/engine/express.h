@@ -12,6 +12,7 @@
 
 #include "core/arena.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/state.h"
 #include "sim/engine/wires.h"
 
 /* Divides links among flows as time passes. */
@@ -22,6 +23,8 @@ struct pp_solver {
     /* Advances to `until_ps`, or to the end of a flow if that is earlier. Returns the flow's wire,
      * with its end, or -1. Only called while there are flows. INT64_MAX: until one ends. */
     int (*advance)(void *context, int64_t until_ps, int64_t *end_ps);
+    /* Adds all that decides the future, at now_ps; NULL: it cannot tell. */
+    void (*note)(const void *context, int64_t now_ps, struct pp_network_state *state);
 };
 
 struct pp_express;
@@ -44,5 +47,7 @@ struct pp_express_event {
     int64_t at_ps;
 };
 struct pp_express_event pp_express_next(struct pp_express *e);
-/* Fills the statistics, except `transfers`. */
+/* Adds the state of all transfers. */
+void pp_express_note(const struct pp_express *e, struct pp_network_state *state);
+/* Fills the statistics, except `transfers` and those of a period. */
 void pp_express_stats(const struct pp_express *e, struct pp_network_stats *stats);

@@ -155,10 +155,13 @@ static void run_instance(struct pp_run *r, struct pp_instance *in)
     const int begin = r->p->begin[in->rank], end = r->p->begin[in->rank + 1];
 
     for (; in->step < r->steps; in->step++, in->pc = begin)
-        for (; in->pc < end; in->pc++, ++*r->job->executed)
+        for (; in->pc < end; in->pc++, ++*r->job->executed) {
+            if (in == r->marked && in->pc == r->mark[r->marks].pc)
+                pp_marks_meet(r, in);
             if (pp_run_is_too_late(r, latest_ps(in)) ||
                 !run_stream[pp_op_kinds[r->p->kind[in->pc]].stream](r, in))
                 return;
+        }
 }
 
 /* Runs ranks and collectives as far as the known times allow. */
@@ -187,7 +190,10 @@ static bool take_event(struct pp_run *r, bool *needs_solver)
             pp_messages_end(r, event.wire);
         return true;
     case PP_EXPRESS_CALL:
-        pp_compute_event(r, &r->instance[event.wire]);
+        if (event.wire < r->p->ranks * r->replicas)
+            pp_compute_event(r, &r->instance[event.wire]);
+        else
+            pp_marks_event(r, event.wire);
         return true;
     default:
         return false;
@@ -293,6 +299,7 @@ static void prepare(struct pp_run *r)
     r->ps = ps;
     r->barrier_ps = PP_ARRAY(r->arena, int64_t, r->barriers);
     r->arrivals = PP_ARRAY(r->arena, int32_t, r->barriers);
+    pp_marks_prepare(r);
 }
 
 struct pp_run *pp_interpret_begin(struct pp_arena *arena, struct pp_job *job)
@@ -337,5 +344,6 @@ enum pp_status pp_interpret_go(struct pp_run *r, const struct pp_solver *solver,
     }
     pp_express_stats(r->express, r->job->stats);
     r->job->stats->transfers = r->transfers;
+    pp_marks_stats(r, r->job->stats);
     return PP_OK;
 }

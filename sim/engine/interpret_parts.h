@@ -56,6 +56,15 @@ struct pp_collective_state {
     int32_t joined;
 };
 
+/* A moment of a cut program: rank 0 of the first replica reaches an instruction. */
+enum { PP_MARKS = 2 };
+struct pp_mark {
+    int32_t pc;
+    bool is_met;
+    struct pp_network_state state; /* of the network */
+    struct pp_network_stats stats; /* so far */
+};
+
 /* A stack of numbers of instances. */
 struct pp_todo {
     int32_t *number;
@@ -103,6 +112,10 @@ struct pp_run {
     int barriers;        /* BARs of all steps */
     int64_t *barrier_ps; /* [barrier of the run]: the latest arrival */
     int32_t *arrivals;   /* [barrier of the run] */
+
+    const struct pp_instance *marked; /* with marks ahead; NULL: none */
+    int marks;                        /* reached */
+    struct pp_mark mark[PP_MARKS];
 };
 
 static inline size_t pp_run_at(const struct pp_run *r, int step, int instruction, int replica)
@@ -174,3 +187,13 @@ void pp_slow_end(struct pp_run *r, struct pp_instance *in);
 void pp_slow_account(struct pp_run *r, struct pp_instance *in);
 /* Schedules an event at the end of left_ps. */
 void pp_slow_expect(struct pp_run *r, struct pp_instance *in);
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+/* Sets the marks of a cut program: the beginnings of the periods before and after its gap. */
+void pp_marks_prepare(struct pp_run *r);
+/* The instance reaches its next mark. */
+void pp_marks_meet(struct pp_run *r, const struct pp_instance *in);
+/* Handles the event of a mark, by the number of the call. */
+void pp_marks_event(struct pp_run *r, int number);
+/* Compares the marks. */
+void pp_marks_stats(const struct pp_run *r, struct pp_network_stats *stats);

@@ -381,6 +381,25 @@ static int advance(void *context, int64_t until_ps, int64_t *end_ps)
     return wire;
 }
 
+static void note(const void *context, int64_t now_ps, struct pp_network_state *state)
+{
+    const struct pp_maxmin *m = context;
+
+    for (int l = 0; l < m->wires->shared_count; l++)
+        for (int k = m->link[l].first; k < m->link[l].first + m->link[l].count; k++) {
+            const struct flow *f = &m->flow[m->flow_of[k]];
+            pp_network_state_put(state, l);
+            pp_network_state_put(state, m->flow_of[k]);
+            pp_network_state_put_real(state, f->left_bytes);
+            pp_network_state_put_real(state, f->rate);
+            pp_network_state_put(state, now_ps - f->since_ps);
+            pp_network_state_put(state, f->heap_at == NOT_IN_HEAP ? -1 : f->end_ps - now_ps);
+            pp_network_state_put(state, f->binding);
+        }
+    for (int k = 0; k < m->dirty.count; k++)
+        pp_network_state_put(state, m->dirty.at[k]);
+}
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 struct pp_maxmin *pp_maxmin_make(struct pp_arena *arena, const struct pp_wires *wires)
@@ -410,7 +429,7 @@ struct pp_maxmin *pp_maxmin_make(struct pp_arena *arena, const struct pp_wires *
 
 struct pp_solver pp_maxmin_solver(struct pp_maxmin *m)
 {
-    return (struct pp_solver){.context = m, .begin = begin, .advance = advance};
+    return (struct pp_solver){.context = m, .begin = begin, .advance = advance, .note = note};
 }
 
 struct pp_maxmin_stats pp_maxmin_stats(const struct pp_maxmin *m)

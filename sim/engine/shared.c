@@ -129,6 +129,13 @@ static int advance(void *context, int64_t until_ps, int64_t *end_ps)
     return v->solver.advance(v->solver.context, until_ps, end_ps);
 }
 
+static void note(const void *context, int64_t now_ps, struct pp_network_state *state)
+{
+    const struct visible *v = context;
+
+    v->solver.note(v->solver.context, now_ps, state);
+}
+
 /* Runs without the solver until two transfers meet on a link. */
 static enum pp_status run_job(struct pp_arena *scratch, struct pp_job *job, struct pp_error *err)
 {
@@ -140,7 +147,8 @@ static enum pp_status run_job(struct pp_arena *scratch, struct pp_job *job, stru
         return PP_OK;
     struct visible visible = {.solver = pp_maxmin_solver(pp_maxmin_make(scratch, job->wires)),
                               .job = job};
-    const struct pp_solver solver = {.context = &visible, .begin = begin, .advance = advance};
+    const struct pp_solver solver = {
+        .context = &visible, .begin = begin, .advance = advance, .note = note};
     const enum pp_status status = pp_interpret_go(run, &solver, &needs_solver, err);
     pp_progress_clear(&visible.progress);
     return status;

@@ -10,6 +10,7 @@
 #include "sim/run/fold.h"
 #include "sim/run/prepare.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* Returns the model flops of a sample. An ignored head and dropped tokens cost no time, so their
@@ -181,24 +182,42 @@ struct pp_trace *pp_simulated_events(struct pp_arena *arena, const struct pp_res
     return pp_engine_events(arena, &run);
 }
 
-static enum pp_status run_engine(struct pp_arena *arena, struct pp_result *result,
-                                 const struct pp_engine_options *run, enum pp_depth depth,
-                                 struct pp_error *err)
+static enum pp_status find_figures(struct pp_arena *arena, struct pp_result *result,
+                                   enum pp_depth depth, struct pp_error *err)
 {
-    const struct pp_config *c = &result->config;
-    const enum pp_times_wanted wanted = depth >= PP_TIMED ? PP_TIMES_POSTS : PP_TIMES_SPANS;
-
-    PP_TRY(c->engine->run(arena, result->program, result->costs, run, wanted, &result->times, err));
-    PP_TRY(pp_prepare_check(c, err));
     const struct pp_engine_run done = engine_run(arena, result);
+
     if (depth < PP_FULL)
         return pp_engine_metrics(arena, &done, &result->metrics, err);
     result->trace = pp_engine_trace(arena, &done);
     return pp_metrics_compute(arena, result->trace, &result->metrics, err);
 }
 
-static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared *prepared,
-                                struct pp_result *result, enum pp_depth depth, struct pp_error *err)
+/* Makes the times and counts of a cut program those of the whole one. False if they say too little,
+ * or the whole one is too large to be played. */
+static bool lengthen(const struct pp_eval_options *options, struct pp_result *result)
+{
+    const struct pp_program *p = result->program;
+    struct pp_network_stats *stats = &result->network_stats;
+    int64_t events = pp_program_size(p);
+
+    for (int r = 0; r < p->ranks; r++)
+        for (int k = p->cut->begin[r]; k < p->cut->begin[r + 1]; k++)
+            events += (int64_t)p->cut->periods * p->cut->places[k].length;
+    if (events > INT_MAX / 2 / result->times->replicas ||
+        (result->config.engine->shares_links &&
+         !(stats->repeats && pp_steady_is_together(p, options, result->times))) ||
+        !pp_steady_lengthen(p, options, result->times))
+        return false;
+    stats->transfers += p->cut->periods * stats->period_transfers;
+    stats->shared += p->cut->periods * stats->period_shared;
+    return true;
+}
+
+/* Runs the engine. `is_known` is false if the program is cut and its times tell nothing. */
+static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepared *prepared,
+                                 struct pp_result *result, enum pp_depth depth, bool *is_known,
+                                 struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
     struct pp_engine_options *options = &result->config.engine_options;
@@ -216,19 +235,48 @@ static enum pp_status full_time(struct pp_arena *arena, const struct pp_prepared
     run.eval = pp_steps_plan(c);
     run.stats = &result->network_stats;
     run.prepared = pp_prepared_known_plan(prepared, result->program, &run.eval);
-    return run_engine(arena, result, &run, depth, err);
+    const enum pp_times_wanted wanted = depth >= PP_TIMED ? PP_TIMES_POSTS : PP_TIMES_SPANS;
+    PP_TRY(
+        c->engine->run(arena, result->program, result->costs, &run, wanted, &result->times, err));
+    PP_TRY(pp_prepare_check(c, err));
+    *is_known = !result->program->cut || lengthen(&run.eval, result);
+    return PP_OK;
+}
+
+static enum pp_status full_time(struct pp_arena *arena, struct pp_prepared *prepared,
+                                struct pp_result *result, enum pp_depth depth, struct pp_error *err)
+{
+    const struct pp_config config = result->config;
+    bool is_known;
+
+    PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
+    if (!is_known) {
+        result->config = config;
+        PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
+        PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
+    }
+    return find_figures(arena, result, depth, err);
+}
+
+/* Is true if all periods of a steady state may take the same time: nothing varies, and the whole
+ * list is one step. */
+static bool may_repeat(const struct pp_config *config)
+{
+    const struct pp_engine_options *o = &config->engine_options;
+
+    return config->slow_count == 0 && o->perturbation.jitter_frac == 0 && o->sync_share == 0 &&
+           !o->eval.ring_flows && o->eval.steps <= 1;
 }
 
 /* Returns how complete a program has to be. If times suffice, it needs no trace and no proof, which
  * tests give for all built-in schedules. */
 static enum pp_made made_for(const struct pp_config *config, enum pp_depth depth)
 {
-    const bool is_bare =
-        depth <= PP_QUICK || (depth == PP_METRICS && !config->file_program && !config->is_eager);
-
-    return depth == PP_MEMORY || (depth == PP_QUICK && !pp_steps_in_list(config)) ? PP_MADE_CUT
-           : is_bare                                                              ? PP_MADE_BARE
-                                                                                  : PP_MADE_WHOLE;
+    if (depth > PP_METRICS || (depth == PP_METRICS && (config->file_program || config->is_eager)))
+        return PP_MADE_WHOLE;
+    if (depth == PP_MEMORY || (depth == PP_QUICK ? !pp_steps_in_list(config) : may_repeat(config)))
+        return PP_MADE_CUT;
+    return PP_MADE_BARE;
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,

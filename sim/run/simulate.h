@@ -7,8 +7,8 @@ enum pp_depth {
     PP_MEMORY,  /* memory only; the program may be cut (schedules/build/cut.h) */
     PP_QUICK,   /* makespan and memory only; the program may be cut */
     PP_METRICS, /* all figures, bit-identical to those of PP_FULL. `trace` may be NULL. The program
-                   of a built-in schedule is neither verified nor given slots. Failures are those of
-                   PP_FULL. */
+                   of a built-in schedule is neither verified nor given slots, and may be cut.
+                   Failures are those of PP_FULL. */
     PP_PROVED,  /* PP_METRICS, and the program is complete and proved */
     PP_TIMED,   /* also `times` with posts, from which pp_simulated_events() makes a trace */
     PP_FULL,    /* also trace */

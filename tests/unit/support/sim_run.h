@@ -1,4 +1,5 @@
-/* A run of the simulator from the words of its command line, for tests of what is made from it. */
+/* A run of the simulator from the words of its command line, for tests of what is made from it. A
+ * `~` is a space inside a word. */
 #ifndef PP_TESTS_SIM_RUN_H
 #define PP_TESTS_SIM_RUN_H
 
@@ -13,6 +14,7 @@ static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line
 {
     enum { WORDS = 64 };
     char *text = pp_arena_printf(arena, "pipesim %s", line), *words[WORDS];
+    const size_t length = strlen(text);
     int count = 0, subject_count;
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
     struct pp_wish *wish = PP_NEW(arena, struct pp_wish);
@@ -22,6 +24,8 @@ static inline enum pp_status sim_run_at(struct pp_arena *arena, const char *line
 
     for (char *word = strtok(text, " "); word && count < WORDS; word = strtok(NULL, " "))
         words[count++] = word;
+    for (char *c = text; c < text + length; c++)
+        *c = *c == '~' ? ' ' : *c;
     PP_TRY(pp_options_parse(arena, &pp_sim_cli, count, words, parsed, err));
     PP_TRY(pp_wish_open(arena, parsed, wish, err));
     PP_TRY(pp_subjects_open(arena, wish, &subjects, &subject_count, err));

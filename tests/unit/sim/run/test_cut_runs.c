@@ -1,0 +1,120 @@
+/* Figures from cut programs are those of whole ones, to the bit: random runs of both engines. */
+#include "core/random.h"
+#include "schedules/registry.h"
+#include "tests/unit/support/sim_run.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static uint64_t draw(uint64_t seed, uint64_t name, uint64_t count)
+{
+    return pp_random_stream(seed, name) % count;
+}
+
+static const char *pick(uint64_t seed, uint64_t name, const char *const *list, size_t count)
+{
+    return list[draw(seed, name, count)];
+}
+#define PICK(seed, name, list) pick(seed, name, list, sizeof(list) / sizeof((list)[0]))
+
+static const char *const CLUSTERS[] = {
+    "h100",
+    "h100~gpu:2~nic:1x100Gbps",
+    "h100~gpu:4~nic:1x50Gbps",
+    "h100~gpu:2~nic:1x20Gbps~fabric:star",
+    "h100~gpu:1~nic:1x30Gbps~fabric:torus",
+    "h100~leaf:2~oversub:4",
+    "a100~gpu:1~fabric:dragonfly",
+};
+static const char *const LAYOUTS[] = {
+    "--tp 1 --dp 1", "--tp 2 --dp 1", "--tp 1 --dp 2",
+    "--tp 2 --dp 2", "--tp 4 --dp 1", "--tp 1 --dp 2 --no-fold",
+};
+static const char *const STATES[] = {
+    "--recompute none --zero 0", "--recompute full --zero 1",
+    "--recompute selective",     "--zero 3",
+    "--offload a=host",          "--zero 1 --offload os=host,a=host",
+};
+static const char *const WAYS[] = {
+    "",
+    "--map pp,tp,cp,dp",
+    "--p2p buffered:2",
+    "--p2p buffered:1 --post jit",
+    "--post batched",
+    "--grad-sync eager --buckets 3",
+    "--steps 3",
+    "--steps 2 --step-barrier off",
+};
+
+static const char *line_of(struct pp_arena *arena, uint64_t seed)
+{
+    int schedules = 0;
+
+    while (pp_schedules[schedules])
+        schedules++;
+    const struct pp_schedule *s = pp_schedules[draw(seed, 0, (uint64_t)schedules)];
+    const int ranks = draw(seed, 1, 2) ? 4 : 2;
+    return pp_arena_printf(arena,
+                           "run --model gpt2-64 --engine %s --schedule %s --pp %d --micro-batches "
+                           "%d %s %s %s --cluster %s",
+                           draw(seed, 2, 4) ? "simgrid" : "dag", s->name, ranks,
+                           ranks * (int)(40 + draw(seed, 3, 4)), PICK(seed, 4, LAYOUTS),
+                           PICK(seed, 5, STATES), PICK(seed, 6, WAYS), PICK(seed, 7, CLUSTERS));
+}
+
+/* Compares what a row prints, and what an engine counts. */
+static void expect_same(const struct pp_result *whole, const struct pp_result *row,
+                        const char *line)
+{
+    const struct pp_metrics *m = &whole->metrics, *n = &row->metrics;
+    const size_t ranks = (size_t)whole->program->ranks;
+
+    cr_assert_eq(m->iteration_s, n->iteration_s, "%s: %.17g %.17g", line, m->iteration_s,
+                 n->iteration_s);
+    cr_assert(!memcmp(m->time_frac, n->time_frac, sizeof(m->time_frac)), "%s", line);
+    cr_assert_eq(m->bubble_frac, n->bubble_frac, "%s", line);
+    cr_assert_eq(m->span_bubble_frac, n->span_bubble_frac, "%s", line);
+    cr_assert(!memcmp(m->ranks, n->ranks, sizeof(*m->ranks) * ranks), "%s", line);
+    cr_assert_eq(whole->mfu, row->mfu, "%s", line);
+    cr_assert_eq(whole->fits, row->fits, "%s", line);
+    cr_assert_eq(whole->is_tight, row->is_tight, "%s", line);
+    cr_assert_eq(whole->peak_rank, row->peak_rank, "%s", line);
+    for (size_t r = 0; r < ranks; r++)
+        cr_assert_eq(whole->memory[r].peak_bytes, row->memory[r].peak_bytes, "%s", line);
+    cr_assert_eq(whole->replicas_simulated, row->replicas_simulated, "%s", line);
+    cr_assert_eq(whole->network_stats.transfers, row->network_stats.transfers, "%s", line);
+    cr_assert_eq(whole->network_stats.shared, row->network_stats.shared, "%s", line);
+    cr_assert_eq(whole->network_stats.shared_links, row->network_stats.shared_links, "%s", line);
+}
+
+/* What a random run came to. */
+enum outcome { REFUSED, WHOLE, CUT, CUT_SHARED, OUTCOMES };
+
+static enum outcome compare(uint64_t seed)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_result *whole = PP_NEW(arena, struct pp_result),
+                     *row = PP_NEW(arena, struct pp_result);
+    const char *line = line_of(arena, seed);
+    struct pp_error err = {0}, other = {0};
+    const enum pp_status status = sim_run_at(arena, line, PP_METRICS, row, &err);
+
+    cr_assert_eq(sim_run_at(arena, line, PP_FULL, whole, &other), status, "%s: %s / %s", line,
+                 err.message, other.message);
+    if (status != PP_OK)
+        return REFUSED;
+    cr_assert_null(whole->program->cut);
+    expect_same(whole, row, line);
+    return !row->program->cut ? WHOLE : row->network_stats.shared ? CUT_SHARED : CUT;
+}
+
+Test(cut_runs, figures_are_those_of_whole_programs)
+{
+    const int runs = getenv("PIPESIM_LONG") ? 4000 : 48;
+    int count[OUTCOMES] = {0};
+
+    for (int seed = 0; seed < runs; seed++)
+        count[compare((uint64_t)seed)]++;
+    cr_expect_gt(count[CUT], runs / 10, "%d", count[CUT]);
+    cr_expect_gt(count[CUT_SHARED], runs / 40, "%d", count[CUT_SHARED]);
+}
