@@ -190,11 +190,12 @@ static double tree_frac(double bytes)
 /* Rings, or trees across nodes where these are faster. */
 static struct pp_collective_time auto_reduce(const struct input *in)
 {
-    const struct pp_collective_time rings = pipelined(in, 2 * (in->n - 1) / in->n * in->bytes,
-                                                      2 * ring_latency_s(in)),
-                                    trees = pipelined(in, 2 * in->bytes / tree_frac(in->bytes),
-                                                      2 * tree_latency_s(in));
+    const double frac = tree_frac(in->bytes);
+    const struct pp_collective_time rings =
+        pipelined(in, 2 * (in->n - 1) / in->n * in->bytes, 2 * ring_latency_s(in));
+    struct pp_collective_time trees = pipelined(in, 2 * in->bytes / frac, 2 * tree_latency_s(in));
 
+    trees.tree_frac = frac;
     return in->m == 1 || pp_collective_s(rings) <= pp_collective_s(trees) ? rings : trees;
 }
 

@@ -37,6 +37,7 @@ struct pp_device_links pp_collective_links(struct pp_device_links links,
 /* Time of a collective: bytes inside the nodes, bytes between them, latencies of all rounds. */
 struct pp_collective_time {
     double node_s, network_s, latency_s;
+    double tree_frac; /* of a ring's bandwidth, where `auto` chose trees; else 0 */
 };
 /* Returns the time of AR, RS, AG, BC or A2A. `bytes`: AR, BC the buffer; RS, AG the whole that is
  * scattered or gathered; A2A the data of one sender, its own share included. */

@@ -92,9 +92,10 @@ struct pp_cost_inputs {
     double ep_share_frac;   /* share of the multiprocessors that overlapping exchanges keep */
     bool is_sent_once; /* a token goes once to each node that has some of its experts, and is spread
                           there. Otherwise each of its copies is sent by itself */
-    double capacity_factor; /* tokens that an expert computes per token sent to it; 0 = 1 */
-    bool is_dp_overlapped;  /* gradients are summed during the backward; if the framework does so,
-                             * updated parameters are gathered during the next forward */
+    double capacity_factor;  /* tokens that an expert computes per token sent to it; 0 = 1 */
+    bool is_dp_overlapped;   /* gradients are summed during the backward; if the framework does so,
+                              * updated parameters are gathered during the next forward */
+    bool is_sum_share_given; /* the engine slows compute while sums run, so costs do not */
     double tp_overlap_frac; /* share of tensor-parallel communication that overlaps with matrices */
     bool is_graph;          /* a graph launches all kernels of a pass */
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */

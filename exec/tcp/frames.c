@@ -124,6 +124,8 @@ static bool take_end(struct pp_tcp *t, const struct pp_arrival *a)
     if (t->has_ended[w->index] || !pp_tcp_take_times(w, a->payload))
         return false;
     t->has_ended[w->index] = true;
+    if (!m->has_failed)
+        atomic_store_explicit(&w->at, m->p->begin[w->rank + 1], memory_order_relaxed);
     while (running > 0 && !atomic_compare_exchange_weak(&m->running, &running, running - 1)) {
     }
     if (running == 1)
@@ -131,10 +133,14 @@ static bool take_end(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
+/* It was read before it was sent: the end of the step may have come first. */
 static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    atomic_store_explicit(&worker_of(t, a)->at, a->frame->id, memory_order_relaxed);
-    atomic_store_explicit(&worker_of(t, a)->passed, a->frame->ps, memory_order_relaxed);
+    struct pp_worker *w = worker_of(t, a);
+
+    if (!t->has_ended[w->index])
+        atomic_store_explicit(&w->at, a->frame->id, memory_order_relaxed);
+    atomic_store_explicit(&w->passed, a->frame->ps, memory_order_relaxed);
     return true;
 }
 

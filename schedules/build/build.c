@@ -107,7 +107,7 @@ enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *buil
 
 bool pp_build_is_beyond(const struct pp_build *b, const struct pp_build_list *list)
 {
-    if (b->most_bytes <= 0 || !b->costs->memory)
+    if ((b->most_bytes <= 0 && b->most_away_bytes <= 0) || !b->costs->memory)
         return false;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_least_options options = {
@@ -116,7 +116,9 @@ bool pp_build_is_beyond(const struct pp_build *b, const struct pp_build_list *li
         .recompute_frac = b->recompute_frac,
         .is_moved =
             pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) || pp_state_is_quantised(&b->state)};
-    return pp_memory_least_bytes(scratch, list->orders, b->costs, &options) > b->most_bytes;
+    const struct pp_least least = pp_memory_least(scratch, list->orders, b->costs, &options);
+    return (b->most_bytes > 0 && least.bytes > b->most_bytes) ||
+           (b->most_away_bytes > 0 && least.away_bytes > b->most_away_bytes);
 }
 
 /* Keeps the maps of a head whose lists end with their arena. */

@@ -102,7 +102,7 @@ static struct pp_known_program *wanted(struct pp_arena *arena, const struct pp_b
     wanted->build.costs = NULL;
     wanted->build.recompute_frac = NULL;
     wanted->build.buckets = NULL;
-    wanted->build.most_bytes = 0;
+    wanted->build.most_bytes = wanted->build.most_away_bytes = 0;
     wanted->build.list = b->schedule->generate ? b->list : NULL;
     simplify(&wanted->build.state);
     wanted->stages = stages_of(arena, b);
@@ -241,7 +241,7 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
     *program = find_program(arena, known, &b);
     if (*program || (known->is_bounded && pp_build_is_beyond(&b, b.list)))
         return PP_OK;
-    b.most_bytes = 0; /* costs make no program too large here */
+    b.most_bytes = b.most_away_bytes = 0; /* costs make no program too large here */
     PP_TRY(pp_build(is_kept ? known->arena : arena, &b, program, err));
     if (is_kept)
         keep(known, &b, *program);

@@ -10,8 +10,13 @@
 /* Bytes of one cell that an op adds for good, and that it needs while it runs. */
 struct effect {
     double change, most;
+    double away; /* adds on another tier */
 };
 enum { EFFECTS = PP_W + 1 }; /* kinds of ops in an order */
+
+/* The last forwards may not have moved their activations: those that are used again before two
+ * other ops have run stay on the device (schedules/lower/moves.c). */
+enum { UNMOVED = 4 };
 
 static double share_of(double bytes, int cells)
 {
@@ -34,9 +39,14 @@ static void set_effects(const struct pp_stage_memory *m, const struct pp_least_o
     effects[PP_B] = (struct effect){-kept, backward};
     effects[PP_I] = (struct effect){left - kept, backward};
     effects[PP_W] = (struct effect){-left, 0};
-    for (int kind = 0; o->is_moved && kind < EFFECTS; kind++) {
+    if (!o->is_moved)
+        return;
+    const double resting = m->resting_frac > 0 ? rint(m->resting_frac * kept) : kept,
+                 moved = m->moved_frac > 0 ? rint(m->moved_frac * resting) : resting;
+    for (int kind = 0; kind < EFFECTS; kind++) {
         effects[kind].most += kind == PP_B || kind == PP_I ? kept : 0;
         effects[kind].change = 0;
+        effects[kind].away = kind == PP_F ? moved : kind == PP_W ? 0 : -moved;
     }
 }
 
@@ -47,10 +57,10 @@ static double state_bytes(const struct pp_stage_memory *m, int versions)
 
 /* Returns the state of the chunks whose ops are in the list; `versions` [pipeline * stages + stage]
  * is all 0. */
-static double state_of(const struct pp_orders *lists, int rank, const struct pp_costs *costs,
-                       int *versions)
+static struct pp_least state_of(const struct pp_orders *lists, int rank,
+                                const struct pp_costs *costs, int *versions)
 {
-    double bytes = 0;
+    struct pp_least state = {0};
 
     for (int i = 0; i < lists->count[rank]; i++) {
         const struct pp_op *op = &lists->ops[rank][i];
@@ -58,10 +68,11 @@ static double state_of(const struct pp_orders *lists, int rank, const struct pp_
         if (*known > op->version)
             continue;
         const struct pp_stage_memory *m = &costs->memory[op->stage];
-        bytes += state_bytes(m, op->version + 1) - (*known ? state_bytes(m, *known) : 0);
+        state.bytes += state_bytes(m, op->version + 1) - (*known ? state_bytes(m, *known) : 0);
+        state.away_bytes += *known ? 0 : m->away_bytes[costs->saved_home];
         *known = op->version + 1;
     }
-    return bytes;
+    return state;
 }
 
 /* Returns the most bytes of activations and scratch of a rank. */
@@ -79,17 +90,41 @@ static double held_of(const struct pp_orders *lists, int rank, const struct effe
     return most;
 }
 
-double pp_memory_least_bytes(struct pp_arena *arena, const struct pp_orders *lists,
-                             const struct pp_costs *costs, const struct pp_least_options *options)
+/* Returns the most bytes of activations of a rank on another tier; 0 if an op does several
+ * granules, whose backwards may be far apart. */
+static double away_of(const struct pp_orders *lists, int rank, const struct effect *effects)
+{
+    const struct pp_op *ops = lists->ops[rank];
+    double held = 0, most = 0, largest = 0;
+
+    for (int i = 0; i < lists->count[rank]; i++) {
+        const double away = effects[ops[i].stage * EFFECTS + ops[i].kind].away;
+        if (ops[i].granules > 1)
+            return 0;
+        held += away;
+        most = held > most ? held : most;
+        largest = away > largest ? away : largest;
+    }
+    return fmax(0, most - UNMOVED * largest);
+}
+
+struct pp_least pp_memory_least(struct pp_arena *arena, const struct pp_orders *lists,
+                                const struct pp_costs *costs,
+                                const struct pp_least_options *options)
 {
     struct effect *effects = PP_ARRAY(arena, struct effect, EFFECTS * (size_t)costs->stages);
     int *versions = PP_ARRAY(arena, int, (size_t)options->pipelines *(size_t)costs->stages);
-    double tensors = 0;
+    double tensors = 0, away_bytes = 0;
 
     for (int s = 0; s < costs->stages; s++)
         set_effects(&costs->memory[s], options, s, &effects[s * EFFECTS]);
-    for (int rank = 0; rank < lists->ranks; rank++)
-        tensors =
-            fmax(tensors, state_of(lists, rank, costs, versions) + held_of(lists, rank, effects));
-    return (tensors + costs->other_bytes + pp_memory_wasted_bytes(costs, tensors)) * (1 - ROUNDING);
+    for (int rank = 0; rank < lists->ranks; rank++) {
+        const struct pp_least state = state_of(lists, rank, costs, versions);
+        tensors = fmax(tensors, state.bytes + held_of(lists, rank, effects));
+        if (options->is_moved)
+            away_bytes = fmax(away_bytes, state.away_bytes + away_of(lists, rank, effects));
+    }
+    return (struct pp_least){
+        (tensors + costs->other_bytes + pp_memory_wasted_bytes(costs, tensors)) * (1 - ROUNDING),
+        away_bytes * (1 - ROUNDING)};
 }

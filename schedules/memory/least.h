@@ -10,8 +10,12 @@ struct pp_least_options {
     const double *recompute_frac; /* [stage] as in pp_lower_options; NULL = 0 on all */
     bool is_moved;                /* saved activations do not stay on the device as they are */
 };
-/* Returns a lower bound on the peak of the fullest rank. It has the state, the allocator's waste,
- * and what F, B, I and W hold at a time and use while they run. Messages and gathered parameters
- * come on top. */
-double pp_memory_least_bytes(struct pp_arena *arena, const struct pp_orders *lists,
-                             const struct pp_costs *costs, const struct pp_least_options *options);
+/* Lower bounds of the fullest rank: on the device, and on the tier where saved activations wait. */
+struct pp_least {
+    double bytes, away_bytes;
+};
+/* Returns lower bounds of an order. They have the state, the allocator's waste, and what F, B, I
+ * and W hold at a time and use while they run. Messages and gathered parameters come on top. */
+struct pp_least pp_memory_least(struct pp_arena *arena, const struct pp_orders *lists,
+                                const struct pp_costs *costs,
+                                const struct pp_least_options *options);

@@ -179,8 +179,8 @@ PP_ROW_INT(buckets, "K", 1, PP_MAX_BUCKETS, G_COMM, SHAPE | NEEDS_REPLICAS | NEE
 PP_ROW_TEXT(bucket_size, "BYTES", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS,
     .help = "Size of a bucket, e.g. 25MB, in place of the number of buckets, which is at most 255.")
 PP_ROW_FRAC(sync_share, "FRAC", G_COMM, RUN | NEEDS_REPLICAS, .default_text = "0", .neutral = "0",
-    .help = "Share of a rank's compute that a running gradient reduction takes, e.g. 10% (engine "
-            "simgrid).")
+    .help = "Share of a rank's compute that a running gradient reduction takes, e.g. 10%, in place "
+            "of the framework's for --dp-overlap on (engine simgrid).")
 PP_ROW_TEXT(p2p, "HOW", G_COMM, RUN | NEEDS_PEERS, .default_text = "rendezvous",
     .neutral = "rendezvous",
     .help = "rendezvous: a transfer starts when both sides have posted it. buffered:K: up to K "

@@ -38,6 +38,13 @@ static bool is_neutral(const struct pp_given *given)
     return given->option->neutral && !strcmp(given->text, given->option->neutral);
 }
 
+static enum pp_status refuse(const char *dp_overlap, const struct pp_given *given,
+                             struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "--dp-overlap %s and %s exclude each other: leave one out",
+                        dp_overlap, given->typed);
+}
+
 /* Refuses buckets and early sums with --dp-overlap off, which leaves nothing to cut. */
 static enum pp_status check_off(const struct pp_wish *wish, struct pp_error *err)
 {
@@ -46,10 +53,26 @@ static enum pp_status check_off(const struct pp_wish *wish, struct pp_error *err
 
     for (size_t i = 0; i < PP_COUNT(asking); i++)
         if (asking[i]->origin == PP_FROM_FLAG && !is_neutral(asking[i]))
-            return pp_error_set(err, PP_EINVAL,
-                                "--dp-overlap off and %s exclude each other: leave one out",
-                                asking[i]->typed);
+            return refuse("off", asking[i], err);
     return PP_OK;
+}
+
+/* Sets whether sums overlap with backwards. --grad-sync end turns a framework's overlap off. */
+static enum pp_status resolve_overlap(const struct pp_wish *wish, struct pp_config *config,
+                                      struct pp_error *err)
+{
+    const struct pp_given *overlap = &wish->given.dp_overlap, *sync = &wish->given.grad_sync;
+    const bool is_end = sync->count && wish->grad_sync == PP_SYNC_END,
+               is_on = overlap->count ? wish->dp_overlap == 1
+                                      : config->costs.framework->has_sync_overlap,
+               is_flag_late = sync->origin == PP_FROM_FLAG && overlap->origin != PP_FROM_FLAG;
+
+    config->costs.is_dp_overlapped = is_on && !(is_end && (!overlap->count || is_flag_late));
+    if (overlap->count && !is_on)
+        return check_off(wish, err);
+    return is_on && is_end && overlap->count && overlap->origin == sync->origin
+               ? refuse("on", sync, err)
+               : PP_OK;
 }
 
 /* Sets the overlap's defaults; options that are given win. */
@@ -57,7 +80,7 @@ static void overlap(struct pp_arena *arena, const struct pp_wish *wish, struct p
 {
     const double habit_bytes = config->costs.framework->bucket_bytes;
 
-    if (!wish->given.grad_sync.count)
+    if (!wish->given.grad_sync.count || wish->grad_sync == PP_SYNC_END)
         config->lower.grad_sync = PP_SYNC_EAGER;
     if (config->buckets.count > 0 || config->buckets.bytes > 0)
         return;
@@ -71,14 +94,9 @@ static void overlap(struct pp_arena *arena, const struct pp_wish *wish, struct p
 enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_config *config, struct pp_error *err)
 {
-    const bool is_given = wish->given.dp_overlap.count;
-    const bool is_on = is_given ? wish->dp_overlap == 1 : config->costs.framework->has_sync_overlap;
-
     PP_TRY(resolve_number(wish, config, err));
-    if (is_given && !is_on)
-        PP_TRY(check_off(wish, err));
-    config->costs.is_dp_overlapped = is_on;
-    if (is_on)
+    PP_TRY(resolve_overlap(wish, config, err));
+    if (config->costs.is_dp_overlapped)
         overlap(arena, wish, config);
     return PP_OK;
 }

@@ -7,7 +7,7 @@
 
 /* Resolves --dp-overlap, --grad-sync, --buckets and --bucket-size; `config->costs.framework` is
  * set. PP_EINVAL if number and size are both given, if the size is out of range, or if --dp-overlap
- * off meets an option of the overlap. */
+ * contradicts another of these options. */
 enum pp_status pp_buckets_resolve(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_config *config, struct pp_error *err);
 /* Buckets of each stage, in `arena`: as the size needs, up to PP_MAX_BUCKETS; NULL = 1 each. */

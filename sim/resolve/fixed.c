@@ -143,6 +143,7 @@ static void resolve_what_if(const struct pp_wish *wish, struct pp_config *config
     config->engine_options.perturbation.jitter_frac = wish->jitter;
     config->engine_options.perturbation.seed = (uint64_t)wish->seed;
     config->engine_options.sync_share = wish->sync_share;
+    config->costs.is_sum_share_given = wish->sync_share > 0;
     config->slow = wish->given.slow.all;
     config->slow_count = wish->given.slow.count;
     config->no_fold = wish->no_fold;

@@ -17,6 +17,7 @@ struct candidate {
     struct pp_config config;
     double bound_s_per_sample; /* lower bound for all programs of this layout */
     double floor_bytes;        /* lower bound for all states that may be chosen */
+    bool is_beyond;            /* cannot fit, by a bound of its order */
 };
 
 struct search {
@@ -148,22 +149,26 @@ static bool is_better(const struct search *s, int at, const struct pp_outcome *o
            (at < s->best_at && !pp_outcome_is_better(&s->outcome, outcome));
 }
 
-/* Tries a candidate. One that needs more than `most_bytes` (0 = no limit) for certain is left for
- * try_hopeless(). */
-static void try_candidate(struct search *s, int at, double most_bytes)
+/* Tries a candidate. One that needs more than `most_bytes` (0 = no limit), or with `needs_fit` does
+ * not fit, for certain, is left for try_hopeless(). */
+static void try_candidate(struct search *s, int at, double most_bytes, bool needs_fit)
 {
     struct candidate *c = &s->list[at];
     const struct pp_arena_mark mark = pp_arena_mark(s->arena);
     struct pp_config config = c->config;
-    struct pp_prepared prepared = {
-        .programs = s->prepared->programs, .is_alone = s->count == 1, .most_bytes = most_bytes};
+    struct pp_prepared prepared = {.programs = s->prepared->programs,
+                                   .is_alone = s->count == 1,
+                                   .most_bytes = most_bytes,
+                                   .needs_fit = needs_fit};
     struct pp_result result;
     struct pp_error err;
 
     if (pp_resolve_choice(s->arena, &config, &prepared, &result, &err) != PP_OK) {
         refuse(s, c, &err);
     } else if (!result.program) {
-        c->floor_bytes = fmax(c->floor_bytes, nextafter(most_bytes, INFINITY));
+        c->is_beyond = true;
+        if (!pp_state_is_away(&config.state, PP_STATE_ACTIVATIONS)) /* else its tier may be full */
+            c->floor_bytes = fmax(c->floor_bytes, nextafter(most_bytes, INFINITY));
     } else {
         const struct pp_outcome outcome = pp_outcome_of(&result);
         if (is_better(s, at, &outcome)) {
@@ -203,7 +208,7 @@ static enum pp_status no_layout(const struct search *s, const struct pp_config *
 
 static bool cannot_fit(const struct candidate *c)
 {
-    return c->floor_bytes > c->config.cluster.device.memory_bytes;
+    return c->is_beyond || c->floor_bytes > c->config.cluster.device.memory_bytes;
 }
 
 static bool cannot_have_room(const struct candidate *c)
@@ -220,7 +225,7 @@ static void try_roomy(struct search *s)
             c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
         if (!cannot_have_room(c))
-            try_candidate(s, i, c->config.cluster.device.memory_bytes);
+            try_candidate(s, i, c->config.cluster.device.memory_bytes, true);
     }
 }
 
@@ -232,7 +237,7 @@ static void try_tight(struct search *s)
         if (s->outcome.fits && c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
         if (cannot_have_room(c) && !cannot_fit(c))
-            try_candidate(s, i, c->config.cluster.device.memory_bytes);
+            try_candidate(s, i, c->config.cluster.device.memory_bytes, true);
     }
 }
 
@@ -260,7 +265,7 @@ static void try_hopeless(struct search *s)
     for (int i = 0;
          i < count && (s->outcome.is_refused || list[i]->floor_bytes <= s->outcome.peak_bytes); i++)
         try_candidate(s, (int)(list[i] - s->list),
-                      s->outcome.is_refused ? 0 : s->outcome.peak_bytes);
+                      s->outcome.is_refused ? 0 : s->outcome.peak_bytes, false);
 }
 
 static void try_all(struct search *s)
@@ -279,7 +284,7 @@ static void try_all(struct search *s)
 static enum pp_status pick(struct search *s, struct pp_config *config, struct pp_error *err)
 {
     if (s->count == 1)
-        try_candidate(s, 0, 0);
+        try_candidate(s, 0, 0, false);
     else
         try_all(s);
     if (s->outcome.is_refused)

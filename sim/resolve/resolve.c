@@ -125,33 +125,40 @@ static void note_recompute(struct pp_arena *arena, const struct pp_wish *wish,
              "memory");
 }
 
-static enum pp_status peak_of(const struct pp_config *config, double *peak_bytes)
+/* Finds the peak of a configuration from the programs of others, which it leaves as they are. */
+static enum pp_status peak_of(const struct pp_config *config, struct pp_prepared prepared,
+                              double *peak_bytes)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_result result;
     struct pp_error err;
 
-    PP_TRY(pp_simulate(scratch, config, PP_MEMORY, NULL, &result, &err));
+    PP_TRY(pp_simulate(scratch, config, PP_MEMORY, &prepared, &result, &err));
     *peak_bytes = result.memory[result.peak_rank].peak_bytes;
     return PP_OK;
 }
 
 /* Notes an offload of activations that frees nothing. One is copied down during one op of its rank,
  * and back one op before its use. If no more are saved at a time, none is away at the peak. */
-static void note_moved_saves(struct pp_arena *arena, struct pp_config *config)
+static void note_moved_saves(struct pp_arena *arena, const struct pp_prepared *prepared,
+                             struct pp_config *config)
 {
     struct pp_config without = *config;
+    struct pp_known_programs own = {.is_bounded = true};
+    struct pp_prepared mine = *prepared;
     double peak_bytes, other_bytes;
 
     if (!pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS))
         return;
     without.state.home[PP_STATE_ACTIVATIONS] = PP_TIER_DEVICE;
-    if (peak_of(config, &peak_bytes) == PP_OK && peak_of(&without, &other_bytes) == PP_OK &&
-        peak_bytes >= other_bytes)
+    mine.programs = mine.programs ? mine.programs : &own;
+    if (peak_of(config, mine, &peak_bytes) == PP_OK &&
+        peak_of(&without, mine, &other_bytes) == PP_OK && peak_bytes >= other_bytes)
         note(arena, config,
              "--offload a frees nothing at the peak and costs its time: all saved activations of "
              "the fullest rank are in transfer or about to be used; it frees memory if a rank has "
              "more in flight (more stages, gpipe)");
+    pp_known_programs_drop(&own);
 }
 
 static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *wish,
@@ -171,7 +178,8 @@ static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *w
 /* Refuses flags that cannot change the answer of this configuration. If the tool chose the degrees,
  * and others would make a difference, config->origin.notes gets a note instead. */
 static enum pp_status check_effects(struct pp_arena *arena, const struct pp_wish *wish,
-                                    struct pp_config *config, struct pp_error *err)
+                                    const struct pp_prepared *prepared, struct pp_config *config,
+                                    struct pp_error *err)
 {
     const unsigned met = met_needs(config);
 
@@ -183,7 +191,7 @@ static enum pp_status check_effects(struct pp_arena *arena, const struct pp_wish
                 PP_TRY(check_need(arena, wish, option->name, &NEEDS[k], config, err));
     }
     note_recompute(arena, wish, config);
-    note_moved_saves(arena, config);
+    note_moved_saves(arena, prepared, config);
     return PP_OK;
 }
 
@@ -229,5 +237,5 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
     }
     PP_TRY(pp_resolve_plan(arena, wish, config, prepared, err));
     note_schedule(arena, config);
-    return check_effects(arena, wish, config, err);
+    return check_effects(arena, wish, prepared, config, err);
 }

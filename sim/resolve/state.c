@@ -146,9 +146,10 @@ static struct choices choices_of(struct pp_arena *arena, const struct pp_config 
 }
 
 /* Finds the bytes that a choice needs; more than the device has if another tier is full. Any
- * number above `most_bytes` (0 = no limit) stands for all above: a bound may tell. */
-static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, double *bytes,
-                               struct pp_error *err)
+ * number above `most_bytes` (0 = no limit) stands for all above: a bound may tell. With `needs_fit`
+ * it also stands for a choice that another tier has no room for. */
+static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, bool needs_fit,
+                               double *bytes, struct pp_error *err)
 {
     struct choice *choice = &c->list[at];
     const struct pp_result *result = &choice->result;
@@ -160,8 +161,10 @@ static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, dou
         config.costs.again = choice->again;
         choice->prepared.programs = c->programs;
         choice->prepared.most_bytes = most_bytes;
+        choice->prepared.needs_fit = needs_fit;
         PP_TRY(pp_simulate(c->arena, &config, PP_MEMORY, &choice->prepared, &choice->result, err));
         choice->prepared.most_bytes = 0;
+        choice->prepared.needs_fit = false;
         choice->is_known = result->program != NULL;
     }
     if (!choice->is_known) {
@@ -176,14 +179,14 @@ static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, dou
 
 /* Finds the first choice after `low` that needs at most so many bytes, by bisection after the next
  * one; `count` if none does. */
-static enum pp_status find_first(struct choices *c, int low, double most_bytes, int *first,
-                                 struct pp_error *err)
+static enum pp_status find_first(struct choices *c, int low, double most_bytes, bool needs_fit,
+                                 int *first, struct pp_error *err)
 {
     int high = c->count;
 
     for (int at = low + 1; high - low > 1; at = (low + high) / 2) {
         double bytes;
-        PP_TRY(bytes_of(c, at, most_bytes, &bytes, err));
+        PP_TRY(bytes_of(c, at, most_bytes, needs_fit, &bytes, err));
         if (bytes <= most_bytes)
             high = at;
         else
@@ -194,9 +197,9 @@ static enum pp_status find_first(struct choices *c, int low, double most_bytes, 
 }
 
 /* Finds the first choice with room, else the first that fits, else the first of those with least
- * memory. It is `count` if that is above `most_bytes` (0 = no limit) for certain. The lower bound
- * of the first choice may rule it out. */
-static enum pp_status find_choice(struct choices *c, double most_bytes, int *at,
+ * memory. It is `count` if that is above `most_bytes` (0 = no limit), or with `needs_fit` does not
+ * fit, for certain. The lower bound of the first choice may rule it out. */
+static enum pp_status find_choice(struct choices *c, double most_bytes, bool needs_fit, int *at,
                                   struct pp_error *err)
 {
     const double limits[] = {pp_config_room_bytes(c->config),
@@ -206,14 +209,14 @@ static enum pp_status find_choice(struct choices *c, double most_bytes, int *at,
     double least_bytes;
 
     for (size_t i = 0; i < PP_COUNT(limits); i++) {
-        PP_TRY(find_first(c, plain_bytes > limits[i] ? 0 : -1, limits[i], at, err));
+        PP_TRY(find_first(c, plain_bytes > limits[i] ? 0 : -1, limits[i], true, at, err));
         if (*at < c->count)
             return PP_OK;
     }
-    PP_TRY(bytes_of(c, c->count - 1, most_bytes, &least_bytes, err));
+    PP_TRY(bytes_of(c, c->count - 1, most_bytes, needs_fit, &least_bytes, err));
     if (!c->list[c->count - 1].is_known)
         return PP_OK;
-    return find_first(c, -1, least_bytes, at, err);
+    return find_first(c, -1, least_bytes, false, at, err);
 }
 
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
@@ -226,7 +229,7 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
     const bool is_alone = prepared->is_alone;
     int at;
 
-    PP_TRY(find_choice(&choices, prepared->most_bytes, &at, err));
+    PP_TRY(find_choice(&choices, prepared->most_bytes, prepared->needs_fit, &at, err));
     if (at == choices.count) {
         result->program = NULL;
         return PP_OK;

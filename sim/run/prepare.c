@@ -86,6 +86,14 @@ static void drop_training_state(const struct pp_program *file, struct pp_costs *
         costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
 }
 
+/* Returns the room for saved activations on another tier; 0 if they stay on the device. */
+static double away_room_bytes(const struct pp_result *r)
+{
+    return !r->config.is_unit && pp_state_is_away(&r->config.state, PP_STATE_ACTIVATIONS)
+               ? pp_tiers_room_bytes(r, r->costs->saved_home)
+               : 0;
+}
+
 static enum pp_status build(struct pp_arena *arena, enum pp_made made,
                             const struct pp_prepared *prepared, struct pp_result *result,
                             struct pp_error *err)
@@ -101,6 +109,8 @@ static enum pp_status build(struct pp_arena *arena, enum pp_made made,
                              .no_slots = is_bare,
                              .may_cut = made == PP_MADE_CUT,
                              .most_bytes = is_bare ? prepared->most_bytes : 0,
+                             .most_away_bytes =
+                                 is_bare && prepared->needs_fit ? away_room_bytes(result) : 0,
                              .proves_given = !is_bare,
                              .proves_result = !is_bare};
 
@@ -161,7 +171,8 @@ enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_p
 {
     if (!is_of(prepared, &result->config))
         *prepared = (struct pp_prepared){.programs = prepared->programs,
-                                         .most_bytes = prepared->most_bytes};
+                                         .most_bytes = prepared->most_bytes,
+                                         .needs_fit = prepared->needs_fit};
     if (made > PP_MADE_CUT && prepared->known.program && prepared->known.program->cut)
         prepared->known.program = NULL, prepared->eval = NULL;
     const bool is_bare = made < PP_MADE_WHOLE;

@@ -15,6 +15,7 @@ struct pp_prepared {
     bool is_alone;     /* no other configuration competes: a choice of state needs no times */
     double most_bytes; /* orders that need more for certain are no programs (schedules/build). Then
                         * `result` has no memory, and does not fit. 0 = any */
+    bool needs_fit;    /* the same for orders that no other tier has room for */
 };
 
 /* How complete a program is. */

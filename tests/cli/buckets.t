@@ -89,6 +89,11 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag -
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --sync-share 100%
 ! pipesim: error: --sync-share 100%: expected less than 1 (100 %): compute would stand still
 = 2
+# A share that is given replaces that of the framework, which costs would add to the update.
+$ for o in "" "--sync-share 25%"; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --gbs 64 --framework fsdp $o --no-alternatives --explain | grep -c 'sums slow'; done
+> 2
+> 0
+= 1
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 2 --pp 2 --tp 1 --sync-share 10%
 ! pipesim: error: --sync-share 10% has no effect here: there is one replica of each stage, so no gradient is exchanged
 = 2
@@ -103,7 +108,7 @@ $ pipesim --schedule <(pipesim program --schedule 1f1b --pp 2 --micro-batches 8 
 $ pipesim verify <(printf '0F0,0B0,0AR#1/2,0AR#0/2\n') 2>&1 | sed 's|/dev/fd/[0-9]*|FILE|g'
 > pipesim: error: FILE:1:3: 0AR#1/2: expected bucket 0 before it: buckets are posted in order
 # Frameworks run sums during the last backward, in buckets of their own size; given options win.
-$ for o in "" "--dp-overlap off" "--dp-overlap on" "--framework megatron" "--framework megatron --dp-overlap on" "--framework fsdp" "--dp-overlap on --buckets 4" "--dp-overlap on --grad-sync end"; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 1 --tp 1 --gbs 128 --mbs 1 --engine dag --no-alternatives $o --json | sed -n '/"state": {/,/}/p' | grep -E 'grad_sync|bucket' | tr -d '\n'; echo; done
+$ for o in "" "--dp-overlap off" "--dp-overlap on" "--framework megatron" "--framework megatron --dp-overlap on" "--framework fsdp" "--dp-overlap on --buckets 4" "--framework fsdp --grad-sync end"; do pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 1 --tp 1 --gbs 128 --mbs 1 --engine dag --no-alternatives $o --json | sed -n '/"state": {/,/}/p' | grep -E 'grad_sync|bucket' | tr -d '\n'; echo; done
 >     "grad_sync": "end"
 >     "grad_sync": "end"
 >     "grad_sync": "eager",    "buckets": 16,    "bucket_bytes": 26214400.0
@@ -111,9 +116,12 @@ $ for o in "" "--dp-overlap off" "--dp-overlap on" "--framework megatron" "--fra
 >     "grad_sync": "eager",    "buckets": 16,    "bucket_bytes": 160000000.0
 >     "grad_sync": "eager",    "buckets": 16,    "bucket_bytes": 26214400.0
 >     "grad_sync": "eager",    "buckets": 4
->     "grad_sync": "end",    "buckets": 16,    "bucket_bytes": 26214400.0
+>     "grad_sync": "end"
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 1 --tp 1 --dp-overlap off --buckets 3
 ! pipesim: error: --dp-overlap off and --buckets 3 exclude each other: leave one out
+= 2
+$ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 1 --tp 1 --dp-overlap on --grad-sync end
+! pipesim: error: --dp-overlap on and --grad-sync end exclude each other: leave one out
 = 2
 $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 1 --tp 1 --framework fsdp --dp-overlap off --engine dag --no-alternatives --json | grep '"grad_sync"'
 >     "grad_sync": "end"

@@ -10,6 +10,25 @@ $ export COLUMNS=100; for a in auto ring tree hierarchical; do pipesim --schedul
 >     gradient sum of 4.23 GiB: 195 ms = node 0 s + network 194 ms + latency 1.01 ms
 >     gradient sum of 4.23 GiB: 24.8 ms = node 0 s + network 24.7 ms + latency 76.0 us
 >     gradient sum of 4.23 GiB: 40.9 ms = node 19.2 ms + network 21.6 ms + latency 140 us
+# --explain has the formula of what `auto` takes for each sum: rings, trees or both.
+$ pipesim --schedule 1f1b --gpus 1024 --model gpt2 --tp 1 --pp 4 --engine dag --explain | grep -A 5 'gradient sum by'
+>   gradient sum by trees, g replicas in each of m nodes, at a share e of the
+>       bandwidth of rings; the slower counts:
+>     node     2 bytes/e / 360 GB/s
+>     network  2 bytes/(e g) / 46.0 GB/s
+>     latency  2 (g-1) 2.00 us + 2 ceil(log2 m) 8.00 us
+>     start    25.0 us if g > 1, + 20.0 us if m > 1: once each, in the latency
+$ pipesim --schedule 1f1b --gpus 1024 --model gpt2 --tp 1 --pp 4 --engine dag --explain | grep 'gradient sum of'
+>     gradient sum of 116 MiB by trees, e = 0.85: 945 us = node 792 us + network
+>     gradient sum of 40.6 MiB by trees, e = 0.776: 457 us = node 304 us + network
+>     gradient sum of 114 MiB by trees, e = 0.848: 937 us = node 784 us + network
+$ pipesim --schedule 1f1b --gpus 1024 --model gpt2 --tp 1 --pp 4 --engine dag --shard os=8 --explain | grep 'by trees'
+>   sum of scattered gradients by trees, g replicas in each of m nodes, at a share
+$ pipesim --schedule 1f1b --gpus 512 --model gpt2-xl --tp 1 --pp 4 --engine dag --explain | grep -E 'gradient sum (by|of)'
+>   gradient sum by rings, g replicas in each of m nodes, n = g m; the slower
+>     gradient sum of 860 MiB: 5.70 ms = node 4.97 ms + network 0 s + latency
+>     gradient sum of 704 MiB: 4.80 ms = node 4.06 ms + network 0 s + latency
+>     gradient sum of 857 MiB: 5.68 ms = node 4.95 ms + network 0 s + latency
 # One slow card slows the ring that passes it; the other formulas see classes of links.
 $ export COLUMNS=100; for a in auto ring; do pipesim --schedule 1f1b --gpus 256 --model llama3-8b --tp 1 --pp 4 --engine dag --collective-algorithm $a --link-bw 'node3.nic0.*=0.5' --explain | grep -m1 'gradient sum of'; done
 >     gradient sum of 4.23 GiB: 49.0 ms = node 0 s + network 48.6 ms + latency 381 us

@@ -286,6 +286,12 @@ Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 200)
     }
 }
 
+static void check_at_end(const struct pp_machine *m)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        cr_assert_eq(m->workers[k].at, m->p->begin[m->workers[k].rank + 1]);
+}
+
 /* It answers no request, and no process sees it die: it lives. */
 Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200)
 {
@@ -295,12 +301,14 @@ Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200
     struct exec_run run;
     struct pp_machine *m = machine_of(arena, &pp_transport_tcp, "", &run);
 
-    m->options.timeout_s = 0.5;
     cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s",
                  err.message);
+    check_at_end(m);
     cr_assert_eq(pp_machine_fetch(m, &err), PP_OK, "%s", err.message);
     cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s",
                  err.message);
+    check_at_end(m);
+    m->options.timeout_s = 0.5;
     const pid_t victim = m->workers[2].process;
     siginfo_t stopped; /* once all of its threads stand still */
     cr_assert_eq(kill(victim, SIGSTOP), 0);

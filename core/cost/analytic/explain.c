@@ -130,11 +130,9 @@ static void explain_tied(const struct pp_cost_inputs *in, const struct pp_costs 
         pp_analytic_explain_limit(in, sum->links.intra, sum->node, "node", out);
 }
 
-static void explain_stages(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
+static void explain_stages(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                           const struct pp_sum_links *sums, FILE *out)
 {
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_sum_links *sums = pp_analytic_sum_links(arena, in);
-
     for (int s = 0, last; s < in->stages; s = last + 1) {
         const int at = s * costs->splits;
         last = s; /* a run of equal stages is explained once */
@@ -216,6 +214,9 @@ static void explain_block(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 
 void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_sum_links *sums = pp_analytic_sum_links(arena, in);
+
     explain_symbols(in, costs, out);
     fputs("  kernels: shape (m x n x k) or bytes, share of the peak, time, what bounds it\n", out);
     if (in->is_graph)
@@ -230,7 +231,7 @@ void pp_costs_explain(const struct pp_cost_inputs *in, const struct pp_costs *co
     explain_kernels(in, PP_LAYER_EMBEDDING, "embedding", out);
     explain_head(in, out);
     explain_messages(in, costs, out);
-    pp_analytic_explain_formulas(in, out);
+    pp_analytic_explain_formulas(in, sums, out);
     pp_analytic_explain_tiers(in, costs, out);
-    explain_stages(in, costs, out);
+    explain_stages(in, costs, sums, out);
 }

@@ -11,9 +11,9 @@ struct formula {
 };
 static const struct formula formulas[PP_ALGORITHMS][2] = {
     [PP_ALGORITHM_AUTO] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes/g", "2 (n-m)", "2 (m-1)",
-                            ", n = g m: the slower counts, or a tree if faster"},
+                            ", n = g m; the slower counts"},
                            {"(n-1)/n bytes", "(n-1)/n bytes/g", "(n-m)", "(m-1)",
-                            ", n = g m: the slower counts"}},
+                            ", n = g m; the slower counts"}},
     [PP_ALGORITHM_RING] = {{"2 (n-1)/n bytes", "2 (n-1)/n bytes", "2 (n-1)", "2 (n-1)",
                             ", n = g m: network if m > 1, else node"},
                            {"(n-1)/n bytes", "(n-1)/n bytes", "(n-1)", "(n-1)",
@@ -26,6 +26,9 @@ static const struct formula formulas[PP_ALGORITHMS][2] = {
                                     ""},
                                    {"(g-1)/g bytes", "(m-1)/m bytes/g", "(g-1)", "(m-1)", ""}},
 };
+static const struct formula auto_trees = {
+    "2 bytes/e", "2 bytes/(e g)", "2 (g-1)", "2 ceil(log2 m)",
+    ", at a share e of the bandwidth of rings; the slower counts"};
 
 static void explain_start(const struct pp_cost_inputs *in, FILE *out)
 {
@@ -47,30 +50,57 @@ static const char *mesh_text(enum pp_algorithm algorithm, const struct pp_device
                                    : "";
 }
 
-void pp_analytic_explain_formulas(const struct pp_cost_inputs *in, FILE *out)
+/* Returns the number of stages whose sums take trees by `auto`. */
+static int count_trees(const struct pp_cost_inputs *in, const struct pp_sum_links *sums)
 {
-    const bool is_sharded = pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1,
-               is_ring = in->algorithm == PP_ALGORITHM_RING;
     const bool is_spread = pp_state_is_spread(&in->state);
-    const struct formula *formula = &formulas[in->algorithm][is_spread];
+    int count = 0;
+
+    for (int s = 0; s < in->stages; s++) {
+        const struct pp_state_sums sum = pp_analytic_state_sums(in, s);
+        count +=
+            pp_collective_time(PP_AR, in->algorithm, is_spread ? sum.rest : sum.sum, &sums[s].links,
+                               is_spread ? sum.rest_bytes : sum.grads_bytes / sum.pieces)
+                .tree_frac > 0;
+    }
+    return count;
+}
+
+static void explain_formula(const struct pp_cost_inputs *in, const char *name, const char *by,
+                            const struct formula *formula, FILE *out)
+{
     const struct pp_device_links links = pp_collective_links(pp_analytic_links(in), in->algorithm);
 
+    fprintf(out,
+            "  %s%s%s, g replicas in each of m nodes%s:\n"
+            "    node     %s / %s%s\n"
+            "    network  %s / %s\n"
+            "    latency  %s %s %s %s %s\n",
+            name, *by ? " by " : "", by, formula->remark, formula->node,
+            PP_TEXT(links.intra.bytes_per_s, PP_UNIT_BYTES_PER_S), mesh_text(in->algorithm, &links),
+            formula->network, PP_TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S),
+            formula->node_rounds, PP_TIME(links.intra.alpha_s),
+            in->algorithm == PP_ALGORITHM_RING ? "or" : "+", formula->network_rounds,
+            PP_TIME(links.inter.alpha_s));
+    explain_start(in, out);
+}
+
+void pp_analytic_explain_formulas(const struct pp_cost_inputs *in, const struct pp_sum_links *sums,
+                                  FILE *out)
+{
+    const bool is_sharded = pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1,
+               is_spread = pp_state_is_spread(&in->state),
+               is_auto = in->algorithm == PP_ALGORITHM_AUTO;
+    const char *by = !is_auto ? pp_algorithm_names[in->algorithm] : is_spread ? "" : "rings";
+    const int trees = count_trees(in, sums);
+
     if (in->layout.dp * in->layout.cp * in->pipelines > 1) {
-        fprintf(out,
-                "  %s%s%s, g replicas in each of m nodes%s:\n"
-                "    node     %s / %s%s\n"
-                "    network  %s / %s\n"
-                "    latency  %s %s %s %s %s\n",
-                is_spread ? "gradient scatter, parameter gather" : "gradient sum",
-                in->algorithm == PP_ALGORITHM_AUTO ? "" : " by ",
-                in->algorithm == PP_ALGORITHM_AUTO ? "" : pp_algorithm_names[in->algorithm],
-                formula->remark, formula->node,
-                PP_TEXT(links.intra.bytes_per_s, PP_UNIT_BYTES_PER_S),
-                mesh_text(in->algorithm, &links), formula->network,
-                PP_TEXT(links.inter.bytes_per_s, PP_UNIT_BYTES_PER_S), formula->node_rounds,
-                PP_TIME(links.intra.alpha_s), is_ring ? "or" : "+", formula->network_rounds,
-                PP_TIME(links.inter.alpha_s));
-        explain_start(in, out);
+        if (is_spread || trees < in->stages)
+            explain_formula(in, is_spread ? "gradient scatter, parameter gather" : "gradient sum",
+                            by, &formulas[in->algorithm][is_spread], out);
+        if (trees > 0)
+            explain_formula(in, is_spread ? "sum of scattered gradients" : "gradient sum", "trees",
+                            &auto_trees, out);
     }
     fprintf(out,
             "  optimizer: (blocks + 1) launches + bytes moved a parameter x parameters%s / memory "
@@ -98,6 +128,8 @@ static void explain_collective(const struct explained *e, int replicas, FILE *ou
     if (e->group.members != replicas)
         fprintf(out, " over %d devices, g = %d, m = %d", e->group.members, e->group.per_node,
                 e->group.nodes);
+    if (e->time.tree_frac > 0)
+        fprintf(out, " by trees, e = %.3g", e->time.tree_frac);
     fprintf(out, ": %s = node %s + network %s + latency %s",
             PP_TIME(e->pieces * pp_collective_s(e->time) + e->copies_s),
             PP_TIME(e->pieces * e->time.node_s), PP_TIME(e->pieces * e->time.network_s),

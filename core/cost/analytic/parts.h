@@ -155,8 +155,8 @@ struct pp_state_sums {
 };
 struct pp_state_sums pp_analytic_state_sums(const struct pp_cost_inputs *in, int stage);
 /* Adds to each update the time by which overlapping sums slow the last backward. They take a share
- * of the device as gathers do. It shows unless the sums outlast even the slowed backward. Needs the
- * costs of updates, wherever the state is. */
+ * of the device as gathers do, unless the engine takes a given one. It shows unless the sums
+ * outlast even the slowed backward. Needs the costs of updates, wherever the state is. */
 void pp_analytic_slow_backward(const struct pp_cost_inputs *in, struct pp_costs *costs);
 /* Returns the time to give updated parameters to all of a group, whose members updated parts. */
 struct pp_collective_time pp_analytic_spread(const struct pp_cost_inputs *in,
@@ -191,8 +191,9 @@ void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_input
 #define PP_TEXT(value, unit) pp_units_print((value), (unit), (char[PP_UNITS_TEXT_BYTES]){0})
 #define PP_TIME(value)       PP_TEXT(value, PP_UNIT_SECONDS)
 
-/* Prints the formulas of sums and updates. */
-void pp_analytic_explain_formulas(const struct pp_cost_inputs *in, FILE *out);
+/* Prints the formulas of sums and updates. `sums`: [stage]. */
+void pp_analytic_explain_formulas(const struct pp_cost_inputs *in, const struct pp_sum_links *sums,
+                                  FILE *out);
 /* Prints the collectives and the update of a stage; their terms add up to the table of costs. */
 void pp_analytic_explain_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                 int stage, const struct pp_sum_links *sum, FILE *out);

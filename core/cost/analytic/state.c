@@ -106,7 +106,9 @@ void pp_analytic_slow_backward(const struct pp_cost_inputs *in, struct pp_costs 
 {
     const double share = pp_cost_framework(in)->gather_share_frac;
 
-    for (int s = 0; in->is_dp_overlapped && s < in->stages; s++) {
+    if (!in->is_dp_overlapped || in->is_sum_share_given)
+        return;
+    for (int s = 0; s < in->stages; s++) {
         const int last = s * in->splits + in->splits - 1;
         const double sum_ps = summed_ps(in, s, costs),
                      backward_ps = (double)(costs->op[PP_B][last].ps + costs->op[PP_R][last].ps);
