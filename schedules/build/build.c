@@ -143,8 +143,8 @@ static enum pp_status lower_list(struct pp_arena *arena, const struct pp_build *
     struct pp_orders *lists = list->orders;
     struct pp_program_cut *cut = NULL;
 
-    if (b->may_cut && pp_schedule_update_every(b->schedule, 2) <= 1)
-        cut = pp_cut_lists(arena, &lists, &head);
+    if (b->may_cut)
+        cut = pp_cut_lists(arena, b->shape.steps > 1 ? b->shape.steps : 1, &lists, &head);
     if (cut) {
         const struct pp_lower_options options = options_of(arena, b, &head);
         PP_TRY(pp_lower_lists(arena, &head, &options, lists, program, err));

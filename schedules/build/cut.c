@@ -11,7 +11,8 @@ enum { KEPT_EACH_RANK = 8, LEAST_KEPT = 6, MOST_ZONES = 16, SAMPLES = 16 };
  * period later. */
 struct zone {
     int first, end, length;
-    int at; /* first op that is left out */
+    int at;   /* first op that is left out */
+    int step; /* of a list that has several */
 };
 
 struct rank {
@@ -27,7 +28,7 @@ struct search {
     struct pp_arena *arena;
     const struct pp_program_head *head;
     const int *index_of; /* [micro-batch] */
-    int each;            /* micro-batches of a pipeline */
+    int each, steps;     /* micro-batches of a pipeline, and the steps that share them */
     int period, periods; /* micro-batches of a period, and periods that are left out */
     int left_out;
     struct rank *ranks;
@@ -143,36 +144,61 @@ static int kept_of(const struct search *s)
     return PP_MAX(KEPT_EACH_RANK * s->head->ranks / s->period, LEAST_KEPT);
 }
 
-/* Adds a zone with keys that are in no other. */
-static bool add_zone(struct rank *rank, struct zone zone, bool *is_known)
+/* Adds a zone of a step, with keys that are in no other of the step. */
+static bool add_zone(struct rank *rank, struct zone zone, int *steps_of)
 {
     if (rank->zones == MOST_ZONES)
         return false;
     for (int i = zone.first; i < zone.first + zone.length; i++)
-        if (is_known[rank->key[i]])
+        if (steps_of[rank->key[i]] != zone.step)
             return false;
     for (int i = zone.first; i < zone.first + zone.length; i++)
-        is_known[rank->key[i]] = true;
+        steps_of[rank->key[i]] = zone.step + 1;
     rank->zone[rank->zones++] = zone;
     return true;
 }
 
-/* Finds the long zones of a rank. False unless each forward and backward repeats in exactly one.
- * Weight gradients outside stand before or after a single zone. */
+/* Adds the long parts of a zone that belong to one step each. */
+static bool add_steps(const struct search *s, struct rank *rank, const struct zone *zone,
+                      int *steps_of)
+{
+    struct zone part[MOST_ZONES];
+
+    for (int k = 0; k < s->steps; k++) {
+        part[k] = *zone;
+        part[k].step = k;
+    }
+    for (int i = zone->first; i < zone->end; i++) {
+        const int step = rank->index[i] / (s->each / s->steps);
+        for (int k = 0; k < s->steps; k++) {
+            part[k].end = k < step ? PP_MIN(part[k].end, i) : part[k].end;
+            part[k].first = k > step ? i + 1 : part[k].first;
+        }
+    }
+    for (int k = 0; k < s->steps; k++)
+        if (periods_of(&part[k]) > kept_of(s) && !add_zone(rank, part[k], steps_of))
+            return false;
+    return true;
+}
+
+/* Finds the long zones of a rank. False unless each forward and backward repeats in exactly one of
+ * each step. Weight gradients outside stand before or after a single zone. */
 static bool find_zones(const struct search *s, struct rank *rank)
 {
-    bool *is_known = PP_ARRAY(s->arena, bool, (size_t)rank->chunks *TYPES);
+    int *steps_of = PP_ARRAY(s->arena, int, (size_t)rank->chunks *TYPES); /* [key] that have it */
 
     for (int i = 0; i < rank->count;) {
         struct zone zone = {.first = i, .length = length_at(rank, s->each, s->period, i)};
         while (++i < rank->count && length_at(rank, s->each, s->period, i) == zone.length)
             ;
         zone.end = i + zone.length;
-        if (zone.length > 0 && periods_of(&zone) > kept_of(s) && !add_zone(rank, zone, is_known))
+        if (zone.length > 0 && periods_of(&zone) > kept_of(s) &&
+            !add_steps(s, rank, &zone, steps_of))
             return false;
     }
     for (int i = 0; i < rank->count; i++)
-        if (!is_known[rank->key[i]] && (rank->ops[i].kind != PP_W || rank->zones != 1))
+        if (steps_of[rank->key[i]] != s->steps &&
+            (rank->ops[i].kind != PP_W || rank->zones != s->steps))
             return false;
     return true;
 }
@@ -188,7 +214,7 @@ static bool choose(struct search *s)
         for (int z = 0; z < s->ranks[r].zones; z++)
             s->periods = PP_MIN(s->periods, periods_of(&s->ranks[r].zone[z]) - kept);
     s->left_out = s->periods * s->period;
-    if (2 * s->left_out < s->each)
+    if (2 * s->left_out * s->steps < s->each)
         return false;
     for (int r = 0; r < s->head->ranks; r++)
         for (int z = 0; z < s->ranks[r].zones; z++) {
@@ -210,10 +236,13 @@ static bool is_complete(const uint8_t *done, int count)
     return true;
 }
 
-/* Sets how many micro-batches the keys of a zone go back. */
-static void set_back(const struct rank *rank, const struct zone *zone, int left_out, int *back)
+/* Lets the keys of a zone go back by the micro-batches that it leaves out. */
+static void set_back(const struct search *s, const struct rank *rank, const struct zone *zone,
+                     int *back)
 {
-    for (int k = 0; k < rank->chunks * TYPES && rank->zones == 1; k++)
+    const int left_out = (zone->step + 1) * s->left_out;
+
+    for (int k = 0; k < rank->chunks * TYPES && rank->zones == s->steps; k++)
         back[k] = left_out;
     for (int i = zone->first; i < zone->first + zone->length; i++)
         back[rank->key[i]] = left_out;
@@ -223,7 +252,7 @@ static void set_back(const struct rank *rank, const struct zone *zone, int left_
 static bool cut_rank(const struct search *s, const struct rank *rank, const int *id_of,
                      struct pp_orders *out, int r)
 {
-    const int each = s->each - s->left_out;
+    const int each = s->each - s->steps * s->left_out;
     uint8_t *done = PP_ARRAY(s->arena, uint8_t, (size_t)rank->chunks * (size_t)each);
     int *back = PP_ARRAY(s->arena, int, (size_t)rank->chunks *TYPES); /* micro-batches left out */
     int z = 0;
@@ -231,7 +260,7 @@ static bool cut_rank(const struct search *s, const struct rank *rank, const int 
     pp_orders_reserve(s->arena, out, r, rank->count);
     for (int i = 0; i < rank->count; i++) {
         if (z < rank->zones && i == rank->zone[z].at) {
-            set_back(rank, &rank->zone[z], s->left_out, back);
+            set_back(s, rank, &rank->zone[z], back);
             i += s->periods * rank->zone[z++].length;
         }
         struct pp_op op = rank->ops[i];
@@ -251,7 +280,8 @@ static bool cut_rank(const struct search *s, const struct rank *rank, const int 
 /* Leaves micro-batches in the middle of each pipeline out of the head. */
 static int *cut_head(const struct search *s, struct pp_arena *arena, struct pp_program_head *head)
 {
-    const int each = s->each - s->left_out, from = each / 2, whole = head->micro_batches;
+    const int left_out = s->steps * s->left_out, each = s->each - left_out, from = each / 2,
+              whole = head->micro_batches;
     int *id_of = PP_ARRAY(s->arena, int, (size_t)head->pipelines *(size_t)each),
         *next = PP_ARRAY(s->arena, int, head->pipelines);
     uint16_t *pipe_of = PP_ARRAY(arena, uint16_t, (size_t)head->pipelines * (size_t)each);
@@ -259,7 +289,7 @@ static int *cut_head(const struct search *s, struct pp_arena *arena, struct pp_p
 
     for (int mb = 0; mb < whole; mb++) {
         const int pipe = head->pipe_of ? head->pipe_of[mb] : 0;
-        if (s->index_of[mb] >= from && s->index_of[mb] < from + s->left_out)
+        if (s->index_of[mb] >= from && s->index_of[mb] < from + left_out)
             continue;
         id_of[pipe * each + next[pipe]++] = count;
         pipe_of[count++] = (uint16_t)pipe;
@@ -285,10 +315,10 @@ static const int *number(struct search *s)
     return index_of;
 }
 
-static bool is_long(const struct pp_program_head *h)
+static bool is_long(const struct pp_program_head *h, int steps)
 {
-    return h->granules == 1 &&
-           h->micro_batches >= 2 * (KEPT_EACH_RANK + 1) * h->ranks * h->pipelines;
+    return h->granules == 1 && steps <= MOST_ZONES && h->micro_batches % steps == 0 &&
+           h->micro_batches / steps >= 2 * (KEPT_EACH_RANK + 1) * h->ranks * h->pipelines;
 }
 
 static bool find(struct search *s, const struct pp_orders *lists)
@@ -331,14 +361,14 @@ static struct pp_program_cut *note(struct pp_arena *arena, const struct search *
     return cut;
 }
 
-struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, struct pp_orders **lists,
+struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, int steps, struct pp_orders **lists,
                                     struct pp_program_head *head)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct search s = {.arena = scratch, .head = head};
+    struct search s = {.arena = scratch, .head = head, .steps = steps};
     struct pp_program_head shorter = *head;
 
-    if (!is_long(head) || !find(&s, *lists))
+    if (!is_long(head, steps) || !find(&s, *lists))
         return NULL;
     const int *id_of = cut_head(&s, arena, &shorter);
     struct pp_orders *cut = pp_orders_create(scratch, head->ranks);

@@ -9,9 +9,10 @@
 #include "schedules/program/lists.h"
 #include "schedules/program/program.h"
 
-/* Cuts lists, and their head, in `arena`. NULL, with both unchanged, if no pattern repeats on all
- * ranks, or too little would be left out. */
-struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, struct pp_orders **lists,
+/* Cuts lists, and their head, in `arena`. Lists of several steps leave out the same number of
+ * micro-batches in each. NULL, with both unchanged, if no pattern repeats on all ranks, or too
+ * little would be left out. */
+struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, int steps, struct pp_orders **lists,
                                     struct pp_program_head *head);
 /* Finds the places of the cut in the program that these lists became, and keeps them there. WAITs
  * for what a zone posts may stand together elsewhere: then they have a place there. False unless

@@ -44,8 +44,11 @@ static void make_lines(struct pp_play *play)
     const int32_t *count = count_messages(play);
     for (int c = 0; c < p->channel_count; c++) {
         const int32_t end = first + play->steps * count[c];
-        play->lines[c] = (struct pp_play_line){
-            .first = first, .count = count[c], .next = first, .end = end, .stage = -1};
+        play->lines[c] = (struct pp_play_line){.first = first,
+                                               .count = count[c] / play->list_steps,
+                                               .next = first,
+                                               .end = end,
+                                               .stage = -1};
         first = end;
     }
     const size_t bytes = sizeof(struct pp_play_transfer) * (size_t)first;
@@ -74,6 +77,23 @@ static void make_seats(struct pp_play *play)
     play->ready_count = p->ranks;
     for (int i = p->begin[0]; i < p->begin[1]; i++)
         play->barrier_count += p->kind[i] == PP_BAR;
+}
+
+/* Is true if channels send as many messages in each step of a list, one step after the other. */
+static bool has_steps_in_order(const struct pp_play *play)
+{
+    const struct pp_program *p = play->p;
+    const int steps = play->list_steps;
+
+    for (int i = 0; play->step_of && i < pp_program_size(p); i++) {
+        if (!pp_op_is_send(p->kind[i]))
+            continue;
+        const struct pp_channel *channel = &p->channels[play->line_of[p->arg[i]]];
+        if (channel->count % steps ||
+            play->step_of[i] != (p->arg[i] - channel->first) / (channel->count / steps))
+            return false;
+    }
+    return true;
 }
 
 /* Is true once every rank has reached its end, and every transfer. */
@@ -137,6 +157,8 @@ static bool play_all(struct pp_play *play, bool is_whole)
         make_collectives(play);
     }
     make_lines(play);
+    if (!has_steps_in_order(play))
+        return false;
     make_seats(play);
     play->barriers = pp_play_meetings(play, play->barrier_count);
     while (play->ready_count + play->turning_count > 0)
@@ -154,7 +176,8 @@ static struct pp_play play_of(struct pp_arena *arena, const struct pp_program *p
                             .p = program,
                             .costs = costs,
                             .options = options,
-                            .steps = options->steps > 1 ? options->steps : 1};
+                            .steps = options->steps > 1 ? options->steps : 1,
+                            .list_steps = 1};
 }
 
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
@@ -166,6 +189,21 @@ bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
     struct pp_play play = play_of(arena, program, costs, options);
     play.step_end_ps = step_end_ps;
     memset(step_end_ps, 0, sizeof(*step_end_ps) * (size_t)play.steps);
+    return play_all(&play, true);
+}
+
+bool pp_makespan_in_list(const struct pp_program *program, const struct pp_costs *costs,
+                         const struct pp_eval_options *options, const int *step_of, int steps,
+                         int64_t step_end_ps[])
+{
+    if (!is_played(program, options) || options->steps > 1)
+        return false;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_play play = play_of(arena, program, costs, options);
+    play.step_of = step_of;
+    play.list_steps = steps;
+    play.step_end_ps = step_end_ps;
+    memset(step_end_ps, 0, sizeof(*step_end_ps) * (size_t)steps);
     return play_all(&play, true);
 }
 

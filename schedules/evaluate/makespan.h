@@ -11,6 +11,11 @@
  * implied messages. Or it reports an error of the program (deadlock, overflow). */
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
                  const struct pp_eval_options *options, int64_t step_end_ps[]);
+/* As above for a program whose lists have several steps, step_of[instruction]. An end of a step is
+ * the latest of its instructions, without WAITs. False too if messages of steps mix. */
+bool pp_makespan_in_list(const struct pp_program *program, const struct pp_costs *costs,
+                         const struct pp_eval_options *options, const int *step_of, int steps,
+                         int64_t step_end_ps[]);
 /* Returns what pp_eval_run() does for PP_TIMES_SPANS or PP_TIMES_POSTS with one replica and no
  * perturbation, in the arena. Periods that a cut program leaves out are not played. NULL where
  * pp_makespan() returns false. */

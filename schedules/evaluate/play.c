@@ -27,6 +27,11 @@ size_t pp_play_row(const struct pp_play *play, int step, int i)
 {
     return (size_t)step * (size_t)pp_program_size(play->p) + (size_t)i;
 }
+/* Returns the step of instruction i. */
+static int step_at(const struct pp_play *play, const struct pp_seat *seat, int i)
+{
+    return play->step_of ? play->step_of[i] : seat->step;
+}
 /* Notes where instruction i ends. */
 static void note_end(const struct pp_play *play, const struct pp_seat *seat, int i)
 {
@@ -206,6 +211,7 @@ static void take_turn(struct pp_play *play, struct pp_seat *seat, const struct p
         return;
     }
     seat->reduced = &m->end;
+    m->step = play->step_of && q->step < m->step ? q->step : m->step;
     m->latest = later(m->latest, ready);
     if (--m->missing == 0)
         meet(play, &p->collectives[p->arg[q->at]], m);
@@ -235,7 +241,7 @@ static void play_reduce(struct pp_play *play, struct pp_seat *seat, int i)
     const bool has_members = play->p->arg[i] >= 0;
     struct pp_play_queued q = {.post = post,
                                .at = i,
-                               .step = seat->step,
+                               .step = step_at(play, seat, i),
                                .meeting = has_members ? meeting_of(play, seat->step, i) : NULL,
                                .own = own_of(play, seat->step, i)};
 
@@ -261,7 +267,7 @@ static void play_compute(struct pp_play *play, struct pp_seat *seat, int i)
     seat->next += is_fused;
     seat->begun = seat->clock;
     seat->lasted = pp_program_ps(p, play->costs, i, is_fused);
-    seat->clock = ends(play, seat->step, after(play, seat->clock, seat->lasted));
+    seat->clock = ends(play, step_at(play, seat, i), after(play, seat->clock, seat->lasted));
     for (int k = i; k < seat->next; k++) {
         note_start(play, seat->step, k, seat->begun);
         note_end(play, seat, k);
@@ -277,7 +283,7 @@ static void play_copy(struct pp_play *play, struct pp_seat *seat, int i)
     *last = later(seat->clock, *last);
     note_start(play, seat->step, i, *last);
     *last = after(play, *last, pp_costs_op(play->costs, &op, NULL).ps);
-    *own = ends(play, seat->step, *last);
+    *own = ends(play, step_at(play, seat, i), *last);
     enqueue(play, i, own);
 }
 
@@ -328,6 +334,8 @@ static void play_control(struct pp_play *play, struct pp_seat *seat, int i)
     else if (end)
         seat->clock = later(seat->clock, *end);
     note_end(play, seat, i); /* again when it is awaited */
+    if (play->step_of && p->kind[i] != PP_WAIT && !seat->awaited)
+        ends(play, play->step_of[i], seat->clock);
 }
 
 static void (*const play_stream[])(struct pp_play *play, struct pp_seat *seat, int i) = {

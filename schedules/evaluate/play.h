@@ -56,8 +56,10 @@ struct pp_play {
     const struct pp_program *p;
     const struct pp_costs *costs;
     const struct pp_eval_options *options;
-    int steps;
-    int64_t *step_end_ps;               /* [step]: the latest end so far */
+    int steps;            /* plays of the lists */
+    const int *step_of;   /* [instruction] of lists that have several steps, or NULL */
+    int list_steps;       /* their number; else 1 */
+    int64_t *step_end_ps; /* [step]: the latest end so far */
     struct pp_play_transfer *transfers; /* by channel, step and message */
     int32_t *line_of;                   /* [message] */
     struct pp_play_line *lines;

@@ -7,8 +7,9 @@ struct pp_play_meeting *pp_play_meetings(const struct pp_play *play, int count)
         PP_ARRAY(play->arena, struct pp_play_meeting, (size_t)play->steps * count);
 
     for (int k = 0; k < play->steps * count; k++)
-        meetings[k] = (struct pp_play_meeting){
-            .end = PP_PLAY_UNKNOWN, .missing = play->p->ranks, .step = k / count};
+        meetings[k] = (struct pp_play_meeting){.end = PP_PLAY_UNKNOWN,
+                                               .missing = play->p->ranks,
+                                               .step = play->step_of ? INT32_MAX : k / count};
     return meetings;
 }
 

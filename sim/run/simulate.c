@@ -90,7 +90,7 @@ static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *optio
     const struct pp_program *p = result->program;
     int64_t end_ps;
 
-    if (!p->cut || options->steps > 1 || pp_steps_in_list(&result->config))
+    if (!p->cut || options->steps > 1)
         return false;
     struct pp_times *times = pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
     if (times && pp_steady_lengthen(p, options, times))
@@ -98,6 +98,23 @@ static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *optio
     else if (!pp_makespan(p, result->costs, options, &end_ps))
         return false;
     result->metrics.iteration_s = pp_units_s(end_ps);
+    return true;
+}
+
+/* Finds the time of a step where the list has several. */
+static bool list_time(struct pp_arena *arena, const struct pp_eval_options *options,
+                      struct pp_result *result)
+{
+    const struct pp_program *p = result->program;
+    const int steps = result->config.engine_options.eval.steps;
+    const int *step_of = pp_steps_of(arena, p, p->micro_batches / steps);
+    int64_t *end_ps = PP_ARRAY(arena, int64_t, steps), last_ps = 0;
+
+    if (!pp_makespan_in_list(p, result->costs, options, step_of, steps, end_ps))
+        return false;
+    for (int k = 0; k < steps; k++)
+        last_ps = end_ps[k] > last_ps ? end_ps[k] : last_ps;
+    result->metrics.iteration_s = pp_units_s(last_ps - end_ps[0]) / (steps - 1);
     return true;
 }
 
@@ -110,7 +127,7 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
 
     if (!options.is_barrier_free || options.steps < 1) /* all steps are alike */
         options.steps = 1;
-    if (cut_time(arena, &options, result))
+    if (is_in_list ? list_time(arena, &options, result) : cut_time(arena, &options, result))
         return PP_OK;
     if (result->program->cut)
         PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
@@ -122,14 +139,9 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
         result->metrics.iteration_s = pp_times_iteration_s(&ends);
         return PP_OK;
     }
+    PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
     const struct pp_times *times =
-        is_in_list
-            ? pp_makespan_spans(arena, result->program, result->costs, &options, PP_TIMES_SPANS)
-            : NULL;
-    if (!times) {
-        PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
-        times = pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_SPANS : PP_TIMES_MAKESPAN);
-    }
+        pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_SPANS : PP_TIMES_MAKESPAN);
     result->metrics.iteration_s =
         is_in_list ? pp_steps_iteration_s(arena, &result->config, result->program, times)
                    : pp_times_iteration_s(times);
@@ -274,9 +286,7 @@ static enum pp_made made_for(const struct pp_config *config, enum pp_depth depth
 {
     if (depth > PP_METRICS || (depth == PP_METRICS && (config->file_program || config->is_eager)))
         return PP_MADE_WHOLE;
-    if (depth == PP_MEMORY || (depth == PP_QUICK ? !pp_steps_in_list(config) : may_repeat(config)))
-        return PP_MADE_CUT;
-    return PP_MADE_BARE;
+    return depth <= PP_QUICK || may_repeat(config) ? PP_MADE_CUT : PP_MADE_BARE;
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,

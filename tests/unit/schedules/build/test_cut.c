@@ -199,6 +199,54 @@ Test(build_cut, phases_are_cut)
     }
 }
 
+/* Returns the step of each instruction: that of its micro-batch, else of the last backward. */
+static int *steps_of(const struct pp_program *p, int steps)
+{
+    int *step = PP_ARRAY(arena, int, pp_program_size(p));
+
+    for (int r = 0; r < p->ranks; r++)
+        for (int i = p->begin[r], latest = 0; i < p->begin[r + 1]; i++) {
+            step[i] = p->mb[i] < 0 ? latest : p->mb[i] / (p->micro_batches / steps);
+            latest = p->kind[i] == PP_B ? step[i] : latest;
+        }
+    return step;
+}
+
+/* Lists of several steps without a flush, with updates after each micro-batch or each step, and
+ * sums over replicas or none. The first and the last step end as those of the whole program do, and
+ * as the spans of its instructions say. */
+Test(build_cut, steps_are_cut)
+{
+    static const char *const names[] = {"pipedream", "pipedream-2bw"};
+    enum { STEPS = 3 };
+
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        const struct pp_eval_options options = {.is_buffered = seed & 4, .buffered = 1};
+        struct pp_build b = of(names[seed % 2], STEPS * 200);
+        int64_t cut_ps[STEPS], whole_ps[STEPS], first_ps = 0;
+        b.shape.steps = STEPS;
+        b.proves_result = false;
+        b.state.replicas = (struct pp_mesh){.in_node = seed & 2 ? 2 : 1, .nodes = 1};
+        cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, NULL), PP_OK);
+        b.costs = drawn_costs(&b.shape, seed);
+        const struct pp_program *cut = built(b, true), *whole = built(b, false);
+        cr_assert(cut->cut);
+        cr_assert_lt(2 * pp_program_size(cut), pp_program_size(whole));
+        memory_is_same(cut, whole, b.costs);
+        const int *step = steps_of(whole, STEPS);
+        cr_assert(pp_makespan_in_list(cut, b.costs, &options, steps_of(cut, STEPS), STEPS, cut_ps));
+        cr_assert(pp_makespan_in_list(whole, b.costs, &options, step, STEPS, whole_ps));
+        cr_assert_arr_eq(cut_ps, whole_ps, sizeof(cut_ps));
+        const struct pp_times *times =
+            pp_makespan_spans(arena, whole, b.costs, &options, PP_TIMES_SPANS);
+        for (int i = 0; i < pp_program_size(whole); i++)
+            if (step[i] == 0 && whole->kind[i] != PP_WAIT && times->end_ps[i] > first_ps)
+                first_ps = times->end_ps[i];
+        cr_assert_eq(cut_ps[0], first_ps);
+        cr_assert_eq(cut_ps[STEPS - 1], times->makespan_ps);
+    }
+}
+
 /* RECVs that are all posted first grow with the micro-batches. */
 Test(build_cut, unbounded_receives_are_not_cut)
 {
