@@ -1,4 +1,5 @@
 /* bench/search.c — CPU time to find an order with zb-auto, and how far its span is from the bound.
+ * Then the time to find V orders with controllable memory.
  *
  * F = 10, I = 12, W = 8, C = 1. `best` is the shortest of three runs of the order rule alone. */
 #include "bench/bench.h"
@@ -35,6 +36,28 @@ static double once_s(const struct pp_shape *shape, const struct pp_costs *costs,
     return wall_s;
 }
 
+/* Orders that are searched with a few micro-batches and then made longer. */
+static void bench_v(const char *name, int ranks, int micro_batches)
+{
+    const struct pp_unit_costs unit = {.f = 10, .b = 20, .i = 12, .w = 8, .c = 1, .fb = 30};
+    double best_s = 1e9;
+
+    for (int run = 0; run < 3; run++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_shape shape = {.ranks = ranks, .micro_batches = micro_batches};
+        struct pp_orders *orders;
+        struct pp_order_maps maps;
+        struct pp_error err;
+        must(pp_schedule_check(pp_schedule_find(name), &shape, &err), &err);
+        const struct pp_costs *costs = pp_costs_unit(arena, &unit, ranks, 2 * ranks, 1, 1);
+        const double start_s = cpu_s();
+        must(pp_schedule_orders(arena, pp_schedule_find(name), &shape, costs, &orders, &maps, &err),
+             &err);
+        best_s = cpu_s() - start_s < best_s ? cpu_s() - start_s : best_s;
+    }
+    printf("%-8s %6d %6d %12.6f\n", name, ranks, micro_batches, best_s);
+}
+
 int main(void)
 {
     static const int sizes[][2] = {{8, 32}, {16, 128}, {64, 1024}, {256, 1024}, {1024, 1024}};
@@ -63,5 +86,11 @@ int main(void)
                    1e9 * best_s / (3. * shape.ranks * shape.micro_batches),
                    100 * ((double)score.span / (double)bound.span - 1));
         }
+    printf("\n%-8s %6s %6s %12s\n", "", "D", "N", "best, s");
+    for (int n = 128; n <= 8192; n *= 4) {
+        bench_v("v-min", 16, n);
+        bench_v("v-half", 16, n);
+        bench_v("v-1f1b", 16, n);
+    }
     return 0;
 }

@@ -10,93 +10,14 @@ enum { POLICIES = 12 };
 static const int64_t EFFORT_MAX = 1000000;        /* ops scheduled by all policies together */
 static const int64_t BLOCKS_EFFORT_MAX = 4000000; /* ops of all blocks tried */
 
-static int stage_of(int ranks, int kind, int rank)
-{
-    const bool is_chunk_0 = kind == PP_VMEM_F0 || kind == PP_VMEM_I0 || kind == PP_VMEM_W0;
-
-    return is_chunk_0 ? rank : 2 * ranks - 1 - rank;
-}
-
-static int op_kind(const struct pp_vmem_rule *rule, int kind)
-{
-    if (kind <= PP_VMEM_F1)
-        return PP_F;
-    return !rule->is_split ? PP_B : kind <= PP_VMEM_I0 ? PP_I : PP_W;
-}
-
-static struct pp_op op_of(const struct pp_vmem *vmem, int rank, int32_t op)
-{
-    const struct pp_slot slot = {.stage = (uint16_t)stage_of(vmem->shape->ranks, op % 8, rank)};
-
-    return pp_compute_op(op_kind(vmem->rule, op % 8), slot, op / 8, 0);
-}
-
-/* ---- costs ----------------------------------------------------------------------------------- */
-
-static int64_t unit_of(const struct pp_vmem_rule *rule, int kind)
-{
-    return !rule->is_split && kind >= PP_VMEM_I1 ? 2 : 1;
-}
-
-/* Returns the time on the wire from an op to the next of its chain on a neighbouring rank. */
-static int64_t wire_of(const struct pp_vmem *vmem, const struct pp_costs *costs, int kind, int rank)
-{
-    const int peer = pp_vmem_is_up(kind) ? rank + 1 : rank - 1;
-    struct pp_op send = op_of(vmem, rank, pp_vmem_op(kind, 0));
-
-    if (peer < 0 || peer >= vmem->shape->ranks)
-        return 0;
-    send.kind = kind <= PP_VMEM_F1 ? PP_SEND_F : PP_SEND_B;
-    send.peer = (uint16_t)peer;
-    return pp_costs_p2p(costs, &send, rank).ps;
-}
-
-/* Scales times down if sums over all micro-batches could overflow; they are only compared. */
-static void keep_small(const struct pp_vmem *vmem, struct pp_vmem_costs *c)
-{
-    const int ranks = vmem->shape->ranks;
-    double total = 0;
-
-    for (int i = 0; i < PP_VMEM_KINDS * ranks; i++)
-        total += (double)c->op[i];
-    for (int i = 0; i < PP_VMEM_CHAIN * ranks; i++)
-        total += (double)c->wire[i];
-    const double excess = total * (vmem->shape->micro_batches + 8.0 * ranks) / (double)(1LL << 55);
-    if (excess <= 1)
-        return;
-    for (int i = 0; i < PP_VMEM_KINDS * ranks; i++)
-        c->op[i] = (int64_t)((double)c->op[i] / excess);
-    for (int i = 0; i < PP_VMEM_CHAIN * ranks; i++)
-        c->wire[i] = (int64_t)((double)c->wire[i] / excess);
-}
-
-static struct pp_vmem_costs costs_of(struct pp_arena *arena, const struct pp_vmem *vmem,
-                                     const struct pp_costs *costs)
-{
-    const int ranks = vmem->shape->ranks;
-    struct pp_vmem_costs c = {.op = PP_ARRAY(arena, int64_t, PP_VMEM_KINDS * ranks),
-                              .wire = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * ranks)};
-
-    for (int kind = 0; kind < PP_VMEM_KINDS; kind++) {
-        for (int rank = 0; rank < ranks; rank++) {
-            const struct pp_op op = op_of(vmem, rank, pp_vmem_op(kind, 0));
-            c.op[kind * ranks + rank] =
-                costs ? pp_costs_op(costs, &op, NULL).ps : unit_of(vmem->rule, kind);
-            if (costs && kind < PP_VMEM_CHAIN)
-                c.wire[kind * ranks + rank] = wire_of(vmem, costs, kind, rank);
-        }
-    }
-    keep_small(vmem, &c);
-    return c;
-}
-
-/* ---- orders ---------------------------------------------------------------------------------- */
+/* Few micro-batches: enough for the steady state to repeat. */
+enum { FEW_EACH_RANK = 8, FEW_LEAST = 24 };
 
 /* Merges copies of a block, `period` apart, by their starts [kind * ranks + rank]. */
-static void merge_blocks(const struct pp_vmem *vmem, int kinds, const int64_t *start,
-                         int64_t period, struct pp_vmem_lists *lists)
+static void merge_blocks(int kinds, const int64_t *start, int64_t period,
+                         struct pp_vmem_lists *lists)
 {
-    const int n = vmem->shape->micro_batches;
+    const int n = lists->micro_batches;
 
     for (int rank = 0; rank < lists->ranks; rank++) {
         int32_t *out = pp_vmem_row(lists, rank);
@@ -113,57 +34,6 @@ static void merge_blocks(const struct pp_vmem *vmem, int kinds, const int64_t *s
             out[i] = pp_vmem_op(best, mb[best]++);
             next[best] += period;
         }
-    }
-}
-
-static bool is_better(const struct pp_vmem_score *a, const struct pp_vmem_score *b)
-{
-    return a->peak <= b->peak && a->span <= b->span && a->makespan <= b->makespan &&
-           (a->span < b->span || a->makespan < b->makespan);
-}
-
-static void copy_lists(struct pp_vmem_lists *to, const struct pp_vmem_lists *from)
-{
-    memcpy(to->ops, from->ops, sizeof(int32_t) * (size_t)from->ranks * (size_t)from->capacity);
-    memcpy(to->count, from->count, sizeof(int) * (size_t)from->ranks);
-}
-
-static void keep_better(struct pp_vmem *vmem, const struct pp_vmem_lists *lists,
-                        const struct pp_vmem_score *score)
-{
-    if (!is_better(score, &vmem->score))
-        return;
-    vmem->score = *score;
-    vmem->score.peak = PP_MAX(score->peak, vmem->rule->cap);
-    copy_lists(&vmem->best, lists);
-}
-
-/* Times the lists and keeps them if they are better. */
-static void try_order(struct pp_arena *arena, struct pp_vmem *vmem,
-                      const struct pp_vmem_lists *lists)
-{
-    const struct pp_vmem_score score = pp_vmem_run(arena, vmem, lists, NULL, NULL);
-
-    keep_better(vmem, lists, &score);
-}
-
-/* Tries the order of F and I of `lists` with other places of the W. */
-static void try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
-                      const struct pp_vmem_lists *lists)
-{
-    struct pp_vmem_lists chain = pp_vmem_lists_make(arena, vmem);
-    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
-
-    for (int rank = 0; rank < lists->ranks; rank++) {
-        const int32_t *ops = pp_vmem_row(lists, rank);
-        for (int i = 0; i < lists->count[rank]; i++)
-            if (ops[i] % 8 < PP_VMEM_CHAIN)
-                pp_vmem_row(&chain, rank)[chain.count[rank]++] = ops[i];
-    }
-    for (int quarter = 4; quarter >= 0; quarter--) {
-        const struct pp_vmem_fill fill = {.cap = vmem->score.peak, .quarter = quarter};
-        const struct pp_vmem_score score = pp_vmem_run(arena, vmem, &chain, &fill, &out);
-        keep_better(vmem, &out, &score);
     }
 }
 
@@ -190,48 +60,73 @@ static void chunk_0_of(const struct pp_vmem *vmem, const struct pp_vmem_lists *l
     }
 }
 
+/* Returns the number of all ops. */
+static int64_t size_of(const struct pp_vmem *vmem)
+{
+    return (int64_t)vmem->shape->ranks * vmem->shape->micro_batches * pp_vmem_kinds(vmem->rule);
+}
+
 static void try_lists(struct pp_arena *arena, struct pp_vmem *vmem)
 {
-    const int64_t ops = (int64_t)vmem->best.ranks * vmem->best.capacity;
     const int ranks = vmem->shape->ranks;
-    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
     int64_t *key = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * ranks), effort = 0;
     int *limit = PP_ARRAY(arena, int, ranks);
 
     chunk_0_of(vmem, &vmem->best, limit);
-    for (int i = 0; i < POLICIES && effort < EFFORT_MAX; i++, effort += ops) {
-        const struct pp_arena_mark mark = pp_arena_mark(arena);
+    for (int i = 0; i < POLICIES && effort < EFFORT_MAX; i++, effort += size_of(vmem)) {
         const struct pp_vmem_policy policy = {.cap = vmem->score.peak,
                                               .chunk_0 = i & 1 ? limit : NULL,
                                               .key = key,
                                               .period = PP_VMEM_PERIOD,
                                               .patience = i / 4 * 2};
         keys_of(vmem, i & 2, key);
-        pp_vmem_list(arena, vmem, &policy, &out);
-        try_order(arena, vmem, &out);
-        pp_arena_release(arena, mark);
+        pp_vmem_try_list(arena, vmem, &policy);
     }
+}
+
+/* Writes an order by a rule: few micro-batches if its steady state repeats. False if the rule has
+ * none for the shape. */
+typedef bool order_rule(struct pp_arena *arena, const struct pp_vmem *vmem,
+                        struct pp_vmem_lists *lists);
+static bool make_order(struct pp_arena *arena, const struct pp_vmem *vmem, order_rule *rule,
+                       struct pp_vmem_lists *lists)
+{
+    for (int wanted = vmem->few; wanted; wanted = pp_vmem_wanted(vmem, lists, lists->period)) {
+        *lists = pp_vmem_lists_make(arena, vmem, wanted);
+        if (!rule(arena, vmem, lists))
+            return false;
+        pp_vmem_find_period(vmem, lists);
+    }
+    return true;
+}
+
+static bool merge_starts(struct pp_arena *arena, const struct pp_vmem *vmem,
+                         struct pp_vmem_lists *lists)
+{
+    (void)arena;
+    merge_blocks(pp_vmem_kinds(vmem->rule), vmem->start, vmem->period, lists);
+    return true;
 }
 
 /* Tries blocks made for the current durations: as they are, and as keys of the list scheduling. */
 static void try_modulo(struct pp_arena *arena, struct pp_vmem *vmem)
 {
-    const int ranks = vmem->shape->ranks;
-    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
-    int64_t *start = PP_ARRAY(arena, int64_t, PP_VMEM_KINDS * ranks);
-    const int64_t period = pp_vmem_modulo(arena, vmem, vmem->score.peak, start);
+    struct pp_vmem_lists blocks;
 
-    if (period == 0)
+    vmem->start = PP_ARRAY(arena, int64_t, PP_VMEM_KINDS * vmem->shape->ranks);
+    vmem->period = pp_vmem_modulo(arena, vmem, vmem->score.peak, vmem->start);
+    if (vmem->period == 0)
         return;
-    merge_blocks(vmem, vmem->rule->is_split ? PP_VMEM_KINDS : PP_VMEM_CHAIN, start, period, &out);
-    try_order(arena, vmem, &out);
+    make_order(arena, vmem, merge_starts, &blocks);
+    pp_vmem_try_order(arena, vmem, &blocks);
     if (vmem->rule->is_split)
-        try_fills(arena, vmem, &out);
+        pp_vmem_try_fills(arena, vmem, &blocks);
     for (int patience = 0; patience <= 4; patience += 2) {
-        const struct pp_vmem_policy policy = {
-            .cap = vmem->score.peak, .key = start, .period = period, .patience = patience};
-        pp_vmem_list(arena, vmem, &policy, &out);
-        try_order(arena, vmem, &out);
+        const struct pp_vmem_policy policy = {.cap = vmem->score.peak,
+                                              .key = vmem->start,
+                                              .period = vmem->period,
+                                              .patience = patience};
+        pp_vmem_try_list(arena, vmem, &policy);
     }
 }
 
@@ -245,14 +140,17 @@ struct published {
 static void improve(struct pp_arena *arena, struct pp_vmem *vmem, const struct published *published)
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
+    struct pp_vmem_lists timed = vmem->best;
 
-    vmem->score = pp_vmem_run(arena, vmem, &vmem->best, NULL, NULL);
+    vmem->score = pp_vmem_time(arena, vmem, &timed);
+    if (timed.ops != vmem->best.ops)
+        pp_vmem_lists_copy(&vmem->best, &timed);
     vmem->score.peak = PP_MAX(vmem->score.peak, vmem->rule->cap);
     if (vmem->rule->is_split)
-        try_fills(arena, vmem, &vmem->best);
+        pp_vmem_try_fills(arena, vmem, &vmem->best);
     for (int i = 0; vmem->rule->is_split && i < published->count; i++) {
-        try_order(arena, vmem, &published->lists[i]);
-        try_fills(arena, vmem, &published->lists[i]);
+        pp_vmem_try_order(arena, vmem, &published->lists[i]);
+        pp_vmem_try_fills(arena, vmem, &published->lists[i]);
     }
     try_lists(arena, vmem);
     pp_arena_release(arena, mark);
@@ -260,22 +158,20 @@ static void improve(struct pp_arena *arena, struct pp_vmem *vmem, const struct p
 
 static void publish(struct pp_arena *arena, struct pp_vmem *vmem, struct published *out)
 {
-    bool (*const orders[])(struct pp_arena *, const struct pp_vmem *,
-                           struct pp_vmem_lists *) = {pp_vmem_ticks, pp_vmem_squeeze};
+    order_rule *const rules[] = {pp_vmem_ticks, pp_vmem_squeeze};
 
-    for (int i = vmem->rule->is_split ? 0 : 1; i < 2; i++) {
-        out->lists[out->count] = pp_vmem_lists_make(arena, vmem);
-        out->count += orders[i](arena, vmem, &out->lists[out->count]);
-    }
+    for (int i = vmem->rule->is_split ? 0 : 1; i < 2; i++)
+        out->count += make_order(arena, vmem, rules[i], &out->lists[out->count]);
     if (out->count == 0) {
         const struct pp_vmem_fill fill = {.cap = INT32_MAX, .is_eager = true};
-        struct pp_vmem_lists blocks = pp_vmem_lists_make(arena, vmem);
+        struct pp_vmem_lists blocks = pp_vmem_lists_make(arena, vmem, vmem->shape->micro_batches);
         int64_t *key = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * vmem->shape->ranks);
         keys_of(vmem, false, key);
-        merge_blocks(vmem, PP_VMEM_CHAIN, key, PP_VMEM_PERIOD, &blocks);
+        merge_blocks(PP_VMEM_CHAIN, key, PP_VMEM_PERIOD, &blocks);
+        out->lists[out->count] = pp_vmem_lists_make(arena, vmem, vmem->shape->micro_batches);
         pp_vmem_run(arena, vmem, &blocks, &fill, &out->lists[out->count++]);
     }
-    copy_lists(&vmem->best, &out->lists[0]);
+    pp_vmem_lists_copy(&vmem->best, &out->lists[0]);
 }
 
 static void set_block(struct pp_vmem *vmem)
@@ -293,8 +189,8 @@ static void set_block(struct pp_vmem *vmem)
 /* Tries blocks that use the given memory, or a little less. */
 static void try_blocks(struct pp_arena *arena, struct pp_vmem *vmem)
 {
-    const int64_t ops = (int64_t)vmem->best.ranks * vmem->best.capacity;
-    struct pp_vmem_lists out = pp_vmem_lists_make(arena, vmem);
+    const int64_t ops = size_of(vmem);
+    struct pp_vmem_lists out;
     int64_t effort = ops > BLOCKS_EFFORT_MAX / 8 ? BLOCKS_EFFORT_MAX : 0;
 
     for (int spare = 0; spare < 2; spare++)
@@ -302,9 +198,9 @@ static void try_blocks(struct pp_arena *arena, struct pp_vmem *vmem)
                             pp_vmem_next_block(vmem, vmem->rule->cap - spare, &place);
              effort += ops) {
             const struct pp_arena_mark mark = pp_arena_mark(arena);
-            if (pp_vmem_tighten(arena, vmem, &out)) {
-                try_order(arena, vmem, &out);
-                try_fills(arena, vmem, &out);
+            if (make_order(arena, vmem, pp_vmem_tighten, &out)) {
+                pp_vmem_try_order(arena, vmem, &out);
+                pp_vmem_try_fills(arena, vmem, &out);
             }
             pp_arena_release(arena, mark);
         }
@@ -316,11 +212,11 @@ static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp
 {
     struct published published = {.count = 0};
 
-    vmem->costs = costs_of(arena, vmem, NULL);
+    vmem->costs = pp_vmem_costs_of(arena, vmem, NULL);
     publish(arena, vmem, &published);
     improve(arena, vmem, &published);
     if (costs) {
-        vmem->costs = costs_of(arena, vmem, costs);
+        vmem->costs = pp_vmem_costs_of(arena, vmem, costs);
         improve(arena, vmem, &published);
         try_modulo(arena, vmem);
     }
@@ -328,22 +224,39 @@ static void search(struct pp_arena *arena, struct pp_vmem *vmem, const struct pp
         try_blocks(arena, vmem);
 }
 
-enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,
-                                const struct pp_costs *costs, const struct pp_vmem_rule *rule,
-                                struct pp_orders *orders)
+/* Returns the micro-batches of the lists that are tried first. */
+static int few_of(const struct pp_shape *shape)
+{
+    const int least = FEW_EACH_RANK * shape->ranks + FEW_LEAST, n = shape->micro_batches;
+
+    return n < 2 * least ? n : least;
+}
+
+enum pp_status pp_vmem_decide(struct pp_arena *arena, const struct pp_shape *shape,
+                              const struct pp_costs *costs, const struct pp_vmem_rule *rule,
+                              int few, struct pp_orders *orders)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_vmem vmem = {.shape = shape, .rule = rule};
+    struct pp_vmem vmem = {.shape = shape, .rule = rule, .few = few};
 
-    vmem.best = pp_vmem_lists_make(scratch, &vmem);
+    vmem.best = pp_vmem_lists_make(scratch, &vmem, shape->micro_batches);
     vmem.block = PP_ARRAY(scratch, int64_t, PP_VMEM_CHAIN * shape->ranks);
     set_block(&vmem);
     search(scratch, &vmem, costs);
+    if (vmem.best.micro_batches < shape->micro_batches)
+        vmem.best = pp_vmem_expand(scratch, &vmem, &vmem.best, shape->micro_batches);
     for (int rank = 0; rank < shape->ranks; rank++) {
         const int32_t *ops = pp_vmem_row(&vmem.best, rank);
         pp_orders_reserve(arena, orders, rank, vmem.best.count[rank]);
         for (int i = 0; i < vmem.best.count[rank]; i++)
-            pp_orders_add(arena, orders, rank, op_of(&vmem, rank, ops[i]));
+            pp_orders_add(arena, orders, rank, pp_vmem_compute(&vmem, rank, ops[i]));
     }
     return PP_OK;
+}
+
+enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,
+                                const struct pp_costs *costs, const struct pp_vmem_rule *rule,
+                                struct pp_orders *orders)
+{
+    return pp_vmem_decide(arena, shape, costs, rule, few_of(shape), orders);
 }

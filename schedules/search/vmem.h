@@ -30,11 +30,15 @@ struct pp_vmem_rule {
     int cap;
 };
 
-/* Ops of a rank as mb * 8 + kind. */
+/* Ops of a rank as mb * 8 + kind. Lists of few micro-batches can stand for lists of all, if their
+ * steady state repeats. Copies of the period before op `at` of each rank are then left out there.
+ */
 struct pp_vmem_lists {
-    int ranks, capacity; /* capacity: ops of a rank, W included */
-    int32_t *ops;        /* [rank * capacity + position] */
-    int *count;          /* [rank] */
+    int ranks, micro_batches, capacity; /* capacity: ops of a rank, W included */
+    int32_t *ops;                       /* [rank * capacity + position] */
+    int *count, *at;                    /* [rank] */
+    int period;                         /* micro-batches of a period, 0 = not known */
+    int reach; /* most micro-batches by which ops before the places are ahead of others */
 };
 static inline int32_t pp_vmem_op(int kind, int mb)
 {
@@ -43,6 +47,11 @@ static inline int32_t pp_vmem_op(int kind, int mb)
 static inline int32_t *pp_vmem_row(const struct pp_vmem_lists *lists, int rank)
 {
     return lists->ops + (size_t)rank * (size_t)lists->capacity;
+}
+
+static inline int pp_vmem_kinds(const struct pp_vmem_rule *rule)
+{
+    return rule->is_split ? (int)PP_VMEM_KINDS : (int)PP_VMEM_CHAIN;
 }
 
 /* Returns the chunk activations that an op of this kind adds to its rank. */
@@ -67,6 +76,17 @@ static inline bool pp_vmem_source(int ranks, int kind, int rank, int *from_kind,
     return *from_kind >= 0;
 }
 
+/* Finds the op that needs the result of `kind` on `rank`; false for the last of the chain. */
+static inline bool pp_vmem_target(int ranks, int kind, int rank, int *to_kind, int *to_rank)
+{
+    const bool is_up = pp_vmem_is_up(kind);
+    const bool is_turn = rank == (is_up ? ranks - 1 : 0);
+
+    *to_kind = is_turn ? kind + 1 : kind;
+    *to_rank = is_turn ? rank : is_up ? rank + 1 : rank - 1;
+    return *to_kind < PP_VMEM_CHAIN;
+}
+
 /* Durations, [kind * ranks + rank]. `wire`: from the op's rank to the next of its chain. */
 struct pp_vmem_costs {
     int64_t *op, *wire;
@@ -75,6 +95,7 @@ struct pp_vmem_costs {
 struct pp_vmem_score {
     int64_t makespan, span; /* INT64_MAX: the order does not run within the memory */
     int peak;               /* chunk activations of the worst rank */
+    int wanted; /* 0, or lists of few micro-batches do not tell the time of all: as many may do */
 };
 
 /* Rule for placing the W that are not in the list. */
@@ -87,8 +108,10 @@ struct pp_vmem_fill {
 struct pp_vmem {
     const struct pp_shape *shape;
     const struct pp_vmem_rule *rule;
+    int few; /* micro-batches of the lists that are tried first, at most all */
     struct pp_vmem_costs costs;
     int64_t *block; /* ticks of micro-batch 0, [kind * ranks + rank]: of the rule, or another */
+    int64_t *start, period; /* a block for the durations, with W, and the time between its copies */
     struct pp_vmem_lists best;
     struct pp_vmem_score score;
 };
@@ -103,13 +126,15 @@ bool pp_vmem_tighten(struct pp_arena *arena, const struct pp_vmem *vmem,
                      struct pp_vmem_lists *lists);
 
 /* Runs every rank's list in order, each op as soon as its data is there. With `fill`, `lists` has
- * no W; they are placed into `out`. Else `fill` and `out` are NULL. */
+ * no W; they are placed into `out`. Else `fill` and `out` are NULL. The score is that of all
+ * micro-batches. With few of them, their steady state must repeat in time. */
 struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *vmem,
                                  const struct pp_vmem_lists *lists, const struct pp_vmem_fill *fill,
                                  struct pp_vmem_lists *out);
 
 /* List scheduling. A free rank runs the ready op with the lowest key that fits into the memory. W
- * runs if nothing else can or the memory is full. Writes complete lists. */
+ * runs if nothing else can or the memory is full. Writes complete lists, and returns the score of
+ * pp_vmem_run(). Stops early, with INT64_MAX, if the result is worse than vmem->score. */
 struct pp_vmem_policy {
     int cap;            /* chunk activations of a rank */
     const int *chunk_0; /* [rank] limit of chunk 0 among them; NULL = cap - 1 */
@@ -117,8 +142,8 @@ struct pp_vmem_policy {
     int64_t period;     /* added for every micro-batch */
     int patience;       /* quarters of a W for which a rank waits for an arriving op */
 };
-void pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
-                  const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
+struct pp_vmem_score pp_vmem_list(struct pp_arena *arena, const struct pp_vmem *vmem,
+                                  const struct pp_vmem_policy *policy, struct pp_vmem_lists *out);
 
 /* Replaces the block by the next one from *place on. Its copies hold at most `peak` chunk
  * activations on a rank, and as many on some. False if there is none. *place begins as 0. */
@@ -128,11 +153,51 @@ bool pp_vmem_next_block(struct pp_vmem *vmem, int peak, int *place);
  * `cap`. Returns the period, 0 if none is found. */
 int64_t pp_vmem_modulo(struct pp_arena *arena, const struct pp_vmem *vmem, int cap, int64_t *start);
 
-struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem);
+struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem,
+                                        int micro_batches);
+
+/* Finds the places and the period of the steady state of lists. */
+void pp_vmem_find_period(const struct pp_vmem *vmem, struct pp_vmem_lists *lists);
+/* Returns the lists of more micro-batches for which lists with a period stand; of all if the period
+ * does not divide the difference. */
+struct pp_vmem_lists pp_vmem_expand(struct pp_arena *arena, const struct pp_vmem *vmem,
+                                    const struct pp_vmem_lists *lists, int micro_batches);
+/* Returns how many micro-batches lists need to stand for lists of all; 0 for those that they have.
+ * `period` 0: it is not known. */
+int pp_vmem_wanted(const struct pp_vmem *vmem, const struct pp_vmem_lists *lists, int period);
+/* Adds the time of the micro-batches that lists lack to their score, or sets `wanted`. All ops
+ * around the places must be the same time later than those some periods before. `ready`: when the
+ * data of ops is there, [(kind * ranks + rank) * micro_batches + mb]. */
+void pp_vmem_lengthen(const struct pp_vmem *vmem, const struct pp_vmem_lists *lists,
+                      const int64_t *ready, struct pp_vmem_score *score);
+
+void pp_vmem_lists_copy(struct pp_vmem_lists *to, const struct pp_vmem_lists *from);
+
+/* Times the lists. Those that do not tell the time of all become longer. */
+struct pp_vmem_score pp_vmem_time(struct pp_arena *arena, const struct pp_vmem *vmem,
+                                  struct pp_vmem_lists *lists);
+/* Keep an order if it is better than the best: given lists, these with other places of the W, and
+ * that of the list scheduling. */
+void pp_vmem_try_order(struct pp_arena *arena, struct pp_vmem *vmem,
+                       const struct pp_vmem_lists *lists);
+void pp_vmem_try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
+                       const struct pp_vmem_lists *lists);
+void pp_vmem_try_list(struct pp_arena *arena, struct pp_vmem *vmem,
+                      const struct pp_vmem_policy *policy);
+
 /* Returns the W of the first I in ops[*owed] .. ops[end - 1] and sets *owed to it; -1 if none. */
 int32_t pp_vmem_owed(const struct pp_vmem *vmem, const int32_t *ops, int *owed, int end);
 
-/* .generate of a schedule. `costs` may be NULL: F = I = W = 1. */
+/* Returns the compute op of lists, and the durations of all. `costs` may be NULL: F = I = W = 1. */
+struct pp_op pp_vmem_compute(const struct pp_vmem *vmem, int rank, int32_t op);
+struct pp_vmem_costs pp_vmem_costs_of(struct pp_arena *arena, const struct pp_vmem *vmem,
+                                      const struct pp_costs *costs);
+
+/* .generate of a schedule. `costs` may be NULL. */
 enum pp_status pp_vmem_generate(struct pp_arena *arena, const struct pp_shape *shape,
                                 const struct pp_costs *costs, const struct pp_vmem_rule *rule,
                                 struct pp_orders *orders);
+/* The same, decided on the orders of `few` micro-batches where these tell the time of all. */
+enum pp_status pp_vmem_decide(struct pp_arena *arena, const struct pp_shape *shape,
+                              const struct pp_costs *costs, const struct pp_vmem_rule *rule,
+                              int few, struct pp_orders *orders);

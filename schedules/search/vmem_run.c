@@ -1,37 +1,27 @@
-/* Times and memory of given lists, and functions of the lists. */
+/* Times and memory of given lists. */
 #include "schedules/search/vmem.h"
 
 #include <string.h>
+
+/* The op that waits for an op of a kind on a rank. */
+struct hop {
+    int64_t *ready; /* [mb] of the target; NULL for the last of the chain */
+    int64_t wire;
+    int rank;
+};
 
 struct run {
     const struct pp_vmem *vmem;
     const struct pp_vmem_lists *lists;
     const struct pp_vmem_fill *fill;
     struct pp_vmem_lists *out;
-    int64_t *end; /* [(kind * ranks + rank) * micro_batches + mb], -1 = has not run */
+    int64_t *ready;  /* [(kind * ranks + rank) * micro_batches + mb], -1 = not yet known */
+    struct hop *hop; /* [kind * ranks + rank] */
     int64_t *clock, *first;
     int *at, *owed, *held, *peak; /* owed: position of the next I whose W has not run */
     int *stack, depth;
     bool *is_waiting, is_stuck;
 };
-
-static int64_t *end_of(const struct run *r, int kind, int rank, int mb)
-{
-    return &r->end[((size_t)kind * (size_t)r->lists->ranks + (size_t)rank) *
-                       (size_t)r->vmem->shape->micro_batches +
-                   (size_t)mb];
-}
-
-static int64_t ready_at(const struct run *r, int rank, int32_t op)
-{
-    const int ranks = r->lists->ranks;
-    int kind, from;
-
-    if (op % 8 >= PP_VMEM_CHAIN || !pp_vmem_source(ranks, op % 8, rank, &kind, &from))
-        return 0;
-    const int64_t end = *end_of(r, kind, from, op / 8);
-    return end < 0 || from == rank ? end : end + r->vmem->costs.wire[kind * ranks + from];
-}
 
 static void account(struct run *r, int rank, int32_t op)
 {
@@ -68,19 +58,35 @@ static void fill_w(struct run *r, int rank, int32_t next, int64_t ready)
 
 static void wake(struct run *r, int rank)
 {
-    if (rank < 0 || rank >= r->lists->ranks || r->is_waiting[rank])
+    if (r->is_waiting[rank])
         return;
     r->is_waiting[rank] = true;
     r->stack[r->depth++] = rank;
 }
 
+/* Tells the op that waits for the result of `op` when its data is there. */
+static void tell(struct run *r, int rank, int32_t op)
+{
+    const struct hop *hop = &r->hop[op % 8 * r->lists->ranks + rank];
+
+    if (op % 8 >= PP_VMEM_CHAIN || !hop->ready)
+        return;
+    hop->ready[op / 8] = r->clock[rank] + hop->wire;
+    if (hop->rank != rank)
+        wake(r, hop->rank);
+}
+
 static void advance(struct run *r, int rank)
 {
+    const int ranks = r->lists->ranks, n = r->lists->micro_batches;
     const int32_t *ops = pp_vmem_row(r->lists, rank);
 
     for (; r->at[rank] < r->lists->count[rank]; r->at[rank]++) {
         const int32_t op = ops[r->at[rank]];
-        const int64_t ready = ready_at(r, rank, op);
+        const int64_t ready =
+            op % 8 < PP_VMEM_CHAIN
+                ? r->ready[(size_t)(op % 8 * ranks + rank) * (size_t)n + (size_t)(op / 8)]
+                : 0;
         if (ready < 0)
             return;
         fill_w(r, rank, op, ready);
@@ -92,20 +98,21 @@ static void advance(struct run *r, int rank)
         if (r->first[rank] < 0)
             r->first[rank] = r->clock[rank];
         account(r, rank, op);
-        if (op % 8 < PP_VMEM_CHAIN) {
-            *end_of(r, op % 8, rank, op / 8) = r->clock[rank];
-            wake(r, rank - 1), wake(r, rank + 1);
-        }
+        tell(r, rank, op);
     }
     for (int32_t w; r->fill && (w = owed_w(r, rank)) >= 0; r->owed[rank]++)
         account(r, rank, w);
 }
 
-static struct run prepare(struct pp_arena *arena, const struct pp_vmem *vmem, int ranks)
+static struct run prepare(struct pp_arena *arena, const struct pp_vmem *vmem,
+                          const struct pp_vmem_lists *lists)
 {
-    const size_t ends = (size_t)PP_VMEM_CHAIN * (size_t)ranks * (size_t)vmem->shape->micro_batches;
+    const int ranks = lists->ranks;
+    const size_t n = (size_t)lists->micro_batches, ops = (size_t)PP_VMEM_CHAIN * (size_t)ranks * n;
     struct run r = {.vmem = vmem,
-                    .end = pp_arena_alloc_raw(arena, ends * sizeof(int64_t)),
+                    .lists = lists,
+                    .ready = pp_arena_alloc_raw(arena, ops * sizeof(int64_t)),
+                    .hop = PP_ARRAY(arena, struct hop, PP_VMEM_CHAIN * ranks),
                     .clock = PP_ARRAY(arena, int64_t, ranks),
                     .first = PP_ARRAY(arena, int64_t, ranks),
                     .at = PP_ARRAY(arena, int, ranks),
@@ -115,9 +122,32 @@ static struct run prepare(struct pp_arena *arena, const struct pp_vmem *vmem, in
                     .stack = PP_ARRAY(arena, int, ranks),
                     .is_waiting = PP_ARRAY(arena, bool, ranks)};
 
-    memset(r.end, 0xff, ends * sizeof(int64_t));
+    memset(r.ready, 0xff, ops * sizeof(int64_t));
+    memset(r.ready, 0, n * sizeof(int64_t)); /* F0 on rank 0 */
     memset(r.first, 0xff, (size_t)ranks * sizeof(int64_t));
+    for (int i = 0; i < PP_VMEM_CHAIN * ranks; i++) {
+        int kind, rank;
+        if (!pp_vmem_target(ranks, i / ranks, i % ranks, &kind, &rank))
+            continue;
+        r.hop[i] = (struct hop){r.ready + (size_t)(kind * ranks + rank) * n,
+                                rank == i % ranks ? 0 : vmem->costs.wire[i], rank};
+    }
     return r;
+}
+
+/* Runs until each rank waits for ops that no list has, or is done. */
+static void go(struct run *r)
+{
+    for (int rank = r->lists->ranks - 1; rank >= 0; rank--) {
+        if (r->out)
+            r->out->count[rank] = 0;
+        wake(r, rank);
+    }
+    while (r->depth > 0) {
+        const int rank = r->stack[--r->depth];
+        r->is_waiting[rank] = false;
+        advance(r, rank);
+    }
 }
 
 struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *vmem,
@@ -126,19 +156,10 @@ struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *v
 {
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     struct pp_vmem_score score = {0};
-    struct run r = prepare(arena, vmem, lists->ranks);
+    struct run r = prepare(arena, vmem, lists);
 
-    r.lists = lists, r.fill = fill, r.out = out;
-    for (int rank = lists->ranks - 1; rank >= 0; rank--) {
-        if (out)
-            out->count[rank] = 0;
-        wake(&r, rank);
-    }
-    while (r.depth > 0) {
-        const int rank = r.stack[--r.depth];
-        r.is_waiting[rank] = false;
-        advance(&r, rank);
-    }
+    r.fill = fill, r.out = out;
+    go(&r);
     for (int rank = 0; rank < lists->ranks; rank++) {
         const int64_t span = r.clock[rank] - r.first[rank];
         r.is_stuck |= r.at[rank] < lists->count[rank];
@@ -146,29 +167,13 @@ struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *v
         score.span = span > score.span ? span : score.span;
         score.peak = r.peak[rank] > score.peak ? r.peak[rank] : score.peak;
     }
-    if (r.is_stuck)
-        score.makespan = score.span = INT64_MAX;
+    if (out && !r.is_stuck)
+        pp_vmem_find_period(vmem, out);
+    if (!r.is_stuck)
+        pp_vmem_lengthen(vmem, out ? out : lists, r.ready, &score);
+    else
+        score = (struct pp_vmem_score){INT64_MAX, INT64_MAX, score.peak,
+                                       pp_vmem_wanted(vmem, lists, 0)};
     pp_arena_release(arena, mark);
     return score;
-}
-
-int32_t pp_vmem_owed(const struct pp_vmem *vmem, const int32_t *ops, int *owed, int end)
-{
-    for (; vmem->rule->is_split && *owed < end; ++*owed)
-        if (ops[*owed] % 8 == PP_VMEM_I1 || ops[*owed] % 8 == PP_VMEM_I0)
-            return ops[*owed] + PP_VMEM_W1 - PP_VMEM_I1;
-    return -1;
-}
-
-struct pp_vmem_lists pp_vmem_lists_make(struct pp_arena *arena, const struct pp_vmem *vmem)
-{
-    const int ranks = vmem->shape->ranks;
-    const int capacity = vmem->shape->micro_batches *
-                         (vmem->rule->is_split ? (int)PP_VMEM_KINDS : (int)PP_VMEM_CHAIN);
-
-    return (struct pp_vmem_lists){
-        .ranks = ranks,
-        .capacity = capacity,
-        .ops = pp_arena_alloc_raw(arena, (size_t)ranks * (size_t)capacity * sizeof(int32_t)),
-        .count = PP_ARRAY(arena, int, ranks)};
 }

@@ -279,7 +279,7 @@ static bool lay_blocks(struct squeeze *w, const int64_t *block)
 static bool squeeze(struct pp_arena *arena, const struct pp_vmem *vmem, bool is_tight,
                     struct pp_vmem_lists *lists)
 {
-    const int ranks = vmem->shape->ranks, n = vmem->shape->micro_batches;
+    const int ranks = vmem->shape->ranks, n = lists->micro_batches;
     const int kinds = vmem->rule->is_split ? (int)PP_VMEM_KINDS : (int)PP_VMEM_CHAIN;
     const int64_t width = (2LL * ranks + vmem->block[PP_VMEM_I0 * ranks]) +
                           (vmem->rule->is_split ? 8LL : 6LL) * n + 24; /* with all W */

@@ -240,7 +240,7 @@ static bool lay_blocks(struct ticks *t, const int64_t *block)
 
 bool pp_vmem_ticks(struct pp_arena *arena, const struct pp_vmem *vmem, struct pp_vmem_lists *lists)
 {
-    const int ranks = vmem->shape->ranks, n = vmem->shape->micro_batches;
+    const int ranks = vmem->shape->ranks, n = lists->micro_batches;
     const int64_t width = 6LL * ranks + 8LL * n + 16; /* the last block, and all W after it */
 
     if (ranks * width > GRID_MAX)

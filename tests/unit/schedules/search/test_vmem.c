@@ -1,9 +1,12 @@
 /* v-half, v-min, v-1f1b: laws beyond the published figures, which tests/golden/bounds.csv holds. */
 #include "schedules/registry.h"
+#include "schedules/search/vmem.h"
 #include "schedules/verify/verify.h"
 #include "tests/unit/support/order_oracle.h"
 
 #include <criterion/criterion.h>
+
+#include <stdlib.h>
 
 static const char *const names[] = {"v-half", "v-min", "v-1f1b"};
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
@@ -137,6 +140,97 @@ Test(vmem, memory_buys_time)
             cr_expect_leq(before.makespan, judge("zbv", ranks, n, &uneven[0], true).makespan,
                           "D=%d N=%d", ranks, n);
         }
+    }
+}
+
+/* ---- few micro-batches decide ---------------------------------------------------------------- */
+
+/* Down and up the V without a stop, or down at half speed; with split or whole backwards. */
+static void fast(int ranks, int rank, int64_t tick[PP_VMEM_CHAIN])
+{
+    const int turn = ranks % 3 == 0 ? 2 : 0;
+
+    tick[PP_VMEM_F0] = rank;
+    tick[PP_VMEM_F1] = 2 * ranks - rank - 1;
+    tick[PP_VMEM_I1] = 2 * ranks + turn + rank;
+    tick[PP_VMEM_I0] = 4 * ranks + turn - rank - 1;
+}
+
+static void slow(int ranks, int rank, int64_t tick[PP_VMEM_CHAIN])
+{
+    const int turn = ranks % 2 == 0 ? 3 : 0;
+
+    tick[PP_VMEM_F0] = 2 * rank;
+    tick[PP_VMEM_F1] = 3 * ranks - rank - 2;
+    tick[PP_VMEM_I1] = 3 * ranks + turn + 2 * rank - 1;
+    tick[PP_VMEM_I0] = 6 * ranks + turn - rank - 2;
+}
+
+/* Costs of a case: stages that differ by up to a share, or only the first and the last one. */
+static struct pp_costs *stage_costs(struct pp_arena *arena, const struct pp_unit_costs *unit,
+                                    int ranks, double share, bool is_ends)
+{
+    static const enum pp_op_kind kinds[] = {PP_F, PP_B, PP_I, PP_W};
+    struct pp_costs *costs = pp_costs_unit(arena, unit, ranks, 2 * ranks, 1, 1);
+
+    for (int s = 0; s < 2 * ranks; s++) {
+        const bool is_end = s == 0 || s == 2 * ranks - 1;
+        const double more = is_ends ? (is_end ? share : 0) : share * (s * 7 % 11) / 10;
+        for (size_t k = 0; k < PP_COUNT(kinds); k++) {
+            struct pp_cost *cost = &costs->op[kinds[k]][s];
+            cost->ps += (int64_t)((double)cost->ps * more);
+        }
+    }
+    return costs;
+}
+
+static void expect_same_orders(const struct pp_shape *shape, const struct pp_costs *costs,
+                               const struct pp_vmem_rule *rule, int few)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_orders *whole = pp_orders_create(arena, shape->ranks),
+                     *ours = pp_orders_create(arena, shape->ranks);
+
+    pp_vmem_decide(arena, shape, costs, rule, shape->micro_batches, whole);
+    pp_vmem_decide(arena, shape, costs, rule, few, ours);
+    for (int r = 0; r < shape->ranks; r++) {
+        cr_assert_eq(ours->count[r], whole->count[r]);
+        for (int i = 0; i < ours->count[r]; i++) {
+            const struct pp_op *a = &ours->ops[r][i], *b = &whole->ops[r][i];
+            cr_assert(a->kind == b->kind && a->stage == b->stage && a->mb == b->mb,
+                      "D=%d N=%d cap %d rank %d op %d", shape->ranks, shape->micro_batches,
+                      rule->cap, r, i);
+        }
+    }
+}
+
+/* The search on few micro-batches gives the order of the search on all. */
+Test(vmem, few_micro_batches_decide_as_all)
+{
+    const bool is_long = getenv("PIPESIM_LONG") != NULL;
+
+    for (int ranks = 1; ranks <= (is_long ? 16 : 5); ranks += 1 + ranks / 4)
+        for (int u = 0; u < UNEVEN; u++)
+            for (int k = 0; k < (is_long ? 12 : 3); k++) {
+                PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+                const int few = 8 * ranks + 24, cap = k % 3 == 2 ? 2 * ranks + 2 : 0;
+                const struct pp_shape shape = {.ranks = ranks, .micro_batches = 2 * few + 7 * k};
+                const struct pp_vmem_rule rule = {
+                    .block = k % 3 == 0 ? fast : slow, .is_split = k % 3 != 1 || k & 1, .cap = cap};
+                const struct pp_costs *costs =
+                    stage_costs(arena, &uneven[u], ranks, 0.05 * (u + k / 3), k & 1);
+                expect_same_orders(&shape, costs, &rule, few);
+            }
+}
+
+/* Lists that do not yet repeat become longer until they do, or are those of all micro-batches. */
+Test(vmem, too_few_micro_batches_become_more)
+{
+    for (int few = 1; few <= 40; few += 3) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_shape shape = {.ranks = 4, .micro_batches = 90};
+        const struct pp_vmem_rule rule = {.block = slow, .is_split = true};
+        expect_same_orders(&shape, stage_costs(arena, &uneven[0], 4, 0.1, true), &rule, few);
     }
 }
 
