@@ -2,7 +2,6 @@
 #include "schedules/build/build.h"
 
 #include "schedules/build/cut.h"
-#include "schedules/memory/least.h"
 #include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
 
@@ -105,10 +104,10 @@ enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *buil
     return pp_schedule_lists(arena, b.schedule, &b.shape, b.costs, &list->orders, &list->head, err);
 }
 
-bool pp_build_is_beyond(const struct pp_build *b, const struct pp_build_list *list)
+struct pp_least pp_build_least(const struct pp_build *b, const struct pp_build_list *list)
 {
-    if ((b->most_bytes <= 0 && b->most_away_bytes <= 0) || !b->costs->memory)
-        return false;
+    if (!b->costs->memory)
+        return (struct pp_least){0};
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_least_options options = {
         .pipelines = list->head.pipelines,
@@ -116,9 +115,7 @@ bool pp_build_is_beyond(const struct pp_build *b, const struct pp_build_list *li
         .recompute_frac = b->recompute_frac,
         .is_moved =
             pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) || pp_state_is_quantised(&b->state)};
-    const struct pp_least least = pp_memory_least(scratch, list->orders, b->costs, &options);
-    return (b->most_bytes > 0 && least.bytes > b->most_bytes) ||
-           (b->most_away_bytes > 0 && least.away_bytes > b->most_away_bytes);
+    return pp_memory_least(scratch, list->orders, b->costs, &options);
 }
 
 /* Keeps the maps of a head whose lists end with their arena. */
@@ -169,7 +166,7 @@ static enum pp_status build_list(struct pp_arena *arena, struct pp_build *b,
         list = *b->list;
     else
         PP_TRY(pp_build_list(scratch, b, &list, err));
-    if (pp_build_is_beyond(b, &list)) {
+    if (b->most_bytes > 0 && pp_build_least(b, &list).bytes > b->most_bytes) {
         *program = NULL;
         return PP_OK;
     }

@@ -3,6 +3,7 @@
 
 #include "core/cost/cost.h"
 #include "schedules/lower/lower.h"
+#include "schedules/memory/least.h"
 #include "schedules/order/schedule.h"
 
 /* The user's choices for the lowering (schedules/lower/lower.h). */
@@ -42,7 +43,6 @@ struct pp_build {
     bool may_cut;                 /* periods of a steady state may be left out (cut.h) */
     double most_bytes; /* of a rank: a schedule's order that needs more for certain is not lowered,
                         * and the program is NULL. 0 = any */
-    double most_away_bytes; /* the same for the tier of saved activations */
 
     bool proves_given;  /* check `given` in its own cells, before anything is added */
     bool proves_result; /* check the complete program */
@@ -62,9 +62,8 @@ static inline int pp_build_copies(const struct pp_build *build)
 /* Returns the list of a schedule without `given` and `is_eager`. Errors: of the order. */
 enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,
                              struct pp_build_list *list, struct pp_error *err);
-/* Is true if the order needs more than `most_bytes` or `most_away_bytes` for certain. Needs the
- * costs. */
-bool pp_build_is_beyond(const struct pp_build *build, const struct pp_build_list *list);
+/* Returns lower bounds of the memory of an order; 0 without bytes. Needs the costs. */
+struct pp_least pp_build_least(const struct pp_build *build, const struct pp_build_list *list);
 
 /* Returns the complete program in `arena`; see `most_bytes`. Errors: of the order, pp_lower() and
  * pp_verify(). */

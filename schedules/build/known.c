@@ -102,7 +102,7 @@ static struct pp_known_program *wanted(struct pp_arena *arena, const struct pp_b
     wanted->build.costs = NULL;
     wanted->build.recompute_frac = NULL;
     wanted->build.buckets = NULL;
-    wanted->build.most_bytes = wanted->build.most_away_bytes = 0;
+    wanted->build.most_bytes = 0;
     wanted->build.list = b->schedule->generate ? b->list : NULL;
     simplify(&wanted->build.state);
     wanted->stages = stages_of(arena, b);
@@ -223,6 +223,29 @@ static void keep(struct pp_known_programs *known, const struct pp_build *build,
     known->instructions += pp_program_size(program);
 }
 
+static void open_arenas(struct pp_known_programs *known)
+{
+    if (!known->arena)
+        known->arena = pp_arena_create();
+    if (!known->list_arena)
+        known->list_arena = pp_arena_create();
+}
+
+enum pp_status pp_build_known_least(struct pp_arena *arena, struct pp_known_programs *known,
+                                    const struct pp_build *build, struct pp_least *least,
+                                    struct pp_error *err)
+{
+    const struct pp_build_list *list;
+
+    *least = (struct pp_least){0};
+    if (!known || !known->is_bounded || !is_shared(build))
+        return PP_OK;
+    open_arenas(known);
+    PP_TRY(find_list(arena, known, build, &list, err));
+    *least = pp_build_least(build, list);
+    return PP_OK;
+}
+
 enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *known,
                               const struct pp_build *build, struct pp_program **program,
                               struct pp_error *err)
@@ -231,17 +254,14 @@ enum pp_status pp_build_known(struct pp_arena *arena, struct pp_known_programs *
 
     if (!known || !is_shared(build))
         return pp_build(arena, build, program, err);
-    if (!known->arena)
-        known->arena = pp_arena_create();
-    if (!known->list_arena)
-        known->list_arena = pp_arena_create();
+    open_arenas(known);
     const bool is_kept = known->instructions <= MOST_INSTRUCTIONS && known->ops <= MOST_OPS;
     if (b.schedule->generate || known->is_bounded)
         PP_TRY(find_list(arena, known, &b, &b.list, err));
     *program = find_program(arena, known, &b);
-    if (*program || (known->is_bounded && pp_build_is_beyond(&b, b.list)))
+    if (*program)
         return PP_OK;
-    b.most_bytes = b.most_away_bytes = 0; /* costs make no program too large here */
+    b.most_bytes = 0; /* costs make no program too large here */
     PP_TRY(pp_build(is_kept ? known->arena : arena, &b, program, err));
     if (is_kept)
         keep(known, &b, *program);

@@ -1,6 +1,8 @@
 /* The planner's choices that make a layout fit: ZeRO stage and recomputation. */
 #include "sim/resolve/resolve.h"
 
+#include "sim/config/tiers.h"
+
 #include <math.h>
 
 #define ROUNDING 1e-9 /* of sums in another order */
@@ -99,12 +101,13 @@ int pp_resolve_levels(const struct pp_config *config,
     return kept;
 }
 
-/* A choice of state and recomputation, and its memory once that is known. */
+/* A choice of state and recomputation, its memory once that is known, and bounds of it. */
 struct choice {
     struct pp_state_spec state;
     enum pp_recompute recompute;
     unsigned again;
-    bool is_known;
+    bool is_known, has_least;
+    struct pp_least least;
     struct pp_result result;
     struct pp_prepared prepared;
 };
@@ -145,6 +148,36 @@ static struct choices choices_of(struct pp_arena *arena, const struct pp_config 
     return c;
 }
 
+static struct pp_config config_of(const struct choices *c, const struct choice *choice)
+{
+    struct pp_config config = *c->config;
+
+    config.state = choice->state;
+    config.costs.recompute = choice->recompute;
+    config.costs.again = choice->again;
+    return config;
+}
+
+/* Sets `is_beyond` if bounds of its order tell that a choice needs more than `most_bytes` (0 = no
+ * limit), or with `needs_fit` that another tier has no room for it. */
+static enum pp_status check_least(struct choices *c, int at, double most_bytes, bool needs_fit,
+                                  bool *is_beyond, struct pp_error *err)
+{
+    struct choice *choice = &c->list[at];
+    const struct pp_result of = {.config = config_of(c, choice)};
+    const enum pp_tier home = of.config.state.home[PP_STATE_ACTIVATIONS];
+
+    if (!choice->has_least && !choice->is_known) {
+        choice->prepared.programs = c->programs;
+        PP_TRY(pp_prepare_least(c->arena, &of.config, &choice->prepared, &choice->least, err));
+    }
+    choice->has_least = true;
+    *is_beyond = (most_bytes > 0 && choice->least.bytes > most_bytes) ||
+                 (needs_fit && home != PP_TIER_DEVICE &&
+                  choice->least.away_bytes > pp_tiers_room_bytes(&of, home));
+    return PP_OK;
+}
+
 /* Finds the bytes that a choice needs; more than the device has if another tier is full. Any
  * number above `most_bytes` (0 = no limit) stands for all above: a bound may tell. With `needs_fit`
  * it also stands for a choice that another tier has no room for. */
@@ -153,18 +186,14 @@ static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, boo
 {
     struct choice *choice = &c->list[at];
     const struct pp_result *result = &choice->result;
+    bool is_beyond;
 
-    if (!choice->is_known) {
-        struct pp_config config = *c->config;
-        config.state = choice->state;
-        config.costs.recompute = choice->recompute;
-        config.costs.again = choice->again;
-        choice->prepared.programs = c->programs;
+    PP_TRY(check_least(c, at, most_bytes, needs_fit, &is_beyond, err));
+    if (!choice->is_known && !is_beyond) {
+        const struct pp_config config = config_of(c, choice);
         choice->prepared.most_bytes = most_bytes;
-        choice->prepared.needs_fit = needs_fit;
         PP_TRY(pp_simulate(c->arena, &config, PP_MEMORY, &choice->prepared, &choice->result, err));
         choice->prepared.most_bytes = 0;
-        choice->prepared.needs_fit = false;
         choice->is_known = result->program != NULL;
     }
     if (!choice->is_known) {
@@ -178,19 +207,26 @@ static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, boo
 }
 
 /* Finds the first choice after `low` that needs at most so many bytes, by bisection after the next
- * one; `count` if none does. */
+ * one; `count` if none does, of which bounds of the last one may tell. */
 static enum pp_status find_first(struct choices *c, int low, double most_bytes, bool needs_fit,
                                  int *first, struct pp_error *err)
 {
+    const int from = low + 1;
     int high = c->count;
 
-    for (int at = low + 1; high - low > 1; at = (low + high) / 2) {
+    for (int at = from; high - low > 1; at = (low + high) / 2) {
         double bytes;
         PP_TRY(bytes_of(c, at, most_bytes, needs_fit, &bytes, err));
         if (bytes <= most_bytes)
             high = at;
         else
             low = at;
+        if (at == from && low == at) {
+            bool is_beyond = false;
+            struct pp_error ignored;
+            check_least(c, c->count - 1, most_bytes, needs_fit, &is_beyond, &ignored);
+            low = is_beyond ? c->count : low;
+        }
     }
     *first = high;
     return PP_OK;

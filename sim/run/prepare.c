@@ -86,44 +86,35 @@ static void drop_training_state(const struct pp_program *file, struct pp_costs *
         costs->memory[s].grads_bytes = costs->memory[s].optimizer_bytes = 0;
 }
 
-/* Returns the room for saved activations on another tier; 0 if they stay on the device. */
-static double away_room_bytes(const struct pp_result *r)
-{
-    return !r->config.is_unit && pp_state_is_away(&r->config.state, PP_STATE_ACTIVATIONS)
-               ? pp_tiers_room_bytes(r, r->costs->saved_home)
-               : 0;
-}
-
-static enum pp_status build(struct pp_arena *arena, enum pp_made made,
-                            const struct pp_prepared *prepared, struct pp_result *result,
-                            struct pp_error *err)
+/* Describes the program of a configuration; `result` has its costs. */
+static enum pp_status build_of(struct pp_arena *arena, enum pp_made made, double most_bytes,
+                               const struct pp_result *result, struct pp_build *build,
+                               struct pp_error *err)
 {
     const struct pp_config *c = &result->config;
     const bool is_bare = made < PP_MADE_WHOLE;
-    struct pp_build build = {.schedule = c->schedule,
-                             .given = c->file_program,
-                             .costs = result->costs,
-                             .is_eager = c->is_eager,
-                             .eager_limit = c->eager_limit,
-                             .wishes = c->lower,
-                             .no_slots = is_bare,
-                             .may_cut = made == PP_MADE_CUT,
-                             .most_bytes = is_bare ? prepared->most_bytes : 0,
-                             .most_away_bytes =
-                                 is_bare && prepared->needs_fit ? away_room_bytes(result) : 0,
-                             .proves_given = !is_bare,
-                             .proves_result = !is_bare};
 
-    PP_TRY(pp_steps_shape(c, &build.shape, err));
-    if (!c->is_unit) {
-        build.state = c->state;
-        build.has_update = true;
-        build.has_tied = result->costs->tied != NULL;
-        if (c->costs.recompute != PP_RECOMPUTE_NONE)
-            build.recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
-        build.buckets = pp_buckets_of(arena, c, result->costs);
-    }
-    return pp_build_known(arena, prepared->programs, &build, &result->program, err);
+    *build = (struct pp_build){.schedule = c->schedule,
+                               .given = c->file_program,
+                               .costs = result->costs,
+                               .is_eager = c->is_eager,
+                               .eager_limit = c->eager_limit,
+                               .wishes = c->lower,
+                               .no_slots = is_bare,
+                               .may_cut = made == PP_MADE_CUT,
+                               .most_bytes = is_bare ? most_bytes : 0,
+                               .proves_given = !is_bare,
+                               .proves_result = !is_bare};
+    PP_TRY(pp_steps_shape(c, &build->shape, err));
+    if (c->is_unit)
+        return PP_OK;
+    build->state = c->state;
+    build->has_update = true;
+    build->has_tied = result->costs->tied != NULL;
+    if (c->costs.recompute != PP_RECOMPUTE_NONE)
+        build->recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
+    build->buckets = pp_buckets_of(arena, c, result->costs);
+    return PP_OK;
 }
 
 static void peak_of(struct pp_result *result)
@@ -144,9 +135,12 @@ static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
                               struct pp_prepared *prepared, struct pp_result *result,
                               struct pp_error *err)
 {
+    struct pp_build build;
+
     PP_TRY(find_costs(arena, prepared, result, err));
     drop_training_state(result->config.file_program, result->costs);
-    PP_TRY(build(arena, made, prepared, result, err));
+    PP_TRY(build_of(arena, made, prepared->most_bytes, result, &build, err));
+    PP_TRY(pp_build_known(arena, prepared->programs, &build, &result->program, err));
     if (!result->program)
         return PP_OK;
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
@@ -166,13 +160,31 @@ static enum pp_status complete(struct pp_arena *arena, const struct pp_prepared 
     return pp_verify(result->program, NULL, err);
 }
 
+/* Forgets what is known of another configuration. */
+static void open_prepared(struct pp_prepared *prepared, const struct pp_config *config)
+{
+    if (!is_of(prepared, config))
+        *prepared = (struct pp_prepared){.programs = prepared->programs,
+                                         .most_bytes = prepared->most_bytes};
+}
+
+enum pp_status pp_prepare_least(struct pp_arena *arena, const struct pp_config *config,
+                                struct pp_prepared *prepared, struct pp_least *least,
+                                struct pp_error *err)
+{
+    struct pp_result result = {.config = *config};
+    struct pp_build build;
+
+    open_prepared(prepared, config);
+    PP_TRY(find_costs(arena, prepared, &result, err));
+    PP_TRY(build_of(arena, PP_MADE_CUT, 0, &result, &build, err));
+    return pp_build_known_least(arena, prepared->programs, &build, least, err);
+}
+
 enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_prepared *prepared,
                           struct pp_result *result, struct pp_error *err)
 {
-    if (!is_of(prepared, &result->config))
-        *prepared = (struct pp_prepared){.programs = prepared->programs,
-                                         .most_bytes = prepared->most_bytes,
-                                         .needs_fit = prepared->needs_fit};
+    open_prepared(prepared, &result->config);
     if (made > PP_MADE_CUT && prepared->known.program && prepared->known.program->cut)
         prepared->known.program = NULL, prepared->eval = NULL;
     const bool is_bare = made < PP_MADE_WHOLE;

@@ -15,7 +15,7 @@ struct pp_prepared {
     bool is_alone;     /* no other configuration competes: a choice of state needs no times */
     double most_bytes; /* orders that need more for certain are no programs (schedules/build). Then
                         * `result` has no memory, and does not fit. 0 = any */
-    bool needs_fit;    /* the same for orders that no other tier has room for */
+    bool needs_fit;    /* the same for a choice of state that another tier has no room for */
 };
 
 /* How complete a program is. */
@@ -25,6 +25,11 @@ enum pp_made {
     PP_MADE_WHOLE, /* new, with slots, and verified */
 };
 
+/* Finds lower bounds of a configuration's memory by its order, without a program. They are 0 if the
+ * programs of other configurations are not kept by their orders. Keeps costs and order. */
+enum pp_status pp_prepare_least(struct pp_arena *arena, const struct pp_config *config,
+                                struct pp_prepared *prepared, struct pp_least *least,
+                                struct pp_error *err);
 /* Fills costs, program, memory, peak_rank, fits and is_tight of `result` from `prepared`, which
  * keeps what is made. */
 enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_prepared *prepared,
