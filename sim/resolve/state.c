@@ -158,8 +158,8 @@ static struct pp_config config_of(const struct choices *c, const struct choice *
     return config;
 }
 
-/* Sets `is_beyond` if bounds of its order tell that a choice needs more than `most_bytes` (0 = no
- * limit), or with `needs_fit` that another tier has no room for it. */
+/* Sets `is_beyond` if bounds of its order exclude a choice: it needs more than `most_bytes` (0 = no
+ * limit). With `needs_fit` another tier may have no room for it, too. */
 static enum pp_status check_least(struct choices *c, int at, double most_bytes, bool needs_fit,
                                   bool *is_beyond, struct pp_error *err)
 {
@@ -207,7 +207,7 @@ static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, boo
 }
 
 /* Finds the first choice after `low` that needs at most so many bytes, by bisection after the next
- * one; `count` if none does, of which bounds of the last one may tell. */
+ * one; `count` if none does. If the next one does not, bounds of the last one are tried. */
 static enum pp_status find_first(struct choices *c, int low, double most_bytes, bool needs_fit,
                                  int *first, struct pp_error *err)
 {
