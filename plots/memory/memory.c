@@ -248,7 +248,7 @@ static void print_legend(const struct bars *b, FILE *out)
         if (occurs(b, k))
             fprintf(out, " %c %s", b->stack[k].letter, b->stack[k].name);
     if (b->capacity > 0)
-        fprintf(out, "  | device %.1f GiB", b->capacity);
+        fprintf(out, "\n  | device %.1f GiB", b->capacity);
     fputc('\n', out);
 }
 
