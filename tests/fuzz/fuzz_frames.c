@@ -109,9 +109,10 @@ static void feed(struct pp_tcp *t, const struct record *r)
 /* The same machine as a run has, in memory of its own. */
 static void resolve(struct pp_arena *arena, struct pp_training *training)
 {
-    static const char *argv[] = {
-        "pipeexec", "--np",  "2", "--schedule", "zbv", "--layers", "4", "--hidden", "8", "--heads",
-        "2",        "--seq", "4", "--mbs",      "1",   "--dp",     "2", "--steps",  "2"};
+    static const char *argv[] = {"pipeexec", "--np",     "2",  "--schedule", "zbv", "--layers",
+                                 "4",        "--hidden", "2",  "--heads",    "1",   "--seq",
+                                 "2",        "--mbs",    "1",  "--dp",       "2",   "--steps",
+                                 "2",        "--vocab",  "123"};
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
     struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
     struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
@@ -144,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     transport.check = NULL;
     struct pp_machine_options options = training.machine;
     options.transport = &transport;
+    options.kept_steps = options.cores = 1;
     listener = size > 0 ? data[0] : 0;
     FUZZ_CHECK(pp_machine_create(arena, &options, &m, &err) == PP_OK);
     for (size_t at = 1, k = 0; at + sizeof(struct record) <= size && k < FRAMES && !m->has_failed;
