@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-TestSuite(cuda_attention, .timeout = 300);
-
 Test(cuda_attention, tokens)
 {
     static const int tokens[] = {1, 7, 64, 65, 128, 130, 200};

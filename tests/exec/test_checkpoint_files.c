@@ -113,7 +113,7 @@ static void damage(const struct rig *rig, const char *path)
     close(fd);
 }
 
-Test(checkpoint_files, no_damage_goes_unseen, .timeout = 240)
+Test(checkpoint_files, no_damage_goes_unseen)
 {
     static const char *const files[] = {"layer-00000.bin", "layer-00001.bin", "layer-00002.bin",
                                         "layer-00003.bin", "manifest"};
@@ -298,7 +298,7 @@ static void kill_one(const struct rig *rig, int newest, int whole, int delay_us)
     close(said[1]);
 }
 
-Test(checkpoint_files, a_kill_at_any_time_leaves_a_whole_one, .timeout = 240)
+Test(checkpoint_files, a_kill_at_any_time_leaves_a_whole_one)
 {
     enum { TRIALS = 100 };
     const struct rig *rig = make_rig();

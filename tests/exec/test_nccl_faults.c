@@ -211,7 +211,7 @@ static void fail_somewhere(struct rig *r)
  * three ends in two calls each. */
 enum { CALLS = 2 + 5 + 5 + 1 + 6 };
 
-Test(nccl_faults, no_call_fails_unseen, .timeout = 120)
+Test(nccl_faults, no_call_fails_unseen)
 {
     char number[16];
 

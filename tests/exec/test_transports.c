@@ -81,7 +81,7 @@ static int every_schedule(const struct pp_transport *transport, int replicas, bo
 }
 
 /* PIPESIM_LONG=1: also without copies of the stages. */
-Test(transports, every_schedule_trains_to_the_bits_of_threads, .timeout = 200)
+Test(transports, every_schedule_trains_to_the_bits_of_threads)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
         if (getenv("PIPESIM_LONG"))
@@ -179,7 +179,7 @@ static void check_killed(const struct pp_transport *transport, int rank, int rep
     check_no_children(fault);
 }
 
-Test(transports, a_killed_rank_is_named_wherever_it_dies, .timeout = 200)
+Test(transports, a_killed_rank_is_named_wherever_it_dies)
 {
     int at = 0;
 
@@ -205,7 +205,7 @@ static void check_stall(const struct pp_transport *transport, const char *fault,
     check_no_children(fault);
 }
 
-Test(transports, a_rank_that_hangs_is_named, .timeout = 200)
+Test(transports, a_rank_that_hangs_is_named)
 {
     static const char *const AT = "stuck: rank 1 of replica 0 at op 6 of ",
                              *const SOMEWHERE = "stuck: rank 1 of replica 0 at op ";
@@ -219,7 +219,7 @@ Test(transports, a_rank_that_hangs_is_named, .timeout = 200)
 }
 
 /* Both ends live: it is told which connection it was. */
-Test(transports, a_dropped_connection_is_named, .timeout = 200)
+Test(transports, a_dropped_connection_is_named)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
@@ -254,7 +254,7 @@ static struct pp_machine *machine_of(struct pp_arena *arena, const struct pp_tra
 }
 
 /* Killed while it reports a failure: no other rank may report, and no step is complete. */
-Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 200)
+Test(transports, a_rank_that_dies_while_it_reports_ends_the_step)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -273,7 +273,7 @@ Test(transports, a_rank_that_dies_while_it_reports_ends_the_step, .timeout = 200
     }
 }
 
-Test(transports, a_stopped_process_does_not_keep_the_others, .timeout = 200)
+Test(transports, a_stopped_process_does_not_keep_the_others)
 {
     for (int t = 0; t < PROCESSES_COUNT; t++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -293,7 +293,7 @@ static void check_at_end(const struct pp_machine *m)
 }
 
 /* It answers no request, and no process sees it die: it lives. */
-Test(transports, a_process_that_is_silent_between_steps_is_named, .timeout = 200)
+Test(transports, a_process_that_is_silent_between_steps_is_named)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_step_result result;
@@ -374,7 +374,7 @@ static int check_causes(const struct pp_trace *trace)
     return messages;
 }
 
-Test(transports, no_receive_ends_before_its_send_begins, .timeout = 200)
+Test(transports, no_receive_ends_before_its_send_begins)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_run run;
@@ -388,7 +388,7 @@ Test(transports, no_receive_ends_before_its_send_begins, .timeout = 200)
 
 /* One clock jumps on while all are in a step: which one, how far, and what it means for the stamps.
  */
-Test(transports, a_clock_that_jumps_is_named, .timeout = 200)
+Test(transports, a_clock_that_jumps_is_named)
 {
     static const int RANKS[] = {1, 3};
 
@@ -412,7 +412,7 @@ Test(transports, a_clock_that_jumps_is_named, .timeout = 200)
 }
 
 /* Alignment repeats from time to time between steps. Stamps after it are correct again. */
-Test(transports, clocks_are_aligned_again_on_the_way, .timeout = 200)
+Test(transports, clocks_are_aligned_again_on_the_way)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_step_result result;

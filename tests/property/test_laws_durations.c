@@ -93,7 +93,7 @@ static void evaluator_replays(const struct law_case *c)
     count_inside(c->program);
 }
 
-Test(laws_durations, of_a_run_make_the_same_run, .timeout = 200)
+Test(laws_durations, of_a_run_make_the_same_run)
 {
     inside_buckets = 0;
     law_for_each(LAW_ANY, 0, 42, 3, evaluator_replays);
@@ -122,7 +122,7 @@ static void engine_replays(const struct law_case *c)
     cr_assert_null(difference, "%s: %s", c->text, difference);
 }
 
-Test(laws_durations, of_a_run_with_shared_links_make_the_same_run, .timeout = 200)
+Test(laws_durations, of_a_run_with_shared_links_make_the_same_run)
 {
     contention();
     law_for_each(LAW_ANY, LAW_JITTER, 42, 1, engine_replays);

@@ -16,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(laws_export, .timeout = 300);
-
 static struct loggp read_goal(struct pp_arena *arena, const char *line,
                               const struct pp_result *result, enum pp_export_wires wires)
 {
@@ -279,7 +277,7 @@ static void leave(void)
     cr_assert_eq(rmdir(folder), 0);
 }
 
-TestSuite(laws_chakra, .init = enter, .fini = leave, .timeout = 300);
+TestSuite(laws_chakra, .init = enter, .fini = leave);
 
 /* Written, read and removed. */
 static struct loggp read_chakra(struct pp_arena *arena, const char *line,

@@ -139,7 +139,7 @@ static void check_shape(const struct pp_schedule *schedule, struct pp_shape shap
     }
 }
 
-Test(program_text, registry_survives_a_round_trip, .timeout = 100)
+Test(program_text, registry_survives_a_round_trip)
 {
     static const int sizes[] = {1, 2, 3, 4, 6, 8, 9};
     enum { SIZES = sizeof(sizes) / sizeof(*sizes) };

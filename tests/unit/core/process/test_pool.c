@@ -130,7 +130,7 @@ static void send_rubbish(void)
     pause();
 }
 
-Test(pool, rubbish_is_no_result, .timeout = 60)
+Test(pool, rubbish_is_no_result)
 {
     job = (struct job){.crash_every = 3, .crash = send_rubbish};
     check_all(60, 1);
@@ -176,7 +176,7 @@ static pid_t hunter(int every_us)
     }
 }
 
-Test(pool, workers_are_killed_at_any_moment, .timeout = 60)
+Test(pool, workers_are_killed_at_any_moment)
 {
     job = (struct job){0};
     const struct pp_pool pool = {
@@ -194,7 +194,7 @@ Test(pool, workers_are_killed_at_any_moment, .timeout = 60)
     check_nothing_left();
 }
 
-Test(pool, nothing_is_printed_by_workers, .timeout = 60)
+Test(pool, nothing_is_printed_by_workers)
 {
     char name[] = "/tmp/test_pool_XXXXXX", text[64] = "", warnings[1024] = "";
     const int fd = mkstemp(name);

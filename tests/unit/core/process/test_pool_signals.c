@@ -98,7 +98,7 @@ static void check_interrupt(int signal_number, bool is_for_all)
     close(held);
 }
 
-Test(pool_signals, an_interrupt_ends_the_run_and_not_the_program, .timeout = 60)
+Test(pool_signals, an_interrupt_ends_the_run_and_not_the_program)
 {
     for (int i = 0; i < 5; i++) {
         check_interrupt(SIGINT, false);
@@ -109,7 +109,7 @@ Test(pool_signals, an_interrupt_ends_the_run_and_not_the_program, .timeout = 60)
 }
 
 /* Whatever ends the parent: the pipe that workers and their children hold closes. */
-Test(pool_signals, all_die_with_the_parent, .timeout = 60)
+Test(pool_signals, all_die_with_the_parent)
 {
     static const int signals[] = {SIGKILL, SIGHUP, SIGQUIT};
 
@@ -140,7 +140,7 @@ static void half_second_work(void *context, struct pp_arena *scratch, int64_t it
     fprintf(out, "result %lld", (long long)item);
 }
 
-Test(pool_signals, what_is_ignored_stays_ignored, .timeout = 60)
+Test(pool_signals, what_is_ignored_stays_ignored)
 {
     const struct pp_pool pool = {.items = 2,
                                  .workers = 2,

@@ -23,7 +23,7 @@ static void close_arena(void)
 {
     pp_arena_destroy(arena);
 }
-TestSuite(shell, .init = open_arena, .fini = close_arena, .timeout = 60);
+TestSuite(shell, .init = open_arena, .fini = close_arena);
 
 static enum pp_status run(const char *text, double seconds, size_t bytes)
 {

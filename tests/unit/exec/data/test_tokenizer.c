@@ -140,7 +140,7 @@ Test(tokenizer, special_tokens_stand_between_documents)
 
 /* A word of 2^20 letters in well under a second, where a search of the whole word for each merge
  * would take hours. */
-Test(tokenizer, long_words_are_merged_to_the_end, .timeout = 60)
+Test(tokenizer, long_words_are_merged_to_the_end)
 {
     enum { LEVELS = 16, LETTERS = 1 << 20 };
     char more[1 << 19], merges[1 << 19], *word = pp_arena_alloc(arena, LETTERS);

@@ -44,7 +44,7 @@ static struct pp_hello hello_of(uint64_t token, int process)
     return (struct pp_hello){.magic = PP_HELLO_MAGIC, .token = token, .process = process};
 }
 
-Test(door, other_callers_are_refused_and_the_run_continues, .timeout = 60)
+Test(door, other_callers_are_refused_and_the_run_continues)
 {
     static const char GARBAGE[] = "GET / HTTP/1.1\r\nHost: n1\r\n\r\n";
     const struct pp_hello good = hello_of(TOKEN, 3), other = hello_of(TOKEN ^ 1, 3);
@@ -79,7 +79,7 @@ Test(door, other_callers_are_refused_and_the_run_continues, .timeout = 60)
 }
 
 /* More than there are places, all of them silent: the oldest are put out. */
-Test(door, a_crowd_does_not_shut_it, .timeout = 60)
+Test(door, a_crowd_does_not_shut_it)
 {
     const struct pp_hello good = hello_of(TOKEN, 1);
     struct sockaddr_storage at;
@@ -109,7 +109,7 @@ static enum pp_status none_is_left(void *closure, struct pp_error *err)
     return pp_error_set(err, PP_EFAIL, "%s", (const char *)closure);
 }
 
-Test(door, waiting_ends_when_it_is_of_no_use, .timeout = 60)
+Test(door, waiting_ends_when_it_is_of_no_use)
 {
     struct sockaddr_storage at;
     struct pp_caller caller;

@@ -174,7 +174,7 @@ static int check_curves(const char *line)
     return 1;
 }
 
-Test(plot_memory, curves_reach_the_peaks_of_every_schedule, .timeout = 60)
+Test(plot_memory, curves_reach_the_peaks_of_every_schedule)
 {
     static const char *const COSTS[] = {
         "--unit F=1,B=2", "--unit F=1,I=1,W=1,C=0.1",

@@ -342,7 +342,7 @@ static void visit(struct pp_arena *arena, const struct pp_program *compute, void
 
 /* Every schedule: legal, read as printed, one bucket is none, memory unchanged, and without latency
  * twice the buckets are never later. */
-Test(buckets, without_latency_more_are_never_later, .timeout = 100)
+Test(buckets, without_latency_more_are_never_later)
 {
     struct found found = {0};
 

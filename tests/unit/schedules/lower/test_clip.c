@@ -122,7 +122,7 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
     cr_assert_str_eq(pp_program_text(arena, again), pp_program_text(arena, p));
 }
 
-Test(clip, every_schedule_has_its_norm_before_its_first_update, .timeout = 100)
+Test(clip, every_schedule_has_its_norm_before_its_first_update)
 {
     int count = 0;
 

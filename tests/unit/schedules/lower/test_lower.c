@@ -137,7 +137,7 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
     }
 }
 
-Test(lower, every_schedule_runs_under_every_policy, .timeout = 400)
+Test(lower, every_schedule_runs_under_every_policy)
 {
     int runs[4] = {0};
     const int cases = for_each_case(lower_and_check, runs);
@@ -324,7 +324,7 @@ static void expect_alike(const struct pp_schedule *schedule, const struct pp_sha
     ++*count;
 }
 
-Test(lower, lists_give_the_program_that_a_program_gives, .timeout = 400)
+Test(lower, lists_give_the_program_that_a_program_gives)
 {
     const struct pp_lower_options options = train_options();
     int count = 0;

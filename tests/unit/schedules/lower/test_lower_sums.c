@@ -120,7 +120,7 @@ static void lower_twice(struct pp_arena *arena, const struct pp_program *compute
     }
 }
 
-Test(lower_sums, a_file_gets_the_sums_it_lacks, .timeout = 100)
+Test(lower_sums, a_file_gets_the_sums_it_lacks)
 {
     int eager = 0;
 

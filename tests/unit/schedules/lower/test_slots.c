@@ -1,7 +1,7 @@
 /* Buffer slots: never shared by two tensors alive at once, and as few as can be. */
+#include "schedules/registry.h"
 #include "tests/unit/support/lower_cases.h"
 #include "tests/unit/support/lower_tensors.h"
-#include "schedules/registry.h"
 
 static void check_class(const struct pp_program *p, int rank, const struct tensor *tensors, int n,
                         enum tensor_class class)
@@ -97,7 +97,7 @@ static void lower_and_check(struct pp_arena *arena, const struct pp_program *com
     cr_assert_str_eq(pp_program_text(arena, again), pp_program_text(arena, p));
 }
 
-Test(slots, no_two_live_tensors_share_one_and_none_is_wasted, .timeout = 100)
+Test(slots, no_two_live_tensors_share_one_and_none_is_wasted)
 {
     int count = 0;
 

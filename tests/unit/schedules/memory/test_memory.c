@@ -325,7 +325,7 @@ static void lower_and_weigh(struct pp_arena *arena, const struct pp_program *com
     check_bytes(arena, p);
 }
 
-Test(memory, bytes_are_the_sum_over_all_tensors, .timeout = 100)
+Test(memory, bytes_are_the_sum_over_all_tensors)
 {
     int count = 0;
 

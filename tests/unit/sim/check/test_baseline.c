@@ -12,8 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-TestSuite(baseline, .timeout = 120);
-
 /* ---- the same run ---------------------------------------------------------------------------- */
 
 static struct pp_parsed parse(struct pp_arena *arena, const char *line)

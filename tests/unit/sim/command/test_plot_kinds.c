@@ -184,7 +184,7 @@ static bool is_ascii(const char *text)
     return true;
 }
 
-Test(plot_kinds, all_are_drawn_in_all_formats, .timeout = 300)
+Test(plot_kinds, all_are_drawn_in_all_formats)
 {
     static const char *const SUFFIXES[] = {"png", "pdf", "svg", "tex", "gp"};
 

@@ -149,7 +149,7 @@ static void check_case(struct pp_arena *arena, const struct pp_program *compute,
     }
 }
 
-Test(gathers, every_schedule_gathers_as_often_as_its_units_change, .timeout = 400)
+Test(gathers, every_schedule_gathers_as_often_as_its_units_change)
 {
     int counts[3] = {0};
 
@@ -196,7 +196,7 @@ static void check_loads(struct pp_arena *arena, const struct pp_program *compute
     }
 }
 
-Test(gathers, every_visit_is_loaded_once, .timeout = 400)
+Test(gathers, every_visit_is_loaded_once)
 {
     int counts[2] = {0};
 

@@ -11,8 +11,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-TestSuite(export_pytorch, .timeout = 120);
-
 static const char *const RUNS[] = {
     "--unit F=1,I=1,W=1",
     "--model gpt2-64 --tp 1 --dp 2 --mbs 2 --recompute full --zero 1 --engine dag --steps 1",

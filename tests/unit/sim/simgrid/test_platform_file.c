@@ -29,7 +29,7 @@ static void stop(void)
     cr_expect(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "a child is left");
 }
 
-TestSuite(platform_file, .init = start, .fini = stop, .timeout = 100);
+TestSuite(platform_file, .init = start, .fini = stop);
 
 static enum pp_status open_file(const char *name)
 {

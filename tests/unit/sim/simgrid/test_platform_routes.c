@@ -134,7 +134,7 @@ static void check(const struct shape *s)
     cr_assert(pp_fabric_check(theirs, &err) == PP_OK, "%s", err.message);
 }
 
-Test(platform_routes, simgrid_goes_the_same_way, .timeout = 100)
+Test(platform_routes, simgrid_goes_the_same_way)
 {
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
         check(&shapes[i]);

@@ -1,7 +1,7 @@
 /* A child that crashes is an error here, and nothing is left of it. */
 #include "sim/simgrid/child.h"
-#include "sim/simgrid/module/module.h"
 #include "sim/simgrid/engines.h"
+#include "sim/simgrid/module/module.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -179,7 +179,7 @@ static enum pp_status nap(void *job, int channel, struct pp_error *e)
 }
 
 /* A parent that is killed takes its child with it: the pipe that the child holds closes. */
-Test(simgrid_child, dies_with_its_parent, .timeout = 20)
+Test(simgrid_child, dies_with_its_parent)
 {
     int pipe_ends[2];
     char byte;

@@ -22,7 +22,7 @@ static void stop(void)
     pp_arena_destroy(arena);
 }
 
-TestSuite(sweep_inputs, .init = start, .fini = stop, .timeout = 100);
+TestSuite(sweep_inputs, .init = start, .fini = stop);
 
 static const char *put(const char *name, const char *text)
 {

@@ -230,14 +230,14 @@ static int compare(const char *line)
     return count;
 }
 
-Test(sweep_row, is_the_json_of_the_run_for_every_schedule_in_units, .timeout = 300)
+Test(sweep_row, is_the_json_of_the_run_for_every_schedule_in_units)
 {
     cr_assert_gt(compare("--schedule all --pp 4,5 --micro-batches 8,10 --unit F=1,B=2 "
                          "--unit F=1,I=1,W=0.5,C=0.1"),
                  100);
 }
 
-Test(sweep_row, is_the_json_of_the_run_for_every_schedule_on_a_cluster, .timeout = 300)
+Test(sweep_row, is_the_json_of_the_run_for_every_schedule_on_a_cluster)
 {
     cr_assert_gt(compare("--schedule all --engine dag --model gpt2-64 --cluster a100 --gpus 16 "
                          "--pp 4 --tp 2 --micro-batches 8,9 --recompute none --recompute full "
@@ -245,7 +245,7 @@ Test(sweep_row, is_the_json_of_the_run_for_every_schedule_on_a_cluster, .timeout
                  100);
 }
 
-Test(sweep_row, is_the_json_of_the_run_with_what_the_tool_chooses, .timeout = 300)
+Test(sweep_row, is_the_json_of_the_run_with_what_the_tool_chooses)
 {
     cr_assert_eq(compare("--preset bfs-52b --preset chimera-bert48 --engine dag "
                          "--jitter 0:5%:+5% --slow 1=0.8~2=0.9 --slow 0.1=0.5"),
@@ -300,7 +300,7 @@ Test(sweep_row, a_refused_point_says_what_was_asked_and_why)
 }
 
 /* The closed form is there only where it is the truth. */
-Test(sweep_row, closed_form_stands_next_to_the_bubble_of_unit_mode, .timeout = 300)
+Test(sweep_row, closed_form_stands_next_to_the_bubble_of_unit_mode)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_grid grid =

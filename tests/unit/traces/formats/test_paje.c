@@ -36,7 +36,7 @@ static void leave(void)
     cr_assert_eq(rmdir(folder), 0);
 }
 
-TestSuite(paje, .init = enter, .fini = leave, .timeout = 120);
+TestSuite(paje, .init = enter, .fini = leave);
 
 /* ---- a reader of Paje ------------------------------------------------------------------------ */
 

@@ -40,7 +40,7 @@ static void leave(void)
     cr_assert_eq(rmdir(folder), 0);
 }
 
-TestSuite(trace_files, .init = enter, .fini = leave, .timeout = 120);
+TestSuite(trace_files, .init = enter, .fini = leave);
 
 static bool is_near(double a, double b, double scale)
 {

@@ -1,7 +1,7 @@
 /* Whatever happens on the way, the file in the end is the one that is made in one go. */
 #include "tests/unit/sim/sweep/file/sweep_file_case.h"
 
-TestSuite(sweep_file, .init = start, .fini = finish, .timeout = 100);
+TestSuite(sweep_file, .init = start, .fini = finish);
 
 /* ---- the property ---------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Result files with other names, on full disks, taken away meanwhile; and streams. */
 #include "tests/unit/sim/sweep/file/sweep_file_case.h"
 
-TestSuite(sweep_file_kinds, .init = start, .fini = finish, .timeout = 100);
+TestSuite(sweep_file_kinds, .init = start, .fini = finish);
 
 /* ---- kinds of files -------------------------------------------------------------------------- */
 
