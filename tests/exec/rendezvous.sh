@@ -79,12 +79,13 @@ one 1 --rendezvous "tcp://127.0.0.1:$port?timeout=1"
 [ $? -eq 1 ] && grep -q "cannot reach process 0 at 127.0.0.1 port $port: Connection refused" "$folder/err.1" &&
     grep -q "no process has listened there for 1 s: process 0 has not been started" "$folder/err.1"
 report "nobody listens"
-one 0 --rendezvous "tcp://127.0.0.1:$port?timeout=3" &
-sleep 0.5
+RANK=0 WORLD_SIZE=2 "$pipeexec" --rendezvous "tcp://127.0.0.1:$port?timeout=20" 2>"$folder/err.0" &
+for _ in $(seq 500); do grep -q ":$(printf %04X $port) 0*:0000 0A " /proc/net/tcp* && break || sleep 0.01; done
 RANK=0 WORLD_SIZE=2 timeout 20 "$pipeexec" --rendezvous "tcp://127.0.0.1:$port" 2>"$folder/err.1"
 [ $? -eq 1 ] && grep -q "cannot listen at port $port: Address already in use" "$folder/err.1" &&
     grep -q "or two processes say that they are process 0" "$folder/err.1"
 report "two first processes"
+kill $!
 wait
 
 for ending in INT TERM HUP; do # while process 0 waits for the others
