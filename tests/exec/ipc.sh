@@ -68,7 +68,7 @@ PP_EMULATED_DEVICES=2 PP_EMULATED_PEERS=0 fails "GPUs that do not reach each oth
 # Another host is one by its name
 port=$((port + 1))
 # shellcheck disable=SC2086
-RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port PIPEEXEC_HOST_ID=b timeout 30 "$pipeexec" $small $two --quiet 2>"$folder/err.1" &
+RANK=1 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port PIPEEXEC_HOST_ID=b timeout 120 "$pipeexec" $small $two --quiet 2>"$folder/err.1" &
 # shellcheck disable=SC2086
 RANK=0 WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port PIPEEXEC_HOST_ID=a run $two --quiet
 [ $? -eq 1 ] && wait && grep -q "process 1 at 127.0.0.1 is on another host than process 0 (b and a).*use --transport nccl" "$folder/err"
