@@ -70,7 +70,7 @@ static void try_lists(struct pp_arena *arena, struct pp_vmem *vmem)
 {
     const int ranks = vmem->shape->ranks;
     int64_t *key = PP_ARRAY(arena, int64_t, PP_VMEM_CHAIN * ranks), effort = 0;
-    int *limit = PP_ARRAY(arena, int, ranks);
+    int *limit = PP_ARRAY(arena, int, ranks), tried[4] = {0}; /* tried: activations */
 
     chunk_0_of(vmem, &vmem->best, limit);
     for (int i = 0; i < POLICIES && effort < EFFORT_MAX; i++, effort += size_of(vmem)) {
@@ -79,6 +79,9 @@ static void try_lists(struct pp_arena *arena, struct pp_vmem *vmem)
                                               .key = key,
                                               .period = PP_VMEM_PERIOD,
                                               .patience = i / 4 * 2};
+        if (!vmem->rule->is_split && tried[i % 4] == policy.cap)
+            continue; /* without W there is no patience */
+        tried[i % 4] = policy.cap;
         keys_of(vmem, i & 2, key);
         pp_vmem_try_list(arena, vmem, &policy);
     }

@@ -134,7 +134,8 @@ struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *v
 
 /* List scheduling. A free rank runs the ready op with the lowest key that fits into the memory. W
  * runs if nothing else can or the memory is full. Writes complete lists, and returns the score of
- * pp_vmem_run(). Stops early, with INT64_MAX, if the result is worse than vmem->score. */
+ * pp_vmem_run(). INT64_MAX if the result is worse than vmem->score, or few micro-batches show that
+ * all of them will be. */
 struct pp_vmem_policy {
     int cap;            /* chunk activations of a rank */
     const int *chunk_0; /* [rank] limit of chunk 0 among them; NULL = cap - 1 */
