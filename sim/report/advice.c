@@ -254,11 +254,17 @@ struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result
                       : no_command(pp_arena_printf(arena, "does not fit %s",
                                                    pp_tier_rows[pp_tiers_full(r)].title));
     /* The other ranks wait for the excess of the slowest, on average for this share of a step. */
-    if (excess_frac > 0.1 && excess_frac * (1 - bubble_frac) > bubble_frac / 2)
-        return on_stages(arena, r, slowest, excess_frac);
+    const struct pp_advice stages =
+        excess_frac > 0.1 && excess_frac * (1 - bubble_frac) > bubble_frac / 2
+            ? on_stages(arena, r, slowest, excess_frac)
+            : no_command(NULL);
+    if (stages.command)
+        return stages;
     if ((command = faster_schedule(arena, r, others, &change, &name)))
         return (struct pp_advice){
             pp_arena_printf(arena, "%s %s:", name, gain_text(arena, r, &change)), command};
+    if (stages.text)
+        return stages;
     return r->config.shape.ranks == 1 ? no_command("one pipeline rank: no pipeline, no bubble")
                                       : on_micro_batches(arena, r);
 }

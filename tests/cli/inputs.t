@@ -69,6 +69,9 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 64 --tp 8 --pp 8 --gbs 7 --en
 >            pipesim --schedule 1f1b --gpus 64 --tp 8 --pp 8 --gbs 14 \
 >            --model llama3-8b --engine dag
 >   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+# A faster schedule is advised before stages that no flag evens out.
+$ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 2 --pp 4 --micro-batches 32 --engine dag --first-stage-layers 12 | sed -n '/^  note/,/^  next/p' | head -1
+>   note     dualpipe takes 18.2 % less time here, and 20.0 GiB more memory:
 # A file with more stages on some ranks than on others has no costs of a model; in unit mode it has.
 $ printf '0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\n1F0,1F1,1B0,1B1\n' >"$TMPDIR/odd.csv"; cd "$TMPDIR"; pipesim --schedule ./odd.csv --unit F=1,B=2 | grep '^  step'; pipesim --schedule ./odd.csv --model llama3-8b --gpus 2
 >   step              12 units   with costs of a chunk; 6 with those of a rank
