@@ -28,7 +28,7 @@ static const char *meetings(struct pp_arena *arena, const struct pp_result *r)
     if (!r->config.engine->shares_links)
         return "links are not shared";
     if (stats->transfers == 0)
-        return "transfers share links";
+        return "no transfers";
     pp_units_print_count(stats->transfers, count);
     return pp_arena_printf(arena, "%s~transfers, %s~shared a link", count,
                            pp_units_print_count(stats->shared, met));
