@@ -4,6 +4,7 @@
 #include "core/cluster/slow.h"
 #include "core/cost/measured/file.h"
 #include "core/units.h"
+#include "schedules/build/cut.h"
 #include "schedules/build/steady.h"
 #include "schedules/evaluate/makespan.h"
 #include "sim/config/steps.h"
@@ -176,15 +177,16 @@ static enum pp_status check_stretch(const struct pp_result *result, struct pp_er
 static struct pp_engine_run engine_run(struct pp_arena *arena, const struct pp_result *result)
 {
     const struct pp_config *c = &result->config;
+    const struct pp_program *p = result->program;
+    const int steps = c->engine_options.eval.steps;
 
     return (struct pp_engine_run){
-        .program = result->program,
+        .program = p,
         .costs = result->costs,
         .times = result->times,
         .engine = c->engine->name,
-        .step_of = pp_steps_in_list(c) ? pp_steps_of(arena, result->program, c->shape.micro_batches)
-                                       : NULL,
-        .steps_in_list = c->engine_options.eval.steps};
+        .step_of = pp_steps_in_list(c) ? pp_steps_of(arena, p, p->micro_batches / steps) : NULL,
+        .steps_in_list = steps};
 }
 
 struct pp_trace *pp_simulated_events(struct pp_arena *arena, const struct pp_result *result)
@@ -255,21 +257,6 @@ static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepare
     return PP_OK;
 }
 
-static enum pp_status full_time(struct pp_arena *arena, struct pp_prepared *prepared,
-                                struct pp_result *result, enum pp_depth depth, struct pp_error *err)
-{
-    const struct pp_config config = result->config;
-    bool is_known;
-
-    PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
-    if (!is_known) {
-        result->config = config;
-        PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
-        PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
-    }
-    return find_figures(arena, result, depth, err);
-}
-
 /* Is true if all periods of a steady state may take the same time: nothing varies, and the whole
  * list is one step. */
 static bool may_repeat(const struct pp_config *config)
@@ -280,13 +267,37 @@ static bool may_repeat(const struct pp_config *config)
            !o->eval.ring_flows && o->eval.steps <= 1;
 }
 
+/* Runs a cut program if that tells enough, else the whole one. */
+static enum pp_status full_time(struct pp_arena *arena, struct pp_prepared *prepared,
+                                struct pp_result *result, enum pp_depth depth, struct pp_error *err)
+{
+    const struct pp_config config = result->config;
+    struct pp_program *cut = result->program->cut ? result->program : NULL;
+    bool is_known = false;
+
+    if (!cut || may_repeat(&config))
+        PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
+    if (is_known)
+        return find_figures(arena, result, depth, err);
+    result->config = config;
+    result->program = pp_cut_unfold(arena, cut);
+    const bool is_unfolded = result->program;
+    if (!is_unfolded)
+        PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
+    PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
+    PP_TRY(find_figures(arena, result, depth, err));
+    if (is_unfolded) /* the memory names instructions of the cut one */
+        result->program = cut;
+    return PP_OK;
+}
+
 /* Returns how complete a program has to be. If times suffice, it needs no trace and no proof, which
  * tests give for all built-in schedules. */
 static enum pp_made made_for(const struct pp_config *config, enum pp_depth depth)
 {
-    if (depth > PP_METRICS || (depth == PP_METRICS && (config->file_program || config->is_eager)))
-        return PP_MADE_WHOLE;
-    return depth <= PP_QUICK || may_repeat(config) ? PP_MADE_CUT : PP_MADE_BARE;
+    const bool is_given = config->file_program || config->is_eager;
+
+    return depth < PP_METRICS || (depth == PP_METRICS && !is_given) ? PP_MADE_CUT : PP_MADE_WHOLE;
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,

@@ -110,6 +110,29 @@ static bool time_is_same(const struct pp_program *cut, const struct pp_program *
     return true;
 }
 
+/* The lists are those of the whole program but for micro-batches, weight versions and numbers of
+ * collectives. */
+static void unfolds(const struct pp_program *cut, const struct pp_program *whole)
+{
+    const struct pp_program *p = pp_cut_unfold(arena, cut);
+
+    cr_assert(p && !p->cut);
+    cr_assert_eq(p->message_count, whole->message_count);
+    cr_assert(
+        !memcmp(p->channels, whole->channels, sizeof(*p->channels) * (size_t)whole->channel_count));
+    cr_assert(!memcmp(p->begin, whole->begin, sizeof(*p->begin) * (RANKS + 1)));
+    for (int i = 0; i < pp_program_size(whole); i++) {
+        const struct pp_op x = pp_program_op(p, i), y = pp_program_op(whole, i);
+        const bool is_sum = pp_op_kinds[x.kind].stream == PP_STREAM_REDUCE && x.arg >= 0;
+        cr_assert(x.kind == y.kind && x.aux == y.aux && x.split == y.split && x.peer == y.peer &&
+                      x.granules == y.granules && x.stage == y.stage && x.pipe == y.pipe &&
+                      (pp_op_has_cell(x.kind) || x.version == y.version) &&
+                      (is_sum || x.arg == y.arg),
+                  "%s, instruction %d", whole->name, i);
+        cr_assert(!is_sum || p->collectives[x.arg].group == whole->collectives[y.arg].group);
+    }
+}
+
 static bool repeats(const struct pp_program *p, int first, int end, int length)
 {
     for (int i = first; i + length < end; i++) {
@@ -178,6 +201,7 @@ Test(build_cut, cut_programs_tell_of_whole_ones)
             singles += cut->cut->begin[RANKS] == RANKS;
             cr_assert_lt(2 * pp_program_size(cut), pp_program_size(whole) + 64);
             memory_is_same(cut, whole, b.costs);
+            unfolds(cut, whole);
             proofs += time_is_same(cut, whole, b.costs, &options[seed % 2]);
         }
     cr_assert_gt(musts, cuts / 2, "%d of %d", musts, cuts);
@@ -295,6 +319,7 @@ Test(build_cut, an_irregular_order_is_not_cut)
         cr_assert(at < 180 || at > 300 || !cut->cut, "at %d", at);
         if (cut->cut) {
             memory_is_same(cut, whole, b.costs);
+            unfolds(cut, whole);
             proofs += time_is_same(cut, whole, b.costs, &options);
         }
         ops[at + 1] = ops[at], ops[at] = op;

@@ -44,6 +44,7 @@ static const char *const WAYS[] = {
     "--grad-sync eager --buckets 3",
     "--steps 3",
     "--steps 2 --step-barrier off",
+    "--jitter 0.05 --slow 1=0.8",
 };
 
 static const char *line_of(struct pp_arena *arena, uint64_t seed)
@@ -87,8 +88,8 @@ static void expect_same(const struct pp_result *whole, const struct pp_result *r
     cr_assert_eq(whole->network_stats.shared_links, row->network_stats.shared_links, "%s", line);
 }
 
-/* What a random run came to. */
-enum outcome { REFUSED, WHOLE, CUT, CUT_SHARED, OUTCOMES };
+/* What a random run came to: all periods were played, or dag ran; else simgrid played a part. */
+enum outcome { REFUSED, OTHER, PART, PART_SHARED, OUTCOMES };
 
 static enum outcome compare(uint64_t seed)
 {
@@ -105,7 +106,7 @@ static enum outcome compare(uint64_t seed)
         return REFUSED;
     cr_assert_null(whole->program->cut);
     expect_same(whole, row, line);
-    return !row->program->cut ? WHOLE : row->network_stats.shared ? CUT_SHARED : CUT;
+    return !row->network_stats.repeats ? OTHER : row->network_stats.shared ? PART_SHARED : PART;
 }
 
 Test(cut_runs, figures_are_those_of_whole_programs)
@@ -115,6 +116,6 @@ Test(cut_runs, figures_are_those_of_whole_programs)
 
     for (int seed = 0; seed < runs; seed++)
         count[compare((uint64_t)seed)]++;
-    cr_expect_gt(count[CUT], runs / 10, "%d", count[CUT]);
-    cr_expect_gt(count[CUT_SHARED], runs / 40, "%d", count[CUT_SHARED]);
+    cr_expect_gt(count[PART], runs / 24, "%d", count[PART]);
+    cr_expect_gt(count[PART_SHARED], runs / 48, "%d", count[PART_SHARED]);
 }
