@@ -184,15 +184,28 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
     return all;
 }
 
+/* Adds what the periods that are left out at a place keep. */
+static void add_gap(const struct pp_memory_walk *w, const struct pp_cut_place *place, double *bytes)
+{
+    for (int i = place->at - place->length; i < place->at; i++) {
+        const struct pp_memory_change *change = &w->changes[i - w->begin];
+        bytes[w->p->stage[i]] += w->p->cut->periods * (change->saved_taken - change->saved_given);
+    }
+}
+
 double *pp_memory_saved_by_stage(struct pp_arena *arena, const struct pp_program *program,
                                  const struct pp_costs *costs, int rank, int position)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
+    const struct pp_program_cut *cut = program->cut;
     double *bytes = PP_ARRAY(arena, double, program->stages);
+    int place = cut ? cut->begin[rank] : 0;
 
     pp_memory_walk_rank(&w, rank);
     for (int i = w.begin; i <= position; i++) {
+        if (cut && place < cut->begin[rank + 1] && i == cut->places[place].at)
+            add_gap(&w, &cut->places[place++], bytes);
         const struct pp_memory_change *change = &w.changes[i - w.begin];
         bytes[program->stage[i]] += change->saved_taken - (i < position ? change->saved_given : 0);
     }
