@@ -145,6 +145,7 @@ static void improve(struct pp_arena *arena, struct pp_vmem *vmem, const struct p
     const struct pp_arena_mark mark = pp_arena_mark(arena);
     struct pp_vmem_lists timed = vmem->best;
 
+    vmem->score = (struct pp_vmem_score){.makespan = INT64_MAX, .span = INT64_MAX};
     vmem->score = pp_vmem_time(arena, vmem, &timed);
     if (timed.ops != vmem->best.ops)
         pp_vmem_lists_copy(&vmem->best, &timed);
@@ -244,6 +245,7 @@ enum pp_status pp_vmem_decide(struct pp_arena *arena, const struct pp_shape *sha
 
     vmem.best = pp_vmem_lists_make(scratch, &vmem, shape->micro_batches);
     vmem.block = PP_ARRAY(scratch, int64_t, PP_VMEM_CHAIN * shape->ranks);
+    vmem.score = (struct pp_vmem_score){.makespan = INT64_MAX, .span = INT64_MAX};
     set_block(&vmem);
     search(scratch, &vmem, costs);
     if (vmem.best.micro_batches < shape->micro_batches)

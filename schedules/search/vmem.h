@@ -125,17 +125,20 @@ bool pp_vmem_squeeze(struct pp_arena *arena, const struct pp_vmem *vmem,
 bool pp_vmem_tighten(struct pp_arena *arena, const struct pp_vmem *vmem,
                      struct pp_vmem_lists *lists);
 
+/* Returns the most idle time of each rank in an order that is no longer than the best. */
+int64_t *pp_vmem_most_idle(struct pp_arena *arena, const struct pp_vmem *vmem);
+
 /* Runs every rank's list in order, each op as soon as its data is there. With `fill`, `lists` has
  * no W; they are placed into `out`. Else `fill` and `out` are NULL. The score is that of all
- * micro-batches. With few of them, their steady state must repeat in time. */
+ * micro-batches; of few, if their steady state repeats in time. INT64_MAX if it is longer than
+ * vmem->score. */
 struct pp_vmem_score pp_vmem_run(struct pp_arena *arena, const struct pp_vmem *vmem,
                                  const struct pp_vmem_lists *lists, const struct pp_vmem_fill *fill,
                                  struct pp_vmem_lists *out);
 
 /* List scheduling. A free rank runs the ready op with the lowest key that fits into the memory. W
  * runs if nothing else can or the memory is full. Writes complete lists, and returns the score of
- * pp_vmem_run(). INT64_MAX if the result is worse than vmem->score, or few micro-batches show that
- * all of them will be. */
+ * pp_vmem_run(). */
 struct pp_vmem_policy {
     int cap;            /* chunk activations of a rank */
     const int *chunk_0; /* [rank] limit of chunk 0 among them; NULL = cap - 1 */

@@ -22,8 +22,7 @@ PP_HEAP(event_heap, struct event, 2, is_before)
 struct rank {
     int64_t clock;
     int64_t run_clock, run_first; /* run_first: start of its first op, -1 = none yet */
-    int64_t idle, most_idle;      /* of the run; most: of one no worse than the best */
-    int64_t idle_at[2], work;     /* idle time at two forwards; ops of a micro-batch */
+    int64_t idle, most_idle;      /* of the run; most: of one as short as the best */
     int next[PP_VMEM_CHAIN];      /* micro-batch */
     int held, held_0, peak;
     int owed; /* position of the next I whose W is to run */
@@ -53,13 +52,13 @@ static size_t index_of(const struct list *l, int kind, int rank, int mb)
 }
 
 /* Starts the op in the run of the lists. */
-static void follow(struct list *l, struct rank *rank, int64_t ready, int64_t length)
+static void follow(struct list *l, int at, int64_t ready, int64_t length)
 {
-    const int64_t idle = ready - rank->run_clock;
+    struct rank *rank = &l->rank[at];
 
-    if (idle > 0) {
+    if (ready > rank->run_clock) {
+        rank->idle += ready - rank->run_clock;
         rank->run_clock = ready;
-        rank->idle += idle;
         /* what comes after the last forward of rank 0 may differ for more micro-batches */
         l->is_worse |=
             rank->idle > rank->most_idle && l->rank[0].next[PP_VMEM_F0] < l->micro_batches;
@@ -67,12 +66,6 @@ static void follow(struct list *l, struct rank *rank, int64_t ready, int64_t len
     if (rank->run_first < 0)
         rank->run_first = rank->run_clock;
     rank->run_clock += length;
-}
-
-/* Returns the first or the second forward of chunk 0 at which idle time is noted. */
-static int noted_at(const struct list *l, int k)
-{
-    return l->micro_batches / 8 * (k == 0 ? 2 : 5);
 }
 
 static void run_op(struct list *l, int at, int kind, int mb)
@@ -89,14 +82,11 @@ static void run_op(struct list *l, int at, int kind, int mb)
     pp_vmem_row(l->out, at)[l->out->count[at]++] = pp_vmem_op(kind, mb);
     push(l, rank->clock, at);
     if (kind >= PP_VMEM_CHAIN) {
-        follow(l, rank, 0, length);
+        follow(l, at, 0, length);
         return;
     }
-    for (int k = 0; kind == PP_VMEM_F0 && k < 2; k++)
-        if (mb == noted_at(l, k))
-            rank->idle_at[k] = rank->idle;
     rank->next[kind]++;
-    follow(l, rank, l->run_ready[index_of(l, kind, at, mb)], length);
+    follow(l, at, l->run_ready[index_of(l, kind, at, mb)], length);
     if (!pp_vmem_target(l->ranks, kind, at, &to_kind, &to))
         return;
     const int64_t wire = to == at ? 0 : l->vmem->costs.wire[kind * l->ranks + at];
@@ -191,32 +181,12 @@ static struct list prepare(struct pp_arena *arena, const struct pp_vmem *vmem,
     if (policy->patience > 0)
         l.run_ready = memcpy(pp_arena_alloc_raw(arena, bytes), l.ready, bytes);
     memset(out->count, 0, (size_t)ranks * sizeof(int));
+    const int64_t *most_idle = pp_vmem_most_idle(arena, vmem);
     for (int rank = 0; rank < ranks; rank++) {
-        int64_t work = 0;
-        for (int kind = 0; kind < pp_vmem_kinds(vmem->rule); kind++)
-            work += vmem->costs.op[kind * ranks + rank];
         l.rank[rank].run_first = -1;
-        l.rank[rank].work = work;
-        l.rank[rank].most_idle = vmem->score.makespan - work * vmem->shape->micro_batches;
+        l.rank[rank].most_idle = most_idle[rank];
     }
     return l;
-}
-
-/* Is true if a rank idles so much in the steady state of few micro-batches that all of them would
- * take longer than the best. What it idles between two ops of a list that does not repeat may
- * differ: by no more than a micro-batch's work. */
-static bool is_hopeless(const struct list *l)
-{
-    const int first = noted_at(l, 0), second = noted_at(l, 1);
-
-    for (int i = 0; i < l->ranks; i++) {
-        const struct rank *rank = &l->rank[i];
-        const int64_t more = rank->idle_at[1] - rank->idle_at[0] - rank->work;
-        const double parts = (double)(l->vmem->shape->micro_batches - second) / (second - first);
-        if ((double)rank->idle_at[1] + (double)more * parts > (double)rank->most_idle)
-            return true;
-    }
-    return false;
 }
 
 static struct pp_vmem_score score_of(const struct list *l)
@@ -237,8 +207,6 @@ static struct pp_vmem_score score_of(const struct list *l)
     pp_vmem_find_period(l->vmem, l->out);
     struct pp_vmem_score waiting = score;
     pp_vmem_lengthen(l->vmem, l->out, l->run_ready, &score);
-    if (score.wanted && is_hopeless(l))
-        return (struct pp_vmem_score){.makespan = INT64_MAX, .span = INT64_MAX};
     if (score.wanted || l->run_ready == l->ready)
         return score;
     pp_vmem_lengthen(l->vmem, l->out, l->ready, &waiting);

@@ -20,7 +20,8 @@ struct run {
     int64_t *clock, *first;
     int *at, *owed, *held, *peak; /* owed: position of the next I whose W has not run */
     int *stack, depth;
-    bool *is_waiting, is_stuck;
+    int64_t *idle, *most_idle; /* [rank] */
+    bool *is_waiting, is_stuck, is_worse;
 };
 
 static void account(struct run *r, int rank, int32_t op)
@@ -76,6 +77,18 @@ static void tell(struct run *r, int rank, int32_t op)
         wake(r, hop->rank);
 }
 
+/* Waits until an op is ready. */
+static void start(struct run *r, int rank, int64_t ready)
+{
+    if (ready > r->clock[rank]) {
+        r->idle[rank] += ready - r->clock[rank];
+        r->clock[rank] = ready;
+        r->is_worse |= r->idle[rank] > r->most_idle[rank];
+    }
+    if (r->first[rank] < 0)
+        r->first[rank] = r->clock[rank];
+}
+
 static void advance(struct run *r, int rank)
 {
     const int ranks = r->lists->ranks, n = r->lists->micro_batches;
@@ -94,9 +107,7 @@ static void advance(struct run *r, int rank)
             r->is_stuck = true;
             return;
         }
-        r->clock[rank] = ready > r->clock[rank] ? ready : r->clock[rank];
-        if (r->first[rank] < 0)
-            r->first[rank] = r->clock[rank];
+        start(r, rank, ready);
         account(r, rank, op);
         tell(r, rank, op);
     }
@@ -120,6 +131,8 @@ static struct run prepare(struct pp_arena *arena, const struct pp_vmem *vmem,
                     .held = PP_ARRAY(arena, int, ranks),
                     .peak = PP_ARRAY(arena, int, ranks),
                     .stack = PP_ARRAY(arena, int, ranks),
+                    .idle = PP_ARRAY(arena, int64_t, ranks),
+                    .most_idle = pp_vmem_most_idle(arena, vmem),
                     .is_waiting = PP_ARRAY(arena, bool, ranks)};
 
     memset(r.ready, 0xff, ops * sizeof(int64_t));
@@ -143,7 +156,8 @@ static void go(struct run *r)
             r->out->count[rank] = 0;
         wake(r, rank);
     }
-    while (r->depth > 0) {
+    const bool is_few = r->lists->micro_batches < r->vmem->shape->micro_batches;
+    while (r->depth > 0 && (is_few || !r->is_worse)) {
         const int rank = r->stack[--r->depth];
         r->is_waiting[rank] = false;
         advance(r, rank);

@@ -135,3 +135,17 @@ void pp_vmem_lengthen(const struct pp_vmem *vmem, const struct pp_vmem_lists *li
     score->makespan += left_out / period * span;
     score->span += left_out / period * span;
 }
+
+int64_t *pp_vmem_most_idle(struct pp_arena *arena, const struct pp_vmem *vmem)
+{
+    const int ranks = vmem->shape->ranks;
+    int64_t *most = PP_ARRAY(arena, int64_t, ranks);
+
+    for (int rank = 0; rank < ranks; rank++) {
+        int64_t work = 0;
+        for (int kind = 0; kind < pp_vmem_kinds(vmem->rule); kind++)
+            work += vmem->costs.op[kind * ranks + rank];
+        most[rank] = vmem->score.makespan - work * vmem->shape->micro_batches;
+    }
+    return most;
+}
