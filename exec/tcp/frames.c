@@ -121,9 +121,9 @@ static bool take_end(struct pp_tcp *t, const struct pp_arrival *a)
     struct pp_worker *w = worker_of(t, a);
     unsigned running = atomic_load(&m->running);
 
-    if (t->has_ended[w->index] || !pp_tcp_take_times(w, a->payload))
+    if (atomic_load(&t->has_ended[w->index]) || !pp_tcp_take_times(w, a->payload))
         return false;
-    t->has_ended[w->index] = true;
+    atomic_store(&t->has_ended[w->index], true);
     if (!m->has_failed)
         atomic_store_explicit(&w->at, m->p->begin[w->rank + 1], memory_order_relaxed);
     while (running > 0 && !atomic_compare_exchange_weak(&m->running, &running, running - 1)) {
@@ -133,12 +133,12 @@ static bool take_end(struct pp_tcp *t, const struct pp_arrival *a)
     return true;
 }
 
-/* It was read before it was sent: the end of the step may have come first. */
+/* The end of the step may have come first: it is another thread's. A step may begin meanwhile. */
 static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_worker *w = worker_of(t, a);
 
-    if (!t->has_ended[w->index])
+    if (!atomic_load(&t->has_ended[w->index]))
         atomic_store_explicit(&w->at, a->frame->id, memory_order_relaxed);
     atomic_store_explicit(&w->passed, a->frame->ps, memory_order_relaxed);
     return true;

@@ -14,10 +14,11 @@ void pp_tcp_step_begin(struct pp_tcp *t)
 
     memset(t->posted, 0, workers);
     memset(t->parts, 0, workers);
-    memset(t->has_ended, 0, sizeof(bool) * (size_t)m->worker_count);
     memset(t->has_come, 0, sizeof(bool) * (size_t)(m->p->message_count * m->replicas));
-    for (int k = 0; k < m->worker_count; k++)
+    for (int k = 0; k < m->worker_count; k++) {
         t->last_post[k] = -1;
+        atomic_store(&t->has_ended[k], false);
+    }
 }
 
 size_t pp_tcp_token_bytes(const struct pp_machine *m)

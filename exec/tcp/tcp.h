@@ -96,8 +96,8 @@ struct pp_tcp {
     int *posted;       /* [worker] number of sums posted on this process */
     int *parts;        /* [worker] number of its collectives whose parts have arrived */
     int *last_post;    /* [worker] the last instruction that it has reported */
-    bool *has_ended;   /* [worker] its step has ended */
-    bool *has_come;    /* [message] its bytes have arrived */
+    atomic_bool *has_ended;          /* [worker] its step has ended */
+    bool *has_come;                  /* [message] its bytes have arrived */
     int64_t *sum_start_ps;           /* [collective] start at its owner */
     struct pp_tcp_clock *clocks;     /* [process] */
     struct pp_tcp_clock asked_clock; /* best comparison so far with the process that is asked */

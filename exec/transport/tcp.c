@@ -103,7 +103,7 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m)
     t->posted = PP_ARRAY(m->arena, int, m->worker_count);
     t->parts = PP_ARRAY(m->arena, int, m->worker_count);
     t->last_post = PP_ARRAY(m->arena, int, m->worker_count);
-    t->has_ended = PP_ARRAY(m->arena, bool, m->worker_count);
+    t->has_ended = PP_ARRAY(m->arena, atomic_bool, m->worker_count);
     t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count *(size_t)m->replicas + 1);
     t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->processes);
     t->clocks = PP_ARRAY(m->arena, struct pp_tcp_clock, t->processes);
