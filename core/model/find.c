@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct {
@@ -126,6 +127,19 @@ static enum pp_status load_hub_name(struct pp_arena *arena, const char *name,
     return PP_OK;
 }
 
+/* Returns the config.json of a folder, or the path itself. */
+static const char *file_of(struct pp_arena *arena, const char *path)
+{
+    struct stat about;
+    size_t length = strlen(path);
+
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return path;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return pp_arena_printf(arena, "%.*s/config.json", (int)length, path);
+}
+
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err)
 {
@@ -134,7 +148,7 @@ enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
     if (is_hub_name(name))
         return load_hub_name(arena, name, model, err);
     if (is_path(name))
-        return pp_model_from_file(arena, name, model, err);
+        return pp_model_from_file(arena, file_of(arena, name), model, err);
     for (size_t i = 0; i < ALIASES; i++)
         if (pp_same_name(name, aliases[i].alias))
             name = aliases[i].name;

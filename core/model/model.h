@@ -129,10 +129,10 @@ bool pp_model_published(struct pp_arena *arena, const char *name, struct pp_mode
 /* Presets, alphabetical; terminated by name NULL. */
 extern const struct pp_model pp_model_presets[];
 const char *pp_model_name(int i); /* name of the i-th preset; NULL after the last */
-/* Loads a preset (case and dashes ignored) or a config.json (a path with '/' or ending in .json).
- * "meta-llama/Llama-3.1-70B", if it is no file, is the preset of a name on the Hugging Face hub;
- * the notes of the model say so. Unknown names are PP_EINVAL with a suggestion. Files that are not
- * there, and hub names without a preset, are PP_EFAIL. */
+/* Loads a preset (case and dashes ignored) or a config.json: a path with '/' or ending in .json, or
+ * a folder with '/'. "meta-llama/Llama-3.1-70B", if it is no file, is the preset of a name on the
+ * Hugging Face hub; the notes of the model say so. Unknown names are PP_EINVAL with a suggestion.
+ * Files that are not there, and hub names without a preset, are PP_EFAIL. */
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err);
 /* Reads a Hugging Face config.json of the families in core/model/families.c. */

@@ -60,8 +60,8 @@ PP_ROW_TEXT(map, "ORDER", G_LAYOUT, RUN | NEEDS_DEGREES, .default_text = "tp,cp,
 
 PP_ROW_TEXT(model, "NAME|FILE", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "gpt3-175b",
-    .help = "A preset or a Hugging Face config.json. The hub's name of a preset works, too: "
-            "meta-llama/Llama-3.1-70B. See 'pipesim models'.")
+    .help = "A preset or a Hugging Face config.json. Its folder (./NAME) works, too, and the hub's "
+            "name of a preset: meta-llama/Llama-3.1-70B. See 'pipesim models'.")
 PP_ROW_COUNT(params, "X", G_MODEL, RUN,
     .help = "A model known only by its number of parameters: 7.5e9, 70B.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN | CALIBRATE)

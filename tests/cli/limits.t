@@ -26,6 +26,11 @@ $ head -c 70000 /dev/zero | tr '\0' '\n' >blanks.xml; pipesim clusters blanks.xm
 $ echo '{"model_type":"llama","num_hidden_layers":32,"n_layer":48,"hidden_size":64,"num_attention_heads":4,"vocab_size":100,"intermediate_size":64}' >two.json; pipesim models two.json
 ! pipesim: error: two.json: "num_hidden_layers" is 32, "n_layer" is 48: leave one of them out
 = 2
+$ mkdir -p m none; echo '{"model_type":"llama","num_hidden_layers":32,"hidden_size":64,"num_attention_heads":4,"vocab_size":100,"intermediate_size":64}' >m/config.json; pipesim models ./m/ | head -2; pipesim models ./none
+> ./m/config.json (llama family)
+>   parameters   934464 (934k)
+! pipesim: error: cannot open ./none/config.json: No such file or directory
+= 1
 $ head -c 5000000 /dev/zero | tr '\0' ' ' | gzip >config.json; pipesim models config.json
 ! pipesim: error: cannot read config.json: it has more than 4194304 bytes (4 MiB)
 = 1
