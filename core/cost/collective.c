@@ -13,6 +13,7 @@ struct input {
     struct pp_ring_link intra_ring, inter_ring;
     bool is_cube_mesh;
     int mesh_links;
+    double copy_bytes_per_s;
     double bytes;
 };
 
@@ -204,10 +205,13 @@ static struct pp_collective_time auto_broadcast(const struct input *in)
     return pipelined(in, in->bytes, ring_latency_s(in));
 }
 
-/* Messages go to all members at once, concurrently within the node and out of it. */
+/* Messages go to all members at once, concurrently within the node and out of it. A member sends
+ * its own share to itself: NCCL's kernel copies it with the same blocks (src/device/sendrecv.h,
+ * runSend of work for its own rank). */
 static struct pp_collective_time auto_exchange(const struct input *in)
 {
-    const double node_s = (in->g - 1) / in->n * in->bytes / node_rate(in);
+    const double copy_s = in->copy_bytes_per_s > 0 ? in->bytes / in->n / in->copy_bytes_per_s : 0;
+    const double node_s = copy_s + (in->g - 1) / in->n * in->bytes / node_rate(in);
     const double network_s = (in->n - in->g) / in->n * in->bytes / in->inter.bytes_per_s;
 
     return slower(node_s, network_s, start_s(in) + ring_latency_s(in));
@@ -238,6 +242,24 @@ static struct pp_collective_time (*const rules[PP_ALGORITHMS][PP_OP_KINDS])(
                                    [PP_A2A] = level_exchange},
 };
 
+struct pp_device_links pp_collective_links_of(const struct pp_cluster *cluster)
+{
+    const struct pp_device *device = &cluster->device;
+    struct pp_device_links links = {
+        .intra = cluster->intra,
+        .inter = cluster->inter,
+        .intra_ring = cluster->intra_ring,
+        .inter_ring = cluster->inter_ring,
+        .is_cube_mesh = cluster->is_cube_mesh,
+        .mesh_links = cluster->mesh_links,
+        .copy_bytes_per_s = device->memory_bytes_per_s * device->memory_eta / 2, /* read, written */
+    };
+
+    links.intra.bytes_per_s *= cluster->eta_link;
+    links.inter.bytes_per_s *= cluster->eta_link;
+    return links;
+}
+
 struct pp_device_links pp_collective_links(struct pp_device_links links,
                                            enum pp_algorithm algorithm)
 {
@@ -265,6 +287,7 @@ struct pp_collective_time pp_collective_time(enum pp_op_kind kind, enum pp_algor
                              .inter_ring = links->inter_ring,
                              .is_cube_mesh = links->is_cube_mesh,
                              .mesh_links = links->mesh_links,
+                             .copy_bytes_per_s = links->copy_bytes_per_s,
                              .bytes = bytes};
 
     assert(rules[algorithm][kind]);

@@ -19,7 +19,10 @@ struct pp_device_links {
     struct pp_ring_link intra_ring, inter_ring; /* for `auto`; 0 = as the links */
     bool is_cube_mesh;
     int mesh_links;
+    double copy_bytes_per_s; /* inside a device, of the own share of an exchange; 0 = at once */
 };
+/* Returns a cluster's links as messages reach them, and its rings. */
+struct pp_device_links pp_collective_links_of(const struct pp_cluster *cluster);
 
 enum pp_algorithm {
     PP_ALGORITHM_AUTO, /* as NCCL does: pipelined rings, trees between nodes where faster, with the

@@ -315,18 +315,11 @@ static void import_messages(struct importer *m, const struct pp_nccl_log *log, c
 static void check_collective(struct importer *m, const struct pp_nccl_log *log, const char *name,
                              enum pp_op_kind kind)
 {
-    const struct pp_cluster *c = &m->in->cluster;
     const struct pp_calibrate_message *largest = &log->sizes[log->count - 1];
     const int nodes = log->nodes > 0 ? log->nodes : 1;
     const struct pp_device_group group = {log->ranks, (log->ranks + nodes - 1) / nodes, nodes,
                                           log->ranks / nodes};
-    const struct pp_device_links links = {
-        .intra = {c->intra.alpha_s, c->intra.bytes_per_s * c->eta_link},
-        .inter = {c->inter.alpha_s, c->inter.bytes_per_s * c->eta_link},
-        .intra_ring = c->intra_ring,
-        .inter_ring = c->inter_ring,
-        .is_cube_mesh = c->is_cube_mesh,
-        .mesh_links = c->mesh_links};
+    const struct pp_device_links links = pp_collective_links_of(&m->in->cluster);
     const double predicted_s =
         pp_collective_s(pp_collective_time(kind, PP_ALGORITHM_AUTO, group, &links, largest->bytes));
     char bytes[PP_UNITS_TEXT_BYTES], took[PP_UNITS_TEXT_BYTES], predicted[PP_UNITS_TEXT_BYTES];

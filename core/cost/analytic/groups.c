@@ -6,22 +6,13 @@
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-static struct pp_link scaled(struct pp_link link, double eta, double factor)
-{
-    link.bytes_per_s *= eta * (factor > 0 ? factor : 1);
-    return link;
-}
-
 struct pp_device_links pp_analytic_links(const struct pp_cost_inputs *in)
 {
-    return (struct pp_device_links){
-        .intra = scaled(in->cluster->intra, in->cluster->eta_link, in->intra_factor),
-        .inter = scaled(in->cluster->inter, in->cluster->eta_link, in->inter_factor),
-        .intra_ring = in->cluster->intra_ring,
-        .inter_ring = in->cluster->inter_ring,
-        .is_cube_mesh = in->cluster->is_cube_mesh,
-        .mesh_links = in->cluster->mesh_links,
-    };
+    struct pp_device_links links = pp_collective_links_of(in->cluster);
+
+    links.intra.bytes_per_s *= in->intra_factor > 0 ? in->intra_factor : 1;
+    links.inter.bytes_per_s *= in->inter_factor > 0 ? in->inter_factor : 1;
+    return links;
 }
 
 static struct pp_link hop_between(const struct pp_cost_inputs *in, int source, int dest)

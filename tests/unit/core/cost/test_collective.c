@@ -189,6 +189,24 @@ Test(collective, one_member_costs_nothing_and_more_bytes_take_longer)
         }
 }
 
+/* The own share is copied within the node's part, so a slower network hides it. */
+Test(collective, an_exchange_copies_the_own_share)
+{
+    static const enum pp_op_kind kinds[] = {PP_A2A, PP_A2A, PP_AR};
+    static const int nodes[] = {1, 4, 1};
+    static const double copy_s[] = {4e9 / 1e12, 0, 0};
+
+    for (size_t i = 0; i < PP_COUNT(kinds); i++) {
+        struct pp_device_links links = h100;
+        const struct pp_device_group group = group_of(2, nodes[i]);
+        links.copy_bytes_per_s = 1e12;
+        cr_assert_float_eq(
+            pp_collective_s(pp_collective_time(kinds[i], PP_ALGORITHM_AUTO, group, &links, 8e9)) -
+                seconds(kinds[i], PP_ALGORITHM_AUTO, group, 8e9),
+            copy_s[i], 1e-12);
+    }
+}
+
 /* Devices of a full mesh reach each other over g - 1 of their links. */
 Test(collective, a_full_mesh_has_a_link_for_each_other_member)
 {
