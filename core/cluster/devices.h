@@ -32,7 +32,7 @@
 /* Kernels for Hopper's asynchronous units have 1.5 to 2 times the speed of FlashAttention 2
  * forward, 1.5 to 1.75 times backward (Shah et al. 2024, FlashAttention-3, section 1). */
 #define HOPPER                                                                                     \
-    .cudnn_speed = 1.5, .generation = "hopper", .precision = PP_PRECISION_BF16,                    \
+    .cudnn_speed = 1.6, .generation = "hopper", .precision = PP_PRECISION_BF16,                    \
     HALF(989 * TERA),                                                                              \
     .fp32_flops_per_s = 67 * TERA, .fp8_flops_per_s = 1979 * TERA, .has_bf16 = true,               \
     .multiprocessors = 132, FITTED_HOPPER
@@ -57,8 +57,8 @@
     .precision = PP_PRECISION_BF16, HALF(2500 * TERA), .fp32_flops_per_s = 80 * TERA,              \
     .fp8_flops_per_s = 5000 * TERA, .has_bf16 = true, .multiprocessors = 152,                      \
     .memory_bytes_per_s = 8000 * GIGA
-#define BLACKWELL       .generation = "blackwell", FITTED(3.5, 0.58, 0.803, 0.40)
-#define BLACKWELL_ULTRA .generation = "blackwell-ultra", FITTED(3.5, 0.69, 0.803, 0.55)
+#define BLACKWELL       .cudnn_speed = 1, .generation = "blackwell", FITTED(3.5, 0.58, 0.803, 0.425)
+#define BLACKWELL_ULTRA .cudnn_speed = 1, .generation = "blackwell-ultra", FITTED(3.5, 0.69, 0.803, 0.60)
 
 #define DEVICE_P100 {                                                                              \
     .name = "p100", .title = "P100-PCIe 16GB", .generation = "pascal",                             \

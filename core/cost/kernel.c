@@ -14,8 +14,12 @@ static double products_eta(const struct pp_device *device, const struct pp_kerne
         *bytes += plan.extra_bytes;
         return plan.eta;
     }
-    if (kernel->kind == PP_KERNEL_ATTENTION) /* too few blocks leave multiprocessors idle */
-        return kernel->eta * fmin(1, kernel->blocks / device->multiprocessors);
+    if (kernel->kind == PP_KERNEL_ATTENTION) { /* too few blocks leave multiprocessors idle */
+        const double peak = pp_device_peak(device, kernel->precision) / device->multiprocessors;
+        const double block_s =
+            kernel->flops / kernel->blocks / (peak * kernel->eta) + kernel->block_s;
+        return kernel->flops / (peak * fmax(kernel->blocks, device->multiprocessors) * block_s);
+    }
     return 0;
 }
 

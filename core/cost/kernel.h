@@ -32,8 +32,9 @@ struct pp_kernel {
     int launches;
     struct pp_gemm_shape gemm;
     double flops, bytes;
-    double eta; /* ATTENTION: share of the peak, before blocks are counted */
-    double blocks;
+    /* ATTENTION */
+    double eta;             /* share of the peak that the products of a block reach */
+    double blocks, block_s; /* seconds of each without its products */
 };
 
 enum pp_bound { PP_BOUND_COMPUTE, PP_BOUND_MEMORY, PP_BOUND_LAUNCH };

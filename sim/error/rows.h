@@ -14,7 +14,7 @@ PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 1, 0, PP_ERROR_SOURCES(1, 16), -1
 PP_STEP_ERRORS("v100-sxm3", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 63, 55, 9, 8)
 PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 14, -11, -7, -5)
 PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -31, -38, 4, 105)
-PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -11, 57)
+PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -10, 58)
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), 7, -36)
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9, 10), 28, 15, -3, -15,
     7, 28, -40, -24)
@@ -51,94 +51,94 @@ PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), 42)
 PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -175, -183)
 PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), 13, -85)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 63, 64, 66, 67, 70,
-    72, 74), -105, -57, -72, -69, -57, -86, -63, -50, -86, 31, 23, 18, 12, 5, -2, -3, -4, -8, -12,
-    -18, -15, -41, 58, 19, 5, 1, -8, 23, 19, 19, 14, 7, -12, 6, -4, 49, -8, -10, -15, -17, 3, 8, -2,
-    3, -5, -12, -7, -32)
+    72, 74), -100, -54, -72, -65, -54, -86, -58, -47, -86, 32, 24, 18, 12, 5, -1, -3, -3, -8, -11,
+    -18, -15, -41, 58, 20, 6, 2, -7, 23, 20, 19, 14, 7, -12, 6, -4, 49, -7, -10, -15, -17, 3, 8, -2,
+    4, -5, -12, -7, -31)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 31, 32, 34, 35, 36, 37,
-    38, 39, 61, 62, 63, 65, 68, 71, 73, 75, 80, 81, 82, 83, 84), 12, -18, 36, 78, 20, 7, -22, -2,
-    36, 45, 92, 34, 20, -28, 38, 44, 45, 85, 28, 26, -12, -14, 24, 98, -7, 78, 81, 70, -59, 72, -94,
-    83, -63, 112, 102, 97, 89, 88, 81, 35, 28, 25, 23, 14, 15, 1, -5, -11, -31, 119, 118, 117, 108,
-    -1, -6, -26, -27, -32, -46, 14, 22, 19, 3, -32, -51, -43, -62, -63, -70, -79, 28, 25, -49, -86,
-    -15, 14, 22, 19, 3, -32, 12, -5, 49, 34, 19)
+    38, 39, 61, 62, 63, 65, 68, 71, 73, 75, 80, 81, 82, 83, 84), 14, -17, 36, 78, 21, 7, -22, -0,
+    38, 45, 92, 34, 19, -27, 40, 46, 45, 85, 28, 25, -12, -13, 24, 94, -7, 74, 77, 66, -59, 68, -94,
+    79, -63, 107, 98, 93, 85, 84, 77, 36, 28, 26, 24, 14, 17, 3, -4, -9, -29, 119, 118, 116, 107,
+    -0, -6, -26, -26, -31, -45, 13, 21, 18, 2, -33, -50, -43, -62, -63, -70, -79, 30, 26, -48, -85,
+    -13, 13, 21, 18, 2, -33, 12, -5, 51, 36, 20)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 66, 72), -37, -113,
-    -32, -96, -49, -125, 35, 23, -1)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), 2)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27, 34, 35, 36, 37, 38, 39), -56,
-    -94, -140, -136, -143, -174, -134, 40, -252, -264, -298, -61, -21)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -50,
-    -109, -111, -100, -109, -189, -222, -190, -31, -39)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -88,
-    52, 101, 37, 100, -6, 67, -22, 51, 24, -136)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), 37, -106, 40, -86,
-    45, 47, -85)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -45, -47, -42, -37,
-    -34, -35)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -336, -142, -592,
-    -142, -333, -128)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -351, -62, -585,
-    -38, -344, -44)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 61, 36,
-    -51, -43, 48, -62, 12, -80, -0, -13)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -67)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), -188, -173,
-    -182, -220, -234)
+    -32, -95, -49, -124, 36, 23, -1)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), 5)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27, 34, 35, 36, 37, 38, 39), -59,
+    -94, -133, -132, -140, -171, -126, 43, -245, -261, -295, -52, -13)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -44,
+    -96, -99, -87, -97, -177, -212, -179, -25, -33)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -89,
+    57, 109, 42, 107, -1, 75, -17, 59, 29, -132)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), 44, -96, 46, -76,
+    52, 53, -75)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -40, -39, -37, -28,
+    -28, -26)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -273, -129, -553,
+    -129, -270, -114)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -284, -50, -543,
+    -25, -277, -31)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 60, 35,
+    -45, -37, 48, -56, 18, -74, -1, -7)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -61)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), -190, -174,
+    -183, -221, -235)
 PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38, 39, 77,
-    79), 24, 50, -6, -15, 23, -37, -6, -24, -37, -12, -216, -94, -91, -94, 127, 166, 210, -38, -38,
-    12)
+    79), 24, 49, -7, -16, 22, -38, -7, -24, -37, -13, -212, -90, -86, -90, 128, 167, 210, -38, -37,
+    13)
 PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -40)
-PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), 26, 42, 0,
-    -78, -53)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31), -276)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -220)
-PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(31), -162)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 69, 76), -227, -216,
+PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), 26, 42, -1,
+    -79, -53)
+PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31), -273)
+PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -202)
+PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(31), -151)
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 69, 76), -227, -215,
     -221, -169, -137, -212, -134, -96, -148)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), -26, -25,
-    42, -34, -30, 50, -33, -83, -12, -80, -99, -12, -69)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 92, 23, -3,
-    254, -34)
-PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -31)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 180, -26,
-    4, 7, -52, -64)
-PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 69)
-PP_STEP_ERRORS("gb300", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38), 34, 33, 33,
-    -14, -110)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -61, -48, -125)
-PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -20, -38,
-    11, -62, 1, -89)
-PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -65, -59, -124,
-    -143)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -187, 95, -151,
-    -102, -160, -422, -191, -412)
-PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -239, -236,
-    -232, -230, -243)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -258, -290,
-    -298, -296, -192)
-PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -246, -251, -256,
-    -461)
-PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -194, -225,
-    -185, -225, -400)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 69, 76), -59,
-    -61, -33, -31, -67, -3, -5, -9, -18, -21, 2, 1, -1, -8, -12)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -117, -125,
-    -154, -155, -98)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -110, -115, -147,
-    -145)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -34, -44,
-    -50, -75, -112, 725)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), -22, -18,
+    52, -30, -24, 59, -30, -78, -3, -77, -93, -3, -64)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 97, 21, -4,
+    252, -35)
+PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -27)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 184, -27,
+    4, 6, -53, -65)
+PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 73)
+PP_STEP_ERRORS("gb300", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38), 20, 19, 19,
+    -27, -121)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -63, -50, -127)
+PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -30, -49,
+    0, -72, -10, -99)
+PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -66, -60, -125,
+    -144)
+PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -183, 107, -148,
+    -93, -157, -421, -188, -411)
+PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -222, -219,
+    -215, -213, -230)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -243, -275,
+    -284, -282, -180)
+PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -231, -236, -241,
+    -454)
+PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -180, -212,
+    -171, -218, -391)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 69, 76), -52,
+    -54, -26, -25, -58, -3, -5, -9, -18, -21, 2, 1, -1, -8, -12)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -102, -110,
+    -140, -141, -84)
+PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -97, -102, -134,
+    -132)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -22, -32,
+    -38, -75, -112, 725)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39, 69, 76),
-    -22, -37, 24, -80, -422, -67, -544, -90, -44, -44, -93, -304, -119, -119, -123, -128, -142,
-    -107, -108, -112, -121, -129)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(36), -261)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38), 30, -10)
-PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), 28, 84)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 23, -32, 19, -28)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), -21, 123)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 78, 39, 56, 35)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(38, 39), -10, -66, -6, -69)
+    -22, -37, 24, -80, -422, -67, -542, -90, -45, -45, -88, -304, -118, -119, -122, -127, -142,
+    -107, -108, -111, -121, -128)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(36), -262)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38), 28, -12)
+PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), 33, 93)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 22, -34, 17, -29)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), -17, 130)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 76, 37, 54, 32)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(38, 39), -6, -62, -2, -65)
 PP_STEP_ERRORS("h100", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39, 42), 237, 205, -43, -37,
     -71, -77, -20, -49, -39)
-PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 1, 0, PP_ERROR_SOURCES(39), -118)
+PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 1, 0, PP_ERROR_SOURCES(39), -124)
 PP_STEP_ERRORS("h100", "fsdp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(40, 41), -91, -68, -49, -100, -89,
     -69, -50, -47, -31, -122, -96, -72, -87, -57, -38, -112, -71, -47, -58, -117, -36, -50, -148,
     -147, -152, -35, -17, -6, -60, -47, -28, -26, -19)
@@ -189,19 +189,19 @@ PP_STEP_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 12, 5, 7
     -56, 2, 7, 11, 4, 21, 10, -89, -58, -67)
 PP_MEMORY_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), -30, 47, -21, -14, 59, 41,
     55, 52, 26, -30, -30, 47, -14, -30, -2, -163, -335)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 106, 62, 51)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 106, 62, 52)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(61, 63, 64, 66, 67, 70, 72, 74),
-    103, 101, 100, 100, -2, 79, 78, 73, 74, 71, 62, 56, 42, 32, 44, 43, 43, 31, 47, 43, 35, 31, 34,
-    28, 24, 29, 49, 43, 39, 37, 36, 41, 30, 30, 19, 24, 12, 15, 4)
+    103, 101, 100, 101, -2, 79, 78, 74, 74, 71, 62, 56, 43, 32, 45, 44, 44, 31, 47, 43, 35, 31, 34,
+    28, 24, 29, 50, 44, 40, 37, 36, 41, 30, 30, 20, 24, 12, 15, 4)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(61, 62, 63, 65, 68, 71, 73, 75),
-    48, 48, 47, 49, 51, 50, 11, 16, 19, 18, 17, 78, 67, 67, 65, 62, 115, 117, 118, 120, 52, 45, 44,
-    39, 36, 37, 38, 41, 43, 43, 25, 44, 43, 39, 33, 32, 28, 45, 43, 28, 39, 39, 38, 41, 43, 43, 25)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -40, -41)
+    49, 48, 47, 49, 51, 50, 11, 17, 19, 18, 18, 79, 69, 69, 66, 64, 114, 116, 118, 119, 52, 46, 45,
+    40, 36, 38, 38, 40, 43, 42, 24, 44, 44, 39, 33, 32, 28, 46, 44, 29, 40, 40, 38, 40, 43, 42, 24)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -38, -39)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(69, 76), -45, -21, -78, -37, -15,
     -43)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -133, -140)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(77, 79), -49, -54, -52, 72, 106,
-    113, -25, -24, -10)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(78), 62, 57, 71)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(78), -32, -12, 0)
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -131, -138)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(77, 79), -46, -51, -49, 72, 106,
+    114, -25, -23, -10)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(78), 63, 57, 71)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(78), -31, -12, 0)
 /* clang-format on */

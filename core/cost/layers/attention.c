@@ -11,6 +11,11 @@ static const double fused_backward_speed = 0.63 / 0.73;
 static const double first_speed = 0.55;
 /* Queries of one block of a fused kernel (Dao 2023, section 3.3). */
 static const double block_queries = 128;
+/* Time that a block of cuDNN's kernels takes without its products, in a forward. It loads queries
+ * and first keys, and writes. Such a block has a multiprocessor for itself, while those of
+ * FlashAttention 2 hide each other's start. Fitted on 90 times of NVIDIA/cudnn-frontend
+ * (tests/data/attention_cudnn.csv). */
+static const double block_start_s = 2.5e-6;
 
 struct shape {
     double samples, heads, kv_width, width; /* of one device */
@@ -47,41 +52,60 @@ static void add_core_traffic(struct pp_layer_kernels *list, double values,
 
 /* ---- fused ----------------------------------------------------------------------------------- */
 
+static bool is_by_cudnn(const struct pp_layer_kernels *list)
+{
+    const struct pp_device *device = &list->in->cluster->device;
+
+    return !device->is_attention_first && pp_cost_framework(list->in)->has_cudnn_attention &&
+           device->cudnn_speed > 0;
+}
+
 /* Returns the speed of the framework's fused kernel against FlashAttention 2. */
 static double kernel_speed(const struct pp_layer_kernels *list)
 {
     const struct pp_device *device = &list->in->cluster->device;
 
-    if (device->is_attention_first)
-        return first_speed;
-    return pp_cost_framework(list->in)->has_cudnn_attention && device->cudnn_speed > 0
-               ? device->cudnn_speed
-               : 1;
+    return device->is_attention_first ? first_speed : is_by_cudnn(list) ? device->cudnn_speed : 1;
+}
+
+/* Returns the keys that a query computes. Blocks on the diagonal of a causal mask, and on a
+ * window's edge, are computed whole. In fp8, cuDNN's backward masks windows but computes all before
+ * them: its time grows with the square of the sequence (tests/data/attention_cudnn.csv). Recipes
+ * with fused experts set fp8_dot_product_attention. */
+static double keys_of(const struct pp_layer_kernels *list, double keys)
+{
+    const double seq = list->in->layout.seq;
+    const bool is_masked_only =
+        list->work.is_near && list->pass == PP_PASS_I && pp_cost_has_fused_experts(list->in);
+    const int edges = list->in->model->is_causal + list->work.is_near;
+
+    return is_masked_only ? seq / 2 : fmin(keys + edges * block_queries / 2, seq);
 }
 
 static void add_fused(struct pp_layer_kernels *list, struct shape s)
 {
     const bool is_backward = list->pass == PP_PASS_I;
-    /* Blocks on the diagonal of a causal mask, and on a window's edge, are computed whole. */
-    const double keys = s.keys + (list->in->model->is_causal ? block_queries / 2 : 0) +
-                        (list->work.is_near ? block_queries / 2 : 0);
-    const double flops = 4 * list->work.tokens * fmin(keys, list->in->layout.seq) * s.width;
+    const double products = is_backward ? fused_backward : 1;
+    const double flops = 4 * list->work.tokens * keys_of(list, s.keys) * s.width;
     const double operands = list->work.tokens * 2 * (s.width + s.kv_width) * list->value_bytes;
 
     if (list->pass == PP_PASS_W)
         return;
-    pp_layer_add(list, (struct pp_kernel){
-                           .name = "attention",
-                           .kind = PP_KERNEL_ATTENTION,
-                           .precision = pp_layer_precision(list, true),
-                           .modules = PP_AGAIN_CORE,
-                           .launches = is_backward ? 2 : 1,
-                           .flops = is_backward ? fused_backward * flops : flops,
-                           .bytes = is_backward ? 2 * operands : operands, /* and gradients */
-                           .eta = list->in->cluster->device.attention_eta * kernel_speed(list) *
-                                  (is_backward ? fused_backward_speed : 1),
-                           .blocks = s.samples * s.heads * ceil(s.queries / block_queries),
-                       });
+    pp_layer_add(
+        list, (struct pp_kernel){
+                  .name = "attention",
+                  .kind = PP_KERNEL_ATTENTION,
+                  .precision = pp_layer_precision(list, true),
+                  .modules = PP_AGAIN_CORE,
+                  .launches = is_backward ? 2 : 1,
+                  .flops = products * flops,
+                  .bytes = is_backward ? 2 * operands : operands, /* and gradients */
+                  .eta = list->in->cluster->device.attention_eta * kernel_speed(list) *
+                         (is_backward ? fused_backward_speed : 1),
+                  .blocks = s.samples * s.heads * ceil(s.queries / block_queries),
+                  /* once for the keys of each device */
+                  .block_s = is_by_cudnn(list) ? products * list->in->layout.cp * block_start_s : 0,
+              });
 }
 
 /* ---- unfused --------------------------------------------------------------------------------- */

@@ -263,7 +263,8 @@ Test(framework_times, parts_of_the_second_dimension_are_copied)
                        1, 1e-6);
 }
 
-/* cuDNN's kernel is the faster one on Hopper, and on no device before. */
+/* cuDNN's kernel is the faster one on Hopper, though its blocks start one by one, and on no device
+ * before. */
 Test(framework_times, cudnn_attention_is_faster_on_hopper)
 {
     static const char *const devices[] = {"a100", "h100"};
@@ -283,7 +284,8 @@ Test(framework_times, cudnn_attention_is_faster_on_hopper)
         other.has_cudnn_attention = false;
         in.framework = &other;
         const double ratio = pp_analytic_attention(&in, work).s / s;
-        cr_assert(i ? ratio > 1.4 && ratio <= 1.5 : ratio == 1, "%s: %g", devices[i], ratio);
+        cr_assert(i ? ratio > 1.35 && ratio < cluster.device.cudnn_speed : ratio == 1, "%s: %g",
+                  devices[i], ratio);
     }
 }
 
