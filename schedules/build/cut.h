@@ -25,7 +25,11 @@ bool pp_cut_bind(struct pp_arena *arena, struct pp_program_cut *cut, struct pp_p
  * posted first would, for example. */
 bool pp_cut_number(struct pp_arena *arena, struct pp_program_cut *cut,
                    const struct pp_program *program);
-/* Returns the whole program of a cut one, in `arena`, for engines alone. Micro-batches and weight
- * versions are those that remain, and there are no slots. NULL if the messages of a channel are
- * posted out of order. */
-struct pp_program *pp_cut_unfold(struct pp_arena *arena, const struct pp_program *program);
+/* Returns a cut program with `periods` more at each place, in `arena`; the whole one with all. It
+ * is for engines alone. Micro-batches and weight versions are those that remain, and there are no
+ * slots. NULL if the messages of a channel are posted out of order. */
+struct pp_program *pp_cut_unfold(struct pp_arena *arena, const struct pp_program *program,
+                                 int periods);
+/* Returns how many periods to try after `periods` did not suffice: all, if little would be saved.
+ */
+int pp_cut_more(const struct pp_program *program, int periods);

@@ -7,11 +7,12 @@
 struct unfolding {
     const struct pp_program *from;
     struct pp_program *to;
-    int periods;          /* that are put back at each place */
-    int32_t *channel_of;  /* [message of `from`] */
-    int32_t *sent, *read; /* [channel]: SENDs and RECVs so far */
-    int32_t *post_at;     /* instructions of `to`, queue by queue */
-    int32_t *set_first;   /* [set]: first collective of `to` */
+    struct pp_program_cut *cut; /* of `to` */
+    int periods;                /* that are put back at each place */
+    int32_t *channel_of;        /* [message of `from`] */
+    int32_t *sent, *read;       /* [channel]: SENDs and RECVs so far */
+    int32_t *post_at;           /* instructions of `to`, queue by queue */
+    int32_t *set_first;         /* [set]: first collective of `to` */
     struct turn {
         int32_t first; /* in post_at */
         int32_t posted, waited;
@@ -141,11 +142,14 @@ static int add(struct unfolding *u, int rank, int to, int first, int end)
     for (size_t k = 0; k < PP_COUNT(columns); k++)
         memcpy(column(u->to, k) + columns[k].bytes * (size_t)to,
                column(u->from, k) + columns[k].bytes * (size_t)first, columns[k].bytes * count);
+    if (count > 0)
+        memcpy(&u->cut->queue_of[to], &u->from->cut->queue_of[first], sizeof(int32_t) * count);
     for (int i = first; i < end; i++)
         link(u, rank, to++, i);
     return to;
 }
 
+/* Adds the list of a rank, with places of the new cut after the periods that are put back. */
 static void add_rank(struct unfolding *u, int rank)
 {
     const struct pp_program *p = u->from;
@@ -156,31 +160,60 @@ static void add_rank(struct unfolding *u, int rank)
         to = add(u, rank, to, first, place->at);
         for (int n = 0; n < u->periods; n++)
             to = add(u, rank, to, place->at - place->length, place->at);
+        u->cut->places[k] = (struct pp_cut_place){to, place->length};
         first = place->at;
     }
     add(u, rank, to, first, p->begin[rank + 1]);
 }
 
-struct pp_program *pp_cut_unfold(struct pp_arena *arena, const struct pp_program *program)
+/* Returns the cut of `to`; its places are filled in later. */
+static struct pp_program_cut *shorter_cut(struct pp_arena *arena, const struct unfolding *u)
+{
+    struct pp_program_cut *cut = PP_NEW(arena, struct pp_program_cut);
+
+    *cut = *u->from->cut;
+    cut->periods -= u->periods;
+    cut->places = PP_ARRAY(arena, struct pp_cut_place, cut->begin[u->from->ranks]);
+    cut->queue_of =
+        pp_arena_alloc_raw(arena, sizeof(int32_t) * (size_t)(pp_program_size(u->to) + 1));
+    return cut;
+}
+
+struct pp_program *pp_cut_unfold(struct pp_arena *arena, const struct pp_program *program,
+                                 int periods)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct unfolding u = {.from = program,
                           .to = PP_NEW(arena, struct pp_program),
-                          .periods = program->cut->periods,
+                          .periods = periods,
                           .sent = PP_ARRAY(scratch, int32_t, program->channel_count),
                           .read = PP_ARRAY(scratch, int32_t, program->channel_count)};
 
     *u.to = *program;
     u.to->forms = NULL;
-    u.to->cut = NULL;
     if (!find_channels(scratch, &u))
         return NULL;
     size_lists(arena, &u);
     size_queues(arena, scratch, &u);
+    u.cut = shorter_cut(arena, &u);
     for (size_t k = 0; k < PP_COUNT(columns); k++)
         *(char **)((char *)u.to + columns[k].at) =
             pp_arena_alloc_raw(arena, columns[k].bytes * (size_t)(pp_program_size(u.to) + 1));
     for (int r = 0; r < program->ranks; r++)
         add_rank(&u, r);
+    u.to->cut = u.cut->periods > 0 ? u.cut : NULL;
     return u.to;
+}
+
+int pp_cut_more(const struct pp_program *program, int periods)
+{
+    enum { GROWTH = 3 };
+    const struct pp_program_cut *cut = program->cut;
+    const int64_t size = pp_program_size(program);
+    int64_t length = 0;
+
+    for (int k = 0; k < cut->begin[program->ranks]; k++)
+        length += cut->places[k].length;
+    const int64_t more = (GROWTH * (size + periods * length) - size) / length;
+    return 2 * more < cut->periods ? (int)more : cut->periods;
 }

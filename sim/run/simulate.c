@@ -257,38 +257,48 @@ static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepare
     return PP_OK;
 }
 
-/* Is true if all periods of a steady state may take the same time: nothing varies, and the whole
- * list is one step. */
-static bool may_repeat(const struct pp_config *config)
+/* Is true if a cut program may tell of the whole one. Then nothing varies, the whole list is one
+ * step, and each rank has one gap. */
+static bool may_repeat(const struct pp_config *config, const struct pp_program *cut)
 {
     const struct pp_engine_options *o = &config->engine_options;
 
     return config->slow_count == 0 && o->perturbation.jitter_frac == 0 && o->sync_share == 0 &&
-           !o->eval.ring_flows && o->eval.steps <= 1;
+           !o->eval.ring_flows && o->eval.steps <= 1 && cut->cut->begin[cut->ranks] == cut->ranks;
 }
 
-/* Runs a cut program if that tells enough, else the whole one. */
+/* Runs a cut program with more and more periods until its times tell enough, or it is whole. */
+static enum pp_status run_cut(struct pp_arena *arena, struct pp_prepared *prepared,
+                              struct pp_result *result, enum pp_depth depth, struct pp_error *err)
+{
+    const struct pp_config config = result->config;
+    struct pp_program *cut = result->program;
+    int periods = may_repeat(&config, cut) ? 0 : cut->cut->periods;
+
+    for (bool is_known = false; !is_known;) {
+        result->config = config;
+        result->program = periods > 0 ? pp_cut_unfold(arena, cut, periods) : cut;
+        if (!result->program) {
+            PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
+            cut = result->program;
+        }
+        PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
+        periods = is_known ? periods : pp_cut_more(cut, periods);
+    }
+    PP_TRY(find_figures(arena, result, depth, err));
+    result->program = cut; /* the memory names its instructions */
+    return PP_OK;
+}
+
 static enum pp_status full_time(struct pp_arena *arena, struct pp_prepared *prepared,
                                 struct pp_result *result, enum pp_depth depth, struct pp_error *err)
 {
-    const struct pp_config config = result->config;
-    struct pp_program *cut = result->program->cut ? result->program : NULL;
-    bool is_known = false;
+    bool is_known;
 
-    if (!cut || may_repeat(&config))
-        PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
-    if (is_known)
-        return find_figures(arena, result, depth, err);
-    result->config = config;
-    result->program = pp_cut_unfold(arena, cut);
-    const bool is_unfolded = result->program;
-    if (!is_unfolded)
-        PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
+    if (result->program->cut)
+        return run_cut(arena, prepared, result, depth, err);
     PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
-    PP_TRY(find_figures(arena, result, depth, err));
-    if (is_unfolded) /* the memory names instructions of the cut one */
-        result->program = cut;
-    return PP_OK;
+    return find_figures(arena, result, depth, err);
 }
 
 /* Returns how complete a program has to be. If times suffice, it needs no trace and no proof, which

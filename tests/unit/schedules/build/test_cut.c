@@ -114,7 +114,7 @@ static bool time_is_same(const struct pp_program *cut, const struct pp_program *
  * collectives. */
 static void unfolds(const struct pp_program *cut, const struct pp_program *whole)
 {
-    const struct pp_program *p = pp_cut_unfold(arena, cut);
+    const struct pp_program *p = pp_cut_unfold(arena, cut, cut->cut->periods);
 
     cr_assert(p && !p->cut);
     cr_assert_eq(p->message_count, whole->message_count);
