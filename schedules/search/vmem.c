@@ -124,12 +124,14 @@ static void try_modulo(struct pp_arena *arena, struct pp_vmem *vmem)
     pp_vmem_try_order(arena, vmem, &blocks);
     if (vmem->rule->is_split)
         pp_vmem_try_fills(arena, vmem, &blocks);
-    for (int patience = 0; patience <= 4; patience += 2) {
+    for (int patience = 0, tried = 0; patience <= 4; patience += 2) {
         const struct pp_vmem_policy policy = {.cap = vmem->score.peak,
                                               .key = vmem->start,
                                               .period = vmem->period,
                                               .patience = patience};
-        pp_vmem_try_list(arena, vmem, &policy);
+        if (vmem->rule->is_split || tried != policy.cap)
+            pp_vmem_try_list(arena, vmem, &policy);
+        tried = policy.cap;
     }
 }
 

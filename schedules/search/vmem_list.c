@@ -24,6 +24,7 @@ struct rank {
     int64_t run_clock, run_first; /* run_first: start of its first op, -1 = none yet */
     int64_t idle, most_idle;      /* of the run; most: of one as short as the best */
     int next[PP_VMEM_CHAIN];      /* micro-batch */
+    int64_t *ready[PP_VMEM_CHAIN], *run_ready[PP_VMEM_CHAIN]; /* rows of the list's */
     int held, held_0, peak;
     int owed; /* position of the next I whose W is to run */
 };
@@ -44,11 +45,6 @@ struct list {
 static void push(struct list *l, int64_t time, int rank)
 {
     event_heap_push(l->arena, &l->events, (struct event){time, rank});
-}
-
-static size_t index_of(const struct list *l, int kind, int rank, int mb)
-{
-    return (size_t)(kind * l->ranks + rank) * (size_t)l->micro_batches + (size_t)mb;
 }
 
 /* Starts the op in the run of the lists. */
@@ -86,13 +82,12 @@ static void run_op(struct list *l, int at, int kind, int mb)
         return;
     }
     rank->next[kind]++;
-    follow(l, at, l->run_ready[index_of(l, kind, at, mb)], length);
+    follow(l, at, rank->run_ready[kind][mb], length);
     if (!pp_vmem_target(l->ranks, kind, at, &to_kind, &to))
         return;
     const int64_t wire = to == at ? 0 : l->vmem->costs.wire[kind * l->ranks + at];
-    const size_t target = index_of(l, to_kind, to, mb);
-    l->run_ready[target] = rank->run_clock + wire;
-    l->ready[target] = rank->clock + wire;
+    l->rank[to].run_ready[to_kind][mb] = rank->run_clock + wire;
+    l->rank[to].ready[to_kind][mb] = rank->clock + wire;
     if (to != at &&
         rank->clock + wire >= l->rank[to].clock) /* else the end of its op is an event */
         push(l, rank->clock + wire, to);
@@ -117,13 +112,14 @@ struct choice {
 
 static struct choice choose(const struct list *l, int rank)
 {
-    const int64_t now = l->rank[rank].clock;
+    const struct rank *r = &l->rank[rank];
+    const int64_t now = r->clock;
     struct choice choice = {.kind = -1, .soon = INT64_MAX};
     int64_t best = INT64_MAX;
 
     for (int kind = 0; kind < PP_VMEM_CHAIN; kind++) {
-        const int mb = l->rank[rank].next[kind];
-        const int64_t ready = mb < l->micro_batches ? l->ready[index_of(l, kind, rank, mb)] : -1;
+        const int mb = r->next[kind];
+        const int64_t ready = mb < l->micro_batches ? r->ready[kind][mb] : -1;
         const int64_t key = l->policy->key[kind * l->ranks + rank] + l->policy->period * mb;
         if (ready < 0)
             continue;
@@ -183,8 +179,14 @@ static struct list prepare(struct pp_arena *arena, const struct pp_vmem *vmem,
     memset(out->count, 0, (size_t)ranks * sizeof(int));
     const int64_t *most_idle = pp_vmem_most_idle(arena, vmem);
     for (int rank = 0; rank < ranks; rank++) {
-        l.rank[rank].run_first = -1;
-        l.rank[rank].most_idle = most_idle[rank];
+        struct rank *r = &l.rank[rank];
+        r->run_first = -1;
+        r->most_idle = most_idle[rank];
+        for (int kind = 0; kind < PP_VMEM_CHAIN; kind++) {
+            const size_t row = (size_t)(kind * ranks + rank) * (size_t)n;
+            r->ready[kind] = l.ready + row;
+            r->run_ready[kind] = l.run_ready + row;
+        }
     }
     return l;
 }

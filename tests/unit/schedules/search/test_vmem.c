@@ -223,6 +223,21 @@ Test(vmem, few_micro_batches_decide_as_all)
             }
 }
 
+/* A list whose ranks idle more with few micro-batches may be the best of all with many. */
+Test(vmem, many_micro_batches_decide_as_all)
+{
+    if (!getenv("PIPESIM_LONG"))
+        return;
+    for (int u = 0; u < UNEVEN; u++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_shape shape = {.ranks = 11, .micro_batches = 1000};
+        const struct pp_vmem_rule rule = {.block = fast, .is_split = true};
+        for (int share = 0; share <= 6; share += 3)
+            expect_same_orders(&shape, stage_costs(arena, &uneven[u], 11, 0.01 * share, true),
+                               &rule, 112);
+    }
+}
+
 /* Lists that do not yet repeat become longer until they do, or are those of all micro-batches. */
 Test(vmem, too_few_micro_batches_become_more)
 {
