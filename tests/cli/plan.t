@@ -164,9 +164,9 @@ $ for how in "" --exhaustive; do pipesim plan --gpus 8 --model llama2-7b --gbs 1
 $ pipesim plan --gpus 16 --model mixtral-8x7b --gbs 64 --free tp,pp,ep,zero,schedule --schedule 1f1b,dualpipev --engine dag --top 2 | sed -n "/  #/,/2=/p"
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
 >   1=  4   2  1    2   8  -   1 dualpipev      none 1  5.94 s  49.9  67.5       -
->   2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.9  68.8    +0.0
+>   2=  4   2  1    2   8  -   1 dualpipev      none 0  5.94 s  49.8  68.8    +0.0
 >   safest     #4 of the ties leaves the most memory free, 16.5 of 79.6 GiB: TP 4,
->              PP 2, CP 1, MBS 1, 1f1b, recompute none, 5.6 % slower
+>              PP 2, CP 1, MBS 1, 1f1b, recompute none, 5.7 % slower
 >   sensitive  device memory x 0.5: none of these layouts fits
 >              #1 stays best with network x 0.5, network x 2,
 >              links of a node x 0.5, links of a node x 2, device memory x 2,
