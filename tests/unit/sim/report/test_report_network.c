@@ -113,7 +113,7 @@ Test(report_network, more_than_a_link_carries_is_noted)
     set(&s, arena);
     s.result.config.engine = &sharing;
     s.result.metrics.iteration_s = 0.75;
-    expect(&s, "  network  exposed 27.5 % of the step; transfers share links (sharing)\n"
+    expect(&s, "  network  exposed 27.5 % of the step; no transfers (sharing)\n"
                "  links    rank*.out: 2 links, 80.0 % mean, 106.7 % max (rank0.out)\n"
                "           the demand on rank0.out is 107 % of its capacity: sums take the time\n"
                "           of their formula, without other messages and sums on the link;\n"
