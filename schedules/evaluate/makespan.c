@@ -64,15 +64,10 @@ static void make_seats(struct pp_play *play)
     play->turning = PP_ARRAY(play->arena, uint16_t, p->ranks);
     for (int r = 0; r < p->ranks; r++) {
         struct pp_seat *seat = &play->seats[r];
-        *seat = (struct pp_seat){.rank = r, .next = p->begin[r], .end = p->begin[r + 1]};
+        *seat = (struct pp_seat){.rank = r};
+        pp_play_begin(play, seat);
         seat->last = &seat->first;
         play->ready[p->ranks - 1 - r] = (uint16_t)r;
-        if (!play->queues || p->cut->begin[r] == p->cut->begin[r + 1])
-            continue;
-        seat->place = &p->cut->places[p->cut->begin[r]];
-        seat->last_place = &p->cut->places[p->cut->begin[r + 1]];
-        seat->periods = p->cut->periods;
-        seat->end = seat->place->at;
     }
     play->ready_count = p->ranks;
     for (int i = p->begin[0]; i < p->begin[1]; i++)
@@ -113,6 +108,16 @@ static bool is_over(const struct pp_play *play)
     return true;
 }
 
+/* Returns the instructions of a program with those that it leaves out. */
+static int64_t whole_size(const struct pp_program *p)
+{
+    int64_t size = pp_program_size(p);
+
+    for (int k = 0; p->cut && k < p->cut->begin[p->ranks]; k++)
+        size += (int64_t)p->cut->periods * p->cut->places[k].length;
+    return size;
+}
+
 /* Is true for programs and options that are played here. */
 static bool is_played(const struct pp_program *p, const struct pp_eval_options *o)
 {
@@ -120,7 +125,7 @@ static bool is_played(const struct pp_program *p, const struct pp_eval_options *
     const int steps = o->steps > 1 ? o->steps : 1;
 
     return p->level == PP_LEVEL_LOWERED && !p->weight_stream && !o->nic_fifo && !o->ring_flows &&
-           (steps == 1 || (o->is_barrier_free && !p->cut)) && pp_program_size(p) <= MOST / steps;
+           (steps == 1 || o->is_barrier_free) && whole_size(p) <= MOST / steps;
 }
 
 /* Fills in the spans of transfers and collectives, which end on several ranks at once. */
@@ -212,7 +217,7 @@ struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_progr
                                    const struct pp_eval_options *options,
                                    enum pp_times_wanted wanted)
 {
-    if (!is_played(program, options))
+    if (!is_played(program, options) || (program->cut && options->steps > 1))
         return NULL;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_play play = play_of(scratch, program, costs, options);

@@ -7,7 +7,7 @@
 
 /* Fills step_end_ps[steps] like pp_eval_run() with one replica and no perturbation, to the
  * picosecond. Plays the periods that a cut program leaves out too. False if only pp_eval_run() can.
- * Either an option is not supported: several steps with a barrier or a cut, nic_fifo, rings,
+ * Either an option is not supported: several steps with a barrier, nic_fifo, rings,
  * implied messages. Or it reports an error of the program (deadlock, overflow). */
 bool pp_makespan(const struct pp_program *program, const struct pp_costs *costs,
                  const struct pp_eval_options *options, int64_t step_end_ps[]);
@@ -18,7 +18,7 @@ bool pp_makespan_in_list(const struct pp_program *program, const struct pp_costs
                          int64_t step_end_ps[]);
 /* Returns what pp_eval_run() does for PP_TIMES_SPANS or PP_TIMES_POSTS with one replica and no
  * perturbation, in the arena. Periods that a cut program leaves out are not played. NULL where
- * pp_makespan() returns false. */
+ * pp_makespan() returns false, and for several steps of a cut program. */
 struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_program *program,
                                    const struct pp_costs *costs,
                                    const struct pp_eval_options *options,

@@ -70,7 +70,7 @@ struct pp_play {
     /* Queues of a cut program if the periods that it leaves out are played; else NULL. */
     struct pp_play_queue *queues;
     const int64_t **queue_ends; /* of all queues; `own` is by place here */
-    int32_t *set_first;         /* [set]: first meeting */
+    int32_t *set_first;         /* [set]: first meeting, of the first step */
     /* [step][instruction]: spans and posts, `end` is `own`; NULL if not wanted */
     int64_t *start, *end, *posted;
     /* Ranks that can continue, and ranks whose reduce stream can. Each has a rank at most once. */
@@ -90,6 +90,8 @@ struct pp_play_meeting *pp_play_meeting_of(const struct pp_play *play, int step,
 struct pp_play_meeting *pp_play_meetings(const struct pp_play *play, int count);
 /* Makes the queues and the collectives of a cut program whose periods are all played. */
 void pp_play_make_queues(struct pp_play *play);
+/* Takes a rank to the begin of its list. */
+void pp_play_begin(const struct pp_play *play, struct pp_seat *seat);
 /* Goes on at the end of a part of a list: with a period that is left out, or with the next part. A
  * rank continues with the next step once nothing holds it in this one. False at the end. */
 bool pp_play_go_on(const struct pp_play *play, struct pp_seat *seat);

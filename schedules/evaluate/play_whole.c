@@ -13,7 +13,7 @@ struct pp_play_meeting *pp_play_meetings(const struct pp_play *play, int count)
     return meetings;
 }
 
-/* Makes the collectives of all sets of a whole program. */
+/* Makes the collectives of all sets of a whole program, by set and step. */
 static void make_sets(struct pp_play *play)
 {
     const struct pp_program *p = play->p;
@@ -26,15 +26,17 @@ static void make_sets(struct pp_play *play)
             posts[cut->queues[q].set] = cut->queues[q].posts;
     play->set_first = PP_ARRAY(play->arena, int32_t, cut->sets);
     for (int s = 0; s < cut->sets; meetings += posts[s++])
-        play->set_first[s] = meetings;
+        play->set_first[s] = play->steps * meetings;
     play->meetings = pp_play_meetings(play, meetings);
     for (int i = 0; i < pp_program_size(p); i++) {
         const int set = cut->queue_of[i] >= 0 ? cut->queues[cut->queue_of[i]].set : -1;
         if (set < 0 || p->kind[i] == PP_WAIT)
             continue;
-        for (int k = 0; k < posts[set]; k++)
-            play->meetings[play->set_first[set] + k].missing =
-                p->groups[p->collectives[p->arg[i]].group].count;
+        for (int k = 0; k < play->steps * posts[set]; k++) {
+            struct pp_play_meeting *m = &play->meetings[play->set_first[set] + k];
+            m->missing = p->groups[p->collectives[p->arg[i]].group].count;
+            m->step = play->step_of ? INT32_MAX : k / posts[set];
+        }
         posts[set] = 0; /* known */
     }
 }
@@ -45,13 +47,28 @@ void pp_play_make_queues(struct pp_play *play)
     size_t posts = 0;
 
     for (int q = 0; q < cut->queue_count; q++)
-        posts += (size_t)cut->queues[q].posts;
+        posts += (size_t)play->steps * (size_t)cut->queues[q].posts;
     play->queues = PP_ARRAY(play->arena, struct pp_play_queue, cut->queue_count);
     play->queue_ends = pp_arena_alloc_raw(play->arena, sizeof(*play->queue_ends) * posts);
     play->own = pp_arena_alloc_raw(play->arena, sizeof(*play->own) * posts);
-    for (int q = 0, first = 0; q < cut->queue_count; first += cut->queues[q++].posts)
+    for (int q = 0, first = 0; q < cut->queue_count; first += play->steps * cut->queues[q++].posts)
         play->queues[q].ends = play->queue_ends + first;
     make_sets(play);
+}
+
+void pp_play_begin(const struct pp_play *play, struct pp_seat *seat)
+{
+    const struct pp_program *p = play->p;
+    const int r = seat->rank;
+
+    seat->next = p->begin[r];
+    seat->end = p->begin[r + 1];
+    if (!play->queues || p->cut->begin[r] == p->cut->begin[r + 1])
+        return;
+    seat->place = &p->cut->places[p->cut->begin[r]];
+    seat->last_place = &p->cut->places[p->cut->begin[r + 1]];
+    seat->periods = p->cut->periods;
+    seat->end = seat->place->at;
 }
 
 bool pp_play_go_on(const struct pp_play *play, struct pp_seat *seat)
@@ -59,7 +76,7 @@ bool pp_play_go_on(const struct pp_play *play, struct pp_seat *seat)
     const struct pp_program *p = play->p;
 
     if (seat->place == seat->last_place) {
-        seat->next = p->begin[seat->rank];
+        pp_play_begin(play, seat);
         return ++seat->step < play->steps;
     }
     if (seat->periods-- > 0) {

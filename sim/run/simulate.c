@@ -83,22 +83,33 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     return check_rates(result, err);
 }
 
+/* Plays the whole program, also by means of a cut one. */
+static bool play_time(struct pp_arena *arena, const struct pp_eval_options *options,
+                      struct pp_result *result)
+{
+    struct pp_times ends = {.steps = options->steps,
+                            .step_end_ps = PP_ARRAY(arena, int64_t, options->steps)};
+
+    if (!pp_makespan(result->program, result->costs, options, ends.step_end_ps))
+        return false;
+    ends.makespan_ps = ends.step_end_ps[options->steps - 1];
+    result->metrics.iteration_s = pp_times_iteration_s(&ends);
+    return true;
+}
+
 /* Finds the time of the whole program by means of a cut one. A proved steady state suffices. Else
  * what is left out is played. */
 static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *options,
                      struct pp_result *result)
 {
     const struct pp_program *p = result->program;
-    int64_t end_ps;
 
-    if (!p->cut || options->steps > 1)
+    if (!p->cut)
         return false;
     struct pp_times *times = pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
-    if (times && pp_steady_lengthen(p, options, times))
-        end_ps = times->makespan_ps;
-    else if (!pp_makespan(p, result->costs, options, &end_ps))
-        return false;
-    result->metrics.iteration_s = pp_units_s(end_ps);
+    if (!times || !pp_steady_lengthen(p, options, times))
+        return play_time(arena, options, result);
+    result->metrics.iteration_s = pp_units_s(times->makespan_ps);
     return true;
 }
 
@@ -132,14 +143,9 @@ static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *pre
         return PP_OK;
     if (result->program->cut)
         PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
-    struct pp_times ends = {.steps = options.steps,
-                            .step_end_ps = PP_ARRAY(arena, int64_t, options.steps)};
     if (!is_in_list && !pp_eval_is_known(result->program, result->costs, &options) &&
-        pp_makespan(result->program, result->costs, &options, ends.step_end_ps)) {
-        ends.makespan_ps = ends.step_end_ps[options.steps - 1];
-        result->metrics.iteration_s = pp_times_iteration_s(&ends);
+        play_time(arena, &options, result))
         return PP_OK;
-    }
     PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
     const struct pp_times *times =
         pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_SPANS : PP_TIMES_MAKESPAN);

@@ -110,6 +110,26 @@ static bool time_is_same(const struct pp_program *cut, const struct pp_program *
     return true;
 }
 
+/* Steps without a barrier end when those of the whole program do. */
+static void steps_are_same(const struct pp_program *cut, const struct pp_program *whole,
+                           const struct pp_costs *costs, const struct pp_eval_options *one)
+{
+    enum { STEPS = 3 };
+    struct pp_eval_options options = *one;
+    int64_t whole_ps[STEPS], cut_ps[STEPS];
+
+    options.steps = STEPS;
+    options.is_barrier_free = true;
+    cr_assert(pp_makespan(whole, costs, &options, whole_ps));
+    cr_assert(pp_makespan(cut, costs, &options, cut_ps));
+    for (int k = 0; k < STEPS; k++)
+        cr_assert_eq(cut_ps[k], whole_ps[k], "%s, step %d: %lld ps, whole %lld", whole->name, k,
+                     (long long)cut_ps[k], (long long)whole_ps[k]);
+    cr_assert_null(pp_makespan_spans(arena, cut, costs, &options, PP_TIMES_SPANS));
+    options.is_barrier_free = false;
+    cr_assert(!pp_makespan(cut, costs, &options, cut_ps), "with a barrier");
+}
+
 /* The lists are those of the whole program but for micro-batches, weight versions and numbers of
  * collectives. */
 static void unfolds(const struct pp_program *cut, const struct pp_program *whole)
@@ -203,6 +223,7 @@ Test(build_cut, cut_programs_tell_of_whole_ones)
             memory_is_same(cut, whole, b.costs);
             unfolds(cut, whole);
             proofs += time_is_same(cut, whole, b.costs, &options[seed % 2]);
+            steps_are_same(cut, whole, b.costs, &options[seed % 2]);
         }
     cr_assert_gt(musts, cuts / 2, "%d of %d", musts, cuts);
     cr_assert_gt(proofs, singles / 3, "%d of %d", proofs, singles);
