@@ -157,7 +157,7 @@ static const struct {
     {"0F", "number (micro-batch)"},
     {"0F-1", "number (micro-batch)"},
     {"0F1xyz", "nothing may follow"},
-    {"0F1 2", "nothing may follow"},
+    {"0F1 2", "a comma ends an instruction"},
     {"0F1,", "nothing may follow"},
     {"0Fx", "unknown kind 'Fx'"},
     {"0f1", "unknown kind 'f'; known are F, B, I"},
