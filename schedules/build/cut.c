@@ -2,6 +2,7 @@
 #include "schedules/build/cut.h"
 #include "schedules/order/closed_form.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* The least that remains of a zone: micro-batches for each rank of the pipeline, and periods. */
@@ -203,6 +204,48 @@ static bool find_zones(const struct search *s, struct rank *rank)
     return true;
 }
 
+/* Indices of micro-batches: of the first and the last period of all zones, and around the places.
+ */
+struct range {
+    int first, last, from, to;
+};
+
+static void narrow(const struct search *s, const struct rank *rank, const struct zone *zone,
+                   struct range *ranges)
+{
+    const int next = zone->at + s->periods * zone->length, last = zone->end - zone->length;
+
+    for (int k = 0; k < zone->length; k++) {
+        struct range *range = &ranges[rank->key[zone->first + k] % TYPES];
+        range->first = PP_MAX(range->first, rank->index[zone->first + k]);
+        range->last = PP_MIN(range->last, rank->index[last + k]);
+    }
+    for (int k = 0; k < zone->length; k++) {
+        struct range *range = &ranges[rank->key[zone->at + k] % TYPES];
+        range->from = PP_MIN(range->from, rank->index[zone->at + k]);
+        range->to = PP_MAX(range->to, rank->index[next + k]);
+    }
+}
+
+/* Is true if each place has micro-batches that are in the zones of all ranks. Else a rank would
+ * meet what another one does only once next to other micro-batches than in the whole program. */
+static bool are_amid(const struct search *s)
+{
+    for (int step = 0; step < s->steps; step++) {
+        struct range ranges[TYPES];
+        for (int type = 0; type < TYPES; type++)
+            ranges[type] = (struct range){0, INT_MAX, INT_MAX, 0};
+        for (int r = 0; r < s->head->ranks; r++)
+            for (int z = 0; z < s->ranks[r].zones; z++)
+                if (s->ranks[r].zone[z].step == step)
+                    narrow(s, &s->ranks[r], &s->ranks[r].zone[z], ranges);
+        for (int type = 0; type < TYPES; type++)
+            if (ranges[type].from < ranges[type].first || ranges[type].to > ranges[type].last)
+                return false;
+    }
+    return true;
+}
+
 /* Chooses the periods that are left out: each zone leaves out the same number, and keeps the same
  * number before them. */
 static bool choose(struct search *s)
@@ -222,7 +265,7 @@ static bool choose(struct search *s)
             zone->at = zone->first + 2 * kept / 3 * zone->length;
             zone->at += s->ranks[r].ops[zone->at].aux == PP_FUSED_SECOND; /* keeps pairs */
         }
-    return true;
+    return are_amid(s);
 }
 
 /* ---- the cut --------------------------------------------------------------------------------- */
