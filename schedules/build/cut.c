@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The least that remains of a zone: micro-batches for each rank of the pipeline, and periods. */
-enum { KEPT_EACH_RANK = 8, LEAST_KEPT = 6, MOST_ZONES = 16, SAMPLES = 16 };
+enum { KEPT_EACH_RANK = 10, LEAST_KEPT = 6, MOST_ZONES = 16, SAMPLES = 16 };
 
 /* A part of a list that repeats: op i does the same as op i - length, for a micro-batch that is one
  * period later. */
