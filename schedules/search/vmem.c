@@ -151,6 +151,7 @@ static void improve(struct pp_arena *arena, struct pp_vmem *vmem, const struct p
     vmem->score = pp_vmem_time(arena, vmem, &timed);
     if (timed.ops != vmem->best.ops)
         pp_vmem_lists_copy(&vmem->best, &timed);
+    pp_vmem_take_period(vmem);
     vmem->score.peak = PP_MAX(vmem->score.peak, vmem->rule->cap);
     if (vmem->rule->is_split)
         pp_vmem_try_fills(arena, vmem, &vmem->best);

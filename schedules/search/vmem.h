@@ -96,6 +96,7 @@ struct pp_vmem_score {
     int64_t makespan, span; /* INT64_MAX: the order does not run within the memory */
     int peak;               /* chunk activations of the worst rank */
     int wanted; /* 0, or lists of few micro-batches do not tell the time of all: as many may do */
+    int period; /* micro-batches after which all times repeat; 0: all micro-batches were run */
 };
 
 /* Rule for placing the W that are not in the list. */
@@ -177,6 +178,9 @@ void pp_vmem_lengthen(const struct pp_vmem *vmem, const struct pp_vmem_lists *li
 
 void pp_vmem_lists_copy(struct pp_vmem_lists *to, const struct pp_vmem_lists *from);
 
+/* Lets the best order be expanded by the period for which its times repeat. Its ops may repeat
+ * sooner. */
+void pp_vmem_take_period(struct pp_vmem *vmem);
 /* Times the lists. Those that do not tell the time of all become longer. */
 struct pp_vmem_score pp_vmem_time(struct pp_arena *arena, const struct pp_vmem *vmem,
                                   struct pp_vmem_lists *lists);

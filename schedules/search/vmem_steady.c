@@ -132,6 +132,7 @@ void pp_vmem_lengthen(const struct pp_vmem *vmem, const struct pp_vmem_lists *li
     score->wanted = pp_vmem_wanted(vmem, lists, period);
     if (left_out == 0 || score->wanted)
         return;
+    score->period = period;
     score->makespan += left_out / period * span;
     score->span += left_out / period * span;
 }

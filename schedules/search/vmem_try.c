@@ -9,6 +9,12 @@ static bool is_better(const struct pp_vmem_score *a, const struct pp_vmem_score 
            (a->span < b->span || a->makespan < b->makespan);
 }
 
+void pp_vmem_take_period(struct pp_vmem *vmem)
+{
+    if (vmem->score.period > 0)
+        vmem->best.period = vmem->score.period;
+}
+
 static void keep_better(struct pp_vmem *vmem, const struct pp_vmem_lists *lists,
                         const struct pp_vmem_score *score)
 {
@@ -17,6 +23,7 @@ static void keep_better(struct pp_vmem *vmem, const struct pp_vmem_lists *lists,
     vmem->score = *score;
     vmem->score.peak = PP_MAX(score->peak, vmem->rule->cap);
     pp_vmem_lists_copy(&vmem->best, lists);
+    pp_vmem_take_period(vmem);
 }
 
 struct pp_vmem_score pp_vmem_time(struct pp_arena *arena, const struct pp_vmem *vmem,
@@ -70,7 +77,7 @@ void pp_vmem_try_fills(struct pp_arena *arena, struct pp_vmem *vmem,
             if (score.wanted != chain.micro_batches) {
                 chain = pp_vmem_expand(arena, vmem, &own, score.wanted);
                 keep_chain(&chain);
-                out = pp_vmem_lists_make(arena, vmem, score.wanted);
+                out = pp_vmem_lists_make(arena, vmem, chain.micro_batches);
             }
             score = pp_vmem_run(arena, vmem, &chain, &fill, &out);
         }

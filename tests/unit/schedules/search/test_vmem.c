@@ -223,6 +223,20 @@ Test(vmem, few_micro_batches_decide_as_all)
             }
 }
 
+/* Times may repeat only after more micro-batches than ops do. Then all of these are repeated. */
+Test(vmem, times_decide_what_repeats)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_shape shape = {.ranks = 6, .micro_batches = 140};
+    const struct pp_vmem_rule rule = {.block = slow, .is_split = true};
+    struct pp_costs *costs = stage_costs(arena, &uneven[2], 6, 0.342, true);
+
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        if (costs->op[kind])
+            costs->op[kind][0] = costs->op[kind][1]; /* the last one alone is longer */
+    expect_same_orders(&shape, costs, &rule, 72);
+}
+
 /* A list whose ranks idle more with few micro-batches may be the best of all with many. */
 Test(vmem, many_micro_batches_decide_as_all)
 {
