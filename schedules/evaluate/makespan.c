@@ -108,16 +108,6 @@ static bool is_over(const struct pp_play *play)
     return true;
 }
 
-/* Returns the instructions of a program with those that it leaves out. */
-static int64_t whole_size(const struct pp_program *p)
-{
-    int64_t size = pp_program_size(p);
-
-    for (int k = 0; p->cut && k < p->cut->begin[p->ranks]; k++)
-        size += (int64_t)p->cut->periods * p->cut->places[k].length;
-    return size;
-}
-
 /* Is true for programs and options that are played here. */
 static bool is_played(const struct pp_program *p, const struct pp_eval_options *o)
 {
@@ -125,7 +115,7 @@ static bool is_played(const struct pp_program *p, const struct pp_eval_options *
     const int steps = o->steps > 1 ? o->steps : 1;
 
     return p->level == PP_LEVEL_LOWERED && !p->weight_stream && !o->nic_fifo && !o->ring_flows &&
-           (steps == 1 || o->is_barrier_free) && whole_size(p) <= MOST / steps;
+           (steps == 1 || o->is_barrier_free) && pp_program_whole_size(p) <= MOST / steps;
 }
 
 /* Fills in the spans of transfers and collectives, which end on several ranks at once. */

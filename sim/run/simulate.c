@@ -219,12 +219,8 @@ static bool lengthen(const struct pp_eval_options *options, struct pp_result *re
 {
     const struct pp_program *p = result->program;
     struct pp_network_stats *stats = &result->network_stats;
-    int64_t events = pp_program_size(p);
 
-    for (int r = 0; r < p->ranks; r++)
-        for (int k = p->cut->begin[r]; k < p->cut->begin[r + 1]; k++)
-            events += (int64_t)p->cut->periods * p->cut->places[k].length;
-    if (events > INT_MAX / 2 / result->times->replicas ||
+    if (pp_program_whole_size(p) > INT_MAX / 2 / result->times->replicas ||
         (result->config.engine->shares_links &&
          !(stats->repeats && pp_steady_is_together(p, options, result->times))) ||
         !pp_steady_lengthen(p, options, result->times))
