@@ -1,274 +1,5 @@
-/* Finds the periods of lists and leaves most of them out. */
-#include "schedules/build/cut.h"
-#include "schedules/order/closed_form.h"
-
-#include <limits.h>
-#include <string.h>
-
-/* The least that remains of a zone: micro-batches for each rank of the pipeline, and periods. */
-enum { KEPT_EACH_RANK = 10, LEAST_KEPT = 6, MOST_ZONES = 16, SAMPLES = 16 };
-
-/* A part of a list that repeats: op i does the same as op i - length, for a micro-batch that is one
- * period later. */
-struct zone {
-    int first, end, length;
-    int at;   /* first op that is left out */
-    int step; /* of a list that has several */
-};
-
-struct rank {
-    int count, zones;
-    const struct pp_op *ops;
-    int *key, *index; /* [position]: what is done, and place of its micro-batch in the pipeline */
-    int chunks;
-    int *place; /* [key * micro_batches + index]: position */
-    struct zone zone[MOST_ZONES];
-};
-
-struct search {
-    struct pp_arena *arena;
-    const struct pp_program_head *head;
-    const int *index_of; /* [micro-batch] */
-    int each, steps;     /* micro-batches of a pipeline, and the steps that share them */
-    int period, periods; /* micro-batches of a period, and periods that are left out */
-    int left_out;
-    struct rank *ranks;
-};
-
-/* ---- ops by key ------------------------------------------------------------------------------ */
-
-/* A key is what a rank does for a chunk: forward, backward, and the weight gradient of a split
- * backward. */
-enum { FORWARD, BACKWARD, WEIGHTS, TYPES };
-static const int type_of[] = {
-    [PP_F] = FORWARD, [PP_B] = BACKWARD, [PP_I] = BACKWARD, [PP_W] = WEIGHTS};
-
-static bool index_rank(struct search *s, struct rank *rank, int *seen)
-{
-    const struct pp_program_head *h = s->head;
-    const size_t bytes = sizeof(int) * (size_t)rank->count;
-    const int all = h->pipelines * h->stages * h->splits;
-
-    rank->key = pp_arena_alloc_raw(s->arena, bytes);
-    rank->index = pp_arena_alloc_raw(s->arena, bytes);
-    memset(seen, 0xff, sizeof(int) * (size_t)all);
-    for (int i = 0; i < rank->count; i++) {
-        const struct pp_op *op = &rank->ops[i];
-        int *chunk = &seen[(op->pipe * h->stages + op->stage) * h->splits + op->split];
-        if (op->kind >= PP_COUNT(type_of))
-            return false;
-        if (*chunk < 0)
-            *chunk = rank->chunks++;
-        rank->key[i] = *chunk * TYPES + type_of[op->kind];
-        rank->index[i] = s->index_of[op->mb];
-    }
-    const size_t places = (size_t)rank->chunks * TYPES * (size_t)s->each;
-    rank->place = pp_arena_alloc_raw(s->arena, sizeof(int) * places);
-    memset(rank->place, 0xff, sizeof(int) * places);
-    for (int i = 0; i < rank->count; i++)
-        rank->place[rank->key[i] * s->each + rank->index[i]] = i;
-    return true;
-}
-
-/* Returns the distance to the same op a period later; 0 if there is none. */
-static int length_at(const struct rank *rank, int each, int period, int i)
-{
-    const int index = rank->index[i] + period;
-    const int next = index < each ? rank->place[rank->key[i] * each + index] : -1;
-
-    return next > i && rank->ops[next].kind == rank->ops[i].kind &&
-                   rank->ops[next].aux == rank->ops[i].aux
-               ? next - i
-               : 0;
-}
-
-/* ---- the period ------------------------------------------------------------------------------ */
-
-static bool is_period(const struct rank *rank, int each, int period, int from)
-{
-    const int length = length_at(rank, each, period, from);
-
-    for (int i = from; length > 0 && i < from + 2 * length; i++)
-        if (i >= rank->count || length_at(rank, each, period, i) != length)
-            return false;
-    return length > 0;
-}
-
-/* Returns the least period of the ops from a position on; 0 if it is above `most`. */
-static int period_at(const struct rank *rank, int each, int most, int from)
-{
-    for (int period = 1; period <= most; period++)
-        if (is_period(rank, each, period, from))
-            return period;
-    return 0;
-}
-
-/* Returns the least multiple of both numbers. */
-static int common_period(int a, int b)
-{
-    int both = a;
-
-    while (both % b)
-        both += a;
-    return both;
-}
-
-/* Finds a period of all ranks: the least multiple of those at a few places. */
-static bool find_period(struct search *s)
-{
-    const int most = 4 * s->head->ranks;
-
-    s->period = 1;
-    for (int r = 0; r < s->head->ranks; r++)
-        for (int k = 0; k < SAMPLES; k++) {
-            const struct rank *rank = &s->ranks[r];
-            const int from = (int)((int64_t)rank->count * (2 * k + 1) / (2 * SAMPLES));
-            if (is_period(rank, s->each, s->period, from))
-                continue;
-            const int period = period_at(rank, s->each, most, from);
-            s->period = period > 0 ? common_period(s->period, period) : s->period;
-            if (s->period > most)
-                return false;
-        }
-    return true;
-}
-
-/* ---- zones ----------------------------------------------------------------------------------- */
-
-static int periods_of(const struct zone *zone)
-{
-    return (zone->end - zone->first) / zone->length;
-}
-
-static int kept_of(const struct search *s)
-{
-    return PP_MAX(KEPT_EACH_RANK * s->head->ranks / s->period, LEAST_KEPT);
-}
-
-/* Adds a zone of a step, with keys that are in no other of the step. */
-static bool add_zone(struct rank *rank, struct zone zone, int *steps_of)
-{
-    if (rank->zones == MOST_ZONES)
-        return false;
-    for (int i = zone.first; i < zone.first + zone.length; i++)
-        if (steps_of[rank->key[i]] != zone.step)
-            return false;
-    for (int i = zone.first; i < zone.first + zone.length; i++)
-        steps_of[rank->key[i]] = zone.step + 1;
-    rank->zone[rank->zones++] = zone;
-    return true;
-}
-
-/* Adds the long parts of a zone that belong to one step each. */
-static bool add_steps(const struct search *s, struct rank *rank, const struct zone *zone,
-                      int *steps_of)
-{
-    struct zone part[MOST_ZONES];
-
-    for (int k = 0; k < s->steps; k++) {
-        part[k] = *zone;
-        part[k].step = k;
-    }
-    for (int i = zone->first; i < zone->end; i++) {
-        const int step = rank->index[i] / (s->each / s->steps);
-        for (int k = 0; k < s->steps; k++) {
-            part[k].end = k < step ? PP_MIN(part[k].end, i) : part[k].end;
-            part[k].first = k > step ? i + 1 : part[k].first;
-        }
-    }
-    for (int k = 0; k < s->steps; k++)
-        if (periods_of(&part[k]) > kept_of(s) && !add_zone(rank, part[k], steps_of))
-            return false;
-    return true;
-}
-
-/* Finds the long zones of a rank. False unless each forward and backward repeats in exactly one of
- * each step. Weight gradients outside stand before or after a single zone. */
-static bool find_zones(const struct search *s, struct rank *rank)
-{
-    int *steps_of = PP_ARRAY(s->arena, int, (size_t)rank->chunks *TYPES); /* [key] that have it */
-
-    for (int i = 0; i < rank->count;) {
-        struct zone zone = {.first = i, .length = length_at(rank, s->each, s->period, i)};
-        while (++i < rank->count && length_at(rank, s->each, s->period, i) == zone.length)
-            ;
-        zone.end = i + zone.length;
-        if (zone.length > 0 && periods_of(&zone) > kept_of(s) &&
-            !add_steps(s, rank, &zone, steps_of))
-            return false;
-    }
-    for (int i = 0; i < rank->count; i++)
-        if (steps_of[rank->key[i]] != s->steps &&
-            (rank->ops[i].kind != PP_W || rank->zones != s->steps))
-            return false;
-    return true;
-}
-
-/* Indices of micro-batches: of the first and the last period of all zones, and around the places.
- */
-struct range {
-    int first, last, from, to;
-};
-
-static void narrow(const struct search *s, const struct rank *rank, const struct zone *zone,
-                   struct range *ranges)
-{
-    const int next = zone->at + s->periods * zone->length, last = zone->end - zone->length;
-
-    for (int k = 0; k < zone->length; k++) {
-        struct range *range = &ranges[rank->key[zone->first + k] % TYPES];
-        range->first = PP_MAX(range->first, rank->index[zone->first + k]);
-        range->last = PP_MIN(range->last, rank->index[last + k]);
-    }
-    for (int k = 0; k < zone->length; k++) {
-        struct range *range = &ranges[rank->key[zone->at + k] % TYPES];
-        range->from = PP_MIN(range->from, rank->index[zone->at + k]);
-        range->to = PP_MAX(range->to, rank->index[next + k]);
-    }
-}
-
-/* Is true if each place has micro-batches that are in the zones of all ranks. Else a rank would
- * meet what another one does only once next to other micro-batches than in the whole program. */
-static bool are_amid(const struct search *s)
-{
-    for (int step = 0; step < s->steps; step++) {
-        struct range ranges[TYPES];
-        for (int type = 0; type < TYPES; type++)
-            ranges[type] = (struct range){0, INT_MAX, INT_MAX, 0};
-        for (int r = 0; r < s->head->ranks; r++)
-            for (int z = 0; z < s->ranks[r].zones; z++)
-                if (s->ranks[r].zone[z].step == step)
-                    narrow(s, &s->ranks[r], &s->ranks[r].zone[z], ranges);
-        for (int type = 0; type < TYPES; type++)
-            if (ranges[type].from < ranges[type].first || ranges[type].to > ranges[type].last)
-                return false;
-    }
-    return true;
-}
-
-/* Chooses the periods that are left out: each zone leaves out the same number, and keeps the same
- * number before them. */
-static bool choose(struct search *s)
-{
-    const int kept = kept_of(s);
-
-    s->periods = s->each;
-    for (int r = 0; r < s->head->ranks; r++)
-        for (int z = 0; z < s->ranks[r].zones; z++)
-            s->periods = PP_MIN(s->periods, periods_of(&s->ranks[r].zone[z]) - kept);
-    s->left_out = s->periods * s->period;
-    if (2 * s->left_out * s->steps < s->each)
-        return false;
-    for (int r = 0; r < s->head->ranks; r++)
-        for (int z = 0; z < s->ranks[r].zones; z++) {
-            struct zone *zone = &s->ranks[r].zone[z];
-            zone->at = zone->first + 2 * kept / 3 * zone->length;
-            zone->at += s->ranks[r].ops[zone->at].aux == PP_FUSED_SECOND; /* keeps pairs */
-        }
-    return are_amid(s);
-}
-
-/* ---- the cut --------------------------------------------------------------------------------- */
+/* Leaves most periods of lists out. */
+#include "schedules/build/cut_zones.h"
 
 /* Is true if each micro-batch that remains has a forward and a backward, whole or split. */
 static bool is_complete(const uint8_t *done, int count)
@@ -280,24 +11,24 @@ static bool is_complete(const uint8_t *done, int count)
 }
 
 /* Lets the keys of a zone go back by the micro-batches that it leaves out. */
-static void set_back(const struct search *s, const struct rank *rank, const struct zone *zone,
-                     int *back)
+static void set_back(const struct pp_cut_search *s, const struct pp_cut_rank *rank,
+                     const struct pp_cut_zone *zone, int *back)
 {
     const int left_out = (zone->step + 1) * s->left_out;
 
-    for (int k = 0; k < rank->chunks * TYPES && rank->zones == s->steps; k++)
+    for (int k = 0; k < rank->chunks * PP_CUT_TYPES && rank->zones == s->steps; k++)
         back[k] = left_out;
     for (int i = zone->first; i < zone->first + zone->length; i++)
         back[rank->key[i]] = left_out;
 }
 
 /* Copies the ops of a rank that remain, with new micro-batches. */
-static bool cut_rank(const struct search *s, const struct rank *rank, const int *id_of,
-                     struct pp_orders *out, int r)
+static bool cut_rank(const struct pp_cut_search *s, const struct pp_cut_rank *rank,
+                     const int *id_of, struct pp_orders *out, int r)
 {
     const int each = s->each - s->steps * s->left_out;
     uint8_t *done = PP_ARRAY(s->arena, uint8_t, (size_t)rank->chunks * (size_t)each);
-    int *back = PP_ARRAY(s->arena, int, (size_t)rank->chunks *TYPES); /* micro-batches left out */
+    int *back = PP_ARRAY(s->arena, int, (size_t)rank->chunks *PP_CUT_TYPES); /* left out so far */
     int z = 0;
 
     pp_orders_reserve(s->arena, out, r, rank->count);
@@ -310,7 +41,7 @@ static bool cut_rank(const struct search *s, const struct rank *rank, const int 
         const int index = rank->index[i] - back[rank->key[i]];
         if (index < 0 || index >= each)
             return false;
-        uint8_t *kinds = &done[rank->key[i] / TYPES * each + index];
+        uint8_t *kinds = &done[rank->key[i] / PP_CUT_TYPES * each + index];
         if (*kinds & 1 << op.kind)
             return false;
         *kinds |= (uint8_t)(1 << op.kind);
@@ -321,7 +52,8 @@ static bool cut_rank(const struct search *s, const struct rank *rank, const int 
 }
 
 /* Leaves micro-batches in the middle of each pipeline out of the head. */
-static int *cut_head(const struct search *s, struct pp_arena *arena, struct pp_program_head *head)
+static int *cut_head(const struct pp_cut_search *s, struct pp_arena *arena,
+                     struct pp_program_head *head)
 {
     const int left_out = s->steps * s->left_out, each = s->each - left_out, from = each / 2,
               whole = head->micro_batches;
@@ -342,49 +74,7 @@ static int *cut_head(const struct search *s, struct pp_arena *arena, struct pp_p
     return id_of;
 }
 
-/* Numbers the micro-batches of each pipeline; NULL unless all pipelines have as many. */
-static const int *number(struct search *s)
-{
-    const struct pp_program_head *h = s->head;
-    int *index_of = pp_arena_alloc_raw(s->arena, sizeof(int) * (size_t)h->micro_batches),
-        *next = PP_ARRAY(s->arena, int, h->pipelines);
-
-    for (int mb = 0; mb < h->micro_batches; mb++)
-        index_of[mb] = next[h->pipe_of ? h->pipe_of[mb] : 0]++;
-    s->each = next[0];
-    for (int pipe = 0; pipe < h->pipelines; pipe++)
-        if (next[pipe] != s->each)
-            return NULL;
-    return index_of;
-}
-
-static bool is_long(const struct pp_program_head *h, int steps)
-{
-    return h->granules == 1 && steps <= MOST_ZONES && h->micro_batches % steps == 0 &&
-           h->micro_batches / steps >= 2 * (KEPT_EACH_RANK + 1) * h->ranks * h->pipelines;
-}
-
-static bool find(struct search *s, const struct pp_orders *lists)
-{
-    const struct pp_program_head *h = s->head;
-    int *seen = PP_ARRAY(s->arena, int, (size_t)h->pipelines *(size_t)(h->stages * h->splits));
-
-    s->index_of = number(s);
-    s->ranks = PP_ARRAY(s->arena, struct rank, h->ranks);
-    for (int r = 0; s->index_of && r < h->ranks; r++) {
-        s->ranks[r] = (struct rank){.count = lists->count[r], .ops = lists->ops[r]};
-        if (!index_rank(s, &s->ranks[r], seen))
-            return false;
-    }
-    if (!s->index_of || !find_period(s))
-        return false;
-    for (int r = 0; r < h->ranks; r++)
-        if (!find_zones(s, &s->ranks[r]))
-            return false;
-    return choose(s);
-}
-
-static struct pp_program_cut *note(struct pp_arena *arena, const struct search *s)
+static struct pp_program_cut *note(struct pp_arena *arena, const struct pp_cut_search *s)
 {
     struct pp_program_cut *cut = PP_NEW(arena, struct pp_program_cut);
     int count = 0, capacity = 0;
@@ -394,7 +84,7 @@ static struct pp_program_cut *note(struct pp_arena *arena, const struct search *
     for (int r = 0; r < s->head->ranks; r++) {
         int before = 0; /* ops left out in earlier zones */
         for (int z = 0; z < s->ranks[r].zones; z++) {
-            const struct zone *zone = &s->ranks[r].zone[z];
+            const struct pp_cut_zone *zone = &s->ranks[r].zone[z];
             *PP_PUSH(arena, cut->places, count, capacity) =
                 (struct pp_cut_place){zone->at - before, zone->length};
             before += s->periods * zone->length;
@@ -408,10 +98,10 @@ struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, int steps, struct pp
                                     struct pp_program_head *head)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct search s = {.arena = scratch, .head = head, .steps = steps};
+    struct pp_cut_search s = {.arena = scratch, .head = head, .steps = steps};
     struct pp_program_head shorter = *head;
 
-    if (!is_long(head, steps) || !find(&s, *lists))
+    if (!pp_cut_find(&s, *lists))
         return NULL;
     const int *id_of = cut_head(&s, arena, &shorter);
     struct pp_orders *cut = pp_orders_create(scratch, head->ranks);
