@@ -1,6 +1,8 @@
 /* Axes of several kinds of pictures: units of time, labels of places, round steps. */
 #include "plots/axis.h"
 
+#include "core/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +15,14 @@ struct pp_axis_time pp_axis_time(double end_s, const char *unit)
     if (end_s >= 1e-3)
         return (struct pp_axis_time){1e3, "ms"};
     return (struct pp_axis_time){1e6, "us"};
+}
+
+const char *pp_axis_time_text(struct pp_arena *arena, double seconds, const char *unit)
+{
+    char text[PP_UNITS_TEXT_BYTES];
+
+    return unit ? pp_arena_printf(arena, "%.4g %s", seconds, unit)
+                : pp_arena_strdup(arena, pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 
 /* The step, 1, 2, 4, 5, 8 ..., at which `count` labels of `width_in` inches fit into `room_in`. */

@@ -9,6 +9,8 @@ struct pp_axis_time {
     const char *unit;
 };
 struct pp_axis_time pp_axis_time(double end_s, const char *unit);
+/* "45.2 ms" or, in unit mode, "21 units". */
+const char *pp_axis_time_text(struct pp_arena *arena, double seconds, const char *unit);
 
 /* Quotes a label of a tic for gnuplot. Doubles '%', which is a format there. */
 const char *pp_axis_tic(const struct pp_figure *figure, const char *text);

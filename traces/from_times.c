@@ -209,6 +209,7 @@ static struct pp_trace *make_trace(struct pp_arena *arena, const struct pp_trace
     *trace = (struct pp_trace){.program = source->name,
                                .program_hash = source->hash,
                                .engine = source->engine,
+                               .time_unit = source->time_unit,
                                .ranks = source->ranks,
                                .replicas = source->replicas,
                                .steps = source->step_of ? source->steps_in_list : source->steps,

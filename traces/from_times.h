@@ -9,11 +9,12 @@ struct pp_program_cut;
 
 enum { PP_TRACE_CELL_BYTES = 2 * PP_OP_TEXT_BYTES + 16 };
 
-/* A run: instructions and their times. Only `name` and `engine` must outlive the call. */
+/* A run: instructions and their times. Only its texts must outlive the call. */
 struct pp_trace_source {
     const char *name; /* name of the program */
     uint64_t hash;    /* hash of the program */
     const char *engine;
+    const char *time_unit; /* of the trace; NULL: seconds */
     int ranks;
     const int32_t *begin; /* [ranks + 1]: instructions of rank r are begin[r] .. begin[r + 1] - 1 */
     struct pp_op (*op)(const void *program, int instruction);

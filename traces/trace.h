@@ -1,5 +1,5 @@
 /* traces/trace.h — events of a run: the same table from every engine and every backend. Traces know
- * ops, not schedules. Data are in an arena. Times are seconds. */
+ * ops, not schedules. Data are in an arena. Times are seconds, or units where the trace says so. */
 #pragma once
 
 #include "core/arena.h"
@@ -44,6 +44,7 @@ struct pp_trace {
     const char *program;
     uint64_t program_hash;
     const char *engine;                 /* "dag", "simgrid", "cpu", ... */
+    const char *time_unit;              /* "units" of --unit; NULL: seconds (not in CSV) */
     const struct pp_trace_about *about; /* settings of a real run; NULL: not known (not in CSV) */
     int ranks, replicas, steps;
     bool is_partial;          /* some kinds of ops only, and no program hash (not written) */

@@ -2,7 +2,6 @@
 #include "plots/plot.h"
 
 #include "core/quantile.h"
-#include "core/units.h"
 #include "plots/axis.h"
 #include "traces/compare/compare.h"
 
@@ -165,15 +164,14 @@ static void write_plot(const struct scatter *s, const struct pp_figure *f)
 static const char *title_of(const struct scatter *s)
 {
     const struct pp_comparison *c = s->comparison;
-    char p[PP_UNITS_TEXT_BYTES], q[PP_UNITS_TEXT_BYTES];
     const char *left =
         s->without_duration
             ? pp_arena_printf(s->arena, "\n(%d of no duration left out)", s->without_duration)
             : "";
 
     return pp_arena_printf(s->arena, "step: predicted %s, measured %s, %+.1f %%%s",
-                           pp_units_print(c->predicted.step_s, PP_UNIT_SECONDS, p),
-                           pp_units_print(c->measured.step_s, PP_UNIT_SECONDS, q),
+                           pp_axis_time_text(s->arena, c->predicted.step_s, c->time_unit),
+                           pp_axis_time_text(s->arena, c->measured.step_s, c->time_unit),
                            100 * c->step_error_frac + 0.0, left);
 }
 
@@ -212,7 +210,7 @@ enum pp_status pp_plot_error(struct pp_arena *arena, const struct pp_trace *pred
 
     PP_TRY(pp_plot_compare(arena, predicted, measured, &PAIRS, &comparison, err));
     PP_TRY(make_scatter(arena, &comparison, &scatter, err));
-    const struct pp_axis_time time = pp_axis_time(scatter.most_s, NULL);
+    const struct pp_axis_time time = pp_axis_time(scatter.most_s, comparison.time_unit);
     const struct pp_figure_wish wish = {.width_in = 6.5,
                                         .height_in = 5,
                                         .paper_height_in = 3.5,

@@ -1,7 +1,7 @@
 /* The median steps of prediction and measurement, one above the other. */
 #include "traces/compare/compare.h"
 
-#include "core/units.h"
+#include "plots/axis.h"
 #include "plots/timeline/parts.h"
 #include "traces/step.h"
 
@@ -21,20 +21,12 @@ enum pp_status pp_plot_compare(struct pp_arena *arena, const struct pp_trace *pr
     return status;
 }
 
-static const char *time_text(struct pp_arena *arena, double seconds, const char *unit)
-{
-    char text[PP_UNITS_TEXT_BYTES];
-
-    return unit ? pp_arena_printf(arena, "%.4g %s", seconds, unit)
-                : pp_arena_strdup(arena, pp_units_print(seconds, PP_UNIT_SECONDS, text));
-}
-
 /* "measured 45.2 ms, bubble 34.3 %" */
 static const char *heading(struct pp_arena *arena, const char *name,
                            const struct pp_compare_side *side, const char *unit)
 {
     return pp_arena_printf(arena, "%s %s%s, bubble %.1f %%", name,
-                           time_text(arena, side->step_s, unit),
+                           pp_axis_time_text(arena, side->step_s, unit),
                            side->is_overlapping ? " a step" : "", 100 * side->bubble_frac);
 }
 

@@ -369,8 +369,9 @@ PP_ROW_TEXT(window, "FROM:TO", G_PLOT, PLOT,
 PP_ROW_TEXT(step, "K", G_PLOT, PLOT, .default_text = "the median step",
     .help =
         "Only step K of a trace of several steps; the first is 1. all: a timeline of all steps.")
-PP_ROW_CHOICE(time_unit, "UNIT", "seconds|units", G_PLOT, PLOT, .default_text = "seconds",
-    .help = "Unit of the times in a trace; units for a run with --unit.")
+PP_ROW_CHOICE(time_unit, "UNIT", "seconds|units", G_PLOT, PLOT,
+    .default_text = "as the trace says, else seconds",
+    .help = "Unit of the times in a trace; units for a run with --unit, whose CSV does not say.")
 PP_ROW_TEXT(title, "TEXT", G_PLOT, PLOT | REPORT | UNIT,
     .help = "Title of the picture; default: what it shows, or nothing with --paper.")
 PP_ROW_FLAG(paper, G_PLOT, PLOT | REPORT | UNIT,

@@ -94,10 +94,10 @@ static enum pp_status draw_links(struct job *job, struct pp_error *err)
     return pp_plot_links(job->arena, &links, &job->target, err);
 }
 
-static enum pp_status read_trace(const struct job *job, struct pp_trace **trace,
-                                 struct pp_error *err)
+static enum pp_status read_trace(struct job *job, struct pp_trace **trace, struct pp_error *err)
 {
     PP_TRY(pp_plot_file_trace(job->arena, &job->files.files[0], trace, err));
+    PP_TRY(pp_plot_part_read(job->wish, (*trace)->time_unit, &job->part, err));
     return pp_plot_part_trace(job->arena, &job->part, trace, err);
 }
 
@@ -106,9 +106,9 @@ static enum pp_status draw_held(struct job *job, struct pp_error *err)
     struct pp_plot_held held;
     struct pp_trace *trace;
 
+    PP_TRY(read_trace(job, &trace, err));
     if (job->part.step == PP_PLOT_STEP_ALL)
         return pp_error_set(err, PP_EINVAL, "--step all is for --kind timeline");
-    PP_TRY(read_trace(job, &trace, err));
     PP_TRY(pp_plot_held_trace(job->arena, trace, 0, &held, err));
     held.time_unit = job->part.timeline.time_unit;
     return pp_plot_held(job->arena, &held, &job->target, err);
@@ -136,7 +136,7 @@ static enum pp_status draw_timeline(struct job *job, struct pp_error *err)
 }
 
 /* Reads a predicted and a measured trace, in either order. */
-static enum pp_status read_two(const struct job *job, struct pp_trace **predicted,
+static enum pp_status read_two(struct job *job, struct pp_trace **predicted,
                                struct pp_trace **measured, struct pp_error *err)
 {
     const char *const names[] = {job->files.files[0].name, job->files.files[1].name};
@@ -146,7 +146,9 @@ static enum pp_status read_two(const struct job *job, struct pp_trace **predicte
     const char *note = pp_compare_order(job->arena, names, predicted, measured);
     if (note)
         pp_tell("pipesim: note: %s", note);
-    return PP_OK;
+    return pp_plot_part_read(
+        job->wish, (*predicted)->time_unit ? (*predicted)->time_unit : (*measured)->time_unit,
+        &job->part, err);
 }
 
 static enum pp_status draw_compare(struct job *job, struct pp_error *err)
@@ -260,6 +262,5 @@ enum pp_status pp_command_plot(struct pp_arena *arena, const struct pp_wish *wis
     PP_TRY(pp_plot_files_read(arena, wish->request.flags->operands,
                               wish->request.flags->operand_count, &job.files, err));
     PP_TRY(choose_kind(&job, err));
-    PP_TRY(pp_plot_part_read(wish, &job.part, err));
     return job.kind->draw(&job, err);
 }

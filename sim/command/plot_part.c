@@ -89,12 +89,13 @@ static enum pp_status read_step(const char *text, int *step, struct pp_error *er
     return PP_OK;
 }
 
-enum pp_status pp_plot_part_read(const struct pp_wish *wish, struct pp_plot_part *part,
-                                 struct pp_error *err)
+enum pp_status pp_plot_part_read(const struct pp_wish *wish, const char *time_unit,
+                                 struct pp_plot_part *part, struct pp_error *err)
 {
-    *part = (struct pp_plot_part){
-        .timeline = pp_plot_timeline_whole(wish->time_unit > 0 ? "units" : NULL, 0),
-        .step = PP_PLOT_STEP_CHOSEN};
+    if (wish->given.time_unit.count)
+        time_unit = wish->time_unit > 0 ? "units" : NULL;
+    *part = (struct pp_plot_part){.timeline = pp_plot_timeline_whole(time_unit, 0),
+                                  .step = PP_PLOT_STEP_CHOSEN};
     if (wish->step)
         PP_TRY(read_step(wish->step, &part->step, err));
     if (wish->ranks)

@@ -22,6 +22,7 @@ static struct pp_trace_source source_of(const struct pp_engine_run *run)
 
     return (struct pp_trace_source){.name = p->name,
                                     .engine = run->engine,
+                                    .time_unit = run->costs->is_unit ? "units" : NULL,
                                     .ranks = p->ranks,
                                     .begin = p->begin,
                                     .op = op_of,

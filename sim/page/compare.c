@@ -178,11 +178,11 @@ static void write_kinds(struct pp_arena *arena, const struct pp_page *page,
 static enum pp_status write_timelines(struct pp_arena *arena, const struct pp_page *page,
                                       const struct pp_comparison *c, struct pp_error *err)
 {
-    const struct pp_plot_timeline all = pp_plot_timeline_whole(NULL, 0);
+    const struct pp_plot_timeline all = pp_plot_timeline_whole(c->time_unit, 0);
     struct pp_plot_timeline_panel panels[2];
 
     pp_page_heading(page, "timeline", "Who computed what when");
-    PP_TRY(pp_plot_compare_panels(arena, c, NULL, panels, err));
+    PP_TRY(pp_plot_compare_panels(arena, c, c->time_unit, panels, err));
     return pp_html_timelines(arena, panels, 2, &all, page->out, err);
 }
 

@@ -260,3 +260,19 @@ $ cd $TMPDIR; pipesim plot t.csv --step x
 $ cd $TMPDIR; pipesim plot t.csv --step all --kind memory-time
 ! pipesim: error: --step all is for --kind timeline
 = 2
+# A trace in JSON says that its times are units; CSV does not, and --time-unit prevails.
+$ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --trace u.json >report; for flags in "" "--time-unit seconds" "--window 1:5" "--kind memory-time"; do pipesim plot u.json $flags -o t.gp; grep 'set xlabel' t.gp; done; pipesim plot u.json u.json --kind error -o t.gp; grep 'label.*(' t.gp; pipesim plot u.json u.json -o t.gp; grep -oE "(predicted|time).*(units|s)[,)]" t.gp
+> set xlabel 'time (units)' offset 0,0.5
+> set xlabel 'time (s)' offset 0,0.5
+> set xlabel 'time (units)' offset 0,0.5
+> set xlabel 'time (units)'
+> set xlabel 'measured (units)'
+> set ylabel 'predicted (units)'
+> predicted 9 units,
+> time (units)
+$ cd $TMPDIR; pipesim compare u.json u.json --html c.html | grep note; grep -oE '>time [^<]*|axis":"[^"]*' c.html; sed 's/"units"/"ms"/' u.json | pipesim plot -
+>   note       times are in units of --unit, as a trace says: read s as units
+> >time (units)
+> >time (units)
+! pipesim: error: <stdin>: "time_unit" is 'ms'; "units" is expected, or no such key for seconds
+= 2

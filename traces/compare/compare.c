@@ -350,6 +350,7 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
     *comparison = (struct pp_comparison){
         .is_same_program = predicted->program_hash == measured->program_hash,
         .is_partial = predicted->is_partial || measured->is_partial,
+        .time_unit = predicted->time_unit ? predicted->time_unit : measured->time_unit,
         .is_folded = predicted->replicas == 1 && measured->replicas > 1,
         .worst = PP_ARRAY(arena, struct pp_compare_event, options->worst + 1)};
     if (!options->allows_different)

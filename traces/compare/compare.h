@@ -74,6 +74,7 @@ struct pp_compare_step {
 
 struct pp_comparison {
     struct pp_compare_side predicted, measured;
+    const char *time_unit; /* of times, as one of the traces says; NULL: seconds */
     double step_error_s, step_error_frac;
     bool is_same_program; /* hashes agree */
     bool is_partial;      /* one trace names no program, and records only some kinds of ops */

@@ -160,6 +160,8 @@ void pp_trace_print_chrome(const struct pp_trace *trace, FILE *out)
     write_string(w.file, trace->program);
     fputs(",\"engine\":", w.file);
     write_string(w.file, trace->engine);
+    if (trace->time_unit)
+        fprintf(w.file, ",\"time_unit\":\"%s\"", trace->time_unit);
     fprintf(w.file, ",\"program_hash\":\"%016" PRIx64 "\"", trace->program_hash);
     if (trace->clock_error_s > 0)
         fprintf(w.file, ",\"clock_error_s\":%.17g", trace->clock_error_s);

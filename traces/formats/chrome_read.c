@@ -227,6 +227,22 @@ static void sort_lists(struct pp_trace *trace)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+static enum pp_status read_unit(const struct pp_json *json, json_t *other, struct pp_trace *trace,
+                                struct pp_error *err)
+{
+    const char *unit;
+    bool found;
+
+    PP_TRY(pp_json_string(json, other, "time_unit", &unit, &found, err));
+    if (found && strcmp(unit, "units") != 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "\"time_unit\" is '%.40s'; \"units\" is expected, or no such key for "
+                            "seconds",
+                            unit);
+    trace->time_unit = found ? "units" : NULL;
+    return PP_OK;
+}
+
 static enum pp_status read_head(struct reader *reader, const struct pp_json *json,
                                 struct pp_error *err)
 {
@@ -242,6 +258,7 @@ static enum pp_status read_head(struct reader *reader, const struct pp_json *jso
     PP_TRY(pp_json_string(json, other, "engine", &engine, NULL, err));
     PP_TRY(pp_json_number(json, other, "clock_error_s", 0, DBL_MAX, &reader->trace->clock_error_s,
                           &found, err));
+    PP_TRY(read_unit(json, other, reader->trace, err));
     if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
         return pp_error_set(err, PP_EINVAL, "\"program_hash\" '%.40s' is not 16 hexadecimal digits",
                             hash);
