@@ -84,14 +84,14 @@ static void add(struct words *w, const char *word)
 }
 
 static void add_option(struct words *w, const struct pp_option *option,
-                       const struct pp_option_value *value)
+                       const struct pp_option_value *value, bool is_repeatable)
 {
-    const int values = option->is_repeatable ? value->count : value->count > 0;
+    const int values = is_repeatable ? value->count : value->count > 0;
 
     for (int i = 0; i < values && option->type != PP_OPTION_FLAG; i++)
-        add(w, pp_arena_printf(w->arena, "--%s %s", option->name,
-                               pp_command_quoted(w->arena, option->is_repeatable ? value->all[i]
-                                                                                 : value->text)));
+        add(w, pp_arena_printf(
+                   w->arena, "--%s %s", option->name,
+                   pp_command_quoted(w->arena, is_repeatable ? value->all[i] : value->text)));
     if (option->type == PP_OPTION_FLAG && value->count)
         add(w, pp_arena_printf(w->arena, "--%s", option->name));
 }
@@ -108,7 +108,9 @@ const char *const *pp_command_words(struct pp_arena *arena, const struct pp_pars
         add(&w, pp_command_quoted(arena, command->operands[i]));
     for (int i = 0; i < cli->option_count; i++)
         if (cli->options[i].commands & 1U << command->command)
-            add_option(&w, &cli->options[i], &command->values[i]);
+            add_option(&w, &cli->options[i], &command->values[i],
+                       cli->options[i].is_repeatable ||
+                           cli->commands[command->command].takes_lists);
     add(&w, NULL);
     return w.list;
 }

@@ -223,9 +223,21 @@ static enum pp_status take_option(struct parser *p)
 
 /* ---- command line ---------------------------------------------------------------------------- */
 
+static const char *suggest_value(const struct parser *p, const char *word, bool may_differ)
+{
+    return pp_cli_suggest_value(p->arena, p->cli, p->parsed->command, word, may_differ);
+}
+
+/* Suggests an option with this value, a command near the word, or an option with a value near it.
+ */
 static enum pp_status refuse_word(const struct parser *p, const char *word)
 {
-    const char *near = suggest_command(p, word);
+    const char *near = suggest_value(p, word, false);
+
+    if (!near)
+        near = suggest_command(p, word);
+    if (!near)
+        near = suggest_value(p, word, true);
 
     pp_error_set(p->err, PP_EINVAL, "unknown command \"%s\"", word);
     if (near)
@@ -257,10 +269,14 @@ static enum pp_status check_operands(const struct parser *p)
         return pp_error_set(p->err, PP_EINVAL, "%s %s needs %d operand%s, not %d\nusage: %s",
                             cli->program, command->name, command->min_operands,
                             command->min_operands == 1 ? "" : "s", count, command->usage);
-    if (command->max_operands >= 0 && count > command->max_operands)
-        return pp_error_set(
-            p->err, PP_EINVAL, "\"%s\" is one operand too many for %s %s\nusage: %s",
-            parsed->operands[command->max_operands], cli->program, command->name, command->usage);
+    if (command->max_operands >= 0 && count > command->max_operands) {
+        const char *word = parsed->operands[command->max_operands];
+        const char *near = suggest_value(p, word, false);
+        return pp_error_set(p->err, PP_EINVAL,
+                            "\"%s\" is one operand too many for %s %s%s%s%s\nusage: %s", word,
+                            cli->program, command->name, near ? "; did you mean " : "",
+                            near ? near : "", near ? "?" : "", command->usage);
+    }
     return PP_OK;
 }
 

@@ -1,5 +1,5 @@
 /* Suggestions for misspelled words: the nearest name of a list. */
-#include "core/cli/options.h"
+#include "core/cli/table.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -90,6 +90,29 @@ enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const 
                                        : " and ",
                         names[i]);
     return err->status;
+}
+
+const char *pp_cli_suggest_value(struct pp_arena *arena, const struct pp_cli *cli, int command,
+                                 const char *word, bool may_differ)
+{
+    const char **names = NULL;
+    int count = 0, capacity = 0;
+
+    for (int i = 0; i < cli->option_count; i++) {
+        const struct pp_option *option = &cli->options[i];
+        const char *name;
+        if (!option->offered || !pp_option_is_in(option, command))
+            continue;
+        for (int k = 0; (name = option->offered(k)) != NULL; k++) {
+            if (pp_same_name(name, word))
+                return pp_arena_printf(arena, "%s%s %s", pp_option_dashes(option->name),
+                                       option->name, name);
+            *PP_PUSH(arena, names, count, capacity) = name;
+        }
+    }
+    *PP_PUSH(arena, names, count, capacity) = NULL;
+    const char *near = may_differ ? pp_suggest(word, names) : NULL;
+    return near ? pp_cli_suggest_value(arena, cli, command, near, false) : NULL;
 }
 
 bool pp_same_name(const char *a, const char *b)

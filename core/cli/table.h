@@ -56,6 +56,10 @@ void pp_option_describe_all(const struct pp_option *option, struct pp_option_tex
 /* Appends "[only sweep, plot]" for an option that the default command lacks. */
 void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,
                                  struct pp_option_text *text);
+/* Returns "--schedule zbv" if an option of the command offers that name, or with `may_differ` one
+ * near it; else NULL. */
+const char *pp_cli_suggest_value(struct pp_arena *arena, const struct pp_cli *cli, int command,
+                                 const char *word, bool may_differ);
 const char *pp_option_group(const struct pp_option *option);
 /* Is true for the first option of its group that the command has. */
 bool pp_option_opens_group(const struct pp_cli *cli, int command, int index);

@@ -3,6 +3,7 @@
 
 #include "sim/command/plot_sources.h"
 
+#include "core/cli/options.h"
 #include "core/text/file.h"
 
 #include "traces/formats/files.h"
@@ -22,12 +23,34 @@ static const char *begin(const struct pp_plot_file *file)
     return file->text + strspn(file->text, "\xef\xbb\xbf \t\r\n");
 }
 
-static enum pp_status recognize(struct pp_plot_file *file, struct pp_error *err)
+/* PP_EINVAL for a program: its head says so, or its first cell is an op. */
+static enum pp_status refuse_program(struct pp_arena *arena, const struct pp_plot_file *file,
+                                     struct pp_error *err)
+{
+    static const char FORMAT[] = "# format: pipesim-program/";
+    const char *text = begin(file);
+    char cell[2 * PP_OP_TEXT_BYTES];
+    struct pp_op ops[2];
+    int count;
+
+    snprintf(cell, sizeof(cell), "%.*s", (int)strcspn(text, ",\r\n"), text);
+    if (strncmp(text, FORMAT, strlen(FORMAT)) && pp_op_parse(cell, ops, &count, NULL) != PP_OK)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s is a program, which has no times until it runs\n"
+                        "  try: pipesim --schedule %s --unit F=1,B=2 --gantt",
+                        file->name,
+                        *file->name == '<' ? "FILE" : pp_command_quoted(arena, file->name));
+}
+
+static enum pp_status recognize(struct pp_arena *arena, struct pp_plot_file *file,
+                                struct pp_error *err)
 {
     static const char TRACE[] = "step,rank,replica,stream,";
     const char *text = begin(file);
 
     PP_TRY(pp_trace_refuse_paje(file->name, text, err));
+    PP_TRY(refuse_program(arena, file, err));
     if (*text != '{')
         file->source = strncmp(text, TRACE, strlen(TRACE)) ? PP_FROM_TABLE : PP_FROM_TRACE;
     else if (contains(file, "\"traceEvents\""))
@@ -102,7 +125,7 @@ enum pp_status pp_plot_files_read(struct pp_arena *arena, const char *const *pat
             continue;
         }
         PP_TRY(pp_file_read(arena, paths[i], &file->text, &file->length, err));
-        PP_TRY(recognize(file, err));
+        PP_TRY(recognize(arena, file, err));
     }
     return combine(files, err);
 }

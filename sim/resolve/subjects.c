@@ -2,6 +2,7 @@
 #include "sim/resolve/resolve.h"
 
 #include "schedules/registry.h"
+#include "sim/cli/cli.h"
 
 #include <string.h>
 
@@ -13,16 +14,21 @@ static bool has_devices(const struct pp_wish *wish)
            (wish->cluster && strstr(wish->cluster, "node:"));
 }
 
-/* Lists the schedules, and tries the command with one that runs at any size. */
+/* Lists the schedules, and tries the command with one that runs at any size; a sweep with all. */
 static enum pp_status no_schedule(struct pp_arena *arena, const struct pp_wish *wish,
                                   struct pp_error *err)
 {
     struct pp_parsed *command = pp_command_copy(arena, wish->request.flags);
-    struct pp_error ignored;
+    const bool has_lists = command->cli->commands[command->command].takes_lists,
+               has_shape = wish->given.unit.count || command->command == PP_CMD_PROGRAM;
 
-    pp_command_set(arena, command, "schedule", "1f1b", &ignored);
-    if (!has_devices(wish))
-        pp_command_set(arena, command, "gpus", "8", &ignored);
+    pp_command_set(arena, command, "schedule", has_lists ? "all" : "1f1b", NULL);
+    if (has_shape && !wish->given.pp.count)
+        pp_command_set(arena, command, "pp", "4", NULL);
+    if (has_shape && !wish->given.micro_batches.count)
+        pp_command_set(arena, command, "micro-batches", "8", NULL);
+    if (!has_shape && !has_devices(wish))
+        pp_command_set(arena, command, "gpus", "8", NULL);
     pp_error_set(err, PP_EINVAL, "--schedule is needed: ");
     for (int i = 0; pp_schedules[i]; i++)
         pp_error_append(err, "%s%s", i ? ", " : "", pp_schedules[i]->name);

@@ -117,18 +117,16 @@ static void leave_out_repetitions(struct pp_arena *arena, struct pp_grid *grid)
 }
 
 /* Fails with the message of a run that names no schedule. */
-static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp_grid *grid,
-                                         struct pp_error *err)
+static enum pp_status check_has_schedule(struct pp_arena *arena, const struct pp_parsed *parsed,
+                                         const struct pp_grid *grid, struct pp_error *err)
 {
-    struct pp_parsed none = {
-        .cli = &pp_sim_cli,
-        .values = PP_ARRAY(arena, struct pp_option_value, pp_sim_cli.option_count + 1)};
-    const struct pp_wish wish = {.request = {.flags = &none}};
+    struct pp_wish wish = {.request = {.flags = parsed}};
     struct pp_subject *subjects;
     int count;
 
     if (pp_grid_axis(grid, "schedule") || pp_grid_axis(grid, "preset"))
         return PP_OK;
+    pp_wish_bind(arena, &wish.request);
     return pp_subjects_open(arena, &wish, &subjects, &count, err);
 }
 
@@ -147,7 +145,7 @@ enum pp_status pp_grid_open(struct pp_arena *arena, const struct pp_parsed *pars
         *axis = (struct pp_grid_axis){.option = i};
         PP_TRY(open_axis(arena, &parsed->values[i], axis, err));
     }
-    PP_TRY(check_has_schedule(arena, grid, err));
+    PP_TRY(check_has_schedule(arena, parsed, grid, err));
     PP_TRY(count_points(grid, err));
     PP_TRY(pp_sweep_check(arena, grid, err));
     leave_out_repetitions(arena, grid);

@@ -32,6 +32,17 @@ $ pipesim frobnicate
 $ pipesim shedules
 ! pipesim: error: unknown command "shedules"; did you mean "pipesim schedules"?
 = 2
+# A word that is a value of an option, or near one.
+$ for words in 1F1B "chimra --gpus 8" llama3-8b chimera-sc21; do pipesim $words; done
+! pipesim: error: unknown command "1F1B"; did you mean "pipesim --schedule 1f1b"?
+! pipesim: error: unknown command "chimra"; did you mean "pipesim --schedule chimera"?
+! pipesim: error: unknown command "llama3-8b"; did you mean "pipesim --model llama3-8b"?
+! pipesim: error: unknown command "chimera-sc21"; did you mean "pipesim --preset chimera-sc21"?
+= 2
+$ pipesim --gpus 8 zbv
+! pipesim: error: "zbv" is one operand too many for pipesim run; did you mean --schedule zbv?
+! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
+= 2
 $ pipesim --schedule chimra --gpus 4
 ! pipesim: error: --schedule chimra: unknown schedule; did you mean chimera?
 !   pipesim schedules describes them; a program file ends in .csv or has a / in its name
@@ -44,6 +55,10 @@ $ pipesim --gpus 4
 ! pipesim: error: --schedule is needed: 1f1b, bfs, ...
 !   try: pipesim --schedule 1f1b --gpus 4
 = 2
+$ for words in "program --pp 2" "--unit F=1,B=2" "export --to goal -o x"; do pipesim $words 2>&1 | tail -n +2; done
+>   try: pipesim program --schedule 1f1b --micro-batches 8 --pp 2
+>   try: pipesim --schedule 1f1b --micro-batches 8 --pp 4 --unit F=1,B=2
+>   try: pipesim export --schedule 1f1b --gpus 8 --to goal --output x
 $ pipesim --schedule chimera
 ! pipesim: error: --gpus N is needed (or --tp, --pp, --dp; or --unit for abstract costs)
 = 2

@@ -171,3 +171,10 @@ $ for f in svg png pdf tex; do pipesim --schedule 1f1b --pp 2 --micro-batches 2 
 > w.png
 > w.svg
 > w.tex
+# A program is no picture; the command that draws it.
+$ pipesim program --schedule zbv --pp 2 --micro-batches 4 -o z.csv; pipesim plot z.csv 2>&1 | tee try | head -1; $(sed -n 's/ *try: //p' try) | tail -1; pipesim program --schedule dualpipe --pp 2 --micro-batches 4 --compute 2>/dev/null | pipesim plot - -o x.png
+> pipesim: error: z.csv is a program, which has no times until it runs
+> F3 is in a rank's first chunk, F3' in its second
+! pipesim: error: <stdin> is a program, which has no times until it runs
+!   try: pipesim --schedule FILE --unit F=1,B=2 --gantt
+= 2

@@ -185,8 +185,13 @@ $ pipesim sweep --schedule 1f1b --engine dag --p2p fast
 $ pipesim sweep --schedule nowhere.csv
 ! pipesim: error: cannot open nowhere.csv: No such file or directory
 = 1
-$ pipesim sweep --pp 4 2>&1 | head -1 | cut -c1-46
+$ pipesim sweep --pp 4 2>&1 | head -1 | cut -c1-46; pipesim sweep --recompute none --recompute full --pp 2,4 --gbs 8:32:x2 -o x.csv 2>&1 | tail -n +2
 > pipesim: error: --schedule is needed: 1f1b, bf
+>   try: pipesim sweep --schedule all --pp 2,4 --gbs 8:32:x2 --recompute none \
+>        --recompute full --output x.csv
+$ pipesim sweep --unit F=1,B=2 2>&1 | sed -n 's/ *try: //p' >try; cat try; . ./try | wc -l
+> pipesim sweep --schedule all --micro-batches 8 --pp 4 --unit F=1,B=2
+> 23
 # Options that a sweep does not have, or not so.
 $ pipesim sweep --schedule 1f1b --json -o a.csv
 ! pipesim: error: --json prints lines to stdout, and -o a.csv is a table that the next sweep continues: give one of them
