@@ -4,6 +4,8 @@
 #include "core/units.h"
 #include "schedules/order/schedule.h"
 
+#include <assert.h>
+
 enum { MICRO_BATCHES_MAX = 1 << 24 };
 
 bool pp_steps_in_list(const struct pp_config *config)
@@ -47,6 +49,9 @@ int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int m
     const int granules = micro_batches * p->granules;
     int *step = PP_ARRAY(arena, int, pp_program_size(p) + 1);
 
+    /* A cut leaves out the middle of each pipeline. From three steps on, ids of several pipelines
+     * then mix the steps. Schedules that run steps as one list have one pipeline. */
+    assert(!p->cut || p->pipelines == 1 || p->micro_batches < 3 * micro_batches);
     for (int r = 0; r < p->ranks; r++) {
         int latest = 0;
         for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
