@@ -143,7 +143,10 @@ static enum pp_status lower_list(struct pp_arena *arena, const struct pp_build *
     if (b->may_cut)
         cut = pp_cut_lists(arena, b->shape.steps > 1 ? b->shape.steps : 1, &lists, &head);
     if (cut) {
+        struct pp_shape shape = b->shape;
         const struct pp_lower_options options = options_of(arena, b, &head);
+        shape.micro_batches = head.micro_batches;
+        pp_schedule_set_versions(b->schedule, &shape, lists);
         PP_TRY(pp_lower_lists(arena, &head, &options, lists, program, err));
         if (pp_cut_bind(arena, cut, *program))
             return PP_OK;

@@ -253,9 +253,8 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
     return PP_OK;
 }
 
-/* Returns the number of weight versions. At least 2 means that updates come without a flush. */
-static int set_versions(const struct pp_schedule *schedule, const struct pp_shape *shape,
-                        struct pp_orders *orders)
+int pp_schedule_set_versions(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                             struct pp_orders *orders)
 {
     int most = 0;
 
@@ -296,18 +295,19 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
                             open->option, schedule->name, open->value);
     PP_TRY(pp_schedule_orders(arena, schedule, &checked, costs, orders, &maps, err));
     set_pipes(&maps, *orders);
-    *head = (struct pp_program_head){.name = schedule->name,
-                                     .level = PP_LEVEL_COMPUTE,
-                                     .mode = PP_MODE_TRAIN,
-                                     .ranks = checked.ranks,
-                                     .stages = pp_shape_stages(&checked),
-                                     .pipelines = checked.pipelines,
-                                     .micro_batches = checked.micro_batches,
-                                     .granules = checked.granules,
-                                     .splits = checked.splits,
-                                     .versions = set_versions(schedule, &checked, *orders),
-                                     .rank_of = maps.rank_of,
-                                     .pipe_of = maps.pipe_of};
+    *head =
+        (struct pp_program_head){.name = schedule->name,
+                                 .level = PP_LEVEL_COMPUTE,
+                                 .mode = PP_MODE_TRAIN,
+                                 .ranks = checked.ranks,
+                                 .stages = pp_shape_stages(&checked),
+                                 .pipelines = checked.pipelines,
+                                 .micro_batches = checked.micro_batches,
+                                 .granules = checked.granules,
+                                 .splits = checked.splits,
+                                 .versions = pp_schedule_set_versions(schedule, &checked, *orders),
+                                 .rank_of = maps.rank_of,
+                                 .pipe_of = maps.pipe_of};
     return PP_OK;
 }
 

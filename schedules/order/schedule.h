@@ -225,6 +225,11 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
                                  struct pp_orders **orders, struct pp_program_head *head,
                                  struct pp_error *err);
 
+/* Sets the weight versions of lists of a shape, and returns their number. At least 2 means that
+ * updates come without a flush. */
+int pp_schedule_set_versions(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                             struct pp_orders *orders);
+
 /* Returns the micro-batches of a chunk between two of its updates, for steps of `micro_batches`. 0
  * for a schedule that updates once at the end of a step, and for NULL (a program file). */
 int pp_schedule_update_every(const struct pp_schedule *schedule, int micro_batches);

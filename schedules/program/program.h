@@ -139,15 +139,6 @@ static inline int pp_program_size(const struct pp_program *p)
 {
     return p->begin[p->ranks];
 }
-/* Returns the instructions of a program with those that it leaves out. */
-static inline int64_t pp_program_whole_size(const struct pp_program *p)
-{
-    int64_t size = pp_program_size(p);
-
-    for (int k = 0; p->cut && k < p->cut->begin[p->ranks]; k++)
-        size += (int64_t)p->cut->periods * p->cut->places[k].length;
-    return size;
-}
 /* Returns instruction i (global index) as a value. */
 static inline struct pp_op pp_program_op(const struct pp_program *p, int i)
 {

@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "core/units.h"
 #include "plots/plot.h"
+#include "schedules/program/whole.h"
 #include "schedules/registry.h"
 #include "sim/check/baseline.h"
 #include "sim/cli/stdout.h"
@@ -176,7 +177,7 @@ static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish
     *others = (struct pp_others){.reference = result};
     if (wish->no_alternatives || config.is_unit || result->program->mode != PP_MODE_TRAIN)
         return PP_OK;
-    others->is_too_large = pp_program_size(result->program) > MOST_COMPARED;
+    others->is_too_large = pp_program_whole_size(result->program) > MOST_COMPARED;
     if (others->is_too_large)
         return PP_OK;
     if (result->replicas_simulated > 1 && config.engine->shares_links) {
@@ -199,12 +200,15 @@ struct answer {
     FILE *out;
 };
 
-/* Returns the depth of a run: only pictures and pages show single events, and --trace. */
+/* Returns the depth of a run: only pictures and pages show single events, and --trace. Only
+ * --explain and --emit name the instructions of a program. */
 static enum pp_depth depth_of(const struct pp_wish *wish, const struct answer *answer)
 {
     const bool has_events = wish->html || answer->figures.kind || answer->owner == PP_STDOUT_GANTT;
 
-    return has_events ? PP_FULL : wish->trace ? PP_TIMED : PP_PROVED;
+    const bool has_list = answer->owner == PP_STDOUT_EXPLAIN || answer->emit.tool;
+
+    return has_events ? PP_FULL : wish->trace ? PP_TIMED : has_list ? PP_WHOLE : PP_PROVED;
 }
 
 static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish,

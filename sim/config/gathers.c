@@ -1,6 +1,8 @@
 /* Numbers and bytes of gathers, sums and scatters in a step. */
 #include "sim/config/gathers.h"
 
+#include "schedules/program/whole.h"
+
 bool pp_gathers_are_used(const struct pp_result *r)
 {
     return r->costs && r->costs->gathers && r->costs->gathers[0].units > 0;
@@ -21,7 +23,9 @@ int64_t pp_gathers_visits(const struct pp_result *r, int rank)
     const struct pp_program *p = r->program;
     int64_t visits = 0;
 
-    for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_gathers_are_used(r); i++) {
+    for (struct pp_whole_walk walk = pp_whole_walk(p, rank);
+         walk.at < p->begin[rank + 1] && pp_gathers_are_used(r); pp_whole_next(p, &walk)) {
+        const int i = walk.at;
         visits += is_fetch(r, i);
         if (p->kind[i] == PP_F || p->kind[i] == PP_B || p->kind[i] == PP_I)
             visits += r->costs->gathers[p->stage[i]].units - 1; /* the program gathers one */
@@ -58,8 +62,9 @@ double pp_gathers_elements(const struct pp_result *r)
     const struct pp_value_bytes size = pp_cost_value_bytes(&r->cost_inputs);
     double elements = 0, params = 0;
 
-    for (int i = 0; i < pp_program_size(p); i++)
-        elements += elements_of(r, i, size);
+    for (struct pp_whole_walk walk = pp_whole_walk(p, 0); walk.at < pp_program_size(p);
+         pp_whole_next(p, &walk))
+        elements += elements_of(r, walk.at, size);
     for (int s = 0; s < p->stages; s++)
         params += p->pipelines * pp_cost_stage_params(&r->cost_inputs, s);
     return elements / params;

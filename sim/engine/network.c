@@ -2,6 +2,7 @@
 #include "sim/engine/network.h"
 
 #include "core/cost/analytic/roofline.h"
+#include "schedules/program/whole.h"
 
 #include <stdlib.h>
 
@@ -36,9 +37,10 @@ static double *channel_bytes(struct pp_arena *arena, const struct pp_program *p,
     for (int c = 0; c < p->channel_count; c++)
         for (int m = 0; m < p->channels[c].count; m++)
             channel_of[p->channels[c].first + m] = c;
-    for (int i = 0; costs && i < pp_program_size(p); i++)
-        if (pp_op_is_send(p->kind[i])) {
-            const struct pp_op op = pp_program_op(p, i);
+    for (struct pp_whole_walk walk = pp_whole_walk(p, 0); costs && walk.at < pp_program_size(p);
+         pp_whole_next(p, &walk))
+        if (pp_op_is_send(p->kind[walk.at])) {
+            const struct pp_op op = pp_program_op(p, walk.at);
             bytes[channel_of[op.arg]] += pp_costs_message_bytes(costs, &op);
         }
     return bytes;

@@ -1,5 +1,6 @@
 /* The same layout under other schedules, as a table of the report. */
 #include "core/units.h"
+#include "schedules/program/whole.h"
 #include "sim/report/text.h"
 
 #include <math.h>
@@ -89,8 +90,8 @@ void pp_report_others(const struct pp_others *others, FILE *out)
         if (others->list[i].status == PP_OK)
             rows[used++] = &others->list[i];
     if (others->is_too_large)
-        fprintf(out, "\n  same layout             no others, %d instructions: --schedule a,b\n",
-                pp_program_size(r->program));
+        fprintf(out, "\n  same layout             no others, %lld instructions: --schedule a,b\n",
+                (long long)pp_program_whole_size(r->program));
     if (used == 1)
         return;
     qsort(rows, (size_t)used, sizeof(*rows), by_iteration);

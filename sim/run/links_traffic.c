@@ -1,5 +1,6 @@
 /* Bytes between devices: messages of all replicas, and sums as rings. */
 #include "core/quantile.h"
+#include "schedules/program/whole.h"
 #include "sim/run/links_parts.h"
 
 #include <stdlib.h>
@@ -215,21 +216,29 @@ double pp_traffic_inside(const struct pp_link_inputs *in, int i, int *group)
     return *group >= 0 ? bytes / p->groups[*group].count : 0;
 }
 
+/* Is true if the first member of the group of a sum posts it here. */
+static bool is_first_post(const struct pp_program *p, int i)
+{
+    const struct pp_group *group = &p->groups[p->collectives[p->arg[i]].group];
+
+    return i < p->begin[p->members[group->first] + 1];
+}
+
 /* Payload of every group's sums, gathers and scatters. */
 static double *summed_bytes(struct pp_traffic *t)
 {
     const struct pp_program *p = t->in->program;
     double *bytes = PP_ARRAY(t->arena, double, p->group_count + 1);
-    bool *is_counted = PP_ARRAY(t->arena, bool, p->collective_count + 1);
+    int group;
 
-    for (int i = 0, group; i < pp_program_size(p); i++) {
+    for (struct pp_whole_walk walk = pp_whole_walk(p, 0); walk.at < pp_program_size(p);
+         pp_whole_next(p, &walk)) {
+        const int i = walk.at;
         const double inside = pp_traffic_inside(t->in, i, &group);
         if (inside > 0)
             bytes[group] += inside;
-        if (!pp_traffic_is_sum(p, i) || is_counted[p->arg[i]])
-            continue;
-        is_counted[p->arg[i]] = true;
-        bytes[p->collectives[p->arg[i]].group] += pp_traffic_payload(t->in, i);
+        if (pp_traffic_is_sum(p, i) && is_first_post(p, i))
+            bytes[p->collectives[p->arg[i]].group] += pp_traffic_payload(t->in, i);
     }
     return bytes;
 }

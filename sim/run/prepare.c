@@ -148,15 +148,10 @@ static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
     return PP_OK;
 }
 
-/* Completes the known program, of the same configuration, and proves it. */
-static enum pp_status complete(struct pp_arena *arena, const struct pp_prepared *prepared,
-                               struct pp_result *result, struct pp_error *err)
+enum pp_status pp_prepare_proof(struct pp_arena *arena, struct pp_result *result,
+                                struct pp_error *err)
 {
-    const struct pp_config config = result->config;
-
-    *result = prepared->known;
-    result->config = config;
-    result->program = pp_lower_complete(arena, prepared->known.program);
+    result->program = pp_lower_complete(arena, result->program);
     return pp_verify(result->program, NULL, err);
 }
 
@@ -189,9 +184,7 @@ enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_p
         prepared->known.program = NULL, prepared->eval = NULL;
     const bool is_bare = made < PP_MADE_WHOLE;
     const bool is_given = result->config.file_program || result->config.is_eager;
-    if (!is_bare && prepared->known.program && !is_given)
-        return complete(arena, prepared, result, err);
-    if (!is_bare || !prepared->known.program) {
+    if (!prepared->known.program || (!is_bare && is_given)) {
         PP_TRY(prepare(arena, made, prepared, result, err));
         if (is_bare)
             prepared->known = *result;
@@ -200,7 +193,7 @@ enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_p
     const struct pp_config config = result->config;
     *result = prepared->known;
     result->config = config;
-    return PP_OK;
+    return is_bare ? PP_OK : pp_prepare_proof(arena, result, err);
 }
 
 const struct pp_eval *pp_prepared_known_plan(const struct pp_prepared *prepared,

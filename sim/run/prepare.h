@@ -34,6 +34,9 @@ enum pp_status pp_prepare_least(struct pp_arena *arena, const struct pp_config *
  * keeps what is made. */
 enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_prepared *prepared,
                           struct pp_result *result, struct pp_error *err);
+/* Gives the bare program of `result` its buffers, and proves it. */
+enum pp_status pp_prepare_proof(struct pp_arena *arena, struct pp_result *result,
+                                struct pp_error *err);
 /* Reports the error of the fabric, if it has not found all routes so far. */
 enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error *err);
 

@@ -7,6 +7,7 @@
 #include "schedules/build/cut.h"
 #include "schedules/build/steady.h"
 #include "schedules/evaluate/makespan.h"
+#include "schedules/program/whole.h"
 #include "sim/config/steps.h"
 #include "sim/run/fold.h"
 #include "sim/run/prepare.h"
@@ -97,26 +98,20 @@ static bool play_time(struct pp_arena *arena, const struct pp_eval_options *opti
     return true;
 }
 
-/* Finds the time of the whole program by means of a cut one. A proved steady state suffices, if
- * need be after more periods. Else all are played. */
+/* Finds the time of the whole program by means of a cut one. A proved steady state suffices. Else
+ * what is left out is played. */
 static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *options,
                      struct pp_result *result)
 {
-    const struct pp_program *cut = result->program, *p = cut;
+    const struct pp_program *p = result->program;
 
-    if (!cut->cut)
+    if (!p->cut)
         return false;
-    for (int periods = 0; p && p->cut && pp_steady_may_tell(cut);) {
-        struct pp_times *times =
-            pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
-        if (times && pp_steady_lengthen(p, options, false, times)) {
-            result->metrics.iteration_s = pp_times_iteration_s(times);
-            return true;
-        }
-        periods = times ? pp_cut_more(cut, periods) : cut->cut->periods;
-        p = periods < cut->cut->periods ? pp_cut_unfold(arena, cut, periods) : NULL;
-    }
-    return play_time(arena, options, result);
+    struct pp_times *times = pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
+    if (!times || !pp_steady_lengthen(p, options, times))
+        return play_time(arena, options, result);
+    result->metrics.iteration_s = pp_units_s(times->makespan_ps);
+    return true;
 }
 
 /* Finds the time of a step where the list has several. */
@@ -128,12 +123,7 @@ static bool list_time(struct pp_arena *arena, const struct pp_eval_options *opti
     const int *step_of = pp_steps_of(arena, p, p->micro_batches / steps);
     int64_t *end_ps = PP_ARRAY(arena, int64_t, steps), last_ps = 0;
 
-    const struct pp_times *times =
-        p->cut && pp_steady_may_tell(p)
-            ? pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS)
-            : NULL;
-    if (!(times && pp_steady_list_ends(p, options, times, step_of, end_ps)) &&
-        !pp_makespan_in_list(p, result->costs, options, step_of, steps, end_ps))
+    if (!pp_makespan_in_list(p, result->costs, options, step_of, steps, end_ps))
         return false;
     for (int k = 0; k < steps; k++)
         last_ps = end_ps[k] > last_ps ? end_ps[k] : last_ps;
@@ -232,8 +222,9 @@ static bool lengthen(const struct pp_eval_options *options, struct pp_result *re
     struct pp_network_stats *stats = &result->network_stats;
 
     if (pp_program_whole_size(p) > INT_MAX / 2 / result->times->replicas ||
-        (result->config.engine->shares_links && !stats->repeats) ||
-        !pp_steady_lengthen(p, options, result->config.engine->shares_links, result->times))
+        (result->config.engine->shares_links &&
+         !(stats->repeats && pp_steady_is_together(p, options, result->times))) ||
+        !pp_steady_lengthen(p, options, result->times))
         return false;
     stats->transfers += p->cut->periods * stats->period_transfers;
     stats->shared += p->cut->periods * stats->period_shared;
@@ -269,15 +260,14 @@ static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepare
     return PP_OK;
 }
 
-/* Is true if a cut program may tell of the whole one: nothing varies, and no barrier starts its
- * list again. */
+/* Is true if a cut program may tell of the whole one. Then nothing varies, the whole list is one
+ * step, and each rank has one gap. */
 static bool may_repeat(const struct pp_config *config, const struct pp_program *cut)
 {
     const struct pp_engine_options *o = &config->engine_options;
 
     return config->slow_count == 0 && o->perturbation.jitter_frac == 0 && o->sync_share == 0 &&
-           !o->eval.ring_flows && (o->eval.steps <= 1 || o->eval.is_barrier_free) &&
-           pp_steady_may_tell(cut);
+           !o->eval.ring_flows && o->eval.steps <= 1 && cut->cut->begin[cut->ranks] == cut->ranks;
 }
 
 /* Runs a cut program with more and more periods until its times tell enough, or it is whole. */
@@ -314,27 +304,31 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_prepared *prep
     return find_figures(arena, result, depth, err);
 }
 
-/* Returns how complete a program has to be. If times suffice, it needs no trace and no proof, which
- * tests give for all built-in schedules. */
+/* Returns how complete a program has to be. If times suffice, it needs no trace. Then it is proved
+ * last, or not at all: tests prove all built-in schedules. */
 static enum pp_made made_for(const struct pp_config *config, enum pp_depth depth)
 {
     const bool is_given = config->file_program || config->is_eager;
 
-    return depth < PP_METRICS || (depth == PP_METRICS && !is_given) ? PP_MADE_CUT : PP_MADE_WHOLE;
+    return depth < PP_METRICS || (depth < PP_WHOLE && !is_given) ? PP_MADE_CUT : PP_MADE_WHOLE;
 }
 
 static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *config,
                                enum pp_depth depth, struct pp_prepared *prepared,
                                struct pp_result *result, struct pp_error *err)
 {
+    const enum pp_made made = made_for(config, depth);
+
     *result = (struct pp_result){.config = *config};
-    PP_TRY(pp_prepare(arena, made_for(config, depth), prepared, result, err));
+    PP_TRY(pp_prepare(arena, made, prepared, result, err));
     if (depth == PP_MEMORY)
         return PP_OK;
     if (depth == PP_QUICK)
         PP_TRY(quick_time(arena, prepared, result, err));
     else
         PP_TRY(full_time(arena, prepared, result, depth, err));
+    if (depth == PP_PROVED && made == PP_MADE_CUT)
+        PP_TRY(pp_prepare_proof(arena, result, err));
     return config->is_unit ? PP_OK : rates(result, err);
 }
 
@@ -346,10 +340,10 @@ enum pp_status pp_simulate(struct pp_arena *arena, const struct pp_config *confi
     struct pp_error unproven;
 
     prepared = prepared ? prepared : &own;
-    if (depth != PP_METRICS)
+    if (depth != PP_METRICS && depth != PP_PROVED)
         return simulate(arena, config, depth, prepared, result, err);
     if (simulate(arena, config, depth, prepared, result, &unproven) == PP_OK)
         return PP_OK;
-    /* A full run reports the error. */
-    return simulate(arena, config, PP_FULL, prepared, result, err);
+    /* A run of the whole program reports the error. */
+    return simulate(arena, config, depth == PP_METRICS ? PP_FULL : PP_WHOLE, prepared, result, err);
 }

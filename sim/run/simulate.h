@@ -9,7 +9,9 @@ enum pp_depth {
     PP_METRICS, /* all figures, bit-identical to those of PP_FULL. `trace` may be NULL. The program
                    of a built-in schedule is neither verified nor given slots, and may be cut.
                    Failures are those of PP_FULL. */
-    PP_PROVED,  /* PP_METRICS, and the program is complete and proved */
+    PP_PROVED,  /* PP_METRICS, and what the program has is complete and proved: all of it, or what
+                   remains of a cut one, which is the program of fewer micro-batches */
+    PP_WHOLE,   /* PP_METRICS, and the program is whole, complete and proved */
     PP_TIMED,   /* also `times` with posts, from which pp_simulated_events() makes a trace */
     PP_FULL,    /* also trace */
 };

@@ -1,6 +1,9 @@
 /* Figures from cut programs are those of whole ones, to the bit: random runs of both engines. */
 #include "core/random.h"
+#include "schedules/program/whole.h"
 #include "schedules/registry.h"
+#include "sim/config/gathers.h"
+#include "sim/run/links.h"
 #include "tests/unit/support/sim_run.h"
 
 #include <criterion/criterion.h>
@@ -63,6 +66,26 @@ static const char *line_of(struct pp_arena *arena, uint64_t seed)
                            PICK(seed, 5, STATES), PICK(seed, 6, WAYS), PICK(seed, 7, CLUSTERS));
 }
 
+/* Compares what the report of a run counts in its program. */
+static void expect_same_counts(const struct pp_result *whole, const struct pp_result *run,
+                               const char *line)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_link_loads a = pp_links_of(arena, whole), b = pp_links_of(arena, run);
+
+    cr_assert_eq(pp_program_whole_size(run->program), pp_program_size(whole->program), "%s", line);
+    cr_assert_eq(pp_gathers_elements(whole), pp_gathers_elements(run), "%s", line);
+    for (int r = 0; r < whole->program->ranks; r++)
+        cr_assert_eq(pp_gathers_visits(whole, r), pp_gathers_visits(run, r), "%s", line);
+    cr_assert_eq(a.count, b.count, "%s", line);
+    for (int i = 0; i < a.count; i++) {
+        cr_assert_str_eq(a.classes[i].hottest, b.classes[i].hottest, "%s", line);
+        cr_assert_eq(a.classes[i].bytes, b.classes[i].bytes, "%s", line);
+        cr_assert_eq(a.classes[i].max_frac, b.classes[i].max_frac, "%s", line);
+        cr_assert_eq(a.classes[i].mean_frac, b.classes[i].mean_frac, "%s", line);
+    }
+}
+
 /* Compares what a row prints, and what an engine counts. */
 static void expect_same(const struct pp_result *whole, const struct pp_result *row,
                         const char *line)
@@ -95,7 +118,7 @@ static enum outcome compare(uint64_t seed)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_result *whole = PP_NEW(arena, struct pp_result),
-                     *row = PP_NEW(arena, struct pp_result);
+                     *row = PP_NEW(arena, struct pp_result), *run = PP_NEW(arena, struct pp_result);
     const char *line = line_of(arena, seed);
     struct pp_error err = {0}, other = {0};
     const enum pp_status status = sim_run_at(arena, line, PP_METRICS, row, &err);
@@ -106,6 +129,10 @@ static enum outcome compare(uint64_t seed)
         return REFUSED;
     cr_assert_null(whole->program->cut);
     expect_same(whole, row, line);
+    cr_assert_eq(sim_run_at(arena, line, PP_PROVED, run, &err), PP_OK, "%s: %s", line, err.message);
+    cr_assert_eq(!run->program->cut, !row->program->cut, "%s: no proof", line);
+    expect_same(whole, run, line);
+    expect_same_counts(whole, run, line);
     return !row->network_stats.repeats ? OTHER : row->network_stats.shared ? PART_SHARED : PART;
 }
 
