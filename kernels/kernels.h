@@ -36,8 +36,7 @@ struct pp_gemm {
     const void *base;    /* [m][n], may be c; NULL = none */
     const void *bias;    /* [n], added to every row; NULL = none */
     void *activated;     /* [m][n]: gelu(c), while c is the input of gelu; NULL = none */
-    const void *gelu_of; /* [m][n], may be c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
-    void *product;       /* [m][n]: scratch for the product if gelu_of is c, else not used */
+    const void *gelu_of; /* [m][n], not c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
 };
 
 /* LayerNorm (Ba et al. 2016), or RMSNorm if is_rms (Zhang and Sennrich 2019): no mean, no bias. */

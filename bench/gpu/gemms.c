@@ -81,8 +81,7 @@ void report_gemms(struct block *b)
     const int d = b->width, v = b->vocab;
     struct pp_gemm down_dx = backward(b, 4 * d, d, b->dy, b->dwide);
 
-    down_dx.gelu_of = b->dwide;
-    down_dx.product = b->wide;
+    down_dx.gelu_of = b->wide;
     report_gemm(b, "qkv: bias", with(forward(b, d, 3 * d, b->x, b->qkv), b->x, NULL, NULL));
     report_gemm(b, "out: bias, residual", with(forward(b, d, d, b->x, b->y), b->x, b->dy, NULL));
     report_gemm(b, "up: bias, gelu",

@@ -109,8 +109,7 @@ static enum pp_status shared_memory(struct probe_findings *f, bool is_trial, str
 }
 
 /* Each form that training uses, on all multiprocessors and on 32 of them. cuBLASLt computes it, not
- * our own kernels. The result of the last form overwrites what its epilogue reads. It runs twice,
- * because the second run writes there at once, if cuBLASLt can do that. */
+ * our own kernels. */
 static enum pp_status products(struct probe_findings *f, bool is_trial, struct pp_error *err)
 {
     const int n = is_trial ? 64 : 4096, times = is_trial ? 1 : 10;
@@ -123,7 +122,7 @@ static enum pp_status products(struct probe_findings *f, bool is_trial, struct p
     PP_TRY(fill(&bias, bytes, err));
     PP_TRY(fill(&activated, bytes, err));
     const struct pp_gemm plain = {n, n, n, .a = a, .b = b, .c = c, .lda = n, .ldb = n, .ldc = n};
-    enum { FORMS = 6 };
+    enum { FORMS = 5 };
     struct pp_gemm all[FORMS];
     for (int i = 0; i < FORMS; i++)
         all[i] = plain;
@@ -134,15 +133,13 @@ static enum pp_status products(struct probe_findings *f, bool is_trial, struct p
     all[3].gelu_of = activated;
     all[4].a_transposed = all[4].is_gradient = true;
     all[4].base = c;
-    all[5].gelu_of = c;
-    all[5].product = activated;
     for (int part = 0; part < 2; part++) {
         struct pp_cuda_stream s;
         PP_TRY(open_stream(&s, err));
         if (part && s.sm_count > 32)
             s.sm_count = 32;
-        for (int i = 0; i <= FORMS; i++) {
-            k->gemm(&s, &all[i < FORMS ? i : FORMS - 1]);
+        for (int i = 0; i < FORMS; i++) {
+            k->gemm(&s, &all[i]);
             PP_TRY(finish(&s, "multiply", err));
         }
         const double start_s = probe_seconds();
@@ -154,7 +151,6 @@ static enum pp_status products(struct probe_findings *f, bool is_trial, struct p
         const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(s.plans);
         probe_found(f, part ? "refused_for_32" : "refused", counts->refused);
         probe_found(f, part ? "own_for_32" : "own", (double)counts->own);
-        probe_found(f, part ? "is_written_over_for_32" : "is_written_over", counts->moved == 1);
         if (counts->own)
             pp_error_set(err, PP_EFAIL, "cuBLASLt refuses %d forms", counts->refused);
         close_stream(&s);

@@ -15,10 +15,9 @@ static void *target(const struct pp_call *c, const struct pp_param *param)
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-/* dx [T][in] = dy [T][out] W. With `product`, scratch of that size, dx holds the input of GELU, and
- * the result is multiplied by its slope there. */
+/* dx [T][in] = dy [T][out] W, times the slope of GELU at `gelu_of` (NULL = none). */
 static void linear_back(struct pp_call *c, const void *dy, int out, const struct pp_param *weight,
-                        int in, void *product, void *dx)
+                        int in, const void *gelu_of, void *dx)
 {
     c->k->gemm(c->stream, &(struct pp_gemm){.m = c->l->tokens,
                                             .n = in,
@@ -29,8 +28,7 @@ static void linear_back(struct pp_call *c, const void *dy, int out, const struct
                                             .lda = out,
                                             .ldb = in,
                                             .ldc = in,
-                                            .gelu_of = product != NULL ? dx : NULL,
-                                            .product = product});
+                                            .gelu_of = gelu_of});
 }
 
 /* Is true if I also adds the gradients that it makes in norms to the sum, which saves W a pass. */
@@ -108,43 +106,71 @@ static void *transient(const struct pp_call *c)
     return (char *)c->w->scratch + c->l->transient_at;
 }
 
-/* Computes and returns the gradient of qkv from d_a. Without splits it is computed in scratch, and
- * replaces qkv if W comes later. With splits it has its own place, because the backward of earlier
- * splits still reads qkv. The last split comes first. */
+/* Returns the place of the gradient of `place` of a block. B needs it within the block: it is in
+ * scratch. I alone leaves it for W where the block above had `place`, which only I reads. For the
+ * top block that is in scratch, and at `place` of block 0 after I. */
+static void *replaced(const struct pp_call *c, int block, enum pp_block_place place,
+                      size_t scratch_at)
+{
+    const bool is_top = block + 1 == c->stage->shape.blocks;
+
+    if (c->parts & WITH_INPUT && (is_top || c->parts & WITH_WEIGHTS))
+        return (char *)c->w->scratch + scratch_at;
+    return pp_call_place(c, is_top ? 0 : block + 1, place);
+}
+
+/* With splits it has a place of its own, because the backward of earlier splits still reads qkv. */
+static void *qkv_grad(const struct pp_call *c, int block)
+{
+    return c->stage->shape.splits > 1 ? pp_call_place(c, block, AT_DQKV)
+                                      : replaced(c, block, AT_QKV, c->l->qkv_grad_at);
+}
+
+/* SwiGLU's gradient replaces its input. */
+static void *up_grad(const struct pp_call *c, int block)
+{
+    return c->net->is_gated ? pp_call_place(c, block, AT_UP)
+                            : replaced(c, block, AT_UP, c->l->up_grad_at);
+}
+
+/* Copies what the top block has left in scratch to where W finds it. */
+static void keep_top(const struct pp_call *c, enum pp_block_place place, int width,
+                     size_t scratch_at)
+{
+    c->k->copy(c->stream, (size_t)c->l->tokens * (size_t)width * c->l->element_bytes,
+               (char *)c->w->scratch + scratch_at, pp_call_place(c, 0, place));
+}
+
+/* Computes and returns the gradient of qkv from d_a. The last split comes first. */
 static const void *attend_back(struct pp_call *c, int block, const void *d_a)
 {
-    const struct pp_stage_layout *l = c->l;
     const void *qkv[PP_STAGE_SPLITS];
     void *d_qkv[PP_STAGE_SPLITS];
     struct pp_attention a = pp_call_attention(c, block, qkv);
-    const bool is_split = c->stage->shape.splits > 1;
 
-    for (int s = 0; s <= c->w->split; s++)
-        d_qkv[s] = is_split ? (char *)c->w->saved[s] + l->blocks[block].at[AT_DQKV]
-                            : (char *)c->w->scratch + l->qkv_grad_at;
+    for (int s = 0; s < c->w->split; s++)
+        d_qkv[s] = (char *)c->w->saved[s] + c->l->blocks[block].at[AT_DQKV];
+    d_qkv[c->w->split] = qkv_grad(c, block);
     a.dout = d_a;
     a.dqkv = d_qkv;
     a.add = c->w->split + 1 < c->stage->shape.splits;
     c->k->attention_backward(c->stream, &a);
     if (!c->net->has_positions)
         pp_call_rotate(c, d_qkv[c->w->split], true);
-    if (!is_split && !(c->parts & WITH_WEIGHTS))
-        c->k->copy(c->stream, (size_t)l->tokens * (size_t)l->qkv_width * l->element_bytes, d_qkv[0],
-                   pp_call_place(c, block, AT_QKV));
     return d_qkv[c->w->split];
 }
 
-/* Replaces `up` by its gradient. */
-static void down_back(struct pp_call *c, const void *grad, const struct pp_param *down, void *up,
-                      void *scratch)
+/* d_up = the gradient of `up`, by `scratch` of the width of the activation function. */
+static void down_back(struct pp_call *c, const void *grad, const struct pp_param *down,
+                      const void *up, void *scratch, void *d_up)
 {
     const int tokens = c->l->tokens, hidden = c->net->hidden, ffn = c->net->ffn;
 
     if (c->net->is_gated) {
         linear_back(c, grad, hidden, down, ffn, NULL, scratch);
-        c->k->swiglu_backward(c->stream, tokens, ffn, up, scratch, up);
+        c->k->swiglu_backward(c->stream, tokens, ffn, up, scratch, d_up);
     } else {
-        linear_back(c, grad, hidden, down, ffn, scratch, up);
+        linear_back(c, grad, hidden, down, ffn, up, d_up);
     }
 }
 
@@ -156,11 +182,11 @@ static void block_input_grad(struct pp_call *c, int block, const void *grad)
     const int hidden = c->net->hidden;
     char *scratch = transient(c), *d_a = scratch + c->l->attention_bytes,
          *dnorm = dnorm_place(c, c->l->blocks[block].at[AT_DNORM]);
-    void *up = pp_call_place(c, block, AT_UP), *d_y = pp_call_place(c, block + 1, AT_X),
+    void *d_up = up_grad(c, block), *d_y = pp_call_place(c, block + 1, AT_X),
          *d_x = pp_call_block_grad(c, block);
 
-    down_back(c, grad, p[DOWN_WEIGHT], up, scratch);
-    linear_back(c, up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
+    down_back(c, grad, p[DOWN_WEIGHT], pp_call_place(c, block, AT_UP), scratch, d_up);
+    linear_back(c, d_up, c->l->up_width, p[UP_WEIGHT], hidden, NULL, scratch);
     norm_back(c, pp_call_place(c, block, AT_Y), norm2_of(c, block),
               pp_call_place(c, block, AT_STATS2), scratch, grad, d_y, dnorm);
     linear_back(c, d_y, hidden, p[OUT_WEIGHT], c->l->q_width, NULL, d_a);
@@ -250,15 +276,6 @@ static void norm_weights(const struct pp_call *c, const char *dnorm, struct norm
     }
 }
 
-/* Returns the place in which attend_back has left it. */
-static const void *qkv_grad(const struct pp_call *c, int block)
-{
-    if (c->stage->shape.splits > 1)
-        return pp_call_place(c, block, AT_DQKV);
-    return c->parts & WITH_INPUT ? (char *)c->w->scratch + c->l->qkv_grad_at
-                                 : pp_call_place(c, block, AT_QKV);
-}
-
 /* `grad` is d r(block + 1). The bias of the last layer is summed here in the last block of a stage;
  * the sums have the same bits. */
 static void block_weight_grad(struct pp_call *c, int block, const void *grad)
@@ -271,8 +288,8 @@ static void block_weight_grad(struct pp_call *c, int block, const void *grad)
 
     linear_weights(c, pp_call_place(c, block, AT_ACT), c->net->ffn, grad, hidden, p[DOWN_WEIGHT],
                    is_last ? p[DOWN_BIAS] : NULL);
-    linear_weights(c, pp_call_place(c, block, AT_N2), hidden, pp_call_place(c, block, AT_UP),
-                   l->up_width, p[UP_WEIGHT], p[UP_BIAS]);
+    linear_weights(c, pp_call_place(c, block, AT_N2), hidden, up_grad(c, block), l->up_width,
+                   p[UP_WEIGHT], p[UP_BIAS]);
     norm_weights(c, dnorm, norm2_of(c, block));
     linear_weights(c, pp_call_place(c, block, AT_A), l->q_width, pp_call_place(c, block + 1, AT_X),
                    hidden, p[OUT_WEIGHT], NULL);
@@ -361,8 +378,13 @@ static void back(const struct pp_kernels *k, void *stream, const struct pp_stage
     }
     if (shape->has_embedding && (parts & WITH_WEIGHTS))
         embedding_weight_grad(c);
-    if (shape->blocks > 0 && !(parts & WITH_WEIGHTS))
-        c->k->copy(c->stream, c->l->hidden_bytes, top, c->saved + c->l->top_grad_at);
+    if (shape->blocks == 0 || parts & WITH_WEIGHTS)
+        return;
+    c->k->copy(c->stream, c->l->hidden_bytes, top, c->saved + c->l->top_grad_at);
+    if (shape->splits == 1)
+        keep_top(c, AT_QKV, c->l->qkv_width, c->l->qkv_grad_at);
+    if (!c->net->is_gated)
+        keep_top(c, AT_UP, c->l->up_width, c->l->up_grad_at);
 }
 
 void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)

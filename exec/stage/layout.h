@@ -15,14 +15,15 @@
  *   x        T hidden           r(l)                           d of y in block l - 1
  *   n1       T hidden           first norm                     same
  *   stats1   T 2                its mean, 1 / deviation        same
- *   qkv      T (heads + 2 kv)   queries, keys, values          same; W alone: gradients
+ *   qkv      T (heads + 2 kv)   queries, keys, values          I alone: d qkv of block l - 1
  *   dqkv     same, when split   (not written)                  their gradients
  *   lse      T heads            of attention                   same
  *   a        T heads            attention                      same
  *   y        T hidden           r(l) + attention's output      d r(l)
  *   n2       T hidden           second norm                    same
  *   stats2   T 2                its mean, 1 / deviation        same
- *   up       T ffn (2: gated)   feed-forward, first matrix     its gradient
+ *   up       T ffn (2: gated)   feed-forward, first matrix     I alone: d up of block l - 1;
+ *                                                              gated: its gradient
  *   act      T ffn              activation function            same
  *   dnorm    rows of hidden     (not written)                  of the second norm, then of the
  *            (0 without W)                                     first: d bias of the layer before
@@ -32,6 +33,8 @@
  * place too. It is the input of a head; without a head only I writes it. So every gradient has a
  * place: d of y in block l at x of block l + 1, d r(l) at y for l > 0. At the end of I, d r(blocks)
  * is copied to y of block 0. With an embedding d r(0) is there, so it is copied to x of block 0.
+ * Likewise d qkv and d up of the top block are copied to qkv and up of block 0. B has d qkv and d
+ * up in scratch. So no multiplication writes what its epilogue reads.
  *
  * Without W, dnorm of the block or head that B is in is in scratch.
  *
@@ -100,8 +103,10 @@ struct pp_stage_layout {
     size_t dnorm2_bytes;                   /* of the second norm of a block */
     /* in scratch: d r(blocks) of a head, then buffers that live within a layer */
     size_t transient_at, attention_bytes;
-    size_t qkv_grad_at; /* without splits: d qkv, from the begin of scratch */
-    size_t dnorm_at;    /* without W: dnorm, from the begin of scratch */
+    /* from the begin of scratch */
+    size_t qkv_grad_at; /* without splits: d qkv */
+    size_t up_grad_at;  /* with GELU: d up */
+    size_t dnorm_at;    /* without W: dnorm */
 };
 
 /* params.c: fills params, param_count, elements and the pointers to them. */

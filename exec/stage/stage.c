@@ -151,30 +151,34 @@ static void place_scratch_dnorm(struct pp_stage *stage)
 }
 
 /* Sizes scratch for the buffers that live at the same time. Attention has its scratch and the
- * gradients of its output and of qkv. The latter stays while the gradient of a norm is there.
- * Others are the gradient of the activation function, and the losses of a recomputation. */
+ * gradient of its output. Others are the gradient of SwiGLU, and the losses of a recomputation. The
+ * gradients of qkv and of the input of GELU stay to the end of a block, or of I. */
 static void place_scratch(struct pp_stage *stage, const struct pp_kernels *k)
 {
     struct pp_stage_layout *l = stage->layout;
-    const size_t token_bytes = (size_t)l->tokens * l->element_bytes;
+    const struct pp_stage_shape *shape = &stage->shape;
+    const size_t token_bytes = (size_t)l->tokens * l->element_bytes,
+                 ffn_bytes = token_bytes * (size_t)stage->net->ffn,
+                 gated_bytes = stage->net->is_gated ? ffn_bytes : 0;
     size_t transient = 0;
 
-    if (stage->shape.blocks > 0 || stage->shape.has_head)
+    if (shape->blocks > 0 || shape->has_head)
         transient = l->hidden_bytes;
-    if (stage->shape.has_head)
+    if (shape->has_head)
         transient = largest(transient, (size_t)l->tokens * sizeof(double));
-    if (stage->shape.blocks > 0) {
+    if (shape->blocks > 0) {
         l->attention_bytes = attention_scratch_bytes(stage, k);
-        l->transient_at = stage->shape.has_head ? pp_whole_lines(l->hidden_bytes) : 0;
+        l->transient_at = shape->has_head ? pp_whole_lines(l->hidden_bytes) : 0;
         transient = largest(transient, l->attention_bytes + token_bytes * (size_t)l->q_width);
-        if (stage->shape.splits == 1) {
-            l->qkv_grad_at = l->transient_at + transient;
-            transient += token_bytes * (size_t)l->qkv_width;
-        }
-        transient = largest(transient, token_bytes * (size_t)stage->net->ffn);
+        transient = largest(transient, shape->has_w ? gated_bytes : 0);
+        l->qkv_grad_at = l->transient_at + transient;
+        transient += shape->splits == 1 ? token_bytes * (size_t)l->qkv_width : 0;
+        transient = pp_whole_lines(largest(transient, gated_bytes));
+        l->up_grad_at = l->transient_at + transient;
+        transient += ffn_bytes - gated_bytes;
     }
     stage->scratch_bytes = l->transient_at + transient;
-    if (!stage->shape.has_w)
+    if (!shape->has_w)
         place_scratch_dnorm(stage);
 }
 

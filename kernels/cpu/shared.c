@@ -12,12 +12,11 @@ static void finish(const struct pp_kernels *k, void *stream, const struct pp_gem
 {
     const int64_t count = (int64_t)rows * g->n;
     void *c = (char *)g->c + at;
-    const void *product = g->gelu_of == g->c ? (char *)g->product + at : c;
 
     if (g->bias != NULL)
         k->add_bias(stream, rows, g->n, g->bias, c);
     if (g->gelu_of != NULL)
-        k->gelu_backward(stream, count, (const char *)g->gelu_of + at, product, c);
+        k->gelu_backward(stream, count, (const char *)g->gelu_of + at, c, c);
     if (g->activated != NULL)
         k->gelu_forward(stream, count, c, (char *)g->activated + at);
 }
@@ -38,8 +37,6 @@ void pp_gemm_compose(const struct pp_kernels *k,
                     (char *)g->c + at);
         product.base = g->c;
     }
-    if (g->gelu_of == g->c)
-        product.c = g->product;
     multiply(stream, &product);
     for (size_t at = 0; at < end; at += stride)
         finish(k, stream, g, rows, at);

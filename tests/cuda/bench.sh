@@ -18,8 +18,6 @@ assert peaks["copied_bytes_per_s"] > 0 and peaks["multiplied_flops_per_s"] > 0, 
 assert len(rows) == 3 * 26, len(rows)
 assert all(row["time_s"] > 0 and row["bytes"] > 0 and row["measured_roofline_frac"] >= 0 for row in rows)
 assert sum(row["flops"] > 0 for row in rows) == 3 * 17
-moved = table["plans"].pop("moved")
-assert 0 < moved < 4, moved # until a form is known to be written over what it reads
 assert table["plans"] == {"made": 16, "refused": 0, "own": 0, "finished": 0}, table["plans"]
 END
 }

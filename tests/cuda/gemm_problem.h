@@ -21,7 +21,7 @@ static inline double drawn(void)
 
 /* ---- a case: one multiplication, on the device and by loops ---------------------------------- */
 
-/* IN_PLACE: base is c, or with GELU_OF that is. */
+/* IN_PLACE: base is c. */
 enum { BASE = 1, IN_PLACE = 2, BIAS = 4, ACTIVATED = 8, GELU_OF = 16, GRADIENT = 32 };
 
 struct shape {
@@ -58,7 +58,7 @@ struct problem {
     struct pp_gemm g;
     int flags;
     bool is_bf16;
-    struct tensor a, b, c, base, bias, activated, gelu_of, product;
+    struct tensor a, b, c, base, bias, activated, gelu_of;
 };
 
 static inline size_t stored(int rows, int ld)
@@ -82,7 +82,6 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
     p.bias = tensor_of(flags & BIAS ? (size_t)s->n : 0, is_bf16);
     p.activated = tensor_of(flags & ACTIVATED ? size : 0, is_bf16);
     p.gelu_of = tensor_of(flags & GELU_OF ? size : 0, is_bf16);
-    p.product = tensor_of(flags & GELU_OF ? size : 0, is_bf16);
     p.g = (struct pp_gemm){.m = s->m,
                            .n = s->n,
                            .k = s->k,
@@ -95,7 +94,7 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
                            .lda = lda,
                            .ldb = ldb,
                            .ldc = ldc,
-                           .base = flags & IN_PLACE && !(flags & GELU_OF) ? p.c.device : NULL};
+                           .base = flags & IN_PLACE ? p.c.device : NULL};
     if (flags & BASE)
         p.g.base = p.base.device;
     if (flags & BIAS)
@@ -103,15 +102,13 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
     if (flags & ACTIVATED)
         p.g.activated = p.activated.device;
     if (flags & GELU_OF)
-        p.g.gelu_of = flags & IN_PLACE ? p.c.device : p.gelu_of.device;
-    p.g.product = p.product.device;
+        p.g.gelu_of = p.gelu_of.device;
     return p;
 }
 
 static inline void end(struct problem *p)
 {
-    struct tensor *all[] = {&p->a,    &p->b,         &p->c,       &p->base,
-                            &p->bias, &p->activated, &p->gelu_of, &p->product};
+    struct tensor *all[] = {&p->a, &p->b, &p->c, &p->base, &p->bias, &p->activated, &p->gelu_of};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         forget(all[i]);
@@ -160,14 +157,14 @@ static inline struct sum expected(const struct problem *p, int row, int column)
 
     if (p->flags & BASE)
         more += p->base.host[at];
-    if (p->flags & IN_PLACE && !(p->flags & GELU_OF))
+    if (p->flags & IN_PLACE)
         more += p->c.host[at];
     if (p->flags & BIAS)
         more += p->bias.host[column];
     s.value += more;
     s.size += 2; /* base and bias are at most 1 */
     if (p->flags & GELU_OF)
-        s.value *= gelu_slope((p->flags & IN_PLACE ? p->c : p->gelu_of).host[at]);
+        s.value *= gelu_slope(p->gelu_of.host[at]);
     return s;
 }
 

@@ -18,8 +18,6 @@
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_PEERS=0          devices cannot reach each other's memory
  *   PP_EMULATED_EPILOGUES=4,192  of epilogues cuBLASLt has these; 0: none
- *   PP_EMULATED_OVER=0           what an epilogue of cuBLASLt's reads is lost where the result is
- *                                written over it
  *   PP_EMULATED_LAZY=1           the first multiplication of each form waits for all of the device
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on

@@ -13,7 +13,6 @@ static const int COMBINATIONS[] = {0,
                                    BIAS | IN_PLACE,
                                    BIAS | ACTIVATED,
                                    GELU_OF,
-                                   GELU_OF | IN_PLACE,
                                    GRADIENT,
                                    GRADIENT | BASE,
                                    GRADIENT | IN_PLACE,
@@ -118,11 +117,11 @@ Test(cuda_gemm, what_the_library_refuses_is_finished_here)
 Test(cuda_gemm, each_epilogue_may_be_refused)
 {
     static const struct shape s = {64, 48, 32, 0, 0, 0};
-    static const int flags[] = {BIAS, BIAS | BASE, BIAS | ACTIVATED, GELU_OF, GELU_OF | IN_PLACE};
+    static const int flags[] = {BIAS, BIAS | BASE, BIAS | ACTIVATED, GELU_OF};
     static const struct {
         const char *epilogues;
-        int finished; /* of these five */
-    } cases[] = {{"0", 5}, {"4", 3}, {"164", 4}, {"192", 3}, {"4,192", 1}, {"4,164,192", 0}};
+        int finished; /* of these four */
+    } cases[] = {{"0", 4}, {"4", 2}, {"164", 3}, {"192", 3}, {"4,192", 1}, {"4,164,192", 0}};
     struct pp_cuda_stream *stream = device_stream();
     struct pp_cuda_plans *plans = stream->plans;
 
@@ -142,107 +141,6 @@ Test(cuda_gemm, each_epilogue_may_be_refused)
     }
     unsetenv("PP_EMULATED_EPILOGUES");
     stream->plans = plans;
-}
-
-/* ---- a result over what its epilogue reads --------------------------------------------------- */
-
-/* c as a device makes it of g, with `of` in what GELU reads. */
-static void make_over(struct problem *p, const void *of, size_t bytes, char *c)
-{
-    device_put((void *)p->g.gelu_of, of, bytes);
-    multiply(p);
-    device_finish();
-    device_must(cudaMemcpy(c, p->g.c, bytes, cudaMemcpyDeviceToHost));
-}
-
-/* The input of GELU may have the same memory as the result. The bits are the same as with separate
- * memory, whether or not the library supports that. This holds for the trial call and all later
- * calls, with more tiles than any device has multiprocessors. Only inputs that the emulated library
- * is told to spoil are moved again. */
-static void write_over(const char *is_possible)
-{
-    static const struct shape shapes[] = {{2048, 3072, 32, 0, 0, 0}, {100, 64, 32, 0, 0, 8}};
-    struct pp_cuda_stream *stream = device_stream();
-    struct pp_cuda_plans *plans = stream->plans;
-
-    stream->plans = pp_cuda_plans_create();
-    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
-    setenv("PP_EMULATED_OVER", is_possible, 1);
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        struct problem p = problem_of(&shapes[s], false, false, GELU_OF, true);
-        const size_t bytes = p.c.count * sizeof(uint16_t);
-        const int64_t before = counts->moved;
-        char *of = malloc(bytes), *apart = malloc(bytes), *over = malloc(bytes);
-
-        device_must(cudaMemcpy(of, p.g.gelu_of, bytes, cudaMemcpyDeviceToHost));
-        device_put(p.c.device, of, bytes); /* next to columns */
-        make_over(&p, of, bytes, apart);
-        p.g.c = (void *)p.g.gelu_of;
-        for (int i = 0; i < 3; i++) {
-            make_over(&p, of, bytes, over);
-            cr_assert(memcmp(apart, over, bytes) == 0, "%d: other bits", i);
-        }
-        cr_assert(counts->own == 0 && counts->finished == 0 && counts->moved > before);
-#ifdef PP_CUDA_EMULATED
-        cr_assert(counts->moved - before == (is_possible[0] == '0' ? 3 : 1), "%d of 3 were moved",
-                  (int)(counts->moved - before));
-#endif
-        end(&p);
-        free(of);
-        free(apart);
-        free(over);
-    }
-    unsetenv("PP_EMULATED_OVER");
-    pp_cuda_plans_destroy(stream->plans);
-    stream->plans = plans;
-}
-
-/* As memory that holds nothing yet, before the first step: nothing of it can be spoiled. */
-Test(cuda_gemm, data_that_tells_nothing_is_no_trial)
-{
-    static const struct shape s = {64, 96, 32, 0, 0, 0};
-    struct pp_cuda_stream *stream = device_stream();
-    struct pp_cuda_plans *plans = stream->plans;
-    struct problem p = problem_of(&s, false, false, GELU_OF, true);
-    const size_t bytes = p.c.count * sizeof(uint16_t), a_bytes = p.a.count * sizeof(uint16_t);
-    char *nothing = calloc(bytes, 1), *of = malloc(bytes), *a = malloc(a_bytes), *c = malloc(bytes);
-
-    stream->plans = pp_cuda_plans_create();
-    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
-    device_must(cudaMemcpy(of, p.g.gelu_of, bytes, cudaMemcpyDeviceToHost));
-    device_must(cudaMemcpy(a, p.a.device, a_bytes, cudaMemcpyDeviceToHost));
-    p.g.c = (void *)p.g.gelu_of;
-    make_over(&p, nothing, bytes, c); /* GELU of zeros */
-    memset(c, 0xff, a_bytes < bytes ? a_bytes : bytes);
-    device_put(p.a.device, c, a_bytes); /* NaNs */
-    make_over(&p, of, bytes, c);
-    memset(c, 0, bytes);
-    device_put(p.a.device, c, a_bytes);
-    make_over(&p, of, bytes, c);
-    cr_assert_eq(counts->moved, 3);
-    device_put(p.a.device, a, a_bytes);
-    for (int i = 0; i < 3; i++)
-        make_over(&p, of, bytes, c);
-#ifdef PP_CUDA_EMULATED
-    cr_assert_eq(counts->moved, 4, "%d", (int)counts->moved);
-#endif
-    end(&p);
-    pp_cuda_plans_destroy(stream->plans);
-    stream->plans = plans;
-    free(nothing);
-    free(of);
-    free(a);
-    free(c);
-}
-
-Test(cuda_gemm, gelu_may_be_written_over)
-{
-    write_over("1");
-}
-
-Test(cuda_gemm, gelu_may_be_spoiled_when_it_is_written_over)
-{
-    write_over("0");
 }
 
 /* Pointers that are multiples of one element alone. */

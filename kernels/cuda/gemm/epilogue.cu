@@ -15,7 +15,7 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
 
     if (g.bias)
         pp_add(x, pp_load<N>((const T *)g.bias + column));
-    if (g.gelu_of) { /* may be c */
+    if (g.gelu_of) {
         const pp_floats<N> of = pp_load<N>((const T *)g.gelu_of + at);
 #pragma unroll
         for (int j = 0; j < N; j++)
@@ -66,18 +66,17 @@ static __global__ void __launch_bounds__(TILE *TILE) multiply(const struct pp_ge
 
 template <typename T, typename C> struct finish {
     struct pp_gemm g;
-    const C *product;
 
     template <int N> __device__ void run(int row, int column) const
     {
         const size_t at = (size_t)row * (size_t)g.ldc + (size_t)column;
 
-        finish_elements<N, T, C>(g, (size_t)row, (size_t)column, pp_load<N>(product + at));
+        finish_elements<N, T, C>(g, (size_t)row, (size_t)column, pp_load<N>((const C *)g.c + at));
     }
 };
 
 template <typename T, typename C>
-static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm *g, const void *)
+static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm *g)
 {
     const dim3 grid((unsigned)((g->n + TILE - 1) / TILE), (unsigned)((g->m + TILE - 1) / TILE));
 
@@ -85,18 +84,16 @@ static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm
 }
 
 template <typename T, typename C>
-static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *g,
-                          const void *product)
+static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *g)
 {
-    const bool is_aligned = g->ldc % PP_WIDE<T> == 0 &&
-                            pp_are_aligned(product, g->c, g->bias, g->gelu_of, g->activated);
+    const bool is_aligned =
+        g->ldc % PP_WIDE<T> == 0 && pp_are_aligned(g->c, g->bias, g->gelu_of, g->activated);
 
-    pp_map_rows<PP_WIDE<T>>((void *)s, g->m, g->n, is_aligned,
-                            finish<T, C>{*g, (const C *)product});
+    pp_map_rows<PP_WIDE<T>>((void *)s, g->m, g->n, is_aligned, finish<T, C>{*g});
 }
 
 /* Launches by is_bf16 and is_gradient; fp32 has one type for both. */
-typedef void launch(const struct pp_cuda_stream *s, const struct pp_gemm *g, const void *product);
+typedef void launch(const struct pp_cuda_stream *s, const struct pp_gemm *g);
 
 void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
 {
@@ -104,15 +101,14 @@ void pp_cuda_gemm_own(const struct pp_cuda_stream *stream, bool is_bf16, const s
         {launch_multiply<float, float>, launch_multiply<float, float>},
         {launch_multiply<pp_bf16, pp_bf16>, launch_multiply<pp_bf16, float>}};
 
-    LAUNCHES[is_bf16][g->is_gradient](stream, g, NULL);
+    LAUNCHES[is_bf16][g->is_gradient](stream, g);
 }
 
-void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g,
-                         const void *product)
+void pp_cuda_gemm_finish(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
 {
     static launch *const LAUNCHES[2][2] = {
         {launch_finish<float, float>, launch_finish<float, float>},
         {launch_finish<pp_bf16, pp_bf16>, launch_finish<pp_bf16, float>}};
 
-    LAUNCHES[is_bf16][g->is_gradient](stream, g, product);
+    LAUNCHES[is_bf16][g->is_gradient](stream, g);
 }

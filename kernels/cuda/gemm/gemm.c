@@ -4,13 +4,7 @@
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/gemm/plans.h"
 
-enum { ALIGNMENT_BYTES = 16, AUX_LD = 8, MOST_TRIES = 8 };
-
-/* Is true if c has the input of GELU. */
-static bool is_in_place(const struct pp_gemm *g)
-{
-    return g->gelu_of && g->gelu_of == g->c;
-}
+enum { ALIGNMENT_BYTES = 16, AUX_LD = 8 };
 
 /* Common alignment of all pointers of g; NULL has any. It is limited to 16 bytes: more is
  * irrelevant to cuBLASLt, and would make bits depend on the addresses of tensors. */
@@ -18,7 +12,7 @@ static int alignment_bytes_of(const struct pp_gemm *g)
 {
     const uintptr_t bits = ALIGNMENT_BYTES | (uintptr_t)g->a | (uintptr_t)g->b | (uintptr_t)g->c |
                            (uintptr_t)g->base | (uintptr_t)g->bias | (uintptr_t)g->activated |
-                           (uintptr_t)g->gelu_of | (uintptr_t)(is_in_place(g) ? g->product : NULL);
+                           (uintptr_t)g->gelu_of;
 
     return (int)(bits & -bits);
 }
@@ -38,51 +32,6 @@ static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, bool is_bf16, 
     return g->bias ? PP_CUDA_BIAS : PP_CUDA_PLAIN;
 }
 
-static bool is_capturing(const struct pp_cuda_stream *stream)
-{
-    enum cudaStreamCaptureStatus status;
-
-    return cudaStreamIsCapturing(stream->stream, &status) != cudaSuccess ||
-           status != cudaStreamCaptureStatusNone;
-}
-
-/* Is true if this call tries the form. Tries are limited, because data may stay inconclusive. */
-static bool begin_trial(const struct pp_cuda_stream *stream, struct pp_cuda_over *over)
-{
-    volatile int *const verdict = &over->verdict;
-
-    if (*verdict != PP_CUDA_UNTRIED || over->tries == MOST_TRIES || is_capturing(stream))
-        return false;
-    over->tries++;
-    *verdict = PP_CUDA_TRYING;
-    return true;
-}
-
-/* Multiplies over the input of the epilogue if cuBLASLt may overwrite it. It is likely, because
- * each element of the result depends on that element only, but it is not documented. So the first
- * use of a form computes the result in both ways and compares. Until they are known to be equal,
- * the result is computed in scratch and moved. Its bits are the same in both ways. */
-static bool multiply_over(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
-                          const struct pp_gemm *g)
-{
-    struct pp_cuda_over *const over = pp_cuda_plans_over(stream, form);
-    struct pp_gemm apart = *g;
-
-    if (over && *(volatile int *)&over->verdict == PP_CUDA_SAME)
-        return pp_cuda_plans_multiply(stream, form, g);
-    apart.c = g->product;
-    if (!pp_cuda_plans_multiply(stream, form, &apart))
-        return false;
-    if (over && begin_trial(stream, over)) {
-        pp_cuda_over_sample(stream, g, over);
-        if (pp_cuda_plans_multiply(stream, form, g))
-            pp_cuda_over_judge(stream, g, over);
-    }
-    pp_cuda_over_move(stream, g);
-    pp_cuda_plans_counts(stream->plans)->moved++;
-    return true;
-}
-
 static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const struct pp_gemm *g)
 {
     struct pp_cuda_form form = {.m = g->m,
@@ -100,18 +49,15 @@ static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const st
     const bool has_more = g->bias || g->activated || g->gelu_of;
 
     form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);
-    if (form.epilogue != PP_CUDA_PLAIN &&
-        (is_in_place(g) ? multiply_over : pp_cuda_plans_multiply)(stream, &form, g))
+    if (form.epilogue != PP_CUDA_PLAIN && pp_cuda_plans_multiply(stream, &form, g))
         return;
-    struct pp_gemm plain = *g;
-    plain.c = is_in_place(g) ? g->product : g->c;
     form.epilogue = PP_CUDA_PLAIN;
-    if (!pp_cuda_plans_multiply(stream, &form, &plain)) {
+    if (!pp_cuda_plans_multiply(stream, &form, g)) {
         counts->own++;
         pp_cuda_gemm_own(stream, is_bf16, g);
     } else if (has_more) {
         counts->finished++;
-        pp_cuda_gemm_finish(stream, is_bf16, g, plain.c);
+        pp_cuda_gemm_finish(stream, is_bf16, g);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { BUCKETS = 256, PROPOSALS = 8, OVERS = 256 };
+enum { BUCKETS = 256, PROPOSALS = 8 };
 
 struct plan {
     struct pp_cuda_form form;
@@ -14,16 +14,13 @@ struct plan {
     cublasLtMatmulDesc_t how;
     cublasLtMatrixLayout_t first, second, out;
     cublasLtMatmulAlgo_t algo;
-    struct pp_cuda_over *over; /* NULL: not requested yet, or no memory */
     struct plan *next;
 };
 
 struct pp_cuda_plans {
     struct pp_arena *arena;
     struct pp_cuda_plan_counts counts;
-    int sm_count;               /* number in the whole device; 0 = unknown */
-    struct pp_cuda_over *overs; /* [OVERS], shared with the device; NULL: no memory */
-    int over_count;
+    int sm_count; /* number in the whole device; 0 = unknown */
     struct plan *buckets[BUCKETS];
 };
 
@@ -38,11 +35,6 @@ struct pp_cuda_plans *pp_cuda_plans_create(void)
         cudaDeviceGetAttribute(&plans->sm_count, cudaDevAttrMultiProcessorCount, device) !=
             cudaSuccess)
         plans->sm_count = 0;
-    if (cudaHostAlloc((void **)&plans->overs, sizeof *plans->overs * OVERS, cudaHostAllocMapped) ==
-        cudaSuccess)
-        memset(plans->overs, 0, sizeof *plans->overs * OVERS);
-    else
-        plans->overs = NULL;
     return plans;
 }
 
@@ -65,7 +57,6 @@ void pp_cuda_plans_destroy(struct pp_cuda_plans *plans)
     for (int i = 0; i < BUCKETS; i++)
         for (struct plan *p = plans->buckets[i]; p; p = p->next)
             forget(p);
-    cudaFreeHost(plans->overs);
     pp_arena_destroy(plans->arena);
 }
 
@@ -243,15 +234,4 @@ bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp
                        g->base ? g->base : out, p->out, out, p->out, &p->algo, stream->workspace,
                        stream->workspace_bytes, stream->stream) != CUBLAS_STATUS_SUCCESS;
     return !p->is_refused;
-}
-
-struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
-                                        const struct pp_cuda_form *form)
-{
-    struct pp_cuda_plans *plans = stream->plans;
-    struct plan *p = find(stream, form);
-
-    if (!p->over && plans->overs && plans->over_count < OVERS)
-        p->over = &plans->overs[plans->over_count++];
-    return p->over;
 }

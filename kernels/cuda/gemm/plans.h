@@ -38,7 +38,6 @@ struct pp_cuda_plan_counts {
     int made, refused; /* forms that cuBLASLt accepts and refuses */
     int64_t own;       /* multiplications by this folder's own kernel */
     int64_t finished;  /* products of cuBLASLt followed by a kernel for the epilogue */
-    int64_t moved;     /* results computed in scratch and moved */
 };
 
 /* Makes plans for the current device. */
@@ -49,10 +48,6 @@ struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
 /* c = (base) + op(a) op(b) with the form's epilogue; false, without effect, if it is refused. */
 bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
                             const struct pp_gemm *g);
-
-/* Trials of the form with c as gelu_of (kernels/cuda/gemm/gemm.h). NULL: no memory for more. */
-struct pp_cuda_over *pp_cuda_plans_over(const struct pp_cuda_stream *stream,
-                                        const struct pp_cuda_form *form);
 
 #ifdef __cplusplus
 }
