@@ -11,7 +11,7 @@ template <class T> static T *shared_array(size_t count)
 {
     void *memory;
 
-    cr_assert_eq(cudaMallocHost(&memory, count * sizeof(T)), cudaSuccess);
+    cr_assert_eq(cudaHostAlloc(&memory, count * sizeof(T), cudaHostAllocMapped), cudaSuccess);
     memset(memory, 0, count * sizeof(T));
     return (T *)memory;
 }

@@ -30,28 +30,15 @@ size_t cublasLtGetVersion(void)
     return CUBLAS_VERSION;
 }
 
-size_t cublasLtGetCudartVersion(void)
-{
-    return CUDART_VERSION;
-}
-
 static const struct {
     cublasStatus_t status;
-    const char *name, *text;
+    const char *name;
 } statuses[] = {
-    {CUBLAS_STATUS_SUCCESS, "CUBLAS_STATUS_SUCCESS", "success"},
-    {CUBLAS_STATUS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED",
-     "the library was not initialized"},
-    {CUBLAS_STATUS_ALLOC_FAILED, "CUBLAS_STATUS_ALLOC_FAILED", "the resource allocation failed"},
-    {CUBLAS_STATUS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE",
-     "an unsupported value or parameter was passed to the function"},
-    {CUBLAS_STATUS_ARCH_MISMATCH, "CUBLAS_STATUS_ARCH_MISMATCH",
-     "the requested functionality requires a feature that is missing on the device"},
-    {CUBLAS_STATUS_EXECUTION_FAILED, "CUBLAS_STATUS_EXECUTION_FAILED",
-     "the function failed to launch on the GPU"},
-    {CUBLAS_STATUS_INTERNAL_ERROR, "CUBLAS_STATUS_INTERNAL_ERROR", "an internal operation failed"},
-    {CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED",
-     "the requested functionality is not supported"},
+    {CUBLAS_STATUS_SUCCESS, "CUBLAS_STATUS_SUCCESS"},
+    {CUBLAS_STATUS_NOT_INITIALIZED, "CUBLAS_STATUS_NOT_INITIALIZED"},
+    {CUBLAS_STATUS_INVALID_VALUE, "CUBLAS_STATUS_INVALID_VALUE"},
+    {CUBLAS_STATUS_EXECUTION_FAILED, "CUBLAS_STATUS_EXECUTION_FAILED"},
+    {CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED"},
 };
 
 const char *cublasLtGetStatusName(cublasStatus_t status)
@@ -59,14 +46,6 @@ const char *cublasLtGetStatusName(cublasStatus_t status)
     for (const auto &s : statuses)
         if (s.status == status)
             return s.name;
-    return "unknown cublas status";
-}
-
-const char *cublasLtGetStatusString(cublasStatus_t status)
-{
-    for (const auto &s : statuses)
-        if (s.status == status)
-            return s.text;
     return "unknown cublas status";
 }
 
@@ -87,13 +66,6 @@ struct field {
         attribute, offsetof(pp_emulated_preference, alignment_bytes) + i * sizeof(uint32_t),       \
             sizeof(uint32_t)                                                                       \
     }
-static const struct field layout_fields[] = {
-    FIELD(CUBLASLT_MATRIX_LAYOUT_TYPE, pp_emulated_matrix_layout, type),
-    FIELD(CUBLASLT_MATRIX_LAYOUT_ORDER, pp_emulated_matrix_layout, order),
-    FIELD(CUBLASLT_MATRIX_LAYOUT_ROWS, pp_emulated_matrix_layout, rows),
-    FIELD(CUBLASLT_MATRIX_LAYOUT_COLS, pp_emulated_matrix_layout, columns),
-    FIELD(CUBLASLT_MATRIX_LAYOUT_LD, pp_emulated_matrix_layout, ld),
-};
 static const struct field desc_fields[] = {
     FIELD(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, pp_emulated_matmul_desc, compute_type),
     FIELD(CUBLASLT_MATMUL_DESC_SCALE_TYPE, pp_emulated_matmul_desc, scale_type),
@@ -132,7 +104,7 @@ static cublasStatus_t set(const struct field (&fields)[N], void *object, int att
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType type,
                                           uint64_t rows, uint64_t columns, int64_t ld)
 {
-    *layout = new pp_emulated_matrix_layout{type, CUBLASLT_ORDER_COL, rows, columns, ld};
+    *layout = new pp_emulated_matrix_layout{type, rows, columns, ld};
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -140,13 +112,6 @@ cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
 {
     delete layout;
     return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
-                                                cublasLtMatrixLayoutAttribute_t attribute,
-                                                const void *value, size_t bytes)
-{
-    return set(layout_fields, layout, attribute, value, bytes);
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc,

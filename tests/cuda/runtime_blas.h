@@ -15,7 +15,7 @@
 enum { PP_EMULATED_AUX = 128 }; /* part of epilogues with an auxiliary matrix */
 
 struct pp_emulated_matrix_layout {
-    int32_t type, order;
+    int32_t type;
     uint64_t rows, columns;
     int64_t ld;
 };

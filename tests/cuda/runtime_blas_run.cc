@@ -30,10 +30,8 @@ static bool has_types(const struct multiplication &x)
 
 static bool has_epilogue(const struct multiplication &x)
 {
-    static const uint32_t known[] = {CUBLASLT_EPILOGUE_DEFAULT,   CUBLASLT_EPILOGUE_BIAS,
-                                     CUBLASLT_EPILOGUE_GELU,      CUBLASLT_EPILOGUE_GELU_AUX,
-                                     CUBLASLT_EPILOGUE_GELU_BIAS, CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
-                                     CUBLASLT_EPILOGUE_DGELU};
+    static const uint32_t known[] = {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS,
+                                     CUBLASLT_EPILOGUE_GELU_AUX_BIAS, CUBLASLT_EPILOGUE_DGELU};
 
     return std::count(std::begin(known), std::end(known), x.how.epilogue) == 1;
 }
@@ -56,14 +54,12 @@ static bool has_fit(const struct multiplication &x)
 
 static bool has_room(const struct pp_emulated_matrix_layout &l)
 {
-    return l.ld >= (int64_t)(l.order == CUBLASLT_ORDER_ROW ? l.columns : l.rows) && l.rows > 0 &&
-           l.columns > 0;
+    return l.ld >= (int64_t)l.rows && l.rows > 0 && l.columns > 0;
 }
 
 static const char *refusal(const struct multiplication &x)
 {
-    if (x.how.compute_type != CUBLAS_COMPUTE_32F &&
-        x.how.compute_type != CUBLAS_COMPUTE_32F_PEDANTIC)
+    if (x.how.compute_type != CUBLAS_COMPUTE_32F)
         return "its type of computation";
     if (!has_epilogue(x))
         return "its epilogue";
@@ -71,8 +67,6 @@ static const char *refusal(const struct multiplication &x)
         return "its types with this epilogue";
     if (!has_fit(x) || !std::all_of(x.layouts, x.layouts + 4, has_room))
         return "its shapes";
-    if (x.how.epilogue != CUBLASLT_EPILOGUE_DEFAULT && x.layouts[3].order != CUBLASLT_ORDER_COL)
-        return "an epilogue of a result by rows";
     if (has_aux(x) && (x.how.aux_ld % AUX_LD || x.how.aux_ld < (int64_t)x.layouts[3].rows))
         return "the leading dimension of its auxiliary matrix";
     if (has_aux(x) && (uintptr_t)x.how.aux % AUX_BYTES)
@@ -134,10 +128,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
 
 static size_t extent_bytes(const struct pp_emulated_matrix_layout &l)
 {
-    const bool is_by_row = l.order == CUBLASLT_ORDER_ROW;
-    const uint64_t lines = is_by_row ? l.rows : l.columns, length = is_by_row ? l.columns : l.rows;
-
-    return (size_t)((lines - 1) * (uint64_t)l.ld + length) * (l.type == CUDA_R_16BF ? 2 : 4);
+    return (size_t)((l.columns - 1) * (uint64_t)l.ld + l.rows) * (l.type == CUDA_R_16BF ? 2 : 4);
 }
 
 static void need_memory(const struct multiplication &x, int device)
@@ -162,7 +153,8 @@ static void need_memory(const struct multiplication &x, int device)
 static bool is_there(const struct multiplication &x)
 {
     return x.a && x.b && x.d && (x.beta == 0 || x.c) &&
-           (!(x.how.epilogue & CUBLASLT_EPILOGUE_BIAS) || x.how.bias) && (!has_aux(x) || x.how.aux);
+           (!(x.how.epilogue & CUBLASLT_EPILOGUE_BIAS) || x.how.bias) &&
+           (!has_aux(x) || (x.how.aux && x.how.aux != x.d)); /* not documented */
 }
 
 /* What the algorithm was promised. */
@@ -180,19 +172,6 @@ static bool is_kept(const struct multiplication &x, const cublasLtMatmulAlgo_t *
     return true;
 }
 
-/* Zeros, as if the result had been written first. */
-static void lose_aux(const struct multiplication &x)
-{
-    const char *text = getenv("PP_EMULATED_OVER");
-    const struct pp_emulated_matrix_layout &d = x.layouts[3];
-    const size_t element_bytes = d.type == CUDA_R_16BF ? 2 : 4;
-
-    if (!text || strcmp(text, "0") != 0 || !has_aux(x) || x.how.aux != x.d)
-        return;
-    for (uint64_t column = 0; column < d.columns; column++)
-        memset((char *)x.d + column * (uint64_t)d.ld * element_bytes, 0, d.rows * element_bytes);
-}
-
 static void issue(const struct multiplication &x, void *workspace, size_t workspace_bytes,
                   CUstream_st *stream)
 {
@@ -205,7 +184,6 @@ static void issue(const struct multiplication &x, void *workspace, size_t worksp
     pp_issue_launch(stream, law_s, [x, workspace, workspace_bytes](uint64_t) {
         if (workspace_bytes > 0)
             memset(workspace, 0xff, workspace_bytes);
-        lose_aux(x);
         pp_emulated_matmul(&x);
     });
 }

@@ -97,16 +97,12 @@ cudaError_t pp_call(const std::function<cudaError_t(std::unique_lock<std::mutex>
     return pp_set_last_error(error == cudaSuccess ? r.broken : error);
 }
 
-cudaError_t cudaPeekAtLastError(void)
+cudaError_t cudaGetLastError(void)
 {
     struct runtime &r = pp_runtime();
     const std::unique_lock<std::mutex> lock(r.mutex);
-    return r.broken != cudaSuccess ? r.broken : last_error;
-}
+    const cudaError_t error = r.broken != cudaSuccess ? r.broken : last_error;
 
-cudaError_t cudaGetLastError(void)
-{
-    const cudaError_t error = cudaPeekAtLastError();
     last_error = cudaSuccess;
     return error;
 }
@@ -202,9 +198,4 @@ cudaError_t cudaGetDevice(int *device)
         *device = current_device;
         return cudaSuccess;
     });
-}
-
-cudaError_t cudaSetDeviceFlags(unsigned int)
-{
-    return pp_call([](auto &) { return cudaSuccess; });
 }

@@ -97,16 +97,3 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
         return cudaSuccess;
     });
 }
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
-{
-    return pp_call([&](auto &) {
-        const CUstream_st *s = pp_find_stream(stream);
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
-        *status = !s->capture              ? cudaStreamCaptureStatusNone
-                  : s->capture->is_invalid ? cudaStreamCaptureStatusInvalidated
-                                           : cudaStreamCaptureStatusActive;
-        return cudaSuccess;
-    });
-}

@@ -26,7 +26,7 @@ static inline cudaEvent_t event_of(unsigned flags)
     return event;
 }
 
-static __global__ void put(int *x, int value)
+static inline __global__ void put(int *x, int value)
 {
     *x = value;
 }

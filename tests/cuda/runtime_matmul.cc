@@ -21,9 +21,8 @@ struct view {
 static struct view view_of(const void *data, const struct pp_emulated_matrix_layout &l,
                            bool is_transposed)
 {
-    const bool is_by_row = (l.order == CUBLASLT_ORDER_ROW) != is_transposed;
-
-    return {(char *)data, is_by_row ? l.ld : 1, is_by_row ? 1 : l.ld, l.type == CUDA_R_16BF};
+    return {(char *)data, is_transposed ? l.ld : 1, is_transposed ? 1 : l.ld,
+            l.type == CUDA_R_16BF};
 }
 
 static float load(const struct view &v, int64_t i, int64_t j)

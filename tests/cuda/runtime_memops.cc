@@ -32,16 +32,6 @@ static CUresult issue(CUstream stream, CUdeviceptr at, size_t bytes, unsigned fl
 }
 
 /* Until the difference to `value`, as a number with a sign, is none below zero. */
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr at, unsigned value, unsigned flags)
-{
-    const uint32_t *word = (const uint32_t *)at;
-
-    return issue(stream, at, sizeof *word, flags, [=](CUstream_st *s) {
-        pp_issue_attempt(s,
-                         [=] { return (int32_t)(pp_read_word(word, sizeof *word) - value) >= 0; });
-    });
-}
-
 CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags)
 {
     const uint64_t *word = (const uint64_t *)at;

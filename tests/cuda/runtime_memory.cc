@@ -247,11 +247,6 @@ cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned int)
     });
 }
 
-cudaError_t cudaMallocHost(void **memory, size_t bytes)
-{
-    return cudaHostAlloc(memory, bytes, cudaHostAllocDefault);
-}
-
 /* Freeing waits for all work, as CUDA does. */
 static cudaError_t release(void *memory, bool is_host)
 {
@@ -292,21 +287,6 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int)
         if (!a || !a->is_host)
             return cudaErrorInvalidValue;
         *device = host;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory)
-{
-    return pp_call([&](auto &) {
-        const struct allocation *a = mapped_at(memory);
-        *attributes = {};
-        if (!a)
-            return cudaSuccess;
-        attributes->type = a->is_host ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
-        attributes->device = a->device;
-        attributes->devicePointer = (void *)memory;
-        attributes->hostPointer = a->is_host ? (void *)memory : NULL;
         return cudaSuccess;
     });
 }

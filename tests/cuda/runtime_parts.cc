@@ -136,7 +136,6 @@ static const struct {
     {"cuGreenCtxCreate", (void *)cuGreenCtxCreate},
     {"cuGreenCtxDestroy", (void *)cuGreenCtxDestroy},
     {"cuGreenCtxStreamCreate", (void *)cuGreenCtxStreamCreate, 12050},
-    {"cuStreamWaitValue32", (void *)cuStreamWaitValue32, 11070},
     {"cuStreamWaitValue64", (void *)cuStreamWaitValue64, 11070},
     {"cuStreamWriteValue32", (void *)cuStreamWriteValue32, 11070},
 };

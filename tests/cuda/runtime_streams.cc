@@ -96,23 +96,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
     return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-    return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
-}
-
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
     return with_stream(stream, [&](auto &, CUstream_st *s) {
         *priority = s->priority;
-        return cudaSuccess;
-    });
-}
-
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
-{
-    return with_stream(stream, [&](auto &, CUstream_st *s) {
-        *flags = s->flags;
         return cudaSuccess;
     });
 }

@@ -63,17 +63,6 @@ Test(bad_kernels, die)
     dies(launch<multiply_alone, 63>, SIGABRT, "need all lanes");
 }
 
-static void launch_with_name(void)
-{
-    PP_LAUNCH(sync_some, dim3(1, 1, 1), 63, 0, 0, 0);
-    cudaDeviceSynchronize();
-}
-
-Test(bad_kernels, are_named)
-{
-    dies(launch_with_name, SIGABRT, "kernel sync_some, block (0, 0, 0), thread (");
-}
-
 __global__ void read_argument(const int *x)
 {
     (void)x;

@@ -1,31 +1,11 @@
-/* The emulated device: threads of a block that meet, in any order. Every launch draws orders of its
- * own, so what a kernel forgets to wait for shows. */
+/* The emulated device is strict: every launch draws orders of its own, so what a kernel forgets to
+ * wait for shows. That it computes correctly, the tests of kernels show. */
 #include "tests/cuda/kernel_case.h"
 
 #include <math.h>
 
-enum { THREADS = 192, ROUNDS = 50 };
+enum { THREADS = 192, ROUNDS = 50, ALL = -1 };
 static const unsigned FULL = 0xffffffff;
-
-/* ---- indices --------------------------------------------------------------------------------- */
-
-__global__ void count_visits(int *visits)
-{
-    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-    const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-
-    atomicAdd(&visits[block * blockDim.x * blockDim.y * blockDim.z + thread], 1);
-}
-
-Test(emulate, every_thread_once)
-{
-    int *visits = shared_array<int>(3 * 4 * 5 * 7 * 3 * 2);
-
-    PP_LAUNCH(count_visits, dim3(3, 4, 5), dim3(7, 3, 2), 0, 0, visits);
-    finish();
-    for (int i = 0; i < 3 * 4 * 5 * 7 * 3 * 2; i++)
-        cr_assert_eq(visits[i], 1);
-}
 
 __global__ void note_blocks(unsigned *order, unsigned *next)
 {
@@ -46,101 +26,22 @@ Test(emulate, blocks_in_drawn_orders)
     cr_assert(has_moved);
 }
 
-/* ---- meetings -------------------------------------------------------------------------------- */
-
-__global__ void sum_block(const float *x, float *sum, int count)
+__global__ void shift(float *out)
 {
-    __shared__ float parts[32];
-    float part = 0;
-
-    for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
-        part += x[i];
-    for (int step = 16; step > 0; step /= 2)
-        part += __shfl_xor_sync(FULL, part, step);
-    if (threadIdx.x % 32 == 0)
-        parts[threadIdx.x / 32] = part;
-    __syncthreads();
-    if (threadIdx.x >= 32)
-        return;
-    part = threadIdx.x < blockDim.x / 32 ? parts[threadIdx.x] : 0;
-    for (int step = 16; step > 0; step /= 2)
-        part += __shfl_down_sync(FULL, part, (unsigned)step);
-    if (threadIdx.x == 0)
-        sum[blockIdx.x] = part;
-}
-
-Test(emulate, reduction)
-{
-    float *x = shared_array<float>(1000), *sums = shared_array<float>(3);
-
-    for (int i = 0; i < 1000; i++)
-        x[i] = (float)i;
-    for (int round = 0; round < ROUNDS; round++) {
-        PP_LAUNCH(sum_block, 3, THREADS, 0, 0, x, sums, 1000);
-        finish();
-        for (int i = 0; i < 3; i++)
-            cr_assert_eq(sums[i], 499500);
-    }
-}
-
-__global__ void shuffle(float *out, int width)
-{
-    const int lane = (int)threadIdx.x;
-
-    out[lane] = __shfl_sync(FULL, (float)lane, 5, width);
-    out[32 + lane] = __shfl_xor_sync(FULL, (float)lane, 3, width);
-    out[64 + lane] = __shfl_down_sync(FULL, (float)lane, 7, width);
-    out[96 + lane] = __shfl_up_sync(FULL, (float)lane, 6, width);
-}
-
-Test(emulate, shuffles)
-{
-    float *out = shared_array<float>(128);
-
-    for (int width = 8; width <= 32; width *= 2) {
-        PP_LAUNCH(shuffle, 1, 32, 0, 0, out, width);
-        finish();
-        for (int lane = 0; lane < 32; lane++) {
-            const int first = lane / width * width, at = lane % width;
-            cr_assert_eq(out[lane], first + 5);
-            cr_assert_eq(out[32 + lane], lane ^ 3);
-            cr_assert_eq(out[64 + lane], at + 7 < width ? lane + 7 : lane);
-            cr_assert_eq(out[96 + lane], at >= 6 ? lane - 6 : lane);
-        }
-    }
+    out[threadIdx.x] = __shfl_down_sync(FULL, (float)threadIdx.x, 7);
+    out[32 + threadIdx.x] = __shfl_xor_sync(FULL, (float)threadIdx.x, 3);
 }
 
 Test(emulate, lanes_that_are_not_there_give_nan)
 {
-    float *out = shared_array<float>(128);
+    float *out = shared_array<float>(64);
 
-    PP_LAUNCH(shuffle, 1, 30, 0, 0, out, 32);
+    PP_LAUNCH(shift, 1, 30, 0, 0, out);
     finish();
-    cr_assert_eq(out[64 + 20], 27);
-    cr_assert(isnan(out[64 + 23]));
+    cr_assert_eq(out[20], 27);
+    cr_assert(isnan(out[23]));
     cr_assert(isnan(out[32 + 29]));
 }
-
-__global__ void vote(unsigned *out)
-{
-    const int lane = (int)threadIdx.x;
-    const unsigned odd = __ballot_sync(FULL, lane % 2);
-
-    out[lane] = odd + (unsigned)__any_sync(FULL, lane == 7) + (unsigned)__any_sync(FULL, 0) * 2 +
-                (unsigned)__all_sync(FULL, lane >= 0) * 4 + (unsigned)__all_sync(FULL, lane) * 8;
-}
-
-Test(emulate, votes)
-{
-    unsigned *out = shared_array<unsigned>(32);
-
-    PP_LAUNCH(vote, 1, 32, 0, 0, out);
-    finish();
-    for (int lane = 0; lane < 32; lane++)
-        cr_assert_eq(out[lane], 0xaaaaaaaau + 1 + 4);
-}
-
-/* ---- what is missing shows ------------------------------------------------------------------- */
 
 /* Each thread leaves a number and reads that of another one, twice. */
 template <bool HAS_FIRST, bool HAS_SECOND> __global__ void pass_on(int *out, int distance)
@@ -222,4 +123,38 @@ Test(emulate, shared_memory_is_fresh)
     finish();
     for (int i = 0; i < THREADS; i++)
         cr_assert(isnan(out[i]));
+}
+
+/* Two groups of one copy each; waits for all but `LEFT` of them, or not at all. */
+template <int LEFT> __global__ void fetch(const float *from, float *out)
+{
+    PP_SHARED(float, x);
+    float *const mine = x + threadIdx.x * 8;
+
+    pp_cp_async_16(mine, from + threadIdx.x * 8, true);
+    pp_cp_async_commit();
+    pp_cp_async_16(mine + 4, from + threadIdx.x * 8 + 4, threadIdx.x != 3);
+    pp_cp_async_commit();
+    if (LEFT != ALL)
+        pp_cp_async_wait<LEFT == ALL ? 0 : LEFT>();
+    for (int i = 0; i < 8; i++)
+        out[threadIdx.x * 8 + i] = mine[i];
+}
+
+Test(emulate, copies_land_when_waited_for)
+{
+    float *from = shared_array<float>(256), *out = shared_array<float>(256);
+    void (*const kernels[])(const float *, float *) = {fetch<0>, fetch<1>, fetch<ALL>};
+
+    for (int i = 0; i < 256; i++)
+        from[i] = (float)i;
+    for (int k = 0; k < 3; k++) {
+        PP_LAUNCH(kernels[k], 1, 32, 256 * sizeof(float), 0, from, out);
+        finish();
+        for (int i = 0; i < 256; i++) {
+            const bool has_landed = i % 8 < 4 ? k < 2 : k < 1;
+            cr_assert(has_landed ? out[i] == (i / 8 == 3 && i % 8 >= 4 ? 0 : i) : isnan(out[i]),
+                      "kernel %d, %d: %g", k, i, out[i]);
+        }
+    }
 }

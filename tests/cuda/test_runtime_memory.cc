@@ -20,26 +20,18 @@ __global__ void fill(int *x, int count)
         x[i] = i;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
+/* Pageable memory is read at once, pinned memory later. */
 Test(runtime_memory, copies)
 {
     int *device = device_array<int>(COUNT), host[COUNT], *pinned = pinned_array(COUNT);
 
-    PP_LAUNCH(fill, 1, 32, 0, 0, device, COUNT);
-    OK(cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost));
-    for (int i = 0; i < COUNT; i++)
-        cr_assert_eq(host[i], i);
-    /* pageable memory is read at once, pinned memory later */
     pinned[0] = host[0] = 100;
     OK(cudaMemcpyAsync(device, host, sizeof(int), cudaMemcpyHostToDevice, NULL));
     OK(cudaMemcpyAsync(device + 1, pinned, sizeof(int), cudaMemcpyHostToDevice, NULL));
     pinned[0] = host[0] = 200;
-    OK(cudaMemsetAsync(device + 2, 1, sizeof(int), NULL));
     OK(cudaMemcpyAsync(host, device, sizeof host, cudaMemcpyDeviceToHost, NULL));
     cr_assert_eq(host[0], 100);
     cr_assert_eq(host[1], 200);
-    cr_assert_eq(host[2], 0x01010101);
     cr_assert_eq(cudaMemcpy(host, device, sizeof host, cudaMemcpyHostToDevice),
                  cudaErrorInvalidValue);
 }
@@ -68,20 +60,6 @@ Test(runtime_memory, host_must_not_touch_device_memory)
     dies(touch, SIGSEGV, "the host touched memory of the device: byte 0 of an allocation of 256 ");
 }
 
-static void touch_in_host_function(void)
-{
-    cudaLaunchHostFunc(
-        NULL, [](void *) { touch(); }, NULL);
-    cudaDeviceSynchronize();
-}
-
-Test(runtime_memory, nor_a_host_function)
-{
-    touched = device_array<int>(COUNT);
-    PP_LAUNCH(put, 1, 1, 0, 0, (int *)touched, 1);
-    dies(touch_in_host_function, SIGSEGV, "the host touched memory of the device");
-}
-
 static void overrun(void)
 {
     int *x = device_array<int>(COUNT);
@@ -108,53 +86,6 @@ Test(runtime_memory, freed_memory)
     dies(use_freed, SIGABRT, "which is no memory of a device");
 }
 
-Test(runtime_memory, memory_is_limited)
-{
-    size_t free_bytes, total_bytes;
-    void *x, *y;
-
-    setenv("PP_EMULATED_MEMORY_BYTES", "1000000", 1);
-    OK(cudaMalloc(&x, 600000));
-    cr_assert_eq(cudaMalloc(&y, 600000), cudaErrorMemoryAllocation);
-    cr_assert_eq(cudaGetLastError(), cudaErrorMemoryAllocation);
-    OK(cudaGetLastError());
-    OK(cudaMemGetInfo(&free_bytes, &total_bytes));
-    cr_assert_eq(free_bytes, 400000);
-    cr_assert_eq(total_bytes, 1000000);
-    OK(cudaFree(x));
-    OK(cudaMalloc(&y, 1000000));
-}
-
-/* ---- devices, errors, times ------------------------------------------------------------------ */
-
-Test(runtime_memory, no_device)
-{
-    int count = 7;
-
-    setenv("PP_EMULATED_DEVICES", "0", 1);
-    cr_assert_eq(cudaGetDeviceCount(&count), cudaErrorNoDevice);
-    cr_assert_eq(count, 0);
-}
-
-Test(runtime_memory, an_empty_list_of_visible_devices_is_no_device)
-{
-    int count = 7;
-
-    setenv("CUDA_VISIBLE_DEVICES", "", 1);
-    cr_assert_eq(cudaGetDeviceCount(&count), cudaErrorNoDevice);
-    cr_assert_eq(count, 0);
-}
-
-Test(runtime_memory, no_driver)
-{
-    int version = 7, count;
-
-    setenv("PP_EMULATED_DEVICES", "none", 1);
-    cr_assert_eq(cudaGetDeviceCount(&count), cudaErrorInsufficientDriver);
-    OK(cudaDriverGetVersion(&version));
-    cr_assert_eq(version, 0);
-}
-
 static void use_memory_of_other_device(void)
 {
     int *x = device_array<int>(1);
@@ -163,14 +94,9 @@ static void use_memory_of_other_device(void)
     PP_LAUNCH(put, 1, 1, 0, 0, x, 1);
 }
 
-Test(runtime_memory, devices)
+Test(runtime_memory, memory_of_another_device)
 {
-    int count;
-
     setenv("PP_EMULATED_DEVICES", "2", 1);
-    OK(cudaGetDeviceCount(&count));
-    cr_assert_eq(count, 2);
-    cr_assert_eq(cudaSetDevice(2), cudaErrorInvalidDevice);
     dies(use_memory_of_other_device, SIGABRT, "runs on device 1, but is given");
 }
 
@@ -209,24 +135,6 @@ Test(runtime_memory, parts)
     dies(destroy_part_first, SIGABRT, "a part of the device is destroyed before its streams");
 }
 
-/* The first launch runs, the second one fails, and with it all that comes after. */
-Test(runtime_memory, fault)
-{
-    setenv("PP_EMULATED_FAULT", "2", 1);
-    int *x = pinned_array(3);
-
-    for (int i = 0; i < 3; i++)
-        PP_LAUNCH(put, 1, 1, 0, 0, x + i, 1);
-    OK(cudaGetLastError());
-    cr_assert_eq(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
-    cr_assert_eq(x[0], 1);
-    cr_assert_eq(x[1] + x[2], 0);
-    for (int i = 0; i < 2; i++)
-        cr_assert_eq(cudaGetLastError(), cudaErrorLaunchFailure);
-    cr_assert_eq(cudaFreeHost(x), cudaErrorLaunchFailure);
-    cr_assert_str_eq(cudaGetErrorName(cudaErrorLaunchFailure), "cudaErrorLaunchFailure");
-}
-
 Test(runtime_memory, launches_that_cannot_be)
 {
     int *x = pinned_array(1);
@@ -254,9 +162,6 @@ Test(runtime_memory, times)
     OK(cudaEventRecord(end, NULL));
     OK(cudaEventRecord(without, NULL));
     cr_assert_eq(cudaEventElapsedTime(&ms, start, end), cudaErrorNotReady);
-    OK(cudaEventSynchronize(end));
-    OK(cudaEventElapsedTime(&ms, start, end));
-    cr_assert_gt(ms, 0);
     OK(cudaDeviceSynchronize());
     cr_assert_eq(cudaEventElapsedTime(&ms, start, without), cudaErrorInvalidResourceHandle);
 }

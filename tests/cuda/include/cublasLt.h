@@ -21,11 +21,8 @@ extern "C" {
 typedef enum {
     CUBLAS_STATUS_SUCCESS = 0,
     CUBLAS_STATUS_NOT_INITIALIZED = 1,
-    CUBLAS_STATUS_ALLOC_FAILED = 3,
     CUBLAS_STATUS_INVALID_VALUE = 7,
-    CUBLAS_STATUS_ARCH_MISMATCH = 8,
     CUBLAS_STATUS_EXECUTION_FAILED = 13,
-    CUBLAS_STATUS_INTERNAL_ERROR = 14,
     CUBLAS_STATUS_NOT_SUPPORTED = 15,
 } cublasStatus_t;
 
@@ -36,22 +33,7 @@ typedef enum {
 
 typedef enum {
     CUBLAS_COMPUTE_32F = 68,
-    CUBLAS_COMPUTE_32F_PEDANTIC = 69,
-    CUBLAS_COMPUTE_32F_FAST_TF32 = 77,
 } cublasComputeType_t;
-
-typedef enum {
-    CUBLASLT_ORDER_COL = 0,
-    CUBLASLT_ORDER_ROW = 1,
-} cublasLtOrder_t;
-
-typedef enum {
-    CUBLASLT_MATRIX_LAYOUT_TYPE = 0,
-    CUBLASLT_MATRIX_LAYOUT_ORDER = 1,
-    CUBLASLT_MATRIX_LAYOUT_ROWS = 2,
-    CUBLASLT_MATRIX_LAYOUT_COLS = 3,
-    CUBLASLT_MATRIX_LAYOUT_LD = 4,
-} cublasLtMatrixLayoutAttribute_t;
 
 typedef enum {
     CUBLASLT_MATMUL_DESC_COMPUTE_TYPE = 0,
@@ -69,8 +51,6 @@ typedef enum {
     CUBLASLT_EPILOGUE_DEFAULT = 1,
     CUBLASLT_EPILOGUE_BIAS = 4,
     CUBLASLT_EPILOGUE_GELU = 32,
-    CUBLASLT_EPILOGUE_GELU_AUX = 32 | 128,
-    CUBLASLT_EPILOGUE_GELU_BIAS = 32 | 4,
     CUBLASLT_EPILOGUE_GELU_AUX_BIAS = 32 | 128 | 4,
     CUBLASLT_EPILOGUE_DGELU = 64 | 128,
 } cublasLtEpilogue_t;
@@ -113,16 +93,11 @@ typedef struct {
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *lightHandle);
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t lightHandle);
 size_t cublasLtGetVersion(void);
-size_t cublasLtGetCudartVersion(void);
 const char *cublasLtGetStatusName(cublasStatus_t status);
-const char *cublasLtGetStatusString(cublasStatus_t status);
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *matLayout, cudaDataType type,
                                           uint64_t rows, uint64_t cols, int64_t ld);
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t matLayout);
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t matLayout,
-                                                cublasLtMatrixLayoutAttribute_t attr,
-                                                const void *buf, size_t sizeInBytes);
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *matmulDesc,
                                         cublasComputeType_t computeType, cudaDataType_t scaleType);

@@ -43,8 +43,6 @@ typedef enum {
 } CUstreamWaitValue_flags;
 typedef enum { CU_STREAM_WRITE_VALUE_DEFAULT = 0x0 } CUstreamWriteValue_flags;
 
-CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, unsigned int value,
-                             unsigned int flags);
 CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, uint64_t value, unsigned int flags);
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, unsigned int value,
                               unsigned int flags);

@@ -1,7 +1,6 @@
 /* tests/cuda/include/cuda_runtime_api.h — the part of CUDA's runtime that is emulated, by NVIDIA's
- * names, values and signatures: see tests/cuda/runtime.h. test_headers.c compiles against this file
- * and, where there is a toolkit, against NVIDIA's. Structures hold only the fields that are used.
- */
+ * names, values and signatures: see tests/cuda/runtime.h. Structures hold only the fields that are
+ * used. */
 #ifndef PP_EMULATED_CUDA_RUNTIME_API_H
 #define PP_EMULATED_CUDA_RUNTIME_API_H
 
@@ -79,20 +78,6 @@ enum cudaDeviceAttr {
 
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout = 9,
-};
-
-enum cudaMemoryType {
-    cudaMemoryTypeUnregistered = 0,
-    cudaMemoryTypeHost = 1,
-    cudaMemoryTypeDevice = 2,
-    cudaMemoryTypeManaged = 3,
-};
-
-struct cudaPointerAttributes {
-    enum cudaMemoryType type;
-    int device;
-    void *devicePointer, *hostPointer;
 };
 
 struct cudaDeviceProp {
@@ -119,35 +104,18 @@ enum cudaStreamCaptureMode {
     cudaStreamCaptureModeRelaxed = 2,
 };
 
-enum cudaStreamCaptureStatus {
-    cudaStreamCaptureStatusNone = 0,
-    cudaStreamCaptureStatusActive = 1,
-    cudaStreamCaptureStatusInvalidated = 2,
-};
-
-#define cudaHostAllocDefault       0x00
-#define cudaHostAllocPortable      0x01
-#define cudaHostAllocMapped        0x02
-#define cudaHostAllocWriteCombined 0x04
+#define cudaHostAllocMapped 0x02
 
 #define cudaStreamDefault     0x00
 #define cudaStreamNonBlocking 0x01
 
 #define cudaEventDefault       0x00
-#define cudaEventBlockingSync  0x01
 #define cudaEventDisableTiming 0x02
 
 #define cudaEventRecordDefault  0x00
 #define cudaEventRecordExternal 0x01
 
-#define cudaDeviceScheduleAuto         0x00
-#define cudaDeviceScheduleSpin         0x01
-#define cudaDeviceScheduleYield        0x02
-#define cudaDeviceScheduleBlockingSync 0x04
-#define cudaDeviceMapHost              0x08
-
 cudaError_t cudaGetLastError(void);
-cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaDriverGetVersion(int *driverVersion);
@@ -159,18 +127,15 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
 cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int *device);
-cudaError_t cudaSetDeviceFlags(unsigned int flags);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority);
 
 cudaError_t cudaMalloc(void **devPtr, size_t size);
 cudaError_t cudaFree(void *devPtr);
 cudaError_t cudaHostAlloc(void **pHost, size_t size, unsigned int flags);
-cudaError_t cudaMallocHost(void **ptr, size_t size);
 cudaError_t cudaFreeHost(void *ptr);
 cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr);
 
 #define CUDA_IPC_HANDLE_SIZE           64
 #define cudaIpcMemLazyEnablePeerAccess 0x01
@@ -188,11 +153,9 @@ cudaError_t cudaMemset(void *devPtr, int value, size_t count);
 cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count,
                             cudaStream_t stream PP_DEFAULT(0));
 
-cudaError_t cudaStreamCreate(cudaStream_t *pStream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority);
 cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority);
-cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned int flags PP_DEFAULT(0));
@@ -202,8 +165,6 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userD
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph);
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
-                                  enum cudaStreamCaptureStatus *pCaptureStatus);
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
@@ -226,7 +187,6 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 enum cudaDriverEntryPointQueryResult {
     cudaDriverEntryPointSuccess = 0,
     cudaDriverEntryPointSymbolNotFound = 1,
-    cudaDriverEntryPointVersionNotSufficent = 2,
 };
 #define cudaEnableDefault 0x00
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,

@@ -105,10 +105,6 @@ ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
                            ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
-                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type,
-                           ncclComm_t comm, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -62,24 +62,6 @@ static void share_sum(struct collective *c)
     c->due.assign(c->given.size(), sum_of(*c));
 }
 
-static void scatter_sum(struct collective *c)
-{
-    const bytes sum = sum_of(*c);
-    const long part = (long)(sum.size() / c->given.size());
-
-    for (long rank = 0; rank < (long)c->given.size(); rank++)
-        c->due.push_back(bytes(sum.begin() + rank * part, sum.begin() + (rank + 1) * part));
-}
-
-static void gather(struct collective *c)
-{
-    bytes all;
-
-    for (const bytes &part : c->given)
-        all.insert(all.end(), part.begin(), part.end());
-    c->due.assign(c->given.size(), all);
-}
-
 static void sum_at_root(struct collective *c)
 {
     c->due.resize(c->given.size());
@@ -91,18 +73,15 @@ static void broadcast(struct collective *c)
     c->due.assign(c->given.size(), c->given[(size_t)c->head.root]);
 }
 
-/* What each rank gives and gets, in counts. */
+/* Each rank gives and gets `count`, or only the root does. */
 static const struct kind {
     const char *name;
-    bool is_sum, are_all_given, are_all_due; /* of all ranks: `count` for each */
-    bool is_from_root, is_for_root;          /* alone */
+    bool is_sum, is_from_root, is_for_root;
     void (*combine)(struct collective *c);
 } kinds[] = {
-    {"ncclAllReduce", true, false, false, false, false, share_sum},
-    {"ncclReduceScatter", true, true, false, false, false, scatter_sum},
-    {"ncclAllGather", false, false, true, false, false, gather},
-    {"ncclReduce", true, false, false, false, true, sum_at_root},
-    {"ncclBroadcast", false, false, false, true, false, broadcast},
+    {"ncclAllReduce", true, false, false, share_sum},
+    {"ncclReduce", true, false, true, sum_at_root},
+    {"ncclBroadcast", false, true, false, broadcast},
 };
 
 static const struct kind *find_kind(const char *name)
@@ -113,20 +92,19 @@ static const struct kind *find_kind(const char *name)
     return NULL;
 }
 
-static size_t bytes_of(const struct collective &c, bool are_all)
+static size_t bytes_of(const struct collective &c)
 {
-    return (size_t)c.head.count * stub_type_bytes((ncclDataType_t)c.head.type) *
-           (are_all ? (size_t)c.comm->ranks : 1);
+    return (size_t)c.head.count * stub_type_bytes((ncclDataType_t)c.head.type);
 }
 
 static size_t given_bytes(const struct collective &c, int rank)
 {
-    return c.kind->is_from_root && c.head.root != rank ? 0 : bytes_of(c, c.kind->are_all_given);
+    return c.kind->is_from_root && c.head.root != rank ? 0 : bytes_of(c);
 }
 
 static size_t due_bytes(const struct collective &c, int rank)
 {
-    return c.kind->is_for_root && c.head.root != rank ? 0 : bytes_of(c, c.kind->are_all_due);
+    return c.kind->is_for_root && c.head.root != rank ? 0 : bytes_of(c);
 }
 
 /* ---- on rank 0 ------------------------------------------------------------------------------- */

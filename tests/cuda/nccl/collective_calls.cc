@@ -32,18 +32,6 @@ ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t
     return sum("ncclReduce", from, to, count, type, op, comm, stream, root);
 }
 
-ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
-                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
-{
-    return sum("ncclReduceScatter", from, to, count, type, op, comm, stream);
-}
-
-ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type,
-                           ncclComm_t comm, cudaStream_t stream)
-{
-    return issue("ncclAllGather", from, to, count, type, -1, comm, stream);
-}
-
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
                            ncclComm_t comm, cudaStream_t stream)
 {

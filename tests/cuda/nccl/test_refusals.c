@@ -90,21 +90,3 @@ Test(nccl_refusals, a_group_that_uses_memory_twice_ends_the_program)
 {
     rig_run(&TWO, sum_twice, 0);
 }
-
-static void sum_other_types(struct rig *r)
-{
-    cudaStream_t stream = rig_stream();
-    void *memory = rig_memory(COUNT);
-    ncclComm_t comm;
-
-    make(r, &comm, 1, 1);
-    must_be(ncclSuccess,
-            ncclAllReduce(memory, memory, 8, r->plan.process == 0 ? ncclInt64 : ncclFloat64,
-                          ncclSum, comm, stream));
-    disagree(r, comm, stream);
-}
-
-Test(nccl_refusals, sums_that_differ_end_their_first_member)
-{
-    rig_run(&TWO, sum_other_types, 0);
-}
