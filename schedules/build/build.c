@@ -2,6 +2,7 @@
 #include "schedules/build/build.h"
 
 #include "schedules/build/cut.h"
+#include "schedules/order/closed_form.h"
 #include "schedules/search/eager.h"
 #include "schedules/verify/verify.h"
 
@@ -95,13 +96,63 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .no_slots = true}; /* pp_build() assigns them once the lists are freed */
 }
 
+static int64_t common_multiple(int64_t a, int64_t b)
+{
+    int64_t rest = a, divisor = b;
+
+    while (rest > 0) {
+        const int64_t next = divisor % rest;
+        divisor = rest, rest = next;
+    }
+    return a / divisor * b;
+}
+
+/* Returns how many micro-batches the lists of a shape can do without: what a rule appends for them
+ * repeats what it appends for those before. Rules count in ranks, pipelines, steps and options.
+ * Orders that are searched are searched for all micro-batches. */
+static int more_of(const struct pp_schedule *schedule, const struct pp_shape *shape)
+{
+    const int steps = PP_MAX(1, shape->steps);
+    int64_t turn = shape->ranks;
+
+    if (!schedule->phases && !schedule->key)
+        return 0;
+    for (int i = 0; i < PP_SHAPE_OPTIONS && turn < shape->micro_batches; i++)
+        turn = shape->option[i] > 1 ? common_multiple(turn, shape->option[i]) : turn;
+    turn *= (int64_t)shape->pipelines * steps;
+    const int64_t more = shape->micro_batches - pp_cut_least(shape->ranks, shape->pipelines, steps);
+    return more > turn ? (int)(more / turn * turn) : 0;
+}
+
+/* Makes the list of a shape that lacks `more` micro-batches, and cuts it. */
+static enum pp_status make_list(struct pp_arena *arena, const struct pp_build *b, int more,
+                                struct pp_build_list *list, struct pp_error *err)
+{
+    struct pp_shape shape = b->shape;
+
+    shape.micro_batches -= more;
+    PP_TRY(
+        pp_schedule_lists(arena, b->schedule, &shape, b->costs, &list->orders, &list->head, err));
+    list->cut = b->may_cut
+                    ? pp_cut_lists(arena, PP_MAX(1, shape.steps), more, &list->orders, &list->head)
+                    : NULL;
+    if (list->cut) {
+        shape.micro_batches = list->head.micro_batches;
+        pp_schedule_set_versions(b->schedule, &shape, list->orders);
+    }
+    return PP_OK;
+}
+
 enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,
                              struct pp_build_list *list, struct pp_error *err)
 {
     struct pp_build b = *build;
 
     PP_TRY(complete(arena, &b, err));
-    return pp_schedule_lists(arena, b.schedule, &b.shape, b.costs, &list->orders, &list->head, err);
+    const int more = b.may_cut ? more_of(b.schedule, &b.shape) : 0;
+    if (more > 0 && make_list(arena, &b, more, list, NULL) == PP_OK && list->cut)
+        return PP_OK;
+    return make_list(arena, &b, 0, list, err);
 }
 
 struct pp_least pp_build_least(const struct pp_build *b, const struct pp_build_list *list)
@@ -115,7 +166,7 @@ struct pp_least pp_build_least(const struct pp_build *b, const struct pp_build_l
         .recompute_frac = b->recompute_frac,
         .is_moved =
             pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) || pp_state_is_quantised(&b->state)};
-    return pp_memory_least(scratch, list->orders, b->costs, &options);
+    return pp_memory_least(scratch, list->orders, list->cut, b->costs, &options);
 }
 
 /* Keeps the maps of a head whose lists end with their arena. */
@@ -130,31 +181,19 @@ static void keep_maps(struct pp_arena *arena, struct pp_program_head *head)
                            sizeof(uint16_t) * ids);
 }
 
-/* Lowers a list, without most of its steady state where that is allowed and found. */
+/* Lowers a list. NULL as program if the instructions of a cut one do not repeat as its ops do. */
 static enum pp_status lower_list(struct pp_arena *arena, const struct pp_build *b,
                                  const struct pp_build_list *list, struct pp_program **program,
                                  struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_program_head head = list->head;
-    struct pp_orders *lists = list->orders;
-    struct pp_program_cut *cut = NULL;
+    const struct pp_lower_options options = options_of(arena, b, &list->head);
+    struct pp_orders *lists = b->list ? pp_orders_copy(scratch, list->orders) : list->orders;
 
-    if (b->may_cut)
-        cut = pp_cut_lists(arena, b->shape.steps > 1 ? b->shape.steps : 1, &lists, &head);
-    if (cut) {
-        struct pp_shape shape = b->shape;
-        const struct pp_lower_options options = options_of(arena, b, &head);
-        shape.micro_batches = head.micro_batches;
-        pp_schedule_set_versions(b->schedule, &shape, lists);
-        PP_TRY(pp_lower_lists(arena, &head, &options, lists, program, err));
-        if (pp_cut_bind(arena, cut, *program))
-            return PP_OK;
-        head = list->head;
-    }
-    const struct pp_lower_options options = options_of(arena, b, &head);
-    lists = b->list ? pp_orders_copy(scratch, list->orders) : list->orders;
-    return pp_lower_lists(arena, &head, &options, lists, program, err);
+    PP_TRY(pp_lower_lists(arena, &list->head, &options, lists, program, err));
+    if (list->cut && !pp_cut_bind(arena, list->cut, *program))
+        *program = NULL;
+    return PP_OK;
 }
 
 /* Lists of a schedule's own order are lowered without being frozen first. */
@@ -174,7 +213,12 @@ static enum pp_status build_list(struct pp_arena *arena, struct pp_build *b,
         return PP_OK;
     }
     keep_maps(arena, &list.head);
-    return lower_list(arena, b, &list, program, err);
+    PP_TRY(lower_list(arena, b, &list, program, err));
+    if (*program)
+        return PP_OK;
+    b->list = NULL;
+    b->may_cut = false;
+    return build_list(arena, b, program, err);
 }
 
 static enum pp_status build_given(struct pp_arena *arena, struct pp_build *b,

@@ -19,6 +19,7 @@ struct pp_build_wishes {
 struct pp_build_list {
     struct pp_orders *orders;
     struct pp_program_head head;
+    const struct pp_program_cut *cut; /* in ops: periods that the order leaves out; NULL = none */
 };
 
 /* Inputs of a program. The result keeps pointers into `schedule` and `given`. */
@@ -59,7 +60,8 @@ static inline int pp_build_copies(const struct pp_build *build)
     return pp_mesh_size(build->state.replicas);
 }
 
-/* Returns the list of a schedule without `given` and `is_eager`. Errors: of the order. */
+/* Returns the list of a schedule without `given` and `is_eager`, cut if that is allowed and periods
+ * are found. Errors: of the order. */
 enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,
                              struct pp_build_list *list, struct pp_error *err);
 /* Returns lower bounds of the memory of an order; 0 without bytes. Needs the costs. */

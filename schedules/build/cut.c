@@ -79,7 +79,7 @@ static struct pp_program_cut *note(struct pp_arena *arena, const struct pp_cut_s
     struct pp_program_cut *cut = PP_NEW(arena, struct pp_program_cut);
     int count = 0, capacity = 0;
 
-    cut->periods = s->periods;
+    cut->periods = s->periods + s->more / (s->head->pipelines * s->steps * s->period);
     cut->begin = PP_ARRAY(arena, int32_t, s->head->ranks + 1);
     for (int r = 0; r < s->head->ranks; r++) {
         int before = 0; /* ops left out in earlier zones */
@@ -94,11 +94,11 @@ static struct pp_program_cut *note(struct pp_arena *arena, const struct pp_cut_s
     return cut;
 }
 
-struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, int steps, struct pp_orders **lists,
-                                    struct pp_program_head *head)
+struct pp_program_cut *pp_cut_lists(struct pp_arena *arena, int steps, int more,
+                                    struct pp_orders **lists, struct pp_program_head *head)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_cut_search s = {.arena = scratch, .head = head, .steps = steps};
+    struct pp_cut_search s = {.arena = scratch, .head = head, .steps = steps, .more = more};
     struct pp_program_head shorter = *head;
 
     if (!pp_cut_find(&s, *lists))

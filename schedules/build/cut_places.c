@@ -7,8 +7,8 @@
 struct binding {
     struct pp_arena *arena;
     const struct pp_program *p;
-    struct pp_program_cut *cut; /* places of ops, then of instructions */
-    int count, capacity;        /* of `bound` */
+    const struct pp_program_cut *cut; /* places of ops */
+    int count, capacity;              /* of `bound` */
     struct pp_cut_place *bound;
     int32_t *wait_of; /* [instruction]: its WAIT; -1: none */
 };
@@ -147,7 +147,8 @@ static bool bind_rank(struct binding *b, int rank)
     return true;
 }
 
-bool pp_cut_bind(struct pp_arena *arena, struct pp_program_cut *cut, struct pp_program *program)
+bool pp_cut_bind(struct pp_arena *arena, const struct pp_program_cut *cut,
+                 struct pp_program *program)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const size_t bytes = sizeof(int32_t) * (size_t)pp_program_size(program);
@@ -155,17 +156,18 @@ bool pp_cut_bind(struct pp_arena *arena, struct pp_program_cut *cut, struct pp_p
                         .p = program,
                         .cut = cut,
                         .wait_of = memset(pp_arena_alloc_raw(scratch, bytes), 0xff, bytes)};
-    int32_t *begin = PP_ARRAY(arena, int32_t, program->ranks + 1);
+    struct pp_program_cut *bound = PP_NEW(arena, struct pp_program_cut);
 
+    bound->periods = cut->periods;
+    bound->begin = PP_ARRAY(arena, int32_t, program->ranks + 1);
     for (int r = 0; r < program->ranks; r++) {
         if (!bind_rank(&b, r))
             return false;
-        begin[r + 1] = b.count;
+        bound->begin[r + 1] = b.count;
     }
-    cut->begin = begin;
-    cut->places = b.bound;
-    if (!pp_cut_number(arena, cut, program))
+    bound->places = b.bound;
+    if (!pp_cut_number(arena, bound, program))
         return false;
-    program->cut = cut;
+    program->cut = bound;
     return true;
 }

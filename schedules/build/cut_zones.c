@@ -223,14 +223,14 @@ static bool are_amid(const struct pp_cut_search *s)
  * number before them. */
 static bool choose(struct pp_cut_search *s)
 {
-    const int kept = kept_of(s);
+    const int kept = kept_of(s), more = s->more / s->head->pipelines;
 
     s->periods = s->each;
     for (int r = 0; r < s->head->ranks; r++)
         for (int z = 0; z < s->ranks[r].zones; z++)
             s->periods = PP_MIN(s->periods, periods_of(&s->ranks[r].zone[z]) - kept);
     s->left_out = s->periods * s->period;
-    if (2 * s->left_out * s->steps < s->each)
+    if (2 * (s->left_out * s->steps + more) < s->each + more || more % (s->steps * s->period))
         return false;
     for (int r = 0; r < s->head->ranks; r++)
         for (int z = 0; z < s->ranks[r].zones; z++) {
@@ -259,10 +259,15 @@ static const int *number(struct pp_cut_search *s)
     return index_of;
 }
 
+int64_t pp_cut_least(int ranks, int pipelines, int steps)
+{
+    return (int64_t)2 * (KEPT_EACH_RANK + 1) * ranks * pipelines * steps;
+}
+
 static bool is_long(const struct pp_program_head *h, int steps)
 {
     return h->granules == 1 && steps <= PP_CUT_MOST_ZONES && h->micro_batches % steps == 0 &&
-           h->micro_batches / steps >= 2 * (KEPT_EACH_RANK + 1) * h->ranks * h->pipelines;
+           h->micro_batches >= pp_cut_least(h->ranks, h->pipelines, steps);
 }
 
 bool pp_cut_find(struct pp_cut_search *s, const struct pp_orders *lists)

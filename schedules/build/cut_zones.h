@@ -31,11 +31,12 @@ struct pp_cut_search {
     const struct pp_program_head *head;
     const int *index_of; /* [micro-batch] */
     int each, steps;     /* micro-batches of a pipeline, and the steps that share them */
+    int more;            /* micro-batches of the whole that the lists lack */
     int period, periods; /* micro-batches of a period, and periods that are left out */
     int left_out;
     struct pp_cut_rank *ranks;
 };
 
-/* Finds the zones of all ranks, and chooses what each leaves out. `arena`, `head` and `steps` are
- * given. False if no pattern repeats on all ranks, or too little would be left out. */
+/* Finds the zones of all ranks, and chooses what each leaves out. `arena`, `head`, `steps` and
+ * `more` are given. False if no pattern repeats on all ranks, or too little would be left out. */
 bool pp_cut_find(struct pp_cut_search *s, const struct pp_orders *lists);

@@ -50,6 +50,7 @@ struct pp_known_list {
     struct pp_known_list *next;
     const struct pp_schedule *schedule;
     struct pp_shape shape;
+    bool is_cut;
     int64_t *costs; /* [cost_count] that a searched order depends on */
     int cost_count;
     struct pp_build_list list;
@@ -153,8 +154,8 @@ static void add_order_costs(struct pp_arena *arena, const struct pp_costs *costs
 
 static bool is_like(const struct pp_known_list *a, const struct pp_known_list *b)
 {
-    return a->schedule == b->schedule && !memcmp(&a->shape, &b->shape, sizeof(a->shape)) &&
-           a->cost_count == b->cost_count &&
+    return a->schedule == b->schedule && a->is_cut == b->is_cut &&
+           !memcmp(&a->shape, &b->shape, sizeof(a->shape)) && a->cost_count == b->cost_count &&
            (a->cost_count == 0 ||
             !memcmp(a->costs, b->costs, sizeof(*a->costs) * (size_t)a->cost_count));
 }
@@ -164,6 +165,7 @@ static struct pp_known_list *list_wanted(struct pp_arena *arena, const struct pp
     struct pp_known_list *wanted = PP_NEW(arena, struct pp_known_list);
 
     wanted->schedule = b->schedule;
+    wanted->is_cut = b->may_cut;
     memcpy(&wanted->shape, &b->shape, sizeof(wanted->shape));
     if (b->schedule->generate)
         add_order_costs(arena, b->costs, wanted);

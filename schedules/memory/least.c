@@ -75,33 +75,70 @@ static struct pp_least state_of(const struct pp_orders *lists, int rank,
     return state;
 }
 
-/* Returns the most bytes of activations and scratch of a rank. */
-static double held_of(const struct pp_orders *lists, int rank, const struct effect *effects)
+/* A walk over the list of a rank. */
+struct walk {
+    const struct pp_op *ops;
+    int count;
+    const struct effect *effects;
+    const struct pp_program_cut *cut; /* NULL = the list is whole */
+    int place, last_place;            /* of the cut */
+};
+
+static struct walk walk_of(const struct pp_orders *lists, int rank, const struct effect *effects,
+                           const struct pp_program_cut *cut)
 {
-    const struct pp_op *ops = lists->ops[rank];
+    return (struct walk){.ops = lists->ops[rank],
+                         .count = lists->count[rank],
+                         .effects = effects,
+                         .cut = cut,
+                         .place = cut ? cut->begin[rank] : 0,
+                         .last_place = cut ? cut->begin[rank + 1] : 0};
+}
+
+static const struct effect *effect_of(const struct walk *w, int i)
+{
+    return &w->effects[w->ops[i].stage * EFFECTS + w->ops[i].kind];
+}
+
+/* Returns the bytes that the periods left out before an op add, on another tier or not. Each adds
+ * as much as the one before. */
+static double left_out(struct walk *w, int i, bool is_away)
+{
+    double bytes = 0;
+
+    if (w->place == w->last_place || w->cut->places[w->place].at != i)
+        return 0;
+    for (int k = i - w->cut->places[w->place++].length; k < i; k++)
+        bytes += is_away ? effect_of(w, k)->away : w->ops[k].granules * effect_of(w, k)->change;
+    return bytes * w->cut->periods;
+}
+
+/* Returns the most bytes of activations and scratch of a rank. The periods that are left out hold
+ * no more than that before or that after them. */
+static double held_of(struct walk w)
+{
     double held = 0, most = 0;
 
-    for (int i = 0; i < lists->count[rank]; i++) {
-        const struct effect *effect = &effects[ops[i].stage * EFFECTS + ops[i].kind];
-        const double now = held + ops[i].granules * effect->most;
+    for (int i = 0; i < w.count; i++) {
+        held += left_out(&w, i, false);
+        const double now = held + w.ops[i].granules * effect_of(&w, i)->most;
         most = now > most ? now : most;
-        held += ops[i].granules * effect->change;
+        held += w.ops[i].granules * effect_of(&w, i)->change;
     }
     return most;
 }
 
 /* Returns the most bytes of activations of a rank on another tier; 0 if an op does several
  * granules, whose backwards may be far apart. */
-static double away_of(const struct pp_orders *lists, int rank, const struct effect *effects)
+static double away_of(struct walk w)
 {
-    const struct pp_op *ops = lists->ops[rank];
     double held = 0, most = 0, largest = 0;
 
-    for (int i = 0; i < lists->count[rank]; i++) {
-        const double away = effects[ops[i].stage * EFFECTS + ops[i].kind].away;
-        if (ops[i].granules > 1)
+    for (int i = 0; i < w.count; i++) {
+        const double away = effect_of(&w, i)->away;
+        if (w.ops[i].granules > 1)
             return 0;
-        held += away;
+        held += left_out(&w, i, true) + away;
         most = held > most ? held : most;
         largest = away > largest ? away : largest;
     }
@@ -109,7 +146,7 @@ static double away_of(const struct pp_orders *lists, int rank, const struct effe
 }
 
 struct pp_least pp_memory_least(struct pp_arena *arena, const struct pp_orders *lists,
-                                const struct pp_costs *costs,
+                                const struct pp_program_cut *cut, const struct pp_costs *costs,
                                 const struct pp_least_options *options)
 {
     struct effect *effects = PP_ARRAY(arena, struct effect, EFFECTS * (size_t)costs->stages);
@@ -120,9 +157,10 @@ struct pp_least pp_memory_least(struct pp_arena *arena, const struct pp_orders *
         set_effects(&costs->memory[s], options, s, &effects[s * EFFECTS]);
     for (int rank = 0; rank < lists->ranks; rank++) {
         const struct pp_least state = state_of(lists, rank, costs, versions);
-        tensors = fmax(tensors, state.bytes + held_of(lists, rank, effects));
+        const struct walk walk = walk_of(lists, rank, effects, cut);
+        tensors = fmax(tensors, state.bytes + held_of(walk));
         if (options->is_moved)
-            away_bytes = fmax(away_bytes, state.away_bytes + away_of(lists, rank, effects));
+            away_bytes = fmax(away_bytes, state.away_bytes + away_of(walk));
     }
     return (struct pp_least){
         (tensors + costs->other_bytes + pp_memory_wasted_bytes(costs, tensors)) * (1 - ROUNDING),

@@ -3,6 +3,7 @@
 
 #include "core/cost/cost.h"
 #include "schedules/program/lists.h"
+#include "schedules/program/program.h"
 
 struct pp_least_options {
     int pipelines;
@@ -14,8 +15,9 @@ struct pp_least_options {
 struct pp_least {
     double bytes, away_bytes;
 };
-/* Returns lower bounds of an order. They have the state, the allocator's waste, and what F, B, I
- * and W hold at a time and use while they run. Messages and gathered parameters come on top. */
+/* Returns lower bounds of an order, whole with all periods of `cut` (NULL = none, in ops). They
+ * have the state, the allocator's waste, and what F, B, I and W hold at a time and use while they
+ * run. Messages and gathered parameters come on top. */
 struct pp_least pp_memory_least(struct pp_arena *arena, const struct pp_orders *lists,
-                                const struct pp_costs *costs,
+                                const struct pp_program_cut *cut, const struct pp_costs *costs,
                                 const struct pp_least_options *options);

@@ -35,6 +35,9 @@ enum pp_shape_size {
  *   .key       gives each op a number; a rank runs its ops by ascending numbers
  *   .generate  returns all lists, for an order that comes from a search
  *
+ * Lists of .phases and .key repeat: of many micro-batches, those of a few stand for those of all
+ * (pp_build_list()). A test holds each row to it.
+ *
  * A schedule that is no row, but comes from outside, has .programs instead. */
 
 /* For .phases: appends `times` repetitions of `pattern` to the rank's list (none if `times` is
