@@ -242,6 +242,12 @@ enum pp_status pp_lower_gathers(const struct pp_lowering *l)
 
     if (!has_work(options) || pp_lists_any(l->lists, is_own))
         return PP_OK;
+    if (pp_state_is_fetched(&options->state) && pp_lists_have(l->lists, PP_U))
+        return pp_error_set(l->err, PP_EPROGRAM,
+                            "%s is complete, with messages and updates, but gathers no parameters: "
+                            "for sharded ones give its F, B, I and W alone, as pipesim program "
+                            "--compute prints them, or a file with gathers",
+                            head->file ? head->file : head->name);
     struct gathers g = {.walk = {.arena = l->arena, .units = options->units}, .options = options};
     g.walk.moments = PP_ARRAY(l->arena, struct pp_moment, pp_lists_longest(l->lists) + 1);
     for (int rank = 0; rank < head->ranks; rank++)

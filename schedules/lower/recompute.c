@@ -1,7 +1,8 @@
 /* Recomputation: R directly before the backward of every stage that keeps only a part of its
  * activations. This holds even if the backward directly follows its own forward: the cost table
  * gives the time of R. In a lowered list R is before the WAITs of the backward, so that it runs
- * while the gradient is sent. Before an overlapped pair it is outside the pair. */
+ * while the gradient is sent. Before an overlapped pair it is outside the pair. Slots that a list
+ * names are void then, since R needs one, and F keeps less: pp_lower_slots() assigns all anew. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -27,10 +28,11 @@ enum pp_status pp_lower_recompute(const struct pp_lowering *l)
     if (!l->options->recompute_frac || l->head->mode == PP_MODE_INFER || pp_lists_have(lists, PP_R))
         return PP_OK;
     for (int rank = 0; rank < lists->ranks; rank++) {
-        const struct pp_op *ops = lists->ops[rank];
+        struct pp_op *ops = lists->ops[rank];
         struct pp_inserts inserts = {0};
 
         for (int i = 0; i < lists->count[rank]; i++) {
+            ops[i].slot = -1;
             if (!is_recomputed(l->options, &ops[i]))
                 continue;
             struct pp_op op = ops[i];

@@ -124,3 +124,11 @@ $ ls ran 2>/dev/null
 # Advice for less memory tries other flags of a run whose schedule is a command.
 $ pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-405b --cluster h100 --gpus 64 --pp 4 --tp 8 --gbs 64 --zero 0 --engine dag --recompute none --no-alternatives | grep -o 'offload os=host --recompute full in place'
 > offload os=host --recompute full in place
+# A complete program with another state: recomputation is added, with buffers; gathers are not.
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o full.csv; for s in 1f1b full.csv; do pipesim --schedule $s --pp 2 --micro-batches 4 --gpus 2 --model gpt2 --recompute full --engine dag --no-alternatives --json | grep '"peak_mem'; done | sort | uniq -c | sed 's/[0-9]*,$//'
+>       2       "peak_mem_bytes":
+>       2       "peak_mem_bytes":
+>       2   "peak_mem_bytes":
+$ pipesim --schedule full.csv --gpus 4 --dp 2 --model gpt2 --zero 3 --engine dag
+! pipesim: error: full.csv is complete, with messages and updates, but gathers no parameters: for sharded ones give its F, B, I and W alone, as pipesim program --compute prints them, or a file with gathers
+= 4
