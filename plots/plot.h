@@ -142,6 +142,7 @@ struct pp_plot_timeline {
     int first_rank, last_rank; /* ranks shown; -1 = all */
     double from_s, to_s;       /* NAN = all */
     int granules;              /* ids of a micro-batch; 0 = not known */
+    double divisor;            /* of units that characters show; 0 = 1 */
 };
 static inline struct pp_plot_timeline pp_plot_timeline_whole(const char *time_unit, int granules)
 {
@@ -159,7 +160,7 @@ enum pp_status pp_plot_timeline(struct pp_arena *arena, const struct pp_trace *t
 struct pp_plot_timeline_panel {
     const struct pp_trace *trace;
     const char *heading;
-    double divisor;      /* divides its times in a picture, so that panels can be compared; 0 = 1 */
+    double divisor;      /* divides its times, so that panels can be compared; 0 = 1 */
     double from_s, to_s; /* part of `trace` that is drawn; both 0 = as the options say */
 };
 enum { PP_PLOT_TIMELINE_PANELS = 6 };

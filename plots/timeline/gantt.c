@@ -309,6 +309,7 @@ enum pp_status pp_gantt_print(const struct pp_trace *trace, const struct pp_plot
                          .terminal = terminal,
                          .out = out,
                          .is_unit = options->time_unit != NULL,
+                         .divisor = options->divisor > 0 ? options->divisor : 1,
                          .granules = options->granules > 0 ? options->granules : 1};
 
     PP_TRY(pp_timeline_make(arena, trace, &g.timeline, err));

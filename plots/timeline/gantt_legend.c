@@ -11,9 +11,10 @@ void pp_gantt_print_label(const struct pp_gantt *g, int rank)
 const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes)
 {
     char seconds[PP_UNITS_TEXT_BYTES];
+    const double units = pp_units_s(ps) / g->divisor;
 
     if (g->is_unit)
-        snprintf(text, bytes, "%.4g unit%s", pp_units_s(ps), ps == 1000000000000 ? "" : "s");
+        snprintf(text, bytes, "%.4g unit%s", units, units == 1 ? "" : "s");
     else
         snprintf(text, bytes, "%s", pp_units_print(pp_units_s(ps), PP_UNIT_SECONDS, seconds));
     return text;

@@ -46,6 +46,7 @@ struct pp_gantt {
     struct pp_terminal terminal;
     FILE *out;
     bool is_unit;
+    double divisor; /* of units that are printed */
     int granules;
     int first_rank, end_rank; /* ranks drawn */
     double from_s;            /* begin of the time drawn; boxes and steps count from it */

@@ -9,6 +9,7 @@ static enum pp_status print_characters(const struct pp_plot_timeline_panel *pane
         if (panels[i].heading)
             fprintf(target->out, "%s%s\n", i > 0 ? "\n" : "", panels[i].heading);
         struct pp_plot_timeline shown = *options;
+        shown.divisor = panels[i].divisor;
         if (panels[i].to_s > 0) {
             shown.from_s = panels[i].from_s;
             shown.to_s = panels[i].to_s;

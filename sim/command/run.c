@@ -93,8 +93,10 @@ static enum pp_status check_single(const struct pp_wish *wish, int subjects, str
 
     for (size_t i = 0; subjects > 1 && i < PP_COUNT(single); i++)
         if (single[i]->count)
-            return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d",
-                                single[i]->option->name, subjects);
+            return pp_error_set(err, PP_EINVAL, "--%s shows one schedule, --schedule lists %d%s",
+                                single[i]->option->name, subjects,
+                                single[i] == &wish->given.gantt ? "; --plot none draws several"
+                                                                : "");
     return PP_OK;
 }
 

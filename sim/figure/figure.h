@@ -29,11 +29,9 @@ enum pp_status pp_figure_gantt(struct pp_arena *arena, const struct pp_result *r
 /* The part of a run alone that is drawn: one steady step, or all that --steps asks for. */
 struct pp_plot_step pp_figure_step(struct pp_arena *arena, const struct pp_result *result);
 /* Timelines of runs. Of one run: its heading is the title, and `part` names the step. Of several,
- * at most PP_PLOT_TIMELINE_PANELS: one step each on one axis, with comparable unit costs;
- * `is_apart`: each with its own costs. */
+ * at most PP_PLOT_TIMELINE_PANELS: one step each on one axis, with comparable unit costs. */
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
-                                            int count, bool is_apart,
-                                            struct pp_plot_timeline_panel *panels);
+                                            int count, struct pp_plot_timeline_panel *panels);
 
 /* Memory of one run: all ranks, each at its own peak. Of several runs, none of them refused: one
  * bar each, of the fullest rank. In unit mode activations: chunks, or micro-batches of a rank. */

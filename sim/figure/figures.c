@@ -17,13 +17,10 @@ static enum pp_status draw_timeline(struct pp_arena *arena, const struct pp_resu
                                     struct pp_error *err)
 {
     struct pp_plot_timeline_panel panels[PP_PLOT_TIMELINE_PANELS];
-    /* In the terminal each run has its own axis, and one alone has no title. */
-    const bool is_text = target->format == PP_PLOT_TERMINAL;
-    const struct pp_plot_timeline options =
-        pp_figure_timelines(arena, results, count, is_text, panels);
+    const struct pp_plot_timeline options = pp_figure_timelines(arena, results, count, panels);
 
-    if (count == 1)
-        panels->heading = is_text ? options.part : NULL;
+    if (count == 1) /* in the terminal without a title */
+        panels->heading = target->format == PP_PLOT_TERMINAL ? options.part : NULL;
     return pp_plot_timeline_panels(arena, panels, count, &options, target, err);
 }
 

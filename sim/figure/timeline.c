@@ -48,8 +48,7 @@ static struct pp_plot_timeline_panel panel_of(struct pp_arena *arena, const stru
 }
 
 struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct pp_result *results,
-                                            int count, bool is_apart,
-                                            struct pp_plot_timeline_panel *panels)
+                                            int count, struct pp_plot_timeline_panel *panels)
 {
     const struct pp_result *rows[PP_PLOT_TIMELINE_PANELS] = {0};
     struct pp_plot_timeline options = pp_plot_timeline_whole(
@@ -57,7 +56,7 @@ struct pp_plot_timeline pp_figure_timelines(struct pp_arena *arena, const struct
 
     for (int i = 0; i < count; i++)
         rows[i] = &results[i];
-    const enum pp_scale scale = count == 1 || is_apart ? PP_SCALE_GIVEN : pp_scale_of(rows, count);
+    const enum pp_scale scale = count == 1 ? PP_SCALE_GIVEN : pp_scale_of(rows, count);
     for (int i = 0; i < count; i++) {
         const struct pp_plot_step step =
             count == 1 ? pp_figure_step(arena, results)

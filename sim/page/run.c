@@ -13,8 +13,7 @@ static enum pp_status write_timelines(struct pp_arena *arena, const struct pp_pa
                                       struct pp_error *err)
 {
     struct pp_plot_timeline_panel panels[PP_PLOT_TIMELINE_PANELS];
-    const struct pp_plot_timeline options =
-        pp_figure_timelines(arena, results, count, false, panels);
+    const struct pp_plot_timeline options = pp_figure_timelines(arena, results, count, panels);
 
     pp_page_heading(page, "timeline", "Who computes what when");
     return pp_html_timelines(arena, panels, count, &options, page->out, err);

@@ -254,7 +254,7 @@ $ pipesim --schedule 1f1b --gpus 8 --json --gantt
 ! pipesim: error: --json and --gantt both write to stdout; give one of them
 = 2
 $ pipesim --schedule 1f1b,gpipe --gpus 8 --gantt
-! pipesim: error: --gantt shows one schedule, --schedule lists 2
+! pipesim: error: --gantt shows one schedule, --schedule lists 2; --plot none draws several
 = 2
 $ pipesim --schedule 1f1b,1f1b --gpus 8
 ! pipesim: error: --schedule 1f1b,1f1b names 1f1b twice

@@ -110,6 +110,14 @@ $ pipesim --schedule 1f1b,chimera --pp 2 --micro-batches 2 --unit F=1,B=2 --plot
 > F forward, B backward, small letter: same op, . idle
 > pipeline 0, P0 to P1: micro-batches 0
 > pipeline 1, P1 to P0: micro-batches 1
+$ pipesim --schedule 1f1b,zbv --pp 2 --micro-batches 2 --unit F=1,B=2 --plot none | grep -E '(1f1b|zbv) .* units|^zbv|column'; pipesim --schedule 1f1b,zbv --pp 2 --micro-batches 2 --unit F=1,B=2 --gantt
+>    1  zbv                2       7 units    14.29 %    14.29 %            2
+>    2  1f1b               1       9 units    33.33 %    33.33 %            2
+> one column = 1 unit, 9 columns in all
+> zbv (VP 2): 7 units, bubble 14.3 %
+> one column = 0.5 units, 14 columns in all
+! pipesim: error: --gantt shows one schedule, --schedule lists 2; --plot none draws several
+= 2
 $ cd $TMPDIR; pipesim --schedule all --pp 4 --micro-batches 4 --unit F=1,B=2 --plot a.gp
 ! pipesim: error: --plot-kind timeline shows up to 6 schedules, --schedule lists 22; --plot-kind memory shows any number
 = 2
