@@ -195,8 +195,11 @@ static enum pp_status parse_int(struct cursor *c, const char *name, int64_t max,
 {
     char what[96];
 
-    if (!is_digit(*c->at))
-        return fail(c, strcat(strcat(strcpy(what, "expected a number ("), name), ")"));
+    if (!is_digit(*c->at)) {
+        snprintf(what, sizeof(what), "expected a number (%s)%s", name,
+                 strcmp(name, "stage") ? "" : ", as 1 in 1F0");
+        return fail(c, what);
+    }
     *value = 0;
     for (; is_digit(*c->at); c->at++) {
         *value = *value * 10 + (*c->at - '0');

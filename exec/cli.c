@@ -11,8 +11,8 @@ enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
 static const struct pp_command commands[] = {
     [PP_EXEC_RUN] = {"run", "pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]",
                      "train a transformer for real, by any schedule", 0, 0},
-    [PP_EXEC_HELP] = {"help", "pipeexec help [COMMAND|man|bash|zsh|fish]", "help on one command", 0,
-                      1},
+    [PP_EXEC_HELP] = {"help", "pipeexec help [COMMAND|OPTION|man|bash|zsh|fish]",
+                      "help on a command or an option", 0, 1},
 };
 
 #define G_SCHEDULE "Schedule"

@@ -43,6 +43,21 @@ static void print_option(const struct pp_cli *cli, const struct pp_option *optio
     print_pair(out, left.bytes, right.bytes, width);
 }
 
+bool pp_option_help(const struct pp_cli *cli, const char *name, FILE *out, int width)
+{
+    bool is_found = false;
+
+    for (int i = 0; i < cli->option_count; i++) {
+        bool is_it = pp_same_name(cli->options[i].name, name);
+        for (const char *const *alias = cli->options[i].aliases; alias && *alias; alias++)
+            is_it |= pp_same_name(*alias, name);
+        if (is_it)
+            print_option(cli, &cli->options[i], -1, out, fit_width(width));
+        is_found |= is_it;
+    }
+    return is_found;
+}
+
 static void print_groups(const struct pp_cli *cli, int command, FILE *out, int width)
 {
     bool has_aliases = false;

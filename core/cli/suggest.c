@@ -4,8 +4,9 @@
 #include <ctype.h>
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 
-enum { WORD_BYTES = 64, PREFIX_MIN = 3 };
+enum { WORD_BYTES = 64, PREFIX_MIN = 3, PART_MIN = 2 };
 
 /* Copies in lower case without dashes and underscores, cut at WORD_BYTES - 1; returns length. */
 static int fold(const char *text, char folded[WORD_BYTES])
@@ -53,6 +54,22 @@ static int tolerance(int length)
     return length < 2 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3;
 }
 
+static bool is_dash(char c)
+{
+    return c == '-' || c == '_';
+}
+
+/* Is true for a name that a longer word begins or ends with, up to a dash: gpus of num-gpus. */
+static bool is_part(const char *name, const char *word)
+{
+    const size_t length = strlen(name), most = strlen(word);
+
+    if (length < PART_MIN || most < length + 2)
+        return false;
+    return (is_dash(word[length]) && !strncasecmp(word, name, length)) ||
+           (is_dash(word[most - length - 1]) && !strcasecmp(word + most - length, name));
+}
+
 const char *pp_suggest(const char *word, const char *const *names)
 {
     char wanted[WORD_BYTES], name[WORD_BYTES];
@@ -65,11 +82,12 @@ const char *pp_suggest(const char *word, const char *const *names)
         const bool is_prefix = length >= PREFIX_MIN && !strncmp(name, wanted, (size_t)length);
         const int edits = distance(wanted, length, name, name_length);
         /* In halves of an edit: "llama3" begins llama3-8b, but llama-30b only without its dash. */
-        const int most = !is_prefix ? INT_MAX : strncmp(*names, word, strlen(word)) ? 3 : 2;
+        const bool is_near = is_prefix || is_part(*names, word);
+        const int most = !is_near ? INT_MAX : strncmp(*names, word, strlen(word)) ? 3 : 2;
         const int score = least(2 * edits, most);
 
         /* "ab" must not become "cd" by two edits, nor "pp" the unrelated "x" by one of each. */
-        if (score < best_score && (is_prefix || edits < name_length)) {
+        if (score < best_score && (is_near || edits < name_length)) {
             best = *names;
             best_score = score;
         }

@@ -60,6 +60,8 @@ void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_optio
  * near it; else NULL. */
 const char *pp_cli_suggest_value(struct pp_arena *arena, const struct pp_cli *cli, int command,
                                  const char *word, bool may_differ);
+/* Prints help on the options of a name; false if there is none. */
+bool pp_option_help(const struct pp_cli *cli, const char *name, FILE *out, int width);
 const char *pp_option_group(const struct pp_option *option);
 /* Is true for the first option of its group that the command has. */
 bool pp_option_opens_group(const struct pp_cli *cli, int command, int index);

@@ -60,7 +60,13 @@ static enum pp_status unknown_topic(const struct pp_cli *cli, const char *topic,
     for (int i = 0; i < SHELLS_COUNT; i++)
         names[count++] = SHELLS[i];
     names[count] = "man";
-    pp_error_set(err, PP_EINVAL, "help %s: no such command%s", topic, topics ? " or topic" : "");
+    pp_error_set(err, PP_EINVAL, "help %s: no such command%s or option", topic,
+                 topics ? ", topic" : "");
+    for (int i = 0; i < cli->command_count; i++)
+        for (int k = 0; cli->commands[i].offered && cli->commands[i].offered(k); k++)
+            if (pp_same_name(cli->commands[i].offered(k), topic))
+                return pp_error_append(err, "; did you mean \"%s %s %s\"?", cli->program,
+                                       cli->commands[i].name, cli->commands[i].offered(k));
     return pp_suggest_or_list(err, topic, names);
 }
 
@@ -79,7 +85,7 @@ static enum pp_status print_topic(const struct pp_cli *cli, const char *topic, F
     const struct pp_topic *explained = topic ? topic_by_name(cli, topic) : NULL;
     const int command = topic ? pp_cli_command(cli, topic) : -1;
     if (topic && command < 0 && !explained)
-        return unknown_topic(cli, topic, err);
+        return pp_option_help(cli, topic, out, width) ? PP_OK : unknown_topic(cli, topic, err);
     if (explained)
         explain(explained, out, width);
     if (explained && command < 0)

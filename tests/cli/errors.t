@@ -309,7 +309,7 @@ $ pipesim presets x
 ! pipesim: error: unknown preset x; known are bfs-52b, chimera-bert48, chimera-sc21, deepseek-v3, gpt3-175b-selective, llama2-70b, llama3-405b, llama3-405b-8k, llama3-70b-fp8, megatron-sc21-145b and mixtral-8x7b
 = 2
 $ pipesim help nosuch
-! pipesim: error: help nosuch: no such command or topic; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help, bubble, memory, mfu, units, bash, zsh, fish and man
+! pipesim: error: help nosuch: no such command, topic or option; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help, bubble, memory, mfu, units, bash, zsh, fish and man
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --tp 1048576 --cp 1048576 --dp 1048576 --pp 16
 ! pipesim: error: tp * cp * pp * dp is more than 1,048,576 GPUs

@@ -81,7 +81,7 @@ $ pipesim --schedule '!no-such-program {pp}' --pp 4 --micro-batches 8 --unit F=1
 !   sh: ...
 = 2
 $ pipesim --schedule '!printf "0F0,0B0\n1F0,xx\n" # {pp}' --pp 2 --micro-batches 1 --unit F=1,B=2
-! pipesim: error: !printf "0F0,0B0\n1F0,xx\n" # 2:2:2: 'xx': expected a number (stage)
+! pipesim: error: !printf "0F0,0B0\n1F0,xx\n" # 2:2:2: 'xx': expected a number (stage), as 1 in 1F0
 = 4
 $ pipesim --schedule '!printf "0F0,0F1,0B0,0B1\n1B0,1F0,1F1,1B1\n" # {pp}' --pp 2 --micro-batches 2 --unit F=1,B=2
 ! pipesim: error: !printf "0F0,0F1,0B0,0B1\n1B0,1F0,1F1,1B1\n" # 2: DEADLOCK after 2 of 8 instructions
@@ -125,7 +125,7 @@ $ ls ran 2>/dev/null
 $ pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-405b --cluster h100 --gpus 64 --pp 4 --tp 8 --gbs 64 --zero 0 --engine dag --recompute none --no-alternatives | grep -o 'offload os=host --recompute full in place'
 > offload os=host --recompute full in place
 # A complete program with another state: recomputation is added, with buffers; gathers are not.
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o full.csv; for s in 1f1b full.csv; do pipesim --schedule $s --pp 2 --micro-batches 4 --gpus 2 --model gpt2 --recompute full --engine dag --no-alternatives --json | grep '"peak_mem'; done | sort | uniq -c | sed 's/[0-9]*,$//'
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o full.csv; for s in 1f1b full.csv; do pipesim --schedule $s --pp 2 --micro-batches 4 --gpus 2 --model gpt2 --recompute full --engine dag --no-alternatives --json | grep '"peak_mem'; done | sort | uniq -c | sed 's/ [0-9]*,$//'
 >       2       "peak_mem_bytes":
 >       2       "peak_mem_bytes":
 >       2   "peak_mem_bytes":

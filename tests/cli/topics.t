@@ -75,3 +75,9 @@ $ pipesim help bash >offers.sh; cat >ask.sh <<<'compopt() { :; }; . ./offers.sh;
 > pipesim plan --emit m: megatron
 > pipesim --cluster gb2: gb200
 > pipesim calibrate --model tiny-: tiny-llama
+# An option by any of its names, and names that another command describes.
+$ pipesim help tensor-model-parallel-size; for name in zbv h100; do pipesim help $name; done
+>   --tp T                  Tensor-parallel degree. (1 to 1048576)
+! pipesim: error: help zbv: no such command, topic or option; did you mean "pipesim schedules zbv"?
+! pipesim: error: help h100: no such command, topic or option; did you mean "pipesim clusters h100"?
+= 2

@@ -276,6 +276,9 @@ Test(options, suggestions_are_near_or_absent)
     static const char *const models[] = {"llama-30b", "llama3-8b", NULL};
     cr_assert_str_eq(pp_suggest("llama3", models), "llama3-8b"); /* as it is typed, first */
     cr_assert_str_eq(pp_suggest("llama30", models), "llama-30b");
+    cr_assert_str_eq(pp_suggest("llama3-8b-instruct", models), "llama3-8b");
+    cr_assert_str_eq(pp_suggest("my_GPipe", names), "gpipe");
+    cr_assert_null(pp_suggest("gpipeline", names));
     cr_assert_null(pp_suggest("zzzz", names));
     cr_assert_null(pp_suggest("", names));
     cr_assert_null(pp_suggest("-", names));
