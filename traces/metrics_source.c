@@ -20,19 +20,47 @@ struct walker {
     bool is_sound;                    /* no impossible time or share has occurred */
 };
 
+/* Returns the row of an instruction of the first step. */
+static size_t row_of(const struct pp_trace_source *s, int i, int replica)
+{
+    return (size_t)i * (size_t)s->replicas + (size_t)replica;
+}
+
+/* Returns the time of a period at a place. */
+static int64_t span_ps(const struct pp_trace_source *s, const struct pp_cut_place *place,
+                       size_t row)
+{
+    return s->start_ps[row] - s->start_ps[row - (size_t)place->length * (size_t)s->replicas];
+}
+
+/* Returns the latest end of a rank's instructions of the first step in a list. */
+static int64_t first_end_ps(const struct pp_trace_source *s, int rank, int replica)
+{
+    const struct pp_cut_place *place = s->cut ? &s->cut->places[s->cut->begin[rank]] : NULL,
+                              *last = s->cut ? &s->cut->places[s->cut->begin[rank + 1]] : NULL;
+    int64_t later_ps = 0, end_ps = 0;
+
+    for (int i = s->begin[rank]; i < s->begin[rank + 1]; i++) {
+        for (; place < last && place->at == i; place++)
+            later_ps += s->cut->periods * span_ps(s, place, row_of(s, i, replica));
+        const int64_t ps = s->end_ps[row_of(s, i, replica)] + later_ps;
+        if (s->step_of[i] == 0 && s->kind[i] != PP_WAIT && ps > end_ps)
+            end_ps = ps;
+    }
+    return end_ps;
+}
+
 /* The latest end in picoseconds is the latest in seconds, too: the conversion is monotonic. */
 static struct pp_metrics_window find_window(const struct pp_trace_source *s)
 {
-    const int size = s->begin[s->ranks];
     int64_t start_ps = s->steps > 1 ? s->latest_ps[0] : 0, end_ps = 0;
 
     for (int step = 0; step < s->steps; step++)
         end_ps = s->latest_ps[step] > end_ps ? s->latest_ps[step] : end_ps;
-    for (int i = 0; s->step_of && s->steps_in_list > 1 && i < size; i++)
-        for (int k = 0; s->step_of[i] == 0 && s->kind[i] != PP_WAIT && k < s->replicas; k++) {
-            const int64_t ps = s->end_ps[(size_t)i * (size_t)s->replicas + (size_t)k];
-            start_ps = ps > start_ps ? ps : start_ps;
-        }
+    for (int k = 0; s->step_of && s->steps_in_list > 1 && k < s->ranks * s->replicas; k++) {
+        const int64_t ps = first_end_ps(s, k / s->replicas, k % s->replicas);
+        start_ps = ps > start_ps ? ps : start_ps;
+    }
     return (struct pp_metrics_window){.start_s = pp_units_s(start_ps),
                                       .end_s = pp_units_s(end_ps),
                                       .steps = s->step_of ? s->steps_in_list : s->steps};
@@ -170,23 +198,23 @@ static int64_t walk_gap(struct walker *w, const struct pp_cut_place *place, stru
                         int64_t clock_ps, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
-    const size_t at = part->list_at + (size_t)(place->at - part->list_begin) * (size_t)s->replicas,
-                 length = (size_t)place->length * (size_t)s->replicas;
-    const int64_t span_ps = s->start_ps[at] - s->start_ps[at - length];
+    const size_t at = part->list_at + (size_t)(place->at - part->list_begin) * (size_t)s->replicas;
 
     part->end = place->at;
     clock_ps = walk_part(w, *part, clock_ps, walk);
     part->first = place->at - place->length;
     for (int k = 0; k < s->cut->periods; k++) {
-        part->later_ps += span_ps;
+        part->later_ps += span_ps(s, place, at);
         clock_ps = walk_part(w, *part, clock_ps, walk);
     }
     part->first = place->at;
     return clock_ps;
 }
 
-/* Walks the list of a rank in one step, from `clock_ps`, the previous end; returns its end. */
-static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp_metrics_walk *walk)
+/* Walks the list of a rank in one step, from `clock_ps`, the previous end; returns its end. Adds
+ * what is left out to `later_ps`. */
+static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, int64_t *later_ps,
+                         struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
     const size_t width = (size_t)s->replicas, size = (size_t)s->begin[s->ranks];
@@ -195,12 +223,14 @@ static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp
                         .list_at =
                             ((size_t)step * size + (size_t)begin) * width + (size_t)walk->replica,
                         .list_begin = begin,
-                        .step = step};
+                        .step = step,
+                        .later_ps = *later_ps};
 
     for (int k = s->cut ? s->cut->begin[walk->rank] : 0;
          s->cut && k < s->cut->begin[walk->rank + 1]; k++)
         clock_ps = walk_gap(w, &s->cut->places[k], &part, clock_ps, walk);
     part.end = s->begin[walk->rank + 1];
+    *later_ps = part.later_ps;
     return walk_part(w, part, clock_ps, walk);
 }
 
@@ -208,10 +238,10 @@ static enum pp_status walk_source(void *context, struct pp_metrics_walk *walk, s
 {
     struct walker *w = context;
 
-    int64_t clock_ps = 0;
+    int64_t clock_ps = 0, later_ps = 0;
 
     for (int step = 0; step < w->source->steps; step++)
-        clock_ps = walk_step(w, step, clock_ps, walk);
+        clock_ps = walk_step(w, step, clock_ps, &later_ps, walk);
     return w->is_sound ? PP_OK : pp_error_set(err, PP_EFAIL, "impossible times");
 }
 

@@ -73,6 +73,10 @@ struct pp_fabric_link pp_fabric_link(const struct pp_fabric *fabric, int link);
 enum { PP_LINK_NAME_BYTES = 128 };
 const char *pp_fabric_link_name(const struct pp_fabric *fabric, int link,
                                 char text[PP_LINK_NAME_BYTES]);
+/* Returns a number below PP_LINK_FORMS: links of equal number have names that differ in digits
+ * alone. -1 if the fabric lists its links. */
+enum { PP_LINK_FORMS = 66 };
+int pp_fabric_link_form(const struct pp_fabric *fabric, int link);
 int pp_fabric_route_max(const struct pp_fabric *fabric); /* links of the longest route */
 /* Writes the links of a route in order into `links` (room for pp_fabric_route_max). */
 struct pp_route pp_fabric_route(const struct pp_fabric *fabric, int source, int dest,

@@ -178,6 +178,18 @@ const char *pp_fabric_link_name(const struct pp_fabric *f, int link, char text[P
     return text;
 }
 
+int pp_fabric_link_form(const struct pp_fabric *f, int link)
+{
+    enum { FORMS = 2 * PP_TORUS_DIMS }; /* of a level: ways, and the letters of a torus */
+    int index;
+
+    static_assert(PP_LINK_FORMS == PP_LEVELS * FORMS, "a number for each form of each level");
+    if (f->listed)
+        return -1;
+    const enum pp_fabric_level_kind level = level_of(f, link, &index);
+    return (int)level * FORMS + index % FORMS;
+}
+
 /* ---- kept values ----------------------------------------------------------------------------- */
 
 enum { KEPT_BYTES = 1 << 20 };

@@ -1,16 +1,23 @@
-/* schedules/build/steady.h — times of a whole program from those of a cut one. */
+/* schedules/build/steady.h — times of a whole program from those of a cut one.
+ *
+ * A cut program (schedules/build/cut.h) leaves out periods at places of its lists. They are proved
+ * to repeat if all instructions around a place, on all ranks, run exactly one span later in each
+ * period. The periods that are compared reach farther than any dependency that can delay an
+ * instruction. So the whole program repeats as well, and all that comes after the gap is as much
+ * later as its periods last. This holds for one gap after the other: all ranks must have as many.
+ * Where links are shared, all ranks must also be amid such periods when rank 0 begins the one after
+ * the gap. If all transfers are then in the state of one span before, they repeat, too. */
 #pragma once
 
 #include "schedules/evaluate/evaluate.h"
 
-/* Adds the time of the periods that a program leaves out (schedules/build/cut.h) to the ends of its
- * only step. False, with `times` unchanged, unless all instructions around the gap, on all ranks,
- * run exactly one span later in each period. The span of periods that is compared is longer than
- * any dependency. So the whole program repeats as well, and all that comes after the gap is as much
- * later as the periods last. */
+/* Is true if all ranks have as many gaps. Else the functions below return false. */
+bool pp_steady_may_tell(const struct pp_program *program);
+/* Adds the time of what is left out to the ends of steps. False, with `times` unchanged, unless the
+ * periods are proved. */
 bool pp_steady_lengthen(const struct pp_program *program, const struct pp_eval_options *options,
-                        struct pp_times *times);
-/* Is true if, when rank 0 begins the period after the gap, all ranks are amid such periods. If
- * links are shared and all transfers are then in the state of one span before, they repeat, too. */
-bool pp_steady_is_together(const struct pp_program *program, const struct pp_eval_options *options,
-                           const struct pp_times *times);
+                        bool shares_links, struct pp_times *times);
+/* Fills the ends, 0 before, of the steps of a list, step_of[instruction], as
+ * pp_makespan_in_list() does. Links are not shared. False unless the periods are proved. */
+bool pp_steady_list_ends(const struct pp_program *program, const struct pp_eval_options *options,
+                         const struct pp_times *times, const int *step_of, int64_t step_end_ps[]);

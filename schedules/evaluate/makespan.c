@@ -208,7 +208,7 @@ struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_progr
                                    const struct pp_eval_options *options,
                                    enum pp_times_wanted wanted)
 {
-    if (!is_played(program, options) || (program->cut && options->steps > 1))
+    if (!is_played(program, options))
         return NULL;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_play play = play_of(scratch, program, costs, options);

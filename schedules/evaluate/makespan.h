@@ -18,7 +18,7 @@ bool pp_makespan_in_list(const struct pp_program *program, const struct pp_costs
                          int64_t step_end_ps[]);
 /* Returns what pp_eval_run() does for PP_TIMES_SPANS or PP_TIMES_POSTS with one replica and no
  * perturbation, in the arena. Periods that a cut program leaves out are not played. NULL where
- * pp_makespan() returns false, and for several steps of a cut program. */
+ * pp_makespan() returns false. */
 struct pp_times *pp_makespan_spans(struct pp_arena *arena, const struct pp_program *program,
                                    const struct pp_costs *costs,
                                    const struct pp_eval_options *options,

@@ -11,7 +11,7 @@ struct pp_network_stats {
     int64_t shared;       /* transfers that met another one on a link */
     int64_t shared_links; /* links on which they met */
     /* Is true of a cut program if the network is in the same state when rank 0 begins the periods
-     * before and after the gap. The counts are those of the former. */
+     * before and after each gap. The counts are those of the former. */
     bool repeats;
     int64_t period_transfers, period_shared;
 };

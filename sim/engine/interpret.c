@@ -156,7 +156,7 @@ static void run_instance(struct pp_run *r, struct pp_instance *in)
 
     for (; in->step < r->steps; in->step++, in->pc = begin)
         for (; in->pc < end; in->pc++, ++*r->job->executed) {
-            if (in == r->marked && in->pc == r->mark[r->marks].pc)
+            if (in == r->marked)
                 pp_marks_meet(r, in);
             if (pp_run_is_too_late(r, latest_ps(in)) ||
                 !run_stream[pp_op_kinds[r->p->kind[in->pc]].stream](r, in))

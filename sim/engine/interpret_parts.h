@@ -57,9 +57,9 @@ struct pp_collective_state {
 };
 
 /* A moment of a cut program: rank 0 of the first replica reaches an instruction. */
-enum { PP_MARKS = 2 };
+enum { PP_MARKS = 2 }; /* of a gap */
 struct pp_mark {
-    int32_t pc;
+    int32_t pc, step;
     bool is_met;
     struct pp_network_state state; /* of the network */
     struct pp_network_stats stats; /* so far */
@@ -114,8 +114,8 @@ struct pp_run {
     int32_t *arrivals;   /* [barrier of the run] */
 
     const struct pp_instance *marked; /* with marks ahead; NULL: none */
-    int marks;                        /* reached */
-    struct pp_mark mark[PP_MARKS];
+    int marks, mark_count;            /* reached, and all */
+    struct pp_mark *mark;
 };
 
 static inline size_t pp_run_at(const struct pp_run *r, int step, int instruction, int replica)
@@ -189,9 +189,9 @@ void pp_slow_account(struct pp_run *r, struct pp_instance *in);
 void pp_slow_expect(struct pp_run *r, struct pp_instance *in);
 
 /* ---- marks ----------------------------------------------------------------------------------- */
-/* Sets the marks of a cut program: the beginnings of the periods before and after its gap. */
+/* Sets the marks of a cut program: the beginnings of the periods before and after each gap. */
 void pp_marks_prepare(struct pp_run *r);
-/* The instance reaches its next mark. */
+/* The marked instance comes to an instruction, which may have marks. */
 void pp_marks_meet(struct pp_run *r, const struct pp_instance *in);
 /* Handles the event of a mark, by the number of the call. */
 void pp_marks_event(struct pp_run *r, int number);

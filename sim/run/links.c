@@ -49,28 +49,44 @@ static struct pp_link_class *class_of(struct classes *c, const char *name)
     return class;
 }
 
+/* Class of a link. Each form of a name is looked up once: `class_of_form` is a class + 1, or 0. */
+static struct pp_link_class *class_of_link(struct classes *c, const struct pp_fabric *fabric,
+                                           int link, int class_of_form[PP_LINK_FORMS])
+{
+    const int form = pp_fabric_link_form(fabric, link);
+    char text[PP_LINK_NAME_BYTES];
+
+    if (form >= 0 && class_of_form[form])
+        return &c->list[class_of_form[form] - 1];
+    struct pp_link_class *class = class_of(c, pp_fabric_link_name(fabric, link, text));
+    if (form >= 0)
+        class_of_form[form] = class->number + 1;
+    return class;
+}
+
 #define TIE_FRAC 1e-9
 /* Adds every used link to `links`, with its class; returns their number. */
 static int sort_into_classes(const struct pp_traffic *t, struct classes *c,
                              struct pp_used_link *links)
 {
     const struct pp_link_inputs *in = t->in;
+    const struct pp_fabric *fabric = in->network->fabric;
+    int class_of_form[PP_LINK_FORMS] = {0}, count = 0;
     char text[PP_LINK_NAME_BYTES];
-    int count = 0;
 
     for (int i = 0; i < t->links.count; i++) {
         if (t->bytes[i] <= 0)
             continue;
-        const char *name = pp_fabric_link_name(in->network->fabric, t->links.link[i], text);
         const double bytes = t->bytes[i] / in->steps;
         const double bytes_per_s = t->links.value[i].bytes_per_s;
         const double frac = bytes / (bytes_per_s * in->iteration_s);
-        struct pp_link_class *class = class_of(c, name);
+        struct pp_link_class *class = class_of_link(c, fabric, t->links.link[i], class_of_form);
         class->count++;
         class->bytes += bytes;
         class->mean_frac += frac;
         if (frac > class->max_frac * (1 + TIE_FRAC)) /* of equals the first */
-            snprintf(class->hottest, sizeof(class->hottest), "%s", name);
+            snprintf(class->hottest, sizeof(class->hottest), "%s",
+                     pp_fabric_link_name(fabric, t->links.link[i], text));
         class->max_frac = frac > class->max_frac ? frac : class->max_frac;
         links[count++] = (struct pp_used_link){.link = t->links.link[i],
                                                .class = class->number,
@@ -115,8 +131,9 @@ static int by_class(const void *a, const void *b)
     return (x->link > y->link) - (x->link < y->link);
 }
 
-struct pp_used_link *pp_used_links(struct pp_arena *arena, const struct pp_link_inputs *in,
-                                   struct pp_link_loads *loads, int *count)
+/* Finds the classes, sorted, and the used links in order of their first use. */
+static struct pp_used_link *find_links(struct pp_arena *arena, const struct pp_link_inputs *in,
+                                       struct pp_link_loads *loads, int *count)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_traffic t = pp_traffic_make(scratch, in, 1, NULL, 0);
@@ -126,8 +143,16 @@ struct pp_used_link *pp_used_links(struct pp_arena *arena, const struct pp_link_
     struct pp_used_link *links = PP_ARRAY(arena, struct pp_used_link, t.links.count + 1);
     *count = sort_into_classes(&t, &classes, links);
     *loads = finish(&classes);
-    int *place = PP_ARRAY(scratch, int, classes.count + 1); /* sorted place of each class */
-    for (int k = 0; k < classes.count; k++)
+    return links;
+}
+
+struct pp_used_link *pp_used_links(struct pp_arena *arena, const struct pp_link_inputs *in,
+                                   struct pp_link_loads *loads, int *count)
+{
+    struct pp_used_link *links = find_links(arena, in, loads, count);
+    int *place = PP_ARRAY(arena, int, loads->count + 1); /* sorted place of each class */
+
+    for (int k = 0; k < loads->count; k++)
         place[loads->classes[k].number] = k;
     for (int i = 0; i < *count; i++)
         links[i].class = place[links[i].class];
@@ -141,7 +166,7 @@ struct pp_link_loads pp_link_loads(struct pp_arena *arena, const struct pp_link_
     struct pp_link_loads loads;
     int count;
 
-    pp_used_links(arena, in, &loads, &count);
+    find_links(arena, in, &loads, &count);
     return loads;
 }
 

@@ -98,20 +98,26 @@ static bool play_time(struct pp_arena *arena, const struct pp_eval_options *opti
     return true;
 }
 
-/* Finds the time of the whole program by means of a cut one. A proved steady state suffices. Else
- * what is left out is played. */
+/* Finds the time of the whole program by means of a cut one. A proved steady state suffices, if
+ * need be after more periods. Else all are played. */
 static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *options,
                      struct pp_result *result)
 {
-    const struct pp_program *p = result->program;
+    const struct pp_program *cut = result->program, *p = cut;
 
-    if (!p->cut)
+    if (!cut->cut)
         return false;
-    struct pp_times *times = pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
-    if (!times || !pp_steady_lengthen(p, options, times))
-        return play_time(arena, options, result);
-    result->metrics.iteration_s = pp_units_s(times->makespan_ps);
-    return true;
+    for (int periods = 0; p && p->cut && pp_steady_may_tell(cut);) {
+        struct pp_times *times =
+            pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
+        if (times && pp_steady_lengthen(p, options, false, times)) {
+            result->metrics.iteration_s = pp_times_iteration_s(times);
+            return true;
+        }
+        periods = times ? pp_cut_more(cut, periods) : cut->cut->periods;
+        p = periods < cut->cut->periods ? pp_cut_unfold(arena, cut, periods) : NULL;
+    }
+    return play_time(arena, options, result);
 }
 
 /* Finds the time of a step where the list has several. */
@@ -123,7 +129,12 @@ static bool list_time(struct pp_arena *arena, const struct pp_eval_options *opti
     const int *step_of = pp_steps_of(arena, p, p->micro_batches / steps);
     int64_t *end_ps = PP_ARRAY(arena, int64_t, steps), last_ps = 0;
 
-    if (!pp_makespan_in_list(p, result->costs, options, step_of, steps, end_ps))
+    const struct pp_times *times =
+        p->cut && pp_steady_may_tell(p)
+            ? pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS)
+            : NULL;
+    if (!(times && pp_steady_list_ends(p, options, times, step_of, end_ps)) &&
+        !pp_makespan_in_list(p, result->costs, options, step_of, steps, end_ps))
         return false;
     for (int k = 0; k < steps; k++)
         last_ps = end_ps[k] > last_ps ? end_ps[k] : last_ps;
@@ -222,9 +233,8 @@ static bool lengthen(const struct pp_eval_options *options, struct pp_result *re
     struct pp_network_stats *stats = &result->network_stats;
 
     if (pp_program_whole_size(p) > INT_MAX / 2 / result->times->replicas ||
-        (result->config.engine->shares_links &&
-         !(stats->repeats && pp_steady_is_together(p, options, result->times))) ||
-        !pp_steady_lengthen(p, options, result->times))
+        (result->config.engine->shares_links && !stats->repeats) ||
+        !pp_steady_lengthen(p, options, result->config.engine->shares_links, result->times))
         return false;
     stats->transfers += p->cut->periods * stats->period_transfers;
     stats->shared += p->cut->periods * stats->period_shared;
@@ -260,14 +270,15 @@ static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepare
     return PP_OK;
 }
 
-/* Is true if a cut program may tell of the whole one. Then nothing varies, the whole list is one
- * step, and each rank has one gap. */
+/* Is true if a cut program may tell of the whole one: nothing varies, and no barrier starts its
+ * list again. */
 static bool may_repeat(const struct pp_config *config, const struct pp_program *cut)
 {
     const struct pp_engine_options *o = &config->engine_options;
 
     return config->slow_count == 0 && o->perturbation.jitter_frac == 0 && o->sync_share == 0 &&
-           !o->eval.ring_flows && o->eval.steps <= 1 && cut->cut->begin[cut->ranks] == cut->ranks;
+           !o->eval.ring_flows && (o->eval.steps <= 1 || o->eval.is_barrier_free) &&
+           pp_steady_may_tell(cut);
 }
 
 /* Runs a cut program with more and more periods until its times tell enough, or it is whole. */

@@ -115,6 +115,36 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool differ_in_digits(const char *a, const char *b)
+{
+    static const char DIGITS[] = "0123456789";
+
+    for (;; a++, b++) {
+        a += strspn(a, DIGITS);
+        b += strspn(b, DIGITS);
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+Test(fabric, links_of_one_form_have_names_that_differ_in_digits_alone)
+{
+    for (int i = 0; i < FABRICS; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_fabric *f = fabric_of(arena, fabrics[i].text, fabrics[i].devices);
+        char first[PP_LINK_FORMS][PP_LINK_NAME_BYTES] = {{0}}, name[PP_LINK_NAME_BYTES];
+
+        for (int k = 0; k < pp_fabric_links(f); k++) {
+            const int form = pp_fabric_link_form(f, k);
+            cr_assert(form >= 0 && form < PP_LINK_FORMS);
+            pp_fabric_link_name(f, k, name);
+            if (!*first[form])
+                strcpy(first[form], name);
+            cr_assert(differ_in_digits(first[form], name), "%s %s", first[form], name);
+        }
+    }
+}
+
 Test(fabric, names_are_unique_and_name_one_link)
 {
     for (int i = 0; i < FABRICS; i++) {
