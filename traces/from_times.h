@@ -39,8 +39,8 @@ struct pp_trace_source {
     /* Steps of instructions, and their number, if a list has several (`steps` is 1); else NULL. */
     const int *step_of;
     int steps_in_list;
-    /* Periods that the list leaves out, for figures without a trace: each lasts as long as the
-     * period before them, and has its times. NULL: none. `latest_ps` counts them. */
+    /* Periods that the list leaves out, for figures without a trace. Times are those of the whole
+     * list, in which each of them comes as much later as the one before. NULL: none. */
     const struct pp_program_cut *cut;
 };
 

@@ -20,47 +20,19 @@ struct walker {
     bool is_sound;                    /* no impossible time or share has occurred */
 };
 
-/* Returns the row of an instruction of the first step. */
-static size_t row_of(const struct pp_trace_source *s, int i, int replica)
-{
-    return (size_t)i * (size_t)s->replicas + (size_t)replica;
-}
-
-/* Returns the time of a period at a place. */
-static int64_t span_ps(const struct pp_trace_source *s, const struct pp_cut_place *place,
-                       size_t row)
-{
-    return s->start_ps[row] - s->start_ps[row - (size_t)place->length * (size_t)s->replicas];
-}
-
-/* Returns the latest end of a rank's instructions of the first step in a list. */
-static int64_t first_end_ps(const struct pp_trace_source *s, int rank, int replica)
-{
-    const struct pp_cut_place *place = s->cut ? &s->cut->places[s->cut->begin[rank]] : NULL,
-                              *last = s->cut ? &s->cut->places[s->cut->begin[rank + 1]] : NULL;
-    int64_t later_ps = 0, end_ps = 0;
-
-    for (int i = s->begin[rank]; i < s->begin[rank + 1]; i++) {
-        for (; place < last && place->at == i; place++)
-            later_ps += s->cut->periods * span_ps(s, place, row_of(s, i, replica));
-        const int64_t ps = s->end_ps[row_of(s, i, replica)] + later_ps;
-        if (s->step_of[i] == 0 && s->kind[i] != PP_WAIT && ps > end_ps)
-            end_ps = ps;
-    }
-    return end_ps;
-}
-
 /* The latest end in picoseconds is the latest in seconds, too: the conversion is monotonic. */
 static struct pp_metrics_window find_window(const struct pp_trace_source *s)
 {
+    const int size = s->begin[s->ranks];
     int64_t start_ps = s->steps > 1 ? s->latest_ps[0] : 0, end_ps = 0;
 
     for (int step = 0; step < s->steps; step++)
         end_ps = s->latest_ps[step] > end_ps ? s->latest_ps[step] : end_ps;
-    for (int k = 0; s->step_of && s->steps_in_list > 1 && k < s->ranks * s->replicas; k++) {
-        const int64_t ps = first_end_ps(s, k / s->replicas, k % s->replicas);
-        start_ps = ps > start_ps ? ps : start_ps;
-    }
+    for (int i = 0; s->step_of && s->steps_in_list > 1 && i < size; i++)
+        for (int k = 0; s->step_of[i] == 0 && s->kind[i] != PP_WAIT && k < s->replicas; k++) {
+            const int64_t ps = s->end_ps[(size_t)i * (size_t)s->replicas + (size_t)k];
+            start_ps = ps > start_ps ? ps : start_ps;
+        }
     return (struct pp_metrics_window){.start_s = pp_units_s(start_ps),
                                       .end_s = pp_units_s(end_ps),
                                       .steps = s->step_of ? s->steps_in_list : s->steps};
@@ -140,7 +112,7 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
     pp_metrics_add_compute(walk, &measured);
 }
 
-/* Part of the list of a rank in one step, whose times are all as much later than noted. */
+/* Part of the list of a rank in one step. Its times are all as much later than noted. */
 struct part {
     int first, end;
     size_t list_at; /* row of the first instruction of the list */
@@ -149,7 +121,8 @@ struct part {
     int64_t later_ps;
 };
 
-static void add_control(const struct walker *w, int i, double start_s, double end_s,
+/* Adds a control op that takes time: a WAIT ends with what it waits for. */
+static void add_control(const struct walker *w, int i, int64_t start_ps, int64_t end_ps,
                         const struct part *part, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
@@ -158,10 +131,11 @@ static void add_control(const struct walker *w, int i, double start_s, double en
 
     if (is_wait && s->arg[i] >= 0) {
         const size_t awaited = part->list_at + (size_t)s->arg[i] * (size_t)s->replicas;
-        wire = (struct pp_metrics_wire){pp_units_s(s->start_ps[awaited] + part->later_ps),
-                                        pp_units_s(s->end_ps[awaited] + part->later_ps)};
+        const int64_t lasts_ps = s->end_ps[awaited] - s->start_ps[awaited];
+        wire = (struct pp_metrics_wire){pp_units_s(end_ps - lasts_ps), pp_units_s(end_ps)};
     }
-    pp_metrics_add_wait(walk, start_s, end_s, is_wait ? s->aux[i] : PP_OP_KINDS, wire);
+    pp_metrics_add_wait(walk, pp_units_s(start_ps), pp_units_s(end_ps),
+                        is_wait ? s->aux[i] : PP_OP_KINDS, wire);
 }
 
 /* Walks a part of a list from `clock_ps`, the previous end; returns its end. */
@@ -183,7 +157,7 @@ static int64_t walk_part(struct walker *w, struct part part, int64_t clock_ps,
             add_compute(w, i, pp_units_s(start_ps), pp_units_s(end_ps),
                         s->step_of ? s->step_of[i] : part.step, walk);
         else
-            add_control(w, i, pp_units_s(start_ps), pp_units_s(end_ps), &part, walk);
+            add_control(w, i, start_ps, end_ps, &part, walk);
         if (is_compute && s->aux[i] == PP_FUSED_SECOND) /* has the times of the first */
             continue;
         w->is_sound &= start_ps >= clock_ps && end_ps >= start_ps;
@@ -198,23 +172,24 @@ static int64_t walk_gap(struct walker *w, const struct pp_cut_place *place, stru
                         int64_t clock_ps, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
-    const size_t at = part->list_at + (size_t)(place->at - part->list_begin) * (size_t)s->replicas;
+    const size_t at = part->list_at + (size_t)(place->at - part->list_begin) * (size_t)s->replicas,
+                 length = (size_t)place->length * (size_t)s->replicas;
+    const int64_t span_ps = (s->start_ps[at] - s->start_ps[at - length]) / (s->cut->periods + 1);
 
     part->end = place->at;
     clock_ps = walk_part(w, *part, clock_ps, walk);
     part->first = place->at - place->length;
     for (int k = 0; k < s->cut->periods; k++) {
-        part->later_ps += span_ps(s, place, at);
+        part->later_ps += span_ps;
         clock_ps = walk_part(w, *part, clock_ps, walk);
     }
     part->first = place->at;
+    part->later_ps = 0;
     return clock_ps;
 }
 
-/* Walks the list of a rank in one step, from `clock_ps`, the previous end; returns its end. Adds
- * what is left out to `later_ps`. */
-static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, int64_t *later_ps,
-                         struct pp_metrics_walk *walk)
+/* Walks the list of a rank in one step, from `clock_ps`, the previous end; returns its end. */
+static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
     const size_t width = (size_t)s->replicas, size = (size_t)s->begin[s->ranks];
@@ -223,14 +198,12 @@ static int64_t walk_step(struct walker *w, int step, int64_t clock_ps, int64_t *
                         .list_at =
                             ((size_t)step * size + (size_t)begin) * width + (size_t)walk->replica,
                         .list_begin = begin,
-                        .step = step,
-                        .later_ps = *later_ps};
+                        .step = step};
 
     for (int k = s->cut ? s->cut->begin[walk->rank] : 0;
          s->cut && k < s->cut->begin[walk->rank + 1]; k++)
         clock_ps = walk_gap(w, &s->cut->places[k], &part, clock_ps, walk);
     part.end = s->begin[walk->rank + 1];
-    *later_ps = part.later_ps;
     return walk_part(w, part, clock_ps, walk);
 }
 
@@ -238,10 +211,10 @@ static enum pp_status walk_source(void *context, struct pp_metrics_walk *walk, s
 {
     struct walker *w = context;
 
-    int64_t clock_ps = 0, later_ps = 0;
+    int64_t clock_ps = 0;
 
     for (int step = 0; step < w->source->steps; step++)
-        clock_ps = walk_step(w, step, clock_ps, &later_ps, walk);
+        clock_ps = walk_step(w, step, clock_ps, walk);
     return w->is_sound ? PP_OK : pp_error_set(err, PP_EFAIL, "impossible times");
 }
 

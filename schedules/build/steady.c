@@ -262,29 +262,39 @@ static bool prove(const struct steady *s, bool shares_links, struct gap *gaps)
     return s->gaps > 0;
 }
 
-/* ---- ends ------------------------------------------------------------------------------------ */
+/* ---- times ----------------------------------------------------------------------------------- */
 
-/* Finds the ends of steps, each instruction as much later as the gaps before it last. */
-static void find_ends(const struct steady *s, const struct gap *gaps, const int *step_of,
-                      int64_t step_end_ps[])
+/* Makes an instruction later in all replicas; returns its latest end. */
+static int64_t delay(struct pp_times *times, int64_t row, int64_t later_ps)
+{
+    int64_t last_ps = 0;
+
+    for (int64_t at = row; at < row + times->replicas; at++) {
+        times->start_ps[at] += later_ps;
+        times->end_ps[at] += later_ps;
+        last_ps = PP_MAX(last_ps, times->end_ps[at]);
+    }
+    return last_ps;
+}
+
+/* Makes each instruction later by what the gaps before it leave out. */
+static void delay_all(const struct steady *s, const struct gap *gaps, struct pp_times *times)
 {
     const struct pp_program *p = s->p;
 
     for (int rank = 0; rank < p->ranks; rank++) {
-        const struct gap *next = gaps;
+        const struct gap *next = gaps, *last = gaps + s->gaps;
         int64_t later_ps = 0;
         for (int step = 0; step < s->gaps / s->places; step++)
             for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
-                int64_t *end_ps = &step_end_ps[step_of ? step_of[i] : step];
-                for (; next < gaps + s->gaps && next->step == step &&
-                       i == place_of(s, rank, next->place)->at;
+                for (; next < last && next->step == step && i == place_of(s, rank, next->place)->at;
                      next++)
                     later_ps += p->cut->periods * next->span_ps;
-                const int64_t ps = last_ps(s, s->times->end_ps, row_of(s, step, i)) + later_ps;
-                if (!step_of || p->kind[i] != PP_WAIT)
-                    *end_ps = PP_MAX(*end_ps, ps);
+                const int64_t end_ps = delay(times, row_of(s, step, i), later_ps);
+                times->step_end_ps[step] = PP_MAX(times->step_end_ps[step], end_ps);
             }
     }
+    times->makespan_ps = times->step_end_ps[s->gaps / s->places - 1];
 }
 
 bool pp_steady_may_tell(const struct pp_program *program)
@@ -292,19 +302,6 @@ bool pp_steady_may_tell(const struct pp_program *program)
     static const struct pp_times one = {.steps = 1};
 
     return steady_of(program, NULL, &one).gaps > 0;
-}
-
-bool pp_steady_list_ends(const struct pp_program *program, const struct pp_eval_options *options,
-                         const struct pp_times *times, const int *step_of, int64_t step_end_ps[])
-{
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    const struct steady s = steady_of(program, options, times);
-    struct gap *gaps = PP_ARRAY(scratch, struct gap, s.gaps);
-
-    if (!prove(&s, false, gaps))
-        return false;
-    find_ends(&s, gaps, step_of, step_end_ps);
-    return true;
 }
 
 bool pp_steady_lengthen(const struct pp_program *program, const struct pp_eval_options *options,
@@ -316,7 +313,6 @@ bool pp_steady_lengthen(const struct pp_program *program, const struct pp_eval_o
 
     if (!prove(&s, shares_links, gaps))
         return false;
-    find_ends(&s, gaps, NULL, times->step_end_ps);
-    times->makespan_ps = times->step_end_ps[PP_MAX(times->steps, 1) - 1];
+    delay_all(&s, gaps, times);
     return true;
 }

@@ -11,13 +11,10 @@
 
 #include "schedules/evaluate/evaluate.h"
 
-/* Is true if all ranks have as many gaps. Else the functions below return false. */
+/* Is true if all ranks have as many gaps. Else nothing is proved. */
 bool pp_steady_may_tell(const struct pp_program *program);
-/* Adds the time of what is left out to the ends of steps. False, with `times` unchanged, unless the
- * periods are proved. */
+/* Makes spans and ends of steps those of the whole program, whose instructions are those of the cut
+ * one and more periods. False, with `times` unchanged, unless the periods are proved. Posts remain
+ * as they are. */
 bool pp_steady_lengthen(const struct pp_program *program, const struct pp_eval_options *options,
                         bool shares_links, struct pp_times *times);
-/* Fills the ends, 0 before, of the steps of a list, step_of[instruction], as
- * pp_makespan_in_list() does. Links are not shared. False unless the periods are proved. */
-bool pp_steady_list_ends(const struct pp_program *program, const struct pp_eval_options *options,
-                         const struct pp_times *times, const int *step_of, int64_t step_end_ps[]);

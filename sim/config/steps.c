@@ -69,8 +69,8 @@ int *pp_steps_of(struct pp_arena *arena, const struct pp_program *program, int m
 double pp_steps_iteration_s(struct pp_arena *arena, const struct pp_config *config,
                             const struct pp_program *program, const struct pp_times *times)
 {
-    const int *step = pp_steps_of(arena, program, config->shape.micro_batches);
     const int steps = config->engine_options.eval.steps;
+    const int *step = pp_steps_of(arena, program, program->micro_batches / steps);
     int64_t first_ps = 0;
 
     for (int i = 0; i < pp_program_size(program); i++)

@@ -6,11 +6,11 @@
 #include "core/units.h"
 #include "schedules/build/cut.h"
 #include "schedules/build/steady.h"
-#include "schedules/evaluate/makespan.h"
 #include "schedules/program/whole.h"
 #include "sim/config/steps.h"
 #include "sim/run/fold.h"
 #include "sim/run/prepare.h"
+#include "sim/run/quick.h"
 
 #include <limits.h>
 #include <math.h>
@@ -82,89 +82,6 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
                   raised_peak(result);
     result->hfu = result->mfu * result->hardware_flops_per_step / result->model_flops_per_step;
     return check_rates(result, err);
-}
-
-/* Plays the whole program, also by means of a cut one. */
-static bool play_time(struct pp_arena *arena, const struct pp_eval_options *options,
-                      struct pp_result *result)
-{
-    struct pp_times ends = {.steps = options->steps,
-                            .step_end_ps = PP_ARRAY(arena, int64_t, options->steps)};
-
-    if (!pp_makespan(result->program, result->costs, options, ends.step_end_ps))
-        return false;
-    ends.makespan_ps = ends.step_end_ps[options->steps - 1];
-    result->metrics.iteration_s = pp_times_iteration_s(&ends);
-    return true;
-}
-
-/* Finds the time of the whole program by means of a cut one. A proved steady state suffices, if
- * need be after more periods. Else all are played. */
-static bool cut_time(struct pp_arena *arena, const struct pp_eval_options *options,
-                     struct pp_result *result)
-{
-    const struct pp_program *cut = result->program, *p = cut;
-
-    if (!cut->cut)
-        return false;
-    for (int periods = 0; p && p->cut && pp_steady_may_tell(cut);) {
-        struct pp_times *times =
-            pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
-        if (times && pp_steady_lengthen(p, options, false, times)) {
-            result->metrics.iteration_s = pp_times_iteration_s(times);
-            return true;
-        }
-        periods = times ? pp_cut_more(cut, periods) : cut->cut->periods;
-        p = periods < cut->cut->periods ? pp_cut_unfold(arena, cut, periods) : NULL;
-    }
-    return play_time(arena, options, result);
-}
-
-/* Finds the time of a step where the list has several. */
-static bool list_time(struct pp_arena *arena, const struct pp_eval_options *options,
-                      struct pp_result *result)
-{
-    const struct pp_program *p = result->program;
-    const int steps = result->config.engine_options.eval.steps;
-    const int *step_of = pp_steps_of(arena, p, p->micro_batches / steps);
-    int64_t *end_ps = PP_ARRAY(arena, int64_t, steps), last_ps = 0;
-
-    const struct pp_times *times =
-        p->cut && pp_steady_may_tell(p)
-            ? pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS)
-            : NULL;
-    if (!(times && pp_steady_list_ends(p, options, times, step_of, end_ps)) &&
-        !pp_makespan_in_list(p, result->costs, options, step_of, steps, end_ps))
-        return false;
-    for (int k = 0; k < steps; k++)
-        last_ps = end_ps[k] > last_ps ? end_ps[k] : last_ps;
-    result->metrics.iteration_s = pp_units_s(last_ps - end_ps[0]) / (steps - 1);
-    return true;
-}
-
-static enum pp_status quick_time(struct pp_arena *arena, struct pp_prepared *prepared,
-                                 struct pp_result *result, struct pp_error *err)
-{
-    const bool is_in_list = pp_steps_in_list(&result->config);
-    struct pp_eval_options options = pp_steps_plan(&result->config);
-    const struct pp_eval *eval;
-
-    if (!options.is_barrier_free || options.steps < 1) /* all steps are alike */
-        options.steps = 1;
-    if (is_in_list ? list_time(arena, &options, result) : cut_time(arena, &options, result))
-        return PP_OK;
-    if (result->program->cut)
-        PP_TRY(pp_prepare(arena, PP_MADE_BARE, prepared, result, err));
-    if (!is_in_list && !pp_eval_is_known(result->program, result->costs, &options) &&
-        play_time(arena, &options, result))
-        return PP_OK;
-    PP_TRY(pp_prepared_plan(arena, prepared, &options, &eval, err));
-    const struct pp_times *times =
-        pp_eval_run(arena, eval, 1, NULL, is_in_list ? PP_TIMES_SPANS : PP_TIMES_MAKESPAN);
-    result->metrics.iteration_s =
-        is_in_list ? pp_steps_iteration_s(arena, &result->config, result->program, times)
-                   : pp_times_iteration_s(times);
-    return PP_OK;
 }
 
 /* Refuses slow ranks and jitter if the sum of the ops' times may overflow. */
@@ -335,7 +252,7 @@ static enum pp_status simulate(struct pp_arena *arena, const struct pp_config *c
     if (depth == PP_MEMORY)
         return PP_OK;
     if (depth == PP_QUICK)
-        PP_TRY(quick_time(arena, prepared, result, err));
+        PP_TRY(pp_quick_time(arena, prepared, result, err));
     else
         PP_TRY(full_time(arena, prepared, result, depth, err));
     if (depth == PP_PROVED && made == PP_MADE_CUT)
