@@ -2,66 +2,11 @@
 #include "sim/fit/change.h"
 #include "sim/fit/parts.h"
 #include "sim/resolve/resolve.h"
+#include "sim/run/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct pp_holder *x = a, *y = b;
-
-    return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
-}
-
-struct holders {
-    struct pp_arena *arena;
-    struct pp_holder *list;
-    int count, capacity;
-};
-
-static void hold(struct holders *h, const char *what, int stage, double bytes)
-{
-    if (bytes > 0)
-        *PP_PUSH(h->arena, h->list, h->count, h->capacity) = (struct pp_holder){what, stage, bytes};
-}
-
-/* Copies of a stage on a rank, one for each of its pipelines. */
-static int copies_of(const struct pp_program *p, int rank, int stage)
-{
-    int copies = 0;
-
-    for (int pipe = 0; pipe < p->pipelines; pipe++)
-        copies += pp_program_rank_of(p, pipe, stage) == rank;
-    return copies;
-}
-
-/* Adds the tensors of the fullest rank at its peak to oom->holders. */
-static void add_holders(struct pp_arena *arena, const struct pp_result *r, struct pp_oom *oom)
-{
-    const struct pp_rank_memory *m = &r->memory[r->peak_rank];
-    struct holders h = {.arena = arena};
-    const double *saved =
-        pp_memory_saved_by_stage(arena, r->program, r->costs, r->peak_rank, m->peak_at);
-    double params_bytes = 0;
-
-    for (int s = 0; s < r->program->stages; s++) {
-        const struct pp_stage_memory *stage = &r->costs->memory[s];
-        const int copies = copies_of(r->program, r->peak_rank, s);
-        hold(&h, "params", s, copies * stage->params_bytes);
-        hold(&h, "grads", s, copies * stage->grads_bytes);
-        hold(&h, "optimizer", s, copies * stage->optimizer_bytes);
-        hold(&h, "activations", s, saved[s]);
-        params_bytes += copies * stage->params_bytes;
-    }
-    if (m->params_bytes > params_bytes * (1 + 1e-9))
-        hold(&h, "further weight versions", -1, m->params_bytes - params_bytes);
-    hold(&h, "buffers", -1, m->buffers_bytes);
-    hold(&h, "context and fragments", -1, m->other_bytes);
-    qsort(h.list, (size_t)h.count, sizeof *h.list, by_bytes);
-    oom->holders = h.list;
-    oom->holder_count = h.count;
-}
 
 enum { MOST_TOGETHER = 4 };
 
@@ -82,9 +27,21 @@ struct trial {
     struct pp_relief relief;
 };
 
+/* A trial that is shown has a time, by the engine of the run. Others are compared by memory; those
+ * that fit also by time. */
+static enum pp_status simulate(const struct trials *t, struct pp_arena *arena, bool is_shown,
+                               const struct pp_config *config, struct pp_prepared *prepared,
+                               struct pp_result *result, struct pp_error *err)
+{
+    if (is_shown)
+        return pp_relief_simulate(arena, config, t->has_own_links, prepared, result, err);
+    PP_TRY(pp_simulate(arena, config, PP_MEMORY, prepared, result, err));
+    return result->fits ? pp_relief_simulate(arena, config, true, prepared, result, err) : PP_OK;
+}
+
 /* Tries flags. PP_EINVAL if the run cannot have them. */
-static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags flags,
-                                bool has_own_links, struct trial *trial)
+static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags flags, bool is_shown,
+                                struct trial *trial)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_prepared prepared = {.programs = t->programs};
@@ -95,7 +52,7 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
 
     pp_known_programs_trim(t->programs);
     PP_TRY(pp_relief_resolve(scratch, t->config, &flags, &config, &prepared, &err));
-    PP_TRY(pp_relief_simulate(scratch, &config, has_own_links, &prepared, &result, &err));
+    PP_TRY(simulate(t, scratch, is_shown, &config, &prepared, &result, &err));
     PP_TRY(pp_relief_command(t->arena, t->config, &flags, &command, &err));
     trial->replaced.count = 0;
     pp_relief_typed(t->config, &flags, &trial->replaced);
@@ -137,7 +94,7 @@ static bool try_setting(const struct trials *t, const struct trial *on,
     *trial = (struct trial){.flags = on->flags};
     settle(&setting, t->config);
     pp_relief_change(t->config, &on->setting, &setting, &trial->flags);
-    return try_flags(t, pp_relief_pin(t->config, &setting, trial->flags), true, trial) == PP_OK &&
+    return try_flags(t, pp_relief_pin(t->config, &setting, trial->flags), false, trial) == PP_OK &&
            is_less(trial->relief.peak_bytes, peak_bytes);
 }
 
@@ -209,19 +166,19 @@ static void soften(const struct trials *t, struct trial *all)
         *all = found[0];
 }
 
-/* Adds the change that helps most until the run fits; false if none does. */
-static bool combine(const struct trials *t, const struct trial *base, struct trial *all)
+/* Takes the change of those found that helps most, and adds others until the run fits; false if
+ * none does. */
+static bool combine(const struct trials *t, struct trial found[FOUND], int count, struct trial *all)
 {
-    *all = *base;
-    all->relief = (struct pp_relief){.peak_bytes = t->peak_bytes};
-    for (int depth = 0; depth < MOST_TOGETHER && !all->relief.fits; depth++) {
-        struct trial found[FOUND];
-        const int count = try_all(t, all, all->relief.peak_bytes, found);
-        if (count == 0)
-            return false;
+    for (int together = 1; count > 0; together++) {
         qsort(found, (size_t)count, sizeof *found, by_use);
         *all = found[0];
+        if (all->relief.fits || together == MOST_TOGETHER)
+            break;
+        count = try_all(t, all, all->relief.peak_bytes, found);
     }
+    if (count == 0)
+        return false;
     soften(t, all);
     return all->relief.fits;
 }
@@ -232,7 +189,7 @@ static int take(const struct trials *t, struct trial *list, int count)
     int taken = 0;
 
     for (int i = 0; i < count; i++) {
-        if (try_flags(t, list[i].flags, t->has_own_links, &list[i]) == PP_OK &&
+        if (try_flags(t, list[i].flags, true, &list[i]) == PP_OK &&
             is_less(list[i].relief.peak_bytes, t->peak_bytes))
             list[taken++] = list[i];
     }
@@ -244,11 +201,13 @@ static void find_reliefs(const struct trials *t, struct pp_oom *oom)
 {
     const struct trial base = {.setting = pp_relief_setting_of(t->arena, t->config),
                                .flags.arena = t->arena};
-    struct trial found[FOUND + 1];
+    struct trial single[FOUND], found[FOUND + 1];
     struct pp_relief_flags replaced = {.count = 0};
-    int count = take(t, found, try_all(t, &base, t->peak_bytes, found));
+    const int tried = try_all(t, &base, t->peak_bytes, single);
 
-    if (count > 0 && !found[0].relief.fits && combine(t, &base, &found[count]))
+    memcpy(found, single, sizeof(single));
+    int count = take(t, found, tried);
+    if (count > 0 && !found[0].relief.fits && combine(t, single, tried, &found[count]))
         count += take(t, &found[count], 1);
     qsort(found, (size_t)count, sizeof *found, by_use);
     oom->reliefs = PP_ARRAY(t->arena, struct pp_relief, count + 1);
@@ -294,7 +253,7 @@ const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result 
     trials.level_count = pp_resolve_levels(&r->config, trials.levels);
     oom->is_contention_free = trials.has_own_links;
     oom->iteration_s = time_of_run(&trials, r);
-    add_holders(arena, r, oom);
+    pp_oom_hold(arena, r, oom);
     find_reliefs(&trials, oom);
     pp_known_programs_drop(&programs);
     return oom;

@@ -59,3 +59,5 @@ enum pp_status pp_relief_command(struct pp_arena *arena, const struct pp_config 
 enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config *config,
                                   bool has_own_links, struct pp_prepared *prepared,
                                   struct pp_result *result, struct pp_error *err);
+/* Adds the tensors of the fullest rank at its peak to oom->holders. */
+void pp_oom_hold(struct pp_arena *arena, const struct pp_result *result, struct pp_oom *oom);

@@ -189,9 +189,10 @@ enum pp_status pp_relief_simulate(struct pp_arena *arena, const struct pp_config
 {
     struct pp_config own = *config;
 
-    if (!has_own_links)
-        return pp_simulate(arena, config, PP_METRICS, prepared, result, err);
+    if (!has_own_links || is_quick(config))
+        return pp_simulate(arena, config, has_own_links ? PP_QUICK : PP_METRICS, prepared, result,
+                           err);
     own.engine = &pp_engine_dag;
     own.engine_options.sync_share = 0;
-    return pp_simulate(arena, &own, is_quick(&own) ? PP_QUICK : PP_METRICS, prepared, result, err);
+    return pp_simulate(arena, &own, PP_METRICS, prepared, result, err);
 }

@@ -158,6 +158,7 @@ static void try_candidate(struct search *s, int at, double most_bytes, bool need
     struct pp_config config = c->config;
     struct pp_prepared prepared = {.programs = s->prepared->programs,
                                    .is_alone = s->count == 1,
+                                   .is_by_fit = true,
                                    .most_bytes = most_bytes,
                                    .needs_fit = needs_fit};
     struct pp_result result;

@@ -262,7 +262,7 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
     struct pp_known_programs *given = prepared->programs,
                              own = {.arena = arena, .list_arena = arena, .is_bounded = true};
     struct choices choices = choices_of(arena, config, given ? given : &own);
-    const bool is_alone = prepared->is_alone;
+    const bool is_alone = prepared->is_alone, is_by_fit = prepared->is_by_fit;
     int at;
 
     PP_TRY(find_choice(&choices, prepared->most_bytes, prepared->needs_fit, &at, err));
@@ -273,7 +273,7 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
     *config = choices.list[at].result.config;
     *prepared = choices.list[at].prepared;
     prepared->programs = given;
-    if (is_alone) {
+    if (is_alone || (is_by_fit && !choices.list[at].result.fits)) {
         *result = choices.list[at].result;
         return PP_OK;
     }

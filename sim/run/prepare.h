@@ -13,6 +13,7 @@ struct pp_prepared {
     struct pp_eval_options eval_options;
     struct pp_known_programs *programs; /* of other configurations; NULL = keeps none */
     bool is_alone;     /* no other configuration competes: a choice of state needs no times */
+    bool is_by_fit;    /* others compete by time if they fit, else by memory, without a time */
     double most_bytes; /* orders that need more for certain are no programs (schedules/build). Then
                         * `result` has no memory, and does not fit. 0 = any */
     bool needs_fit;    /* the same for a choice of state that another tier has no room for */
