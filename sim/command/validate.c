@@ -250,9 +250,12 @@ static enum pp_status check_predicted(const struct pp_measurements *list,
         return check_compared(list, v, err);
     if (count.rows == 0)
         return pp_error_set(err, PP_EFAIL, "the table has no rows, so nothing is predicted");
+    if (count.rows == 1)
+        return pp_error_set(err, PP_EFAIL,
+                            "nothing is predicted: the row is skipped, for the reason above");
     return pp_error_set(err, PP_EFAIL,
-                        "nothing is predicted: all %d row%s skipped, for the reasons above",
-                        count.rows, count.rows == 1 ? " is" : "s are");
+                        "nothing is predicted: all %d rows are skipped, for the reasons above",
+                        count.rows);
 }
 
 static enum pp_status write_rows(struct pp_arena *arena, const char *path,

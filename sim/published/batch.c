@@ -24,6 +24,11 @@ enum pp_status pp_measure_read_degrees(struct pp_measure_writer *w, struct pp_er
         w->gpus = w->tp * w->pp * w->cp * w->dp;
     if (model * (double)w->dp == (double)w->gpus)
         return PP_OK;
+    if (w->dp == 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "contradiction: gpus %" PRId64 " is not a multiple of tp %" PRId64
+                            " * pp %" PRId64 " * cp %" PRId64 " = %.0f",
+                            w->gpus, w->tp, w->pp, w->cp, model);
     return pp_error_set(err, PP_EINVAL,
                         "contradiction: gpus %" PRId64 " is not tp %" PRId64 " * pp %" PRId64
                         " * dp %" PRId64 " * cp %" PRId64 " = %.0f",
@@ -46,10 +51,10 @@ static enum pp_status count_batch(struct pp_measure_writer *w, int64_t *mbs, int
     if (*mbs * count * w->dp == *gbs)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "contradiction: global_batch %" PRId64 " is not micro_batches %" PRId64
+                        "contradiction: %s %" PRId64 " is not micro_batches %" PRId64
                         " * dp %" PRId64 " * a whole micro-batch size%s%s",
-                        *gbs, count, w->dp, *w->row->cell[PP_COL_MBS] ? ", here " : "",
-                        w->row->cell[PP_COL_MBS]);
+                        pp_measure_name(w->row, PP_COL_GBS), *gbs, count, w->dp,
+                        *w->row->cell[PP_COL_MBS] ? ", here " : "", w->row->cell[PP_COL_MBS]);
 }
 
 /* Takes micro-batches of one sample, if no cell states them. */
@@ -59,7 +64,7 @@ static enum pp_status infer_mbs(struct pp_measure_writer *w, int64_t *mbs, int64
     if (*mbs > 0)
         return PP_OK;
     if (gbs % w->dp)
-        return pp_error_set(err, PP_EINVAL, "missing: %s", pp_measure_columns[PP_COL_MBS]);
+        return pp_error_set(err, PP_EINVAL, "missing: %s", pp_measure_name(w->row, PP_COL_MBS));
     *mbs = 1;
     pp_measure_infer(w, "mbs", *mbs, "not stated");
     return PP_OK;
@@ -76,9 +81,10 @@ enum pp_status pp_measure_put_batch(struct pp_measure_writer *w, struct pp_error
     PP_TRY(infer_mbs(w, &mbs, gbs, err));
     if (gbs % (mbs * w->dp))
         return pp_error_set(err, PP_EINVAL,
-                            "contradiction: global_batch %" PRId64 " is not a multiple of "
-                            "microbatch %" PRId64 " * dp %" PRId64 " = %" PRId64,
-                            gbs, mbs, w->dp, mbs * w->dp);
+                            "contradiction: %s %" PRId64 " is not a multiple of %s %" PRId64
+                            " * dp %" PRId64 " = %" PRId64,
+                            pp_measure_name(w->row, PP_COL_GBS), gbs,
+                            pp_measure_name(w->row, PP_COL_MBS), mbs, w->dp, mbs * w->dp);
     pp_measure_put_int(w, "seq", seq);
     pp_measure_put_int(w, "mbs", mbs);
     pp_measure_put_int(w, "gbs", gbs);

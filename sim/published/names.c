@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Other names of columns; the names in columns.h come first in messages. */
+/* Other names of columns; messages on a table of one's own have the first, that of --template. */
 static const struct alias {
     const char *text;
     enum pp_measure_column column;
@@ -68,6 +68,14 @@ static int column_of(const char *name)
         if (!strcasecmp(name, ALIASES[i].text))
             return ALIASES[i].column;
     return -1;
+}
+
+const char *pp_measure_name(const struct pp_measurement *row, enum pp_measure_column column)
+{
+    for (size_t i = 0; row->is_own && i < PP_COUNT(ALIASES); i++)
+        if (ALIASES[i].column == column)
+            return ALIASES[i].text;
+    return pp_measure_columns[column];
 }
 
 /* Returns the option of a run that a column gives; NULL if none has its name. A sweep writes

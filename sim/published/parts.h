@@ -52,6 +52,8 @@ enum pp_status pp_measure_check_chunks(const struct pp_measure_writer *w, struct
 /* Adds --head counted if layers lack embedding and head: 22 of 8 or 24 stages. */
 void pp_measure_put_head(struct pp_measure_writer *w, int64_t layers);
 
+/* Name of a column for messages: in a table of one's own that of `validate --template`. */
+const char *pp_measure_name(const struct pp_measurement *row, enum pp_measure_column column);
 /* Is true for the name of a preset, whose sizes need not be stated. */
 bool pp_measure_is_named(const struct pp_measurement *row);
 enum pp_status pp_measure_put_model(struct pp_measure_writer *w, struct pp_error *err);

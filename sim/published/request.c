@@ -54,7 +54,7 @@ static const char *add_missing(const struct pp_measure_writer *w, const char *te
     for (int i = 0; i < count; i++)
         if (!*w->row->cell[list[i]])
             text = pp_arena_printf(w->arena, "%s%s %s", text, *text ? "," : "",
-                                   pp_measure_columns[list[i]]);
+                                   pp_measure_name(w->row, list[i]));
     return text;
 }
 
@@ -83,7 +83,7 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
 {
     static const enum pp_measure_column NEEDED[] = {PP_COL_SEQ, PP_COL_TP, PP_COL_PP};
     static const enum pp_measure_column BATCH[] = {PP_COL_MBS, PP_COL_GBS};
-    static const enum pp_measure_column MACHINE[] = {PP_COL_GPU};
+    const enum pp_measure_column machine = w->row->is_own ? PP_COL_CLUSTER : PP_COL_GPU;
     static const enum pp_measure_column SIZES[] = {PP_COL_LAYERS, PP_COL_HIDDEN, PP_COL_HEADS,
                                                    PP_COL_VOCAB};
     static const enum pp_measure_column EITHER[] = {PP_COL_GPUS, PP_COL_DP};
@@ -98,8 +98,8 @@ static enum pp_status check_cells(const struct pp_measure_writer *w, struct pp_e
     PP_TRY(pp_measure_check_numbers(w->arena, row, err));
     const char *missing = add_missing(w, "", NEEDED, PP_COUNT(NEEDED));
     const bool has_count = *row->cell[PP_COL_MICRO_BATCHES];
-    if (!*row->cell[PP_COL_CLUSTER])
-        missing = add_missing(w, missing, MACHINE, PP_COUNT(MACHINE));
+    if (!*row->cell[PP_COL_CLUSTER] && !*row->cell[PP_COL_GPU])
+        missing = add_missing(w, missing, &machine, 1);
     if (!has_count)
         missing = add_missing(w, missing, BATCH + 1, 1); /* a micro-batch is inferred */
     else if (!*row->cell[PP_COL_MBS])

@@ -79,7 +79,7 @@ enum pp_status pp_measure_put_schedule(struct pp_measure_writer *w, struct pp_er
     if (!*cell && !*chunks)
         return pp_error_set(err, PP_EINVAL, "missing: schedule");
     if (has_chunks && !*chunks && (w->vp = infer_chunks(w)) == 0)
-        return pp_error_set(err, PP_EINVAL, "missing: vpp_or_chunks");
+        return pp_error_set(err, PP_EINVAL, "missing: %s", pp_measure_name(w->row, PP_COL_VP));
     if (has_chunks && w->vp == 1) /* one chunk: nothing is interleaved */
         pp_measure_put(w, "schedule", "1f1b");
     else if (!*cell)

@@ -80,11 +80,11 @@ $ cd "$TMPDIR"; printf 'model,cluster,gpus,tp,pp,mbs,gbs,seq,step_s\n' >empty.cs
 = 1
 $ cd "$TMPDIR"; printf 'model,gpu,gpus,tp,pp,mbs,gbs,micro_batches,seq,step_s\nllama3-8b,h100,8,8,1,,64,7,512,1\nllama3-8b,h100,8,8,1,2,64,7,512,1\nllama3-8b,h100,8,8,1,,,7,512,1\n' >odd.csv; pipesim validate odd.csv | sed -n '/^skipped/,$p'
 > skipped
->      1  contradiction: global_batch 64 is not micro_batches 7 * dp 1 * a whole
+>      1  contradiction: gbs 64 is not micro_batches 7 * dp 1 * a whole
 >         micro-batch size (odd.csv:2)
->      1  contradiction: global_batch 64 is not micro_batches 7 * dp 1 * a whole
+>      1  contradiction: gbs 64 is not micro_batches 7 * dp 1 * a whole
 >         micro-batch size, here 2 (odd.csv:3)
->      1  missing: microbatch, global_batch (odd.csv:4)
+>      1  missing: mbs, gbs (odd.csv:4)
 ! pipesim: error: nothing is predicted: all 3 rows are skipped, for the reasons above
 # A micro-batch that no cell states is one sample; such rows count apart.
 $ cd "$TMPDIR"; printf 'id,model,gpu,gpus,tp,pp,mbs,gbs,seq,schedule,step_s\nstated,llama3-8b,H100,16,2,2,1,64,8192,1f1b,4.4\nguess,llama3-8b,H100,16,2,2,,64,8192,1f1b,4.4\n' >guess.csv; pipesim validate guess.csv | grep -E '^2 rows|^1 more|^inferred' | sed -E 's/ *[-+0-9.]+ %/ N %/g'; pipesim validate guess.csv --json >guess.json; grep -E '"(id|inferred|skipped)": [^{[]' guess.json | tr -d ' ' | paste -sd ' '; grep -c '"error_frac": [0-9]' guess.json
@@ -106,3 +106,13 @@ $ cd "$TMPDIR"; pipesim validate guess.csv --row guess | grep mbs
 $ cd "$TMPDIR"; pipesim validate --template >t.csv; pipesim --constants t.csv --schedule 1f1b --gpus 8
 ! pipesim: error: t.csv: no file of constants, which is JSON; 'pipesim validate TABLE --refit -o FILE.json' writes one from a table of measured steps
 = 2
+# Missing columns have the names of the template; what does not divide is said without a dp that no cell states.
+$ printf 'model,gpus,tp,pp,schedule,step_s\nllama3-8b,8,2,3,1f1b,1\n' >"$TMPDIR/few.csv"; cd "$TMPDIR"; pipesim validate few.csv | sed 1,6d; printf 'model,cluster,gpus,tp,pp,schedule,mbs,gbs,seq\nllama3-8b,h100,8,2,3,1f1b,1,8,512\nllama3-8b,h100,8,2,4,1f1b,2,7,512\n' >few.csv; pipesim validate few.csv | sed 1,6d
+> skipped
+>      1  missing: seq, cluster, gbs (few.csv:2)
+> skipped
+>      1  contradiction: gbs 7 is not a multiple of mbs 2 * dp 1 = 2 (few.csv:3)
+>      1  contradiction: gpus 8 is not a multiple of tp 2 * pp 3 * cp 1 = 6
+>         (few.csv:2)
+! pipesim: error: nothing is predicted: the row is skipped, for the reason above
+! pipesim: error: nothing is predicted: all 2 rows are skipped, for the reasons above
