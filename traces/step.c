@@ -100,6 +100,9 @@ enum pp_status pp_step_at(struct pp_arena *arena, const struct pp_trace *trace, 
             *step = take(&stepped, &stepped.slices[i], 1);
             return PP_OK;
         }
+    if (stepped.count == 1)
+        return pp_error_set(err, PP_EINVAL, "%s has no step %d: it has step %d alone",
+                            trace->program, number + 1, stepped.slices[0].number + 1);
     return pp_error_set(err, PP_EINVAL, "%s has no step %d: it has steps %d to %d", trace->program,
                         number + 1, stepped.slices[0].number + 1,
                         stepped.slices[stepped.count - 1].number + 1);

@@ -507,3 +507,7 @@ $ cd "$TMPDIR"; run='pipesim --schedule 1f1b --model gpt2 --gpus 2 --tp 1 --pp 2
 $ cd "$TMPDIR"; run='pipesim --schedule 1f1b --model gpt2 --gpus 2 --tp 1 --pp 2 --micro-batches 2 --engine dag --no-alternatives'; $run --trace p.json >log; sed 's/"engine": *"dag"/"engine":"cpu"/' p.json >m.json; for order in "m.json p.json" "p.json m.json"; do pipesim plot $order --kind error -o out.gp; grep -v "^#" out.gp | cksum; done | uniq | wc -l
 > 1
 ! pipesim: note: m.json was measured (engine cpu) and p.json predicted (engine dag): they are taken in the order PREDICTED MEASURED
+# A report has no events.
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --json >"$TMPDIR/r.json"; cd "$TMPDIR"; pipesim compare r.json r.json
+! pipesim: error: r.json: the output of --json, which has no events; --trace FILE writes them
+= 2

@@ -250,6 +250,9 @@ static enum pp_status read_head(struct reader *reader, const struct pp_json *jso
     const char *hash, *engine;
     bool found;
 
+    if (json_object_get(json->root, "schema"))
+        return pp_error_set(err, PP_EINVAL,
+                            "the output of --json, which has no events; --trace FILE writes them");
     if (!json_is_object(other) || !json_is_array(json_object_get(json->root, "traceEvents")))
         return pp_error_set(err, PP_EINVAL,
                             "\"otherData\" and \"traceEvents\" are expected, as this program "
