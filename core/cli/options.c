@@ -118,9 +118,13 @@ static enum pp_status store(const struct parser *p, int index, const char *typed
     const bool is_collected =
         option->is_repeatable || (takes_lists && pp_option_has_argument(option));
     if (value->count > 0 && !is_collected && !is_same(option, value, &fresh))
-        return pp_error_set(p->err, PP_EINVAL,
-                            "%s %s contradicts %s %s before it: give --%s one value", typed, text,
-                            value->typed, value->text, option->name);
+        return option->takes_list
+                   ? pp_error_set(p->err, PP_EINVAL,
+                                  "%s %s after %s %s: several are one list, --%s %s,%s", typed,
+                                  text, value->typed, value->text, option->name, value->text, text)
+                   : pp_error_set(p->err, PP_EINVAL,
+                                  "%s %s contradicts %s %s before it: give --%s one value", typed,
+                                  text, value->typed, value->text, option->name);
     if (!value->all)
         value->all = PP_ARRAY(p->arena, const char *, is_collected ? p->argc : 1);
     value->all[is_collected ? value->count : 0] = text;
@@ -225,7 +229,7 @@ static enum pp_status take_option(struct parser *p)
 
 static const char *suggest_value(const struct parser *p, const char *word, bool may_differ)
 {
-    return pp_cli_suggest_value(p->arena, p->cli, p->parsed->command, word, may_differ);
+    return pp_cli_suggest_value(p->arena, p->parsed, word, may_differ);
 }
 
 /* Suggests an option with this value, a command near the word, or an option with a value near it.
@@ -236,6 +240,8 @@ static enum pp_status refuse_word(const struct parser *p, const char *word)
 
     if (!near)
         near = suggest_command(p, word);
+    if (!near && find_option(p->cli, p->parsed->command, word, strlen(word)) >= 0)
+        near = pp_arena_printf(p->arena, "%s%s", pp_option_dashes(word), word);
     if (!near)
         near = suggest_value(p, word, true);
 

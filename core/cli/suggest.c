@@ -110,27 +110,29 @@ enum pp_status pp_suggest_or_list(struct pp_error *err, const char *word, const 
     return err->status;
 }
 
-const char *pp_cli_suggest_value(struct pp_arena *arena, const struct pp_cli *cli, int command,
+const char *pp_cli_suggest_value(struct pp_arena *arena, const struct pp_parsed *parsed,
                                  const char *word, bool may_differ)
 {
+    const struct pp_cli *cli = parsed->cli;
     const char **names = NULL;
     int count = 0, capacity = 0;
 
     for (int i = 0; i < cli->option_count; i++) {
         const struct pp_option *option = &cli->options[i];
         const char *name;
-        if (!option->offered || !pp_option_is_in(option, command))
+        if (!option->offered || !pp_option_is_in(option, parsed->command))
             continue;
+        const char *before = option->takes_list ? parsed->values[i].text : NULL;
         for (int k = 0; (name = option->offered(k)) != NULL; k++) {
             if (pp_same_name(name, word))
-                return pp_arena_printf(arena, "%s%s %s", pp_option_dashes(option->name),
-                                       option->name, name);
+                return pp_arena_printf(arena, "%s%s %s%s%s", pp_option_dashes(option->name),
+                                       option->name, before ? before : "", before ? "," : "", name);
             *PP_PUSH(arena, names, count, capacity) = name;
         }
     }
     *PP_PUSH(arena, names, count, capacity) = NULL;
     const char *near = may_differ ? pp_suggest(word, names) : NULL;
-    return near ? pp_cli_suggest_value(arena, cli, command, near, false) : NULL;
+    return near ? pp_cli_suggest_value(arena, parsed, near, false) : NULL;
 }
 
 bool pp_same_name(const char *a, const char *b)

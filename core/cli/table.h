@@ -57,8 +57,8 @@ void pp_option_describe_all(const struct pp_option *option, struct pp_option_tex
 void pp_option_describe_commands(const struct pp_cli *cli, const struct pp_option *option,
                                  struct pp_option_text *text);
 /* Returns "--schedule zbv" if an option of the command offers that name, or with `may_differ` one
- * near it; else NULL. */
-const char *pp_cli_suggest_value(struct pp_arena *arena, const struct pp_cli *cli, int command,
+ * near it; else NULL. A list that is given precedes it: "--schedule 1f1b,zbv". */
+const char *pp_cli_suggest_value(struct pp_arena *arena, const struct pp_parsed *parsed,
                                  const char *word, bool may_differ);
 /* Prints help on the options of a name; false if there is none. */
 bool pp_option_help(const struct pp_cli *cli, const char *name, FILE *out, int width);

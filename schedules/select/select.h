@@ -24,9 +24,9 @@ enum pp_status pp_subject_open(struct pp_arena *arena, const struct pp_request *
 enum pp_status pp_subject_open_typed(struct pp_arena *arena, const struct pp_request *request,
                                      const char *name, struct pp_subject *subject,
                                      struct pp_error *err);
-/* Cuts the first item off a comma list, and returns it; NULL at its end. A command has commas only
- * in quotes of the shell or after a backslash. Nothing else of the shell is understood: $(a,b) and
- * {a,b} are cut. */
+/* Cuts the first item off a comma list, and returns it without blanks before it; NULL at its end.
+ * A command has commas only in quotes of the shell or after a backslash. Nothing else of the shell
+ * is understood: $(a,b) and {a,b} are cut. */
 char *pp_subject_next(char **list);
 bool pp_subject_has_command(const char *list);
 /* PP_EINVAL when --dialect is given and none of the subjects is a file. */

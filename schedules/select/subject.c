@@ -80,6 +80,7 @@ char *pp_subject_next(char **list)
 
     if (!item)
         return NULL;
+    item += strspn(item, " ");
     end = pp_source_is_command(item) ? command_end(item) : strchr(item, ',');
     if (end)
         *end++ = '\0';

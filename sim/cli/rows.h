@@ -1,7 +1,7 @@
 /* sim/cli/rows.h — the options of pipesim, one row each: fields in wish.h, the table in cli.c. */
 /* clang-format off */
 PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, SHAPE | UNIT | BY_SEARCH, .is_common = true,
-    .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name,
+    .aliases = PP_SCHEDULE_ALIASES, .offered = pp_schedule_name, .takes_list = true,
     .help =
         "A schedule, a comma list, all, or a program file. A list gives a ranked table. 'pipesim "
         "schedules' names the schedules. A file ends in .csv or has a / in its name. '!COMMAND' "

@@ -181,9 +181,10 @@ static const char *start_up_text(struct pp_arena *arena, const struct pp_result 
 static struct pp_advice more_micro_batches(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_shape *shape = &r->config.shape;
-    const char *text =
-        pp_arena_printf(arena, "%d micro-batches for %d ranks leave a start-up bubble of %s",
-                        shape->micro_batches, shape->ranks, start_up_text(arena, r));
+    char count[PP_UNITS_TEXT_BYTES];
+    const char *text = pp_arena_printf(
+        arena, "%s micro-batches for %d ranks leave a start-up bubble of %s",
+        pp_units_print_count(shape->micro_batches, count), shape->ranks, start_up_text(arena, r));
     struct pp_parsed *command = pp_change_begin(arena, &r->config);
     struct pp_changed_run change;
     struct pp_error ignored;
@@ -229,14 +230,15 @@ static struct pp_advice why_idle(struct pp_arena *arena, const struct pp_result 
 static struct pp_advice on_micro_batches(struct pp_arena *arena, const struct pp_result *r)
 {
     const struct pp_shape *shape = &r->config.shape;
+    char count[PP_UNITS_TEXT_BYTES];
 
     if (shape->micro_batches < 4 * shape->ranks)
         return more_micro_batches(arena, r);
     if (r->metrics.bubble_frac > LITTLE_FRAC)
         return why_idle(arena, r);
-    return no_command(
-        pp_arena_printf(arena, "%d micro-batches for %d ranks make the start-up bubble small: %s",
-                        shape->micro_batches, shape->ranks, start_up_text(arena, r)));
+    return no_command(pp_arena_printf(
+        arena, "%s micro-batches for %d ranks make the start-up bubble small: %s",
+        pp_units_print_count(shape->micro_batches, count), shape->ranks, start_up_text(arena, r)));
 }
 
 struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result *r,

@@ -86,7 +86,8 @@ const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *c)
         [PP_HEAD_INTERLACED] = parts};
     const struct pp_layout *l = &c->layout;
     const char *vp = "", *cp = "", *ep = "", *etp = "", *map = "";
-    char gbs[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES], order[PP_MAP_TEXT_BYTES];
+    char gbs[PP_UNITS_TEXT_BYTES], micro_batches[PP_UNITS_TEXT_BYTES], split[PP_TEXT_BYTES],
+        order[PP_MAP_TEXT_BYTES];
 
     if (l->vp > 1)
         vp = pp_arena_printf(arena, ", VP~%d%s", l->vp, pp_text_star(c, PP_CHOSE_VP));
@@ -100,10 +101,11 @@ const char *pp_line_layout(struct pp_arena *arena, const struct pp_config *c)
         map = pp_arena_printf(arena, "; map~%s", pp_map_print(c->map, order));
     return pp_arena_printf(
         arena,
-        "TP~%d%s%s x PP~%d%s x DP~%d%s%s%s%s, MBS~%d%s, GBS~%s%s -> %d%s~micro-batches%s; %s%s%s",
+        "TP~%d%s%s x PP~%d%s x DP~%d%s%s%s%s, MBS~%d%s, GBS~%s%s -> %s%s~micro-batches%s; %s%s%s",
         l->tp, pp_text_star(c, PP_CHOSE_TP), cp, l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp,
         pp_text_star(c, PP_CHOSE_DP), ep, etp, vp, l->mbs, pp_text_star(c, PP_CHOSE_MBS),
-        pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS), l->micro_batches,
+        pp_units_print_count(l->gbs, gbs), pp_text_star(c, PP_CHOSE_GBS),
+        pp_units_print_count(l->micro_batches, micro_batches),
         pp_text_star(c, PP_CHOSE_MICRO_BATCHES), text_splits(arena, c, "~"),
         pp_text_split(c, split), head_notes[c->costs.head], map);
 }

@@ -146,10 +146,10 @@ static void print_head(const struct pp_result *first, int count, FILE *out)
              has_device ? c->cluster.name : "");
     pp_text_wrap(out, WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
     snprintf(text, sizeof(text),
-             "TP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches; costs %s, %s",
+             "TP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %s%s~micro-batches; costs %s, %s",
              c->layout.tp, pp_text_star(c, PP_CHOSE_TP), c->layout.pp, pp_text_star(c, PP_CHOSE_PP),
              c->layout.dp, pp_text_star(c, PP_CHOSE_DP), c->layout.mbs,
-             pp_text_star(c, PP_CHOSE_MBS), c->layout.micro_batches,
+             pp_text_star(c, PP_CHOSE_MBS), pp_units_print_count(c->layout.micro_batches, number),
              pp_text_star(c, PP_CHOSE_MICRO_BATCHES), first->costs->origin,
              first->costs->is_calibrated ? "calibrated" : "fitted on published runs");
     pp_text_paragraph(out, WIDTH, 2, "", text);

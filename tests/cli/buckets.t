@@ -48,7 +48,7 @@ $ pipesim --schedule 1f1b --model gpt2-xl --gpus 32 --pp 2 --tp 1 --engine dag -
 >     stage 0: 255 buckets of 6.13 MiB (the most there can be), 150 us each:
 >         38.4 ms together, 8.65 ms in one piece
 $ pipesim --schedule 1f1b --gpus 64 --tp 4 --pp 8 --engine dag --bucket-size 25MB --no-alternatives | grep -E -A 1 '^  (layout|state)'
->   layout   TP 4 x PP 8 x DP 2*, MBS 1*, GBS 2,048* -> 1024* micro-batches; 12
+>   layout   TP 4 x PP 8 x DP 2*, MBS 1*, GBS 2,048* -> 1,024* micro-batches; 12
 >            layers a stage, embedding in the first, head in the last
 >   state    ZeRO 1*, recompute none*, gradient sync end in 255 buckets of
 >            43.9 MB, the most there can be

@@ -39,6 +39,12 @@ $ for words in 1F1B "chimra --gpus 8" llama3-8b chimera-sc21; do pipesim $words;
 ! pipesim: error: unknown command "llama3-8b"; did you mean "pipesim --model llama3-8b"?
 ! pipesim: error: unknown command "chimera-sc21"; did you mean "pipesim --preset chimera-sc21"?
 = 2
+$ for words in "gantt --pp 2" "--schedule 1f1b zbv --gpus 8" "--schedule 1f1b --schedule zbv --gpus 8"; do pipesim $words 2>&1 | head -1; done; pipesim --schedule "1f1b, zbv" --pp 2 --micro-batches 4 --unit F=1,B=2 | tail -2
+> pipesim: error: unknown command "gantt"; did you mean "pipesim --gantt"?
+> pipesim: error: "zbv" is one operand too many for pipesim run; did you mean --schedule 1f1b,zbv?
+> pipesim: error: --schedule zbv after --schedule 1f1b: several are one list, --schedule 1f1b,zbv
+>    1  zbv                2    12.5 units     4.00 %     0.00 %            2
+>    2  1f1b               1      15 units    20.00 %    20.00 %            2
 $ pipesim --gpus 8 zbv
 ! pipesim: error: "zbv" is one operand too many for pipesim run; did you mean --schedule zbv?
 ! usage: pipesim [run] --schedule NAME|FILE.csv --gpus N [options]
@@ -135,7 +141,7 @@ $ pipesim --schedule 1f1b --gpus 8 --cluster "node:2 gpus:8" --engine dag
 >   model    gpt3-175b*  175B parameters, 96 layers, hidden 12288, seq 2048*, bf16
 >   cluster  node:2 gpus:8  1 node x 8 H100-SXM 80GB, as given, other values from
 >            h100
->   layout   TP 4* x PP 2* x DP 1*, MBS 1*, GBS 2,048* -> 2048* micro-batches; 48
+>   layout   TP 4* x PP 2* x DP 1*, MBS 1*, GBS 2,048* -> 2,048* micro-batches; 48
 >            layers a stage, embedding in the first, head in the last
 >   state    ZeRO 0*, recompute full*, gradient sync end
 >   costs    analytic, fitted on published runs, not on yours; framework plain
