@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "schedules/build/cut.h"
+#include "schedules/build/drift.h"
 #include "schedules/build/steady.h"
 #include "schedules/evaluate/makespan.h"
 #include "sim/config/steps.h"
@@ -51,15 +52,17 @@ static bool steady_time(struct pp_arena *arena, const struct pp_eval_options *op
                         struct pp_result *result)
 {
     const struct pp_program *cut = result->program, *p = cut;
+    const bool is_together = pp_steady_may_tell(cut);
+    const enum pp_times_wanted wanted = is_together ? PP_TIMES_SPANS : PP_TIMES_POSTS;
 
-    for (int periods = 0; p && p->cut && pp_steady_may_tell(cut);) {
-        struct pp_times *times =
-            pp_makespan_spans(arena, p, result->costs, options, PP_TIMES_SPANS);
-        if (times && pp_steady_lengthen(p, options, false, times)) {
+    for (int periods = 0; p && p->cut;) {
+        struct pp_times *times = pp_makespan_spans(arena, p, result->costs, options, wanted);
+        if (times && (is_together ? pp_steady_lengthen(p, options, false, times)
+                                  : pp_drift_lengthen(p, result->costs, options, times))) {
             result->metrics.iteration_s = iteration_s(arena, &result->config, p, times);
             return true;
         }
-        periods = times ? pp_cut_more(cut, periods) : cut->cut->periods;
+        periods = times && is_together ? pp_cut_more(cut, periods) : cut->cut->periods;
         p = periods < cut->cut->periods ? pp_cut_unfold(arena, cut, periods) : NULL;
     }
     return false;
