@@ -40,7 +40,7 @@ struct pp_trace_source {
     const int *step_of;
     int steps_in_list;
     /* Periods that the list leaves out, for figures without a trace. Times are those of the whole
-     * list, in which each of them comes as much later as the one before. NULL: none. */
+     * list, in which an instruction comes as much later in each of them. NULL: none. */
     const struct pp_program_cut *cut;
 };
 

@@ -112,13 +112,19 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
     pp_metrics_add_compute(walk, &measured);
 }
 
-/* Part of the list of a rank in one step. Its times are all as much later than noted. */
+/* Later by so much in each period; the start and the end of an instruction may differ in it. */
+struct span {
+    int64_t start_ps, end_ps;
+};
+
+/* Part of the list of a rank in one step. */
 struct part {
     int first, end;
     size_t list_at; /* row of the first instruction of the list */
     int list_begin; /* that instruction */
     int step;
-    int64_t later_ps;
+    const struct span *spans; /* of instructions from `first` on; NULL: they come when noted */
+    int turn;                 /* periods later than noted */
 };
 
 /* Adds a control op that takes time: a WAIT ends with what it waits for. */
@@ -147,8 +153,9 @@ static int64_t walk_part(struct walker *w, struct part part, int64_t clock_ps,
 
     for (int i = part.first; i < part.end; i++) {
         const size_t at = part.list_at + (size_t)(i - part.list_begin) * width;
-        const int64_t start_ps = s->start_ps[at] + part.later_ps,
-                      end_ps = s->end_ps[at] + part.later_ps;
+        const struct span span = part.spans ? part.spans[i - part.first] : (struct span){0};
+        const int64_t start_ps = s->start_ps[at] + part.turn * span.start_ps,
+                      end_ps = s->end_ps[at] + part.turn * span.end_ps;
         const enum pp_stream stream = pp_op_kinds[s->kind[i]].stream;
         const bool is_compute = stream == PP_STREAM_COMPUTE;
         if (!is_compute && (stream != PP_STREAM_CONTROL || end_ps == clock_ps))
@@ -166,25 +173,37 @@ static int64_t walk_part(struct walker *w, struct part part, int64_t clock_ps,
     return clock_ps;
 }
 
+/* Returns the span of instruction k of the periods at a place, from those around the gap. */
+static struct span span_of(const struct pp_trace_source *s, const struct part *part,
+                           const struct pp_cut_place *place, int k)
+{
+    const size_t width = (size_t)s->replicas,
+                 after = part->list_at + (size_t)(place->at + k - part->list_begin) * width,
+                 before = after - (size_t)place->length * width;
+    const int periods = s->cut->periods + 1;
+
+    return (struct span){(s->start_ps[after] - s->start_ps[before]) / periods,
+                         (s->end_ps[after] - s->end_ps[before]) / periods};
+}
+
 /* Walks the list up to a place, and the periods that are left out there; changes `part` to what
  * follows. */
 static int64_t walk_gap(struct walker *w, const struct pp_cut_place *place, struct part *part,
                         int64_t clock_ps, struct pp_metrics_walk *walk)
 {
     const struct pp_trace_source *s = w->source;
-    const size_t at = part->list_at + (size_t)(place->at - part->list_begin) * (size_t)s->replicas,
-                 length = (size_t)place->length * (size_t)s->replicas;
-    const int64_t span_ps = (s->start_ps[at] - s->start_ps[at - length]) / (s->cut->periods + 1);
+    struct span *spans = PP_ARRAY(w->arena, struct span, place->length);
 
     part->end = place->at;
     clock_ps = walk_part(w, *part, clock_ps, walk);
+    for (int k = 0; k < place->length; k++)
+        spans[k] = span_of(s, part, place, k);
     part->first = place->at - place->length;
-    for (int k = 0; k < s->cut->periods; k++) {
-        part->later_ps += span_ps;
+    part->spans = spans;
+    for (part->turn = 1; part->turn <= s->cut->periods; part->turn++)
         clock_ps = walk_part(w, *part, clock_ps, walk);
-    }
     part->first = place->at;
-    part->later_ps = 0;
+    part->spans = NULL;
     return clock_ps;
 }
 

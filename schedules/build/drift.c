@@ -326,6 +326,13 @@ static bool has_time(const struct drift *d)
     return true;
 }
 
+bool pp_drift_may_tell(const struct pp_program *program)
+{
+    enum { MOST_PLACES = 4 };
+
+    return program->cut->begin[program->ranks] <= MOST_PLACES * program->ranks;
+}
+
 bool pp_drift_lengthen(const struct pp_program *program, const struct pp_costs *costs,
                        const struct pp_eval_options *options, struct pp_times *times)
 {

@@ -11,6 +11,9 @@
 
 #include "schedules/evaluate/evaluate.h"
 
+/* Is true if a proof is worth a try: ranks have two phases, and WAITs after them. With more phases,
+ * a WAIT mostly begins to take time after more micro-batches than a cut program has. */
+bool pp_drift_may_tell(const struct pp_program *program);
 /* Makes the times of a cut program, PP_TIMES_POSTS of pp_makespan_spans(), those of the whole one,
  * as pp_steady_lengthen() does. Posts remain as they are. False, with `times` unchanged, unless
  * that is proved. */

@@ -7,6 +7,7 @@
 #include "schedules/build/steady.h"
 #include "schedules/evaluate/makespan.h"
 #include "sim/config/steps.h"
+#include "sim/run/lengthen.h"
 
 /* Plays the whole program, also by means of a cut one. */
 static bool play_time(struct pp_arena *arena, const struct pp_eval_options *options,
@@ -55,6 +56,8 @@ static bool steady_time(struct pp_arena *arena, const struct pp_eval_options *op
     const bool is_together = pp_steady_may_tell(cut);
     const enum pp_times_wanted wanted = is_together ? PP_TIMES_SPANS : PP_TIMES_POSTS;
 
+    if (!is_together && !pp_drift_may_tell(cut))
+        return false;
     for (int periods = 0; p && p->cut;) {
         struct pp_times *times = pp_makespan_spans(arena, p, result->costs, options, wanted);
         if (times && (is_together ? pp_steady_lengthen(p, options, false, times)
@@ -62,7 +65,7 @@ static bool steady_time(struct pp_arena *arena, const struct pp_eval_options *op
             result->metrics.iteration_s = iteration_s(arena, &result->config, p, times);
             return true;
         }
-        periods = times && is_together ? pp_cut_more(cut, periods) : cut->cut->periods;
+        periods = times ? pp_lengthen_more(cut, periods) : cut->cut->periods;
         p = periods < cut->cut->periods ? pp_cut_unfold(arena, cut, periods) : NULL;
     }
     return false;

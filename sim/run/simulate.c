@@ -5,14 +5,12 @@
 #include "core/cost/measured/file.h"
 #include "core/units.h"
 #include "schedules/build/cut.h"
-#include "schedules/build/steady.h"
-#include "schedules/program/whole.h"
 #include "sim/config/steps.h"
 #include "sim/run/fold.h"
+#include "sim/run/lengthen.h"
 #include "sim/run/prepare.h"
 #include "sim/run/quick.h"
 
-#include <limits.h>
 #include <math.h>
 
 /* Returns the model flops of a sample. An ignored head and dropped tokens cost no time, so their
@@ -142,22 +140,6 @@ static enum pp_status find_figures(struct pp_arena *arena, struct pp_result *res
     return pp_metrics_compute(arena, result->trace, &result->metrics, err);
 }
 
-/* Makes the times and counts of a cut program those of the whole one. False if they say too little,
- * or the whole one is too large to be played. */
-static bool lengthen(const struct pp_eval_options *options, struct pp_result *result)
-{
-    const struct pp_program *p = result->program;
-    struct pp_network_stats *stats = &result->network_stats;
-
-    if (pp_program_whole_size(p) > INT_MAX / 2 / result->times->replicas ||
-        (result->config.engine->shares_links && !stats->repeats) ||
-        !pp_steady_lengthen(p, options, result->config.engine->shares_links, result->times))
-        return false;
-    stats->transfers += p->cut->periods * stats->period_transfers;
-    stats->shared += p->cut->periods * stats->period_shared;
-    return true;
-}
-
 /* Runs the engine. `is_known` is false if the program is cut and its times tell nothing. */
 static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepared *prepared,
                                  struct pp_result *result, enum pp_depth depth, bool *is_known,
@@ -183,19 +165,8 @@ static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepare
     PP_TRY(
         c->engine->run(arena, result->program, result->costs, &run, wanted, &result->times, err));
     PP_TRY(pp_prepare_check(c, err));
-    *is_known = !result->program->cut || lengthen(&run.eval, result);
+    *is_known = !result->program->cut || pp_lengthen(arena, &run.eval, result);
     return PP_OK;
-}
-
-/* Is true if a cut program may tell of the whole one: nothing varies, and no barrier starts its
- * list again. */
-static bool may_repeat(const struct pp_config *config, const struct pp_program *cut)
-{
-    const struct pp_engine_options *o = &config->engine_options;
-
-    return config->slow_count == 0 && o->perturbation.jitter_frac == 0 && o->sync_share == 0 &&
-           !o->eval.ring_flows && (o->eval.steps <= 1 || o->eval.is_barrier_free) &&
-           pp_steady_may_tell(cut);
 }
 
 /* Runs a cut program with more and more periods until its times tell enough, or it is whole. */
@@ -204,7 +175,7 @@ static enum pp_status run_cut(struct pp_arena *arena, struct pp_prepared *prepar
 {
     const struct pp_config config = result->config;
     struct pp_program *cut = result->program;
-    int periods = may_repeat(&config, cut) ? 0 : cut->cut->periods;
+    int periods = pp_may_lengthen(&config, cut) ? 0 : cut->cut->periods;
 
     for (bool is_known = false; !is_known;) {
         result->config = config;
@@ -214,7 +185,7 @@ static enum pp_status run_cut(struct pp_arena *arena, struct pp_prepared *prepar
             cut = result->program;
         }
         PP_TRY(run_engine(arena, prepared, result, depth, &is_known, err));
-        periods = is_known ? periods : pp_cut_more(cut, periods);
+        periods = is_known ? periods : pp_lengthen_more(cut, periods);
     }
     PP_TRY(find_figures(arena, result, depth, err));
     result->program = cut; /* the memory names its instructions */
