@@ -89,6 +89,20 @@ static void derive(struct pp_arena *arena, struct pp_table *table)
     }
 }
 
+/* Layouts of a plan have no order that a curve could follow: their points are drawn. */
+static const struct pp_curve_kind LAYOUTS = {
+    .name = "curves", .x = "peak_mem_bytes", .y = "iteration_s", .is_scatter = true};
+
+static const struct pp_curve_kind *kind_of(const struct pp_table *table,
+                                           const struct pp_curves *curves)
+{
+    const bool is_plain = !curves->kind || curves->kind == &pp_curve_kinds[0];
+
+    if (is_plain && !curves->x && !curves->y && pp_table_find(table, "bound_s") >= 0)
+        return &LAYOUTS;
+    return curves->kind ? curves->kind : &pp_curve_kinds[0];
+}
+
 enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *table,
                               const struct pp_curves *curves, const struct pp_plot_target *target,
                               struct pp_error *err)
@@ -97,7 +111,7 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
         .arena = arena,
         .table = *table,
         .curves = curves,
-        .kind = curves->kind ? curves->kind : &pp_curve_kinds[0],
+        .kind = kind_of(table, curves),
         .target = target,
         .notes = curves->notes,
     };

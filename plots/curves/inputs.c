@@ -18,11 +18,15 @@ static bool is_whole(const struct pp_chart *chart, int column)
     return true;
 }
 
-/* A sweep has inputs, then results. In other tables, whole numbers before y are inputs. */
+/* A sweep has inputs, then results; a plan has its status and bounds between them. In other tables,
+ * whole numbers before y are inputs. */
 bool pp_chart_is_input(const struct pp_chart *chart, int column)
 {
-    const int figure = pp_table_find(&chart->table, "iteration_s");
+    const int status = pp_table_find(&chart->table, "status");
+    int figure = pp_table_find(&chart->table, "iteration_s");
 
+    if (status > 0 && status < figure)
+        figure = status;
     if (column == chart->y || !strcmp(chart->table.columns[column], "point"))
         return false;
     if (figure > 0)

@@ -66,7 +66,7 @@ const struct pp_curve_kind pp_curve_kinds[] = {
     {.name = "throughput", .x = "gbs_per_gpu", .y = "tokens_per_s_per_gpu"},
     {.name = "tradeoff",
      .x = "peak_mem_bytes|peak_micro_batches|peak_activations",
-     .y = "bubble_frac",
+     .y = "bubble_frac|iteration_s",
      .is_scatter = true,
      .is_joined = true,
      .is_labelled = true},

@@ -159,7 +159,7 @@ static enum pp_status keep_ok(struct pp_chart *chart, struct pp_error *err)
         return PP_OK;
     for (int i = 0; i < chart->row_count; i++) {
         const char *text = pp_chart_cell(chart, chart->rows[i], status);
-        if (!*text || !strcmp(text, "ok"))
+        if (!*text || !strcmp(text, "ok") || !strcmp(text, "fits")) /* of a sweep; of a plan */
             chart->rows[kept++] = chart->rows[i];
         else if (first < 0)
             first = chart->rows[i];

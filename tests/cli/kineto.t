@@ -231,7 +231,7 @@ $ sed 's/(ms): 76/(ms): oops 76/' tests/data/logs/megatron.log >bad.log; pipesim
 ! pipesim: error: bad.log:7: 'oops 7646.8 | throug' after 'elapsed time per iteration (ms)' is not the time of a step
 = 2
 $ pipesim compare report.json p.csv
-! pipesim: error: report.json: "otherData" and "traceEvents" are expected, as this program writes them; other Chrome traces are not read
+! pipesim: error: report.json: the output of --json, which has no events; --trace FILE writes them
 = 2
 # Costs from such a run predict others: those of the simulator that it was made from.
 $ run='pipesim --model gpt2 --mbs 2 --seq 512 --tp 1 --dp 1 --engine dag --no-alternatives --micro-batches 8'; $run --schedule interleaved-zb --vp 2 --pp 2 --trace c.csv >log; python3 tests/kineto/make.py c.csv profile; pipesim calibrate profile --model gpt2 --mbs 2 --seq 512 -o cost.json; for s in '1f1b --pp 2' 'gpipe --pp 4' 'zb-h1 --pp 4'; do $run --schedule $s | grep iteration; pipesim --cost cost.json --dp 1 --micro-batches 8 --no-alternatives --schedule $s | grep iteration; done

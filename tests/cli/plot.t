@@ -155,7 +155,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; gzip -c tests/data/plots/scaling.csv | p
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --trace t.json --json >r.json; pipesim plot t.json; for kind in timeline memory-time; do pipesim plot t.json --kind $kind -o $kind.gp; done; pipesim plot r.json -o memory.gp; ls *.gp
 > P0 |F0 F1  .  . B0 b0  . B1 b1|
 > P1 | . F0 B0 b0 F1 B1 b1  .  .|
-> one column = 1.00 s, 9 columns in all
+> one column = 1 unit, 9 columns in all
 > F forward, B backward, small letter: same op, . idle
 > memory-time.gp
 > memory.gp

@@ -178,3 +178,10 @@ $ pipesim program --schedule zbv --pp 2 --micro-batches 4 -o z.csv; pipesim plot
 ! pipesim: error: <stdin> is a program, which has no times until it runs
 !   try: pipesim --schedule FILE --unit F=1,B=2 --gantt
 = 2
+# A plan: the layouts that fit, as points.
+$ pipesim plan --gpus 8 --model gpt2 --free pp,schedule --engine dag -o plan.csv >/dev/null; pipesim plot plan.csv -o plan.gp 2>&1 | sed 's/[0-9]* of [0-9]* rows.*/N of M rows/'; grep -E '^set .label' plan.gp; grep -c 'with points' plan.gp
+> note: left out N of M rows
+> note: iteration_s over peak_mem_bytes by schedule (other columns: -x, -y, --by)
+> set xlabel 'peak memory (GiB)'
+> set ylabel 'step time (s)'
+> 4
