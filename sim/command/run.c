@@ -134,37 +134,79 @@ static int by_time(const void *a, const void *b)
                                                              : 0;
 }
 
+/* A schedule in the comparison, and the memory of its run. */
+struct rival {
+    struct pp_result result;
+    struct pp_arena *arena; /* NULL: it is none of the best */
+};
+
+static void end_arena(void *arena)
+{
+    pp_arena_destroy(arena);
+}
+
+/* Ends the memory of rivals that enough others are better than. */
+static void drop_beaten(struct rival *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int better = 0;
+        for (int k = 0; k < count; k++)
+            better += by_time(&list[k], &list[i]) < 0;
+        if (better < MAX_ALTERNATIVES)
+            continue;
+        pp_arena_destroy(list[i].arena);
+        list[i].arena = NULL;
+    }
+}
+
+/* Runs the schedules of the registry that the run of `base` can have; returns their number. */
+static int run_rivals(const struct pp_wish *wish, const struct pp_config *base, struct rival *list)
+{
+    /* Schedules with and without a flush converge differently: only like ones are compared. */
+    const struct pp_schedule *own = base->schedule;
+    const bool is_continuous = own && own->is_continuous;
+    int count = 0;
+
+    for (int i = 0; pp_schedules[i]; i++) {
+        const struct pp_subject other = {
+            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
+        struct rival *rival = &list[count];
+        if (pp_schedules[i] == own || pp_schedules[i]->is_continuous != is_continuous ||
+            !pp_schedule_runs_in(pp_schedules[i], NULL, base->tool))
+            continue;
+        *rival = (struct rival){.arena = pp_arena_create()};
+        quick_like(rival->arena, wish, &other, base, &rival->result);
+        if (rival->result.status == PP_OK &&
+            !pp_schedule_runs_in(pp_schedules[i], &rival->result.config.shape, base->tool))
+            pp_arena_destroy(rival->arena);
+        else
+            drop_beaten(list, ++count);
+    }
+    return count;
+}
+
 /* The best other schedules of the registry at the layout of `result`; in the arena. */
 static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_wish *wish,
                                       const struct pp_result *result, int *count)
 {
-    /* Schedules with and without a flush converge differently: only like ones are compared. */
-    const struct pp_schedule *own = result->config.schedule;
-    const bool is_continuous = own && own->is_continuous;
-    struct pp_result *list = NULL;
     struct pp_config base = result->config;
-    int capacity = 0;
+    int schedules = 0;
 
-    *count = 0;
+    for (; pp_schedules[schedules]; schedules++)
+        ;
+    struct rival *rivals = PP_ARRAY(arena, struct rival, schedules);
     base.engine_options.replicas = 0;
-    for (int i = 0; pp_schedules[i]; i++) {
-        const struct pp_subject other = {
-            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
-        if (pp_schedules[i] == own || pp_schedules[i]->is_continuous != is_continuous ||
-            !pp_schedule_runs_in(pp_schedules[i], NULL, base.tool))
-            continue;
-        struct pp_result *r = PP_PUSH(arena, list, *count, capacity);
-        quick_like(arena, wish, &other, &base, r);
-        if (r->status == PP_OK &&
-            !pp_schedule_runs_in(pp_schedules[i], &r->config.shape, base.tool))
-            --*count;
-    }
+    *count = run_rivals(wish, &base, rivals);
     if (*count == 0)
         return NULL;
-    qsort(list, (size_t)*count, sizeof(*list), by_time);
+    qsort(rivals, (size_t)*count, sizeof(*rivals), by_time);
     *count = *count < MAX_ALTERNATIVES ? *count : MAX_ALTERNATIVES;
-    for (int i = 0; i < *count; i++)
-        complete(arena, PP_METRICS, &list[i]);
+    struct pp_result *list = PP_ARRAY(arena, struct pp_result, *count);
+    for (int i = 0; i < *count; i++) {
+        pp_arena_defer(arena, end_arena, rivals[i].arena);
+        complete(rivals[i].arena, PP_METRICS, &rivals[i].result);
+        list[i] = rivals[i].result;
+    }
     return list;
 }
 
