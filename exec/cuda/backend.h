@@ -85,6 +85,10 @@ struct pp_backend_device {
 /* device.c */
 /* PP_EFAIL "cannot WHAT: NAME (description)" unless `code` is cudaSuccess. */
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err);
+/* Finds a call of the driver, as a machine without a driver has none to link with. `version` of
+ * CUDA has it. PP_EFAIL: `who` needs it; `otherwise` says what to do. */
+enum pp_status pp_cuda_find_call(const char *name, unsigned version, void *call, const char *who,
+                                 const char *otherwise, struct pp_error *err);
 /* Keeps the first failure for finish, and ends all waits; for callers that cannot return it. */
 void pp_cuda_note(struct pp_backend_device *device, cudaError_t code);
 

@@ -1,6 +1,8 @@
 /* Helpers of all files of the CUDA backend, none of which they call: failures, GPUs and streams. */
 #include "exec/cuda/backend.h"
 
+#include <string.h>
+
 enum pp_status pp_cuda_try(cudaError_t code, const char *what, struct pp_error *err)
 {
     return code == cudaSuccess ? PP_OK
@@ -14,6 +16,27 @@ void pp_cuda_note(struct pp_backend_device *d, cudaError_t code)
 
     if (code != cudaSuccess && atomic_compare_exchange_strong(&d->failed, &none, (int)code))
         pp_recorded_cancel(d->recorded);
+}
+
+enum pp_status pp_cuda_find_call(const char *name, unsigned version, void *call, const char *who,
+                                 const char *otherwise, struct pp_error *err)
+{
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    void *at = NULL;
+#if CUDART_VERSION >= 12050
+    const cudaError_t code =
+        cudaGetDriverEntryPointByVersion(name, &at, version, cudaEnableDefault, &found);
+#else
+    const cudaError_t code = cudaGetDriverEntryPoint(name, &at, cudaEnableDefault, &found);
+#endif
+
+    PP_TRY(pp_cuda_try(code, "ask the driver for its calls", err));
+    if (found != cudaDriverEntryPointSuccess || !at)
+        return pp_error_set(err, PP_EFAIL,
+                            "%s: the driver has no %s, which came with CUDA %u.%u; %s", who, name,
+                            version / 1000, version % 1000 / 10, otherwise);
+    memcpy(call, &at, sizeof(at));
+    return PP_OK;
 }
 
 cudaError_t pp_cuda_set(int gpu)

@@ -58,33 +58,13 @@ static enum pp_status try_driver(CUresult code, const char *what, struct pp_erro
 
 /* ---- support --------------------------------------------------------------------------------- */
 
-/* Finds a driver call by name, as a machine without a driver has none to link with. */
-static enum pp_status find_call(const char *name, void **call, struct pp_error *err)
-{
-    enum { SINCE = 11070 }; /* the second version, which every driver allows */
-    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-
-    *call = NULL;
-    PP_TRY(
-        pp_cuda_try(cudaGetDriverEntryPointByVersion(name, call, SINCE, cudaEnableDefault, &found),
-                    "ask the driver for its calls", err));
-    return found == cudaDriverEntryPointSuccess && *call
-               ? PP_OK
-               : pp_error_set(err, PP_EFAIL,
-                              "--transport ipc: the driver has no %s, which came with CUDA 11.7; "
-                              "use --transport nccl",
-                              name);
-}
-
 static enum pp_status find_calls(wait_fn *wait, write_fn *write, struct pp_error *err)
 {
-    void *call;
+    enum { SINCE = 11070 }; /* the second version, which every driver allows */
+    static const char WHO[] = "--transport ipc", OTHERWISE[] = "use --transport nccl";
 
-    PP_TRY(find_call("cuStreamWaitValue64", &call, err));
-    memcpy(wait, &call, sizeof(call));
-    PP_TRY(find_call("cuStreamWriteValue32", &call, err));
-    memcpy(write, &call, sizeof(call));
-    return PP_OK;
+    PP_TRY(pp_cuda_find_call("cuStreamWaitValue64", SINCE, wait, WHO, OTHERWISE, err));
+    return pp_cuda_find_call("cuStreamWriteValue32", SINCE, write, WHO, OTHERWISE, err);
 }
 
 /* Loads kernels early. A first launch that loads its kernel may block the host until the device is

@@ -31,14 +31,12 @@ static enum pp_status nccl_open(struct pp_arena *arena, struct pp_backend_device
                                 const struct pp_nccl_plan *plan, const struct pp_nccl_place *places,
                                 struct pp_nccl **nccl, struct pp_error *err)
 {
-    const struct pp_nccl_library *library;
     void *scratch;
 
     pp_nccl_prepare(places, plan->processes, plan->process);
-    PP_TRY(pp_nccl_load(arena, &library, err));
     pp_cuda_use(d);
     PP_TRY(pp_cuda_alloc(d, PP_NCCL_SCRATCH_BYTES, &scratch, err));
-    return pp_nccl_open(arena, library, plan, d->copies, scratch, nccl, err);
+    return pp_nccl_open(arena, plan, d->copies, scratch, nccl, err);
 }
 
 static enum pp_status nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operation *operation,

@@ -5,9 +5,7 @@
 
 #include <cuda.h>
 #include <stddef.h>
-#include <string.h>
 
-/* Driver calls, found by name, as a machine without a driver has none to link with. */
 struct driver {
     CUresult (*get_device)(CUdevice *, int);
     CUresult (*get_resource)(CUdevice, CUdevResource *, CUdevResourceType);
@@ -41,21 +39,9 @@ struct pp_cuda_parts {
 
 static enum pp_status find_calls(struct driver *driver, struct pp_error *err)
 {
-    for (size_t k = 0; k < PP_COUNT(calls); k++) {
-        enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-        void *call = NULL;
-
-        PP_TRY(pp_cuda_try(cudaGetDriverEntryPointByVersion(calls[k].name, &call, calls[k].version,
-                                                            cudaEnableDefault, &found),
-                           "ask the driver for its calls", err));
-        if (found != cudaDriverEntryPointSuccess || !call)
-            return pp_error_set(err, PP_EFAIL,
-                                "--device-mode partition: the driver has no %s, which came with "
-                                "CUDA %u.%u; serial and streams need none",
-                                calls[k].name, calls[k].version / 1000,
-                                calls[k].version % 1000 / 10);
-        memcpy((char *)driver + calls[k].at, &call, sizeof(call));
-    }
+    for (size_t k = 0; k < PP_COUNT(calls); k++)
+        PP_TRY(pp_cuda_find_call(calls[k].name, calls[k].version, (char *)driver + calls[k].at,
+                                 "--device-mode partition", "serial and streams need none", err));
     return PP_OK;
 }
 
@@ -68,16 +54,15 @@ static enum pp_status try(CUresult code, const char *what, struct pp_error *err)
                               cudaGetErrorName((cudaError_t)code)); /* the same numbers */
 }
 
-/* Makes the largest equal parts. If the hardware cannot cut so finely, it makes fewer or none. */
+/* Makes the largest equal parts. The driver rounds their size up to what the hardware can cut. */
 static enum pp_status split(const struct driver *driver, const CUdevResource *all, int parts,
                             CUdevResource *results, struct pp_error *err)
 {
-    const unsigned wanted = (unsigned)parts, total = all->sm.smCount,
-                   unit = all->sm.smCoscheduledAlignment > 0 ? all->sm.smCoscheduledAlignment : 1,
-                   least = all->sm.minSmPartitionSize > 0 ? all->sm.minSmPartitionSize : unit;
+    const unsigned wanted = (unsigned)parts, total = all->sm.smCount;
+    unsigned most = total;
     CUresult refusal = CUDA_SUCCESS;
 
-    for (unsigned each = total / wanted / unit * unit; each >= least && each > 0; each -= unit) {
+    for (unsigned each = total / wanted; each > 0; each--) {
         unsigned groups = wanted;
 
         refusal = driver->split(results, &groups, all, NULL, 0, each);
@@ -85,11 +70,11 @@ static enum pp_status split(const struct driver *driver, const CUdevResource *al
             return PP_OK;
     }
     PP_TRY(try(refusal, "cut the GPU into parts", err));
-    return pp_error_set(
-        err, PP_EFAIL,
-        "--device-mode partition: %d ranks on a GPU of %u multiprocessors, which is "
-        "cut into parts of at least %u: at most %u ranks, or --device-mode serial",
-        parts, total, least, total / least);
+    PP_TRY(try(driver->split(NULL, &most, all, NULL, 0, 1), "cut the GPU into parts", err));
+    return pp_error_set(err, PP_EFAIL,
+                        "--device-mode partition: %d ranks on a GPU of %u multiprocessors, which "
+                        "has at most %u parts: at most %u ranks, or --device-mode serial",
+                        parts, total, most, most);
 }
 
 static enum pp_status make(struct pp_backend_device *d, int count, struct pp_error *err)

@@ -78,11 +78,10 @@ void pp_nccl_connect_early(void);
 enum pp_status pp_nccl_load(struct pp_arena *arena, const struct pp_nccl_library **library,
                             struct pp_error *err);
 
-/* Makes all communicators on the current device, uses each once on `stream`, and waits until that
- * is over. PP_EFAIL names the failed communicator; nothing is left then. */
-enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_library *library,
-                            const struct pp_nccl_plan *plan, void *stream, void *scratch,
-                            struct pp_nccl **nccl, struct pp_error *err);
+/* Loads the library, makes all communicators on the current device, uses each once on `stream`, and
+ * waits until that is over. PP_EFAIL names the failed communicator; nothing is left then. */
+enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_plan *plan, void *stream,
+                            void *scratch, struct pp_nccl **nccl, struct pp_error *err);
 /* Closes communicators in all processes, after all operations. PP_EFAIL if one does not: abort. */
 enum pp_status pp_nccl_close(struct pp_nccl *nccl, struct pp_error *err);
 

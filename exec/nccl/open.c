@@ -2,7 +2,8 @@
  *
  * A group makes and connects its communicators concurrently, so no two processes can wait for each
  * other because of their order. On the stream the first uses run one after the other, in the order
- * of the plan. All processes share that order, so no use waits for a later one. */
+ * of the plan or, with later versions, of hashes of the ids. All processes share that order, so no
+ * use waits for a later one. */
 #include "exec/nccl/parts.h"
 
 #include <assert.h>
@@ -94,7 +95,9 @@ static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure
 
     memcpy(&id, ids[i].bytes, sizeof id);
     config.blocking = 0;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
     config.commName = comm->name;
+#endif
     if (i < nccl->plan->channel_count)
         config.maxCTAs = CHANNEL_CTAS;
     return pp_nccl_judge(
@@ -158,15 +161,14 @@ static enum pp_status connect(struct pp_arena *arena, struct pp_nccl *nccl,
     return for_all(nccl, use, use_comm, err);
 }
 
-enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_library *library,
-                            const struct pp_nccl_plan *plan, void *stream, void *scratch,
-                            struct pp_nccl **nccl, struct pp_error *err)
+enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_plan *plan, void *stream,
+                            void *scratch, struct pp_nccl **nccl, struct pp_error *err)
 {
     struct pp_nccl *n = PP_NEW(arena, struct pp_nccl);
     const struct first_use use = {stream, scratch};
 
+    PP_TRY(pp_nccl_load(arena, &n->library, err));
     pp_nccl_connect_early();
-    n->library = library;
     n->plan = plan;
     pthread_mutex_init(&n->mutex, NULL);
     name_comms(arena, n);

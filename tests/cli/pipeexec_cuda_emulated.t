@@ -170,7 +170,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >   check      gradients of the first step equal those of training on one rank to
 >              the bit (42,368 elements)
 $ pipeexec --backend cuda --np 16 --layers 16 --hidden 32 --heads 2 --seq 16 --mbs 1 --device-mode partition
-! pipeexec: error: --device-mode partition: 16 ranks on a GPU of 64 multiprocessors, which is cut into parts of at least 8: at most 8 ranks, or --device-mode serial
+! pipeexec: error: --device-mode partition: 16 ranks on a GPU of 64 multiprocessors, which has at most 8 parts: at most 8 ranks, or --device-mode serial
 = 1
 # Graphs: used unless they are switched off, do not fit, or are not what they should be.
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --no-check --json | grep -A7 '"graphs"'

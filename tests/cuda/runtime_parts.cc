@@ -41,7 +41,7 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, CUdevR
         return CUDA_ERROR_INVALID_VALUE;
     *resource = {};
     resource->type = type;
-    resource->sm = {(unsigned)count, UNIT, UNIT};
+    resource->sm = {(unsigned)count};
     return CUDA_SUCCESS;
 }
 

@@ -29,7 +29,6 @@ struct rig {
     struct rig_board *board;
     struct pp_arena *arena;
     struct pp_nccl_plan plan;
-    const struct pp_nccl_library *library;
     struct pp_nccl *nccl;
     void *stream, *scratch; /* of the first uses */
     struct pp_error err;
@@ -132,8 +131,7 @@ static inline enum pp_status rig_open(struct rig *r)
     r->plan.closure = r;
     r->stream = rig_stream();
     r->scratch = rig_memory(PP_NCCL_SCRATCH_BYTES);
-    rig_ok(r, pp_nccl_load(r->arena, &r->library, &r->err));
-    return pp_nccl_open(r->arena, r->library, &r->plan, r->stream, r->scratch, &r->nccl, &r->err);
+    return pp_nccl_open(r->arena, &r->plan, r->stream, r->scratch, &r->nccl, &r->err);
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ typedef enum { CU_GREEN_CTX_DEFAULT_STREAM = 0x1 } CUgreenCtxCreate_flags;
 typedef enum { CU_STREAM_NON_BLOCKING = 0x1 } CUstream_flags;
 typedef enum { CU_DEV_RESOURCE_TYPE_INVALID = 0, CU_DEV_RESOURCE_TYPE_SM = 1 } CUdevResourceType;
 typedef struct {
-    unsigned int smCount, minSmPartitionSize, smCoscheduledAlignment;
+    unsigned int smCount;
 } CUdevSmResource;
 typedef struct {
     CUdevResourceType type;
