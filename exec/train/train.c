@@ -209,7 +209,8 @@ static enum pp_status read_memory(struct run *run, struct pp_error *err)
     const struct pp_machine_options *m = &run->training->machine;
     struct pp_training_result *r = run->result;
 
-    PP_TRY(pp_machine_fetch(run->machine, err));
+    if (m->is_poisoned) /* else nobody looks at the states */
+        PP_TRY(pp_machine_fetch(run->machine, err));
     r->layout = pp_machine_layout(run->machine);
     r->lifetimes = pp_memory_peaks(run->arena, m->program, m->costs);
     for (int rank = 0; rank < m->program->ranks; rank++)

@@ -114,6 +114,38 @@ Test(machine, virtual_clock_is_between_bounds)
     pp_machine_destroy(machine);
 }
 
+/* ---- copies from the device -----------------------------------------------------------------*/
+
+static size_t read_bytes;
+
+static enum pp_status count_read(struct pp_backend_device *device, const void *from, void *to,
+                                 size_t bytes, struct pp_error *err)
+{
+    read_bytes += bytes;
+    return pp_backend_fake.read(device, from, to, bytes, err);
+}
+
+/* A run that checks nothing brings only losses to the host. */
+Test(machine, states_stay_on_the_device_if_nobody_looks_at_them)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_backend backend = pp_backend_fake;
+    struct exec_case c = small("1f1b");
+    struct exec_run run;
+    struct pp_error err = {0};
+    size_t loss_bytes = 0;
+
+    backend.read = count_read;
+    c.backend = &backend;
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK);
+    run.training.check = PP_CHECK_NONE;
+    run.training.machine.is_poisoned = false;
+    cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_OK, "%s", err.message);
+    for (int rank = 0; rank < c.shape.ranks; rank++)
+        loss_bytes += run.result.layout[rank].loss_bytes;
+    cr_expect_eq(read_bytes, loss_bytes * (size_t)c.steps, "%zu bytes", read_bytes);
+}
+
 /* ---- failure --------------------------------------------------------------------------------*/
 
 Test(machine, a_loss_that_is_not_finite_ends_the_run)
