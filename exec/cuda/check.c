@@ -1,6 +1,7 @@
 /* Checks that the kernels can run: finds a missing or old driver, then a missing or old device. */
 #define _GNU_SOURCE /* setenv */
 #include "exec/cuda/backend.h"
+#include "exec/cuda/module.h"
 
 #include <stdlib.h>
 
@@ -72,6 +73,13 @@ const char *pp_cuda_about(void)
                    cudaGetDeviceProperties(&properties, gpu) == cudaSuccess
                ? properties.name
                : "unknown GPU";
+}
+
+int pp_cuda_gpus(void)
+{
+    int gpus = 0;
+
+    return cudaGetDeviceCount(&gpus) == cudaSuccess ? gpus : 0;
 }
 
 enum pp_status pp_cuda_check(struct pp_error *err)

@@ -13,4 +13,5 @@ __attribute__((visibility("default"))) const struct pp_cuda_module pp_cuda_modul
     .bf16 = &pp_kernels_cuda_bf16,
     .nccl = &pp_cuda_nccl_calls,
     .ipc = &pp_cuda_ipc_calls,
+    .gpus = pp_cuda_gpus,
 };

@@ -17,7 +17,7 @@
      sizeof(struct pp_graph_stats) + sizeof(struct pp_error) + sizeof(struct pp_nccl_calls) +      \
      sizeof(struct pp_nccl_plan) + sizeof(struct pp_nccl_channel) + sizeof(struct pp_nccl_group) + \
      sizeof(struct pp_nccl_operation) + sizeof(struct pp_nccl_piece) +                             \
-     sizeof(struct pp_ipc_calls) + sizeof(struct pp_ipc_card))
+     sizeof(struct pp_ipc_calls) + sizeof(struct pp_ipc_card) + sizeof(struct pp_cuda_module))
 
 struct pp_cuda_module {
     const char *version; /* PP_VERSION of its build */
@@ -26,8 +26,10 @@ struct pp_cuda_module {
     const struct pp_kernels *fp32, *bf16;
     const struct pp_nccl_calls *nccl;
     const struct pp_ipc_calls *ipc;
+    int (*gpus)(void); /* that this process sees; 0: unknown */
 };
 extern const struct pp_backend pp_backend_cuda; /* in the module */
+int pp_cuda_gpus(void);                         /* likewise */
 
 /* Loads the module in PIPEEXEC_CUDA_MODULE, else pipeexec-cuda.so in the library path of the
  * executable (its build folder, or LIBDIR/pipesim when installed). PP_EFAIL when it or a library

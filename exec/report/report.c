@@ -70,8 +70,8 @@ static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)
 static void report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
-        note_empty_stages, note_weights, note_contended,      note_spread,
-        note_warmup,       note_jump,    pp_exec_resume_note,
+        note_empty_stages, note_weights, note_contended, pp_exec_device_note,
+        note_spread,       note_warmup,  note_jump,      pp_exec_resume_note,
     };
 
     for (size_t i = 0; i < PP_COUNT(NOTES); i++) {

@@ -93,6 +93,9 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan);
 
+/* Writes a note if ranks share a GPU while others are idle; else leaves `text`. */
+void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes);
+
 /* Distributes the blocks among the stages as evenly as possible. With fewer blocks than stages,
  * those with the embedding and the head are empty first; the other empty stages are spread. */
 enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
