@@ -1,9 +1,9 @@
 /* Makes and closes communicators: ids, a group that makes all of them, a group that uses each once.
  *
  * A group makes and connects its communicators concurrently, so no two processes can wait for each
- * other because of their order. On the stream the first uses run one after the other, in the order
- * of the plan or, with later versions, of hashes of the ids. All processes share that order, so no
- * use waits for a later one. */
+ * other because of their order. On the stream the first uses run one after the other. Their order
+ * is that of the plan, or in later versions that of hashes of the ids. All processes share it, so
+ * no use waits for a later one. */
 #include "exec/nccl/parts.h"
 
 #include <assert.h>

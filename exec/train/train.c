@@ -209,7 +209,7 @@ static enum pp_status read_memory(struct run *run, struct pp_error *err)
     const struct pp_machine_options *m = &run->training->machine;
     struct pp_training_result *r = run->result;
 
-    if (m->is_poisoned) /* else nobody looks at the states */
+    if (m->is_poisoned) /* else the states are not read */
         PP_TRY(pp_machine_fetch(run->machine, err));
     r->layout = pp_machine_layout(run->machine);
     r->lifetimes = pp_memory_peaks(run->arena, m->program, m->costs);

@@ -148,9 +148,10 @@ $ pipeexec --backend cuda --transport ipc --device-mode partition
 $ pipeexec --backend cuda --transport ipc --np 1
 ! pipeexec: error: --transport ipc: one rank has no peer to send to; use --transport local
 = 2
-$ for t in local ipc; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transport $t --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --no-check | grep -A2 'GPUs are visible'; done
->   note       8 GPUs are visible, and all ranks share one. With --transport ipc or
->              --transport nccl ranks take them in turn
+$ for t in local ipc; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transport $t --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A1 'GPUs are visible' || echo none; done
+>   note       8 GPUs are visible, and all ranks share one. With --transport ipc
+>              or --transport nccl ranks take them in turn
+> none
 $ PP_EMULATED_DEVICES=2 PP_EMULATED_PEERS=0 pipeexec --backend cuda --transport ipc --np 2 --layers 2 2>&1 | head -1
 > pipeexec: error: --transport ipc: this GPU cannot reach what process 1 has on its own: cudaErrorPeerAccessUnsupported (peer access is not supported between these two devices); nvidia-smi topo -p2p r says which GPUs reach each other; use --transport nccl
 $ PIPEEXEC_NCCL_LIBRARY=/none/libnccl.so.2 pipeexec --backend cuda --transport nccl

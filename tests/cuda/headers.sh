@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # headers.sh: the host's files compile with the headers of several versions of CUDA, and of the oldest NCCL.
 # Headers of the runtime come from packages of about 1 MB, which are kept in the user's cache. Without them
-# and without a network, a version is skipped. cuBLASLt and NCCL have large packages, so their headers are
-# those of the emulation; that of NCCL loses the fields that are newer than 2.18.
+# and without a network, a version is skipped. cuBLASLt and NCCL have large packages. So their headers are
+# those of the emulation, and that of NCCL loses a field that is newer than 2.18.
 set -u
 cd "$(dirname "$0")/../.." || exit
 # shellcheck source=tests/cuda/check.sh

@@ -126,7 +126,7 @@ static enum pp_status count_read(struct pp_backend_device *device, const void *f
 }
 
 /* A run that checks nothing brings only losses to the host. */
-Test(machine, states_stay_on_the_device_if_nobody_looks_at_them)
+Test(machine, states_that_are_not_checked_stay_on_the_device)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_backend backend = pp_backend_fake;
