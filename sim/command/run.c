@@ -2,11 +2,10 @@
 #include "core/clock.h"
 #include "core/units.h"
 #include "plots/plot.h"
-#include "schedules/program/whole.h"
-#include "schedules/registry.h"
 #include "sim/check/baseline.h"
 #include "sim/cli/stdout.h"
 #include "sim/command/commands.h"
+#include "sim/command/run_others.h"
 #include "sim/config/tiers.h"
 #include "sim/emit/emit.h"
 #include "sim/figure/figure.h"
@@ -14,76 +13,6 @@
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
 #include "traces/formats/formats.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* Other schedules are compared up to this size of a program. Each takes the time and the memory of
- * the run. */
-enum { MAX_ALTERNATIVES = 6, MOST_COMPARED = 1 << 20 };
-
-/* Resolves `subject` at the layout of `base`. */
-static enum pp_status resolve_like(struct pp_arena *arena, const struct pp_wish *wish,
-                                   const struct pp_subject *subject, const struct pp_config *base,
-                                   struct pp_config *config, struct pp_error *err)
-{
-    *config = *base;
-    if (base->origin.chosen & PP_CHOSE_RECOMPUTE)
-        config->costs.recompute = PP_RECOMPUTE_NONE, config->costs.again = 0;
-    config->origin.chosen &= ~(unsigned)(PP_CHOSE_VP | PP_CHOSE_SPLITS | PP_CHOSE_OPTIONS);
-    PP_TRY(pp_resolve_shape(wish, subject, config, err));
-    config->layout.vp = config->shape.chunks;
-    if (!subject->file) {
-        config->shape.ranks = base->layout.pp;
-        config->shape.micro_batches = base->layout.micro_batches;
-        PP_TRY(pp_schedule_check(subject->schedule, &config->shape, err));
-        config->layout.vp = config->shape.chunks;
-    } else if (config->shape.ranks != base->layout.pp ||
-               config->shape.micro_batches != base->layout.micro_batches) {
-        return pp_error_set(err, PP_EINVAL,
-                            "%s has pp %d and %d micro-batches, the others pp %d and %d",
-                            subject->name, config->shape.ranks, config->shape.micro_batches,
-                            base->layout.pp, base->layout.micro_batches);
-    }
-    return config->is_unit ? PP_OK : pp_resolve_division(arena, config, err);
-}
-
-static void set_status(struct pp_arena *arena, struct pp_result *result, enum pp_status status,
-                       const struct pp_error *err)
-{
-    result->status = status;
-    result->refusal = status != PP_OK ? pp_arena_strdup(arena, err->message) : NULL;
-}
-
-/* Simulates makespan and memory alone; also settles the choices of the tool. */
-static void quick_like(struct pp_arena *arena, const struct pp_wish *wish,
-                       const struct pp_subject *subject, const struct pp_config *base,
-                       struct pp_result *result)
-{
-    struct pp_prepared *prepared = PP_NEW(arena, struct pp_prepared);
-    struct pp_config config;
-    struct pp_error err = {0};
-
-    enum pp_status status = resolve_like(arena, wish, subject, base, &config, &err);
-    if (status == PP_OK)
-        status = pp_resolve_choice(arena, &config, prepared, result, &err);
-    result->prepared = prepared;
-    result->config.schedule_name = subject->name;
-    set_status(arena, result, status, &err);
-}
-
-static void complete(struct pp_arena *arena, enum pp_depth depth, struct pp_result *result)
-{
-    const struct pp_config config = result->config;
-    struct pp_prepared *prepared = result->prepared;
-    struct pp_error err = {0};
-
-    if (result->status != PP_OK)
-        return;
-    const enum pp_status status = pp_simulate(arena, &config, depth, prepared, result, &err);
-    result->config.schedule_name = config.schedule_name;
-    set_status(arena, result, status, &err);
-}
 
 /* Refuses options that show one schedule if there are several. */
 static enum pp_status check_single(const struct pp_wish *wish, int subjects, struct pp_error *err)
@@ -119,120 +48,6 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
     if (r->oom)
         pp_oom_append(r->oom, err);
     return PP_EFIT;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct pp_result *x = a, *y = b;
-
-    if (x->status != y->status)
-        return x->status == PP_OK ? -1 : y->status == PP_OK ? 1 : 0;
-    if (x->fits != y->fits)
-        return x->fits ? -1 : 1;
-    return x->metrics.iteration_s < y->metrics.iteration_s   ? -1
-           : x->metrics.iteration_s > y->metrics.iteration_s ? 1
-                                                             : 0;
-}
-
-/* A schedule in the comparison, and the memory of its run. */
-struct rival {
-    struct pp_result result;
-    struct pp_arena *arena; /* NULL: it is none of the best */
-};
-
-static void end_arena(void *arena)
-{
-    pp_arena_destroy(arena);
-}
-
-/* Ends the memory of rivals that enough others are better than. */
-static void drop_beaten(struct rival *list, int count)
-{
-    for (int i = 0; i < count; i++) {
-        int better = 0;
-        for (int k = 0; k < count; k++)
-            better += by_time(&list[k], &list[i]) < 0;
-        if (better < MAX_ALTERNATIVES)
-            continue;
-        pp_arena_destroy(list[i].arena);
-        list[i].arena = NULL;
-    }
-}
-
-/* Runs the schedules of the registry that the run of `base` can have; returns their number. */
-static int run_rivals(const struct pp_wish *wish, const struct pp_config *base, struct rival *list)
-{
-    /* Schedules with and without a flush converge differently: only like ones are compared. */
-    const struct pp_schedule *own = base->schedule;
-    const bool is_continuous = own && own->is_continuous;
-    int count = 0;
-
-    for (int i = 0; pp_schedules[i]; i++) {
-        const struct pp_subject other = {
-            .schedule = pp_schedules[i], .name = pp_schedules[i]->name, .is_listed = true};
-        struct rival *rival = &list[count];
-        if (pp_schedules[i] == own || pp_schedules[i]->is_continuous != is_continuous ||
-            !pp_schedule_runs_in(pp_schedules[i], NULL, base->tool))
-            continue;
-        *rival = (struct rival){.arena = pp_arena_create()};
-        quick_like(rival->arena, wish, &other, base, &rival->result);
-        if (rival->result.status == PP_OK &&
-            !pp_schedule_runs_in(pp_schedules[i], &rival->result.config.shape, base->tool))
-            pp_arena_destroy(rival->arena);
-        else
-            drop_beaten(list, ++count);
-    }
-    return count;
-}
-
-/* The best other schedules of the registry at the layout of `result`; in the arena. */
-static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_wish *wish,
-                                      const struct pp_result *result, int *count)
-{
-    struct pp_config base = result->config;
-    int schedules = 0;
-
-    for (; pp_schedules[schedules]; schedules++)
-        ;
-    struct rival *rivals = PP_ARRAY(arena, struct rival, schedules);
-    base.engine_options.replicas = 0;
-    *count = run_rivals(wish, &base, rivals);
-    if (*count == 0)
-        return NULL;
-    qsort(rivals, (size_t)*count, sizeof(*rivals), by_time);
-    *count = *count < MAX_ALTERNATIVES ? *count : MAX_ALTERNATIVES;
-    struct pp_result *list = PP_ARRAY(arena, struct pp_result, *count);
-    for (int i = 0; i < *count; i++) {
-        pp_arena_defer(arena, end_arena, rivals[i].arena);
-        complete(rivals[i].arena, PP_METRICS, &rivals[i].result);
-        list[i] = rivals[i].result;
-    }
-    return list;
-}
-
-/* Simulates the alternatives. If several replicas of the run share links, all schedules are
- * compared without contention, so the run is simulated again as `alone`. */
-static enum pp_status compare(struct pp_arena *arena, const struct pp_wish *wish,
-                              const struct pp_result *result, struct pp_result *alone,
-                              struct pp_others *others, struct pp_error *err)
-{
-    struct pp_config config = result->config;
-
-    *others = (struct pp_others){.reference = result};
-    if (wish->no_alternatives || config.is_unit || result->program->mode != PP_MODE_TRAIN)
-        return PP_OK;
-    others->is_too_large = pp_program_whole_size(result->program) > MOST_COMPARED;
-    if (others->is_too_large)
-        return PP_OK;
-    if (result->replicas_simulated > 1 && config.engine->shares_links) {
-        config.engine = &pp_engine_dag;
-        config.engine_options.sync_share = 0;
-        PP_TRY(pp_simulate(arena, &config, PP_PROVED, NULL, alone, err));
-        others->reference = alone;
-        others->is_contention_free = true;
-    }
-    others->list = alternatives(arena, wish, others->reference, &others->count);
-    return PP_OK;
 }
 
 /* Outputs of the command. */
@@ -276,7 +91,7 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     if (wish->trace)
         PP_TRY(pp_trace_write(pp_simulated_events(arena, &result), wish->trace, err));
     if (owner == PP_STDOUT_REPORT || wish->html)
-        PP_TRY(compare(arena, wish, &result, &alone, &others, err));
+        PP_TRY(pp_run_compare(arena, wish, &result, &alone, &others, err));
     if (emit->tool) {
         const struct pp_emit_run run = {&config, result.program, result.fits, emit->path};
         PP_TRY(pp_emit(arena, emit->tool, &run, out, err));
@@ -318,8 +133,8 @@ static enum pp_status run_many(struct pp_arena *arena, const struct pp_wish *wis
         return err->status;
     }
     for (int i = 0; i < count; i++) {
-        quick_like(arena, wish, &subjects[i], &base, &results[i]);
-        complete(arena, depth_of(wish, answer), &results[i]);
+        pp_run_like(arena, wish, &subjects[i], &base, &results[i]);
+        pp_run_complete(arena, depth_of(wish, answer), &results[i]);
         results[i].wall_s = pp_clock_s() - answer->started_s;
     }
     if (answer->owner == PP_STDOUT_JSON)
