@@ -3,6 +3,7 @@
 
 #include "core/text/html.h"
 #include "core/units.h"
+#include "plots/axis.h"
 #include "plots/page/page.h"
 #include "sim/report/compare.h"
 #include "sim/report/lines.h"
@@ -17,13 +18,6 @@ static const char *percent(struct pp_arena *arena, double frac)
     return isnan(frac) ? "-" : pp_arena_printf(arena, "%+.1f %%", 100 * frac);
 }
 
-static const char *seconds(struct pp_arena *arena, double seconds)
-{
-    char text[PP_UNITS_TEXT_BYTES];
-
-    return pp_arena_strdup(arena, pp_units_print(seconds, PP_UNIT_SECONDS, text));
-}
-
 static const char *verdict(struct pp_arena *arena, const struct pp_compare_report *report)
 {
     if (isnan(report->tolerance_frac))
@@ -35,13 +29,14 @@ static const char *verdict(struct pp_arena *arena, const struct pp_compare_repor
 
 /* Writes the card of one of the two steps, with its bubble. */
 static void write_side(struct pp_arena *arena, const struct pp_page *page,
-                       const struct pp_compare_side *side, const char *label, const char *key)
+                       const struct pp_compare_side *side, const char *unit, const char *label,
+                       const char *key)
 {
     const struct pp_page_card card = {
         .label = label,
         .key = key,
         .value = side->step_s,
-        .figure = seconds(arena, side->step_s),
+        .figure = pp_axis_time_text(arena, side->step_s, unit),
         .remark = pp_arena_printf(arena, "bubble %.1f %%, span idle %.1f %%",
                                   100 * side->bubble_frac, 100 * side->span_bubble_frac),
         .meaning =
@@ -67,8 +62,8 @@ static void write_answer(struct pp_arena *arena, const struct pp_page *page,
         .is_bad = is_judged && !pp_compare_is_within(report)};
 
     fputs("<dl class=\"cards\">\n", page->out);
-    write_side(arena, page, &c->predicted, "predicted", "predicted_step_s");
-    write_side(arena, page, &c->measured, "measured", "measured_step_s");
+    write_side(arena, page, &c->predicted, c->time_unit, "predicted", "predicted_step_s");
+    write_side(arena, page, &c->measured, c->time_unit, "measured", "measured_step_s");
     pp_page_card(page, &error);
     fputs("</dl>\n", page->out);
     for (const char *const *note = pp_compare_notes(arena, c); *note; note++) {
@@ -100,14 +95,14 @@ static void write_part(struct pp_arena *arena, const struct pp_page *page,
     pp_html_words(page->out, pp_time_part_words[part]);
     fputs("</td>", page->out);
     pp_page_cell(page, pp_arena_printf(arena, "predicted.time_s.%s", name), predicted_s,
-                 seconds(arena, predicted_s));
+                 pp_axis_time_text(arena, predicted_s, c->time_unit));
     pp_page_cell(page, pp_arena_printf(arena, "measured.time_s.%s", name), measured_s,
-                 seconds(arena, measured_s));
+                 pp_axis_time_text(arena, measured_s, c->time_unit));
     pp_html(page->out, "<td class=\"number\">%s%s</td><td class=\"number\">",
             fabs(error_s) < 1e-12 ? ""
             : error_s < 0         ? "-"
                                   : "+",
-            seconds(arena, fabs(error_s) < 1e-12 ? 0 : fabs(error_s)));
+            pp_axis_time_text(arena, fabs(error_s) < 1e-12 ? 0 : fabs(error_s), c->time_unit));
     if (c->step_error_s != 0)
         pp_html(page->out, "%.0f %%", round(100 * error_s / c->step_error_s) + 0.0);
     fputs("</td></tr>\n", page->out);
@@ -134,24 +129,24 @@ static void write_parts(struct pp_arena *arena, const struct pp_page *page,
 
 /* ---- durations ------------------------------------------------------------------------------- */
 
-static void write_time(struct pp_arena *arena, const struct pp_page *page, int row,
-                       const char *name, double value_s)
+static void write_time(struct pp_arena *arena, const struct pp_page *page, const char *unit,
+                       int row, const char *name, double value_s)
 {
     pp_page_cell(page, pp_arena_printf(arena, "durations.%d.%s", row, name), value_s,
-                 seconds(arena, value_s));
+                 pp_axis_time_text(arena, value_s, unit));
 }
 
-static void write_kind(struct pp_arena *arena, const struct pp_page *page,
+static void write_kind(struct pp_arena *arena, const struct pp_page *page, const char *unit,
                        const struct pp_compare_row *kind, int row)
 {
     char count[PP_UNITS_TEXT_BYTES];
 
     pp_html(page->out, "<tr><td>%s</td><td class=\"number\">%s</td>", pp_compare_kind_name(kind),
             pp_units_print_count(kind->count, count));
-    write_time(arena, page, row, "predicted_mean_s", kind->predicted_mean_s);
-    write_time(arena, page, row, "measured_mean_s", kind->measured_mean_s);
-    write_time(arena, page, row, "measured_p50_s", kind->measured_p50_s);
-    write_time(arena, page, row, "measured_p95_s", kind->measured_p95_s);
+    write_time(arena, page, unit, row, "predicted_mean_s", kind->predicted_mean_s);
+    write_time(arena, page, unit, row, "measured_mean_s", kind->measured_mean_s);
+    write_time(arena, page, unit, row, "measured_p50_s", kind->measured_p50_s);
+    write_time(arena, page, unit, row, "measured_p95_s", kind->measured_p95_s);
     pp_page_cell(page, pp_arena_printf(arena, "durations.%d.error_frac", row), kind->error_frac,
                  percent(arena, kind->error_frac));
     pp_page_percent(page, pp_arena_printf(arena, "durations.%d.share_frac", row), kind->share_frac);
@@ -169,7 +164,7 @@ static void write_kinds(struct pp_arena *arena, const struct pp_page *page,
           "share</th></tr></thead>\n<tbody>\n",
           page->out);
     for (int i = 0; i < c->kind_count; i++)
-        write_kind(arena, page, &c->kinds[i], i);
+        write_kind(arena, page, c->time_unit, &c->kinds[i], i);
     fputs("</tbody></table></div>\n", page->out);
 }
 
@@ -200,9 +195,9 @@ enum pp_status pp_page_compare(struct pp_arena *arena, const struct pp_page *pag
                                                 {"report", "ranks and events", true}};
     const struct pp_compare_report *report = subject;
     const struct pp_comparison *c = report->comparison;
-    const char *title =
-        pp_arena_printf(arena, "Step predicted %s, measured %s",
-                        seconds(arena, c->predicted.step_s), seconds(arena, c->measured.step_s));
+    const char *title = pp_arena_printf(arena, "Step predicted %s, measured %s",
+                                        pp_axis_time_text(arena, c->predicted.step_s, c->time_unit),
+                                        pp_axis_time_text(arena, c->measured.step_s, c->time_unit));
 
     pp_page_begin(page, title, LINKS, PP_COUNT(LINKS));
     write_answer(arena, page, report);

@@ -12,27 +12,36 @@
 
 enum { LABEL = 18, INDENT = 13, MAX_RANKS = 8 };
 
-static void print_time(FILE *out, double seconds)
+/* A time, of `--unit` without its unit, which a note names. */
+static const char *time_text(const char *unit, double time_s, char text[PP_UNITS_TEXT_BYTES])
+{
+    if (!unit)
+        return pp_units_print(time_s, PP_UNIT_SECONDS, text);
+    snprintf(text, PP_UNITS_TEXT_BYTES, "%.4g", time_s);
+    return text;
+}
+
+static void print_time(FILE *out, const char *unit, double seconds)
 {
     char text[PP_UNITS_TEXT_BYTES];
 
     if (isnan(seconds))
         fprintf(out, "%11s", "-");
     else
-        fprintf(out, "%11s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
+        fprintf(out, "%11s", time_text(unit, seconds, text));
 }
 
 /* Step errors below this are rounding: other tools round stamps to nanoseconds. */
 static const double ROUNDING_FRAC = 1e-7;
 
 /* Prints a signed difference; zero has no sign. Less than a picosecond is rounding. */
-static void print_difference(FILE *out, double seconds)
+static void print_difference(FILE *out, const char *unit, double seconds)
 {
     const double size_s = fabs(seconds) < 1e-12 ? 0 : fabs(seconds);
     char text[PP_UNITS_TEXT_BYTES + 1];
 
     text[0] = seconds < 0 ? '-' : '+';
-    pp_units_print(size_s, PP_UNIT_SECONDS, text + 1);
+    time_text(unit, size_s, text + 1);
     fprintf(out, "%11s", size_s == 0 ? text + 1 : text);
 }
 
@@ -64,12 +73,13 @@ const char *pp_compare_tolerance(double error_frac, double tolerance_frac,
 static void print_answer(const struct pp_compare_report *report, int width, FILE *out)
 {
     const struct pp_comparison *c = report->comparison;
+    const char *unit = c->time_unit ? " units" : "";
     char p[PP_UNITS_TEXT_BYTES], q[PP_UNITS_TEXT_BYTES], frac[PP_UNITS_TEXT_BYTES],
         tolerance[PP_TOLERANCE_BYTES], line[256];
 
-    snprintf(line, sizeof(line), "step: predicted %s, measured %s, error %s%s",
-             pp_units_print(c->predicted.step_s, PP_UNIT_SECONDS, p),
-             pp_units_print(c->measured.step_s, PP_UNIT_SECONDS, q),
+    snprintf(line, sizeof(line), "step: predicted %s%s, measured %s%s, error %s%s",
+             time_text(c->time_unit, c->predicted.step_s, p), unit,
+             time_text(c->time_unit, c->measured.step_s, q), unit,
              print_frac(c->step_error_frac, frac),
              pp_compare_tolerance(c->step_error_frac, report->tolerance_frac, tolerance));
     pp_text_wrap(out, width, fprintf(out, "pipesim %s  ", PP_VERSION), 2, line);
@@ -105,12 +115,13 @@ static void print_points(FILE *out, const char *label, double predicted, double 
             100 * measured, whole(1000 * (predicted - measured)) / 10, remark);
 }
 
-static void print_times(FILE *out, const char *label, double predicted_s, double measured_s)
+static void print_times(FILE *out, const char *unit, const char *label, double predicted_s,
+                        double measured_s)
 {
     fprintf(out, "  %-*s", LABEL, label);
-    print_time(out, predicted_s);
-    print_time(out, measured_s);
-    print_difference(out, predicted_s - measured_s);
+    print_time(out, unit, predicted_s);
+    print_time(out, unit, measured_s);
+    print_difference(out, unit, predicted_s - measured_s);
 }
 
 /* Prints the step and its parts, whose differences add up to that of the step. */
@@ -120,7 +131,7 @@ static void print_step(const struct pp_comparison *c, FILE *out)
     char text[PP_UNITS_TEXT_BYTES], name[PP_PART_NAME_BYTES];
 
     print_heading(out, "", "");
-    print_times(out, "step", p->step_s, q->step_s);
+    print_times(out, c->time_unit, "step", p->step_s, q->step_s);
     fprintf(out, "   %s\n", print_frac(c->step_error_frac, text));
     print_points(out, "bubble", p->bubble_frac, q->bubble_frac, "   waiting for other stages");
     print_points(out, "span idle", p->span_bubble_frac, q->span_bubble_frac, "");
@@ -129,20 +140,21 @@ static void print_step(const struct pp_comparison *c, FILE *out)
         const double error_s = p->part_s[part] - q->part_s[part];
         if (p->part_s[part] == 0 && q->part_s[part] == 0)
             continue;
-        print_times(out, pp_time_part_name(part, name), p->part_s[part], q->part_s[part]);
+        print_times(out, c->time_unit, pp_time_part_name(part, name), p->part_s[part],
+                    q->part_s[part]);
         if (fabs(c->step_error_s) < ROUNDING_FRAC * q->step_s)
             fputc('\n', out);
         else
             fprintf(out, "   %5.0f %%\n", whole(100 * error_s / c->step_error_s));
     }
     if (p->before_s > 0 || q->before_s > 0) {
-        print_times(out, "before any rank", p->before_s, q->before_s);
+        print_times(out, c->time_unit, "before any rank", p->before_s, q->before_s);
         fputs("   part of waiting\n", out);
     }
 }
 
-static void print_rows(const struct pp_compare_row *rows, int count, const char *label,
-                       const char *share, FILE *out)
+static void print_rows(const char *unit, const struct pp_compare_row *rows, int count,
+                       const char *label, const char *share, FILE *out)
 {
     char text[PP_UNITS_TEXT_BYTES];
 
@@ -154,10 +166,10 @@ static void print_rows(const struct pp_compare_row *rows, int count, const char 
         const struct pp_compare_row *row = &rows[i];
         fprintf(out, "    %-7s%9s", pp_compare_kind_name(row),
                 pp_units_print_count(row->count, text));
-        print_time(out, row->predicted_mean_s);
-        print_time(out, row->measured_mean_s);
-        print_time(out, row->measured_p50_s);
-        print_time(out, row->measured_p95_s);
+        print_time(out, unit, row->predicted_mean_s);
+        print_time(out, unit, row->measured_mean_s);
+        print_time(out, unit, row->measured_p50_s);
+        print_time(out, unit, row->measured_p95_s);
         fprintf(out, "%9s", print_frac(row->error_frac, text));
         if (*share)
             fprintf(out, "%5.0f %%", 100 * row->share_frac);
@@ -191,12 +203,12 @@ static void print_rank(const struct pp_comparison *c, int rank, FILE *out)
     const struct pp_rank_times *p = &c->predicted.ranks[rank], *q = &c->measured.ranks[rank];
 
     fprintf(out, "    rank %-5d", rank);
-    print_time(out, p->busy_s);
-    print_time(out, q->busy_s);
-    print_time(out, p->idle_s);
-    print_time(out, q->idle_s);
-    print_time(out, p->span_s);
-    print_time(out, q->span_s);
+    print_time(out, c->time_unit, p->busy_s);
+    print_time(out, c->time_unit, q->busy_s);
+    print_time(out, c->time_unit, p->idle_s);
+    print_time(out, c->time_unit, q->idle_s);
+    print_time(out, c->time_unit, p->span_s);
+    print_time(out, c->time_unit, q->span_s);
     fputc('\n', out);
 }
 
@@ -240,11 +252,11 @@ static void print_worst(const struct pp_comparison *c, FILE *out)
             fprintf(out, "\n%14s", "");
         else
             fprintf(out, "%*s", 14 - length, "");
-        print_time(out, e->predicted_start_s);
-        print_time(out, e->measured_start_s);
-        print_time(out, e->predicted_s);
-        print_time(out, e->measured_s);
-        print_difference(out, e->error_s);
+        print_time(out, c->time_unit, e->predicted_start_s);
+        print_time(out, c->time_unit, e->measured_start_s);
+        print_time(out, c->time_unit, e->predicted_s);
+        print_time(out, c->time_unit, e->measured_s);
+        print_difference(out, c->time_unit, e->error_s);
         if (has_replicas)
             fprintf(out, "  P%d.%d %d\n", e->rank, e->replica, e->step);
         else
@@ -266,8 +278,8 @@ void pp_report_compare(const struct pp_compare_report *report, struct pp_termina
     for (const char *const *note = pp_compare_notes(arena, c); *note; note++)
         pp_text_paragraph(out, width, INDENT, "note", *note);
     print_step(c, out);
-    print_rows(c->kinds, c->kind_count, "takes", "  share", out);
-    print_rows(c->waits, c->wait_count, "waits", "", out);
+    print_rows(c->time_unit, c->kinds, c->kind_count, "takes", "  share", out);
+    print_rows(c->time_unit, c->waits, c->wait_count, "waits", "", out);
     print_ranks(c, out);
     print_worst(c, out);
 }

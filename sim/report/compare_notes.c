@@ -56,7 +56,7 @@ const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comp
     add_notes(&notes, predicted);
     add_notes(&notes, measured);
     if (c->time_unit)
-        add(&notes, "times are in units of --unit, as a trace says: read s as units");
+        add(&notes, "times are in units of --unit, as a trace says");
     if (c->is_partial)
         add(&notes, "one of the two names no program: only common events are compared");
     else if (!c->is_same_program)

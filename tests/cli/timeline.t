@@ -278,8 +278,9 @@ $ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --
 > set ylabel 'predicted (units)'
 > predicted 9 units,
 > time (units)
-$ cd $TMPDIR; pipesim compare u.json u.json --html c.html | grep note; grep -oE '>time [^<]*|axis":"[^"]*' c.html; sed 's/"units"/"ms"/' u.json | pipesim plot -
->   note       times are in units of --unit, as a trace says: read s as units
+$ cd $TMPDIR; pipesim compare u.json u.json --html c.html | grep -E "note|pipesim"; grep -oE '>time [^<]*|axis":"[^"]*' c.html; sed 's/"units"/"ms"/' u.json | pipesim plot -
+> pipesim 0.1.0  step: predicted 9 units, measured 9 units, error 0.0 %
+>   note       times are in units of --unit, as a trace says
 > >time (units)
 > >time (units)
 ! pipesim: error: <stdin>: "time_unit" is 'ms'; "units" is expected, or no such key for seconds
