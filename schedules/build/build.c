@@ -96,49 +96,26 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .no_slots = true}; /* pp_build() assigns them once the lists are freed */
 }
 
-static int64_t common_multiple(int64_t a, int64_t b)
-{
-    int64_t rest = a, divisor = b;
-
-    while (rest > 0) {
-        const int64_t next = divisor % rest;
-        divisor = rest, rest = next;
-    }
-    return a / divisor * b;
-}
-
-/* Returns how many micro-batches the lists of a shape can do without: what a rule appends for them
- * repeats what it appends for those before. Rules count in ranks, pipelines, steps and options.
- * Orders that are searched are searched for all micro-batches. */
-static int more_of(const struct pp_schedule *schedule, const struct pp_shape *shape)
-{
-    const int steps = PP_MAX(1, shape->steps);
-    int64_t turn = shape->ranks;
-
-    if (!schedule->phases && !schedule->key)
-        return 0;
-    for (int i = 0; i < PP_SHAPE_OPTIONS && turn < shape->micro_batches; i++)
-        turn = shape->option[i] > 1 ? common_multiple(turn, shape->option[i]) : turn;
-    turn *= (int64_t)shape->pipelines * steps;
-    const int64_t more = shape->micro_batches - pp_cut_least(shape->ranks, shape->pipelines, steps);
-    return more > turn ? (int)(more / turn * turn) : 0;
-}
-
-/* Makes the list of a shape that lacks `more` micro-batches, and cuts it. */
-static enum pp_status make_list(struct pp_arena *arena, const struct pp_build *b, int more,
+/* Makes a list, for few micro-batches if they may stand for all, and cuts it if that is allowed. */
+static enum pp_status make_list(struct pp_arena *arena, const struct pp_build *b, bool is_few,
                                 struct pp_build_list *list, struct pp_error *err)
 {
     struct pp_shape shape = b->shape;
+    const int steps = PP_MAX(1, shape.steps);
 
-    shape.micro_batches -= more;
+    if (is_few)
+        shape.least =
+            (int)PP_MIN(shape.micro_batches, pp_cut_least(shape.ranks, shape.pipelines, steps));
     PP_TRY(
         pp_schedule_lists(arena, b->schedule, &shape, b->costs, &list->orders, &list->head, err));
-    list->cut = b->may_cut
-                    ? pp_cut_lists(arena, PP_MAX(1, shape.steps), more, &list->orders, &list->head)
-                    : NULL;
+    const int left_out = list->orders->left_out;
+    list->cut =
+        b->may_cut ? pp_cut_lists(arena, steps, left_out, &list->orders, &list->head) : NULL;
     if (list->cut) {
         shape.micro_batches = list->head.micro_batches;
         pp_schedule_set_versions(b->schedule, &shape, list->orders);
+    } else if (left_out > 0) {
+        return make_list(arena, b, false, list, err);
     }
     return PP_OK;
 }
@@ -149,10 +126,7 @@ enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *buil
     struct pp_build b = *build;
 
     PP_TRY(complete(arena, &b, err));
-    const int more = b.may_cut ? more_of(b.schedule, &b.shape) : 0;
-    if (more > 0 && make_list(arena, &b, more, list, NULL) == PP_OK && list->cut)
-        return PP_OK;
-    return make_list(arena, &b, 0, list, err);
+    return make_list(arena, &b, b.may_cut, list, err);
 }
 
 struct pp_least pp_build_least(const struct pp_build *b, const struct pp_build_list *list)

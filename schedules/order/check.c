@@ -236,8 +236,11 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
                                   struct pp_orders **orders, struct pp_order_maps *maps,
                                   struct pp_error *err)
 {
+    struct pp_shape few = *shape;
+
+    few.micro_batches -= pp_order_left_out(schedule, shape);
     maps->rank_of = pp_schedule_ranks(arena, schedule, shape);
-    maps->pipe_of = pipe_of(arena, schedule, shape);
+    maps->pipe_of = pipe_of(arena, schedule, &few);
     if (schedule->programs) {
         *orders = pp_source_lists(arena, schedule, shape);
         return PP_OK;
@@ -245,7 +248,8 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
     *orders = pp_orders_create(arena, shape->ranks);
     if (schedule->generate)
         return schedule->generate(arena, shape, costs, *orders, err);
-    const struct pp_places places = pp_places_make(arena, shape, maps);
+    (*orders)->left_out = shape->micro_batches - few.micro_batches;
+    const struct pp_places places = pp_places_make(arena, &few, maps);
     if (schedule->phases)
         pp_phases_expand(arena, schedule, &places, *orders);
     else
@@ -295,6 +299,7 @@ enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedul
                             open->option, schedule->name, open->value);
     PP_TRY(pp_schedule_orders(arena, schedule, &checked, costs, orders, &maps, err));
     set_pipes(&maps, *orders);
+    checked.micro_batches -= (*orders)->left_out;
     *head =
         (struct pp_program_head){.name = schedule->name,
                                  .level = PP_LEVEL_COMPUTE,

@@ -32,6 +32,11 @@ uint16_t *pp_source_pipes(struct pp_arena *arena, const struct pp_schedule *sche
 struct pp_orders *pp_source_lists(struct pp_arena *arena, const struct pp_schedule *schedule,
                                   const struct pp_shape *shape);
 
+/* Returns how many micro-batches the lists of a .phases or a .key schedule may do without, if
+ * `least` suffice. What the rule appends for them repeats what it appends for those before. Rules
+ * count in ranks, pipelines, steps and options. */
+int pp_order_left_out(const struct pp_schedule *schedule, const struct pp_shape *shape);
+
 /* Appends the ops of a .phases or a .key schedule to `orders`. Never fails. */
 void pp_phases_expand(struct pp_arena *arena, const struct pp_schedule *schedule,
                       const struct pp_places *places, struct pp_orders *orders);

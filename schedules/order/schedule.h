@@ -35,8 +35,9 @@ enum pp_shape_size {
  *   .key       gives each op a number; a rank runs its ops by ascending numbers
  *   .generate  returns all lists, for an order that comes from a search
  *
- * Lists of .phases and .key repeat: of many micro-batches, those of a few stand for those of all
- * (pp_build_list()). A test holds each row to it.
+ * Lists of .phases and .key repeat: of many micro-batches, those of a few stand for those of all.
+ * A test holds each row to it. Lists of .generate may do without what repeats, too (shape->least,
+ * out->left_out).
  *
  * A schedule that is no row, but comes from outside, has .programs instead. */
 
@@ -220,7 +221,8 @@ enum pp_status pp_schedule_orders(struct pp_arena *arena, const struct pp_schedu
                                   struct pp_orders **orders, struct pp_order_maps *maps,
                                   struct pp_error *err);
 
-/* Checks the shape, then returns the lists of its compute-only program and its head. `costs` may be
+/* Checks the shape, then returns the lists of its compute-only program and its head. They are for
+ * fewer micro-batches if the shape allows it and the others repeat (`left_out`). `costs` may be
  * NULL for schedules that do not search. A shape that leaves a choice open is PP_EINVAL. */
 struct pp_program_head;
 enum pp_status pp_schedule_lists(struct pp_arena *arena, const struct pp_schedule *schedule,

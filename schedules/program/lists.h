@@ -21,6 +21,7 @@ struct pp_orders {
     struct pp_op **ops; /* [rank][position] */
     int *count;         /* [rank] */
     int *capacity;      /* [rank] */
+    int left_out;       /* micro-batches that only repeat, and are not in the lists */
 };
 struct pp_orders *pp_orders_create(struct pp_arena *arena, int ranks);
 void pp_orders_add(struct pp_arena *arena, struct pp_orders *orders, int rank, struct pp_op op);

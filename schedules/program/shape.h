@@ -14,6 +14,7 @@ struct pp_shape {
     int pipelines;     /* 2f for two-way placements, else 1 */
     int steps;         /* steps of a continuous schedule in the lists, without a flush between them;
                         * micro_batches counts those of all. 0 = 1 */
+    int least; /* micro-batches that suffice for lists, if the others only repeat; 0 = all */
     int option[PP_SHAPE_OPTIONS]; /* the schedule's options, in the order of its table; 0 = not
                                    * given */
     const char *ranks_option;     /* option that gave `ranks`, for messages; NULL = "--pp" */

@@ -239,6 +239,15 @@ static int few_of(const struct pp_shape *shape)
     return n < 2 * least ? n : least;
 }
 
+/* Returns how many micro-batches of the best order repeat, and are not asked for. */
+static int left_out_of(const struct pp_vmem *vmem)
+{
+    const int period = vmem->best.period, all = vmem->shape->micro_batches;
+    const int spare = all - PP_MAX(vmem->shape->least, vmem->best.micro_batches);
+
+    return vmem->shape->least > 0 && period > 0 && spare > 0 ? spare / period * period : 0;
+}
+
 enum pp_status pp_vmem_decide(struct pp_arena *arena, const struct pp_shape *shape,
                               const struct pp_costs *costs, const struct pp_vmem_rule *rule,
                               int few, struct pp_orders *orders)
@@ -251,8 +260,10 @@ enum pp_status pp_vmem_decide(struct pp_arena *arena, const struct pp_shape *sha
     vmem.score = (struct pp_vmem_score){.makespan = INT64_MAX, .span = INT64_MAX};
     set_block(&vmem);
     search(scratch, &vmem, costs);
-    if (vmem.best.micro_batches < shape->micro_batches)
-        vmem.best = pp_vmem_expand(scratch, &vmem, &vmem.best, shape->micro_batches);
+    orders->left_out = left_out_of(&vmem);
+    const int written = shape->micro_batches - orders->left_out;
+    if (vmem.best.micro_batches < written)
+        vmem.best = pp_vmem_expand(scratch, &vmem, &vmem.best, written);
     for (int rank = 0; rank < shape->ranks; rank++) {
         const int32_t *ops = pp_vmem_row(&vmem.best, rank);
         pp_orders_reserve(arena, orders, rank, vmem.best.count[rank]);
