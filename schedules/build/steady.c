@@ -214,7 +214,7 @@ static int64_t period_at(const struct steady *s, const struct gap *gap, int rank
                          int64_t at_ps)
 {
     const struct pp_cut_place *place = place_of(s, rank, gap->place);
-    const int64_t most = (s->p->begin[rank + 1] - place->at) / place->length;
+    const int64_t most = (s->p->begin[rank + 1] - 1 - place->at) / place->length;
     int64_t period = (s->p->begin[rank] - place->at) / place->length;
 
     while (period < most &&
