@@ -68,15 +68,19 @@ enum pp_status pp_command_models(struct pp_arena *arena, const struct pp_wish *w
 
 static void print_preset(struct pp_arena *arena, const struct pp_preset *p, FILE *out)
 {
-    const char *text = "pipesim";
+    const char **words = NULL;
+    int count = 0, capacity = 0;
 
     fprintf(out, "%s: %s\n", p->name, p->summary);
     pp_text_paragraph(out, 80, 12, "source", p->source);
     if (p->published)
         pp_text_paragraph(out, 80, 12, "published", p->published);
-    for (int i = 0; p->arguments[i]; i++) /* an option and its value stay together */
-        text = pp_arena_printf(arena, "%s%c%s", text, i % 2 ? '~' : ' ', p->arguments[i]);
-    pp_text_paragraph(out, 80, 12, "means", text);
+    *PP_PUSH(arena, words, count, capacity) = "pipesim";
+    for (int i = 0; p->arguments[i]; i += 2) /* an option and its value stay together */
+        *PP_PUSH(arena, words, count, capacity) = pp_arena_printf(
+            arena, "%s %s", p->arguments[i], pp_command_quoted(arena, p->arguments[i + 1]));
+    *PP_PUSH(arena, words, count, capacity) = NULL;
+    fprintf(out, "  means     %s\n", pp_command_lines(arena, words, 80, 12));
 }
 
 enum pp_status pp_command_presets(struct pp_arena *arena, const struct pp_wish *wish, FILE *out,

@@ -173,3 +173,8 @@ $ pipesim presets llama3-405b | head -4
 >   source    Llama team, The Llama 3 Herd of Models, arXiv 2407.21783, table 4
 >             and section 3.3.2: no recomputation at 8,192 tokens
 >   published 400 TFLOP/s/GPU, 41 % MFU
+# What a preset means can be pasted: a cluster text is quoted.
+$ { pipesim presets llama2-70b | sed -n '/^  means/,$p' | sed 's/^  means *//'; } >means; { cat means; echo; } | head -2; for run in "$(cat means)" "pipesim --preset llama2-70b"; do eval "$run --engine dag --no-alternatives --json" | grep '"iteration_s"'; done | uniq | wc -l
+> pipesim --schedule interleaved --model llama2-70b \
+>             --cluster 'h800 gpu:8 nic:8x12.5GBps' --gpus 128 --pp 8 --tp 2 \
+> 1
