@@ -17,9 +17,9 @@
  *   backward  gradient of the pick (4 + 4), of the softmax (4 + 4), cast (6)
  * Split vocabularies take separate steps (megatron/core/tensor_parallel/cross_entropy.py):
  *   forward   cast, maximum (4), subtraction (8), exponential (8), sum (4), division (8)
- *   backward  scaling (8), cast (6), subtraction in place (8) */
+ *   backward  scaling (8), cast (6); only the logits of targets are subtracted from */
 #define LOSS_FUSED .loss_traffic_bytes = {18, 22}
-#define LOSS_SPLIT .loss_traffic_bytes = {38, 22}
+#define LOSS_SPLIT .loss_traffic_bytes = {38, 14}
 /* Transformer Engine's kernels read 16-bit logits twice and replace them by gradients, which the
  * backward scales (transformer_engine/common/triton/cross_entropy.py). */
 #define LOSS_TE .loss_traffic_bytes = {6, 4}

@@ -27,6 +27,9 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SCHEDULE, "^zb-v",                   "schedule", "zbv", NULL},
     {PP_COL_SCHEDULE, "^zb-1p",                  "max-activations", "1pp", NULL},
     {PP_COL_SCHEDULE, "^zb-2p",                  "max-activations", "2pp", NULL},
+    {PP_COL_NOTE,     "on last stage=2|on last stage=3", "head", "last", NULL}, /* not the best division */
+    {PP_COL_NOTE,     "on last stage=2",         "last-stage-layers", "2", NULL},
+    {PP_COL_NOTE,     "on last stage=3",         "last-stage-layers", "3", NULL},
     {PP_COL_SCHEDULE, "redistributed",           "head", "balanced", NULL},
     {PP_COL_NOTE,     "fullpp_vocab_",           "head", "parallel", "vocab-1 and vocab-2 are exchanged in these rows: their ranks meet once"},
     {PP_COL_NOTE,     "fullpp_synctwice_",       "head", "parallel-twice", "vocab-1 and vocab-2 are exchanged in these rows: their ranks meet twice"},
