@@ -5,70 +5,70 @@
  *    sources  numbers of the documents, in the order of the tables
  *    errors   predicted / published - 1, in 1/1000 */
 /* clang-format off */
-PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(0), -89, -66, -20)
-PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 1, 1, 0, PP_ERROR_SOURCES(0), -6, -70, -24, -21, -31,
-    -9)
+PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(0), -91, -67, -20)
+PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 1, 1, 0, PP_ERROR_SOURCES(0), -7, -70, -24, -21, -31,
+    -10)
 PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 1, 0, PP_ERROR_SOURCES(1, 16), -120, -4, -9, -164,
-    89, 41, -66, -55, -87, -42, -101, -76, -65, -85, -113, -87, -62, -223, -484, 33, 45, 57, 47,
-    -255, 18, 28, 55, 39, 53)
-PP_STEP_ERRORS("v100-sxm3", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 63, 55, 9, 8)
-PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 14, -11, -7, -5)
-PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -31, -38, 4, 105)
-PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -10, 58)
-PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), 7, -36)
-PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9, 10), 28, 15, -3, -15,
-    7, 28, -40, -24)
+    89, 41, -67, -56, -88, -44, -102, -77, -66, -86, -113, -88, -63, -224, -485, 32, 45, 56, 46,
+    -255, 17, 27, 54, 39, 53)
+PP_STEP_ERRORS("v100-sxm3", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 59, 53, 8, 8)
+PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 10, -14, -8, -6)
+PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -35, -40, 3, 104)
+PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -12, 56)
+PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), 7, -37)
+PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9, 10), 28, 15, -4, -15,
+    7, 28, -41, -24)
 PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(11), -32, -54)
 PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(11), -28, -56, 18, 10,
     17, 8)
-PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(12, 13), -25, -22, -24, -15,
-    -18, -25, -59, -44)
+PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(12, 13), -40, -37, -41, -16,
+    -18, -26, -76, -44)
 PP_MEMORY_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(12), -59, -59, -59, -15, -15,
     -15)
-PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(12, 13), -33, -35, -43, 2, -10,
+PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(12, 13), -33, -35, -43, 2, -11,
     -19, -40, -8)
 PP_MEMORY_ERRORS("a100", "megatron", "bf16", 1, 1, 0, PP_ERROR_SOURCES(12), 11, 11, 11, -12, -12,
     -12)
-PP_STEP_ERRORS("a100", "megatron", "fp16", 1, 0, 0, PP_ERROR_SOURCES(14, 15), 40, 77, -39, -31, -16,
-    15, -115, -50, -48, -28, -2, -36, -51, -50, -37, -12, -16, -54, -50, -36, -9, -9, -35, -25, -8,
-    -19, -4, -35, -28, -8, 8, -139, -34, -29, -4, -305, 31, -35, -25, 2)
+PP_STEP_ERRORS("a100", "megatron", "fp16", 1, 0, 0, PP_ERROR_SOURCES(14, 15), 13, 35, -46, -38, -23,
+    -4, 5, -54, -52, -32, -15, -37, -53, -52, -39, -19, -23, -55, -51, -37, -16, -16, -36, -26, -9,
+    -31, -5, -37, -30, -10, -11, -23, -38, -33, -8, -323, -9, -42, -32, -6)
 PP_MEMORY_ERRORS("a100", "megatron", "fp16", 1, 0, 0, PP_ERROR_SOURCES(14, 15), 2, 2, -10, -10, -9,
     1, 1, -13, -13, -11, 1, 1, -18, -17, -13, 1, 1, -22, -21, -18, -43, -43, -59, -53, -26, -51,
     -51, -75, -72, -41, -55, -55, -71, -69, -47, -256, -43, -38, -25, -26)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -83, -45, -114, -383,
-    -38, -400, -162, -125, -150, -242, -208, -9, -417, -188, -210, 5, -6, 3, -76, 12, -22, 37, -43,
-    29, -51, 18, 13, 4, 30, -12, 11, 23, -195, -0, -28, -98, 41, -250, -7, -14, 9, 22, -325, -31,
-    -105, 9, -9, -295, -83, -67, -166, -176, -65, -53, 19, 9, -90, -80, -58, 19, -83, -5, -53, -76,
-    -82, 6, 26, -0, 19, -0, -29, 6, -141, -21, -171, -37, 61, 77, -16, -15, 60, -65, 13, -143, -134,
-    -107, -89, -88, -25, -54, -34, -29)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), -98, -54, 35, 17)
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -84, -47, -116, -384,
+    -38, -401, -162, -125, -150, -242, -208, -11, -417, -189, -210, 5, -6, 3, -76, 12, -23, 37, -45,
+    28, -52, 17, 12, 4, 29, -12, 10, 22, -196, -1, -28, -99, 40, -251, -9, -15, 8, 21, -326, -31,
+    -105, 8, -10, -296, -83, -68, -167, -177, -66, -54, 18, 8, -91, -80, -59, 18, -84, -6, -54, -77,
+    -82, 6, 25, -1, 17, -1, -30, 6, -141, -21, -172, -37, 60, 76, -18, -16, 59, -65, 13, -143, -134,
+    -108, -90, -90, -28, -57, -36, -34)
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), -99, -55, 34, 16)
 PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), 58, 67, 67, 16)
 PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(17), 41, -49, -11, -54, -28,
     56, -82, -77, -45, -22, -329, 2, -54, -73, -69, -36, -28, -51, -100, -3, -2, -76, -49, 34, 58,
     92, 45, 46)
-PP_STEP_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), -106)
+PP_STEP_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), -107)
 PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), 42)
-PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -175, -183)
+PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -175, -184)
 PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), 13, -85)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 63, 64, 66, 67, 70,
-    72, 74), -100, -54, -72, -65, -54, -86, -58, -47, -86, 32, 24, 18, 12, 5, -1, -3, -3, -8, -11,
-    -18, -15, -41, 58, 20, 6, 2, -7, 23, 20, 19, 14, 7, -12, 6, -4, 49, -7, -10, -15, -17, 3, 8, -2,
-    4, -5, -12, -7, -31)
+    72, 74), -104, -55, -82, -68, -55, -96, -62, -48, -96, 26, 18, 13, 7, 3, -8, -9, -10, -14, -18,
+    -24, -21, -47, 56, 14, 0, -4, -13, 17, 13, 13, 8, 1, -18, -0, -10, 47, -13, -15, -20, -22, -3,
+    2, -8, -2, -11, -18, -13, -37)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 31, 32, 34, 35, 36, 37,
-    38, 39, 61, 62, 63, 65, 68, 71, 73, 75, 80, 81, 82, 83, 84), 14, -17, 36, 78, 21, 7, -22, -0,
-    38, 45, 92, 34, 19, -27, 40, 46, 45, 85, 28, 25, -12, -13, 24, 94, -7, 74, 77, 66, -59, 68, -94,
-    79, -63, 107, 98, 93, 85, 84, 77, 36, 28, 26, 24, 14, 17, 3, -4, -9, -29, 119, 118, 116, 107,
-    -0, -6, -26, -26, -31, -45, 13, 21, 18, 2, -33, -50, -43, -62, -63, -70, -79, 30, 26, -48, -85,
-    -13, 13, 21, 18, 2, -33, 12, -5, 51, 36, 20)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 66, 72), -37, -113,
-    -32, -95, -49, -124, 36, 23, -1)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), 5)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27, 34, 35, 36, 37, 38, 39), -59,
-    -94, -133, -132, -140, -171, -126, 43, -245, -261, -295, -52, -13)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -44,
-    -96, -99, -87, -97, -177, -212, -179, -25, -33)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -89,
-    57, 109, 42, 107, -1, 75, -17, 59, 29, -132)
+    38, 39, 61, 62, 63, 65, 68, 71, 73, 75, 80, 81, 82, 83, 84), 13, -17, 33, 78, 7, 5, -24, -1, 37,
+    41, 91, 21, 17, -30, 39, 45, 41, 84, 15, 23, -14, -14, 22, 89, -8, 68, 72, 61, -60, 63, -95, 74,
+    -64, 102, 93, 87, 80, 79, 72, 34, 27, 24, 23, 13, 16, 2, -5, -10, -30, 116, 115, 114, 105, -3,
+    -8, -28, -29, -34, -48, 11, 19, 16, 0, -34, -53, -45, -64, -65, -72, -81, 29, 25, -49, -86, -14,
+    11, 19, 16, 0, -34, 12, -5, 50, 35, 20)
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 66, 72), -39, -118,
+    -34, -100, -51, -129, 30, 18, -6)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(27), 4)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(27, 34, 35, 36, 37, 38, 39), -60,
+    -98, -138, -139, -147, -178, -132, 32, -250, -267, -301, -58, -19)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -45,
+    -101, -104, -92, -102, -182, -216, -183, -26, -34)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(28, 34, 35, 36, 37, 38, 39), -90,
+    55, 100, 39, 99, -4, 66, -20, 50, 24, -134)
 PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), 44, -96, 46, -76,
     52, 53, -75)
 PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(29, 30, 31), -40, -39, -37, -28,
@@ -77,65 +77,65 @@ PP_STEP_ERRORS("gb300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), 
     -129, -270, -114)
 PP_STEP_ERRORS("gb200", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(29, 30, 31), -284, -50, -543,
     -25, -277, -31)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 60, 35,
-    -45, -37, 48, -56, 18, -74, -1, -7)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), 58, 34,
+    -47, -39, 46, -57, 17, -75, -2, -8)
 PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -61)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), -190, -174,
-    -183, -221, -235)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), -191, -176,
+    -185, -223, -237)
 PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38, 39, 77,
-    79), 24, 49, -7, -16, 22, -38, -7, -24, -37, -13, -212, -90, -86, -90, 128, 167, 210, -38, -37,
-    13)
+    79), 21, 47, -9, -18, 20, -40, -9, -26, -39, -15, -213, -90, -87, -91, 127, 166, 209, -39, -38,
+    12)
 PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 1, 0, PP_ERROR_SOURCES(31), -40)
-PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), 26, 42, -1,
-    -79, -53)
+PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 1, 0, PP_ERROR_SOURCES(31, 34, 35, 36, 37), 23, 39, -3,
+    -82, -56)
 PP_STEP_ERRORS("b300", "bridge", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31), -273)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -202)
+PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31), -206)
 PP_STEP_ERRORS("b300", "bridge", "fp8", 0, 0, 1, PP_ERROR_SOURCES(31), -151)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 69, 76), -227, -215,
-    -221, -169, -137, -212, -134, -96, -148)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), -22, -18,
-    52, -30, -24, 59, -30, -78, -3, -77, -93, -3, -64)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 97, 21, -4,
-    252, -35)
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 69, 76), -231, -220,
+    -225, -175, -143, -215, -140, -102, -151)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(31, 34, 35, 36, 37, 38), -27, -20,
+    47, -35, -25, 54, -34, -79, -8, -81, -95, -8, -65)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37), 96, 18, -7,
+    249, -38)
 PP_STEP_ERRORS("gb300", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), -27)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 184, -27,
-    4, 6, -53, -65)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32, 34, 35, 36, 37, 39), 180, -29,
+    1, 3, -55, -67)
 PP_STEP_ERRORS("gb200", "bridge", "fp8", 1, 0, 0, PP_ERROR_SOURCES(32), 73)
 PP_STEP_ERRORS("gb300", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38), 20, 19, 19,
     -27, -121)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -63, -50, -127)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 37), -68, -55, -131)
 PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -30, -49,
     0, -72, -10, -99)
-PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -66, -60, -125,
-    -144)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -183, 107, -148,
-    -93, -157, -421, -188, -411)
-PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -222, -219,
-    -215, -213, -230)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -243, -275,
-    -284, -282, -180)
-PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -231, -236, -241,
-    -454)
-PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -180, -212,
-    -171, -218, -391)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 69, 76), -52,
-    -54, -26, -25, -58, -3, -5, -9, -18, -21, 2, 1, -1, -8, -12)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -102, -110,
-    -140, -141, -84)
-PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -97, -102, -134,
-    -132)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -22, -32,
-    -38, -75, -112, 725)
+PP_STEP_ERRORS("gb200", "nemo", "nvfp4", 1, 0, 0, PP_ERROR_SOURCES(34, 35, 36, 37), -69, -63, -128,
+    -147)
+PP_STEP_ERRORS("b300", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -187, 98, -156,
+    -100, -165, -425, -196, -415)
+PP_STEP_ERRORS("gb300", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -226, -223,
+    -220, -218, -234)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -248, -279,
+    -288, -286, -184)
+PP_STEP_ERRORS("b300", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -234, -240, -244,
+    -456)
+PP_STEP_ERRORS("b200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -184, -215,
+    -175, -220, -393)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 69, 76), -66,
+    -69, -41, -39, -72, -5, -8, -12, -20, -24, -1, -1, -3, -11, -15)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38), -108, -116,
+    -146, -147, -90)
+PP_STEP_ERRORS("b300", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37), -103, -108, -140,
+    -138)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39), -27, -37,
+    -43, -75, -112, 725)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 1, 1, 1, PP_ERROR_SOURCES(34, 35, 36, 37, 38, 39, 69, 76),
-    -22, -37, 24, -80, -422, -67, -542, -90, -45, -45, -88, -304, -118, -119, -122, -127, -142,
-    -107, -108, -111, -121, -128)
-PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(36), -262)
-PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38), 28, -12)
-PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), 33, 93)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 22, -34, 17, -29)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), -17, 130)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 76, 37, 54, 32)
-PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(38, 39), -6, -62, -2, -65)
+    -28, -43, 16, -86, -426, -73, -546, -96, -49, -49, -98, -309, -122, -122, -126, -130, -145,
+    -110, -111, -115, -124, -131)
+PP_STEP_ERRORS("gb300", "nemo", "nvfp4", 0, 0, 0, PP_ERROR_SOURCES(36), -264)
+PP_STEP_ERRORS("gb300", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38), 22, -18)
+PP_STEP_ERRORS("gb300", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), 32, 88)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 17, -38, 12, -34)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 1, PP_ERROR_SOURCES(38), -19, 122)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39), 71, 32, 49, 28)
+PP_STEP_ERRORS("b200", "nemo", "fp8", 1, 1, 0, PP_ERROR_SOURCES(38, 39), -7, -63, -3, -66)
 PP_STEP_ERRORS("h100", "fsdp", "fp8", 0, 0, 0, PP_ERROR_SOURCES(38, 39, 42), 237, 205, -43, -37,
     -71, -77, -20, -49, -39)
 PP_STEP_ERRORS("gb200", "fsdp", "fp8", 0, 1, 0, PP_ERROR_SOURCES(39), -124)
@@ -175,12 +175,12 @@ PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -
     -142, -44, -37, -25, -27, -28, -34, -66, -75, -107, -156, -74, -63, -59, -56, -54, -41, -15,
     -42, -26, -39, -44, -37, -25, -27, -28)
 PP_STEP_ERRORS("a800", "amsp", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -79, -79, -76)
-PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -253, -69, -667, -762,
+PP_STEP_ERRORS("a800", "deepspeed", "bf16", 0, 1, 0, PP_ERROR_SOURCES(51), -254, -69, -667, -762,
     -143, -114)
-PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(52, 54), -28, -26, -18,
-    -11, 1, -4, 17, -1, -8, -6, -4, -15, -10, -24, -35, -24, -33, -45, -33, -38, -30, -48, 34, -115)
-PP_STEP_ERRORS("a800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 56, 49, -3)
-PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 47, 39, -32)
+PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(52, 54), -28, -27, -18,
+    -11, 1, -5, 17, -2, -8, -7, -5, -16, -11, -24, -35, -25, -34, -45, -34, -38, -31, -49, 34, -116)
+PP_STEP_ERRORS("a800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 54, 46, -5)
+PP_STEP_ERRORS("h800", "megatron-2023", "bf16", 1, 0, 0, PP_ERROR_SOURCES(53), 45, 35, -34)
 PP_MEMORY_ERRORS("h800", "megatron-2023", "bf16", 1, 1, 0, PP_ERROR_SOURCES(55), 1, 7, 14, 15, 17,
     -1, 21, 13)
 PP_STEP_ERRORS("a100", "paxml", "bf16", 0, 1, 0, PP_ERROR_SOURCES(56), -115, -127, 71)
@@ -189,19 +189,19 @@ PP_STEP_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), 12, 5, 7
     -56, 2, 7, 11, 4, 21, 10, -89, -58, -67)
 PP_MEMORY_ERRORS("v100-16", "xla", "fp16", 0, 0, 0, PP_ERROR_SOURCES(60), -30, 47, -21, -14, 59, 41,
     55, 52, 26, -30, -30, 47, -14, -30, -2, -163, -335)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 106, 62, 52)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(61, 66, 72), 102, 58, 48)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(61, 63, 64, 66, 67, 70, 72, 74),
-    103, 101, 100, 101, -2, 79, 78, 74, 74, 71, 62, 56, 43, 32, 45, 44, 44, 31, 47, 43, 35, 31, 34,
-    28, 24, 29, 50, 44, 40, 37, 36, 41, 30, 30, 20, 24, 12, 15, 4)
+    99, 97, 96, 97, -3, 74, 73, 69, 69, 66, 57, 51, 38, 31, 41, 40, 40, 27, 43, 38, 31, 26, 30, 23,
+    20, 25, 48, 40, 36, 33, 32, 36, 25, 25, 15, 20, 7, 11, -1)
 PP_STEP_ERRORS("h100", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(61, 62, 63, 65, 68, 71, 73, 75),
-    49, 48, 47, 49, 51, 50, 11, 17, 19, 18, 18, 79, 69, 69, 66, 64, 114, 116, 118, 119, 52, 46, 45,
-    40, 36, 38, 38, 40, 43, 42, 24, 44, 44, 39, 33, 32, 28, 46, 44, 29, 40, 40, 38, 40, 43, 42, 24)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -38, -39)
-PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(69, 76), -45, -21, -78, -37, -15,
-    -43)
-PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -131, -138)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(77, 79), -46, -51, -49, 72, 106,
-    114, -25, -23, -10)
-PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(78), 63, 57, 71)
-PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(78), -31, -12, 0)
+    47, 46, 46, 47, 49, 49, 11, 17, 19, 18, 18, 78, 68, 68, 65, 63, 113, 115, 116, 118, 50, 44, 43,
+    38, 34, 36, 36, 39, 41, 41, 23, 43, 42, 37, 32, 30, 26, 46, 43, 29, 40, 40, 36, 39, 41, 41, 23)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -47, -48)
+PP_STEP_ERRORS("h100", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(69, 76), -50, -25, -80, -42, -20,
+    -45)
+PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 0, 1, PP_ERROR_SOURCES(69, 76), -141, -149)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 1, 1, 0, PP_ERROR_SOURCES(77, 79), -46, -51, -49, 72, 105,
+    113, -25, -24, -11)
+PP_STEP_ERRORS("gb200", "nemo", "bf16", 0, 1, 1, PP_ERROR_SOURCES(78), 62, 57, 71)
+PP_STEP_ERRORS("gb200", "nemo", "fp8", 0, 1, 1, PP_ERROR_SOURCES(78), -32, -12, -0)
 /* clang-format on */
