@@ -92,6 +92,13 @@
     MEGATRON_CORE_HABITS, LOSS_SPLIT, .stuck_frac = 0.03, .grads_bytes = 4, .has_dropout = true,   \
                                       .bucket_bytes = 160e6, .bucket_replica_bytes = 4e6
 
+/* Its schedules wait for messages, and for the device (megatron/schedules.py,
+ * send_forward_recv_backward; megatron/p2p_communication.py, torch.cuda.synchronize). */
+#define MEGATRON_V2_HABITS                                                                         \
+    MEGATRON_HABITS, SAVES_COPIES, .tool = &pp_tool_megatron, .modules = PP_AGAIN_CORE,            \
+                                   .adds_grads_apart = true, .is_gate_unfused = true,              \
+                                   .exchange = PP_EXCHANGE_AT_ONCE
+
 /* Kernels, messages and tensors: no time of a host, no memory but that of tensors. */
 #define KERNELS                                                                                    \
     LOSS_FUSED, .params_bytes = 2, .grads_bytes = 2, .fp16_grads_bytes = 2, .optimizer_bytes = 12, \
@@ -132,6 +139,7 @@ enum {
     HAI_LLM,
     INTERNEVO,
     MEGATRON,
+    MEGATRON_2020,
     MEGATRON_2023,
     MEGATRON_V2,
     NEMO,
@@ -165,6 +173,7 @@ const struct pp_framework pp_frameworks[] = {
                    .title = "Megatron-DeepSpeed, ZeRO optimizer",
                    .source = "DeepSpeed runtime/zero/stage_1_and_2.py, runtime/pipe/engine.py",
                    DEEPSPEED_HABITS,
+                   .exchange = PP_EXCHANGE_IN_TURN, /* runtime/pipe/schedule.py, p2p.py */
                    .grads_bytes = 2,
                    .update_bytes = 6},
     [DEEPSPEED_BF16] =
@@ -173,6 +182,7 @@ const struct pp_framework pp_frameworks[] = {
          .title = "Megatron-DeepSpeed, BF16_Optimizer: gradients add up in fp32, whole",
          .source = "DeepSpeed runtime/bf16_optimizer.py; BigScience, chronicles of tr11-176B",
          DEEPSPEED_HABITS,
+         .exchange = PP_EXCHANGE_IN_TURN,
          .grads_bytes = 4,
          .low_grads_bytes = 2},
     [FSDP] = {.name = "fsdp",
@@ -215,6 +225,12 @@ const struct pp_framework pp_frameworks[] = {
                   MEGATRON_MODULES,
                   SAVES_COPIES,
                   MEGATRON_HABITS},
+    [MEGATRON_2020] = {.name = "megatron-2020",
+                       .title = "Megatron-LM until January 2021: whole messages between stages",
+                       .source = "Megatron-LM before scatter_gather_tensors_in_pipeline "
+                                 "(megatron/p2p_communication.py)",
+                       .sends_whole = true,
+                       MEGATRON_V2_HABITS},
     [MEGATRON_2023] = {.name = "megatron-2023",
                        .tool = &pp_tool_megatron,
                        .title = "Megatron-LM until its SwiGLU became one kernel",
@@ -226,14 +242,9 @@ const struct pp_framework pp_frameworks[] = {
                        MEGATRON_ASYNC,
                        MEGATRON_HABITS},
     [MEGATRON_V2] = {.name = "megatron-v2",
-                     .tool = &pp_tool_megatron,
                      .title = "Megatron-LM until 2021: separate kernels add up weight gradients",
                      .source = "Megatron-LM before gradient_accumulation_fusion (version 3)",
-                     .modules = PP_AGAIN_CORE,
-                     .adds_grads_apart = true,
-                     .is_gate_unfused = true,
-                     SAVES_COPIES,
-                     MEGATRON_HABITS},
+                     MEGATRON_V2_HABITS},
     [NEMO] = {.name = "nemo",
               .tool = &pp_tool_megatron,
               .title = "NeMo, Megatron-Bridge: Megatron-Core with 16-bit gradients and overlap",

@@ -28,6 +28,13 @@ enum pp_softmax {
     PP_SOFTMAX_WIDE /* cut, and in fp32 */
 };
 
+/* What a rank computes while it exchanges messages with its neighbours. */
+enum pp_exchange {
+    PP_EXCHANGE_HIDDEN,  /* other ops */
+    PP_EXCHANGE_AT_ONCE, /* nothing; it sends and receives at the same time */
+    PP_EXCHANGE_IN_TURN  /* nothing; it sends, then receives */
+};
+
 struct pp_tool;
 struct pp_framework {
     const char *name, *title, *source;
@@ -40,6 +47,10 @@ struct pp_framework {
                           * takes to launch all its kernels */
     double host_frac; /* share of those launches that is exposed if the device is slower: it starts
                        * each pass with an empty queue */
+    /* messages between stages */
+    enum pp_exchange exchange;
+    bool sends_whole; /* every tensor-parallel device sends and receives all of a message */
+    /* kernels */
     double loss_traffic_bytes[2]; /* memory traffic of the loss per logit, forward and back */
     bool pads_vocabulary;         /* rounds it up to a multiple of 128 tp rows */
     bool adds_grads_apart;        /* by separate kernels, not by the product itself */

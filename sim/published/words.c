@@ -112,6 +112,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "dgxc",                      "framework", "nemo", "DGX Cloud recipes are NeMo's"},
     {PP_COL_SOURCE, "mlperf*nvidia",             "framework", "nemo", "NVIDIA's entries to MLPerf are NeMo's"},
     {PP_COL_SOURCE, "yuan et al",                "framework", "megatron-2023", "its code is Megatron-LM of 2023 (branches atc24ae and jan-1-2024-main)"},
+    {PP_COL_SOURCE, "readme*2020|readme*jan 2021", "framework", "megatron-2020", "Megatron-LM before it cut messages between stages (27fc468964 of 2021-01-20)"},
     {PP_COL_YEAR,   "<2022",                     "framework", "megatron-v2", "Megatron-LM before its third version"},
     {PP_COL_YEAR,   "<2024",                     "framework", "megatron-2023", "Megatron-LM before its SwiGLU became one kernel"},
     {PP_COL_SOURCE, "*",                         "framework", "megatron", NULL},
@@ -122,6 +123,7 @@ const struct pp_measure_rule pp_measure_rules[] = {
     {PP_COL_SOURCE, "nemo|mlperf|dgxc",          "tp-overlap", "75%", "NeMo exchanges tensor-parallel pieces, four or so, during the matrices"},
     {PP_COL_SOURCE, "megascale",                 "dp-overlap", "on", "MegaScale sums gradients during the backward passes (section 3.2)"},
     {PP_COL_NOTE,   "dp/tp/pp comm overlapped",  "dp-overlap", "on", NULL},
+    {PP_COL_NOTE,   "torch's ddp",               "dp-overlap", "on", "PyTorch's DDP sums gradients during the backward passes"},
     {PP_COL_NOTE,   "cuda graphs",               "cuda-graphs", "on", NULL},
 
     /* Attention: FlashAttention, its first version (until mid 2023), or scores stored in memory. */

@@ -243,3 +243,43 @@ void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs 
     }
     costs->link_names = link_names;
 }
+
+/* ---- exchanges without compute --------------------------------------------------------------- */
+
+/* Returns the time of a message between two stages, if there are both. Without sequence parallelism
+ * the receiver gathers the parts of its tensor-parallel devices. */
+static struct pp_cost exchange(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                               int stage, int next)
+{
+    const struct pp_device_group group = pp_analytic_group(in, PP_AXIS_TP);
+    const double bytes = pp_analytic_boundary_bytes(in) / in->splits;
+    int64_t gather_ps = 0;
+
+    if (stage < 0 || stage >= in->stages || next < 0 || next >= in->stages ||
+        in->rank_of[stage] == in->rank_of[next])
+        return (struct pp_cost){0};
+    const int link =
+        costs->link[(size_t)in->rank_of[stage] * (size_t)in->layout.pp + in->rank_of[next]];
+    if (in->is_tp_only && group.members > 1 && !pp_cost_framework(in)->sends_whole)
+        gather_ps = pp_units_ps(pp_analytic_collective_s(in, PP_AG, group, bytes * group.members));
+    return (struct pp_cost){.ps = costs->alpha_ps[link] +
+                                  pp_units_ps(bytes * costs->s_per_byte[link]) + gather_ps,
+                            .tp_ps = gather_ps};
+}
+
+void pp_analytic_add_exchanges(const struct pp_cost_inputs *in, struct pp_costs *costs)
+{
+    const enum pp_exchange how = pp_cost_framework(in)->exchange;
+
+    for (int i = 0; how != PP_EXCHANGE_HIDDEN && i < in->stages * in->splits; i++) {
+        const int s = i / in->splits;
+        struct pp_cost down = exchange(in, costs, s, s + 1), up = exchange(in, costs, s, s - 1);
+        if (how == PP_EXCHANGE_IN_TURN) {
+            down = pp_cost_sum(down, exchange(in, costs, s - 1, s));
+            up = pp_cost_sum(up, exchange(in, costs, s + 1, s));
+        }
+        costs->op[PP_F][i] = pp_cost_sum(costs->op[PP_F][i], down);
+        costs->op[PP_I][i] = pp_cost_sum(costs->op[PP_I][i], up);
+        costs->op[PP_B][i] = pp_cost_sum(costs->op[PP_B][i], up);
+    }
+}

@@ -207,6 +207,8 @@ void pp_analytic_explain_limit(const struct pp_cost_inputs *in, struct pp_link l
 struct pp_fabric_key pp_analytic_links_key(struct pp_arena *arena, const struct pp_cost_inputs *in);
 void pp_analytic_fill_links(struct pp_arena *arena, const struct pp_cost_inputs *in,
                             struct pp_costs *costs);
+/* Adds to each op the messages for which the framework waits. Needs the links. */
+void pp_analytic_add_exchanges(const struct pp_cost_inputs *in, struct pp_costs *costs);
 
 /* ---- values.c: values that a block saves ----------------------------------------------------- */
 

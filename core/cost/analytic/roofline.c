@@ -61,8 +61,10 @@ double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage)
 
 double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in)
 {
-    return (double)in->layout.mbs * in->layout.seq / in->layout.cp / in->layout.tp *
-           in->model->hidden * pp_dtype_bytes(&in->cluster->device);
+    const int parts = pp_cost_framework(in)->sends_whole ? 1 : in->layout.tp;
+
+    return (double)in->layout.mbs * in->layout.seq / in->layout.cp / parts * in->model->hidden *
+           pp_dtype_bytes(&in->cluster->device);
 }
 
 /* Returns the number of communicators; each has buffers of its own. */
@@ -309,6 +311,7 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
     pp_analytic_fill_gathers(arena, in, sums, c);
     fill_tied(arena, in, &sums[in->stages].links, c);
     pp_analytic_fill_links(arena, in, c);
+    pp_analytic_add_exchanges(in, c);
     for (int s = 0; s < in->stages; s++)
         fill_memory(in, recompute, s, &c->memory[s]);
     pp_analytic_fill_tiers(arena, in, c);
