@@ -28,7 +28,7 @@ enum pp_softmax {
     PP_SOFTMAX_WIDE /* cut, and in fp32 */
 };
 
-/* What a rank computes while it exchanges messages with its neighbours. */
+/* Work of a rank while it exchanges messages with its neighbours. */
 enum pp_exchange {
     PP_EXCHANGE_HIDDEN,  /* other ops */
     PP_EXCHANGE_AT_ONCE, /* nothing; it sends and receives at the same time */

@@ -20,7 +20,7 @@ static const struct pp_framework *framework(const char *name)
     return found;
 }
 
-/* Costs without hosts, so that what is left is the device's. */
+/* Costs without hosts and exchanges between stages, so that what is left is the device's. */
 static const struct pp_costs *costs_with(struct pp_arena *arena, struct pp_cost_inputs in,
                                          const char *name)
 {
@@ -29,6 +29,7 @@ static const struct pp_costs *costs_with(struct pp_arena *arena, struct pp_cost_
     *bare = *framework(name);
     bare->kernel_gap_s = 0;
     bare->op_gap_s = 0;
+    bare->exchange = PP_EXCHANGE_HIDDEN;
     in.framework = bare;
     return costs_of(arena, &in);
 }
