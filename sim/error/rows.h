@@ -6,14 +6,14 @@
  *    errors   predicted / published - 1, in 1/1000 */
 /* clang-format off */
 PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(0), -91, -67, -20)
-PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 1, 1, 0, PP_ERROR_SOURCES(0), -7, -70, -24, -21, -31,
-    -10)
+PP_STEP_ERRORS("a100", "megatron-v2", "fp16", 1, 1, 0, PP_ERROR_SOURCES(0), -5, -62, -18, -13, -8,
+    -3)
 PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 1, 0, PP_ERROR_SOURCES(1, 16), -120, -4, -9, -164,
     89, 41, -67, -56, -88, -44, -102, -77, -66, -86, -113, -88, -63, -224, -485, 32, 45, 56, 46,
     -255, 17, 27, 54, 39, 53)
-PP_STEP_ERRORS("v100-sxm3", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 59, 53, 8, 8)
-PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 10, -14, -8, -6)
-PP_STEP_ERRORS("a100-40", "megatron-v2", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -35, -40, 3, 104)
+PP_STEP_ERRORS("v100-sxm3", "megatron-2020", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 59, 53, 8, 8)
+PP_STEP_ERRORS("a100-40", "megatron-2020", "fp16", 0, 0, 0, PP_ERROR_SOURCES(4), 10, -14, -8, -6)
+PP_STEP_ERRORS("a100-40", "megatron-2020", "fp16", 0, 1, 0, PP_ERROR_SOURCES(4), -35, -40, 3, 30)
 PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -12, 56)
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), 7, -37)
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9, 10), 28, 15, -4, -15,
@@ -35,12 +35,12 @@ PP_STEP_ERRORS("a100", "megatron", "fp16", 1, 0, 0, PP_ERROR_SOURCES(14, 15), 13
 PP_MEMORY_ERRORS("a100", "megatron", "fp16", 1, 0, 0, PP_ERROR_SOURCES(14, 15), 2, 2, -10, -10, -9,
     1, 1, -13, -13, -11, 1, 1, -18, -17, -13, 1, 1, -22, -21, -18, -43, -43, -59, -53, -26, -51,
     -51, -75, -72, -41, -55, -55, -71, -69, -47, -256, -43, -38, -25, -26)
-PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -84, -47, -116, -384,
-    -38, -401, -162, -125, -150, -242, -208, -11, -417, -189, -210, 5, -6, 3, -76, 12, -23, 37, -45,
-    28, -52, 17, 12, 4, 29, -12, 10, 22, -196, -1, -28, -99, 40, -251, -9, -15, 8, 21, -326, -31,
-    -105, 8, -10, -296, -83, -68, -167, -177, -66, -54, 18, 8, -91, -80, -59, 18, -84, -6, -54, -77,
-    -82, 6, 25, -1, 17, -1, -30, 6, -141, -21, -172, -37, 60, 76, -18, -16, 59, -65, 13, -143, -134,
-    -108, -90, -90, -28, -57, -36, -34)
+PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -74, -37, -105, -373,
+    -31, -381, -156, -118, -137, -228, -195, 20, -396, -174, -203, 8, -2, 6, -73, 16, 9, 41, -11,
+    36, -33, 25, 21, 12, 45, -3, 26, 39, -165, 17, -19, -59, 70, -234, 22, 3, 40, 56, -295, -12,
+    -85, 45, 30, -262, -61, -23, -156, -167, -51, -37, 38, 29, -83, -72, -44, 36, -76, 3, -37, -60,
+    -75, 14, 43, 8, 37, 8, -21, 14, -134, -14, -163, -27, 81, 96, 0, 1, 73, -60, 19, -141, -131,
+    -99, -81, -73, 1, -26, -9, 9)
 PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), -99, -55, 34, 16)
 PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), 58, 67, 67, 16)
 PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(17), 41, -49, -11, -54, -28,
@@ -48,7 +48,7 @@ PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(17), 41,
     92, 45, 46)
 PP_STEP_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), -107)
 PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), 42)
-PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -175, -184)
+PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -165, -174)
 PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), 13, -85)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 63, 64, 66, 67, 70,
     72, 74), -104, -55, -82, -68, -55, -96, -62, -48, -96, 26, 18, 13, 7, 3, -8, -9, -10, -14, -18,

@@ -85,7 +85,12 @@ static void explain_window(const struct pp_cost_inputs *in, FILE *out)
 static void explain_messages(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                              FILE *out)
 {
+    static const char *const waits[] = {
+        [PP_EXCHANGE_AT_ONCE] = "an op takes the message that it sends",
+        [PP_EXCHANGE_IN_TURN] = "an op takes the messages that it receives and sends",
+    };
     const double bytes = pp_analytic_boundary_bytes(in) / in->splits;
+    const struct pp_framework *framework = pp_cost_framework(in);
 
     for (int i = 0; i < costs->links; i++)
         fprintf(out, "  message over the %s: %s + bytes / %s\n", costs->link_names[i],
@@ -93,13 +98,14 @@ static void explain_messages(const struct pp_cost_inputs *in, const struct pp_co
                 PP_TEXT(1 / costs->s_per_byte[i], PP_UNIT_BYTES_PER_S));
     if (in->stages < 2)
         return;
-    fprintf(out,
-            "  message between stages: t h/tp values of %g B = %s a device and micro-batch%s\n",
-            pp_dtype_bytes(&in->cluster->device), PP_TEXT(bytes, PP_UNIT_BYTES),
-            in->splits > 1 ? " split" : "");
+    fprintf(out, "  message between stages: t h%s values of %g B = %s a device and micro-batch%s\n",
+            framework->sends_whole ? "" : "/tp", pp_dtype_bytes(&in->cluster->device),
+            PP_TEXT(bytes, PP_UNIT_BYTES), in->splits > 1 ? " split" : "");
     for (int i = 0; i < costs->links; i++)
         fprintf(out, "    over the %s %s\n", costs->link_names[i],
                 PP_TIME(pp_units_s(costs->alpha_ps[i]) + bytes * costs->s_per_byte[i]));
+    if (framework->exchange != PP_EXCHANGE_HIDDEN)
+        fprintf(out, "    nothing computes meanwhile: %s\n", waits[framework->exchange]);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
