@@ -18,13 +18,13 @@ $ for f in deepspeed megatron torchtitan; do echo $f $(pipesim plan --gpus 16 --
 # All schedules are there for who asks.
 $ pipesim plan --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --schedule all --engine dag --framework megatron --top 1 | grep -A1 '#  TP'
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %
->   1=  1   4  2    2   -  -   1 dualpipe       none 1  4.12 s  46.5  62.1       -
+>   1=  1   4  2    2   -  -   1 dualpipe       none 1  4.10 s  46.8  62.1       -
 # A run of another schedule says so, and is compared with the framework's.
 $ pipesim --schedule zbv --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --engine dag --framework megatron | grep -e 'not run' -e ' VP 2 ' -e '    1f1b'
 >   note     Megatron-LM does not run zbv; its schedules: 1f1b, interleaved
->     zbv VP 2                 4.49 s   42.7 %    19.1 %     71.5   this run
->     interleaved VP 2         4.74 s   40.4 %    23.4 %     70.7   +5.6 % time
->     1f1b                     5.03 s   38.1 %    28.0 %     57.2   +12.0 % time
+>     zbv VP 2                 4.44 s   43.2 %    18.5 %     71.5   this run
+>     interleaved VP 2         4.69 s   40.9 %    22.8 %     70.7   +5.6 % time
+>     1f1b                     4.98 s   38.5 %    27.5 %     57.2   +12.2 % time
 # A framework ends each step on all ranks.
 $ for f in plain torchtitan; do pipesim --schedule zbv --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --engine dag --framework $f --no-alternatives --json | grep -c '"barrier": false'; done
 > 1
@@ -38,9 +38,9 @@ $ for pp in 1 2; do pipesim --schedule 1f1b --gpus 16 --model llama3-8b --gbs 64
 > fsdp_reshard_after_forward = "never"
 # A plan of schedules that the framework does not have, as asked for, says so.
 $ pipesim plan --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --schedule 1f1b,zbv --recompute none --zero 1 --mbs 1 --engine dag --framework megatron | grep -e '^  [ 0-9]*=' -e note -A1
->   1=  1   4  1    4   -  -   1 zbv            none 1  4.49 s  42.7  71.5       -
->   2=  1   4  2    2   -  -   1 zbv            none 1  4.62 s  41.5  48.9    +2.9
->   3   1   4  4    1   -  -   1 zbv            none 1  4.90 s  39.2  37.2    +8.9
+>   1=  1   4  1    4   -  -   1 zbv            none 1  4.44 s  43.2  71.5       -
+>   2=  1   4  2    2   -  -   1 zbv            none 1  4.57 s  42.0  48.9    +2.9
+>   3   1   4  4    1   -  -   1 zbv            none 1  4.85 s  39.6  37.2    +9.0
 > --
 >   note       Megatron-LM does not run the schedules of #1, #2, #3; its
 >              schedules: 1f1b, interleaved

@@ -74,7 +74,7 @@ $ pipesim plan --gpus 16 --model llama2-7b --gbs 64 --seq 2048 --cluster a100 --
 >   491 more fit and were simulated; --top N shows them, -o FILE.csv has all
 >   twins      not shown, as step and memory are the same: 11 of rows below
 >   best       4,850 tokens/s/GPU, simulated by dag
->   error      median 3 % of 116 published runs like #1; p90 18 %, memory's 8 %
+>   error      median 4 % of 116 published runs like #1; p90 17 %, memory's 8 %
 >   MFU        that of #1, 66.6 %, is above all 336 published runs on a100 in bf16
 >              (best 65.3 %)
 >   choose     pipesim --schedule zbv --gpus 16 --tp 1 --pp 2 --mbs 2 --gbs 64 \
