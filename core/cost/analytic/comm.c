@@ -259,6 +259,14 @@ double pp_analytic_cp_s(const struct pp_cost_inputs *in, struct pp_layer_work wo
     return (l->cp - 1) * fmax(0, round_s - core_s);
 }
 
+double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in)
+{
+    const int parts = pp_cost_framework(in)->sends_whole ? 1 : in->layout.tp;
+
+    return (double)in->layout.mbs * in->layout.seq / in->layout.cp / parts * in->model->hidden *
+           pp_dtype_bytes(&in->cluster->device);
+}
+
 /* Vocabulary parallelism (Yeung et al. 2024, Balancing Pipeline Parallelism with Vocabulary
  * Parallelism): every rank holds 1/p of the vocabulary. For each micro-batch the last blocks'
  * output goes to all ranks. Maximum, sum and target of its tokens are reduced over them, and their

@@ -101,6 +101,8 @@ void pp_analytic_add_expert_sums(const struct pp_cost_inputs *in,
 
 /* ---- comm.c: exchanges of a layer ------------------------------------------------------------ */
 
+/* Returns the bytes of the message between two stages, one micro-batch. */
+double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in);
 /* Returns seconds of one ring step of an all-reduce over a flat ring. */
 double pp_analytic_ring_step_s(const struct pp_cost_inputs *in, struct pp_device_group group,
                                double bytes);
@@ -260,8 +262,6 @@ double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kin
 enum { PP_QUANTISED_GROUP = 128 };
 void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory);
-/* Returns the bytes of the message between two stages, one micro-batch. */
-double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in);
 double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage);
 
 /* ---- tiers.c: memory tiers ------------------------------------------------------------------- */

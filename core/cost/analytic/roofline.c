@@ -59,14 +59,6 @@ double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage)
             (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
 }
 
-double pp_analytic_boundary_bytes(const struct pp_cost_inputs *in)
-{
-    const int parts = pp_cost_framework(in)->sends_whole ? 1 : in->layout.tp;
-
-    return (double)in->layout.mbs * in->layout.seq / in->layout.cp / parts * in->model->hidden *
-           pp_dtype_bytes(&in->cluster->device);
-}
-
 /* Returns the number of communicators; each has buffers of its own. */
 static int groups_of(const struct pp_cost_inputs *in)
 {
