@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-enum { SHAPES = 8, SHAPES_LONG = 1500 };
+enum { SHAPES = 8, SHAPES_LONG = 300 };
 
 /* Returns a number from `least` to `most` for each name. */
 static int drawn(uint64_t seed, uint64_t name, int least, int most)
