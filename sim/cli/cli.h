@@ -44,6 +44,7 @@ enum pp_sim_trait {
     PP_SIM_NEEDS_DEGREES = 1 << 26,  /* needs several degrees above 1 */
     PP_SIM_NEEDS_GROUPS = 1 << 27,   /* needs collectives */
     PP_SIM_NEEDS_TENSORS = 1 << 28,  /* needs tp above 1 */
+    PP_SIM_NEEDS_MESSAGES = 1 << 29, /* needs messages that are not from a program file */
 };
 extern const struct pp_topic pp_sim_topics[]; /* alphabetical, ends with a name of NULL */
 

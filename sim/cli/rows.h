@@ -165,7 +165,7 @@ PP_ROW_CHOICE(ep_dispatch, "HOW", "each|once", G_COMM, RUN, .default_text = "eac
 PP_ROW_FRAC(capacity_factor, "X", G_COMM, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),
     .default_text = "1",
     .help = "Tokens that an expert receives and computes, over its share of evenly spread tokens.")
-PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE | NEEDS_REPLICAS)
+PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS)
 PP_ROW_CHOICE(dp_overlap, "HOW", "off|on", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS,
     .default_text = "that of the framework; plain: off", .neutral = "off",
     .help = "on: gradients are reduced in buckets during each stage's last backward, as by "
@@ -185,7 +185,7 @@ PP_ROW_TEXT(p2p, "HOW", G_COMM, RUN | NEEDS_PEERS, .default_text = "rendezvous",
     .neutral = "rendezvous",
     .help = "rendezvous: a transfer starts when both sides have posted it. buffered:K: up to K "
             "messages of a channel may wait at the receiver; buffered:0 has no bound.")
-PP_OPTIONS_RECEIVES(G_COMM, SHAPE | NEEDS_PEERS)
+PP_OPTIONS_RECEIVES(G_COMM, SHAPE | NEEDS_PEERS | NEEDS_MESSAGES)
 PP_ROW_CHOICE(nic, "MODEL", "free|fifo", G_COMM, RUN | NEEDS_PEERS, .default_text = "free",
     .neutral = "free",
     .help = "free: channels do not slow each other down. fifo: one send at a time per rank (an "

@@ -43,6 +43,7 @@ static unsigned met_needs(const struct pp_config *config)
            (has_degrees ? PP_SIM_NEEDS_DEGREES : 0U) |
            (config->shape.ranks > 1 ? PP_SIM_NEEDS_PEERS : 0U) |
            (!file || file->collective_count == 0 ? PP_SIM_NEEDS_OWN_SUMS : 0U) |
+           (!file || file->message_count == 0 ? PP_SIM_NEEDS_MESSAGES : 0U) |
            (pp_state_is_gathered(&config->state) ? PP_SIM_NEEDS_SHARDS : 0U) |
            (pp_state_is_fetched(&config->state) ? PP_SIM_NEEDS_FETCHES : 0U);
 }
@@ -63,6 +64,7 @@ static const struct need {
      "parameters are whole on every device, so none are gathered; --zero 3 or --shard p=AxB cuts "
      "them, --offload p=host moves them"},
     {PP_SIM_NEEDS_OWN_SUMS, 0, "the program file brings its own gradient sums"},
+    {PP_SIM_NEEDS_MESSAGES, 0, "the program file brings its own messages"},
     {PP_SIM_NEEDS_PEERS, PP, "one pipeline rank sends no messages"},
     {PP_SIM_NEEDS_DEGREES, TP | PP | DP,
      "one degree alone is above 1, so the devices have only one order"},

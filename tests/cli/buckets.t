@@ -103,8 +103,11 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --buckets 2
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --buckets 2 --compute
 ! pipesim: error: --buckets 2 has no effect with --compute
 = 2
-$ pipesim --schedule <(pipesim program --schedule 1f1b --pp 2 --micro-batches 8 --dp 2) --model gpt2-xl --gpus 4 --tp 1 --buckets 2 2>&1 | sed 's|/dev/fd/[0-9]*|FILE|g'
+$ for o in "--buckets 2" "--grad-sync eager" "--post jit" "--recv-slots 3"; do pipesim --schedule <(pipesim program --schedule 1f1b --pp 2 --micro-batches 8 --dp 2) --model gpt2-xl --gpus 4 --tp 1 $o 2>&1 | sed 's|/dev/fd/[0-9]*|FILE|g'; done
 > pipesim: error: --buckets 2 has no effect here: the program file brings its own gradient sums
+> pipesim: error: --grad-sync eager has no effect here: the program file brings its own gradient sums
+> pipesim: error: --post jit has no effect here: the program file brings its own messages
+> pipesim: error: --recv-slots 3 has no effect here: the program file brings its own messages
 $ pipesim verify <(printf '0F0,0B0,0AR#1/2,0AR#0/2\n') 2>&1 | sed 's|/dev/fd/[0-9]*|FILE|g'
 > pipesim: error: FILE:1:3: 0AR#1/2: expected bucket 0 before it: buckets are posted in order
 # Frameworks run sums during the last backward, in buckets of their own size; given options win.
