@@ -86,9 +86,9 @@ $ pipesim plan --gpus 8 --model gpt2 --free shard --engine dag --html - --emit m
 = 2
 # The cards of a page say what the report says: errors of shares in points.
 $ run="pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 4 --gbs 128 --engine dag --no-alternatives"; $run | grep -E '^  (MFU|peak)'; $run --html - | grep -oE '± [^;]*;' | sed -n '2p;4p'
->   MFU             41.5 % +-1.8   410.6 of 989 dense TFLOP/s/GPU (megatron FLOPs)
+>   MFU             41.5 % +-1.7   410.6 of 989 dense TFLOP/s/GPU (megatron FLOPs)
 >   peak memory   59.1 GiB +-3 %   of 79.6 GiB on rank 0: fits, 20.5 GiB free
-> ± 1.8 points;
+> ± 1.7 points;
 > ± 4 %;
 # Facts of several schedules stand once if all share them, else with their schedules.
 $ pipesim --schedule 1f1b,zbv --model llama3-8b --gpus 16 --tp 8 --pp 2 --gbs 8 --engine dag --html - | grep -E '<dt>(cluster|layout)|^<p>[*] =' | grep -oE '<dd>[^&]*|VP&#160;[0-9]+|^<p>[*] =.*'; pipesim --schedule 1f1b --model llama3-8b --gpus 16 --tp 8 --pp 2 --gbs 8 --no-alternatives --html - | grep -A1 'id="network"'
