@@ -2,6 +2,7 @@
 #include "core/random.h"
 #include "schedules/build/cut.h"
 #include "schedules/memory/least.h"
+#include "schedules/order/closed_form.h"
 #include "tests/unit/schedules/build/build_of.h"
 
 #include <criterion/criterion.h>
@@ -30,7 +31,7 @@ static struct pp_build drawn_build(const struct pp_schedule *schedule, uint64_t 
     shape->steps = schedule->is_continuous ? drawn(seed, 6, 1, 4) : 0;
     for (int i = 0; i < PP_SHAPE_OPTIONS && schedule->options[i]; i++)
         shape->option[i] = drawn(seed, 10 + i, 0, 1)
-                               ? drawn(seed, 20 + i, 0, schedule->options[i]->max > 1 ? 12 : 1)
+                               ? drawn(seed, 20 + i, 0, PP_MIN(schedule->options[i]->max, 12))
                                : 0;
     return b;
 }
