@@ -126,6 +126,22 @@ static bool is_part(const struct pp_result *whole, const struct pp_result *row)
     return row->program->cut && row->times->end_ps[last] == whole->times->end_ps[whole_last];
 }
 
+/* Compares the time of a quick run, which has no contention, no jitter and one replica. */
+static void expect_quick(struct pp_arena *arena, const struct pp_result *whole, const char *line)
+{
+    const struct pp_config *c = &whole->config;
+    struct pp_result *quick = PP_NEW(arena, struct pp_result);
+    struct pp_error err = {0};
+
+    if (c->engine->shares_links || whole->replicas_simulated > 1 || c->slow_count > 0)
+        return;
+    cr_assert_eq(sim_run_at(arena, line, PP_QUICK, quick, &err), PP_OK, "%s: %s", line,
+                 err.message);
+    cr_assert_float_eq(quick->metrics.iteration_s, whole->metrics.iteration_s,
+                       1e-12 * whole->metrics.iteration_s, "%s: %.17g %.17g", line,
+                       quick->metrics.iteration_s, whole->metrics.iteration_s);
+}
+
 static enum outcome compare(struct pp_arena *arena, const char *line)
 {
     struct pp_result *whole = PP_NEW(arena, struct pp_result),
@@ -139,6 +155,7 @@ static enum outcome compare(struct pp_arena *arena, const char *line)
         return REFUSED;
     cr_assert_null(whole->program->cut);
     expect_same(whole, row, line);
+    expect_quick(arena, whole, line);
     cr_assert_eq(sim_run_at(arena, line, PP_PROVED, run, &err), PP_OK, "%s: %s", line, err.message);
     cr_assert_eq(!run->program->cut, !row->program->cut, "%s: no proof", line);
     expect_same(whole, run, line);
