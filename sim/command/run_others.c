@@ -151,6 +151,8 @@ static struct pp_result *alternatives(struct pp_arena *arena, const struct pp_wi
     if (*count == 0)
         return NULL;
     qsort(rivals, (size_t)*count, sizeof(*rivals), by_time);
+    for (int i = MAX_ALTERNATIVES; i < *count; i++) /* as good as others, but not shown */
+        pp_arena_destroy(rivals[i].arena);
     *count = *count < MAX_ALTERNATIVES ? *count : MAX_ALTERNATIVES;
     struct pp_result *list = PP_ARRAY(arena, struct pp_result, *count);
     for (int i = 0; i < *count; i++) {
