@@ -3,6 +3,7 @@
 #define PP_TESTS_COST_INPUTS_H
 
 #include "core/cost/analytic/roofline.h"
+#include "core/cost/framework.h"
 
 #include <criterion/criterion.h>
 
@@ -51,6 +52,15 @@ static inline struct pp_cost_inputs inputs_of(struct pp_arena *arena, struct set
         .intra_factor = 1,
         .inter_factor = 1,
     };
+}
+
+static inline const struct pp_framework *framework_of(const char *name)
+{
+    const struct pp_framework *found = NULL;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_framework_find(name, &found, &err), PP_OK, "%s", err.message);
+    return found;
 }
 
 static inline struct pp_costs *costs_of(struct pp_arena *arena, const struct pp_cost_inputs *in)

@@ -8,24 +8,15 @@
 
 static const struct setting gpt3 = {"gpt3-175b", "a100", 8, 4, 2, 1, 2, 2048};
 
-static const struct pp_framework *framework(const char *name)
-{
-    const struct pp_framework *found = NULL;
-    struct pp_error err = {0};
-
-    cr_assert_eq(pp_framework_find(name, &found, &err), PP_OK, "%s", err.message);
-    return found;
-}
-
 /* Returns the time that exchanges add to an op of a stage. */
 static int64_t added_ps(struct pp_arena *arena, struct pp_cost_inputs in, const char *name,
                         enum pp_op_kind kind, int stage)
 {
     struct pp_framework *hidden = PP_NEW(arena, struct pp_framework);
 
-    *hidden = *framework(name);
+    *hidden = *framework_of(name);
     hidden->exchange = PP_EXCHANGE_HIDDEN;
-    in.framework = framework(name);
+    in.framework = framework_of(name);
     const int64_t all_ps = costs_of(arena, &in)->op[kind][stage].ps;
     in.framework = hidden;
     return all_ps - costs_of(arena, &in)->op[kind][stage].ps;
@@ -36,7 +27,7 @@ static int64_t message_ps(struct pp_arena *arena, struct pp_cost_inputs in, cons
 {
     const struct pp_op send = {.kind = PP_SEND_F, .stage = 1, .peer = 2, .granules = 1};
 
-    in.framework = framework(name);
+    in.framework = framework_of(name);
     const struct pp_costs *costs = costs_of(arena, &in);
     struct pp_op whole = send;
     whole.granules = (uint16_t)costs->granules;
@@ -92,7 +83,7 @@ Test(exchanges, parts_are_gathered_unless_messages_are_whole)
                  part_s = pp_units_s(message_ps(arena, in, "megatron-v2")) - alpha_s;
 
     in.is_tp_only = true;
-    in.framework = framework("megatron-v2");
+    in.framework = framework_of("megatron-v2");
     const double gather_s =
         pp_analytic_collective_s(&in, PP_AG, group, 2.0 * 2048 * model.hidden * 2);
     cr_assert_float_eq(pp_units_s(added_ps(arena, in, "megatron-v2", PP_F, 1)),

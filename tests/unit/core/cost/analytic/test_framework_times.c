@@ -11,22 +11,13 @@
 
 static const struct setting gpt3 = {"gpt3-175b", "a100", 8, 4, 2, 1, 2, 2048};
 
-static const struct pp_framework *framework(const char *name)
-{
-    const struct pp_framework *found = NULL;
-    struct pp_error err = {0};
-
-    cr_assert_eq(pp_framework_find(name, &found, &err), PP_OK, "%s", err.message);
-    return found;
-}
-
 /* Costs without hosts and exchanges between stages, so that what is left is the device's. */
 static const struct pp_costs *costs_with(struct pp_arena *arena, struct pp_cost_inputs in,
                                          const char *name)
 {
     struct pp_framework *bare = PP_NEW(arena, struct pp_framework);
 
-    *bare = *framework(name);
+    *bare = *framework_of(name);
     bare->kernel_gap_s = 0;
     bare->op_gap_s = 0;
     bare->exchange = PP_EXCHANGE_HIDDEN;
@@ -79,7 +70,7 @@ Test(framework_times, spared_products_are_not_counted)
     in.recompute = PP_RECOMPUTE_FULL;
     for (int i = 0; i < 2; i++) {
         double flops = 0;
-        in.framework = framework(names[i]);
+        in.framework = framework_of(names[i]);
         const struct pp_costs *costs = costs_of(arena, &in);
         for (int s = 0; s < in.stages; s++)
             flops += costs->op[PP_R][s].flops;
@@ -97,7 +88,7 @@ Test(framework_times, norms_in_fp32_are_cast)
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
-    struct pp_framework wide = *framework("internevo"), narrow = wide;
+    struct pp_framework wide = *framework_of("internevo"), narrow = wide;
     const double values = 2 * 2048.0 / 8 * model.hidden, /* of a norm: 1/tp of the tokens */
         rate = cluster.device.memory_bytes_per_s * cluster.device.memory_eta,
                  norms = 2 * model.layers / 4.0;
@@ -124,7 +115,7 @@ Test(framework_times, a_graph_launches_all_kernels)
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
-    struct pp_framework bare = *framework("nemo");
+    struct pp_framework bare = *framework_of("nemo");
 
     in.framework = &bare;
     const struct pp_costs *launched = costs_of(arena, &in);
@@ -145,7 +136,7 @@ Test(framework_times, dropout_is_computed_again)
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
-    struct pp_framework dropping = *framework("fsdp");
+    struct pp_framework dropping = *framework_of("fsdp");
 
     in.recompute = PP_RECOMPUTE_FULL;
     dropping.has_dropout = true;
@@ -248,7 +239,7 @@ Test(framework_times, parts_of_the_second_dimension_are_copied)
     struct pp_model model;
     struct pp_cluster cluster;
     struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
-    struct pp_framework plain = *framework("torchtitan");
+    struct pp_framework plain = *framework_of("torchtitan");
 
     const struct pp_costs *copied = costs_with(arena, in, "torchtitan");
     plain.is_cut_by_sequence = false;
@@ -278,9 +269,9 @@ Test(framework_times, cudnn_attention_is_faster_on_hopper)
         setting.cluster = devices[i];
         struct pp_cost_inputs in = inputs_of(arena, setting, &model, &cluster);
         const struct pp_layer_work work = pp_analytic_work(&in, 0);
-        struct pp_framework other = *framework("nemo");
+        struct pp_framework other = *framework_of("nemo");
         cluster.device.launch_s = 0;
-        in.framework = framework("nemo");
+        in.framework = framework_of("nemo");
         const double s = pp_analytic_attention(&in, work).s;
         other.has_cudnn_attention = false;
         in.framework = &other;
@@ -307,7 +298,7 @@ Test(framework_state, gradients_of_deepspeed)
         struct pp_cluster cluster;
         struct pp_error err = {0};
         struct pp_cost_inputs in = inputs_of(arena, gpt3, &model, &cluster);
-        in.framework = framework(cases[i].framework);
+        in.framework = framework_of(cases[i].framework);
         cr_assert_eq(pp_device_set_precision(&cluster.device, cases[i].precision, &err), PP_OK);
         const struct pp_costs *costs = costs_of(arena, &in);
         for (int s = 0; s < in.stages; s++)
