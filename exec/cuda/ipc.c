@@ -1,10 +1,8 @@
 /* CUDA IPC on the streams of the CUDA backend. */
-#define _GNU_SOURCE /* setenv */
 #include "exec/backend/ipc.h"
 #include "exec/cuda/backend.h"
 
 #include <cuda.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(PP_IPC_HANDLE_BYTES == sizeof(cudaIpcMemHandle_t), "a handle");
@@ -67,14 +65,11 @@ static enum pp_status find_calls(wait_fn *wait, write_fn *write, struct pp_error
     return pp_cuda_find_call("cuStreamWriteValue32", SINCE, write, WHO, OTHERWISE, err);
 }
 
-/* Loads kernels early. A first launch that loads its kernel may block the host until the device is
- * idle. The device may wait for a process that waits for this launch: see exec/cuda/nccl.c. */
 static enum pp_status ipc_check(struct pp_error *err)
 {
     wait_fn wait;
     write_fn write;
 
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     PP_TRY(pp_cuda_check(err));
     return find_calls(&wait, &write, err);
 }

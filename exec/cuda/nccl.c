@@ -1,19 +1,12 @@
 /* NCCL on the streams of the CUDA backend. */
-#define _GNU_SOURCE /* setenv */
 #include "exec/nccl/nccl.h"
 #include "exec/cuda/backend.h"
 
-#include <stdlib.h>
-
-/* First call of CUDA in a run with NCCL: loads kernels when CUDA starts, unless the environment
- * says otherwise. A first launch that loads its kernel may block the host until the device is idle.
- * The device may be in a receive whose sender waits for this launch. */
 static enum pp_status nccl_check(struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_nccl_library *library;
 
-    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     PP_TRY(pp_cuda_check(err));
     return pp_nccl_load(scratch, &library, err);
 }

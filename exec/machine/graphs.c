@@ -127,7 +127,8 @@ void pp_machine_capture(struct pp_machine *m)
 /* ---- warming up ------------------------------------------------------------------------------ */
 
 /* Every kind of op runs once before any step. On a GPU the first launch may load a kernel, choose
- * an algorithm or wait for an idle device. Inputs are not filled yet; lasting state is restored. */
+ * an algorithm or wait for an idle device. The device may wait for a process that waits for this
+ * launch. Inputs are not filled yet; lasting state is restored. */
 static bool is_alike(const struct pp_program *p, int a, int b)
 {
     return p->kind[a] == p->kind[b] && p->stage[a] == p->stage[b] && p->pipe[a] == p->pipe[b] &&
@@ -142,6 +143,41 @@ static bool is_first_of_kind(const struct pp_program *p, int begin, int i)
     return true;
 }
 
+/* Kernels of sums and of the norm, which no op runs. Unaligned vectors have kernels of their own,
+ * so sums run at an even and at an odd element. These are zero, for nothing may overflow. */
+static void try_sum(const struct pp_kernels *k, void *stream, const struct pp_sum *sum)
+{
+    enum { ELEMENTS = 2 };
+
+    k->zero(stream, ELEMENTS * sum->element_bytes, sum->at[0]);
+    for (int64_t i = 0; i < ELEMENTS; i++) {
+        pp_sum_add(k, stream, sum, 0, 0, (struct pp_range){i, i + 1});
+        if (sum->is_exact)
+            k->fixed_fits(stream, 1, (const int64_t *)(const void *)sum->at[0] + i, 1, sum->status);
+    }
+}
+
+static void try_sums(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_worker *w = argument;
+    struct pp_machine *m = w->machine;
+
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+        if (!chunk->worker || chunk->stage->elements == 0)
+            continue;
+        char *first = chunk->state.fixed ? (void *)chunk->state.fixed : chunk->state.sum;
+        try_sum(k, stream,
+                &(struct pp_sum){.is_exact = chunk->state.fixed != NULL,
+                                 .element_bytes = chunk->state.fixed ? sizeof(*chunk->state.fixed)
+                                                                     : (size_t)k->gradient_bytes,
+                                 .at = &first,
+                                 .status = w->status});
+        pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
+                         m->squares + m->squares_of[place % m->stages]);
+    }
+}
+
 static void try_kinds(struct pp_worker *w)
 {
     const struct pp_program *p = w->machine->p;
@@ -150,6 +186,7 @@ static void try_kinds(struct pp_worker *w)
     for (int i = begin; i < p->begin[w->rank + 1]; i++)
         if (pp_op_is_compute(p->kind[i]) && is_first_of_kind(p, begin, i))
             pp_worker_issue(w, i);
+    w->machine->backend->launch(w->machine->device, w->index, try_sums, w);
 }
 
 enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err)

@@ -240,7 +240,8 @@ void pp_worker_run(struct pp_worker *w);
 void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
 /* With an asynchronous backend: reads the times of this process's workers after the step. */
 void pp_step_time_here(struct pp_machine *m);
-/* Runs each kind of op of this process before the first step, to load it; states are unchanged. */
+/* Runs each kind of op of this process, and the kernels of sums, before the first step, to load
+ * them; states are unchanged. */
 enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
 
 /* Append the current instruction of a worker; waiting workers without `dead` (NULL = none) and

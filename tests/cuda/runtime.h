@@ -18,7 +18,9 @@
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_PEERS=0          devices cannot reach each other's memory
  *   PP_EMULATED_EPILOGUES=4,192  of epilogues cuBLASLt has these; 0: none
- *   PP_EMULATED_LAZY=1           the first multiplication of each form waits for all of the device
+ *   PP_EMULATED_LAZY=1           the first launch of each kernel, and of each form of a
+ *                                multiplication, waits for all of the device; it ends the program
+ *                                if the device then waits for another process
  *   PP_EMULATED_FAULT=N          the N-th launch of the process ends with cudaErrorLaunchFailure,
  *                                which all calls return from then on
  *   PP_EMULATED_HANG=N           the N-th launch of the process never ends, and so does its stream
@@ -43,6 +45,7 @@
 #include <memory>
 #include <mutex>
 #include <stdint.h>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -148,6 +151,8 @@ void pp_issue_attempt(struct CUstream_st *stream, std::function<bool()> attempt)
  * law. */
 void pp_issue_launch(struct CUstream_st *stream, double law_s,
                      std::function<void(uint64_t seed)> work);
+/* Load what PP_EMULATED_LAZY says, if `key` was never used before. Without the lock. */
+void pp_load(const char *name, const std::string &key);
 /* Run work until `is_over`, which is asked under the lock. */
 void pp_run_until(std::unique_lock<std::mutex> &lock, const std::function<bool()> &is_over);
 /* The function at the head of a stream, by a thread of its own, as CUDA does: it may wait for

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
-#include <set>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,25 +187,15 @@ static void issue(const struct multiplication &x, void *workspace, size_t worksp
 }
 
 /* Without an algorithm the library looks for one itself. */
-/* PP_EMULATED_LAZY: kernels of a form are loaded when it is first used, which waits for the device.
- */
+/* The kernels of a form. */
 static void load(const struct multiplication &x)
 {
-    static const char *const is_lazy = getenv("PP_EMULATED_LAZY");
-    static std::set<std::array<uint64_t, 8>> loaded;
-    static std::mutex mutex;
     const std::array<uint64_t, 8> form = {
         (uint64_t)x.how.a_op,        (uint64_t)x.how.b_op,        x.how.epilogue,
         (uint64_t)x.layouts[0].type, (uint64_t)x.layouts[3].type, x.layouts[3].rows,
         x.layouts[3].columns,        x.layouts[0].columns};
 
-    if (!is_lazy)
-        return;
-    mutex.lock();
-    const bool is_new = loaded.insert(form).second;
-    mutex.unlock();
-    if (is_new)
-        cudaDeviceSynchronize();
+    pp_load("a multiplication", {(const char *)form.data(), sizeof form});
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *alpha,

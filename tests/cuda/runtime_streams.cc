@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -349,8 +351,33 @@ static double threads_of(const struct pp_emulated_launch &l)
     return (double)l.grid.x * l.grid.y * l.grid.z * l.block.x * l.block.y * l.block.z;
 }
 
+static bool waits_for_others(const CUstream_st *s)
+{
+    return s->device == pp_current_device() &&
+           std::any_of(s->nodes.begin(), s->nodes.end(),
+                       [](const struct node &n) { return n.kind == NODE_TRY; });
+}
+
+void pp_load(const char *name, const std::string &key)
+{
+    static const char *const is_lazy = getenv("PP_EMULATED_LAZY");
+    static std::set<std::string> loaded;
+
+    if (!is_lazy)
+        return;
+    struct runtime &r = pp_runtime();
+    std::unique_lock<std::mutex> lock(r.mutex);
+    if (!loaded.insert(key).second)
+        return;
+    if (std::any_of(r.streams.begin(), r.streams.end(), waits_for_others))
+        pp_runtime_fail("%s is loaded while the device waits for another process", name);
+    lock.unlock();
+    cudaDeviceSynchronize();
+}
+
 void pp_emulated_enqueue(struct pp_emulated_launch launch, cudaStream_t stream)
 {
+    pp_load(launch.name, {(const char *)&launch.kernel, sizeof launch.kernel});
     with_stream(stream, [&](auto &, CUstream_st *s) {
         const cudaError_t may = pp_check_enqueue(s),
                           error = may == cudaSuccess ? check(launch) : may;
