@@ -190,13 +190,45 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
     range_squares(k, stream, stage, state, pp_range_common(state->share, after), scratch, blocks);
 }
 
+/* The copy of a tied matrix counts at the stage with the embedding. */
+static bool is_counted(const struct pp_stage *stage, const struct pp_param *param)
+{
+    return !param->is_tied || stage->shape.has_embedding;
+}
+
+void pp_squares_fold(const struct pp_stage *stage, struct pp_range share, double *blocks)
+{
+    for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
+        const struct pp_param *param = &stage->params[p];
+        const int64_t until = block_from(param, share.until);
+
+        for (int64_t i = 1; block_from(param, share.from) == 0 && i < until; i++) {
+            blocks[0] += blocks[i];
+            blocks[i] = 0;
+        }
+    }
+}
+
+void pp_squares_move(const struct pp_stage *stage, struct pp_range share, double *blocks,
+                     pp_move move, void *closure)
+{
+    for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
+        const struct pp_param *param = &stage->params[p];
+        const int64_t from = block_from(param, share.from), until = block_from(param, share.until),
+                      count = from == 0 && until > 1 ? 1 : until - from;
+
+        if (is_counted(stage, param) && count > 0)
+            move(closure, blocks + from, sizeof(*blocks) * (size_t)count);
+    }
+}
+
 void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares)
 {
     for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
         const struct pp_param *param = &stage->params[p];
         double sum = 0;
 
-        if (param->is_tied && !stage->shape.has_embedding)
+        if (!is_counted(stage, param))
             continue;
         for (int64_t i = 0; i < blocks_of(param); i++)
             sum += blocks[i];

@@ -63,6 +63,13 @@ int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
 /* Adds all blocks of a stage to squares[layer], [net->layers + 2], a tied matrix to layer 0 only.
  * The order is fixed, so the sum does not depend on the division into stages or shares. */
 void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares);
+/* Moves what another process needs to add a share's blocks in that order. Blocks from a tensor's
+ * begin on go as one sum, after pp_squares_fold() has put it into their first one, and 0 into the
+ * others. So `blocks` of the share hold what pp_squares_add() needs at both ends. */
+typedef void (*pp_move)(void *closure, void *memory, size_t bytes);
+void pp_squares_fold(const struct pp_stage *stage, struct pp_range share, double *blocks);
+void pp_squares_move(const struct pp_stage *stage, struct pp_range share, double *blocks,
+                     pp_move move, void *closure);
 /* Returns the first tensor with a sum that is not finite; NULL if all are finite. */
 const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const double *blocks);
 /* Returns the norm of all gradients; squares [layers + 2]. */

@@ -12,30 +12,14 @@ static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_arriv
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-static bool are_tokens(const struct pp_machine *m, const char *payload)
-{
-    const int vocab = m->options.stages[0]->net->vocab;
-
-    for (size_t at = 0; at < 2 * pp_tcp_token_bytes(m); at += sizeof(int32_t)) {
-        int32_t token;
-
-        memcpy(&token, payload + at, sizeof(token));
-        if (token < 0 || token >= vocab)
-            return false;
-    }
-    return true;
-}
-
 /* flags: 1 = durations of parts are wanted, 2 = gradients are. */
 static bool take_step(struct pp_tcp *t, const struct pp_arrival *a)
 {
     const struct pp_frame ready = {.kind = PP_FRAME_READY};
     struct pp_machine *m = t->m;
 
-    if (!are_tokens(m, a->payload))
+    if (!pp_tcp_take_samples(worker_of(t, a), a->payload, a->frame->bytes))
         return false;
-    memcpy(m->ids, a->payload, pp_tcp_token_bytes(m));
-    memcpy(m->targets, a->payload + pp_tcp_token_bytes(m), pp_tcp_token_bytes(m));
     pp_machine_probes(m, a->frame->flags & 1);
     t->wants_gradients = a->frame->flags & 2;
     pp_tcp_step_begin(t);
@@ -85,7 +69,6 @@ static bool take_data(struct pp_tcp *t, const struct pp_arrival *a)
 
 /* ---- the end of a step ----------------------------------------------------------------------- */
 
-/* Squares of other workers' layers are 0. */
 static bool take_arrived(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_machine *m = t->m;

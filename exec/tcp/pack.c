@@ -1,4 +1,4 @@
-/* A worker's data as bytes of a frame: figures at a barrier, times of a step, state. */
+/* A worker's data as bytes of a frame: samples of a step, figures at a barrier, times, state. */
 #include "exec/tcp/tcp.h"
 
 #include <stdlib.h>
@@ -9,8 +9,7 @@ struct packer {
     char *at;
     size_t bytes;
     bool is_out;
-    struct figures {     /* of the last barrier */
-        double *squares; /* [square_count] */
+    struct figures { /* of the last barrier */
         int status, sum_status;
         bool has_gradients;
     } figures;
@@ -23,6 +22,63 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
     else if (packer->at)
         memcpy(memory, packer->at + packer->bytes, bytes);
     packer->bytes += bytes;
+}
+
+/* ---- samples of a step ----------------------------------------------------------------------- */
+
+static bool has_first(const struct pp_stage *stage)
+{
+    return stage->shape.has_embedding;
+}
+
+static bool has_last(const struct pp_stage *stage)
+{
+    return stage->shape.has_head;
+}
+
+static bool has_stage(const struct pp_worker *w, bool (*is)(const struct pp_stage *stage))
+{
+    for (int place = 0; place < w->machine->places; place++)
+        if (w->chunks[place].worker && is(w->chunks[place].stage))
+            return true;
+    return false;
+}
+
+/* A first stage needs the input of its replica, a last one the targets. */
+static void walk_samples(struct packer *packer, struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_batch *batch = m->options.batch;
+    const size_t tokens = (size_t)batch->micro_batches * (size_t)batch->mbs *
+                          (size_t)m->options.stages[0]->net->seq,
+                 first = (size_t)w->replica * tokens;
+
+    if (has_stage(w, has_first))
+        pack(packer, m->ids + first, sizeof(*m->ids) * tokens);
+    if (has_stage(w, has_last))
+        pack(packer, m->targets + first, sizeof(*m->targets) * tokens);
+}
+
+static bool are_tokens(const struct pp_machine *m, const char *payload, uint64_t bytes)
+{
+    const int vocab = m->options.stages[0]->net->vocab;
+
+    for (uint64_t at = 0; at < bytes; at += sizeof(int32_t)) {
+        int32_t token;
+
+        memcpy(&token, payload + at, sizeof(token));
+        if (token < 0 || token >= vocab)
+            return false;
+    }
+    return true;
+}
+
+bool pp_tcp_take_samples(struct pp_worker *w, char *payload, uint64_t bytes)
+{
+    if (!are_tokens(w->machine, payload, bytes))
+        return false;
+    walk_samples(&(struct packer){.at = payload}, w);
+    return true;
 }
 
 /* ---- state ----------------------------------------------------------------------------------- */
@@ -71,15 +127,36 @@ void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
 
 /* ---- figures of the last barrier ------------------------------------------------------------- */
 
-static void walk_figures(struct packer *packer, struct pp_worker *w)
+static void pack_squares(void *packer, void *memory, size_t bytes)
+{
+    pack(packer, memory, bytes);
+}
+
+/* No other worker has these blocks, so they need no sum and no lock. */
+static void walk_squares(struct packer *packer, const struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
-    const struct pp_rank_layout *layout = &m->layout[w->rank];
+
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+        double *blocks = m->squares + m->squares_of[place % m->stages];
+
+        if (!chunk->owns_squares)
+            continue;
+        if (packer->at && packer->is_out)
+            pp_squares_fold(chunk->stage, chunk->state.share, blocks);
+        pp_squares_move(chunk->stage, chunk->state.share, blocks, pack_squares, packer);
+    }
+}
+
+static void walk_figures(struct packer *packer, struct pp_worker *w)
+{
+    const struct pp_rank_layout *layout = &w->machine->layout[w->rank];
     struct figures *figures = &packer->figures;
 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
-    pack(packer, figures->squares, sizeof(double) * (size_t)m->square_count);
+    walk_squares(packer, w);
     pack(packer, w->losses.on_host, layout->loss_bytes);
     if (figures->has_gradients)
         walk_chunks(packer, w, true);
@@ -92,19 +169,10 @@ static bool is_status(int status)
 
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
 {
-    const int64_t count = w->machine->square_count;
-    struct packer in = {.at = payload,
-                        .figures = {.squares = calloc((size_t)count, sizeof(double)),
-                                    .has_gradients = has_gradients}};
+    struct packer in = {.at = payload, .figures = {.has_gradients = has_gradients}};
     const struct figures *figures = &in.figures;
 
-    if (!figures->squares)
-        return false;
     walk_figures(&in, w);
-    for (int64_t block = 0; block < count; block++)
-        if (figures->squares[block] != 0) /* other threads write other blocks */
-            w->machine->squares[block] += figures->squares[block];
-    free(figures->squares);
     if (!is_status(figures->status) || !is_status(figures->sum_status))
         return false;
     *w->status = figures->status;
@@ -159,6 +227,7 @@ bool pp_tcp_take_times(struct pp_worker *w, char *payload)
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static void (*const WALKS[PP_FRAME_KINDS])(struct packer *packer, struct pp_worker *w) = {
+    [PP_FRAME_STEP] = walk_samples,
     [PP_FRAME_STATE] = walk_state,
     [PP_FRAME_ARRIVED] = walk_figures,
     [PP_FRAME_END] = walk_times,
@@ -193,10 +262,9 @@ void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
     if ((has_figures && !fetch(m, &w->losses)) || (has_state && !fetch(m, &w->staging)))
         return;
     frame.bytes = pp_tcp_worker_bytes(t, &frame);
-    struct packer out = {
-        .at = malloc(frame.bytes + 1),
-        .is_out = true,
-        .figures = {m->squares, *w->status, pp_sums_status(m), t->wants_gradients}};
+    struct packer out = {.at = malloc(frame.bytes + 1),
+                         .is_out = true,
+                         .figures = {*w->status, pp_sums_status(m), t->wants_gradients}};
     if (out.at)
         WALKS[frame.kind](&out, w);
     pp_tcp_send_owned(t, process, &frame, out.at);

@@ -21,12 +21,6 @@ void pp_tcp_step_begin(struct pp_tcp *t)
     }
 }
 
-size_t pp_tcp_token_bytes(const struct pp_machine *m)
-{
-    return sizeof(int32_t) * (size_t)pp_batch_samples(m->options.batch) *
-           (size_t)m->options.stages[0]->net->seq;
-}
-
 struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
 {
     const int send = message->send.row / m->replicas, recv = message->recv.row / m->replicas,

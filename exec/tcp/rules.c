@@ -21,6 +21,11 @@ static bool is_step(const struct pp_tcp *t, int process, const struct pp_frame *
     return f->id >= 0 && f->id < INT32_MAX;
 }
 
+static bool is_begin(const struct pp_tcp *t, int process, const struct pp_frame *f)
+{
+    return is_step(t, process, f) && pp_tcp_is_here(t, f->worker);
+}
+
 /* An instruction of the rank, or the end of its list. */
 static bool is_at(const struct pp_tcp *t, int process, const struct pp_frame *f)
 {
@@ -91,12 +96,6 @@ static uint64_t message_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return t->m->messages[f->id].bytes;
 }
 
-static uint64_t step_bytes(const struct pp_tcp *t, const struct pp_frame *f)
-{
-    (void)f;
-    return 2 * pp_tcp_token_bytes(t->m);
-}
-
 static bool is_last_barrier(const struct pp_tcp *t, const struct pp_frame *f)
 {
     return f->id == t->m->barrier_count - 1;
@@ -137,7 +136,7 @@ static const struct rule {
     bool is_any_time;     /* ps is of another host's clock */
     bool is_transfer;     /* only if messages and sums are frames */
 } RULES[PP_FRAME_KINDS] = {
-    [PP_FRAME_STEP] = {"step", FROM_FIRST, is_step, step_bytes},
+    [PP_FRAME_STEP] = {"step", FROM_FIRST, is_begin, pp_tcp_worker_bytes},
     [PP_FRAME_READY] = {"ready", TO_FIRST, NULL, NULL},
     [PP_FRAME_GO] = {"go", FROM_FIRST, is_step, NULL},
     [PP_FRAME_POST] = {"post", ANY_WAY, is_post, NULL, .is_transfer = true},

@@ -11,7 +11,7 @@
 
 /* Kinds of frames: sender -> receiver, and the meaning or payload. 0 is process 0. */
 enum pp_frame_kind {
-    PP_FRAME_STEP,    /* 0 -> all: a step, its samples */
+    PP_FRAME_STEP,    /* 0 -> all: a step, the samples that the worker needs */
     PP_FRAME_READY,   /* -> 0: the step has begun on this process */
     PP_FRAME_GO,      /* 0 -> all: the step has begun on all processes */
     PP_FRAME_POST,    /* between the ends of a channel: a SEND or RECV has been posted */
@@ -141,8 +141,6 @@ struct pp_tcp_ends {             /* workers of a message */
 };
 struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
                                const struct pp_machine_message *message);
-/* Bytes of a step's input ids; its targets take as many. */
-size_t pp_tcp_token_bytes(const struct pp_machine *m);
 
 /* Queues a frame. Takes `owned` (malloc), or refers to `payload` until it is written. */
 void pp_tcp_send(struct pp_tcp *t, int process, const struct pp_frame *frame, const void *payload,
@@ -219,12 +217,13 @@ enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
 
 enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
 
-/* ---- pack.c: what a worker holds, in STATE, END, and ARRIVED at the last barrier ------------- */
+/* ---- pack.c: a worker's payload of STEP, STATE, END, and ARRIVED at the last barrier --------- */
 uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 /* Sends a frame with its worker's payload. Without memory or data of the device the step fails. */
 void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame);
 /* Unpack a payload of pp_tcp_worker_bytes(); false = a value is invalid. */
 void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
+bool pp_tcp_take_samples(struct pp_worker *w, char *payload, uint64_t bytes);
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);
 

@@ -1,7 +1,6 @@
 /* Frames that report a step to others, and questions between steps. */
 #include "exec/tcp/tcp.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Sends all workers the states of process 0, with which they begin. */
@@ -13,25 +12,18 @@ static void push_state(struct pp_tcp *t)
                                (struct pp_frame){.kind = PP_FRAME_STATE, .worker = k});
 }
 
-static bool tell_step(struct pp_tcp *t)
+static void tell_step(struct pp_tcp *t)
 {
     const struct pp_machine *m = t->m;
-    const size_t bytes = pp_tcp_token_bytes(m);
-    const struct pp_frame frame = {.kind = PP_FRAME_STEP,
-                                   .id = m->step,
-                                   .flags = (m->has_probes ? 1 : 0) | (m->hook ? 2 : 0),
-                                   .ps = m->begin_ps,
-                                   .bytes = 2 * bytes};
-    char *payload = malloc(frame.bytes);
+    struct pp_frame frame = {.kind = PP_FRAME_STEP,
+                             .id = m->step,
+                             .flags = (m->has_probes ? 1 : 0) | (m->hook ? 2 : 0),
+                             .ps = m->begin_ps};
 
     t->wants_gradients = m->hook;
-    if (!payload)
-        return false;
-    memcpy(payload, m->ids, bytes);
-    memcpy(payload + bytes, m->targets, bytes);
-    pp_tcp_tell_all(t, &frame, payload);
-    free(payload);
-    return true;
+    for (frame.worker = 0; frame.worker < m->worker_count; frame.worker++)
+        if (!pp_tcp_is_here(t, frame.worker))
+            pp_tcp_send_worker(t, pp_tcp_owner(t, frame.worker), frame);
 }
 
 enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
@@ -43,8 +35,7 @@ enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
         push_state(t);
     pp_tcp_step_begin(t);
     pp_tcp_expect(t, PP_FRAME_READY, PP_TCP_ALL_NODES);
-    if (!tell_step(t))
-        return pp_error_set(err, PP_EFAIL, "step %d: no memory for its samples", m->step + 1);
+    tell_step(t);
     PP_TRY(pp_tcp_await(t, t->processes - 1, err));
     pp_tcp_tell_all(t, &go, NULL);
     return PP_OK;

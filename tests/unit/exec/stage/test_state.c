@@ -340,6 +340,53 @@ Test(state, norm_and_update_do_not_depend_on_shares)
         }
 }
 
+/* Blocks of one copy, and where they arrive. */
+struct moved {
+    const double *from;
+    double *to;
+    size_t bytes;
+};
+
+static void take(void *closure, void *memory, size_t bytes)
+{
+    struct moved *moved = closure;
+
+    memcpy(moved->to + ((const double *)memory - moved->from), memory, bytes);
+    moved->bytes += bytes;
+}
+
+/* Shares that go to another process give the same bits there, by one number for most tensors. */
+Test(state, moved_squares_give_the_same_sums)
+{
+    for (int copies = 1; copies < 700; copies = 3 * copies + 1) {
+        struct copy *whole = make(0, BLOCKS, true, true, false);
+        const struct pp_stage *stage = &whole->stage;
+        const size_t count = (size_t)pp_squares_blocks(stage);
+        double *blocks = PP_ARRAY(arena, double, count), *there = PP_ARRAY(arena, double, count),
+               expected[LAYERS] = {0}, got[LAYERS] = {0};
+        size_t bytes = 0;
+
+        set_gradients(whole);
+        pp_state_squares(k, NULL, stage, &whole->state, whole->scratch, blocks);
+        pp_squares_add(stage, blocks, expected);
+        for (int c = 0; c < copies; c++) {
+            double *own = PP_ARRAY(arena, double, count);
+            struct moved moved = {own, there, 0};
+            struct pp_state state = whole->state;
+            state.share = pp_share_of(stage, c, copies);
+            pp_state_squares(k, NULL, stage, &state, whole->scratch, own);
+            pp_squares_fold(stage, state.share, own);
+            pp_squares_move(stage, state.share, own, take, &moved);
+            bytes += moved.bytes;
+        }
+        pp_squares_add(stage, there, got);
+        cr_assert_arr_eq(expected, got, sizeof expected, "%d copies", copies);
+        if (copies == 1)
+            cr_assert_eq(bytes, (size_t)stage->param_count * sizeof(double));
+        cr_assert_leq(bytes, count * sizeof(double));
+    }
+}
+
 Test(state, norm_does_not_depend_on_the_division)
 {
     for (int is_exact = 0; is_exact <= 1; is_exact++) {
