@@ -7,7 +7,7 @@
 
 static const char FILE_NAME[] = "libnccl.so.2";
 static const char VARIABLE[] = "PIPEEXEC_NCCL_LIBRARY";
-/* First version with nonblocking communicators in groups, and a limit of each on the device. */
+/* First version with a limit on what a communicator takes of the device. */
 enum { OLDEST = NCCL_VERSION(2, 18, 0) };
 
 static const struct {

@@ -4,9 +4,12 @@
 
 #include "core/clock.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { POLL_US = 20 };
+static const double STUCK_S = 0.1, /* for a call to release the mutex */
+    GRACE_S = 1;                   /* for a call to return after an abort */
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
@@ -26,66 +29,111 @@ enum pp_status pp_nccl_aborted(struct pp_error *err)
     return pp_error_set(err, PP_EFAIL, "NCCL: aborted");
 }
 
-static enum pp_status overdue(const struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
-                              struct pp_error *err)
-{
-    return pp_error_set(err, PP_EFAIL,
-                        "NCCL: %s: nothing for %g s: its other processes have not come to it",
-                        comm->text, nccl->plan->timeout_s);
-}
-
-/* Sets *busy to this communicator, if it is busy and *busy is not set. PP_EFAIL: it has failed. */
 static enum pp_status look_at(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
-                              const struct pp_nccl_comm **busy, struct pp_error *err)
+                              struct pp_error *err)
 {
     ncclResult_t state = ncclSuccess;
 
     PP_TRY(pp_nccl_judge(nccl, comm, nccl->library->CommGetAsyncError(comm->handle, &state), err));
-    PP_TRY(pp_nccl_judge(nccl, comm, state, err));
-    if (state == ncclInProgress && !*busy)
-        *busy = comm;
-    return PP_OK;
+    return pp_nccl_judge(nccl, comm, state, err);
 }
 
-static enum pp_status look_at_all(struct pp_nccl *nccl, const struct pp_nccl_comm **busy,
-                                  struct pp_error *err)
+enum pp_status pp_nccl_look(struct pp_nccl *nccl, struct pp_error *err)
 {
     for (int i = 0; i < nccl->comm_count; i++)
         if (nccl->comms[i].handle)
-            PP_TRY(look_at(nccl, &nccl->comms[i], busy, err));
+            PP_TRY(look_at(nccl, &nccl->comms[i], err));
     return PP_OK;
-}
-
-enum pp_status pp_nccl_settle(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
-                              struct pp_error *err)
-{
-    const double end_s = pp_clock_s() + nccl->plan->timeout_s;
-
-    for (;;) {
-        const struct pp_nccl_comm *busy = NULL;
-
-        if (nccl->is_aborted)
-            return pp_nccl_aborted(err);
-        PP_TRY(comm ? look_at(nccl, comm, &busy, err) : look_at_all(nccl, &busy, err));
-        if (!busy)
-            return PP_OK;
-        if (pp_clock_s() > end_s)
-            return overdue(nccl, busy, err);
-        usleep(POLL_US);
-    }
 }
 
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err)
 {
-    const struct pp_nccl_comm *busy = NULL;
-
     if (nccl->is_aborted)
         return pp_nccl_aborted(err);
     if (pthread_mutex_trylock(&nccl->mutex) != 0)
         return PP_OK;
-    const enum pp_status status =
-        nccl->is_aborted ? pp_nccl_aborted(err) : look_at_all(nccl, &busy, err);
+    const enum pp_status status = nccl->is_aborted ? pp_nccl_aborted(err) : pp_nccl_look(nccl, err);
     pthread_mutex_unlock(&nccl->mutex);
+    return status;
+}
+
+/* ---- calls that wait for other processes ----------------------------------------------------- */
+
+struct call {
+    struct pp_nccl *nccl;
+    pp_nccl_job run;
+    const void *closure;
+    int gpu;
+    atomic_bool is_over;
+    enum pp_status status;
+    struct pp_error err;
+};
+
+static void *run_call(void *argument)
+{
+    struct call *c = argument;
+
+    pthread_mutex_lock(&c->nccl->mutex);
+    cudaSetDevice(c->gpu);
+    c->status = c->run(c->nccl, c->closure, &c->err);
+    pthread_mutex_unlock(&c->nccl->mutex);
+    c->is_over = true;
+    return NULL;
+}
+
+static bool is_over_within(const struct call *c, double limit_s)
+{
+    const double end_s = pp_clock_s() + limit_s;
+
+    while (!c->is_over && pp_clock_s() < end_s)
+        usleep(POLL_US);
+    return c->is_over;
+}
+
+static enum pp_status overdue(const struct pp_nccl *nccl, struct pp_error *err)
+{
+    int own = 0, first = -1;
+
+    for (int i = nccl->comm_count - 1; i >= 0; i--)
+        if (nccl->comms[i].own >= 0) {
+            own++;
+            first = i;
+        }
+    pp_error_set(err, PP_EFAIL, "NCCL: %s", nccl->comms[first].text);
+    if (own > 1)
+        pp_error_append(err, ", or another of %d", own);
+    return pp_error_append(err, ": nothing for %g s: its other processes have not come to it",
+                           nccl->plan->timeout_s);
+}
+
+/* An abort makes a call return that waits inside of NCCL. If it does not, its thread and what it
+ * uses are left: the process is about to end. */
+enum pp_status pp_nccl_call(struct pp_nccl *nccl, pp_nccl_job run, const void *closure,
+                            struct pp_error *err)
+{
+    struct call *c = calloc(1, sizeof *c);
+    pthread_t thread;
+
+    if (!c)
+        return pp_error_set(err, PP_EFAIL, "NCCL: no memory");
+    *c = (struct call){.nccl = nccl, .run = run, .closure = closure};
+    cudaGetDevice(&c->gpu);
+    if (pthread_create(&thread, NULL, run_call, c) != 0) {
+        free(c);
+        return pp_error_set(err, PP_EFAIL, "NCCL: cannot start a thread");
+    }
+    const bool is_over = is_over_within(c, nccl->plan->timeout_s);
+    if (!is_over)
+        pp_nccl_abort(nccl);
+    if (!is_over && !is_over_within(c, GRACE_S)) {
+        pthread_detach(thread);
+        return overdue(nccl, err);
+    }
+    pthread_join(thread, NULL);
+    const enum pp_status status = is_over ? c->status : overdue(nccl, err);
+    if (is_over && status != PP_OK)
+        *err = c->err;
+    free(c);
     return status;
 }
 
@@ -119,7 +167,8 @@ enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_erro
     }
 }
 
-/* Tells all in one group before waiting: communicators that wait for each other never end. */
+/* Tells all in one group before waiting: communicators that wait for each other never end. A call
+ * that is stuck in NCCL holds the mutex. NCCL allows an abort then, which ends the call. */
 static void abort_all(struct pp_nccl *nccl)
 {
     const struct pp_nccl_library *l = nccl->library;
@@ -133,10 +182,22 @@ static void abort_all(struct pp_nccl *nccl)
     l->GroupEnd();
 }
 
+static bool lock_soon(pthread_mutex_t *mutex)
+{
+    const double end_s = pp_clock_s() + STUCK_S;
+    bool is_locked;
+
+    while (!(is_locked = pthread_mutex_trylock(mutex) == 0) && pp_clock_s() < end_s)
+        usleep(POLL_US);
+    return is_locked;
+}
+
 void pp_nccl_abort(struct pp_nccl *nccl)
 {
-    nccl->is_aborted = true; /* so a waiting thread releases the mutex */
-    pthread_mutex_lock(&nccl->mutex);
+    if (atomic_exchange(&nccl->is_aborted, true))
+        return;
+    const bool is_locked = lock_soon(&nccl->mutex);
     abort_all(nccl);
-    pthread_mutex_unlock(&nccl->mutex);
+    if (is_locked)
+        pthread_mutex_unlock(&nccl->mutex);
 }

@@ -8,8 +8,8 @@
  *
  * Operations are issued to streams of CUDA and are over when their stream has passed them. A
  * message is rendezvous: a send is not over before its receive has begun. Communicators are
- * nonblocking, so an operation that hangs is seen and can be aborted; NCCL itself has no time
- * limit.
+ * blocking: others make NCCL start a thread for each operation. NCCL has no time limit. So calls
+ * that wait for other processes run in a thread, and an abort ends them.
  *
  * Streams are `cudaStream_t`, buffers are device memory. The library is opened on demand. The
  * caller exchanges the ids of communicators between processes. */

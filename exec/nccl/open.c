@@ -85,16 +85,22 @@ static enum pp_status spread_ids(struct pp_arena *arena, struct pp_nccl *nccl,
     return plan->spread(plan->closure, *ids, nccl->comm_count, err);
 }
 
+struct beginning {
+    struct pp_nccl_id *ids;
+    void *stream; /* of the first uses */
+    char *scratch;
+};
+
 static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure,
                                 struct pp_error *err)
 {
-    const struct pp_nccl_id *ids = closure;
+    const struct pp_nccl_id *ids = ((const struct beginning *)closure)->ids;
     struct pp_nccl_comm *comm = &nccl->comms[i];
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclUniqueId id;
 
     memcpy(&id, ids[i].bytes, sizeof id);
-    config.blocking = 0;
+    config.blocking = 1; /* else NCCL starts a thread for each operation */
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
     config.commName = comm->name;
 #endif
@@ -105,7 +111,7 @@ static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure
         nccl->library->CommInitRankConfig(&comm->handle, comm->count, id, comm->own, &config), err);
 }
 
-/* Calls `each` for all communicators of this process, as one group; waits until none is busy. */
+/* Calls `each` for all communicators of this process, as one group, which waits for the others. */
 static enum pp_status for_all(struct pp_nccl *nccl, const void *closure,
                               enum pp_status (*each)(struct pp_nccl *nccl, int comm,
                                                      const void *closure, struct pp_error *err),
@@ -120,19 +126,14 @@ static enum pp_status for_all(struct pp_nccl *nccl, const void *closure,
             status = each(nccl, i, closure, err);
     const ncclResult_t end = nccl->library->GroupEnd();
     PP_TRY(status);
-    PP_TRY(pp_nccl_judge(nccl, NULL, end, err));
-    return pp_nccl_settle(nccl, NULL, err);
+    PP_TRY(pp_nccl_look(nccl, err)); /* names the one that has failed */
+    return pp_nccl_judge(nccl, NULL, end, err);
 }
-
-struct first_use {
-    void *stream;
-    char *scratch;
-};
 
 static enum pp_status use_comm(struct pp_nccl *nccl, int i, const void *closure,
                                struct pp_error *err)
 {
-    const struct first_use *use = closure;
+    const struct beginning *use = closure;
     const struct pp_nccl_library *l = nccl->library;
     struct pp_nccl_comm *comm = &nccl->comms[i];
     char *to = use->scratch + WARM_UP_BYTES;
@@ -151,32 +152,34 @@ static enum pp_status use_comm(struct pp_nccl *nccl, int i, const void *closure,
         err);
 }
 
-static enum pp_status connect(struct pp_arena *arena, struct pp_nccl *nccl,
-                              const struct first_use *use, struct pp_error *err)
+static enum pp_status connect(struct pp_nccl *nccl, const void *closure, struct pp_error *err)
 {
-    struct pp_nccl_id *ids;
+    PP_TRY(for_all(nccl, closure, make_comm, err));
+    return for_all(nccl, closure, use_comm, err);
+}
 
-    PP_TRY(spread_ids(arena, nccl, &ids, err));
-    PP_TRY(for_all(nccl, ids, make_comm, err));
-    return for_all(nccl, use, use_comm, err);
+static enum pp_status begin(struct pp_arena *arena, struct pp_nccl *nccl, void *stream,
+                            void *scratch, struct pp_error *err)
+{
+    struct beginning *beginning = PP_NEW(arena, struct beginning);
+
+    *beginning = (struct beginning){.stream = stream, .scratch = scratch};
+    PP_TRY(spread_ids(arena, nccl, &beginning->ids, err));
+    PP_TRY(pp_nccl_call(nccl, connect, beginning, err));
+    return pp_nccl_finish(nccl, stream, err);
 }
 
 enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_plan *plan, void *stream,
                             void *scratch, struct pp_nccl **nccl, struct pp_error *err)
 {
     struct pp_nccl *n = PP_NEW(arena, struct pp_nccl);
-    const struct first_use use = {stream, scratch};
 
     PP_TRY(pp_nccl_load(arena, &n->library, err));
     pp_nccl_connect_early();
     n->plan = plan;
     pthread_mutex_init(&n->mutex, NULL);
     name_comms(arena, n);
-    pthread_mutex_lock(&n->mutex);
-    enum pp_status status = connect(arena, n, &use, err);
-    pthread_mutex_unlock(&n->mutex);
-    if (status == PP_OK)
-        status = pp_nccl_finish(n, stream, err);
+    const enum pp_status status = begin(arena, n, stream, scratch, err);
     if (status != PP_OK)
         pp_nccl_abort(n);
     *nccl = n;
@@ -185,15 +188,15 @@ enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_plan *p
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static enum pp_status close_all(struct pp_nccl *nccl, struct pp_error *err)
+static enum pp_status close_all(struct pp_nccl *nccl, const void *closure, struct pp_error *err)
 {
     const struct pp_nccl_library *l = nccl->library;
 
+    (void)closure;
     for (int i = 0; i < nccl->comm_count; i++)
         if (nccl->comms[i].handle)
             PP_TRY(
                 pp_nccl_judge(nccl, &nccl->comms[i], l->CommFinalize(nccl->comms[i].handle), err));
-    PP_TRY(pp_nccl_settle(nccl, NULL, err));
     for (int i = 0; i < nccl->comm_count; i++) {
         struct pp_nccl_comm *comm = &nccl->comms[i];
         ncclComm_t handle = comm->handle;
@@ -206,8 +209,5 @@ static enum pp_status close_all(struct pp_nccl *nccl, struct pp_error *err)
 
 enum pp_status pp_nccl_close(struct pp_nccl *nccl, struct pp_error *err)
 {
-    pthread_mutex_lock(&nccl->mutex);
-    const enum pp_status status = close_all(nccl, err);
-    pthread_mutex_unlock(&nccl->mutex);
-    return status;
+    return pp_nccl_call(nccl, close_all, NULL, err);
 }

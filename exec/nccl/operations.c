@@ -72,14 +72,18 @@ static ncclResult_t start(const struct pp_nccl_library *l, const struct pp_nccl_
     return result != ncclSuccess ? result : end;
 }
 
-/* Waits until NCCL has put the operation into the stream; before, later work could overtake it. */
-static enum pp_status accepted(struct pp_nccl *nccl, struct pp_nccl_comm *comm, ncclResult_t result,
-                               void *stream, struct pp_error *err)
+/* Communicators are blocking: the operation is in the stream on return. */
+static enum pp_status issue(struct pp_nccl *nccl, struct pp_nccl_comm *comm,
+                            const struct pp_nccl_operation *o, void *stream, struct pp_error *err)
 {
-    PP_TRY(pp_nccl_judge(nccl, comm, result, err));
+    if (nccl->is_aborted)
+        return pp_nccl_aborted(err);
+    const ncclResult_t result = start(nccl->library, comm, o, stream);
+    if (nccl->is_aborted) /* meanwhile: the communicator is gone */
+        return pp_nccl_aborted(err);
     comm->stream = stream;
     comm->issued++;
-    return pp_nccl_settle(nccl, comm, err);
+    return pp_nccl_judge(nccl, comm, result, err);
 }
 
 enum pp_status pp_nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operation *o, void *stream,
@@ -92,9 +96,7 @@ enum pp_status pp_nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operatio
     assert(o->on < (is_message ? nccl->plan->channel_count : nccl->plan->group_count));
     assert(is_message ? comm->own == (o->kind == PP_NCCL_RECV) : comm->own >= 0);
     pthread_mutex_lock(&nccl->mutex);
-    const enum pp_status status =
-        nccl->is_aborted ? pp_nccl_aborted(err)
-                         : accepted(nccl, comm, start(nccl->library, comm, o, stream), stream, err);
+    const enum pp_status status = issue(nccl, comm, o, stream, err);
     pthread_mutex_unlock(&nccl->mutex);
     return status;
 }

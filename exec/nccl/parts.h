@@ -59,6 +59,11 @@ struct pp_nccl {
 enum pp_status pp_nccl_judge(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
                              ncclResult_t result, struct pp_error *err);
 enum pp_status pp_nccl_aborted(struct pp_error *err); /* sets *err */
-/* Waits until a communicator (NULL: any) is not busy, under the mutex. PP_EFAIL also if aborted. */
-enum pp_status pp_nccl_settle(struct pp_nccl *nccl, const struct pp_nccl_comm *comm,
-                              struct pp_error *err);
+/* PP_EFAIL names the first communicator that has failed. Under the mutex. */
+enum pp_status pp_nccl_look(struct pp_nccl *nccl, struct pp_error *err);
+/* Runs a job that may wait for other processes, which NCCL does without a limit: in a thread, under
+ * the mutex, for timeout_s at most. PP_EFAIL then, with all aborted. */
+typedef enum pp_status (*pp_nccl_job)(struct pp_nccl *nccl, const void *closure,
+                                      struct pp_error *err);
+enum pp_status pp_nccl_call(struct pp_nccl *nccl, pp_nccl_job run, const void *closure,
+                            struct pp_error *err);

@@ -157,6 +157,38 @@ Test(nccl_faults, another_thread_may_abort)
     rig_run(&PLAN, abort_while_waiting, -1);
 }
 
+/* A call that waits within NCCL, as here for a late connection. */
+static void abort_a_call(struct rig *r)
+{
+    const struct pp_nccl_operation sum = {
+        .kind = PP_NCCL_SUM,
+        .type = PP_NCCL_FLOAT,
+        .pieces = &(struct pp_nccl_piece){.at = rig_memory(MESSAGE_BYTES),
+                                          .count = MESSAGE_BYTES / sizeof(float)},
+        .count = 1};
+    pthread_t thread;
+
+    open_or_fail(r);
+    cudaStream_t stream = rig_stream();
+    if (r->plan.process == 0) {
+        const double start_s = pp_clock_s();
+        pthread_create(&thread, NULL, abort_soon, r->nccl);
+        rig_must(pp_nccl_issue(r->nccl, &sum, stream, &r->err) == PP_EFAIL,
+                 "a call has not waited");
+        rig_must(pp_clock_s() - start_s < r->plan.timeout_s / 2, "found by its timeout");
+        rig_says(r, "aborted");
+        pthread_join(thread, NULL);
+    }
+    rig_meet(r, 1);
+    abort_and_check(r, stream);
+}
+
+Test(nccl_faults, an_abort_ends_a_call)
+{
+    setenv("NCCL_RUNTIME_CONNECT", "1", 1);
+    rig_run(&PLAN, abort_a_call, -1);
+}
+
 /* An operation that connects two processes holds up its caller: others must not be. */
 static void check_concurrent(struct rig *r)
 {

@@ -35,12 +35,14 @@ static ncclResult_t first_error(const std::vector<comm_ref> &comms)
 
 ncclResult_t stub_run(const std::vector<comm_ref> &comms, const std::function<void()> &job)
 {
-    if (comms[0]->is_blocking) {
-        job();
-        return first_error(comms);
-    }
     for (const comm_ref &comm : comms)
         comm->jobs++;
+    if (comms[0]->is_blocking) {
+        job();
+        for (const comm_ref &comm : comms)
+            comm->jobs--;
+        return first_error(comms);
+    }
     std::thread([=] {
         job();
         for (const comm_ref &comm : comms)
