@@ -64,6 +64,7 @@ const char *pp_manifest_value(const struct pp_manifest *manifest, const char *na
 struct pp_checkpoint_part {
     const struct pp_stage *stage;
     struct pp_state state;
+    bool is_elsewhere; /* in another process: of `state`, only the share is set */
 };
 struct pp_checkpoint_parts {
     const struct pp_stage *whole; /* the model as one stage, for the order of tensors */
@@ -75,13 +76,23 @@ struct pp_checkpoint_parts {
  * Returns the tensor; NULL if there is none. */
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from);
-/* Returns a part's elements of a tensor, of G, and their range in the tensor; NULL if it has none.
- * Vectors are weights (or master weights), m and v. */
+/* Returns the range of a tensor that a part has; {0, 0} = none of it. Vectors are weights (or
+ * master weights), m and v. */
 enum { PP_CHECKPOINT_VECTORS = 3 };
+struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int part,
+                                    const struct pp_param *param, int vector);
+/* Returns the first element of that range, of G; the range is not empty, the part is here. */
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
-                           const struct pp_param *param, int vector, struct pp_range *range);
+                           const struct pp_param *param, int vector);
+static inline int pp_checkpoint_layers(const struct pp_checkpoint_parts *parts)
+{
+    return parts->whole->net->layers + 2;
+}
+int64_t pp_checkpoint_layer_bytes(const struct pp_checkpoint_parts *parts, int layer);
+/* True if a part of this process has a tensor of the layer. */
+bool pp_checkpoint_is_layer_here(const struct pp_checkpoint_parts *parts, int layer);
 
-/* ---- exec/checkpoint/write.c ----------------------------------------------------------------- */
+/* ---- exec/checkpoint/open.c ------------------------------------------------------------------ */
 struct pp_checkpoint_folder {
     const char *path;
     int keep; /* number of complete checkpoints to keep */
@@ -95,13 +106,35 @@ enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int 
                                   const struct pp_manifest *before,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err);
 void pp_checkpoint_close(struct pp_checkpoint_folder *folder);
-/* Writes `manifest` (all but its layers is given) and the state in `parts`, then removes all but
+
+/* ---- exec/checkpoint/write.c ----------------------------------------------------------------- */
+
+/* Bytes that a process has written of a layer's file. The checksum is that of its parts, each as if
+ * it stood alone before as many zeros as bytes follow it in the file. The sums of all processes,
+ * their checksums combined by exclusive or, are those of the file: CRC-32 is linear. */
+struct pp_checkpoint_sum {
+    int64_t bytes;
+    uint32_t crc, zero;
+};
+/* Writes the parts of this process into the files of the folder `path`, which have their length,
+ * and syncs these. Each range is written by the first part that has it. Sets sums[layers]. */
+enum pp_status pp_checkpoint_write_parts(const char *path, const struct pp_checkpoint_parts *parts,
+                                         struct pp_checkpoint_sum *sums, struct pp_error *err);
+
+struct pp_checkpoint_writers {
+    const struct pp_checkpoint_parts *parts; /* without `write`, all of them are here */
+    /* Lets all processes write their parts, and adds up their sums; NULL: this one writes all. */
+    enum pp_status (*write)(void *closure, const char *path, struct pp_checkpoint_sum *sums,
+                            struct pp_error *err);
+    void *closure;
+};
+/* Writes `manifest` (all but its layers is given) and the state of `writers`, then removes all but
  * the newest `keep`. `*path` is the checkpoint's own folder, in the arena. PP_EFAIL leaves earlier
  * checkpoints unchanged, and no incomplete one. */
 enum pp_status pp_checkpoint_write(struct pp_arena *arena,
                                    const struct pp_checkpoint_folder *folder,
                                    const struct pp_manifest *manifest,
-                                   const struct pp_checkpoint_parts *parts, const char **path,
+                                   const struct pp_checkpoint_writers *writers, const char **path,
                                    struct pp_error *err);
 
 /* ---- exec/checkpoint/folder.c: names --------------------------------------------------------- */
@@ -115,6 +148,9 @@ enum pp_status pp_checkpoint_steps(struct pp_arena *arena, const char *path, int
                                    int *count, struct pp_error *err);
 /* Renames a checkpoint, then removes it, so that a part of it never looks complete. */
 void pp_checkpoint_remove(int folder_fd, const char *name);
+/* Makes a folder of a new name, which all see who see the folder of checkpoints; the sweep removes
+ * it. Returns its path, in the arena; NULL if it cannot be made. */
+const char *pp_checkpoint_probe(struct pp_arena *arena, const char *path, int folder_fd);
 /* Removes what other processes have left half-written or half-removed. */
 void pp_checkpoint_sweep(int folder_fd);
 
@@ -128,7 +164,8 @@ struct pp_checkpoint {
  * if missing or unreadable, PP_EINVAL if damaged, with the file and the previous checkpoint. */
 enum pp_status pp_checkpoint_read(struct pp_arena *arena, const char *path,
                                   struct pp_checkpoint *checkpoint, struct pp_error *err);
-/* Loads the state of a checkpoint into every tensor of all `parts`. The caller has checked the
+/* Loads the state of a checkpoint into every tensor of the `parts` of this process, from the whole
+ * files of their layers. The caller has checked the
  * identity. PP_EINVAL if length or checksum of a file differ from the manifest. */
 enum pp_status pp_checkpoint_load(const struct pp_checkpoint *checkpoint,
                                   const struct pp_checkpoint_parts *parts, struct pp_error *err);

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Prefix of folders that are being written or removed; no checkpoint has it. */
@@ -28,6 +30,17 @@ void pp_checkpoint_temporary_name(int step, char name[static PP_CHECKPOINT_NAME_
 void pp_checkpoint_layer_name(int layer, char name[static PP_CHECKPOINT_NAME_BYTES])
 {
     snprintf(name, PP_CHECKPOINT_NAME_BYTES, "layer-%05d.bin", layer);
+}
+
+const char *pp_checkpoint_probe(struct pp_arena *arena, const char *path, int folder_fd)
+{
+    uint64_t number;
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        return NULL;
+    const char *name =
+        pp_arena_printf(arena, "%sprobe-%016llx", TEMPORARY, (unsigned long long)number);
+    return mkdirat(folder_fd, name, 0777) == 0 ? pp_arena_printf(arena, "%s/%s", path, name) : NULL;
 }
 
 /* Returns the step of a checkpoint's name; -1 for any other name. */

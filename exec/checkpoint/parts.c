@@ -11,29 +11,57 @@ const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *part
     return found;
 }
 
-/* A vector of a state, and its range of the stage's elements. */
-struct held {
-    void *vector;
-    struct pp_range range;
-};
+/* Elements of the stage that a vector of the part has. */
+static struct pp_range held(const struct pp_checkpoint_parts *parts, int part, int vector)
+{
+    const struct pp_checkpoint_part *p = &parts->part[part];
+    const bool has_master = parts->kernels->element_bytes != parts->kernels->gradient_bytes;
+
+    return vector == 0 && !has_master ? (struct pp_range){0, p->stage->elements} : p->state.share;
+}
+
+struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int part,
+                                    const struct pp_param *param, int vector)
+{
+    const struct pp_range all = pp_range_of(param),
+                          here = pp_range_common(all, held(parts, part, vector));
+
+    return here.from < here.until ? (struct pp_range){here.from - all.from, here.until - all.from}
+                                  : (struct pp_range){0, 0};
+}
 
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
-                           const struct pp_param *param, int vector, struct pp_range *range)
+                           const struct pp_param *param, int vector)
 {
     const struct pp_state *state = &parts->part[part].state;
-    const struct pp_range all = pp_range_of(param);
-    const struct held vectors[PP_CHECKPOINT_VECTORS] = {
-        state->master ? (struct held){state->master, state->share}
-                      : (struct held){state->weights, {0, parts->part[part].stage->elements}},
-        {state->m, state->share},
-        {state->v, state->share}};
-    const struct pp_range here = pp_range_common(all, vectors[vector].range);
+    void *const vectors[PP_CHECKPOINT_VECTORS] = {state->master ? state->master : state->weights,
+                                                  state->m, state->v};
+    const int64_t first = pp_range_of(param).from +
+                          pp_checkpoint_range(parts, part, param, vector).from -
+                          held(parts, part, vector).from;
 
-    if (here.from >= here.until) {
-        *range = (struct pp_range){0, 0};
-        return NULL;
-    }
-    *range = (struct pp_range){here.from - all.from, here.until - all.from};
-    return (char *)vectors[vector].vector +
-           (size_t)(here.from - vectors[vector].range.from) * parts->kernels->gradient_bytes;
+    return (char *)vectors[vector] + (size_t)first * parts->kernels->gradient_bytes;
+}
+
+int64_t pp_checkpoint_layer_bytes(const struct pp_checkpoint_parts *parts, int layer)
+{
+    const struct pp_stage *whole = parts->whole;
+    int64_t elements = 0;
+
+    for (int p = 0; p < whole->param_count; p++)
+        if (whole->params[p].layer == layer)
+            elements += whole->params[p].count;
+    return elements * PP_CHECKPOINT_VECTORS * (int64_t)parts->kernels->gradient_bytes;
+}
+
+bool pp_checkpoint_is_layer_here(const struct pp_checkpoint_parts *parts, int layer)
+{
+    const struct pp_stage *whole = parts->whole;
+
+    for (int p = 0; p < whole->param_count; p++)
+        for (int part = 0; whole->params[p].layer == layer &&
+                           pp_checkpoint_find(parts, whole->params[p].id, &part);)
+            if (!parts->part[part - 1].is_elsewhere)
+                return true;
+    return false;
 }

@@ -154,12 +154,14 @@ static void scatter(const struct pp_checkpoint_parts *parts, int number, const c
         if (from->layer != number)
             continue;
         for (int part = 0; (to = pp_checkpoint_find(parts, from->id, &part)) != NULL;) {
+            if (parts->part[part - 1].is_elsewhere)
+                continue;
             round_weights(parts, &parts->part[part - 1].state, to, data);
             for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++) {
-                struct pp_range range;
-                void *vector = pp_checkpoint_vector(parts, part - 1, to, v, &range);
-                if (vector)
-                    memcpy(vector, data + (size_t)v * bytes + (size_t)range.from * element_bytes,
+                const struct pp_range range = pp_checkpoint_range(parts, part - 1, to, v);
+                if (range.from < range.until)
+                    memcpy(pp_checkpoint_vector(parts, part - 1, to, v),
+                           data + (size_t)v * bytes + (size_t)range.from * element_bytes,
                            (size_t)(range.until - range.from) * element_bytes);
             }
         }
@@ -195,6 +197,7 @@ enum pp_status pp_checkpoint_load(const struct pp_checkpoint *checkpoint,
                                   const struct pp_checkpoint_parts *parts, struct pp_error *err)
 {
     for (int number = 0; number < checkpoint->manifest.layer_count; number++)
-        PP_TRY(advise(checkpoint, load_layer(checkpoint, parts, number, err), err));
+        if (pp_checkpoint_is_layer_here(parts, number))
+            PP_TRY(advise(checkpoint, load_layer(checkpoint, parts, number, err), err));
     return PP_OK;
 }

@@ -1,127 +1,27 @@
 /* Writes checkpoints in an order that a power cut cannot reverse: files, the manifest, the folder's
- * name. Each is on the disk before the next begins. */
-#define _GNU_SOURCE /* O_DIRECTORY, flock, syncfs */
+ * name. Each is on the disk before the next begins.
+ *
+ * A layer's file has its full length before any process writes its parts, each at its place. So no
+ * client of a network file system takes the parts of others for zeros. */
+#define _GNU_SOURCE /* O_DIRECTORY */
 #include "exec/checkpoint/checkpoint.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-/* ---- the folder ------------------------------------------------------------------------------ */
-
-static enum pp_status fail(const char *what, const char *path, struct pp_error *err)
-{
-    return pp_error_set(err, PP_EFAIL, "cannot %s %s: %s", what, path, strerror(errno));
-}
-
-/* Locks the folder, if its file system has locks. */
-static enum pp_status lock(const struct pp_checkpoint_folder *folder, struct pp_error *err)
-{
-    if (flock(folder->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return PP_OK;
-    return pp_error_set(err, PP_EFAIL,
-                        "%s: another run writes its checkpoints there; wait for its end, or choose "
-                        "another folder",
-                        folder->path);
-}
-
-/* Refuses a folder of another training, whose checkpoints this run would remove. */
-static enum pp_status check_training(struct pp_arena *arena, const char *path,
-                                     const struct pp_manifest *before, struct pp_error *err)
-{
-    struct pp_checkpoint newest;
-    enum pp_status status = pp_checkpoint_read(arena, path, &newest, err);
-
-    if (status == PP_OK)
-        status = pp_manifest_check(newest.path, &newest.manifest, before, err);
-    return status == PP_OK ? PP_OK : pp_error_append(err, "; choose another folder");
-}
-
-static enum pp_status check_order(struct pp_arena *arena, const char *path,
-                                  const struct pp_manifest *before, struct pp_error *err)
-{
-    const int step = before ? before->step : 0;
-    char name[PP_CHECKPOINT_NAME_BYTES];
-    int *steps, count;
-
-    PP_TRY(pp_checkpoint_steps(arena, path, &steps, &count, err));
-    if (count == 0)
-        return PP_OK;
-    pp_checkpoint_step_name(steps[count - 1], name);
-    if (before && steps[count - 1] <= step)
-        return check_training(arena, pp_arena_printf(arena, "%s/%s", path, name), before, err);
-    pp_error_set(err, PP_EINVAL, "%s has %s already, and this run begins at step %d: ", path, name,
-                 step);
-    return step > 0
-               ? pp_error_append(err, "choose another folder, or remove the later ones")
-               : pp_error_append(err, "continue with --resume %s, or choose another folder", path);
-}
-
-static enum pp_status check_writable(const struct pp_checkpoint_folder *folder,
-                                     struct pp_error *err)
-{
-    return faccessat(folder->fd, ".", W_OK | X_OK, 0) == 0
-               ? PP_OK
-               : fail("write checkpoints to", folder->path, err);
-}
-
-/* Syncs the name of a new folder in its parent, or the file system if the parent is unreadable. */
-static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, struct pp_error *err)
-{
-    const int above = openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int failed = above >= 0 ? fsync(above) : syncfs(folder->fd);
-    const enum pp_status status = failed ? fail("make the folder", folder->path, err) : PP_OK;
-
-    if (above >= 0)
-        close(above);
-    return status;
-}
-
-enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep,
-                                  const struct pp_manifest *before,
-                                  struct pp_checkpoint_folder *folder, struct pp_error *err)
-{
-    *folder = (struct pp_checkpoint_folder){.path = path, .keep = keep, .fd = -1};
-    const bool is_new = mkdir(path, 0777) == 0;
-    if (!is_new && errno != EEXIST)
-        return fail("make the folder", path, err);
-    folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder->fd < 0)
-        return fail("open the folder", path, err);
-    enum pp_status status = lock(folder, err);
-    if (status == PP_OK)
-        status = check_order(arena, path, before, err);
-    if (status == PP_OK)
-        status = check_writable(folder, err);
-    if (status == PP_OK && is_new)
-        status = sync_name(folder, err);
-    if (status != PP_OK)
-        pp_checkpoint_close(folder);
-    else
-        pp_checkpoint_sweep(folder->fd);
-    return status;
-}
-
-void pp_checkpoint_close(struct pp_checkpoint_folder *folder)
-{
-    if (folder->fd >= 0)
-        close(folder->fd);
-    folder->fd = -1;
-}
-
 /* ---- one file -------------------------------------------------------------------------------- */
 
 struct file {
-    int fd;
-    const char *folder, *name; /* for messages */
-    int64_t bytes;
-    uint32_t crc;
+    int folder_fd, fd;  /* fd < 0: not open */
+    const char *folder; /* for messages */
+    char name[PP_CHECKPOINT_NAME_BYTES];
 };
 
 static enum pp_status fail_file(const struct file *file, struct pp_error *err)
@@ -130,30 +30,28 @@ static enum pp_status fail_file(const struct file *file, struct pp_error *err)
                         strerror(errno));
 }
 
-static enum pp_status write_bytes(struct file *file, const void *data, size_t bytes,
-                                  struct pp_error *err)
+static enum pp_status open_file(struct file *file, int flags, struct pp_error *err)
+{
+    file->fd = openat(file->folder_fd, file->name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
+    return file->fd >= 0 ? PP_OK : fail_file(file, err);
+}
+
+static enum pp_status write_at(const struct file *file, int64_t offset, const void *data,
+                               size_t bytes, struct pp_error *err)
 {
     const char *at = data;
 
-    file->crc = (uint32_t)crc32_z(file->crc, data, bytes);
-    file->bytes += (int64_t)bytes;
     while (bytes > 0) {
-        const ssize_t written = write(file->fd, at, bytes);
+        const ssize_t written = pwrite(file->fd, at, bytes, offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
             return fail_file(file, err);
         at += written;
+        offset += written;
         bytes -= (size_t)written;
     }
     return PP_OK;
-}
-
-static enum pp_status open_file(int folder_fd, struct file *file, struct pp_error *err)
-{
-    file->crc = (uint32_t)crc32_z(0, NULL, 0);
-    file->fd = openat(folder_fd, file->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return file->fd >= 0 ? PP_OK : fail_file(file, err);
 }
 
 /* Syncs and closes a file; does not sync it if writing has failed. */
@@ -166,82 +64,195 @@ static enum pp_status close_file(struct file *file, enum pp_status status, struc
     return status;
 }
 
-/* ---- a checkpoint ---------------------------------------------------------------------------- */
+/* ---- parts of this process ------------------------------------------------------------------- */
 
-/* Writes the parts of a vector in order, each from the first part that has its first element. */
-static enum pp_status write_vector(const struct pp_checkpoint_parts *parts,
-                                   const struct pp_param *tensor, int v, struct file *file,
+struct writer {
+    const struct pp_checkpoint_parts *parts;
+    struct file file;    /* of the layer; opened for the first part that is here */
+    int64_t bytes, done; /* of the layer in all; before the current vector */
+    struct pp_checkpoint_sum *sum;
+};
+
+/* Adds the checksum of these bytes as if all others of the file were zero: see checkpoint.h. */
+static enum pp_status write_run(struct writer *w, int64_t offset, const void *data, size_t bytes,
+                                struct pp_error *err)
+{
+    const uLong crc = crc32_z(crc32_z(0, NULL, 0), data, bytes);
+
+    if (w->file.fd < 0)
+        PP_TRY(open_file(&w->file, 0, err));
+    w->sum->crc ^= (uint32_t)crc32_combine(crc, 0, w->bytes - offset - (int64_t)bytes);
+    w->sum->bytes += (int64_t)bytes;
+    return write_at(&w->file, offset, data, bytes, err);
+}
+
+/* Takes each element of a vector from the first part that has it, and writes those that are here.
+ */
+static enum pp_status write_vector(struct writer *w, const struct pp_param *tensor, int v,
                                    struct pp_error *err)
 {
-    const size_t element_bytes = parts->kernels->gradient_bytes;
+    const int64_t element_bytes = (int64_t)w->parts->kernels->gradient_bytes;
     int64_t done = 0;
 
     for (int part = 0; done < tensor->count;) {
-        const struct pp_param *param = pp_checkpoint_find(parts, tensor->id, &part);
-        struct pp_range range;
+        const struct pp_param *param = pp_checkpoint_find(w->parts, tensor->id, &part);
         assert(param);
-        const char *vector = pp_checkpoint_vector(parts, part - 1, param, v, &range);
+        const struct pp_range range = pp_checkpoint_range(w->parts, part - 1, param, v);
 
-        if (!vector || range.until <= done)
+        if (range.until <= done)
             continue;
         assert(range.from <= done);
-        PP_TRY(write_bytes(file, vector + (size_t)(done - range.from) * element_bytes,
-                           (size_t)(range.until - done) * element_bytes, err));
+        if (!w->parts->part[part - 1].is_elsewhere) {
+            const char *vector = pp_checkpoint_vector(w->parts, part - 1, param, v);
+            PP_TRY(write_run(w, w->done + done * element_bytes,
+                             vector + (done - range.from) * element_bytes,
+                             (size_t)((range.until - done) * element_bytes), err));
+        }
         done = range.until;
     }
+    w->done += tensor->count * element_bytes;
     return PP_OK;
 }
 
-static enum pp_status write_tensors(struct pp_arena *arena, const struct pp_checkpoint_parts *parts,
-                                    int number, struct pp_manifest_layer *layer, struct file *file,
-                                    struct pp_error *err)
+static enum pp_status write_layer(struct writer *w, int number, struct pp_error *err)
 {
-    const struct pp_stage *whole = parts->whole;
+    const struct pp_stage *whole = w->parts->whole;
+    enum pp_status status = PP_OK;
 
-    layer->tensors = PP_ARRAY(arena, struct pp_manifest_tensor, whole->param_count);
-    for (int p = 0; p < whole->param_count; p++) {
-        const struct pp_param *param = &whole->params[p];
-        if (param->layer != number)
-            continue;
-        for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++)
-            PP_TRY(write_vector(parts, param, v, file, err));
-        layer->tensors[layer->tensor_count++] =
-            (struct pp_manifest_tensor){param->name, param->count};
+    pp_checkpoint_layer_name(number, w->file.name);
+    w->file.fd = -1;
+    w->bytes = pp_checkpoint_layer_bytes(w->parts, number);
+    w->done = 0;
+    for (int p = 0; p < whole->param_count; p++)
+        for (int v = 0; v < PP_CHECKPOINT_VECTORS && whole->params[p].layer == number; v++)
+            if (status == PP_OK)
+                status = write_vector(w, &whole->params[p], v, err);
+    return w->file.fd >= 0 ? close_file(&w->file, status, err) : status;
+}
+
+static enum pp_status open_folder(const char *path, int *fd, struct pp_error *err)
+{
+    *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd >= 0 ? PP_OK
+                    : pp_error_set(err, PP_EFAIL, "cannot open the folder %s: %s", path,
+                                   strerror(errno));
+}
+
+enum pp_status pp_checkpoint_write_parts(const char *path, const struct pp_checkpoint_parts *parts,
+                                         struct pp_checkpoint_sum *sums, struct pp_error *err)
+{
+    struct writer writer = {.parts = parts, .file = {.folder = path}};
+    enum pp_status status = PP_OK;
+
+    PP_TRY(open_folder(path, &writer.file.folder_fd, err));
+    for (int i = 0; i < pp_checkpoint_layers(parts) && status == PP_OK; i++) {
+        sums[i] = (struct pp_checkpoint_sum){0};
+        writer.sum = &sums[i];
+        status = write_layer(&writer, i, err);
     }
-    return PP_OK;
-}
-
-static enum pp_status write_layer(struct pp_arena *arena, int folder_fd, const char *folder,
-                                  const struct pp_checkpoint_parts *parts, int number,
-                                  struct pp_manifest_layer *layer, struct pp_error *err)
-{
-    char name[PP_CHECKPOINT_NAME_BYTES];
-    struct file file = {.folder = folder, .name = name};
-
-    pp_checkpoint_layer_name(number, name);
-    PP_TRY(open_file(folder_fd, &file, err));
-    const enum pp_status status =
-        close_file(&file, write_tensors(arena, parts, number, layer, &file, err), err);
-    layer->bytes = file.bytes;
-    layer->crc = file.crc;
+    close(writer.file.folder_fd);
     return status;
 }
 
-static enum pp_status write_files(struct pp_arena *arena, int folder_fd, const char *folder,
-                                  struct pp_manifest *manifest,
-                                  const struct pp_checkpoint_parts *parts, struct pp_error *err)
-{
-    struct file file = {.folder = folder, .name = PP_CHECKPOINT_MANIFEST};
-    size_t length;
+/* ---- a checkpoint ---------------------------------------------------------------------------- */
 
-    manifest->layer_count = (int)manifest->identity.value[PP_IDENTITY_LAYERS] + 2;
-    manifest->layers = PP_ARRAY(arena, struct pp_manifest_layer, manifest->layer_count);
-    for (int i = 0; i < manifest->layer_count; i++)
-        PP_TRY(write_layer(arena, folder_fd, folder, parts, i, &manifest->layers[i], err));
-    const char *text = pp_manifest_print(arena, manifest, &length);
-    PP_TRY(open_file(folder_fd, &file, err));
-    PP_TRY(close_file(&file, write_bytes(&file, text, length, err), err));
-    return fsync(folder_fd) == 0 ? PP_OK : fail_file(&file, err);
+/* A checkpoint that is being written. */
+struct draft {
+    struct pp_arena *arena;
+    const struct pp_checkpoint_writers *writers;
+    const char *path;
+    int fd;
+    struct pp_manifest manifest;
+};
+
+static void name_tensors(const struct draft *draft, int number, struct pp_manifest_layer *layer)
+{
+    const struct pp_stage *whole = draft->writers->parts->whole;
+
+    layer->tensors = PP_ARRAY(draft->arena, struct pp_manifest_tensor, whole->param_count);
+    for (int p = 0; p < whole->param_count; p++)
+        if (whole->params[p].layer == number)
+            layer->tensors[layer->tensor_count++] =
+                (struct pp_manifest_tensor){whole->params[p].name, whole->params[p].count};
+}
+
+static enum pp_status make_file(const struct draft *draft, int number, struct pp_error *err)
+{
+    struct pp_manifest_layer *layer = &draft->manifest.layers[number];
+    struct file file = {.folder_fd = draft->fd, .folder = draft->path};
+
+    name_tensors(draft, number, layer);
+    layer->bytes = pp_checkpoint_layer_bytes(draft->writers->parts, number);
+    pp_checkpoint_layer_name(number, file.name);
+    PP_TRY(open_file(&file, O_CREAT | O_EXCL, err));
+    const enum pp_status status =
+        ftruncate(file.fd, layer->bytes) == 0 ? PP_OK : fail_file(&file, err);
+    close(file.fd);
+    return status;
+}
+
+static enum pp_status take_sums(const struct draft *draft, const struct pp_checkpoint_sum *sums,
+                                struct pp_error *err)
+{
+    for (int i = 0; i < draft->manifest.layer_count; i++) {
+        struct pp_manifest_layer *layer = &draft->manifest.layers[i];
+
+        if (sums[i].bytes != layer->bytes)
+            return pp_error_set(err, PP_EFAIL,
+                                "%s: %" PRId64 " bytes of layer %d were written, not %" PRId64,
+                                draft->path, sums[i].bytes, i, layer->bytes);
+        layer->crc = sums[i].crc;
+    }
+    return PP_OK;
+}
+
+static enum pp_status write_manifest(const struct draft *draft, struct pp_error *err)
+{
+    struct file file = {
+        .folder_fd = draft->fd, .folder = draft->path, .name = PP_CHECKPOINT_MANIFEST};
+    size_t length;
+    const char *text = pp_manifest_print(draft->arena, &draft->manifest, &length);
+
+    PP_TRY(open_file(&file, O_CREAT | O_EXCL, err));
+    PP_TRY(close_file(&file, write_at(&file, 0, text, length, err), err));
+    return fsync(draft->fd) == 0 ? PP_OK : fail_file(&file, err);
+}
+
+static enum pp_status write_files(struct draft *draft, struct pp_error *err)
+{
+    const struct pp_checkpoint_writers *w = draft->writers;
+    const int layers = pp_checkpoint_layers(w->parts);
+    struct pp_checkpoint_sum *sums = PP_ARRAY(draft->arena, struct pp_checkpoint_sum, layers);
+
+    draft->manifest.layer_count = layers;
+    draft->manifest.layers = PP_ARRAY(draft->arena, struct pp_manifest_layer, layers);
+    for (int i = 0; i < layers; i++)
+        PP_TRY(make_file(draft, i, err));
+    if (w->write)
+        PP_TRY(w->write(w->closure, draft->path, sums, err));
+    else
+        PP_TRY(pp_checkpoint_write_parts(draft->path, w->parts, sums, err));
+    PP_TRY(take_sums(draft, sums, err));
+    return write_manifest(draft, err);
+}
+
+/* Writes a complete checkpoint under a temporary name. */
+static enum pp_status write_aside(struct pp_arena *arena, const struct pp_checkpoint_folder *folder,
+                                  const char *temporary, const struct pp_manifest *manifest,
+                                  const struct pp_checkpoint_writers *writers, struct pp_error *err)
+{
+    struct draft draft = {.arena = arena,
+                          .writers = writers,
+                          .path = pp_arena_printf(arena, "%s/%s", folder->path, temporary),
+                          .manifest = *manifest};
+
+    if (mkdirat(folder->fd, temporary, 0777) != 0)
+        return pp_error_set(err, PP_EFAIL, "cannot make the folder %s: %s", draft.path,
+                            strerror(errno));
+    PP_TRY(open_folder(draft.path, &draft.fd, err));
+    const enum pp_status status = write_files(&draft, err);
+    close(draft.fd);
+    return status;
 }
 
 static void remove_older(struct pp_arena *arena, const struct pp_checkpoint_folder *folder)
@@ -258,38 +269,21 @@ static void remove_older(struct pp_arena *arena, const struct pp_checkpoint_fold
     }
 }
 
-/* Writes a complete checkpoint under a temporary name. */
-static enum pp_status write_aside(struct pp_arena *arena, const struct pp_checkpoint_folder *folder,
-                                  const char *temporary, const struct pp_manifest *manifest,
-                                  const struct pp_checkpoint_parts *parts, struct pp_error *err)
-{
-    struct pp_manifest complete = *manifest;
-    const char *place = pp_arena_printf(arena, "%s/%s", folder->path, temporary);
-
-    if (mkdirat(folder->fd, temporary, 0777) != 0)
-        return fail("make the folder", place, err);
-    const int fd = openat(folder->fd, temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return fail("open the folder", place, err);
-    const enum pp_status status = write_files(arena, fd, place, &complete, parts, err);
-    close(fd);
-    return status;
-}
-
 enum pp_status pp_checkpoint_write(struct pp_arena *arena,
                                    const struct pp_checkpoint_folder *folder,
                                    const struct pp_manifest *manifest,
-                                   const struct pp_checkpoint_parts *parts, const char **path,
+                                   const struct pp_checkpoint_writers *writers, const char **path,
                                    struct pp_error *err)
 {
     char name[PP_CHECKPOINT_NAME_BYTES], temporary[PP_CHECKPOINT_NAME_BYTES];
 
     pp_checkpoint_step_name(manifest->step, name);
     pp_checkpoint_temporary_name(manifest->step, temporary);
-    enum pp_status status = write_aside(arena, folder, temporary, manifest, parts, err);
+    enum pp_status status = write_aside(arena, folder, temporary, manifest, writers, err);
     if (status == PP_OK &&
         (renameat(folder->fd, temporary, folder->fd, name) != 0 || fsync(folder->fd) != 0))
-        status = fail("write checkpoints to", folder->path, err);
+        status = pp_error_set(err, PP_EFAIL, "cannot write checkpoints to %s: %s", folder->path,
+                              strerror(errno));
     if (status != PP_OK) {
         pp_checkpoint_sweep(folder->fd);
         return status;

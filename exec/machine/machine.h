@@ -20,10 +20,25 @@
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/memory/memory.h"
 
+struct pp_machine;
 struct pp_transport;
 struct pp_nccl_calls;
 struct pp_ipc_calls;
 enum pp_clock_kind { PP_CLOCK_VIRTUAL, PP_CLOCK_WALL };
+
+/* A question of the first process to all others and itself, between steps. Each answers in the
+ * thread that steps or serves, so an answer may take long. */
+struct pp_question {
+    const void *at;
+    size_t bytes, answer_bytes;
+};
+typedef enum pp_status (*pp_answer_fn)(void *closure, const struct pp_machine *machine,
+                                       const struct pp_question *question, void *answer,
+                                       struct pp_error *err);
+struct pp_answers {
+    char *at; /* [count][answer_bytes], by process */
+    int count;
+};
 
 struct pp_machine_options {
     const struct pp_program *program;     /* lowered, verified */
@@ -56,7 +71,9 @@ struct pp_machine_options {
     size_t reserved_staging_bytes; /* host bytes of the same kind, if is_apart */
     uint64_t seed;                 /* of the backend's order of work */
     enum pp_device_mode mode;      /* how workers share a device */
-    bool uses_graphs; /* capture work that is the same in every step, if the backend can */
+    bool uses_graphs;    /* capture work that is the same in every step, if the backend can */
+    pp_answer_fn answer; /* NULL: nothing is asked */
+    void *answer_closure;
 };
 
 /* True if workers slow each other down on the wall clock: on one device, where each has a stream
@@ -67,7 +84,6 @@ static inline bool pp_machine_is_contended(const struct pp_machine_options *opti
            options->meeting.count <= 1 && options->program->ranks * options->batch->replicas > 1;
 }
 
-struct pp_machine;
 /* Takes all memory and starts the workers. PP_EFAIL: too little memory, with a table by rank.
  * PP_EPROGRAM: a tensor has no slot, barriers differ by rank, or the last precedes a gradient. */
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
@@ -119,6 +135,17 @@ enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_erro
 /* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(); none in the hook. */
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err);
+/* Brings states of this process's workers from the device. PP_EFAIL if it does not answer. */
+enum pp_status pp_machine_fetch_here(const struct pp_machine *machine, struct pp_error *err);
+/* As pp_machine_state(), of a worker of this process. False: it is of another one, and only
+ * state->share is set. */
+bool pp_machine_state_here(const struct pp_machine *machine, int replica, int pipe, int stage,
+                           struct pp_state *state);
+/* Asks all processes, between steps; the answers are in the arena. PP_EFAIL: a process has failed
+ * or is gone. Else the error of the first process that has one, which it names. */
+enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *machine,
+                              const struct pp_question *question, struct pp_answers *answers,
+                              struct pp_error *err);
 /* Between steps: sends states that the caller has changed to the device. PP_EFAIL if it fails. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
 /* Times of kept steps, oldest first, as in the evaluator: a step begins at the end of the last. */

@@ -37,6 +37,42 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
     return PP_OK;
 }
 
+static bool is_here(const struct pp_machine *m, const struct pp_worker *w)
+{
+    return !m->remote || m->remote->is_here(m, w->index);
+}
+
+enum pp_status pp_machine_fetch_here(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        if (is_here(m, &m->workers[k]))
+            PP_TRY(pp_staging_fetch(&m->workers[k].staging, err));
+    return PP_OK;
+}
+
+bool pp_machine_state_here(const struct pp_machine *m, int replica, int pipe, int stage,
+                           struct pp_state *state)
+{
+    const struct pp_worker *w = pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica);
+    const struct pp_state *own = &w->chunks[pipe * m->stages + stage].state;
+
+    if (is_here(m, w))
+        *state = pp_state_shifted(own, w->staging.on_device, w->staging.on_host);
+    else
+        *state = (struct pp_state){.share = own->share};
+    return is_here(m, w);
+}
+
+enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *m,
+                              const struct pp_question *question, struct pp_answers *answers,
+                              struct pp_error *err)
+{
+    if (m->remote)
+        return m->remote->ask(arena, m, question, answers, err);
+    *answers = (struct pp_answers){pp_arena_alloc(arena, question->answer_bytes + 1), 1};
+    return m->options.answer(m->options.answer_closure, m, question, answers->at, err);
+}
+
 int pp_machine_kept(const struct pp_machine *m)
 {
     return m->steps_done < m->kept ? m->steps_done : m->kept;

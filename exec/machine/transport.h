@@ -10,8 +10,11 @@ struct pp_machine;
 struct pp_worker;
 struct pp_header;
 struct pp_machine_message;
+struct pp_question;
+struct pp_answers;
+struct pp_arena;
 /* Calls between processes that share no memory. Any thread may call these, and `posted` to `failed`
- * of a transport. Only begin, fetch, align and serve wait. */
+ * of a transport. Only begin, fetch, ask, align and serve wait. */
 struct pp_remote {
     /* Begins a step in all processes. PP_EFAIL: a process has failed or is gone. */
     enum pp_status (*begin)(struct pp_machine *machine, struct pp_error *err);
@@ -21,6 +24,11 @@ struct pp_remote {
     /* Between steps: brings states of all workers here. PP_EFAIL if a process has failed or is
      * gone; states here are then of no step. */
     enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
+    /* See pp_machine_ask(). */
+    enum pp_status (*ask)(struct pp_arena *arena, const struct pp_machine *machine,
+                          const struct pp_question *question, struct pp_answers *answers,
+                          struct pp_error *err);
+    bool (*is_here)(const struct pp_machine *machine, int worker); /* runs in this process */
     /* Between steps, on the wall clock: compares all clocks with that of the first process, if
      * is_last or after a pause. PP_EFAIL if a process has failed or is gone. */
     enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);

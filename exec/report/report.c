@@ -54,6 +54,15 @@ static void note_warmup(const struct pp_exec_run *run, char *text, size_t bytes)
                  c->steps - c->first_step, c->warmup, c->first_step + 4);
 }
 
+static void note_blind(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    if (run->result.blind)
+        snprintf(text, bytes,
+                 "process %d does not see the folder of checkpoints: process 0 fetches the state "
+                 "of all and writes it",
+                 run->result.blind - 1);
+}
+
 static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)
 {
     const struct pp_machine_clock *clock = &run->result.clock;
@@ -70,8 +79,8 @@ static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)
 static void report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
-        note_empty_stages, note_weights, note_contended, pp_exec_device_note,
-        note_spread,       note_warmup,  note_jump,      pp_exec_resume_note,
+        note_empty_stages, note_weights, note_contended, pp_exec_device_note, note_spread,
+        note_warmup,       note_blind,   note_jump,      pp_exec_resume_note,
     };
 
     for (size_t i = 0; i < PP_COUNT(NOTES); i++) {

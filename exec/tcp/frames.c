@@ -221,6 +221,8 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
     [PP_FRAME_LEFT] = take_answer,
     [PP_FRAME_QUIT] = take_quit,
     [PP_FRAME_ALIVE] = take_alive,
+    [PP_FRAME_ASK] = pp_tcp_take_ask,
+    [PP_FRAME_ANSWER] = pp_tcp_take_answer,
 };
 
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame)

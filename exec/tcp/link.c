@@ -176,15 +176,17 @@ static void beat(struct pp_tcp *t)
     t->last_passed = passed;
 }
 
+/* Process 0 always tells the others; they tell it while they prepare an answer. */
 static void tell_alive(struct pp_tcp *t)
 {
     const struct pp_frame alive = {.kind = PP_FRAME_ALIVE};
     const double now_s = pp_clock_s();
+    const int first = t->process == 0, until = t->process == 0 ? t->processes : 1;
 
-    if (t->process > 0 || now_s < t->alive_s + ALIVE_S)
+    if ((t->process > 0 && !atomic_load(&t->asked_all.is_open)) || now_s < t->alive_s + ALIVE_S)
         return;
     t->alive_s = now_s;
-    for (int process = 1; process < t->processes; process++)
+    for (int process = first; process < until; process++)
         if (is_open(&t->links[process]) && !pp_tcp_first(t, &t->links[process]))
             pp_tcp_send(t, process, &alive, NULL, NULL, NULL);
 }

@@ -89,6 +89,13 @@ static bool is_state(const struct pp_tcp *t, int process, const struct pp_frame 
                         : t->process == 0 && is_senders(t, process, f);
 }
 
+static bool is_question(const struct pp_tcp *t, int process, const struct pp_frame *f)
+{
+    (void)t;
+    (void)process;
+    return f->id >= 0 && f->id <= PP_TCP_ASK_BYTES;
+}
+
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 static uint64_t message_bytes(const struct pp_tcp *t, const struct pp_frame *f)
@@ -117,6 +124,17 @@ static uint64_t text_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     const size_t most = sizeof(t->m->error.message);
 
     return f->bytes < 1 ? 1 : f->bytes > most ? most : f->bytes;
+}
+
+static uint64_t question_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    (void)t;
+    return f->bytes < 1 ? 1 : f->bytes > PP_TCP_ASK_BYTES ? PP_TCP_ASK_BYTES : f->bytes;
+}
+
+static uint64_t answer_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return f->flags == PP_OK ? t->asked_all.question.answer_bytes : text_bytes(t, f);
 }
 
 /* A question has no payload; the answer has a time. */
@@ -155,7 +173,9 @@ static const struct rule {
     [PP_FRAME_LEAVE] = {"leave", FROM_FIRST, NULL, NULL},
     [PP_FRAME_LEFT] = {"left", TO_FIRST, NULL, NULL},
     [PP_FRAME_QUIT] = {"quit", FROM_FIRST, NULL, NULL},
-    [PP_FRAME_ALIVE] = {"alive", FROM_FIRST, NULL, NULL},
+    [PP_FRAME_ALIVE] = {"alive", ANY_WAY, NULL, NULL},
+    [PP_FRAME_ASK] = {"ask", FROM_FIRST, is_question, question_bytes},
+    [PP_FRAME_ANSWER] = {"answer", TO_FIRST, NULL, answer_bytes},
 };
 
 static bool is_way(const struct pp_tcp *t, int process, enum way way)

@@ -30,7 +30,9 @@ enum pp_frame_kind {
     PP_FRAME_LEAVE,   /* 0 -> all: no more steps; release memory of other processes */
     PP_FRAME_LEFT,    /* -> 0: it has been released */
     PP_FRAME_QUIT,    /* 0 -> all */
-    PP_FRAME_ALIVE,   /* 0 -> all, if it sends nothing else: it is not stopped */
+    PP_FRAME_ALIVE,   /* 0 -> all, if it sends nothing else; -> 0, while it prepares an answer */
+    PP_FRAME_ASK,     /* 0 -> all: a question; in id the bytes of an answer */
+    PP_FRAME_ANSWER,  /* -> 0: the answer, or in flags a status and its message */
     PP_FRAME_KINDS
 };
 struct pp_frame {
@@ -70,6 +72,16 @@ struct pp_tcp_clock {  /* the clock of a process, compared with that of process 
     bool is_known;
 };
 
+/* A question: in process 0 with the answers so far, in others until it is answered. */
+struct pp_tcp_asked {
+    struct pp_question question;
+    char *bytes; /* malloc: the answers [process][answer_bytes], or the question */
+    int failed;  /* the first process that has failed, at least 1; 0 = none */
+    int failures;
+    struct pp_error error; /* of that process */
+    atomic_bool is_open;   /* process > 0: not answered yet */
+};
+
 struct pp_tcp {
     struct pp_machine *m;
     int process, processes, first_owner;
@@ -105,7 +117,8 @@ struct pp_tcp {
     int last_at;
     int64_t last_passed;
     bool wants_gradients;
-    double alive_s;                  /* process 0: time of the last ALIVE */
+    struct pp_tcp_asked asked_all;
+    double alive_s;                  /* time of the last ALIVE */
     double silent_s, silent_until_s; /* process > 0: running time without a byte of process 0 */
     bool has_heard;                  /* process > 0: a byte of process 0 has come to the thread */
     void *above; /* state of a transport that is built on this one, NULL = none */
@@ -198,6 +211,15 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
 /* True for the first answer of a process to the question of process 0. */
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a);
 void pp_tcp_count_answer(struct pp_tcp *t);
+
+/* ---- ask.c: questions for options.answer ----------------------------------------------------- */
+enum pp_status pp_tcp_ask(struct pp_arena *arena, const struct pp_machine *m,
+                          const struct pp_question *question, struct pp_answers *answers,
+                          struct pp_error *err);
+void pp_tcp_answer(struct pp_tcp *t); /* in the thread that serves: answers the open question */
+bool pp_tcp_take_ask(struct pp_tcp *t, const struct pp_arrival *a);
+bool pp_tcp_take_answer(struct pp_tcp *t, const struct pp_arrival *a);
+enum { PP_TCP_ASK_BYTES = 1 << 24 }; /* of a question or an answer at most */
 
 /* ---- clock.c --------------------------------------------------------------------------------- */
 enum pp_status pp_tcp_align_clocks(struct pp_tcp *t, struct pp_error *err);

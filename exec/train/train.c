@@ -25,6 +25,7 @@ struct run {
     struct pp_training_result *result;
     struct pp_machine *machine;
     struct pp_reference *reference; /* NULL: nothing is checked */
+    struct pp_keeper keeper;
     struct pp_calibration *calibration;
     struct ranges ranges;
     struct pp_costs costs; /* wires of the machine, durations as measured */
@@ -148,7 +149,7 @@ static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
     note_step(run, k, &result);
     if (t->on_step)
         t->on_step(t->closure, step, &result);
-    pp_train_save(run->arena, t, run->machine, step + 1, r);
+    pp_train_save(run->arena, &run->keeper, run->machine, step + 1, r);
     return PP_OK;
 }
 
@@ -276,7 +277,10 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
 static enum pp_status train(struct run *run, struct pp_error *err)
 {
     PP_TRY(begin_check(run, err));
-    PP_TRY(pp_train_resume(run->training, run->machine, run->reference, err));
+    run->keeper.reference = run->reference;
+    PP_TRY(pp_train_look(&run->keeper, run->machine, err));
+    run->result->blind = run->keeper.blind;
+    PP_TRY(pp_train_resume(&run->keeper, run->machine, err));
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));
     pp_machine_graphs(run->arena, run->machine, &run->result->graphs);
@@ -298,6 +302,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     struct run run = {.arena = arena,
                       .training = training,
                       .result = result,
+                      .keeper = {.training = training},
                       .calibration = pp_calibration_create(arena, training->machine.batch),
                       .ranges = ranges_of(steps, training->warmup)};
 
@@ -306,6 +311,8 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
                                           .step_s = PP_ARRAY(arena, double, steps)};
     struct pp_machine_options options = training->machine;
     options.kept_steps = kept_of(training, run.ranges.judge);
+    options.answer = pp_train_answer;
+    options.answer_closure = &run.keeper;
     if (training->check != PP_CHECK_NONE)
         pp_reference_bytes(&training->net, options.kernels, options.batch, options.recipe->is_exact,
                            &options.reserved_bytes, &options.reserved_staging_bytes);

@@ -73,6 +73,7 @@ struct pp_training_result {
     double *touched_bytes; /* [rank] of replica 0 */
     const struct pp_rank_layout *layout;
     struct pp_rank_memory *lifetimes; /* [rank]: peak_activations, see schedules/memory/memory.h */
+    int blind; /* 1 + a process that does not see the folder of checkpoints; 0 = none */
     /* checkpoints written in this run: number, last path (NULL = none), error of the last due
      * one */
     int checkpoints;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -64,12 +65,19 @@ static enum pp_status serve(struct pp_machine *m, struct pp_error *err)
 
         if (atomic_exchange(&t->step_under_way, 0) != 0)
             run_step(t);
+        else if (atomic_load(&t->asked_all.is_open))
+            pp_tcp_answer(t);
         else
             pp_futex_wait(&t->changes, seen, LOOK_NS);
     }
     if (m->has_failed)
         return pp_error_set(err, PP_EFAIL, "%s", m->error.message);
     return atomic_load(&t->is_quitting) ? PP_OK : gone(t, err);
+}
+
+static bool is_here(const struct pp_machine *m, int worker)
+{
+    return pp_tcp_is_here(pp_tcp_of(m), worker);
 }
 
 static void drop(struct pp_machine *m)
@@ -258,6 +266,7 @@ void pp_tcp_stop(struct pp_machine *m)
         pp_processes_kill(m);
     else
         pp_processes_reap(m);
+    free(t->asked_all.bytes);
     pthread_mutex_destroy(&t->mutex);
 }
 
@@ -266,6 +275,8 @@ const struct pp_remote pp_tcp_remote = {
     .arrived = pp_tcp_arrived,
     .released = pp_tcp_released,
     .fetch = pp_tcp_fetch,
+    .ask = pp_tcp_ask,
+    .is_here = is_here,
     .align = pp_tcp_align,
     .drop = drop,
     .is_member = pp_tcp_is_member,

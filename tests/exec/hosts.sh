@@ -82,7 +82,7 @@ report "as many connections as a process may have"
 [ $? -eq 1 ] && grep -q 'no connection to another process can be taken: Too many open files (ulimit -n)' "$folder/err.0"
 report "more connections than a process may have"
 
-# ---- checkpoints: the first process writes, all go on from there ----
+# ---- checkpoints ----
 torchrun="RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1"
 steps() { (cd "$1" && ls -A | tr '\n' ' '); }
 layers() { cat "$1"/step-000000003/layer-*.bin | cksum; }

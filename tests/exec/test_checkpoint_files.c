@@ -59,7 +59,8 @@ static enum pp_status write_at(const struct rig *rig, const struct pp_checkpoint
     const char *path;
 
     manifest.step = step;
-    return pp_checkpoint_write(arena, opened, &manifest, &rig->parts, &path, err);
+    return pp_checkpoint_write(arena, opened, &manifest,
+                               &(struct pp_checkpoint_writers){.parts = &rig->parts}, &path, err);
 }
 
 static enum pp_status load(const struct rig *rig, struct pp_error *err)

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Processes write one checkpoint together, each its own part. The files have the bytes of one process
+# that writes all, whatever the layout. A process that does not see the folder, cannot write there or
+# is killed is named, and earlier checkpoints stay.
+#
+#   checkpoints.sh PIPEEXEC
+set -u
+pipeexec=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
+small="--layers 4 --heads 2 --seq 16 --mbs 2 --gbs 16 --exact-grad --no-check"
+
+# shellcheck source=tests/exec/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+# launch OPTIONS...: 4 processes, with `before` in front of process `special`; exit code of the first
+before=() special= hidden=32 in_background=
+launch() {
+    local k rc
+    port=$((port + 1))
+    rm -f "$folder"/err.* "$folder"/out.*
+    pids=()
+    for k in 3 2 1 0; do
+        local words=()
+        [ "$k" = "$special" ] && words=("${before[@]}")
+        # shellcheck disable=SC2086
+        RANK=$k LOCAL_RANK=$k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "${words[@]}" "$pipeexec" $small --hidden $hidden "$@" \
+            >"$folder/out.$k" 2>"$folder/err.$k" &
+        pids[k]=$!
+    done
+    [ -n "$in_background" ] && return
+    wait "${pids[0]}"
+    rc=$?
+    wait
+    return $rc
+}
+entries() { (cd "$1" && ls -A | tr '\n' ' '); }
+may() { "$@" true 2>/dev/null; }
+skip() {
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP not permitted here"
+}
+
+# ---- the same bytes ----
+for precision in "" "--precision bf16"; do
+    # shellcheck disable=SC2086
+    "$pipeexec" $small --hidden $hidden $precision --quiet --steps 4 --checkpoint "$folder/one" --checkpoint-every 2 2>"$folder/err.0"
+    for how in "--schedule 1f1b --np 4" "--schedule zbv --np 2 --dp 2 --zero 1" "--schedule chimera --np 4 --dp 2 --zero 1" "--schedule gpipe --np 1 --dp 4"; do
+        # shellcheck disable=SC2086
+        "$pipeexec" $small --hidden $hidden $precision --quiet --steps 4 --transport tcp $how --checkpoint "$folder/many" --checkpoint-every 2 2>"$folder/err.0" &&
+            diff -r "$folder/one" "$folder/many" >>"$folder/err.0"
+        report "forked: $how $precision"
+        rm -rf "$folder/many"
+    done
+    # shellcheck disable=SC2086
+    launch $precision --quiet --steps 4 --schedule 1f1b --np 2 --dp 2 --zero 1 --checkpoint "$folder/many" --checkpoint-every 2 &&
+        diff -r "$folder/one" "$folder/many" >>"$folder/err.0"
+    report "launched $precision"
+    rm -rf "$folder/many"
+    [ -n "$precision" ] && rm -rf "$folder/one" || mv "$folder/one" "$folder/whole"
+done
+
+# ---- bytes between processes ----
+travel() { # OPTIONS...: bytes over a loopback interface of its own
+    # shellcheck disable=SC2016
+    unshare -n sh -c 'ip link set lo up && "$@" && awk "/lo:/ { print \$10 }" /proc/self/net/dev' sh "$pipeexec" --layers 4 --hidden 256 --heads 4 --seq 16 --mbs 2 \
+        --np 4 --schedule 1f1b --transport tcp --steps 3 --no-check --quiet "$@" 2>"$folder/err.0"
+}
+if may unshare -n; then
+    plain=$(travel) && with=$(travel --checkpoint "$folder/far" --checkpoint-every 1 --checkpoint-keep 9)
+    state=$(cat "$folder"/far/step-000000003/layer-*.bin | wc -c)
+    echo "# $((with - plain)) bytes for 3 checkpoints of $state bytes"
+    [ "$state" -gt 30000000 ] && [ $(((with - plain) * 50)) -lt "$state" ]
+    report "state does not travel"
+else
+    skip "state does not travel"
+fi
+
+# ---- a folder that one does not see ----
+if may unshare -m; then
+    mkdir "$folder/apart"
+    # shellcheck disable=SC2016
+    before=(unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$folder/apart") special=2
+    launch --steps 4 --schedule 1f1b --np 4 --checkpoint "$folder/apart" --checkpoint-every 2 &&
+        grep -q 'process 2 does not see the folder of checkpoints: process 0' <(tr -s ' \n' ' ' <"$folder/out.0") &&
+        diff -r "$folder/whole" "$folder/apart" >>"$folder/err.0"
+    report "a folder that one process does not see"
+    before=() special=
+    launch --steps 4 --schedule 1f1b --np 4 --checkpoint "$folder/all" && ! grep -q 'does not see' "$folder/out.0"
+    report "a folder that all see"
+else
+    skip "a folder that one process does not see"
+fi
+
+# ---- a process that cannot write ----
+rm -rf "$folder/all"
+launch --quiet --steps 2 --schedule 1f1b --np 4 --checkpoint "$folder/all"
+# shellcheck disable=SC2016
+before=(sh -c 'ulimit -f 64 && exec "$@"' sh) special=2
+launch --quiet --steps 4 --schedule 1f1b --np 4 --resume "$folder/all" --checkpoint "$folder/all"
+[ $? -eq 1 ] && grep -q 'warning: no checkpoint: rank 2 (process 2 at 127.0.0.1): cannot write .*/.pipeexec-tmp-step-000000004/layer-00003.bin: File too large' "$folder/err.0" &&
+    [ "$(entries "$folder/all")" = "step-000000002 " ]
+report "a process that cannot write is named"
+before=() special=
+
+# ---- a process that is killed while checkpoints are written ----
+go_on() { # OPTIONS...: from the newest checkpoint
+    local newest
+    newest=$(ls "$folder/killed" | tail -n 1 | sed 's/^step-0*//') # not of the temporary one
+    "$pipeexec" --resume "$folder/killed" --np 1 --schedule gpipe --steps $((newest + 1)) --no-check --quiet "$@" 2>>"$folder/err.0"
+}
+for victim in 1 3 0 2; do
+    rm -rf "$folder/killed"
+    in_background=yes hidden=256
+    launch --quiet --steps 100000 --schedule 1f1b --np 4 --checkpoint "$folder/killed" --checkpoint-every 1 --checkpoint-keep 3
+    in_background=
+    until [ -d "$folder/killed/step-000000002" ] || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.01; done
+    until compgen -G "$folder/killed/.pipeexec-tmp-step-*" >/dev/null || ! kill -0 "${pids[0]}" 2>/dev/null; do :; done
+    pkill -9 -P "${pids[victim]}"
+    wait "${pids[0]}"
+    [ $? -ne 0 ] && wait && { [ "$victim" -eq 0 ] || { ! compgen -G "$folder/killed/.pipe*" && grep -q "rank $victim .*process" "$folder/err.0"; }; } && go_on
+    report "process $victim is killed"
+done 2>/dev/null
+go_on --checkpoint "$folder/killed" && ! compgen -G "$folder/killed/.pipe*"
+report "a later run removes what a killed one has left"
+echo "1..$number"
+[ $failures -eq 0 ]
