@@ -175,12 +175,26 @@ static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
         pp_exec_check_bound(run));
 }
 
+/* Warns where the report does not say it. */
+static void warn_slow(const struct pp_exec_run *run, FILE *out)
+{
+    char text[PP_EXEC_TEXT_BYTES];
+
+    pp_exec_fallbacks_text(run, text);
+    if (run->result.fallbacks.own == 0)
+        return;
+    fflush(out);
+    pp_tell("pipeexec: warning: %s", text);
+}
+
 static enum pp_status report(struct pp_arena *arena, const struct pp_exec_wish *wish,
                              const struct pp_exec_run *run, enum pp_status verdict, FILE *out,
                              struct pp_error *err)
 {
     const struct pp_terminal terminal = pp_terminal_detect(wish->given.color.text, out);
 
+    if (wish->quiet || wish->gantt || wish->json)
+        warn_slow(run, out);
     if (wish->quiet)
         return PP_OK;
     if (wish->gantt)

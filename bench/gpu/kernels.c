@@ -39,10 +39,13 @@ static int table(int scale)
         gpu_release();
     }
     const struct pp_cuda_plan_counts *c = pp_cuda_plans_counts(rig.stream.plans);
+    const char *failure = pp_cuda_plans_failure(rig.stream.plans);
     printf("{\"plans\": {\"made\": %d, \"refused\": %d, \"own\": %d, \"finished\": %d}}\n", c->made,
-           c->refused, (int)c->own, (int)c->finished);
+           c->refused, (int)c->multiplied.own, (int)c->multiplied.finished);
+    if (failure)
+        fprintf(stderr, "kernels: cuBLASLt has failed to multiply: %s\n", failure);
     gpu_rig_close(&rig);
-    return 0;
+    return failure != NULL;
 }
 
 static int about(void)

@@ -26,7 +26,7 @@ run() {
     local options=(--backend cuda --model gpt2 --layers $layers --hidden $hidden --heads $heads --vocab $vocab --seq $seq
         --data "$tokens" --tokens u16 ${run_length:---steps 6} ${run_precision:---precision bf16} "$@")
     [[ " $* " = *" --check "* ]] || options+=(--no-check)
-    run_step_s='' run_tokens_per_s='' run_mfu_frac='' run_error_frac='' run_status=0
+    run_step_s='' run_tokens_per_s='' run_mfu_frac='' run_error_frac='' run_status=0 run_own=''
     timeout -k 2 "$(within "$each_s")" ${run_with:-} "$pipeexec" "${options[@]}" --json >"$work/run.json" 2>"$work/run.err" || run_status=$?
     printf '{"name": "%s", "options": "%s", "status": %d' "$name" "${*//"$PWD/"/}" $run_status
     if [ $run_status -ne 0 ]; then
@@ -36,7 +36,7 @@ run() {
     fi
     for key in step_s step_low_s step_high_s predicted_step_s model_error_frac null_error_frac structural_error_s \
         unattributed_s bubble_frac predicted_bubble_frac peak_mem_bytes predicted_peak_mem_bytes cpu_s outside_s \
-        instructions clock bit_equal; do
+        instructions clock bit_equal multiplications own; do
         printf ', "%s": %s' $key "$(number $key | grep . || echo null)"
     done
     printf ', "losses": [%s]' "$(tr -d '\n' <"$work/run.json" | sed 's/.*"losses": \[\([^]]*\)\].*/\1/; s/  */ /g')"
@@ -49,6 +49,9 @@ run() {
         mfu = tokens_per_s * (6 * parameters + 6 * l * t * h) / (peak > 0 ? peak : 1) / devices
         printf("%.6g %s\n", tokens_per_s, peak > 0 ? sprintf("%.4f", mfu) : "null") }')
     printf ', "devices": %d, "tokens_per_s": %s, "mfu_frac": %s}\n' "$devices" "$run_tokens_per_s" "$run_mfu_frac"
+    run_own=$(number own)
+    [ "${run_own:-0}" -eq 0 ] || printf '%-22s SLOW: %s of %s multiplications of a step by own kernels, first %s\n' "$name" \
+        "$run_own" "$(number multiplications)" "$(sed -n 's/^ *"first_refused": "\(.*\)",*$/\1/p' "$work/run.json")" >&2
     printf '%-22s %9.3f ms, error of the prediction %6.1f %%, %9.0f tokens/s, MFU %s\n' "$name" \
         "$(awk -v s="$run_step_s" 'BEGIN { print 1e3 * s }')" "$(awk -v e="$run_error_frac" 'BEGIN { print 100 * e }')" \
         "$run_tokens_per_s" "$run_mfu_frac" >&2

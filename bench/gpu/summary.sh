@@ -23,6 +23,7 @@ torch_ratio_gpt2_xl;>= 1.1;1 x;speed over PyTorch compiled, 1558M
 torch_gradients_fp32;<= 1e-5;1e6 e-6;gradients beside PyTorch's, fp32, rel. L2
 torch_gradients_autocast;-;1e2 %;PyTorch's own in bf16 beside its fp32
 torch_gradients_bf16;<= 1e-2;1e2 %;gradients in bf16 beside fp32 of PyTorch
+own_multiplications;<= 0;1;multiplications by own, slow kernels
 machinery_frac;<= 0.03;100 %;GPU time of four ranks over one's, serial
 machinery_wall_frac;-;100 %;the same by the watch, in streams
 host_us_per_instruction;<= 5;1 us;host time for an instruction

@@ -150,8 +150,8 @@ static enum pp_status products(struct probe_findings *f, bool is_trial, struct p
                     2e0 * n * n * (double)n * times / (probe_seconds() - start_s));
         const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(s.plans);
         probe_found(f, part ? "refused_for_32" : "refused", counts->refused);
-        probe_found(f, part ? "own_for_32" : "own", (double)counts->own);
-        if (counts->own)
+        probe_found(f, part ? "own_for_32" : "own", (double)counts->multiplied.own);
+        if (counts->multiplied.own)
             pp_error_set(err, PP_EFAIL, "cuBLASLt refuses %d forms", counts->refused);
         close_stream(&s);
     }

@@ -63,6 +63,16 @@ struct pp_graph_stats {
     const char *why_left;      /* first reason for a refusal, or NULL; the device's text */
     const char *why_not;       /* why there are none; NULL: some, or not requested */
 };
+/* Work of the last step that a library refused, so that slower kernels of the project did it. Plain
+ * bytes, which processes send each other; texts end with 0, and are empty if there is none. */
+struct pp_fallbacks {
+    int64_t gemms;       /* multiplications of the step */
+    int64_t own;         /* of them, by own kernels: about a hundredth as fast */
+    int64_t finished;    /* of them, products of the library that an own kernel completes */
+    int64_t refused;     /* forms of multiplications that the library has refused in the run */
+    char first[160];     /* the first of them, and the reason */
+    char attention[160]; /* what has computed attention so far */
+};
 struct pp_backend_device; /* each backend's own */
 struct pp_backend {
     const char *name, *summary;
@@ -98,6 +108,8 @@ struct pp_backend {
     void (*launch_graph)(struct pp_backend_device *device, pp_stream_id stream, int id,
                          pp_backend_work work, void *argument);
     void (*graph_stats)(const struct pp_backend_device *device, struct pp_graph_stats *stats);
+    /* NULL: the backend has no such libraries. Called between steps. */
+    void (*fallbacks)(const struct pp_backend_device *device, struct pp_fallbacks *fallbacks);
     /* Runs work of the host once all earlier work of the stream is over: in the caller, which
      * waits, or in finish. It may read and write. */
     void (*host)(struct pp_backend_device *device, pp_stream_id stream, pp_backend_work work,

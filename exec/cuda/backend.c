@@ -36,6 +36,17 @@ static void cuda_record_timing(void *stream)
         target->refusal = code;
 }
 
+/* cuBLASLt also fails on a device that has failed before; that is what the stream then says. Other
+ * failures are unknown to CUDA, and finish reads them from the plans. */
+static void note_multiplication(struct cuda_stream *target)
+{
+    if (!target->cuda.plans || !pp_cuda_plans_failure(target->cuda.plans))
+        return;
+    const cudaError_t code = cudaStreamQuery(target->cuda.stream);
+    pp_cuda_note(target->device,
+                 code == cudaSuccess || code == cudaErrorNotReady ? cudaErrorUnknown : code);
+}
+
 /* CUDA reports a refused launch to the launching thread. */
 static void cuda_launch_graph(struct pp_backend_device *d, pp_stream_id s, int id,
                               pp_backend_work work, void *argument)
@@ -52,6 +63,7 @@ static void cuda_launch_graph(struct pp_backend_device *d, pp_stream_id s, int i
         work(d->options.kernels, &target->cuda, argument);
     pp_cuda_note(d, cudaEventRecord(launch->end, cuda));
     atomic_store(&stream->last_end, launch->end);
+    note_multiplication(target);
     pp_cuda_note(d, cudaGetLastError());
     pthread_mutex_unlock(&target->lock);
 }
@@ -113,6 +125,7 @@ static void cuda_begin(struct pp_backend_device *d)
     for (int s = 0; s < d->options.streams; s++) {
         pthread_mutex_lock(&d->streams[s].target->lock);
         d->streams[s].count = 0;
+        pp_cuda_fallbacks_begin(d->streams[s].target);
         atomic_store(&d->streams[s].last_end, NULL);
         atomic_store(&d->streams[s].over, 0);
         pthread_mutex_unlock(&d->streams[s].target->lock);
@@ -129,6 +142,9 @@ static enum pp_status cuda_finish(struct pp_backend_device *d, struct pp_error *
         if (atomic_load(&d->cuda_streams[i].has_stream))
             pp_cuda_note(d, cudaStreamSynchronize(d->cuda_streams[i].cuda.stream));
     const cudaError_t failed = (cudaError_t)atomic_load(&d->failed);
+    const char *multiplication = pp_cuda_multiply_failure(d);
+    if (failed == cudaErrorUnknown && multiplication)
+        return pp_error_set(err, PP_EFAIL, "cuBLASLt has failed to multiply: %s", multiplication);
     if (failed != cudaSuccess)
         return pp_error_set(err, PP_EFAIL,
                             "the GPU has failed: %s (%s)\n  CUDA_LAUNCH_BLOCKING=1 and "
@@ -211,6 +227,7 @@ const struct pp_backend pp_backend_cuda = {
     .capture = pp_cuda_graph_make,
     .launch_graph = cuda_launch_graph,
     .graph_stats = pp_cuda_graphs_stats,
+    .fallbacks = pp_cuda_fallbacks,
     .host = cuda_host,
     .record = cuda_record,
     .wait = cuda_wait,

@@ -11,7 +11,7 @@
 
 #include "exec/backend/backend.h"
 #include "exec/backend/recorded.h"
-#include "kernels/cuda/device/stream.h"
+#include "kernels/cuda/gemm/plans.h"
 
 #include <cuda_runtime_api.h>
 
@@ -24,9 +24,10 @@ struct launch {
     int timing_count, timings_made, timing_capacity;
 };
 struct graph {
-    cudaGraphExec_t exec; /* NULL: not captured */
-    bool is_refused;      /* forever */
-    int timings;          /* number of its timing events */
+    cudaGraphExec_t exec;                 /* NULL: not captured */
+    bool is_refused;                      /* forever */
+    int timings;                          /* number of its timing events */
+    struct pp_cuda_multiplied multiplied; /* by a launch of it */
     size_t nodes;
 };
 struct cuda_stream {
@@ -125,6 +126,12 @@ void pp_cuda_graphs_stats(const struct pp_backend_device *device, struct pp_grap
 void pp_cuda_graphs_free(struct pp_backend_device *device);
 /* trial.c: tests graphs here. Sets are_on and may_time, or why_not. */
 void pp_cuda_graphs_try(struct pp_backend_device *device);
+
+/* fallbacks.c: forgets the multiplications of the step before; reads those of a step. Returns the
+ * first failure of a multiplication, or NULL. */
+void pp_cuda_fallbacks_begin(struct cuda_stream *target);
+void pp_cuda_fallbacks(const struct pp_backend_device *device, struct pp_fallbacks *fallbacks);
+const char *pp_cuda_multiply_failure(const struct pp_backend_device *device);
 
 /* parts.c: cuts the multiprocessors into equal parts, until _free; makes a stream on one, with its
  * size. PP_EFAIL: the GPU has too few, or the driver is too old. */

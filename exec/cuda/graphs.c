@@ -27,6 +27,16 @@ static struct graph *graph_at(struct stream *stream, int id)
     return &stream->graphs[id];
 }
 
+/* A multiplication that fails in a capture is computed outside graphs. */
+static bool has_failed_to_multiply(struct cuda_stream *target)
+{
+    const bool has = target->cuda.plans && pp_cuda_plans_failure(target->cuda.plans);
+
+    if (has)
+        pp_cuda_plans_forgive(target->cuda.plans);
+    return has;
+}
+
 cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
                             cudaGraphExec_t *exec, size_t *nodes)
 {
@@ -41,9 +51,10 @@ cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, vo
     work(target->device->options.kernels, &target->cuda, argument);
     target->is_capturing = false;
     const cudaError_t launched = cudaGetLastError(), ended = cudaStreamEndCapture(stream, &graph);
-    code = target->refusal != cudaSuccess ? target->refusal
-           : launched != cudaSuccess      ? launched
-                                          : ended;
+    code = target->refusal != cudaSuccess   ? target->refusal
+           : launched != cudaSuccess        ? launched
+           : has_failed_to_multiply(target) ? cudaErrorStreamCaptureUnsupported
+                                            : ended;
     if (code == cudaSuccess)
         code = cudaGraphGetNodes(graph, NULL, nodes);
     if (code == cudaSuccess)
@@ -57,8 +68,19 @@ cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, vo
 static cudaError_t make(struct cuda_stream *target, pp_backend_work work, void *argument,
                         struct graph *made)
 {
-    cudaError_t code = pp_cuda_capture(target, work, argument, &made->exec, &made->nodes);
+    struct pp_cuda_multiplied before = {0}, *multiplied = NULL;
 
+    if (target->cuda.plans)
+        multiplied = &pp_cuda_plans_counts(target->cuda.plans)->multiplied;
+    if (multiplied) {
+        before = *multiplied;
+        *multiplied = (struct pp_cuda_multiplied){0};
+    }
+    cudaError_t code = pp_cuda_capture(target, work, argument, &made->exec, &made->nodes);
+    if (multiplied) { /* they run with the graph, not now */
+        made->multiplied = *multiplied;
+        *multiplied = before;
+    }
     if (code == cudaSuccess)
         code = cudaGraphUpload(made->exec, target->cuda.stream);
     if (code != cudaSuccess && made->exec) {
@@ -105,8 +127,12 @@ bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id)
 
     if (id < 0 || id >= stream->graph_count || !stream->graphs[id].exec)
         return false;
-    launch->timing_count = stream->graphs[id].timings;
-    pp_cuda_note(target->device, cudaGraphLaunch(stream->graphs[id].exec, target->cuda.stream));
+    const struct graph *graph = &stream->graphs[id];
+    launch->timing_count = graph->timings;
+    if (target->cuda.plans)
+        pp_cuda_multiplied_add(&pp_cuda_plans_counts(target->cuda.plans)->multiplied,
+                               &graph->multiplied);
+    pp_cuda_note(target->device, cudaGraphLaunch(graph->exec, target->cuda.stream));
     atomic_fetch_add_explicit(&target->device->graphs.launches, 1, memory_order_relaxed);
     return true;
 }

@@ -1,7 +1,6 @@
 /* Makes everything except memory that a machine needs of a GPU, before the first step. */
 #include "exec/cuda/backend.h"
 #include "kernels/cuda/attention/cudnn.h"
-#include "kernels/cuda/gemm/plans.h"
 
 enum { WORKSPACE_BYTES = 32 << 20 };
 

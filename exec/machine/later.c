@@ -192,6 +192,17 @@ static void close_barriers(struct pp_machine *m)
 
 /* ---- both clocks ----------------------------------------------------------------------------- */
 
+/* The device of this process has done the work of all its workers. */
+static void note_fallbacks(struct pp_machine *m)
+{
+    int first = 0;
+
+    while (pp_is_elsewhere(m, &m->workers[first]))
+        first++;
+    if (m->backend->fallbacks)
+        m->backend->fallbacks(m->device, &m->workers[first].fallbacks);
+}
+
 void pp_step_time_here(struct pp_machine *m)
 {
     pp_probes_read(m);
@@ -206,6 +217,7 @@ void pp_step_time_here(struct pp_machine *m)
         else
             stamp_list(m, w);
     }
+    note_fallbacks(m);
     pp_machine_capture(m);
 }
 

@@ -109,6 +109,10 @@ enum pp_status pp_machine_clock(struct pp_machine *machine, struct pp_machine_cl
 void pp_machine_graphs(struct pp_arena *arena, const struct pp_machine *machine,
                        struct pp_graph_stats *stats);
 
+/* Sums over all processes what libraries refused in the last step. `attention`: that of a process
+ * in which it differs from the first one's, after the process's rank; else empty. */
+void pp_machine_fallbacks(const struct pp_machine *machine, struct pp_fallbacks *fallbacks);
+
 struct pp_step_result {
     double loss, grad_norm; /* norm before clipping */
     double step_s;          /* on the machine's clock */

@@ -4,6 +4,7 @@
 #include "exec/machine/parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void pp_machine_on_gradients(struct pp_machine *m, pp_gradient_hook hook, void *closure)
@@ -167,6 +168,27 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
            untouched(block, layout->transient_offset, layout->transient_bytes) +
            untouched(block, layout->tensor_offset, layout->tensor_bytes) +
            untouched(block, layout->weights_offset, layout->weights_bytes);
+}
+
+void pp_machine_fallbacks(const struct pp_machine *m, struct pp_fallbacks *sum)
+{
+    *sum = m->workers[0].fallbacks;
+    sum->attention[0] = '\0';
+    for (int k = 1; k < m->worker_count; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        const struct pp_fallbacks *f = &w->fallbacks;
+
+        sum->gemms += f->gemms;
+        sum->own += f->own;
+        sum->finished += f->finished;
+        sum->refused += f->refused;
+        if (!sum->first[0])
+            memcpy(sum->first, f->first, sizeof(sum->first));
+        if (f->attention[0] && !sum->attention[0] &&
+            strcmp(f->attention, m->workers[0].fallbacks.attention) != 0)
+            snprintf(sum->attention, sizeof(sum->attention), "rank %d: %.140s", w->rank,
+                     f->attention);
+    }
 }
 
 /* ---- durations of the parts of an op --------------------------------------------------------- */

@@ -52,12 +52,13 @@ struct pp_worker {
     char *block;
     struct pp_staging staging; /* of the states at the block's begin */
     struct pp_staging losses;
-    struct pp_chunk *chunks; /* [place] */
-    double *squares;         /* scratch */
-    int *status;             /* enum pp_fixed_status of its gradients */
-    int sum_status;          /* status of its process's sums, if that is another process */
-    size_t touched_bytes;    /* of its block, if it is in another process */
-    pthread_t thread;        /* if it is a thread, else: */
+    struct pp_chunk *chunks;       /* [place] */
+    double *squares;               /* scratch */
+    int *status;                   /* enum pp_fixed_status of its gradients */
+    int sum_status;                /* status of its process's sums, if that is another process */
+    size_t touched_bytes;          /* of its block, if it is in another process */
+    struct pp_fallbacks fallbacks; /* of its process, in the last step; the first worker has them */
+    pthread_t thread;              /* if it is a thread, else: */
     pid_t process;
     atomic_int at;       /* current instruction, which others may read at any time */
     atomic_llong passed; /* finished launches of its device, if that is elsewhere */

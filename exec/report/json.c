@@ -167,6 +167,20 @@ static json_t *graphs_json(const struct pp_graph_stats *stats)
                      (json_int_t)stats->launches, "why_not", stats->why_not);
 }
 
+static json_t *fallbacks_json(const struct pp_exec_run *run)
+{
+    const struct pp_fallbacks *f = &run->result.fallbacks;
+
+    if (!run->config.backend->fallbacks)
+        return json_null();
+    json_t *o = json_pack("{sI sI sI sI}", "multiplications", (json_int_t)f->gemms, "own",
+                          (json_int_t)f->own, "completed", (json_int_t)f->finished, "refused_forms",
+                          (json_int_t)f->refused);
+    pp_json_put_text(o, "first_refused", f->first[0] ? f->first : NULL);
+    pp_json_put_text(o, "other_attention", f->attention[0] ? f->attention : NULL);
+    return o;
+}
+
 static json_t *machinery_json(const struct pp_training_result *r)
 {
     json_t *o = json_object();
@@ -207,6 +221,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     pp_json_put(o, "clock_error_s", r->clock.error_s);
     json_object_set_new(o, "clock_jump", jump_json(&r->clock));
     json_object_set_new(o, "machinery", machinery_json(r));
+    json_object_set_new(o, "fallbacks", fallbacks_json(run));
     pp_json_put_text(o, "what_if", run->what_if);
     pp_json_put(o, "slowdown", r->slowdown);
     pp_json_put(o, "predicted_slowdown", r->predicted_slowdown);

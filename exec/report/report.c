@@ -302,6 +302,7 @@ void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal term
     print_time(&page, &run->result.metrics);
     pp_exec_report_prediction(&page, run);
     print_machinery(&page, &run->result);
+    pp_exec_report_fallbacks(&page, run);
     fputc('\n', out);
     pp_exec_report_ranks(&page, run);
     fputc('\n', out);

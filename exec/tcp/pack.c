@@ -189,6 +189,7 @@ static void walk_times(struct packer *packer, struct pp_worker *w)
     pack(packer, &w->clock_ps, sizeof(w->clock_ps));
     pack(packer, &w->inside_ns, sizeof(w->inside_ns));
     pack(packer, &w->cpu_ns, sizeof(w->cpu_ns));
+    pack(packer, &w->fallbacks, sizeof(w->fallbacks));
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
         struct pp_bound_call *call = &m->calls[pp_row(w, i)];
         const size_t at = pp_cell_at(w, i);
@@ -218,10 +219,17 @@ static bool are_times(const struct pp_worker *w)
     return are;
 }
 
+static bool are_fallbacks(struct pp_fallbacks *f)
+{
+    f->first[sizeof(f->first) - 1] = f->attention[sizeof(f->attention) - 1] = '\0';
+    return f->own >= 0 && f->finished >= 0 && f->refused >= 0 && f->own <= f->gemms &&
+           f->finished <= f->gemms && pp_tcp_is_time(f->gemms) && pp_tcp_is_time(f->refused);
+}
+
 bool pp_tcp_take_times(struct pp_worker *w, char *payload)
 {
     walk_times(&(struct packer){.at = payload}, w);
-    return are_times(w);
+    return are_times(w) && are_fallbacks(&w->fallbacks);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

@@ -284,6 +284,7 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));
     pp_machine_graphs(run->arena, run->machine, &run->result->graphs);
+    pp_machine_fallbacks(run->machine, &run->result->fallbacks);
     return judge(run, err);
 }
 

@@ -45,6 +45,7 @@ struct pp_training_result {
     double issue_s;                       /* of the judged steps, see pp_step_result */
     int64_t instructions, issued;
     struct pp_graph_stats graphs;
+    struct pp_fallbacks fallbacks; /* of all processes in the last step: pp_machine_fallbacks() */
     /* duration by formula, and errors of prediction and formula; NAN if there is none */
     double null_step_s, model_error_frac, null_error_frac;
     bool is_contended; /* ranks shared a device, so both errors are NAN */

@@ -61,6 +61,49 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 
 $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check | grep -A1 -E '^  check'
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)
+# What cuBLASLt refuses is computed all the same, and said. What fails in it ends the run.
+$ PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --exact-grad --check | grep -A2 -E '^  (check|SLOW)'
+>   check      gradients of every step equal those of training on one rank to the
+>              bit (169,472 elements)
+>              weights after the last step equal those of training on one rank to
+> --
+>   SLOW       12 of 54 multiplications of a step by own kernels, about a
+>              hundredth as fast; cuBLASLt refuses 5 forms, first bf16, m 16, n
+>              128, k 32, b transposed, bias and GELU: CUBLAS_STATUS_NOT_SUPPORTED
+$ for o in "" "--cuda-graphs off" "--device-mode partition" "--transport ipc" "--transport nccl"; do PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --json $o 2>warning | grep -E '"(multiplications|own|completed|refused_forms)":' | tr -d '\n'; echo; done; cat warning
+>     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 5,
+>     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 5,
+>     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 10,
+>     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 10,
+>     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 10,
+> pipeexec: warning: 12 of 54 multiplications of a step by own kernels, about a hundredth as fast; cuBLASLt refuses 10 forms, first bf16, m 16, n 128, k 32, b transposed, bias and GELU: CUBLAS_STATUS_NOT_SUPPORTED
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --json | grep -A7 '"fallbacks"'
+>   "fallbacks": {
+>     "multiplications": 54,
+>     "own": 0,
+>     "completed": 0,
+>     "refused_forms": 0,
+>     "first_refused": null,
+>     "other_attention": null
+>   },
+$ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check | grep -A2 '^  fall-back'
+>   fall-back  cuBLASLt refuses 5 forms, first bf16, m 16, n 96, k 32, b
+>              transposed, bias: CUBLAS_STATUS_NOT_SUPPORTED; own kernels complete
+>              20 products
+$ PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --quiet
+! pipeexec: warning: 12 of 54 multiplications of a step by own kernels, about a hundredth as fast; cuBLASLt refuses 5 forms, first bf16, m 16, n 128, k 32, b transposed, bias and GELU: CUBLAS_STATUS_NOT_SUPPORTED
+$ for n in 1:13 10:3 20:14; do PP_EMULATED_BLAS_FAULT=$n pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check; done
+! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 16, n 96, k 32, b transposed, bias: CUBLAS_STATUS_EXECUTION_FAILED
+! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 16, n 32, k 32, b transposed, bias: CUBLAS_STATUS_ALLOC_FAILED
+! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 32, n 128, k 16, a transposed, weight gradient: CUBLAS_STATUS_INTERNAL_ERROR
+= 1
+$ PP_EMULATED_BLAS_FAULT=20:13 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --transport ipc 2>&1 | sed 's/bf16, .*: /FORM: /'
+> pipeexec: error: step 1: cuBLASLt has failed to multiply: FORM: CUBLAS_STATUS_EXECUTION_FAILED
+# In a capture it only leaves out the graph.
+$ PP_EMULATED_BLAS_FAULT=60:13 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --json | grep -E '"(left_out|why_left|own)":'
+>       "left_out": 1,
+>       "why_left": "cudaErrorStreamCaptureUnsupported",
+>     "own": 0,
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --schedule zb-h1 --calibrate-on gpipe | grep -E '^  predicted'
 >   predicted  from durations of gpipe, which ran first
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --json | grep -E '"(backend|device|device_mode|clock|precision)"'

@@ -95,9 +95,9 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > message_latency_s message_bytes_per_s gap_s start_gap_s barrier_gap_s model_error_frac
 > null_step_s null_error_frac bubble_frac span_bubble_frac predicted_bubble_frac calibrated_on
 > steps_s time_frac peak_mem_bytes predicted_peak_mem_bytes peak_rank memory
-> ranks clock_error_s clock_jump machinery what_if slowdown
-> predicted_slowdown slowdown_error_frac resumed_from checkpoint trace predicted_trace
-> shared_device weight_grad_stream meta
+> ranks clock_error_s clock_jump machinery fallbacks what_if
+> slowdown predicted_slowdown slowdown_error_frac resumed_from checkpoint trace
+> predicted_trace shared_device weight_grad_stream meta
 $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '"(structural_error|unattributed)_s": (0.0|null)' | sort | head -1; done
 > "structural_error_s": 0.0
 > "structural_error_s": null

@@ -44,7 +44,7 @@ run_phases() (
     say() { :; }
     script() { printf '#!/bin/sh\n%s\n' "$2" >"$folder/$1.sh" && chmod +x "$folder/$1.sh"; }
     script good 'echo "{\"x\": 1}"; echo "{\"x\": 2}"; echo "mfu_gpt2_frac 0.51" >>$figures'
-    script list 'printf "[\n  {\"y\": 1},\n  {\"y\": 2}\n]\n"; echo "mfu_gpt2_xl_frac 0.59" >>$figures'
+    script list 'printf "[\n  {\"y\": 1},\n  {\"y\": 2}\n]\n"; printf "%s\n" "mfu_gpt2_xl_frac 0.59" "own_multiplications 12" >>$figures'
     script bad 'echo "{\"z\": 1}"; echo "a \"reason\" with \\ and 	tab" >&2; exit 4'
     script slow 'echo "{\"s\": 1}"; printf "{\"half\": "; sleep 30'
     for name in good list bad; do phase $name 20 "$folder/$name.sh"; done
@@ -62,14 +62,15 @@ assert notes == {"good": ("ok", 0), "list": ("ok", 0), "bad": ("failed", 4), "sl
                  "late": ("too long", 124)}, notes
 assert [all[n] for n in ("good", "list", "bad", "slow", "late")] == [
     [{"x": 1}, {"x": 2}], [{"y": 1}, {"y": 2}], [{"z": 1}], [{"s": 1}], []], all
-assert all["figures"] == {"mfu_gpt2_frac": 0.51, "mfu_gpt2_xl_frac": 0.59}
+assert all["figures"] == {"mfu_gpt2_frac": 0.51, "mfu_gpt2_xl_frac": 0.59, "own_multiplications": 12}
 assert 'a "reason" with \\ and  tab' in all["phases"][2]["log"], all["phases"][2]
 END
 }
 summary() {
     bench/gpu.sh --summary "$folder/all.json" >"$folder/summary" && grep '^MFU of GPT-2 124M.* 51 %  met$' "$folder/summary" &&
         grep '^MFU of GPT-2 1558M.* 59 %  MISSED$' "$folder/summary" && grep '^MFU of GPT-2 774M.* -  not measured$' "$folder/summary" &&
-        grep '^slow  *too long' "$folder/summary" && grep '^1 met, 1 missed, ' "$folder/summary" &&
+        grep '^multiplications by own.* 12  MISSED$' "$folder/summary" &&
+        grep '^slow  *too long' "$folder/summary" && grep '^1 met, 2 missed, ' "$folder/summary" &&
         ! grep -E '.{81}' "$folder/summary"
 }
 # The step of GPT-2 124M that was measured, by kernels: every line adds up.

@@ -18,6 +18,8 @@
  *   PP_EMULATED_SEED=N           0; of all orders
  *   PP_EMULATED_PEERS=0          devices cannot reach each other's memory
  *   PP_EMULATED_EPILOGUES=4,192  of epilogues cuBLASLt has these; 0: none
+ *   PP_EMULATED_WIDTHS=N         cuBLASLt refuses multiplications with results of N columns
+ *   PP_EMULATED_BLAS_FAULT=N:S   the N-th multiplication of the process ends with status S
  *   PP_EMULATED_LAZY=1           the first launch of each kernel, and of each form of a
  *                                multiplication, waits for all of the device; it ends the program
  *                                if the device then waits for another process

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,9 +88,30 @@ static bool may_have(uint32_t epilogue)
     return false;
 }
 
+/* $PP_EMULATED_WIDTHS is a number of columns of a row-major result, which cuBLASLt has as rows. */
+static bool may_be_as_wide(uint64_t width)
+{
+    const char *refused = getenv("PP_EMULATED_WIDTHS");
+
+    return !refused || strtoull(refused, NULL, 10) != width;
+}
+
+/* The status of the next multiplication by $PP_EMULATED_BLAS_FAULT. */
+static cublasStatus_t next_fault()
+{
+    static std::atomic<long> count;
+    const char *text = getenv("PP_EMULATED_BLAS_FAULT");
+    char *end;
+
+    if (!text)
+        return CUBLAS_STATUS_SUCCESS;
+    const bool is_now = ++count == strtol(text, &end, 10);
+    return is_now && *end ? (cublasStatus_t)strtol(end + 1, NULL, 10) : CUBLAS_STATUS_SUCCESS;
+}
+
 static cublasStatus_t check(const struct multiplication &x)
 {
-    if (!may_have(x.how.epilogue))
+    if (!may_have(x.how.epilogue) || !may_be_as_wide(x.layouts[3].rows))
         return CUBLAS_STATUS_NOT_SUPPORTED;
     const char *what = refusal(x);
     if (what)
@@ -220,6 +242,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     if (!handle || !is_there(x) || (algo && !is_kept(x, algo, workspace, workspace_bytes)))
         return CUBLAS_STATUS_INVALID_VALUE;
     load(x);
+    status = next_fault();
+    if (status != CUBLAS_STATUS_SUCCESS)
+        return status;
     const cudaError_t error = pp_call([&](auto &) {
         CUstream_st *s = pp_find_stream(stream);
         if (!s)

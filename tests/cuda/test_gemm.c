@@ -88,11 +88,13 @@ Test(cuda_gemm, a_form_is_planned_once)
     for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
         const struct pp_cuda_plan_counts before = *counts;
         try(&s, 2, BIAS, is_bf16, multiply);
-        const struct pp_cuda_plan_counts first = *counts;
+        struct pp_cuda_plan_counts first = *counts;
         cr_assert(first.made == before.made + 1, "%d plans", first.made - before.made);
-        cr_assert(first.own == before.own && first.finished == before.finished);
+        cr_assert(first.multiplied.own == before.multiplied.own &&
+                  first.multiplied.finished == before.multiplied.finished);
         for (int i = 0; i < 3; i++)
             try(&s, 2, BIAS, is_bf16, multiply);
+        first.multiplied.all += 3;
         cr_assert(memcmp(&first, counts, sizeof first) == 0, "planned again");
     }
 }
@@ -105,10 +107,12 @@ Test(cuda_gemm, what_the_library_refuses_is_finished_here)
     struct pp_cuda_plan_counts before = *counts;
 
     try(&even, 2, BIAS | ACTIVATED, true, multiply);
-    cr_assert(counts->finished == before.finished && counts->own == before.own);
+    cr_assert(counts->multiplied.finished == before.multiplied.finished &&
+              counts->multiplied.own == before.multiplied.own);
     before = *counts;
     try(&odd, 2, BIAS | ACTIVATED, true, multiply);
-    cr_assert(counts->finished + counts->own == before.finished + before.own + 1);
+    cr_assert(counts->multiplied.finished + counts->multiplied.own ==
+              before.multiplied.finished + before.multiplied.own + 1);
 }
 
 /* Any of the epilogues may be refused for a shape. Then the plan is a plain one with a kernel after
@@ -132,16 +136,66 @@ Test(cuda_gemm, each_epilogue_may_be_refused)
             for (int again = 0; again < 2; again++)
                 try(&s, 0, flags[f], true, multiply);
         const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
-        cr_assert(counts->own == 0, "own kernels with epilogues %s", cases[i].epilogues);
+        cr_assert(counts->multiplied.own == 0, "own kernels with epilogues %s", cases[i].epilogues);
 #ifdef PP_CUDA_EMULATED
-        cr_assert(counts->finished == 2 * cases[i].finished, "%d with epilogues %s",
-                  (int)counts->finished, cases[i].epilogues);
+        cr_assert(counts->multiplied.finished == 2 * cases[i].finished, "%d with epilogues %s",
+                  (int)counts->multiplied.finished, cases[i].epilogues);
 #endif
         pp_cuda_plans_destroy(stream->plans);
     }
     unsetenv("PP_EMULATED_EPILOGUES");
     stream->plans = plans;
 }
+
+#ifdef PP_CUDA_EMULATED
+/* A refusal is for good, computed by own kernels and said once. */
+Test(cuda_gemm, a_refused_form_is_counted_and_named)
+{
+    static const struct shape s = {64, 48, 32, 0, 0, 0};
+    struct pp_cuda_stream *stream = device_stream();
+    struct pp_cuda_plans *plans = stream->plans;
+
+    stream->plans = pp_cuda_plans_create();
+    setenv("PP_EMULATED_WIDTHS", "48", 1);
+    for (int again = 0; again < 3; again++)
+        try(&s, 2, 0, true, multiply);
+    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
+    cr_assert(counts->refused == 1 && counts->made == 0);
+    cr_assert(counts->multiplied.own == 3 && counts->multiplied.all == 3);
+    cr_assert_str_eq(pp_cuda_plans_refusal(stream->plans),
+                     "bf16, m 64, n 48, k 32, b transposed: CUBLAS_STATUS_NOT_SUPPORTED");
+    cr_assert_null(pp_cuda_plans_failure(stream->plans));
+    unsetenv("PP_EMULATED_WIDTHS");
+    pp_cuda_plans_destroy(stream->plans);
+    stream->plans = plans;
+}
+
+/* A failure is no refusal: own kernels compute nothing, and the next call may succeed. */
+Test(cuda_gemm, a_failure_is_kept_and_not_for_good)
+{
+    static const struct shape s = {64, 48, 32, 0, 0, 0};
+    struct pp_cuda_stream *stream = device_stream();
+    struct pp_cuda_plans *plans = stream->plans;
+    struct problem p = problem_of(&s, false, false, 0, true);
+
+    stream->plans = pp_cuda_plans_create();
+    setenv("PP_EMULATED_BLAS_FAULT", "1:3", 1);
+    multiply(&p);
+    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
+    cr_assert(counts->multiplied.all == 1 && counts->multiplied.own == 0 && counts->refused == 0);
+    cr_assert_str_eq(pp_cuda_plans_failure(stream->plans),
+                     "bf16, m 64, n 48, k 32: CUBLAS_STATUS_ALLOC_FAILED");
+    cr_assert_null(pp_cuda_plans_refusal(stream->plans));
+    end(&p);
+    pp_cuda_plans_forgive(stream->plans);
+    unsetenv("PP_EMULATED_BLAS_FAULT");
+    try(&s, 0, 0, true, multiply);
+    cr_assert_null(pp_cuda_plans_failure(stream->plans));
+    cr_assert(counts->multiplied.all == 2 && counts->multiplied.own == 0 && counts->refused == 0);
+    pp_cuda_plans_destroy(stream->plans);
+    stream->plans = plans;
+}
+#endif
 
 /* Pointers that are multiples of one element alone. */
 Test(cuda_gemm, tensors_may_begin_anywhere)

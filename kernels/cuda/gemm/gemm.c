@@ -45,18 +45,21 @@ static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const st
                                 .is_bf16 = is_bf16,
                                 .is_gradient = g->is_gradient,
                                 .alignment_bytes = alignment_bytes_of(g)};
-    struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
+    struct pp_cuda_multiplied *count = &pp_cuda_plans_counts(stream->plans)->multiplied;
     const bool has_more = g->bias || g->activated || g->gelu_of;
 
     form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);
-    if (form.epilogue != PP_CUDA_PLAIN && pp_cuda_plans_multiply(stream, &form, g))
-        return;
-    form.epilogue = PP_CUDA_PLAIN;
-    if (!pp_cuda_plans_multiply(stream, &form, g)) {
-        counts->own++;
+    enum pp_cuda_outcome outcome = pp_cuda_plans_multiply(stream, &form, g);
+    if (outcome == PP_CUDA_REFUSED && form.epilogue != PP_CUDA_PLAIN) {
+        form.epilogue = PP_CUDA_PLAIN;
+        outcome = pp_cuda_plans_multiply(stream, &form, g);
+    }
+    count->all++;
+    if (outcome == PP_CUDA_REFUSED) {
+        count->own++;
         pp_cuda_gemm_own(stream, is_bf16, g);
-    } else if (has_more) {
-        counts->finished++;
+    } else if (outcome == PP_CUDA_DONE && has_more && form.epilogue == PP_CUDA_PLAIN) {
+        count->finished++;
         pp_cuda_gemm_finish(stream, is_bf16, g);
     }
 }

@@ -4,6 +4,10 @@
  * not split, or a separate step adds its parts (CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE). So a form
  * has the same bits in every run, on every stream with as many multiprocessors.
  *
+ * cuBLASLt may refuse a form for good. A call may also fail, for want of memory or by an error of
+ * the device. The first leads to this folder's own kernel and is counted. The second is kept for
+ * the caller, who must end the run: its result is undefined.
+ *
  * Proposals are not timed. The fastest one varies between processes and parts of the device, and so
  * would all later bits. Processes that share a model over NCCL must compute alike. The table of
  * kernels of bench/gpu compares the first proposals with the device's peak, by shape. */
@@ -34,10 +38,22 @@ struct pp_cuda_form {
     int epilogue;                   /* enum pp_cuda_epilogue */
 };
 
+/* Multiplications that were enqueued. */
+struct pp_cuda_multiplied {
+    int64_t all;
+    int64_t own;      /* by this folder's own kernel */
+    int64_t finished; /* products of cuBLASLt followed by a kernel for the epilogue */
+};
+static inline void pp_cuda_multiplied_add(struct pp_cuda_multiplied *sum,
+                                          const struct pp_cuda_multiplied *more)
+{
+    sum->all += more->all;
+    sum->own += more->own;
+    sum->finished += more->finished;
+}
 struct pp_cuda_plan_counts {
     int made, refused; /* forms that cuBLASLt accepts and refuses */
-    int64_t own;       /* multiplications by this folder's own kernel */
-    int64_t finished;  /* products of cuBLASLt followed by a kernel for the epilogue */
+    struct pp_cuda_multiplied multiplied;
 };
 
 /* Makes plans for the current device. */
@@ -45,9 +61,17 @@ struct pp_cuda_plans *pp_cuda_plans_create(void);
 void pp_cuda_plans_destroy(struct pp_cuda_plans *plans); /* accepts NULL */
 struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
 
-/* c = (base) + op(a) op(b) with the form's epilogue; false, without effect, if it is refused. */
-bool pp_cuda_plans_multiply(const struct pp_cuda_stream *stream, const struct pp_cuda_form *form,
-                            const struct pp_gemm *g);
+/* Form and status of the first refusal, and of the first failure; NULL = none. They live as long as
+ * the plans. */
+const char *pp_cuda_plans_refusal(const struct pp_cuda_plans *plans);
+const char *pp_cuda_plans_failure(const struct pp_cuda_plans *plans);
+void pp_cuda_plans_forgive(struct pp_cuda_plans *plans); /* forgets the failure */
+
+enum pp_cuda_outcome { PP_CUDA_DONE, PP_CUDA_REFUSED, PP_CUDA_FAILED };
+/* c = (base) + op(a) op(b) with the form's epilogue. REFUSED has no effect. FAILED is kept. */
+enum pp_cuda_outcome pp_cuda_plans_multiply(const struct pp_cuda_stream *stream,
+                                            const struct pp_cuda_form *form,
+                                            const struct pp_gemm *g);
 
 #ifdef __cplusplus
 }
