@@ -8,6 +8,11 @@
 /* No folder in the name: the library path of the executable decides. */
 static const char MODULE[] = "pipeexec-cuda.so";
 static const char VARIABLE[] = "PIPEEXEC_CUDA_MODULE";
+#ifdef PP_CUDA_WHY_NOT
+static const char NO_MODULE[] = "this build has no CUDA, because " PP_CUDA_WHY_NOT;
+#else
+static const char NO_MODULE[] = "the module is built together with pipeexec";
+#endif
 
 /* Messages of the loader begin with the name of a file: the module, or a library that it needs. */
 static const char *advice_for(const char *reason, const char *name, bool is_given)
@@ -20,7 +25,7 @@ static const char *advice_for(const char *reason, const char *name, bool is_give
     if (!is_missing)
         return "it was built for other libraries than are here";
     return is_of_module
-               ? "the module is built where nvcc is found: meson setup -Dcuda=enabled"
+               ? NO_MODULE
                : "the module needs the libraries of CUDA: name their folder in LD_LIBRARY_PATH";
 }
 
