@@ -165,7 +165,7 @@ struct pp_checkpoint {
 enum pp_status pp_checkpoint_read(struct pp_arena *arena, const char *path,
                                   struct pp_checkpoint *checkpoint, struct pp_error *err);
 /* Loads the state of a checkpoint into every tensor of the `parts` of this process, from the whole
- * files of their layers. The caller has checked the
- * identity. PP_EINVAL if length or checksum of a file differ from the manifest. */
+ * files of their layers, chunk by chunk. The caller has checked the identity. PP_EINVAL if length
+ * or checksum of a file differ from the manifest; the parts are then of no use. */
 enum pp_status pp_checkpoint_load(const struct pp_checkpoint *checkpoint,
                                   const struct pp_checkpoint_parts *parts, struct pp_error *err);

@@ -1,4 +1,4 @@
-/* Reads checkpoints. A file is used only after its checksum has proved right. */
+/* Reads checkpoints. No training continues from a file whose checksum is wrong. */
 #include "exec/checkpoint/checkpoint.h"
 
 #include "core/text/file.h"
@@ -68,6 +68,15 @@ enum pp_status pp_checkpoint_read(struct pp_arena *arena, const char *path,
 
 /* ---- one layer ------------------------------------------------------------------------------- */
 
+static const char *path_of_layer(struct pp_arena *arena, const struct pp_checkpoint *checkpoint,
+                                 int number)
+{
+    char name[PP_CHECKPOINT_NAME_BYTES];
+
+    pp_checkpoint_layer_name(number, name);
+    return pp_arena_printf(arena, "%s/%s", checkpoint->path, name);
+}
+
 static enum pp_status check_tensors(const struct pp_checkpoint *checkpoint,
                                     const struct pp_stage *whole, int number, struct pp_error *err)
 {
@@ -93,103 +102,128 @@ static enum pp_status check_tensors(const struct pp_checkpoint *checkpoint,
                         checkpoint->path, number, found, layer->tensor_count);
 }
 
-static enum pp_status read_file(const char *name, int fd, int64_t bytes, char *data,
-                                struct pp_error *err)
+/* A layer's file on its way into the parts of this process. */
+struct reader {
+    const struct pp_checkpoint_parts *parts;
+    const char *name;
+    int fd;
+    uint32_t crc; /* of the bytes so far */
+    char *chunk;  /* [CHUNK_BYTES] */
+};
+enum { CHUNK_BYTES = 1 << 20 };
+
+static enum pp_status check_length(const struct reader *r, int64_t bytes, struct pp_error *err)
 {
     struct stat info;
-    int64_t done = 0;
 
-    if (fstat(fd, &info) != 0)
-        return pp_error_set(err, PP_EFAIL, "cannot read %s: %s", name, strerror(errno));
-    if (!S_ISREG(info.st_mode) || info.st_size != bytes)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s is damaged: it has %lld bytes, but %" PRId64 " were written", name,
-                            (long long)info.st_size, bytes);
+    if (fstat(r->fd, &info) != 0)
+        return pp_error_set(err, PP_EFAIL, "cannot read %s: %s", r->name, strerror(errno));
+    if (S_ISREG(info.st_mode) && info.st_size == bytes)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s is damaged: it has %lld bytes, but %" PRId64 " were written", r->name,
+                        (long long)info.st_size, bytes);
+}
+
+static enum pp_status read_chunk(struct reader *r, size_t bytes, struct pp_error *err)
+{
+    size_t done = 0;
+
     while (done < bytes) {
-        const ssize_t got = read(fd, data + done, (size_t)(bytes - done));
+        const ssize_t got = read(r->fd, r->chunk + done, bytes - done);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return pp_error_set(err, PP_EFAIL, "cannot read %s: %s", name,
+            return pp_error_set(err, PP_EFAIL, "cannot read %s: %s", r->name,
                                 got ? strerror(errno) : "it has become shorter");
-        done += got;
+        done += (size_t)got;
+    }
+    r->crc = (uint32_t)crc32_z(r->crc, (const unsigned char *)r->chunk, bytes);
+    return PP_OK;
+}
+
+/* Rounds master weights to the weights that layers read, if the part has both. */
+static void round_weights(const struct reader *r, const struct pp_state *state,
+                          const struct pp_param *param, struct pp_range range)
+{
+    const struct pp_kernels *k = r->parts->kernels;
+
+    for (int64_t i = range.from; state->master != NULL && i < range.until; i++)
+        pp_number_put(state->weights, k->element_bytes, param->offset + i,
+                      pp_number_get(r->chunk, k->gradient_bytes, i - range.from));
+}
+
+/* Copies the chunk, a range of a vector, into every part that has some of it. */
+static void scatter(const struct reader *r, const struct pp_param *from, int v,
+                    struct pp_range range)
+{
+    const int64_t element_bytes = (int64_t)r->parts->kernels->gradient_bytes;
+    const struct pp_param *to;
+
+    for (int part = 0; (to = pp_checkpoint_find(r->parts, from->id, &part)) != NULL;) {
+        const struct pp_range held = pp_checkpoint_range(r->parts, part - 1, to, v),
+                              common = pp_range_common(held, range);
+        if (r->parts->part[part - 1].is_elsewhere)
+            continue;
+        if (v == 0)
+            round_weights(r, &r->parts->part[part - 1].state, to, range);
+        if (common.from < common.until)
+            memcpy((char *)pp_checkpoint_vector(r->parts, part - 1, to, v) +
+                       (common.from - held.from) * element_bytes,
+                   r->chunk + (common.from - range.from) * element_bytes,
+                   (size_t)((common.until - common.from) * element_bytes));
+    }
+}
+
+static enum pp_status load_vector(struct reader *r, const struct pp_param *tensor, int v,
+                                  struct pp_error *err)
+{
+    const int64_t element_bytes = (int64_t)r->parts->kernels->gradient_bytes,
+                  most = CHUNK_BYTES / element_bytes;
+
+    for (int64_t from = 0; from < tensor->count; from += most) {
+        const int64_t left = tensor->count - from;
+        const struct pp_range range = {from, from + (left < most ? left : most)};
+
+        PP_TRY(read_chunk(r, (size_t)((range.until - from) * element_bytes), err));
+        scatter(r, tensor, v, range);
     }
     return PP_OK;
 }
 
-static enum pp_status check_crc(const char *name, const struct pp_manifest_layer *layer,
-                                const char *data, struct pp_error *err)
+static enum pp_status load_tensors(struct reader *r, int number,
+                                   const struct pp_manifest_layer *layer, struct pp_error *err)
 {
-    const uint32_t crc =
-        (uint32_t)crc32_z(crc32_z(0, NULL, 0), (const unsigned char *)data, (size_t)layer->bytes);
+    const struct pp_stage *whole = r->parts->whole;
 
-    if (crc == layer->crc)
+    PP_TRY(check_length(r, layer->bytes, err));
+    for (int p = 0; p < whole->param_count; p++)
+        for (int v = 0; v < PP_CHECKPOINT_VECTORS && whole->params[p].layer == number; v++)
+            PP_TRY(load_vector(r, &whole->params[p], v, err));
+    if (r->crc == layer->crc)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "%s is damaged: the checksum of its bytes is %08" PRIx32 ", that of what "
                         "was written %08" PRIx32,
-                        name, crc, layer->crc);
-}
-
-/* Rounds master weights to the weights that layers read, if the part has both. */
-static void round_weights(const struct pp_checkpoint_parts *parts, const struct pp_state *state,
-                          const struct pp_param *param, const char *data)
-{
-    const struct pp_kernels *k = parts->kernels;
-
-    for (int64_t i = 0; state->master != NULL && i < param->count; i++)
-        pp_number_put(state->weights, k->element_bytes, param->offset + i,
-                      pp_number_get(data, k->gradient_bytes, i));
-}
-
-/* Copies the tensors of a layer into every part that has them. */
-static void scatter(const struct pp_checkpoint_parts *parts, int number, const char *data)
-{
-    const size_t element_bytes = parts->kernels->gradient_bytes;
-
-    for (int p = 0; p < parts->whole->param_count; p++) {
-        const struct pp_param *from = &parts->whole->params[p], *to;
-        const size_t bytes = (size_t)from->count * element_bytes;
-
-        if (from->layer != number)
-            continue;
-        for (int part = 0; (to = pp_checkpoint_find(parts, from->id, &part)) != NULL;) {
-            if (parts->part[part - 1].is_elsewhere)
-                continue;
-            round_weights(parts, &parts->part[part - 1].state, to, data);
-            for (int v = 0; v < PP_CHECKPOINT_VECTORS; v++) {
-                const struct pp_range range = pp_checkpoint_range(parts, part - 1, to, v);
-                if (range.from < range.until)
-                    memcpy(pp_checkpoint_vector(parts, part - 1, to, v),
-                           data + (size_t)v * bytes + (size_t)range.from * element_bytes,
-                           (size_t)(range.until - range.from) * element_bytes);
-            }
-        }
-        data += PP_CHECKPOINT_VECTORS * bytes;
-    }
+                        r->name, r->crc, layer->crc);
 }
 
 static enum pp_status load_layer(const struct pp_checkpoint *checkpoint,
                                  const struct pp_checkpoint_parts *parts, int number,
                                  struct pp_error *err)
 {
-    const struct pp_manifest_layer *layer = &checkpoint->manifest.layers[number];
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    char file[PP_CHECKPOINT_NAME_BYTES];
+    struct reader reader = {.parts = parts,
+                            .name = path_of_layer(scratch, checkpoint, number),
+                            .chunk = pp_arena_alloc_raw(scratch, CHUNK_BYTES)};
 
     PP_TRY(check_tensors(checkpoint, parts->whole, number, err));
-    pp_checkpoint_layer_name(number, file);
-    const char *name = pp_arena_printf(scratch, "%s/%s", checkpoint->path, file);
-    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return pp_error_set(err, PP_EFAIL, "cannot open %s: %s", name, strerror(errno));
-    char *data = pp_arena_alloc_raw(scratch, (size_t)layer->bytes + 1);
-    enum pp_status status = read_file(name, fd, layer->bytes, data, err);
-    close(fd);
-    if (status == PP_OK)
-        status = check_crc(name, layer, data, err);
-    if (status == PP_OK)
-        scatter(parts, number, data);
+    reader.fd = open(reader.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (reader.fd < 0)
+        return pp_error_set(err, PP_EFAIL, "cannot open %s: %s", reader.name, strerror(errno));
+    const enum pp_status status =
+        load_tensors(&reader, number, &checkpoint->manifest.layers[number], err);
+    close(reader.fd);
     return status;
 }
 
