@@ -33,14 +33,15 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
     }
 }
 
-/* A block computes a tile of c from tiles of op(a) and op(b) in shared memory. Tiles of op(a) are
+/* Grid: x tiles of rows, of which a device has 2^31 - 1, y tiles of columns, at most 65,535. A
+ * block computes a tile of c from tiles of op(a) and op(b) in shared memory. Tiles of op(a) are
  * [row][k], those of op(b) [k][column]. Both are zero beyond the edges. */
 template <typename T, typename C>
 static __global__ void __launch_bounds__(TILE *TILE) multiply(const struct pp_gemm g)
 {
     __shared__ float a[TILE][TILE + 1], b[TILE][TILE + 1];
     const int x = threadIdx.x % TILE, y = threadIdx.x / TILE;
-    const size_t row = (size_t)blockIdx.y * TILE + y, column = (size_t)blockIdx.x * TILE + x;
+    const size_t row = (size_t)blockIdx.x * TILE + y, column = (size_t)blockIdx.y * TILE + x;
     const bool is_inside = row < (size_t)g.m && column < (size_t)g.n;
     const T *from_a = (const T *)g.a, *from_b = (const T *)g.b;
     float sum = 0;
@@ -78,7 +79,7 @@ template <typename T, typename C> struct finish {
 template <typename T, typename C>
 static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm *g)
 {
-    const dim3 grid((unsigned)((g->n + TILE - 1) / TILE), (unsigned)((g->m + TILE - 1) / TILE));
+    const dim3 grid((unsigned)((g->m + TILE - 1) / TILE), (unsigned)((g->n + TILE - 1) / TILE));
 
     PP_LAUNCH((multiply<T, C>), grid, TILE * TILE, 0, s->stream, *g);
 }
