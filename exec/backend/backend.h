@@ -88,6 +88,9 @@ struct pp_backend {
                             struct pp_error *err);
     /* Free memory of the device. NULL: the host's. */
     size_t (*available_bytes)(const struct pp_backend_device *device);
+    /* Memory of the device that libraries, graphs and that many communicators of NCCL take later.
+     * NULL: none. */
+    size_t (*reserve_bytes)(const struct pp_backend_device *device, int communicators);
     /* Allocates zeroed memory that device and host share; the host must not touch what work may. */
     enum pp_status (*alloc_shared)(struct pp_backend_device *device, size_t bytes, void **memory,
                                    struct pp_error *err);

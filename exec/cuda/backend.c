@@ -220,6 +220,7 @@ const struct pp_backend pp_backend_cuda = {
     .close = pp_cuda_close,
     .alloc = pp_cuda_alloc,
     .available_bytes = pp_cuda_available_bytes,
+    .reserve_bytes = pp_cuda_reserve_bytes,
     .alloc_shared = pp_cuda_alloc_shared,
     .read = pp_cuda_read,
     .write = pp_cuda_write,

@@ -149,6 +149,7 @@ enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err);
 enum pp_status pp_cuda_alloc_shared(struct pp_backend_device *device, size_t bytes, void **memory,
                                     struct pp_error *err);
 size_t pp_cuda_available_bytes(const struct pp_backend_device *device);
+size_t pp_cuda_reserve_bytes(const struct pp_backend_device *device, int communicators);
 enum pp_status pp_cuda_read(struct pp_backend_device *device, const void *from, void *to,
                             size_t bytes, struct pp_error *err);
 enum pp_status pp_cuda_write(struct pp_backend_device *device, const void *from, void *to,

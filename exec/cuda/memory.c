@@ -13,6 +13,23 @@ size_t pp_cuda_available_bytes(const struct pp_backend_device *d)
     return cudaMemGetInfo(&free_bytes, &all_bytes) == cudaSuccess ? free_bytes : 0;
 }
 
+/* Estimates. Modules of kernels are loaded when they are first used. A node of a graph takes some
+ * 64 KiB. NCCL has buffers for each communicator. */
+size_t pp_cuda_reserve_bytes(const struct pp_backend_device *d, int communicators)
+{
+    enum { MODULES = 1 << 30, LEAST_SHARE = 16, SHARE = 100, COMMUNICATOR = 40 << 20 };
+    size_t free_bytes, all_bytes = 0, bytes = MODULES;
+
+    (void)d;
+    if (cudaMemGetInfo(&free_bytes, &all_bytes) != cudaSuccess)
+        return 0;
+    if (bytes > all_bytes / LEAST_SHARE)
+        bytes = all_bytes / LEAST_SHARE;
+    if (bytes < all_bytes / SHARE)
+        bytes = all_bytes / SHARE;
+    return bytes + (size_t)communicators * COMMUNICATOR;
+}
+
 /* CUDA aligns memory to 256 bytes. */
 enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err)
 {

@@ -52,6 +52,15 @@ static enum pp_status check_host(const struct pp_machine *m, struct pp_error *er
         lists_bytes / mib);
 }
 
+/* Memory of the device that is allocated after the blocks, though not by a machine. */
+static double libraries_bytes(const struct pp_machine *m)
+{
+    const int communicators = m->transport->communicators ? m->transport->communicators(m) : 0;
+
+    return m->backend->reserve_bytes ? (double)m->backend->reserve_bytes(m->device, communicators)
+                                     : 0;
+}
+
 static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *err)
 {
     const bool is_host = m->backend->available_bytes == NULL;
@@ -59,8 +68,9 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
                                            : (double)m->backend->available_bytes(m->device),
                  mib = 1024.0 * 1024.0, lists_bytes = is_host ? bookkeeping_bytes(m) : 0,
                  copies_bytes = is_host ? staging_bytes(m) : 0,
-                 reserved_bytes = (double)m->options.reserved_bytes;
-    double needed_bytes = lists_bytes + copies_bytes + reserved_bytes;
+                 reserved_bytes = (double)m->options.reserved_bytes,
+                 later_bytes = libraries_bytes(m);
+    double needed_bytes = lists_bytes + copies_bytes + reserved_bytes + later_bytes;
 
     for (int k = 0; k < m->worker_count; k++)
         if (is_host || !pp_is_elsewhere(m, &m->workers[k]))
@@ -70,10 +80,11 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
     pp_error_set(
         err, PP_EFAIL,
         "the run needs %.0f MiB in all, this %s has %.0f MiB free; lists, times and copies "
-        "%.0f, reference of the check %.0f (--no-check), and rank by rank (%d replica%s of "
+        "%.0f, libraries and graphs %.0f, reference of the check %.0f (--no-check), and rank by "
+        "rank (%d replica%s of "
         "each), in MiB: weights, gradients, optimizer, activations, other",
         needed_bytes / mib, is_host ? "machine" : "device", available_bytes / mib,
-        (lists_bytes + copies_bytes) / mib, reserved_bytes / mib, m->replicas,
+        (lists_bytes + copies_bytes) / mib, later_bytes / mib, reserved_bytes / mib, m->replicas,
         m->replicas > 1 ? "s" : "");
     for (int r = 0; r < m->p->ranks && r < 16; r++) {
         const struct pp_rank_layout *l = &m->layout[r];

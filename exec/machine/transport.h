@@ -53,6 +53,8 @@ struct pp_transport {
     bool is_shared; /* the machine and its blocks are in shared memory */
     bool is_apart;  /* for device memory; else for host memory */
     bool is_mapped; /* processes map each other's device memory */
+    /* Communicators of NCCL that this process opens in `met`, at most; NULL: none. */
+    int (*communicators)(const struct pp_machine *machine);
     /* Starts all workers; each runs pp_worker_serve. PP_EFAIL when the system gives no more. */
     enum pp_status (*start)(struct pp_machine *machine, struct pp_error *err);
     /* Called once all processes have met, before any other traffic between them; NULL = nothing. */

@@ -62,6 +62,20 @@ static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
     run->plan.groups = groups;
 }
 
+/* One for each channel of this process's worker. Sums have at most one for each of its chunks, and
+ * one for the tied matrix. */
+static int nccl_communicators(const struct pp_machine *m)
+{
+    const int rank = m->workers[m->options.meeting.index].rank;
+    int count = 1;
+
+    for (int c = 0; c < m->p->channel_count; c++)
+        count += m->p->channels[c].source == rank || m->p->channels[c].dest == rank;
+    for (int place = 0; place < m->places; place++)
+        count += m->layout[rank].state_offset[place] != SIZE_MAX;
+    return count;
+}
+
 enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
@@ -187,6 +201,7 @@ const struct pp_transport pp_transport_nccl = {
     .summed = nccl_summed,
     .failed = nccl_failed,
     .is_apart = true,
+    .communicators = nccl_communicators,
     .start = pp_tcp_start,
     .met = nccl_met,
     .check = nccl_check,

@@ -137,6 +137,16 @@ $ PP_EMULATED_MEMORY_BYTES=1000000 pipeexec --backend cuda
 = 1
 $ PP_EMULATED_MEMORY_BYTES=50000000 pipeexec --backend cuda 2>&1 | head -1
 > pipeexec: error: the run needs ...
+# Memory is left for what comes after the blocks: modules and graphs, and communicators of NCCL.
+$ for m in 900000000000 16000000000 400000000; do PP_EMULATED_MEMORY_BYTES=$m pipeexec --backend cuda --np 2 --layers 2 --hidden 65536 --heads 256 --seq 16 --steps 1 --no-check 2>&1 | grep -o 'libraries and graphs [0-9]*'; done
+> libraries and graphs 8583
+> libraries and graphs 954
+> libraries and graphs 24
+$ PP_EMULATED_MEMORY_BYTES=200000000 pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --no-check 2>&1 | grep -o 'libraries and graphs [0-9]*' | head -1
+> libraries and graphs 172
+$ for m in 70000000 64000000; do PP_EMULATED_MEMORY_BYTES=$m pipeexec --backend cuda --np 2 --layers 2 --hidden 256 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 1 --no-check 2>&1 | grep -oE '^  loss|the run needs.*lists'; done
+>   loss
+> the run needs 31 MiB in all, this device has 29 MiB free; lists
 $ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9
 ! pipeexec: error: step ...
 !   CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer say in which kernel
