@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # work, kind, about, figures: of bench/gpu.sh
 # One training run of pipeexec on the device as a row of JSON, for phases of bench/gpu.sh.
 #
+# On the wall clock, tokens_per_s is by elapsed time from step to step, as that of PyTorch is.
 # mfu_frac is that of one device: ranks share one, but on the virtual clock each has its own. A token
 # takes 6 operations a parameter, and 6 layers seq hidden for attention. This is llm.c's form: a
 # causal half of attention, no recomputation. At 1,024 tokens it gives 0.80, 4.93 and 9.82 billion for
@@ -19,7 +20,7 @@ small='12 768 12'
 # run NAME LIMIT_S LAYERS HIDDEN HEADS OPTIONS...: prints its row, and sets run_* for later lines.
 # run_length: options for the length of a run. The exit code is that of the run.
 run() {
-    local name=$1 each_s=$2 layers=$3 hidden=$4 heads=$5 devices=1 key
+    local name=$1 each_s=$2 layers=$3 hidden=$4 heads=$5 devices=1 key shown_s
     shift 5
     if [ "$kind" = emulated ]; then each_s=$((10 * each_s)) layers=4 hidden=16 heads=2; fi
     # shellcheck disable=SC2206
@@ -34,7 +35,7 @@ run() {
         echo "$name: exit code $run_status: $(head -n 1 "$work/run.err")" >&2
         return $run_status
     fi
-    for key in step_s step_low_s step_high_s predicted_step_s model_error_frac null_error_frac structural_error_s \
+    for key in step_s elapsed_step_s step_low_s step_high_s predicted_step_s model_error_frac null_error_frac structural_error_s \
         unattributed_s bubble_frac predicted_bubble_frac peak_mem_bytes predicted_peak_mem_bytes cpu_s outside_s \
         instructions clock bit_equal multiplications own; do
         printf ', "%s": %s' $key "$(number $key | grep . || echo null)"
@@ -42,7 +43,9 @@ run() {
     printf ', "losses": [%s]' "$(tr -d '\n' <"$work/run.json" | sed 's/.*"losses": \[\([^]]*\)\].*/\1/; s/  */ /g')"
     [ "$(number clock)" != '"virtual"' ] || devices=$(number np)
     run_step_s=$(number step_s) run_error_frac=$(number model_error_frac)
-    read -r run_tokens_per_s run_mfu_frac < <(awk -v s="$run_step_s" -v gbs="$(number gbs)" -v l=$layers -v h=$hidden \
+    shown_s=$run_step_s
+    [ "$(number clock)" != '"wall"' ] || shown_s=$(number elapsed_step_s)
+    read -r run_tokens_per_s run_mfu_frac < <(awk -v s="$shown_s" -v gbs="$(number gbs)" -v l=$layers -v h=$hidden \
         -v v=$vocab -v t=$seq -v peak="${peak:-0}" -v devices="$devices" 'BEGIN {
         parameters = (v + t) * h + l * (12 * h * h + 13 * h) + 2 * h
         tokens_per_s = gbs * t / s

@@ -186,6 +186,7 @@ static json_t *machinery_json(const struct pp_training_result *r)
     json_t *o = json_object();
 
     pp_json_put(o, "wall_s", r->wall_s);
+    pp_json_put(o, "elapsed_step_s", r->elapsed_median_s);
     pp_json_put(o, "cpu_s", r->cpu_s);
     pp_json_put(o, "outside_s", r->outside_s);
     pp_json_put_int(o, "instructions", r->instructions);

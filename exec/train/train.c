@@ -2,6 +2,7 @@
  * run of two steps has no warm-up, and a run of one is calibrated and judged on the same step. */
 #include "exec/train/parts.h"
 
+#include "core/clock.h"
 #include "core/quantile.h"
 #include "schedules/order/formula.h"
 
@@ -30,6 +31,7 @@ struct run {
     struct ranges ranges;
     struct pp_costs costs; /* wires of the machine, durations as measured */
     double reference_loss;
+    double ended_s; /* by pp_clock_s(): the last step */
 };
 
 /* ---- check ----------------------------------------------------------------------------------- */
@@ -100,6 +102,8 @@ static void note_step(struct run *run, int k, const struct pp_step_result *resul
     r->losses[k] = result->loss;
     r->grad_norms[k] = result->grad_norm;
     r->step_s[k] = result->step_s;
+    r->elapsed_s[k] = pp_clock_s() - run->ended_s;
+    run->ended_s += r->elapsed_s[k];
     r->steps_done = k + 1;
     if (k < run->ranges.judge)
         return;
@@ -226,12 +230,12 @@ static enum pp_status read_memory(struct run *run, struct pp_error *err)
     return PP_OK;
 }
 
-static double median_step_s(const struct run *run)
+static double median_of(const struct run *run, const double *seconds)
 {
     const int first = run->result->first_judged, count = count_of(run->training) - first;
     double *sorted = PP_ARRAY(run->arena, double, count);
 
-    memcpy(sorted, run->result->step_s + first, sizeof(double) * (size_t)count);
+    memcpy(sorted, seconds + first, sizeof(double) * (size_t)count);
     return pp_median(sorted, count);
 }
 
@@ -260,7 +264,8 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     const struct pp_training *t = run->training;
     struct pp_training_result *r = run->result;
 
-    r->step_median_s = median_step_s(run);
+    r->step_median_s = median_of(run, r->step_s);
+    r->elapsed_median_s = median_of(run, r->elapsed_s);
     PP_TRY(predict(run, err));
     PP_TRY(pp_train_slowdown(t, run->machine, &run->costs, r, err));
     PP_TRY(replay(run, err));
@@ -281,6 +286,7 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     PP_TRY(pp_train_look(&run->keeper, run->machine, err));
     run->result->blind = run->keeper.blind;
     PP_TRY(pp_train_resume(&run->keeper, run->machine, err));
+    run->ended_s = pp_clock_s();
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));
     pp_machine_graphs(run->arena, run->machine, &run->result->graphs);
@@ -309,7 +315,8 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
 
     *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, steps),
                                           .grad_norms = PP_ARRAY(arena, double, steps),
-                                          .step_s = PP_ARRAY(arena, double, steps)};
+                                          .step_s = PP_ARRAY(arena, double, steps),
+                                          .elapsed_s = PP_ARRAY(arena, double, steps)};
     struct pp_machine_options options = training->machine;
     options.kept_steps = kept_of(training, run.ranges.judge);
     options.answer = pp_train_answer;

@@ -41,8 +41,12 @@ struct pp_training_result {
     double *losses, *grad_norms, *step_s; /* [steps_done] */
     int first_judged;                     /* first of the judged steps that are kept */
     double step_median_s;                 /* of the judged steps that are kept */
-    double wall_s, cpu_s, outside_s;      /* of the judged steps */
-    double issue_s;                       /* of the judged steps, see pp_step_result */
+    /* Time by the watch from the end of a step to that of the next: with the host's work between
+     * them. And its median over the same steps. */
+    double *elapsed_s; /* [steps_done] */
+    double elapsed_median_s;
+    double wall_s, cpu_s, outside_s; /* of the judged steps */
+    double issue_s;                  /* of the judged steps, see pp_step_result */
     int64_t instructions, issued;
     struct pp_graph_stats graphs;
     struct pp_fallbacks fallbacks; /* of all processes in the last step: pp_machine_fallbacks() */

@@ -98,6 +98,9 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > ranks clock_error_s clock_jump machinery fallbacks what_if
 > slowdown predicted_slowdown slowdown_error_frac resumed_from checkpoint trace
 > predicted_trace shared_device weight_grad_stream meta
+# By the watch, from the end of a step to that of the next, and the step within.
+$ pipeexec --clock wall --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --no-check --json | sed -n 's/^ *"\(elapsed_\)*step_s": \([^,]*\),*$/\2/p' | paste -sd' ' | awk '{ print NF, ($1 > 0), ($1 <= $2) }'
+> 2 1 1
 $ for clock in virtual wall; do pipeexec --clock $clock --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '"(structural_error|unattributed)_s": (0.0|null)' | sort | head -1; done
 > "structural_error_s": 0.0
 > "structural_error_s": null
