@@ -90,6 +90,7 @@ status=$?
 [ $status -ne 124 ] || echo "longer than $build_limit_s s" >>"$work/build.log"
 [ $status -eq 0 ] || { tail -n 20 "$work/build.log" >&2; fail 1 "nothing was built"; }
 note build 0 $(($(date +%s) - started)) "$work/build.log"
+note_missing
 # PyTorch must find its own libraries, not the toolkit's. So folders are named only if the programs do not
 # start without them. Then PyTorch's serve, where there is no toolkit.
 packages() { python3 -c 'import glob, nvidia; print(*(f for p in nvidia.__path__ for f in glob.glob(p + "/*/lib")))' 2>"$work/python.err" | tr ' ' '\n'; }

@@ -17,6 +17,15 @@ note() { # NAME EXIT_CODE SECONDS LOG
     [ "$word" = ok ] || [ "$word" = 'not there' ] || has_failed=yes
 }
 
+# note_missing: each part that was not built is a phase that failed.
+note_missing() {
+    local file
+    rm -f "$work"/build-*.note
+    for file in "$work/build/missing"/*; do
+        [ ! -f "$file" ] || { say "   not built: ${file##*/}" && note "build-${file##*/}" 1 0 "$file"; }
+    done
+}
+
 phase() { # NAME LIMIT_S COMMAND
     local name=$1 begun left_s seconds=$2 status=0
     begun=$(date +%s)
@@ -46,7 +55,7 @@ write_json() { # FILE: in place of what is there only when it is whole
         printf '{\n"schema": "pipesim.gpu/2",\n"date": "%s",\n"commit": "%s",\n' "$(date -u +%FT%TZ)" \
             "$(git rev-parse --short HEAD 2>/dev/null || cat "$work/build/commit" 2>/dev/null || echo unknown)"
         printf '"is_emulated": %s,\n"device": %s,\n"phases": [\n' "$([ "$kind" = cuda ] && echo false || echo true)" "$about"
-        for name in build $names; do [ ! -e "$work/$name.note" ] || cat "$work/$name.note"; done >"$work/notes"
+        for name in build 'build-*' $names; do cat "$work"/$name.note 2>"$work/none"; done >"$work/notes"
         rows "$work/notes"
         printf '],\n"figures": {\n'
         for name in $names; do [ ! -e "$work/$name.figures" ] || cat "$work/$name.figures"; done |

@@ -53,9 +53,9 @@ text() { sed -n "s/^\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},*\$/\1/p" "$file" | he
 device=$(sed -n 's/^"device": .*"name": "\([^"]*\)".*/\1/p' "$file")
 printf '%s, %s, commit %s\n' "$device" "$(text date)" "$(text commit)"
 [ "$(text is_emulated)" = false ] || echo 'EMULATED: all parts were tried, no time in here means anything'
-printf '\n%-12s %-10s %8s\n' phase status seconds
+printf '\n%-26s %-10s %8s\n' phase status seconds
 sed -n 's/^ *{"phase": "\([^"]*\)", "status": "\([^"]*\)", .*"seconds": \([0-9]*\).*/\1;\2;\3/p' "$file" |
-    awk -F';' '{ printf "%-12s %-10s %8d\n", $1, $2, $3 }'
+    awk -F';' '{ printf "%-26s %-10s %8d\n", $1, $2, $3 }'
 printf '\n%-42s %10s %12s  %s\n' figure wanted measured ''
 {
     sed -n '/^"figures": {/,/^}/p' "$file" | sed -n 's/^ *"\([a-z0-9_]*\)": \([^,]*\),*$/\1 \2/p'

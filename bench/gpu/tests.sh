@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of kernels on the device, as a phase of bench/gpu.sh. A row has the program's exit code (124:
-# took too long), and the numbers of tests that passed and failed.
+# The tests of kernels on the device, as a phase of bench/gpu.sh. A row has the program's exit code (124 for
+# too long, 127 for not built), and the numbers of tests that passed and failed.
 set -u
 . bench/gpu/within.sh
 each_s=25 all_failed=0 all_passed=0
@@ -17,6 +17,11 @@ for program in "$work"/build/test_*; do
         "$failed" "$failures"
     echo "$name: exit code $status, $passed passed, $failed failed" >&2
     tail -n 4 "$work/$name.err" >&2
+done
+for file in "$work"/build/missing/test_*; do
+    [ -e "$file" ] || continue
+    all_failed=$((all_failed + 1))
+    printf '{"program": "%s", "status": 127, "passed": 0, "failed": 1, "failures": "not built"}\n' "${file##*/}"
 done
 printf 'tests_failed %d\ntests_passed %d\n' $all_failed $all_passed >>"$figures"
 [ $all_failed -eq 0 ]

@@ -47,6 +47,7 @@ run_phases() (
     script list 'printf "[\n  {\"y\": 1},\n  {\"y\": 2}\n]\n"; printf "%s\n" "mfu_gpt2_xl_frac 0.59" "own_multiplications 12" >>$figures'
     script bad 'echo "{\"z\": 1}"; echo "a \"reason\" with \\ and 	tab" >&2; exit 4'
     script slow 'echo "{\"s\": 1}"; printf "{\"half\": "; sleep 30'
+    mkdir -p "$work/build/missing" && echo 'probe.c: a reason' >"$work/build/missing/probe" && note_missing
     for name in good list bad; do phase $name 20 "$folder/$name.sh"; done
     phase slow 5 "$folder/slow.sh"
     limit_s=1
@@ -58,12 +59,13 @@ phases() {
 import json, sys
 all = json.load(open(sys.argv[1]))
 notes = {n["phase"]: (n["status"], n["exit_code"]) for n in all["phases"]}
+assert notes.pop("build-probe") == ("failed", 1) and all["phases"][0]["log"] == "probe.c: a reason\n", all["phases"]
 assert notes == {"good": ("ok", 0), "list": ("ok", 0), "bad": ("failed", 4), "slow": ("too long", 124),
                  "late": ("too long", 124)}, notes
 assert [all[n] for n in ("good", "list", "bad", "slow", "late")] == [
     [{"x": 1}, {"x": 2}], [{"y": 1}, {"y": 2}], [{"z": 1}], [{"s": 1}], []], all
 assert all["figures"] == {"mfu_gpt2_frac": 0.51, "mfu_gpt2_xl_frac": 0.59, "own_multiplications": 12}
-assert 'a "reason" with \\ and  tab' in all["phases"][2]["log"], all["phases"][2]
+assert 'a "reason" with \\ and  tab' in all["phases"][3]["log"], all["phases"][3]
 END
 }
 summary() {
