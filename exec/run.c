@@ -246,6 +246,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(trained);
     if (run->result.is_member)
         return PP_OK;
+    run->config.transport = run->result.way.transport;
     /* a full disk does not undo the training: the report is printed all the same */
     const enum pp_status traces = pp_exec_traces_write(arena, wish, run, &unwritten);
     run->wall_s = pp_clock_s() - started_s;

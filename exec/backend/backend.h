@@ -41,6 +41,7 @@ struct pp_device_options {
     uint64_t seed; /* of drawn orders */
     enum pp_device_mode mode;
     int parts;        /* of a partitioned GPU; 0: one per worker */
+    int left_free;    /* multiprocessors that multiplications leave to others, at most half */
     bool is_mapped;   /* other processes may map memory of alloc, each block by itself */
     bool uses_graphs; /* may capture graphs: see capture */
     bool is_shared;   /* with processes forked later, as is open's arena; immediate backends only */

@@ -114,6 +114,8 @@ enum pp_status pp_cuda_check_gpu(int gpu, struct pp_error *err);
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,
                             struct pp_backend_device **device, struct pp_error *err);
 void pp_cuda_close(struct pp_backend_device *device);
+/* See pp_device_options.left_free; before any work. */
+void pp_cuda_leave_free(struct pp_backend_device *device, int multiprocessors);
 
 /* graphs.c: captures work of a stream instead of running it; makes a graph for pp_backend.capture;
  * replays graph `id`, false if there is none. */

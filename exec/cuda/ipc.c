@@ -95,6 +95,7 @@ static enum pp_status show_memory(void *memory, const char *what, struct pp_ipc_
     cudaIpcMemHandle_t handle;
     const cudaError_t code = cudaIpcGetMemHandle(&handle, memory);
 
+    cudaGetLastError(); /* a failure is told here */
     memcpy(to->bytes, &handle, sizeof(handle));
     if (code == cudaErrorNotSupported)
         return pp_error_set(
@@ -177,6 +178,7 @@ static enum pp_status map_memory(const struct pp_ipc_handle *from, int peer, voi
     const cudaError_t code = cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess);
     if (code == cudaSuccess)
         return PP_OK;
+    cudaGetLastError(); /* a failure is told here */
     return pp_error_set(err, PP_EFAIL,
                         "--transport ipc: this GPU cannot reach what process %d has on its own: %s "
                         "(%s); nvidia-smi topo -p2p r says which GPUs reach each other; use "

@@ -46,4 +46,5 @@ const struct pp_nccl_calls pp_cuda_nccl_calls = {
     .look = pp_nccl_check,
     .close = pp_nccl_close,
     .give_up = pp_nccl_abort,
+    .leave_free = pp_cuda_leave_free,
 };

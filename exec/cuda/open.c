@@ -101,7 +101,19 @@ static enum pp_status make(struct pp_backend_device *d, struct pp_error *err)
         d->streams[s].target = &d->cuda_streams[is_serial ? 0 : s];
     if (o->uses_graphs)
         pp_cuda_graphs_try(d);
+    pp_cuda_leave_free(d, o->left_free);
     return is_serial ? PP_OK : make_events(d, err);
+}
+
+/* Persistent kernels of multiplications have a block on each multiprocessor that they are told of.
+ * A block that finds its own occupied would run after all others. */
+void pp_cuda_leave_free(struct pp_backend_device *d, int multiprocessors)
+{
+    for (int i = 0; i < d->cuda_stream_count; i++) {
+        int *count = &d->cuda_streams[i].cuda.sm_count;
+
+        *count -= multiprocessors < *count / 2 ? multiprocessors : *count / 2;
+    }
 }
 
 enum pp_status pp_cuda_open(struct pp_arena *arena, const struct pp_device_options *options,

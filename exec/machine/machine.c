@@ -154,6 +154,11 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     return pp_workers_start(m, err);
 }
 
+struct pp_machine_way pp_machine_way(const struct pp_machine *m)
+{
+    return (struct pp_machine_way){m->transport, m->transport_note, m->left_free};
+}
+
 static void destroy_arena(void *arena)
 {
     pp_arena_destroy(arena);

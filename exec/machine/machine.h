@@ -49,8 +49,9 @@ struct pp_machine_options {
     const struct pp_backend *backend;
     /* All but local need an immediate backend, or a launcher and a transport with is_apart. */
     const struct pp_transport *transport;
-    const struct pp_nccl_calls *nccl; /* for transport nccl */
-    const struct pp_ipc_calls *ipc;   /* for transport ipc */
+    const struct pp_nccl_calls *nccl; /* for transports between GPUs, both */
+    const struct pp_ipc_calls *ipc;
+    bool may_choose_transport; /* among those between GPUs, by what all processes find */
     /* Costs of messages (p2p) and sums (AR) on the virtual clock; of compute, if has_durations. */
     const struct pp_costs *costs;
     enum pp_clock_kind clock;
@@ -89,6 +90,14 @@ static inline bool pp_machine_is_contended(const struct pp_machine_options *opti
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
                                  struct pp_machine **machine, struct pp_error *err);
 void pp_machine_destroy(struct pp_machine *machine); /* accepts NULL; ends all workers */
+
+/* How workers reach each other, as they have found when they met. */
+struct pp_machine_way {
+    const struct pp_transport *transport; /* that of the options, or the chosen one */
+    const char *note; /* why it is not the usual one; NULL: it is. In the machine's arena */
+    int left_free;    /* multiprocessors that multiplications leave to messages */
+};
+struct pp_machine_way pp_machine_way(const struct pp_machine *machine);
 
 /* True in all processes of a launcher but the first. These only serve: take part in steps until the
  * first process has no more. PP_EFAIL with the error of any process. */

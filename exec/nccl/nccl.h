@@ -24,6 +24,7 @@
 enum {
     PP_NCCL_ID_BYTES = 128,
     PP_NCCL_SCRATCH_BYTES = 16, /* on the device, for first uses */
+    PP_NCCL_CHANNEL_CTAS = 2,   /* multiprocessors of a channel at most; the rest computes */
 };
 
 struct pp_nccl;
@@ -137,5 +138,7 @@ struct pp_nccl_calls {
     enum pp_status (*look)(struct pp_nccl *nccl, struct pp_error *err); /* pp_nccl_check() */
     enum pp_status (*close)(struct pp_nccl *nccl, struct pp_error *err);
     void (*give_up)(struct pp_nccl *nccl); /* pp_nccl_abort() */
+    /* Before any work: multiplications then leave so many multiprocessors free. */
+    void (*leave_free)(struct pp_backend_device *device, int multiprocessors);
 };
 extern const struct pp_nccl_calls pp_cuda_nccl_calls; /* in the module */

@@ -11,8 +11,7 @@
 
 _Static_assert(PP_NCCL_ID_BYTES == NCCL_UNIQUE_ID_BYTES, "an id");
 
-/* Channels copy on few multiprocessors; the rest is for compute. */
-enum { CHANNEL_CTAS = 2, WARM_UP_BYTES = PP_NCCL_SCRATCH_BYTES / 2 };
+enum { WARM_UP_BYTES = PP_NCCL_SCRATCH_BYTES / 2 };
 
 /* ---- communicators --------------------------------------------------------------------------- */
 
@@ -105,7 +104,7 @@ static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure
     config.commName = comm->name;
 #endif
     if (i < nccl->plan->channel_count)
-        config.maxCTAs = CHANNEL_CTAS;
+        config.maxCTAs = PP_NCCL_CHANNEL_CTAS;
     return pp_nccl_judge(
         nccl, comm,
         nccl->library->CommInitRankConfig(&comm->handle, comm->count, id, comm->own, &config), err);

@@ -144,7 +144,8 @@ enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
                                               .workers = 1,
                                               .place = place->place,
                                               .mode = place->mode,
-                                              .parts = place->parts};
+                                              .parts = place->parts,
+                                              .left_free = place->left_free};
     void *memory;
 
     r->stage = stage_of(arena, r->net, r->kernels, &r->batch);

@@ -12,8 +12,9 @@
 struct pp_place {
     const struct pp_backend *backend;
     enum pp_device_mode mode;
-    int parts; /* of a partitioned GPU */
-    int place; /* among the processes of this host: see pp_device_options */
+    int parts;     /* of a partitioned GPU */
+    int left_free; /* multiprocessors: see pp_device_options */
+    int place;     /* among the processes of this host: see pp_device_options */
     /* Watchdog as in pp_machine_options, of one granule; unused if work runs at once. */
     double timeout_s;
     void (*on_stuck)(void *closure, const struct pp_error *err);

@@ -76,11 +76,17 @@ static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)
                  pp_units_print(fabs(clock->jump_s), PP_UNIT_SECONDS, by), clock->jump_step);
 }
 
+static void note_way(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    if (run->result.way.note)
+        snprintf(text, bytes, "%s", run->result.way.note);
+}
+
 static void report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
         note_empty_stages, note_weights, note_contended, pp_exec_device_note, note_spread,
-        note_warmup,       note_blind,   note_jump,      pp_exec_resume_note,
+        note_warmup,       note_blind,   note_jump,      pp_exec_resume_note, note_way,
     };
 
     for (size_t i = 0; i < PP_COUNT(NOTES); i++) {

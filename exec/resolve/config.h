@@ -19,6 +19,7 @@ struct pp_exec_config {
     const struct pp_nccl_calls *nccl;  /* of `cuda`; NULL without it */
     const struct pp_ipc_calls *ipc;    /* of `cuda`; NULL without it */
     const struct pp_transport *transport;
+    bool may_choose_transport; /* among those between GPUs */
     const char *precision;
     enum pp_device_mode mode; /* --device-mode */
     bool has_weight_stream;   /* --weight-grad-stream on */

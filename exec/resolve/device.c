@@ -92,7 +92,10 @@ enum pp_status pp_exec_device_alone(const struct pp_exec_wish *wish, struct pp_e
                             wish->given.device_mode.typed, config->transport->name);
     config->mode = PP_DEVICE_STREAMS;
     config->clock = clock_of(wish, is_serial ? PP_CLOCK_VIRTUAL : PP_CLOCK_WALL);
-    return config->transport->is_mapped ? config->ipc->check(err) : config->nccl->check(err);
+    if (!config->transport->is_mapped)
+        return config->nccl->check(err);
+    const enum pp_status status = config->ipc->check(err);
+    return status != PP_OK && config->may_choose_transport ? config->nccl->check(err) : status;
 }
 
 enum pp_status pp_exec_kernels(const struct pp_exec_wish *wish, struct pp_exec_config *config,

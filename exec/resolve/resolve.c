@@ -7,9 +7,9 @@
 #include "exec/transport/transports.h"
 
 /* In the order of the choices of --transport. */
-static const struct pp_transport *const TRANSPORTS[] = {&pp_transport_local, &pp_transport_shm,
-                                                        &pp_transport_tcp, &pp_transport_nccl,
-                                                        &pp_transport_ipc};
+static const struct pp_transport *const TRANSPORTS[] = {
+    &pp_transport_local, &pp_transport_shm, &pp_transport_tcp,
+    &pp_transport_nccl,  &pp_transport_ipc, &pp_transport_ipc_nccl};
 
 static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error *err)
 {
@@ -72,8 +72,9 @@ static enum pp_status resolve_transport(const struct pp_exec_wish *wish,
     else
         pp_meeting_danger(&meeting, config->doubt, sizeof(config->doubt));
     config->transport = is_given || meeting.count <= 1 ? given
-                        : config->cuda                 ? &pp_transport_nccl
+                        : config->cuda                 ? &pp_transport_ipc_nccl
                                                        : &pp_transport_tcp;
+    config->may_choose_transport = !is_given && config->transport->is_apart;
     PP_TRY(check_memory(wish, config, err));
     if (config->transport->is_apart)
         PP_TRY(pp_exec_device_alone(wish, config, err));

@@ -66,11 +66,12 @@ PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, RUN, .default_tex
 
 PP_ROW_CHOICE(backend, "NAME", "cpu|cuda|fake", G_MACHINE, RUN, .aliases = PP_NAMES("device"),
     .default_text = "cpu",
-    .help = "Where work runs. cuda: all ranks on the first visible GPU. With --transport nccl or "
-            "ipc each rank is a process, and the processes take the GPUs of their host in turn. "
+    .help = "Where work runs. cuda: all ranks on the first visible GPU. With --transport "
+            "ipc+nccl, ipc or nccl each rank is a process, and the processes take the GPUs of their "
+            "host in turn. "
             "fake: on the CPU, in the worst order that the events of the program allow.")
 PP_ROW_CHOICE(device_mode, "MODE", "serial|streams|partition", G_MACHINE, RUN,
-    .default_text = "serial; streams with --transport nccl or ipc",
+    .default_text = "serial; streams if ranks are processes",
     .help = "How ranks share a GPU. serial: one op at a time, so that each op takes as long as it "
             "would alone. streams: each rank, channel and sum has its own CUDA stream, and ops "
             "overlap as the program allows. partition: as streams, and each rank has its own "
@@ -81,14 +82,16 @@ PP_ROW_CHOICE(weight_grad_stream, "on|off", "off|on", G_MACHINE, RUN, .default_t
 PP_ROW_CHOICE(cuda_graphs, "on|off", "on|off", G_MACHINE, RUN, .default_text = "on",
     .help = "With --backend cuda: launch each op that is the same in every step as one CUDA graph "
             "instead of kernel by kernel, after the first step.")
-PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc", G_MACHINE, RUN,
-    .default_text = "local; under a launcher tcp, or nccl with --backend cuda",
+PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc|ipc+nccl", G_MACHINE, RUN,
+    .default_text = "local; under a launcher tcp, or with --backend cuda the first of ipc+nccl, ipc "
+                    "and nccl that all processes can use",
     .help =
         "Where ranks run and how they communicate. local: threads of one process. shm: processes "
         "of this machine with shared memory. tcp: processes on any hosts, which torchrun, srun, "
         "mpirun or pipeexec itself starts. nccl: such processes with --backend cuda, each with "
         "its own GPU or sharing GPUs; NCCL carries messages and gradient sums. ipc: processes of "
-        "one host that map each other's GPU memory and copy directly.")
+        "one host that map each other's GPU memory and copy directly. ipc+nccl: messages by ipc, "
+        "gradient sums by nccl.")
 PP_ROW_TEXT(rendezvous, "WHERE", G_MACHINE, RUN, .default_text = "that of the launcher",
     .help = "Where processes meet that a launcher or you (with RANK and WORLD_SIZE) have started. "
             "file://PATH: a file that all processes see; the first process writes its address "
@@ -96,7 +99,7 @@ PP_ROW_TEXT(rendezvous, "WHERE", G_MACHINE, RUN, .default_text = "that of the la
             "?rank=R&world_size=N without these variables, and ?timeout=S to replace 60 s.")
 PP_ROW_CHOICE(clock, "CLOCK", "virtual|wall", G_MACHINE, RUN, .is_common = true,
     .default_text =
-        "virtual; wall with --device-mode streams or partition, and with --transport nccl or ipc",
+        "virtual; wall with --device-mode streams or partition, and on GPUs if ranks are processes",
     .help = "How time is measured. virtual: each rank's clock advances by the time of its ops on "
             "a core or the GPU and by waiting for other ranks, as if each rank had its own device "
             "and links. wall: elapsed time.")

@@ -79,6 +79,7 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
         .backend = t->machine.backend,
         .mode = t->machine.mode,
         .parts = t->machine.program->ranks * t->machine.batch->replicas,
+        .left_free = pp_machine_way(run->machine).left_free,
         .place = t->machine.meeting.local_index,
         .timeout_s = t->machine.timeout_s,
         .on_stuck = t->machine.on_stuck,
@@ -326,6 +327,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
                            &options.reserved_bytes, &options.reserved_staging_bytes);
     result->first_judged = steps - options.kept_steps;
     PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
+    result->way = pp_machine_way(run.machine);
     result->is_member = pp_machine_is_member(run.machine);
     const enum pp_status status =
         result->is_member ? pp_machine_serve(run.machine, err) : train(&run, err);

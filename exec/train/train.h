@@ -35,6 +35,7 @@ struct pp_training {
 };
 
 struct pp_training_result {
+    struct pp_machine_way way;
     bool is_member; /* a process other than the first: all else is unset */
     struct pp_machine_clock clock;
     int steps_done;                       /* in this run */

@@ -9,14 +9,7 @@
  * A sum has an owner. It waits for all members, adds the same vectors in the same order as threads
  * of one process would, and tells all members. So the bits are those of threads. A flag counts its
  * uses on both sides from the start of the run, not by steps. */
-#include "exec/backend/ipc.h"
-#include "exec/transport/parts.h"
-#include "exec/transport/transports.h"
-
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "exec/transport/gpu.h"
 
 /* Flags of a channel of a replica: bytes are there, for the receiver; bytes are taken, for the
  * sender. Each flag is in the memory of the process that waits for it. */
@@ -40,8 +33,8 @@ struct ipc_sum {
     uint32_t uses;
 };
 
-/* State of the transport: pp_tcp_above(), NULL before all processes have met. */
-struct ipc_run {
+/* Its part in a run. */
+struct pp_ipc_run {
     const struct pp_ipc_calls *calls;
     struct pp_ipc *ipc; /* NULL: not shown */
     bool has_left;
@@ -59,7 +52,7 @@ static int own_process(const struct pp_machine *m)
     return m->options.meeting.index;
 }
 
-static void plan_channel(const struct pp_machine *m, struct ipc_run *run, int c, int replica)
+static void plan_channel(const struct pp_machine *m, struct pp_ipc_run *run, int c, int replica)
 {
     const struct pp_channel *ends = &m->p->channels[c];
     const int source = pp_worker_at(m, ends->source, replica)->index,
@@ -73,7 +66,7 @@ static void plan_channel(const struct pp_machine *m, struct ipc_run *run, int c,
         run->is_peer[channel->peer] = true;
 }
 
-static void plan_sum(struct pp_machine *m, struct ipc_run *run, int c)
+static void plan_sum(struct pp_machine *m, struct pp_ipc_run *run, int c)
 {
     const struct pp_machine_collective *collective = &m->collectives[c];
     struct ipc_sum *sum = &run->sums[c];
@@ -94,16 +87,18 @@ static void plan_sum(struct pp_machine *m, struct ipc_run *run, int c)
 }
 
 /* Plans channels and sums, and finds peers. */
-static void ipc_plan(struct pp_machine *m, struct ipc_run *run)
+static void ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
 {
+    const struct pp_gpu_run *above = pp_gpu_of(m);
+
     run->is_peer = PP_ARRAY(m->arena, bool, m->worker_count);
     run->blocks = PP_ARRAY(m->arena, void *, m->worker_count);
     run->channels = PP_ARRAY(m->arena, struct ipc_channel, m->p->channel_count * m->replicas + 1);
     run->sums = PP_ARRAY(m->arena, struct ipc_sum, m->p->collective_count + 1);
-    for (int c = 0; c < m->p->channel_count; c++)
+    for (int c = 0; c < m->p->channel_count && above->messages == &pp_carrier_ipc; c++)
         for (int replica = 0; replica < m->replicas; replica++)
             plan_channel(m, run, c, replica);
-    for (int c = 0; c < m->p->collective_count; c++)
+    for (int c = 0; c < m->p->collective_count && above->sums == &pp_carrier_ipc; c++)
         plan_sum(m, run, c);
     run->is_peer[own_process(m)] = false;
 }
@@ -111,7 +106,8 @@ static void ipc_plan(struct pp_machine *m, struct ipc_run *run)
 /* ---- mapped addresses ------------------------------------------------------------------------ */
 
 /* Address here of `at` in a worker's block. Every process has all blocks, in the same layout. */
-static char *seen_here(const struct pp_machine *m, const struct ipc_run *run, int worker, void *at)
+static char *seen_here(const struct pp_machine *m, const struct pp_ipc_run *run, int worker,
+                       void *at)
 {
     const size_t offset = (size_t)((char *)at - m->workers[worker].block);
 
@@ -119,7 +115,7 @@ static char *seen_here(const struct pp_machine *m, const struct ipc_run *run, in
 }
 
 /* Finds all copies of a sum of this process, once the memory of peers is mapped. */
-static void bind_sum(struct pp_machine *m, const struct ipc_run *run, struct pp_sum *all)
+static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct pp_sum *all)
 {
     char **at = PP_ARRAY(m->arena, char *, all->copies);
 
@@ -130,103 +126,67 @@ static void bind_sum(struct pp_machine *m, const struct ipc_run *run, struct pp_
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* Description of a process, for the others. */
+/* Memory that a process shows to the others, if it can. */
 struct card {
-    char host[64];
+    bool is_there;
     struct pp_ipc_card memory;
 };
-static const char HOST[] = "PIPEEXEC_HOST_ID", BOOT_ID[] = "/proc/sys/kernel/random/boot_id";
 
-/* Names the host by its kernel, which its containers share. */
-static void name_host(char *host, size_t bytes)
+static enum pp_status map_peers(struct pp_machine *m, struct pp_ipc_run *run,
+                                const struct card *cards, struct pp_error *err)
 {
-    const char *given = getenv(HOST);
-    const int file = given ? -1 : open(BOOT_ID, O_RDONLY | O_CLOEXEC);
-
-    memset(host, 0, bytes);
-    if (given)
-        strncpy(host, given, bytes - 1);
-    else if (file < 0 || read(file, host, bytes - 1) <= 0)
-        gethostname(host, bytes - 1);
-    if (file >= 0)
-        close(file);
-    host[strcspn(host, "\n")] = '\0';
-}
-
-static enum pp_status check_host(const struct pp_machine *m, const struct card *own,
-                                 const struct card *other, int process, struct pp_error *err)
-{
-    if (strcmp(own->host, other->host) == 0)
-        return PP_OK;
-    return pp_error_set(err, PP_EFAIL,
-                        "--transport ipc: process %d at %s is on another host than process %d (%s "
-                        "and %s): memory is mapped within one; use --transport nccl",
-                        process, pp_tcp_of(m)->names[process], m->options.meeting.index,
-                        other->host, own->host);
-}
-
-static enum pp_status ipc_met(struct pp_machine *m, struct pp_error *err)
-{
-    struct ipc_run *run = PP_NEW(m->arena, struct ipc_run);
-    struct card *all = PP_ARRAY(m->arena, struct card, pp_tcp_of(m)->processes), own = {0};
-
-    pp_tcp_of(m)->above = run;
-    run->calls = m->options.ipc;
-    pp_device_join_sums(m);
-    ipc_plan(m, run);
-    PP_TRY(pp_machine_warm_up(m, err));
-    name_host(own.host, sizeof(own.host));
-    PP_TRY(run->calls->show(m->arena, m->device, m->workers[own_process(m)].block, run->flag_count,
-                            m->worker_count, &run->ipc, &own.memory, err));
-    PP_TRY(pp_tcp_gather(pp_tcp_of(m), &own, sizeof(own), (char *)all, err));
     for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(check_host(m, &own, &all[k], k, err));
+        if (!cards[k].is_there)
+            return pp_error_set(err, PP_EFAIL, "process %d at %s cannot share memory of its GPU", k,
+                                pp_tcp_of(m)->names[k]);
     for (int k = 0; k < m->worker_count; k++)
         if (run->is_peer[k])
-            PP_TRY(run->calls->map(run->ipc, k, &all[k].memory, &run->blocks[k], err));
+            PP_TRY(run->calls->map(run->ipc, k, &cards[k].memory, &run->blocks[k], err));
     for (int c = 0; c < m->p->collective_count; c++)
-        if (run->sums[c].owner == own_process(m))
+        if (run->sums[c].m && run->sums[c].owner == own_process(m))
             bind_sum(m, run, &run->sums[c].all);
     return PP_OK;
 }
 
+static enum pp_status ipc_open(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_ipc_run *run = PP_NEW(m->arena, struct pp_ipc_run);
+    struct card *all = PP_ARRAY(m->arena, struct card, pp_tcp_of(m)->processes), own = {0};
+
+    run->calls = m->options.ipc;
+    ipc_plan(m, run);
+    const enum pp_status status =
+        run->calls->show(m->arena, m->device, m->workers[own_process(m)].block, run->flag_count,
+                         m->worker_count, &run->ipc, &own.memory, err);
+    if (status == PP_OK)
+        pp_gpu_of(m)->ipc = run;
+    own.is_there = status == PP_OK;
+    PP_TRY(pp_tcp_gather(pp_tcp_of(m), &own, sizeof(own), (char *)all, err));
+    return status == PP_OK ? map_peers(m, run, all, err) : status;
+}
+
 /* ---- end ------------------------------------------------------------------------------------- */
 
-static enum pp_status ipc_leave(struct pp_machine *m, struct pp_error *err)
+enum pp_status pp_ipc_leave(const struct pp_gpu_run *run, struct pp_error *err)
 {
-    struct ipc_run *run = pp_tcp_above(m);
-
-    PP_TRY(run->calls->unmap(run->ipc, err));
-    run->has_left = true;
+    PP_TRY(run->ipc->calls->unmap(run->ipc->ipc, err));
+    run->ipc->has_left = true;
     return PP_OK;
 }
 
-static void ipc_failed(struct pp_machine *m)
+bool pp_ipc_is_mapped(const struct pp_gpu_run *run)
 {
-    const struct ipc_run *run = pp_tcp_above(m);
-
-    pp_tcp_failed(m);
-    if (run && run->ipc)
-        run->calls->give_up(run->ipc);
+    return run && run->ipc && !run->ipc->has_left;
 }
 
-/* All processes unmap before any frees memory that others have mapped. */
-static void ipc_stop(struct pp_machine *m)
+void pp_ipc_give_up(const struct pp_gpu_run *run)
 {
-    struct ipc_run *run = pp_tcp_above(m);
-    struct pp_error ignored;
-
-    if (run && run->ipc && !m->has_failed && !pp_tcp_is_member(m) &&
-        pp_tcp_leave(m, &ignored) == PP_OK)
-        ipc_leave(m, &ignored);
-    pp_tcp_stop(m);
-    if (run && run->ipc && !run->has_left)
-        run->calls->give_up(run->ipc);
+    run->ipc->calls->give_up(run->ipc->ipc);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static enum pp_status send(const struct ipc_run *run, const struct ipc_channel *channel,
+static enum pp_status send(const struct pp_ipc_run *run, const struct ipc_channel *channel,
                            void *stream, struct pp_error *err)
 {
     PP_TRY(run->calls->tell(run->ipc, channel->peer, channel->flag + IPC_THERE, channel->uses,
@@ -234,7 +194,7 @@ static enum pp_status send(const struct ipc_run *run, const struct ipc_channel *
     return run->calls->await(run->ipc, channel->flag + IPC_TAKEN, channel->uses, stream, err);
 }
 
-static enum pp_status receive(const struct pp_kernels *k, const struct ipc_run *run,
+static enum pp_status receive(const struct pp_kernels *k, const struct pp_ipc_run *run,
                               const struct pp_machine_message *message, void *stream,
                               struct pp_error *err)
 {
@@ -251,7 +211,7 @@ static enum pp_status receive(const struct pp_kernels *k, const struct ipc_run *
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct pp_machine_message *message = argument;
-    const struct ipc_run *run = pp_tcp_above(message->machine);
+    const struct pp_ipc_run *run = pp_gpu_of(message->machine)->ipc;
     struct ipc_channel *channel = &run->channels[message->channel];
     struct pp_error err = {0};
 
@@ -262,22 +222,16 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
                       &err);
 }
 
-static void ipc_posted(struct pp_worker *w, int i, const struct pp_header *header)
-{
-    (void)header;
-    pp_device_issue_message(w, i, run_message);
-}
-
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static enum pp_status take_part(const struct ipc_run *run, const struct ipc_sum *n, void *stream,
+static enum pp_status take_part(const struct pp_ipc_run *run, const struct ipc_sum *n, void *stream,
                                 struct pp_error *err)
 {
     PP_TRY(run->calls->tell(run->ipc, n->owner, n->flag + 1 + n->own, n->uses, stream, err));
     return run->calls->await(run->ipc, n->flag, n->uses, stream, err);
 }
 
-static enum pp_status own_sum(const struct pp_kernels *k, const struct ipc_run *run,
+static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_ipc_run *run,
                               struct ipc_sum *n, void *stream, struct pp_error *err)
 {
     const int32_t *members = n->collective->members;
@@ -295,7 +249,7 @@ static enum pp_status own_sum(const struct pp_kernels *k, const struct ipc_run *
 static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct ipc_sum *n = argument;
-    const struct ipc_run *run = pp_tcp_above(n->m);
+    const struct pp_ipc_run *run = pp_gpu_of(n->m)->ipc;
     struct pp_error err = {0};
 
     n->uses++;
@@ -305,29 +259,14 @@ static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
                       &err);
 }
 
-static void ipc_summed(struct pp_worker *w, int i)
+static void *sum_argument(const struct pp_gpu_run *run, int collective)
 {
-    const struct ipc_run *run = pp_tcp_above(w->machine);
-
-    pp_device_issue_sum(w, i, run_sum, &run->sums[w->machine->p->arg[i]]);
+    return &run->ipc->sums[collective];
 }
 
-const struct pp_transport pp_transport_ipc = {
-    .name = "ipc",
-    .summary = "processes of one host with GPUs, on memory of these that they map",
-    .worker = "process",
-    .workers = "processes",
-    .means = "by CUDA IPC",
-    .remote = &pp_tcp_remote,
-    .posted = ipc_posted,
-    .summed = ipc_summed,
-    .failed = ipc_failed,
-    .is_apart = true,
-    .is_mapped = true,
-    .start = pp_tcp_start,
-    .met = ipc_met,
-    .leave = ipc_leave,
-    .check = pp_tcp_check,
-    .kill = pp_tcp_kill,
-    .stop = ipc_stop,
+const struct pp_carrier pp_carrier_ipc = {
+    .open = ipc_open,
+    .message = run_message,
+    .sum = run_sum,
+    .sum_argument = sum_argument,
 };

@@ -1,12 +1,10 @@
-/* Processes with a GPU each, or several that share one. They meet and are conducted as over tcp,
- * but messages and sums are operations of NCCL. Each process issues them to its own device where
- * its list posts them. No frame is sent for a message: the device waits for the other side, and the
+/* Messages and sums as operations of NCCL. Each process issues them to its own device where its
+ * list posts them. No frame is sent for a message: the device waits for the other side, and the
  * checks of the program ensure one order on both.
  *
  * A channel of a replica is a channel of NCCL, on the stream of its messages. All collectives of
  * the same processes have one group (nccl_sums.c). */
-#include "exec/transport/nccl.h"
-#include "exec/transport/transports.h"
+#include "exec/transport/gpu.h"
 
 #include <string.h>
 
@@ -62,21 +60,32 @@ static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
     run->plan.groups = groups;
 }
 
-/* One for each channel of this process's worker. Sums have at most one for each of its chunks, and
- * one for the tied matrix. */
-static int nccl_communicators(const struct pp_machine *m)
+int pp_nccl_communicators(const struct pp_machine *m, bool has_messages)
 {
     const int rank = m->workers[m->options.meeting.index].rank;
     int count = 1;
 
-    for (int c = 0; c < m->p->channel_count; c++)
+    for (int c = 0; c < m->p->channel_count && has_messages; c++)
         count += m->p->channels[c].source == rank || m->p->channels[c].dest == rank;
     for (int place = 0; place < m->places; place++)
         count += m->layout[rank].state_offset[place] != SIZE_MAX;
     return count;
 }
 
-enum { UNASKED_TIMEOUT_S = 600, FAILED_LOOKS = 25 };
+/* A waiting message is a kernel of NCCL. It shares no multiprocessor with other kernels. */
+int pp_nccl_held_multiprocessors(const struct pp_machine *m)
+{
+    int most = 0;
+
+    for (int rank = 0; rank < m->p->ranks; rank++) {
+        int channels = 0;
+
+        for (int c = 0; c < m->p->channel_count; c++)
+            channels += m->p->channels[c].source == rank || m->p->channels[c].dest == rank;
+        most = channels > most ? channels : most;
+    }
+    return most * PP_NCCL_CHANNEL_CTAS;
+}
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
@@ -94,63 +103,45 @@ static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, s
     return PP_OK;
 }
 
-static enum pp_status nccl_met(struct pp_machine *m, struct pp_error *err)
+enum { UNASKED_TIMEOUT_S = 600 };
+
+static enum pp_status nccl_open(struct pp_machine *m, struct pp_error *err)
 {
+    struct pp_gpu_run *above = pp_gpu_of(m);
     struct pp_nccl_run *run = PP_NEW(m->arena, struct pp_nccl_run);
-    struct pp_nccl_place own,
-        *places = PP_ARRAY(m->arena, struct pp_nccl_place, pp_tcp_of(m)->processes);
     const double timeout_s = m->options.timeout_s;
 
-    pp_tcp_of(m)->above = run;
     run->calls = m->options.nccl;
-    pp_device_join_sums(m);
     run->plan = (struct pp_nccl_plan){.process = m->options.meeting.index,
                                       .processes = m->worker_count,
                                       .timeout_s = timeout_s > 0 ? timeout_s : UNASKED_TIMEOUT_S,
                                       .spread = spread,
                                       .closure = m};
-    plan_channels(m, &run->plan);
-    plan_sums(m, run);
-    PP_TRY(run->calls->place(m->device, &own, err));
-    PP_TRY(pp_tcp_gather(pp_tcp_of(m), &own, sizeof own, (char *)places, err));
-    PP_TRY(pp_machine_warm_up(m, err));
-    struct pp_nccl *nccl;
-    PP_TRY(run->calls->open(m->arena, m->device, &run->plan, places, &nccl, err));
-    run->nccl = nccl;
+    if (above->messages == &pp_carrier_nccl)
+        plan_channels(m, &run->plan);
+    if (above->sums == &pp_carrier_nccl)
+        plan_sums(m, run);
+    PP_TRY(run->calls->open(m->arena, m->device, &run->plan, above->places, &run->nccl, err));
+    above->nccl = run;
     return PP_OK;
 }
 
-/* Closes NCCL after all processes have been told that there are no more steps. */
-static void nccl_stop(struct pp_machine *m)
+enum pp_status pp_nccl_look_at(const struct pp_gpu_run *run, struct pp_error *err)
 {
-    const struct pp_nccl_run *run = pp_tcp_above(m);
+    return run->nccl->calls->look(run->nccl->nccl, err);
+}
+
+void pp_nccl_give_up(const struct pp_gpu_run *run)
+{
+    run->nccl->calls->give_up(run->nccl->nccl);
+}
+
+void pp_nccl_end(const struct pp_gpu_run *run, bool has_failed)
+{
     struct pp_error ignored;
 
-    pp_tcp_stop(m);
-    if (run && run->nccl && (m->has_failed || run->calls->close(run->nccl, &ignored) != PP_OK))
-        run->calls->give_up(run->nccl);
-}
-
-/* NCCL fails a moment before the connection of a dead process ends, which names the process. */
-static enum pp_status nccl_check(struct pp_machine *m, struct pp_error *err)
-{
-    struct pp_nccl_run *run = pp_tcp_above(m);
-
-    PP_TRY(pp_tcp_check(m, err));
-    if (!run || !run->nccl || m->has_failed || run->calls->look(run->nccl, err) == PP_OK ||
-        ++run->failed_looks < FAILED_LOOKS)
-        return PP_OK;
-    return pp_error_prefix(err, "step %d: ", m->step + 1);
-}
-
-/* Ends operations under way, which wait for others. */
-static void nccl_failed(struct pp_machine *m)
-{
-    const struct pp_nccl_run *run = pp_tcp_above(m);
-
-    pp_tcp_failed(m);
-    if (run && run->nccl)
-        run->calls->give_up(run->nccl);
+    if (has_failed || run->nccl->calls->close(run->nccl->nccl, &ignored) != PP_OK)
+        pp_nccl_give_up(run);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -159,7 +150,7 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
 {
     const struct pp_machine_message *message = argument;
     struct pp_machine *m = message->machine;
-    const struct pp_nccl_run *run = pp_tcp_above(m);
+    const struct pp_nccl_run *run = pp_gpu_of(m)->nccl;
     const bool is_send = !pp_is_elsewhere(m, &m->workers[pp_tcp_ends(m, message).source]);
     const struct pp_nccl_operation operation = {
         .kind = is_send ? PP_NCCL_SEND : PP_NCCL_RECV,
@@ -175,36 +166,14 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
     pp_device_fail_if(m, run->calls->issue(run->nccl, &operation, stream, &err), &err);
 }
 
-static void nccl_posted(struct pp_worker *w, int i, const struct pp_header *header)
+static void *sum_argument(const struct pp_gpu_run *run, int collective)
 {
-    (void)header;
-    pp_device_issue_message(w, i, run_message);
+    return &run->nccl->sums[collective];
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
-
-static void nccl_summed(struct pp_worker *w, int i)
-{
-    const struct pp_nccl_run *run = pp_tcp_above(w->machine);
-
-    pp_device_issue_sum(w, i, pp_nccl_sum_run, &run->sums[w->machine->p->arg[i]]);
-}
-
-const struct pp_transport pp_transport_nccl = {
-    .name = "nccl",
-    .summary = "processes with a GPU each, or that share one, by NCCL",
-    .worker = "process",
-    .workers = "processes",
-    .means = "by NCCL",
-    .remote = &pp_tcp_remote,
-    .posted = nccl_posted,
-    .summed = nccl_summed,
-    .failed = nccl_failed,
-    .is_apart = true,
-    .communicators = nccl_communicators,
-    .start = pp_tcp_start,
-    .met = nccl_met,
-    .check = nccl_check,
-    .kill = pp_tcp_kill,
-    .stop = nccl_stop,
+const struct pp_carrier pp_carrier_nccl = {
+    .open = nccl_open,
+    .message = run_message,
+    .sum = pp_nccl_sum_run,
+    .sum_argument = sum_argument,
 };

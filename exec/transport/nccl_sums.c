@@ -8,7 +8,7 @@
  *
  * Shares differ in size, which ReduceScatter and AllGather do not allow. All processes plan the
  * same operations in the same order. */
-#include "exec/transport/nccl.h"
+#include "exec/transport/gpu.h"
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 
@@ -162,7 +162,7 @@ static void merge_here(const struct pp_kernels *k, void *stream, const struct nc
 static void issue(const struct nccl_sum *n, enum pp_nccl_kind kind,
                   const struct pp_nccl_piece *pieces, int count, void *stream)
 {
-    const struct pp_nccl_run *run = pp_tcp_above(n->m);
+    const struct pp_nccl_run *run = pp_gpu_of(n->m)->nccl;
     const struct pp_nccl_operation operation = {.kind = kind,
                                                 .on = n->group,
                                                 .type = kind == PP_NCCL_BROADCAST ? PP_NCCL_BYTES

@@ -29,18 +29,18 @@ $ pipeexec -h
 $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 > Machine:
 >   --backend NAME          Where work runs. cuda: all ranks on the first visible
->                           GPU. With --transport nccl or ipc each rank is a
->                           process, and the processes take the GPUs of their host
->                           in turn. fake: on the CPU, in the worst order that the
->                           events of the program allow. (cpu, cuda or fake;
->                           default cpu)
+>                           GPU. With --transport ipc+nccl, ipc or nccl each rank
+>                           is a process, and the processes take the GPUs of their
+>                           host in turn. fake: on the CPU, in the worst order
+>                           that the events of the program allow. (cpu, cuda or
+>                           fake; default cpu)
 >   --device-mode MODE      How ranks share a GPU. serial: one op at a time, so
 >                           that each op takes as long as it would alone. streams:
 >                           each rank, channel and sum has its own CUDA stream,
 >                           and ops overlap as the program allows. partition: as
 >                           streams, and each rank has its own multiprocessors
 >                           (CUDA 12.5). (serial, streams or partition; default
->                           serial; streams with --transport nccl or ipc)
+>                           serial; streams if ranks are processes)
 >   --weight-grad-stream on|off
 >                           on: each rank computes its W on a separate stream,
 >                           which takes the part of the GPU that F, I and B leave
@@ -56,9 +56,11 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           nccl: such processes with --backend cuda, each with
 >                           its own GPU or sharing GPUs; NCCL carries messages and
 >                           gradient sums. ipc: processes of one host that map
->                           each other's GPU memory and copy directly. (local,
->                           shm, tcp, nccl or ipc; default local; under a launcher
->                           tcp, or nccl with --backend cuda)
+>                           each other's GPU memory and copy directly. ipc+nccl:
+>                           messages by ipc, gradient sums by nccl. (local, shm,
+>                           tcp, nccl, ipc or ipc+nccl; default local; under a
+>                           launcher tcp, or with --backend cuda the first of
+>                           ipc+nccl, ipc and nccl that all processes can use)
 >   --rendezvous WHERE      Where processes meet that a launcher or you (with RANK
 >                           and WORLD_SIZE) have started. file://PATH: a file that
 >                           all processes see; the first process writes its
@@ -71,8 +73,8 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           and by waiting for other ranks, as if each rank had
 >                           its own device and links. wall: elapsed time. (virtual
 >                           or wall; default virtual; wall with --device-mode
->                           streams or partition, and with --transport nccl or
->                           ipc)
+>                           streams or partition, and on GPUs if ranks are
+>                           processes)
 >   --cores K               Compute ops that run concurrently, on the virtual
 >                           clock of CPUs. (1 to 4096; default those of the
 >                           machine)

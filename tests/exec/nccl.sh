@@ -4,7 +4,7 @@
 # fails or hangs ends all others, and is named. No process is left.
 #
 #   nccl.sh PIPEEXEC processes.sh
-transport=nccl chosen=
+transport=nccl chosen="--transport nccl"
 # shellcheck source=tests/exec/processes.sh
 . "$2"
 

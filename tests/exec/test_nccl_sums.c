@@ -1,6 +1,6 @@
 /* Sums of fixed point between processes: what NCCL would let wrap is told before. */
 #include "exec/transport/parts.h"
-#include "exec/transport/nccl.h"
+#include "exec/transport/gpu.h"
 
 #include <criterion/criterion.h>
 
@@ -25,7 +25,8 @@ static const struct pp_nccl_calls CALLS = {.issue = issue};
 static int status_of(enum pp_op_kind kind, int copies, int64_t (*x)[COUNT])
 {
     struct pp_nccl_run run = {.calls = &CALLS};
-    struct pp_tcp tcp = {.above = &run};
+    struct pp_gpu_run above = {.nccl = &run};
+    struct pp_tcp tcp = {.above = &above};
     struct pp_machine m = {.transport_state = &tcp};
     char *at[] = {(char *)x[0], (char *)x[1]};
     struct pp_range shares[2] = {{1, 3}, {3, COUNT}};

@@ -1,0 +1,133 @@
+/* Processes with a GPU each, or several that share one. They meet and are conducted as over tcp.
+ * Messages and sums go from GPU to GPU, both by NCCL, both by CUDA IPC, or messages by IPC and sums
+ * by NCCL. */
+#include "exec/transport/gpu.h"
+#include "exec/transport/transports.h"
+
+/* ---- the beginning --------------------------------------------------------------------------- */
+
+static const struct pp_transport *const TRANSPORTS[] = {
+    [PP_GPU_NCCL] = &pp_transport_nccl,
+    [PP_GPU_IPC] = &pp_transport_ipc,
+    [PP_GPU_IPC_NCCL] = &pp_transport_ipc_nccl,
+};
+
+static enum pp_status gpu_met(struct pp_machine *m, struct pp_error *err)
+{
+    struct pp_gpu_run *run = PP_NEW(m->arena, struct pp_gpu_run);
+
+    pp_tcp_of(m)->above = run;
+    pp_device_join_sums(m);
+    while (TRANSPORTS[run->way] != m->transport)
+        run->way++;
+    PP_TRY(pp_gpu_find_way(m, err));
+    if (run->messages == &pp_carrier_ipc)
+        PP_TRY(pp_gpu_open_ipc(m, err));
+    if (run->messages == &pp_carrier_nccl) {
+        m->left_free = pp_nccl_held_multiprocessors(m);
+        m->options.nccl->leave_free(m->device, m->left_free);
+    }
+    m->transport = TRANSPORTS[run->way];
+    PP_TRY(pp_machine_warm_up(m, err));
+    return run->sums == &pp_carrier_nccl ? pp_carrier_nccl.open(m, err) : PP_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static enum pp_status gpu_leave(struct pp_machine *m, struct pp_error *err)
+{
+    return pp_ipc_is_mapped(pp_gpu_of(m)) ? pp_ipc_leave(pp_gpu_of(m), err) : PP_OK;
+}
+
+/* Ends operations under way, which wait for others. */
+static void gpu_failed(struct pp_machine *m)
+{
+    const struct pp_gpu_run *run = pp_gpu_of(m);
+
+    pp_tcp_failed(m);
+    if (run && run->ipc)
+        pp_ipc_give_up(run);
+    if (run && run->nccl)
+        pp_nccl_give_up(run);
+}
+
+/* NCCL fails a moment before the connection of a dead process ends, which names the process. */
+static enum pp_status gpu_check(struct pp_machine *m, struct pp_error *err)
+{
+    enum { FAILED_LOOKS = 25 };
+    struct pp_gpu_run *run = pp_gpu_of(m);
+
+    PP_TRY(pp_tcp_check(m, err));
+    if (!run || !run->nccl || m->has_failed || pp_nccl_look_at(run, err) == PP_OK ||
+        ++run->failed_looks < FAILED_LOOKS)
+        return PP_OK;
+    return pp_error_prefix(err, "step %d: ", m->step + 1);
+}
+
+/* All processes unmap before any frees memory that others have mapped. NCCL closes after all have
+ * been told that there are no more steps. */
+static void gpu_stop(struct pp_machine *m)
+{
+    const struct pp_gpu_run *run = pp_gpu_of(m);
+    struct pp_error ignored;
+
+    if (pp_ipc_is_mapped(run) && !m->has_failed && !pp_tcp_is_member(m) &&
+        pp_tcp_leave(m, &ignored) == PP_OK)
+        pp_ipc_leave(run, &ignored);
+    pp_tcp_stop(m);
+    if (pp_ipc_is_mapped(run))
+        pp_ipc_give_up(run);
+    if (run && run->nccl)
+        pp_nccl_end(run, m->has_failed);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static int communicators(const struct pp_machine *m)
+{
+    const bool has_messages = m->transport == &pp_transport_nccl || m->options.may_choose_transport;
+
+    return m->transport == &pp_transport_ipc ? 0 : pp_nccl_communicators(m, has_messages);
+}
+
+/* ---- messages and sums ----------------------------------------------------------------------- */
+
+static void gpu_posted(struct pp_worker *w, int i, const struct pp_header *header)
+{
+    (void)header;
+    pp_device_issue_message(w, i, pp_gpu_of(w->machine)->messages->message);
+}
+
+static void gpu_summed(struct pp_worker *w, int i)
+{
+    const struct pp_gpu_run *run = pp_gpu_of(w->machine);
+
+    pp_device_issue_sum(w, i, run->sums->sum, run->sums->sum_argument(run, w->machine->p->arg[i]));
+}
+
+#define TRANSPORT(id, text, what, how, maps)                                                       \
+    const struct pp_transport pp_transport_##id = {                                                \
+        .name = text,                                                                              \
+        .summary = what,                                                                           \
+        .worker = "process",                                                                       \
+        .workers = "processes",                                                                    \
+        .means = how,                                                                              \
+        .remote = &pp_tcp_remote,                                                                  \
+        .posted = gpu_posted,                                                                      \
+        .summed = gpu_summed,                                                                      \
+        .failed = gpu_failed,                                                                      \
+        .is_apart = true,                                                                          \
+        .is_mapped = maps,                                                                         \
+        .start = pp_tcp_start,                                                                     \
+        .met = gpu_met,                                                                            \
+        .leave = gpu_leave,                                                                        \
+        .check = gpu_check,                                                                        \
+        .kill = pp_tcp_kill,                                                                       \
+        .stop = gpu_stop,                                                                          \
+        .communicators = communicators,                                                            \
+    };
+TRANSPORT(nccl, "nccl", "processes with a GPU each, or that share one, by NCCL", "by NCCL", false)
+TRANSPORT(ipc, "ipc", "processes of one host with GPUs, on memory of these that they map",
+          "by CUDA IPC", true)
+TRANSPORT(ipc_nccl, "ipc+nccl", "processes of one host with GPUs: messages by ipc, sums by nccl",
+          "by CUDA IPC, sums by NCCL", true)
