@@ -191,10 +191,13 @@ static void try_kinds(struct pp_worker *w)
 
 enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err)
 {
+    PP_TRY(pp_states_fetch(m, err));
     m->backend->begin(m->device);
     for (int k = 0; k < m->worker_count; k++)
         if (!pp_is_elsewhere(m, &m->workers[k]))
             try_kinds(&m->workers[k]);
     PP_TRY(m->backend->finish(m->device, err));
-    return pp_machine_changed(m, err);
+    PP_TRY(pp_states_push(m, err));
+    pp_states_close(m);
+    return PP_OK;
 }

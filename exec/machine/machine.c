@@ -21,7 +21,6 @@ static void place_columns(struct pp_machine *m)
     m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->launch_of = PP_ARRAY(m->arena, int32_t, rows + 1);
-    m->read = PP_NEW(m->arena, struct pp_machine_read);
 }
 
 static enum pp_status bind_barriers(struct pp_machine *m, struct pp_error *err)
@@ -84,6 +83,11 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->size = pp_program_size(m->p);
     m->replicas = options->batch->replicas;
     m->worker_count = m->p->ranks * m->replicas;
+    m->own_worker = options->meeting.count > 1              ? options->meeting.index
+                    : m->remote && !m->backend->is_deferred ? m->worker_count
+                                                            : -1;
+    m->read = PP_NEW(m->arena, struct pp_machine_read);
+    m->read->fetched_at = -1;
     m->stages = m->p->stages;
     m->places = m->p->pipelines * m->stages;
     assert(!m->p->weight_stream || !m->backend->is_immediate);

@@ -68,7 +68,11 @@ struct pp_machine_options {
     int cores;                 /* concurrent compute ops at most; 0 = the machine's cores */
     int kept_steps;            /* number of last steps whose times are kept */
     bool is_poisoned;          /* fill memory with a pattern, see exec/backend/poison.h */
-    size_t reserved_bytes;     /* allocated later by the caller; counted in the check of memory */
+    bool is_resumed; /* the caller writes all states before the first step: none is drawn */
+    /* States that the caller reads or writes, of this process or all. The check of memory counts
+     * copies of what is on the device or in other processes. */
+    enum { PP_READS_NO_STATES, PP_READS_OWN_STATES, PP_READS_ALL_STATES } reads;
+    size_t reserved_bytes; /* allocated later by the caller; counted in the check of memory */
     size_t reserved_staging_bytes; /* host bytes of the same kind, if is_apart */
     uint64_t seed;                 /* of the backend's order of work */
     enum pp_device_mode mode;      /* how workers share a device */
@@ -142,8 +146,9 @@ enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text 
 typedef void (*pp_gradient_hook)(void *closure, const struct pp_machine *machine, int step);
 void pp_machine_on_gradients(struct pp_machine *machine, pp_gradient_hook hook, void *closure);
 
-/* Brings states of other processes and the device here, once a step, before pp_machine_touched().
- * PP_EFAIL if a process has failed or is gone; states here are older then, or of no step. */
+/* Brings states of other processes and the device here, once a step; before the first one they are
+ * drawn here. They stay until the next step begins. PP_EFAIL if a process has failed or is gone, or
+ * without memory for them; no state may be read then. */
 enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_error *err);
 /* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(); none in the hook. */
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
@@ -159,7 +164,8 @@ bool pp_machine_state_here(const struct pp_machine *machine, int replica, int pi
 enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *machine,
                               const struct pp_question *question, struct pp_answers *answers,
                               struct pp_error *err);
-/* Between steps: sends states that the caller has changed to the device. PP_EFAIL if it fails. */
+/* Between steps: sends states that the caller has changed to the device. The next step begins with
+ * sending other processes those of theirs that are here. PP_EFAIL if it fails. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
 /* Times of kept steps, oldest first, as in the evaluator: a step begins at the end of the last. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine);
@@ -183,3 +189,5 @@ bool pp_machine_has_probes(const struct pp_machine *machine);
  * recomputes it. Each is as large as its largest call needs. */
 const struct pp_rank_layout *pp_machine_layout(const struct pp_machine *machine);
 size_t pp_machine_touched(const struct pp_machine *machine, int rank, int replica);
+/* Call it first: brings these numbers from other processes. PP_EFAIL as pp_machine_fetch(). */
+enum pp_status pp_machine_fetch_touched(const struct pp_machine *machine, struct pp_error *err);

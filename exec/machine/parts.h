@@ -14,8 +14,14 @@ enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
 /* Staging buffer for a part of a worker's block. */
 struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,
                                    const struct pp_worker *w, size_t offset, size_t bytes);
-/* Copies states of all workers from the device to the host. */
-enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
+/* Draws the initial weights of a worker of this process; of all others, before their first step. */
+enum pp_status pp_states_draw(struct pp_worker *w, struct pp_error *err);
+enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error *err);
+/* PP_EFAIL: the host has no memory, or no addresses, for bytes of a worker. */
+enum pp_status pp_states_refuse(const struct pp_machine *m, const char *what,
+                                const struct pp_worker *w, size_t bytes, struct pp_error *err);
+/* Gives back the memory of all copies of states. */
+void pp_states_close(struct pp_machine *m);
 
 void pp_probes_read(struct pp_machine *m);
 

@@ -1,7 +1,8 @@
-/* Memory of workers before the first step: blocks with the initial weights, on the device or the
- * host, and memory that device and host share. */
+/* Memory of workers before the first step: blocks on the device or the host, and memory that device
+ * and host share. It is checked before any of it is taken. */
 #include "exec/backend/poison.h"
 #include "exec/host/host.h"
+#include "exec/host/reserve.h"
 #include "exec/machine/parts.h"
 
 /* Rough bytes of lists and times: of each row and, in the trace, for each kept step. */
@@ -15,22 +16,82 @@ static double bookkeeping_bytes(const struct pp_machine *m)
     return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * (double)m->kept);
 }
 
-/* Staging bytes on the host, if device memory is apart: states and losses of this process's
- * workers, whole blocks of others. If poisoned, one more block, to count touched bytes. */
-static double staging_bytes(const struct pp_machine *m)
+/* True if this process conducts the steps, and reads the states of all workers. */
+static bool is_conductor(const struct pp_machine *m)
 {
-    double sum_bytes = (double)m->options.reserved_staging_bytes, largest_bytes = 0;
+    return m->options.meeting.count <= 1 || m->options.meeting.index == 0;
+}
 
-    if (!m->backend->is_apart)
+/* Host bytes next to a worker's block that last: losses, and states and frames of gradients if
+ * they are read. */
+static double copy_bytes(const struct pp_machine *m, const struct pp_worker *w)
+{
+    const struct pp_rank_layout *l = &m->layout[w->rank];
+    const bool is_elsewhere = pp_is_elsewhere(m, w),
+               reads_all = m->options.reads == PP_READS_ALL_STATES,
+               reads = is_elsewhere ? reads_all : m->options.reads != PP_READS_NO_STATES;
+    double bytes = 0;
+
+    if (is_elsewhere && !is_conductor(m))
         return 0;
-    for (int k = 0; k < m->worker_count; k++) {
-        const struct pp_rank_layout *l = &m->layout[m->workers[k].rank];
-        const double block_bytes = (double)l->block_bytes;
-        const bool is_elsewhere = pp_is_elsewhere(m, &m->workers[k]);
+    if (is_elsewhere || m->backend->is_apart)
+        bytes += (double)l->loss_bytes + (reads ? (double)l->state_bytes : 0);
+    return bytes + (m->remote && reads_all ? (double)l->grads_bytes : 0);
+}
 
-        sum_bytes += is_elsewhere ? block_bytes : (double)(l->state_bytes + l->loss_bytes);
-        if (m->options.is_poisoned && !is_elsewhere && block_bytes > largest_bytes)
-            largest_bytes = block_bytes;
+/* Host bytes that a worker needs for a moment: its states until they are on the device. A poisoned
+ * block is here whole, while its touched bytes are counted. */
+static double moment_bytes(const struct pp_machine *m, const struct pp_worker *w)
+{
+    const struct pp_rank_layout *l = &m->layout[w->rank];
+
+    if (pp_is_elsewhere(m, w) || !m->backend->is_apart)
+        return 0;
+    return m->options.is_poisoned                  ? (double)l->block_bytes
+           : m->options.reads > PP_READS_NO_STATES ? 0
+                                                   : (double)l->state_bytes;
+}
+
+/* Lowest worker with a stage: over tcp, it adds the gradients of all. */
+static int sums_at(const struct pp_machine *m, int stage)
+{
+    int lowest = m->p->ranks;
+
+    for (int pipe = 0; pipe < m->p->pipelines; pipe++)
+        if (pp_program_rank_of(m->p, pipe, stage) < lowest)
+            lowest = pp_program_rank_of(m->p, pipe, stage);
+    return lowest;
+}
+
+/* Host bytes for parts of sums that a worker sends over tcp to a process on this host. */
+static double parts_bytes(const struct pp_machine *m, const struct pp_worker *w)
+{
+    const struct pp_kernels *k = m->options.kernels;
+    double bytes = 0;
+
+    for (int place = 0; m->transport->send && place < m->places; place++) {
+        const int stage = place % m->stages, owner = sums_at(m, stage);
+        const struct pp_state_bytes state =
+            pp_state_bytes(m->options.stages[stage], k, m->options.recipe->is_exact, 1);
+
+        if (pp_program_rank_of(m->p, place / m->stages, stage) == w->rank && w->index != owner &&
+            (m->own_worker == owner || m->own_worker == m->worker_count))
+            bytes += (double)(state.gradients + (m->copies[stage] > 1 ? state.weights : 0));
+    }
+    return bytes;
+}
+
+/* Host bytes next to blocks: copies, parts, and what is counted as reserved on the host. */
+static double copies_bytes(const struct pp_machine *m)
+{
+    double sum_bytes = m->backend->is_apart ? (double)m->options.reserved_staging_bytes : 0,
+           largest_bytes = 0;
+
+    for (int k = 0; k < m->worker_count; k++) {
+        const double moment = moment_bytes(m, &m->workers[k]);
+
+        sum_bytes += copy_bytes(m, &m->workers[k]) + parts_bytes(m, &m->workers[k]);
+        largest_bytes = moment > largest_bytes ? moment : largest_bytes;
     }
     return sum_bytes + largest_bytes;
 }
@@ -39,16 +100,16 @@ static double staging_bytes(const struct pp_machine *m)
 static enum pp_status check_host(const struct pp_machine *m, struct pp_error *err)
 {
     const double mib = 1024.0 * 1024.0, available_bytes = (double)pp_host_available_bytes(),
-                 lists_bytes = bookkeeping_bytes(m), copies_bytes = staging_bytes(m);
+                 lists_bytes = bookkeeping_bytes(m), copied_bytes = copies_bytes(m);
 
-    if (m->backend->available_bytes == NULL || lists_bytes + copies_bytes <= available_bytes)
+    if (m->backend->available_bytes == NULL || lists_bytes + copied_bytes <= available_bytes)
         return PP_OK;
     return pp_error_set(
         err, PP_EFAIL,
         "the host needs %.0f MiB and has %.0f MiB free: copies of what the device "
         "holds %.0f, lists and times %.0f; --no-check leaves out some of the copies, "
         "or lower --dp, --layers or --hidden",
-        (lists_bytes + copies_bytes) / mib, available_bytes / mib, copies_bytes / mib,
+        (lists_bytes + copied_bytes) / mib, available_bytes / mib, copied_bytes / mib,
         lists_bytes / mib);
 }
 
@@ -67,13 +128,13 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
     const double available_bytes = is_host ? (double)pp_host_available_bytes()
                                            : (double)m->backend->available_bytes(m->device),
                  mib = 1024.0 * 1024.0, lists_bytes = is_host ? bookkeeping_bytes(m) : 0,
-                 copies_bytes = is_host ? staging_bytes(m) : 0,
+                 copied_bytes = is_host ? copies_bytes(m) : 0,
                  reserved_bytes = (double)m->options.reserved_bytes,
                  later_bytes = libraries_bytes(m);
-    double needed_bytes = lists_bytes + copies_bytes + reserved_bytes + later_bytes;
+    double needed_bytes = lists_bytes + copied_bytes + reserved_bytes + later_bytes;
 
     for (int k = 0; k < m->worker_count; k++)
-        if (is_host || !pp_is_elsewhere(m, &m->workers[k]))
+        if (m->own_worker == m->worker_count || !pp_is_elsewhere(m, &m->workers[k]))
             needed_bytes += (double)m->layout[m->workers[k].rank].block_bytes;
     if (needed_bytes <= available_bytes)
         return PP_OK;
@@ -84,7 +145,7 @@ static enum pp_status check_memory(const struct pp_machine *m, struct pp_error *
         "rank (%d replica%s of "
         "each), in MiB: weights, gradients, optimizer, activations, other",
         needed_bytes / mib, is_host ? "machine" : "device", available_bytes / mib,
-        (lists_bytes + copies_bytes) / mib, later_bytes / mib, reserved_bytes / mib, m->replicas,
+        (lists_bytes + copied_bytes) / mib, later_bytes / mib, reserved_bytes / mib, m->replicas,
         m->replicas > 1 ? "s" : "");
     for (int r = 0; r < m->p->ranks && r < 16; r++) {
         const struct pp_rank_layout *l = &m->layout[r];
@@ -107,24 +168,7 @@ static struct pp_state state_at(const struct pp_machine *m, int replica, int pla
                        m->options.recipe->is_exact, copy, copies, at);
 }
 
-struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,
-                                   const struct pp_worker *w, size_t offset, size_t bytes)
-{
-    return pp_is_elsewhere(m, w)
-               ? pp_staging_itself(w->block + offset, bytes)
-               : pp_staging_make(arena, m->backend, m->device, w->block + offset, bytes);
-}
-
-static enum pp_status poison(const struct pp_machine *m, const struct pp_worker *w,
-                             struct pp_error *err)
-{
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    const struct pp_staging all =
-        pp_block_staging(m, scratch, w, 0, m->layout[w->rank].block_bytes);
-
-    pp_memory_poison(all.on_host, all.bytes);
-    return pp_staging_push(&all, err);
-}
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void place_chunks(struct pp_machine *m, struct pp_worker *w)
 {
@@ -142,43 +186,39 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
         chunk->state = state_at(m, w->replica, place, w->block + layout->state_offset[place]);
         chunk->owns_squares = m->copies[place % m->stages] > 1 ||
                               (w->replica == 0 && place < m->stages); /* pipeline 0 */
-        if (m->options.meeting.count > 1 && m->options.meeting.index != 0)
-            continue;
-        const struct pp_state state =
-            pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
-        pp_state_init(chunk->stage, m->options.kernels, m->options.recipe->seed, &state,
-                      m->copies[place % m->stages]);
     }
 }
 
-/* The block of a worker elsewhere is host memory, filled with what arrives from there. */
-static enum pp_status take_block(const struct pp_machine *m, struct pp_worker *w,
-                                 struct pp_error *err)
+static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
 {
-    const size_t bytes = m->layout[w->rank].block_bytes;
-    void *block;
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    void *block, *states;
 
-    if (m->backend->is_apart && pp_is_elsewhere(m, w))
-        block = pp_arena_alloc_raw(m->arena, bytes + 64);
-    else
-        PP_TRY(m->backend->alloc(m->device, bytes, &block, err));
+    PP_TRY(m->backend->alloc(m->device, layout->block_bytes, &block, err));
+    states = m->backend->is_apart ? pp_host_reserve(m->arena, layout->state_bytes) : block;
+    if (!states)
+        return pp_states_refuse(m, "addresses", w, layout->state_bytes, err);
     w->block = block;
-    return PP_OK;
+    w->staging = (struct pp_staging){m->backend, m->device, block, states, layout->state_bytes};
+    w->losses = pp_block_staging(m, m->arena, w, layout->loss_offset, layout->loss_bytes);
+    place_chunks(m, w);
+    return pp_states_draw(w, err);
 }
 
-static enum pp_status place_worker(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
+/* Addresses of what another process has. The one that conducts has memory for its losses. */
+static enum pp_status place_elsewhere(struct pp_machine *m, struct pp_worker *w,
+                                      struct pp_error *err)
 {
     const struct pp_rank_layout *layout = &m->layout[w->rank];
 
-    PP_TRY(take_block(m, w, err));
-    w->staging = pp_block_staging(m, m->arena, w, 0, layout->state_bytes);
-    w->losses = pp_block_staging(m, m->arena, w, layout->loss_offset, layout->loss_bytes);
-    if (m->options.is_poisoned && !pp_is_elsewhere(m, w)) {
-        PP_TRY(poison(m, w, err));
-        PP_TRY(pp_staging_fetch(&w->staging, err));
-    }
+    w->block = pp_host_reserve(m->arena, layout->block_bytes);
+    if (!w->block)
+        return pp_states_refuse(m, "addresses", w, layout->block_bytes, err);
+    w->staging = pp_staging_itself(w->block, layout->state_bytes);
+    w->losses = pp_staging_itself(
+        is_conductor(m) ? pp_arena_alloc(m->arena, layout->loss_bytes) : NULL, layout->loss_bytes);
     place_chunks(m, w);
-    return pp_staging_push(&w->staging, err);
+    return PP_OK;
 }
 
 /* Allocates memory that device and host both see. */
@@ -210,21 +250,7 @@ enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err)
     PP_TRY(check_host(m, err));
     PP_TRY(place_shared(m, err));
     for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(place_worker(m, &m->workers[k], err));
-    return PP_OK;
-}
-
-enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
-{
-    for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(pp_staging_fetch(&m->workers[k].staging, err));
-    m->read->fetched_at = m->steps_done;
-    return PP_OK;
-}
-
-enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
-{
-    for (int k = 0; k < m->worker_count; k++)
-        PP_TRY(pp_staging_push(&m->workers[k].staging, err));
+        PP_TRY((pp_is_elsewhere(m, &m->workers[k]) ? place_elsewhere
+                                                   : place_here)(m, &m->workers[k], err));
     return PP_OK;
 }

@@ -21,9 +21,19 @@ enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err
         return PP_OK;
     if (m->has_failed)
         return pp_error_set(err, m->error.status, "%s", m->error.message);
-    if (m->remote)
-        PP_TRY(m->remote->fetch(m, err));
-    return pp_states_fetch(m, err);
+    if (m->steps_done == 0)
+        PP_TRY(pp_states_draw_others(m, err));
+    else if (m->remote)
+        PP_TRY(m->remote->fetch(m, true, err));
+    PP_TRY(pp_states_fetch(m, err));
+    m->read->fetched_at = m->steps_done;
+    return PP_OK;
+}
+
+enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *err)
+{
+    m->read->is_changed = m->remote != NULL;
+    return pp_states_push(m, err);
 }
 
 enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
@@ -38,17 +48,9 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
     return PP_OK;
 }
 
-static bool is_here(const struct pp_machine *m, const struct pp_worker *w)
-{
-    return !m->remote || m->remote->is_here(m, w->index);
-}
-
 enum pp_status pp_machine_fetch_here(const struct pp_machine *m, struct pp_error *err)
 {
-    for (int k = 0; k < m->worker_count; k++)
-        if (is_here(m, &m->workers[k]))
-            PP_TRY(pp_staging_fetch(&m->workers[k].staging, err));
-    return PP_OK;
+    return pp_states_fetch(m, err);
 }
 
 bool pp_machine_state_here(const struct pp_machine *m, int replica, int pipe, int stage,
@@ -57,11 +59,13 @@ bool pp_machine_state_here(const struct pp_machine *m, int replica, int pipe, in
     const struct pp_worker *w = pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica);
     const struct pp_state *own = &w->chunks[pipe * m->stages + stage].state;
 
-    if (is_here(m, w))
+    const bool is_here = !pp_is_elsewhere(m, w);
+
+    if (is_here)
         *state = pp_state_shifted(own, w->staging.on_device, w->staging.on_host);
     else
         *state = (struct pp_state){.share = own->share};
-    return is_here(m, w);
+    return is_here;
 }
 
 enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *m,
@@ -120,7 +124,8 @@ static const struct pp_times *read_times(const struct pp_machine *m)
 const struct pp_times *pp_machine_times(const struct pp_machine *m)
 {
     if (!m->read->times || m->read->steps_done != m->steps_done)
-        *m->read = (struct pp_machine_read){read_times(m), m->steps_done, m->read->fetched_at};
+        *m->read = (struct pp_machine_read){read_times(m), m->steps_done, m->read->fetched_at,
+                                            m->read->is_changed};
     return m->read->times;
 }
 
@@ -149,18 +154,24 @@ static size_t untouched(const char *block, size_t offset, size_t bytes)
     return bytes - pp_memory_touched(block + offset, bytes);
 }
 
+enum pp_status pp_machine_fetch_touched(const struct pp_machine *m, struct pp_error *err)
+{
+    return m->remote && m->steps_done > 0 ? m->remote->fetch(m, false, err) : PP_OK;
+}
+
 /* 0 if the device does not answer. */
 size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_rank_layout *layout = &m->layout[rank];
     const struct pp_worker *w = pp_worker_at(m, rank, replica);
+
+    if (pp_is_elsewhere(m, w))
+        return w->touched_bytes;
     const struct pp_staging all = pp_block_staging(m, scratch, w, 0, layout->block_bytes);
     const char *block = all.on_host;
     struct pp_error err;
 
-    if (w->touched_bytes > 0)
-        return w->touched_bytes;
     if (pp_staging_fetch(&all, &err) != PP_OK)
         return 0;
     return pp_memory_touched(block, layout->block_bytes) +

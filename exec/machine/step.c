@@ -111,6 +111,8 @@ static void begin_step(struct pp_machine *m, const struct pp_text *text, int ste
 void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
 {
     m->step = step;
+    if (!m->read->is_changed) /* else they go to other processes first */
+        pp_states_close(m);
     pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);

@@ -21,14 +21,14 @@ struct pp_remote {
     /* `arrived` reports a worker at a barrier; `released`, by the step's caller, lets all pass. */
     void (*arrived)(struct pp_worker *worker, int barrier);
     void (*released)(struct pp_machine *machine, int barrier);
-    /* Between steps: brings states of all workers here. PP_EFAIL if a process has failed or is
-     * gone; states here are then of no step. */
-    enum pp_status (*fetch)(const struct pp_machine *machine, struct pp_error *err);
+    /* Between steps, after the first one: brings the touched bytes of all workers here, and their
+     * states if wanted. PP_EFAIL if a process has failed or is gone. */
+    enum pp_status (*fetch)(const struct pp_machine *machine, bool has_states,
+                            struct pp_error *err);
     /* See pp_machine_ask(). */
     enum pp_status (*ask)(struct pp_arena *arena, const struct pp_machine *machine,
                           const struct pp_question *question, struct pp_answers *answers,
                           struct pp_error *err);
-    bool (*is_here)(const struct pp_machine *machine, int worker); /* runs in this process */
     /* Between steps, on the wall clock: compares all clocks with that of the first process, if
      * is_last or after a pause. PP_EFAIL if a process has failed or is gone. */
     enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);

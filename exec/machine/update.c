@@ -95,10 +95,12 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
                               m->step + 1);
     if (status == PP_OK && m->hook)
         status = pp_states_fetch(m, &err);
-    if (status != PP_OK)
+    if (status != PP_OK) {
         pp_machine_fail(m, &err);
-    else if (m->hook)
+    } else if (m->hook) {
+        m->read->fetched_at = m->steps_done; /* and no later */
         m->hook(m->hook_closure, m, m->step);
+    }
 }
 
 /* ---- BAR ------------------------------------------------------------------------------------- */

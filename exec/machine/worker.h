@@ -10,8 +10,7 @@
 
 #include "exec/backend/staging.h"
 #include "exec/machine/machine.h"
-#include "exec/machine/message.h"
-#include "exec/machine/sum.h"
+#include "exec/machine/transfer.h"
 #include "exec/machine/transport.h"
 
 #include <pthread.h>
@@ -52,11 +51,13 @@ struct pp_worker {
     char *block;
     struct pp_staging staging; /* of the states at the block's begin */
     struct pp_staging losses;
-    struct pp_chunk *chunks;       /* [place] */
-    double *squares;               /* scratch */
-    int *status;                   /* enum pp_fixed_status of its gradients */
-    int sum_status;                /* status of its process's sums, if that is another process */
-    size_t touched_bytes;          /* of its block, if it is in another process */
+    bool has_states, has_parts; /* on_host of `staging` has memory: until a step begins; always */
+    uint64_t drawn;             /* hash of its initial weights */
+    struct pp_chunk *chunks;    /* [place] */
+    double *squares;            /* scratch */
+    int *status;                /* enum pp_fixed_status of its gradients */
+    int sum_status;             /* status of its process's sums, if that is another process */
+    size_t touched_bytes;       /* of its block, if it is in another process */
     struct pp_fallbacks fallbacks; /* of its process, in the last step; the first worker has them */
     pthread_t thread;              /* if it is a thread, else: */
     pid_t process;
@@ -79,8 +80,9 @@ struct pp_worker {
 
 struct pp_machine_read {
     const struct pp_times *times;
-    int steps_done; /* steps done when `times` were read */
-    int fetched_at; /* steps done when states were brought here */
+    int steps_done;  /* steps done when `times` were read */
+    int fetched_at;  /* steps done when states were brought here; -1: they are not here */
+    bool is_changed; /* by the caller, since the last step */
 };
 
 struct pp_machine {
@@ -89,6 +91,8 @@ struct pp_machine {
     const struct pp_program *p;
     uint64_t program_hash;
     int size, replicas, worker_count, stages, places;
+    /* Index of the one worker that runs in this process; worker_count: none; -1: all. */
+    int own_worker;
     const int8_t *class_of; /* [instruction] enum pp_slot_class */
     int *copies;            /* [stage] copies that shard its optimizer state; 1 = not sharded */
     struct pp_backend_device *device;
@@ -198,10 +202,11 @@ static inline bool pp_is_virtual(const struct pp_machine *m)
 {
     return m->options.clock == PP_CLOCK_VIRTUAL;
 }
-/* True if a launcher has started the worker in another process. Its block here is host memory. */
+/* True if the worker runs in a process that shares no memory with this one. Its block here has
+ * addresses, and memory for its states while they are read. */
 static inline bool pp_is_elsewhere(const struct pp_machine *m, const struct pp_worker *w)
 {
-    return m->options.meeting.count > 1 && m->options.meeting.index != w->index;
+    return m->own_worker >= 0 && m->own_worker != w->index;
 }
 /* Speed of a worker's device. */
 static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
@@ -232,6 +237,20 @@ int64_t pp_machine_passed(struct pp_machine *m);
 pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
 /* Begin and end of an op, message or sum of a worker of this process in the current step. */
 struct pp_span pp_span_of(const struct pp_worker *w, int instruction);
+
+/* ---- states of workers on the host: states.c --------------------------------------------------
+ */
+/* In a forked process: the worker runs here from now on, and has its initial weights. */
+enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err);
+/* Hash of the initial weights that this process would draw for the worker. */
+uint64_t pp_states_drawn(const struct pp_worker *w);
+/* Gives the host memory for a worker's states, until the next step begins; for good, to receive
+ * parts of sums from another process. PP_EFAIL: there is not enough. */
+enum pp_status pp_states_open(struct pp_worker *w, struct pp_error *err);
+enum pp_status pp_states_open_parts(struct pp_worker *w, struct pp_error *err);
+/* Copies states of this process's workers from the device to the host, or back. */
+enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
+enum pp_status pp_states_push(const struct pp_machine *m, struct pp_error *err);
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 /* Runs all steps of a worker until the machine ends. */

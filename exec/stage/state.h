@@ -52,6 +52,16 @@ struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct 
  * division into stages. Gradients, m, v and gaps become zero. `copies`: see pp_state_bytes(). */
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
                    const struct pp_state *state, int copies);
+/* Makes all of a state zero, as pp_state_init() does before it draws. */
+void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
+                    const struct pp_state *state, int copies);
+/* Returns `hash` continued with the first weights of each tensor of a new state. The second draws
+ * these alone, to compare them with those of another process. Both are equal where the functions
+ * of the C library round alike. */
+uint64_t pp_state_hash(const struct pp_stage *stage, const struct pp_kernels *k,
+                       const struct pp_state *state, uint64_t hash);
+uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kernels *k,
+                             uint64_t seed, struct pp_range share, uint64_t hash);
 
 /* Sums of squares of gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in order.
  * Only blocks that begin in the state's share are written; `scratch` has room for all. */

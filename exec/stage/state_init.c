@@ -1,6 +1,7 @@
 /* Draws weights by counter: equal, up to rounding, for any division into stages and type. */
 #include "exec/stage/state.h"
 
+#include "core/hash.h"
 #include "core/random.h"
 #include "exec/host/host.h"
 #include "kernels/numbers.h"
@@ -122,8 +123,8 @@ static void zero_on_all_cores(void *vector, size_t bytes)
     run_on_all_cores(&(struct work){zero, (int64_t)bytes, ZEROED_BYTES, &vector});
 }
 
-void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
-                   const struct pp_state *state, int copies)
+void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
+                    const struct pp_state *state, int copies)
 {
     const struct pp_state_bytes bytes = pp_state_bytes(stage, k, state->fixed != NULL, copies);
 
@@ -133,6 +134,12 @@ void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uin
     zero_on_all_cores(state->v, bytes.moment);
     if (state->master != NULL)
         zero_on_all_cores(state->master, bytes.moment);
+}
+
+void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
+                   const struct pp_state *state, int copies)
+{
+    pp_state_clear(stage, k, state, copies);
     for (int p = 0; p < stage->param_count; p++) {
         const struct pp_param *param = &stage->params[p];
 
@@ -140,4 +147,61 @@ void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uin
             run_on_all_cores(&(struct work){draw, param->count, DRAWN_ELEMENTS,
                                             &(struct drawn){param, k, state, seed}});
     }
+}
+
+/* ---- hash ------------------------------------------------------------------------------------ */
+
+enum { HASHED_ELEMENTS = 512 }; /* of a tensor, even */
+
+static int64_t hashed_of(const struct pp_param *param)
+{
+    return param->count < HASHED_ELEMENTS ? param->count : HASHED_ELEMENTS;
+}
+
+static uint64_t hash_param(const struct pp_param *param, const struct pp_kernels *k,
+                           const struct pp_state *state, uint64_t hash)
+{
+    const struct pp_range first = {param->offset, param->offset + hashed_of(param)},
+                          own = pp_range_common(first, state->share);
+    const char *weights = state->weights, *master = state->master;
+
+    hash = pp_hash(hash, weights + (size_t)first.from * k->element_bytes,
+                   (size_t)(first.until - first.from) * k->element_bytes);
+    if (master == NULL || own.from >= own.until)
+        return hash;
+    return pp_hash(hash, master + (size_t)(own.from - state->share.from) * k->gradient_bytes,
+                   (size_t)(own.until - own.from) * k->gradient_bytes);
+}
+
+uint64_t pp_state_hash(const struct pp_stage *stage, const struct pp_kernels *k,
+                       const struct pp_state *state, uint64_t hash)
+{
+    for (int p = 0; p < stage->param_count; p++)
+        hash = hash_param(&stage->params[p], k, state, hash);
+    return hash;
+}
+
+uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kernels *k,
+                             uint64_t seed, struct pp_range share, uint64_t hash)
+{
+    double weights[HASHED_ELEMENTS], master[HASHED_ELEMENTS];
+
+    for (int p = 0; p < stage->param_count; p++) {
+        struct pp_param first = stage->params[p];
+        const struct pp_range own = pp_range_common(
+            share, (struct pp_range){first.offset, first.offset + hashed_of(&first)});
+        const struct pp_state state = {
+            .weights = weights,
+            .master = k->element_bytes != k->gradient_bytes ? master : NULL,
+            .share = {own.from - first.offset, own.until - first.offset}};
+        const struct drawn drawn = {&first, k, &state, seed};
+
+        first.offset = 0;
+        memset(weights, 0, sizeof weights);
+        memset(master, 0, sizeof master);
+        if (first.init != PP_INIT_ZERO)
+            draw(&(struct work){.closure = &drawn}, 0, hashed_of(&first));
+        hash = hash_param(&first, k, &state, hash);
+    }
+    return hash;
 }

@@ -88,6 +88,11 @@ enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err)
     }
 }
 
+bool pp_tcp_is_expected(struct pp_tcp *t, int process, enum pp_frame_kind kind)
+{
+    return atomic_load(&t->asked) == (int)kind && !atomic_load(&t->has_answered[process]);
+}
+
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a)
 {
     return atomic_load(&t->asked) == (int)a->frame->kind &&

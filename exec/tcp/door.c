@@ -100,6 +100,8 @@ struct pp_hello pp_tcp_hello(const struct pp_tcp *t)
 
     for (int i = 0; i < PP_ALIKES; i++)
         hello.alike[i] = ALIKE[i].of(t->m);
+    if (t->process >= t->first_owner)
+        hello.drawn = t->m->workers[t->process - t->first_owner].drawn;
     return hello;
 }
 
@@ -113,6 +115,21 @@ static enum pp_status check_alike(const struct pp_hello *own, const struct pp_he
                                 "give all the same options (%s)",
                                 h->process, ALIKE[i].name, own->process, ALIKE[i].options);
     return PP_OK;
+}
+
+/* Process 0 draws the first weights of each tensor of the other process again. */
+static enum pp_status check_drawn(const struct pp_tcp *t, const struct pp_hello *h,
+                                  struct pp_error *err)
+{
+    const struct pp_worker *w = &t->m->workers[h->process - t->first_owner];
+
+    if (t->process > 0 || t->m->options.is_resumed || h->drawn == pp_states_drawn(w))
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL,
+                        "process %d has drawn other initial weights for rank %d than process 0 "
+                        "would draw: their C libraries or processors compute other numbers; run "
+                        "the same system on all hosts, or --resume a checkpoint",
+                        h->process, w->rank);
 }
 
 enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello *own,
@@ -138,7 +155,8 @@ enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello 
             "same schedule and layout",
             h->process, (unsigned long long)h->program_hash, own->process,
             (unsigned long long)own->program_hash);
-    return check_alike(own, h, err);
+    PP_TRY(check_alike(own, h, err));
+    return check_drawn(t, h, err);
 }
 
 enum { HELLO_S = 5, LOOK_MS = 100, SHORT_MS = 10 };

@@ -19,6 +19,7 @@ struct pp_hello {
     int32_t process, processes;
     uint64_t program_hash, alike[PP_ALIKES]; /* hashes of settings */
     uint64_t port;                           /* at which it listens */
+    uint64_t drawn;                          /* hash of its worker's initial weights */
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
 struct pp_answer { /* answer of process 0; if it is ok, the addresses of all processes follow */

@@ -131,26 +131,30 @@ static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 
 static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
 {
-    for (int k = 0; k < t->m->worker_count; k++) {
-        const struct pp_worker *w = &t->m->workers[k];
-        struct pp_frame state = {.kind = PP_FRAME_STATE, .worker = k};
+    const struct pp_worker *w = &t->m->workers[t->process - t->first_owner];
+    const bool has_states = a->frame->flags & PP_TCP_HAS_STATES;
+    struct pp_frame state = {.worker = w->index, .flags = has_states ? PP_TCP_HAS_STATES : 0};
+    struct pp_error err = {0};
 
-        if (!pp_tcp_is_here(t, k))
-            continue;
+    if (t->m->options.is_poisoned)
         state.ps = (int64_t)pp_machine_touched(t->m, w->rank, w->replica);
-        pp_tcp_send_worker(t, a->process, state);
-    }
+    if (has_states && pp_states_fetch(t->m, &err) != PP_OK)
+        pp_machine_fail(t->m, &err);
+    else
+        pp_tcp_send_state(t, a->process, state);
     return true;
 }
 
-/* Process 0 takes states only as answers; it sends states unasked only before the first step. */
+/* Process 0 takes states only as answers. It sends changed ones unasked before a step. */
 static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
 {
     struct pp_worker *w = worker_of(t, a);
+    struct pp_error err = {0};
 
     if (t->process == 0 && !pp_tcp_is_answer(t, a))
         return false;
-    pp_tcp_unpack_state(w, a->payload);
+    if (t->process > 0 && pp_staging_push(&w->staging, &err) != PP_OK)
+        pp_machine_fail(t->m, &err);
     w->touched_bytes = (size_t)a->frame->ps;
     if (t->process == 0)
         pp_tcp_count_answer(t);
@@ -227,17 +231,25 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
 
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame)
 {
-    return frame->kind == PP_FRAME_DATA ? t->m->messages[frame->id].recv.buffer : NULL;
+    return frame->kind == PP_FRAME_DATA    ? t->m->messages[frame->id].recv.buffer
+           : frame->kind == PP_FRAME_STATE ? pp_tcp_state_place(t, frame)
+                                           : NULL;
+}
+
+static bool is_new_data(struct pp_tcp *t, const struct pp_frame *frame)
+{
+    const bool is_new =
+        !t->has_come[frame->id] && atomic_load(&t->m->messages[frame->id].posts) > 0;
+
+    t->has_come[frame->id] = true;
+    return is_new;
 }
 
 bool pp_tcp_is_new(struct pp_tcp *t, const struct pp_frame *frame)
 {
-    if (frame->kind != PP_FRAME_DATA)
-        return true;
-    const bool is_new =
-        !t->has_come[frame->id] && atomic_load(&t->m->messages[frame->id].posts) > 0;
-    t->has_come[frame->id] = true;
-    return is_new;
+    if (frame->kind == PP_FRAME_STATE && t->process == 0)
+        return pp_tcp_is_expected(t, pp_tcp_owner(t, frame->worker), frame->kind);
+    return frame->kind == PP_FRAME_DATA ? is_new_data(t, frame) : true;
 }
 
 bool pp_tcp_take(struct pp_tcp *t, const struct pp_arrival *arrival)

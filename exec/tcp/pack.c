@@ -81,10 +81,10 @@ bool pp_tcp_take_samples(struct pp_worker *w, char *payload, uint64_t bytes)
     return true;
 }
 
-/* ---- state ----------------------------------------------------------------------------------- */
+/* ---- figures of the last barrier ------------------------------------------------------------- */
 
-/* Walks the chunks in the staging buffer. */
-static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool is_gradients)
+/* Walks the gradients in the staging buffer. */
+static void walk_gradients(struct packer *packer, const struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
 
@@ -93,39 +93,13 @@ static void walk_chunks(struct packer *packer, const struct pp_worker *w, bool i
 
         if (!chunk->worker)
             continue;
-        const struct pp_state_bytes bytes =
-            pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact,
-                           m->copies[place % m->stages]);
         const struct pp_state state =
             pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
-        void *gradients = state.fixed ? (void *)state.fixed : state.sum;
-        if (!is_gradients)
-            pack(packer, state.weights, bytes.weights);
-        pack(packer, gradients, bytes.gradients);
-        if (is_gradients)
-            continue;
-        pack(packer, state.m, bytes.moment);
-        pack(packer, state.v, bytes.moment);
-        if (state.master)
-            pack(packer, state.master, bytes.moment);
+        pack(packer, state.fixed ? (void *)state.fixed : state.sum,
+             pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact, 1)
+                 .gradients);
     }
 }
-
-static void walk_state(struct packer *packer, struct pp_worker *w)
-{
-    walk_chunks(packer, w, false);
-}
-
-void pp_tcp_unpack_state(struct pp_worker *w, char *payload)
-{
-    struct pp_error err = {0};
-
-    walk_state(&(struct packer){.at = payload}, w);
-    if (pp_staging_push(&w->staging, &err) != PP_OK)
-        pp_machine_fail(w->machine, &err);
-}
-
-/* ---- figures of the last barrier ------------------------------------------------------------- */
 
 static void pack_squares(void *packer, void *memory, size_t bytes)
 {
@@ -159,7 +133,18 @@ static void walk_figures(struct packer *packer, struct pp_worker *w)
     walk_squares(packer, w);
     pack(packer, w->losses.on_host, layout->loss_bytes);
     if (figures->has_gradients)
-        walk_chunks(packer, w, true);
+        walk_gradients(packer, w);
+}
+
+/* Without memory the step fails. */
+static bool open_states(struct pp_worker *w)
+{
+    struct pp_error err = {0};
+    const bool is_open = pp_states_open(w, &err) == PP_OK;
+
+    if (!is_open)
+        pp_machine_fail(w->machine, &err);
+    return is_open;
 }
 
 static bool is_status(int status)
@@ -172,6 +157,8 @@ bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload)
     struct packer in = {.at = payload, .figures = {.has_gradients = has_gradients}};
     const struct figures *figures = &in.figures;
 
+    if (has_gradients && !open_states(w))
+        return true;
     walk_figures(&in, w);
     if (!is_status(figures->status) || !is_status(figures->sum_status))
         return false;
@@ -236,7 +223,6 @@ bool pp_tcp_take_times(struct pp_worker *w, char *payload)
 
 static void (*const WALKS[PP_FRAME_KINDS])(struct packer *packer, struct pp_worker *w) = {
     [PP_FRAME_STEP] = walk_samples,
-    [PP_FRAME_STATE] = walk_state,
     [PP_FRAME_ARRIVED] = walk_figures,
     [PP_FRAME_END] = walk_times,
 };
@@ -249,25 +235,23 @@ uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return counter.bytes;
 }
 
-/* Fetches a staging buffer; fails the step if the device does not answer. */
-static bool fetch(struct pp_machine *m, const struct pp_staging *staging)
+/* Fails the step if the device does not answer. */
+static bool is_fetched(struct pp_machine *m, enum pp_status status, const struct pp_error *err)
 {
-    struct pp_error err = {0};
-    const bool is_here = pp_staging_fetch(staging, &err) == PP_OK;
-
-    if (!is_here)
-        pp_machine_fail(m, &err);
-    return is_here;
+    if (status != PP_OK)
+        pp_machine_fail(m, err);
+    return status == PP_OK;
 }
 
 void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
 {
     struct pp_machine *m = t->m;
     struct pp_worker *w = &m->workers[frame.worker];
-    const bool has_figures = frame.kind == PP_FRAME_ARRIVED,
-               has_state = frame.kind == PP_FRAME_STATE || (has_figures && t->wants_gradients);
+    const bool has_figures = frame.kind == PP_FRAME_ARRIVED;
+    struct pp_error err = {0};
 
-    if ((has_figures && !fetch(m, &w->losses)) || (has_state && !fetch(m, &w->staging)))
+    if ((has_figures && !is_fetched(m, pp_staging_fetch(&w->losses, &err), &err)) ||
+        (has_figures && t->wants_gradients && !is_fetched(m, pp_states_fetch(m, &err), &err)))
         return;
     frame.bytes = pp_tcp_worker_bytes(t, &frame);
     struct packer out = {.at = malloc(frame.bytes + 1),
@@ -276,4 +260,25 @@ void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
     if (out.at)
         WALKS[frame.kind](&out, w);
     pp_tcp_send_owned(t, process, &frame, out.at);
+}
+
+/* ---- states: sent from where they are, read to where they belong ----------------------------- */
+
+uint64_t pp_tcp_state_bytes(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    return f->flags & PP_TCP_HAS_STATES ? t->m->workers[f->worker].staging.bytes : 0;
+}
+
+char *pp_tcp_state_place(const struct pp_tcp *t, const struct pp_frame *f)
+{
+    struct pp_worker *w = &t->m->workers[f->worker];
+
+    return open_states(w) ? w->staging.on_host : NULL;
+}
+
+void pp_tcp_send_state(struct pp_tcp *t, int process, struct pp_frame frame)
+{
+    frame.kind = PP_FRAME_STATE;
+    frame.bytes = pp_tcp_state_bytes(t, &frame);
+    pp_tcp_send(t, process, &frame, t->m->workers[frame.worker].staging.on_host, NULL, NULL);
 }

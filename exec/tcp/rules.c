@@ -166,7 +166,7 @@ static const struct rule {
     [PP_FRAME_END] = {"end", TO_FIRST, is_senders, pp_tcp_worker_bytes},
     [PP_FRAME_AT] = {"at", TO_FIRST, is_progress, NULL},
     [PP_FRAME_FETCH] = {"fetch", FROM_FIRST, NULL, NULL},
-    [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, pp_tcp_worker_bytes},
+    [PP_FRAME_STATE] = {"state", ANY_WAY, is_state, pp_tcp_state_bytes},
     [PP_FRAME_FAIL] = {"fail", ANY_WAY, NULL, text_bytes},
     [PP_FRAME_PING] = {"ping", ANY_WAY, NULL, ping_bytes, true},
     [PP_FRAME_OFFSET] = {"offset", FROM_FIRST, is_offset, NULL, true},

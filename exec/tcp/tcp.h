@@ -22,8 +22,8 @@ enum pp_frame_kind {
     PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last barrier also the verdict */
     PP_FRAME_END,     /* -> 0: clock and times of a worker's step */
     PP_FRAME_AT,      /* -> 0, now and then: a worker's instruction; in ps its finished launches */
-    PP_FRAME_FETCH,   /* 0 -> all: send the state */
-    PP_FRAME_STATE,   /* either way: state of a worker's chunks */
+    PP_FRAME_FETCH,   /* 0 -> all: send STATE, with these flags */
+    PP_FRAME_STATE,   /* either way: state of a worker's chunks; in ps its touched bytes */
     PP_FRAME_FAIL,    /* -> 0 -> all: the message */
     PP_FRAME_PING,    /* 0 -> all and back: the process's clock */
     PP_FRAME_OFFSET,  /* 0 -> all: the offset of that clock */
@@ -208,6 +208,8 @@ enum { PP_TCP_ALL_NODES = -1 };
 void pp_tcp_expect(struct pp_tcp *t, enum pp_frame_kind kind, int process);
 /* Waits for answers. PP_EFAIL: a process has failed or is gone, or silence of options.timeout_s. */
 enum pp_status pp_tcp_await(struct pp_tcp *t, int wanted, struct pp_error *err);
+/* True if process 0 has asked for such a frame, and the process has not answered yet. */
+bool pp_tcp_is_expected(struct pp_tcp *t, int process, enum pp_frame_kind kind);
 /* True for the first answer of a process to the question of process 0. */
 bool pp_tcp_is_answer(struct pp_tcp *t, const struct pp_arrival *a);
 void pp_tcp_count_answer(struct pp_tcp *t);
@@ -235,16 +237,22 @@ void pp_tcp_summed(struct pp_worker *w, int instruction);
 void pp_tcp_arrived(struct pp_worker *w, int barrier);
 void pp_tcp_released(struct pp_machine *m, int barrier);
 void pp_tcp_failed(struct pp_machine *m);
-enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err);
+enum pp_status pp_tcp_fetch(const struct pp_machine *m, bool has_states, struct pp_error *err);
 
 enum { PP_TCP_VERDICT = 3 }; /* loss, norm, scale */
 
-/* ---- pack.c: a worker's payload of STEP, STATE, END, and ARRIVED at the last barrier --------- */
+/* ---- pack.c: a worker's payload of STEP, END, STATE, and ARRIVED at the last barrier --------- */
 uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
 /* Sends a frame with its worker's payload. Without memory or data of the device the step fails. */
 void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame);
+/* A STATE, with PP_TCP_HAS_STATES in `flags` or without states: its bytes, and their place here;
+ * NULL: the step has failed. They are sent from the same place, where they stay until the next
+ * step begins. */
+enum { PP_TCP_HAS_STATES = 1 };
+uint64_t pp_tcp_state_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+char *pp_tcp_state_place(const struct pp_tcp *t, const struct pp_frame *frame);
+void pp_tcp_send_state(struct pp_tcp *t, int process, struct pp_frame frame);
 /* Unpack a payload of pp_tcp_worker_bytes(); false = a value is invalid. */
-void pp_tcp_unpack_state(struct pp_worker *w, char *payload);
 bool pp_tcp_take_samples(struct pp_worker *w, char *payload, uint64_t bytes);
 bool pp_tcp_take_figures(struct pp_worker *w, bool has_gradients, char *payload);
 bool pp_tcp_take_times(struct pp_worker *w, char *payload);

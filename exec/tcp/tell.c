@@ -3,13 +3,16 @@
 
 #include <string.h>
 
-/* Sends all workers the states of process 0, with which they begin. */
-static void push_state(struct pp_tcp *t)
+/* Sends all workers their states that the caller has changed here. */
+static void push_states(struct pp_tcp *t)
 {
-    for (int k = 0; k < t->m->worker_count; k++)
-        if (!pp_tcp_is_here(t, k))
-            pp_tcp_send_worker(t, pp_tcp_owner(t, k),
-                               (struct pp_frame){.kind = PP_FRAME_STATE, .worker = k});
+    const struct pp_machine *m = t->m;
+
+    for (int k = 0; k < m->worker_count; k++)
+        if (!pp_tcp_is_here(t, k) && m->workers[k].has_states)
+            pp_tcp_send_state(t, pp_tcp_owner(t, k),
+                              (struct pp_frame){.worker = k, .flags = PP_TCP_HAS_STATES});
+    m->read->is_changed = false;
 }
 
 static void tell_step(struct pp_tcp *t)
@@ -31,8 +34,8 @@ enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
     const struct pp_frame go = {.kind = PP_FRAME_GO, .id = m->step};
     struct pp_tcp *t = pp_tcp_of(m);
 
-    if (m->steps_done == 0)
-        push_state(t);
+    if (m->read->is_changed)
+        push_states(t);
     pp_tcp_step_begin(t);
     pp_tcp_expect(t, PP_FRAME_READY, PP_TCP_ALL_NODES);
     tell_step(t);
@@ -109,12 +112,13 @@ void pp_tcp_failed(struct pp_machine *m)
         pp_tcp_send_copy(t, 0, &frame, text);
 }
 
-enum pp_status pp_tcp_fetch(const struct pp_machine *m, struct pp_error *err)
+enum pp_status pp_tcp_fetch(const struct pp_machine *m, bool has_states, struct pp_error *err)
 {
-    const struct pp_frame frame = {.kind = PP_FRAME_FETCH};
+    const struct pp_frame frame = {.kind = PP_FRAME_FETCH,
+                                   .flags = has_states ? PP_TCP_HAS_STATES : 0};
     struct pp_tcp *t = pp_tcp_of(m);
 
-    if (t->process != 0 || m->steps_done == 0)
+    if (t->process != 0)
         return PP_OK;
     pp_tcp_expect(t, PP_FRAME_STATE, PP_TCP_ALL_NODES);
     pp_tcp_tell_all(t, &frame, NULL);

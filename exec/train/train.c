@@ -216,7 +216,7 @@ static enum pp_status read_memory(struct run *run, struct pp_error *err)
     struct pp_training_result *r = run->result;
 
     if (m->is_poisoned) /* else the states are not read */
-        PP_TRY(pp_machine_fetch(run->machine, err));
+        PP_TRY(pp_machine_fetch_touched(run->machine, err));
     r->layout = pp_machine_layout(run->machine);
     r->lifetimes = pp_memory_peaks(run->arena, m->program, m->costs);
     for (int rank = 0; rank < m->program->ranks; rank++)
@@ -322,6 +322,10 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     options.kept_steps = kept_of(training, run.ranges.judge);
     options.answer = pp_train_answer;
     options.answer_closure = &run.keeper;
+    options.is_resumed = training->resumed;
+    options.reads = training->check != PP_CHECK_NONE || training->resumed ? PP_READS_ALL_STATES
+                    : training->folder                                    ? PP_READS_OWN_STATES
+                                                                          : PP_READS_NO_STATES;
     if (training->check != PP_CHECK_NONE)
         pp_reference_bytes(&training->net, options.kernels, options.batch, options.recipe->is_exact,
                            &options.reserved_bytes, &options.reserved_staging_bytes);

@@ -75,11 +75,6 @@ static enum pp_status serve(struct pp_machine *m, struct pp_error *err)
     return atomic_load(&t->is_quitting) ? PP_OK : gone(t, err);
 }
 
-static bool is_here(const struct pp_machine *m, int worker)
-{
-    return pp_tcp_is_here(pp_tcp_of(m), worker);
-}
-
 static void drop(struct pp_machine *m)
 {
     struct pp_tcp *t = pp_tcp_of(m);
@@ -141,7 +136,9 @@ static void child_main(struct pp_worker *w)
 
     close(t->listener);
     t->process = pp_tcp_owner(t, w->index);
-    enum pp_status status = meet(t, HERE, t->port, -1, &err);
+    enum pp_status status = pp_worker_take(w, &err);
+    if (status == PP_OK)
+        status = meet(t, HERE, t->port, -1, &err);
     if (status == PP_OK)
         status = serve(m, &err);
     if (t->is_running)
@@ -276,7 +273,6 @@ const struct pp_remote pp_tcp_remote = {
     .released = pp_tcp_released,
     .fetch = pp_tcp_fetch,
     .ask = pp_tcp_ask,
-    .is_here = is_here,
     .align = pp_tcp_align,
     .drop = drop,
     .is_member = pp_tcp_is_member,

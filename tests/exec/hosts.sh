@@ -3,9 +3,10 @@
 # to the bits of threads, and every mismatch between processes is named.
 # PIPESIM_LONG=1: also the tests that take a minute.
 #
-#   hosts.sh PIPEEXEC
+#   hosts.sh PIPEEXEC OTHER_MATH
 set -u
 pipeexec=$(realpath "$1")
+other_math=$(realpath "$2")
 folder=$(mktemp -d)
 small="--schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check"
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
@@ -106,6 +107,12 @@ start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "--lr 1e-4" " "
 [ $? -eq 1 ] && grep -q 'process [123] runs the same program with another recipe than process 0: .*--lr' "$folder/err.0" &&
     cat "$folder"/err.[123] | grep -q 'with another recipe'
 report "another recipe"
+# Process 2 draws its weights by another logarithm, of which the others know only by their hash
+ln -s "$other_math" "$folder/math.2"
+start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$folder/math.%k"
+[ $? -eq 1 ] && grep -q 'process 2 has drawn other initial weights for rank 2 than process 0 would draw' "$folder/err.0" &&
+    grep -q 'process 2 has drawn other initial weights' "$folder/err.2"
+report "another C library"
 other() { # WHAT OPTIONS [WHAT IS NAMED]
     start "RANK=%k LOCAL_RANK=%k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1" "$2" " "
     [ $? -eq 1 ] && grep -q "with another $1 than process 0: give all the same options (.*${3:-${2%% *}}" "$folder/err.0"

@@ -30,9 +30,10 @@ static enum pp_status start(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_tcp *t = pp_tcp_create(m);
 
-    (void)err;
     t->process = listener % t->processes;
     m->transport_state = t;
+    if (t->process > 0)
+        FUZZ_CHECK(pp_worker_take(&m->workers[t->process - 1], err) == PP_OK);
     for (int process = 0; process < t->processes; process++) {
         int pair[2];
 

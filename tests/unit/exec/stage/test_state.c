@@ -136,6 +136,27 @@ Test(state, weights_do_not_depend_on_the_division)
     }
 }
 
+/* The hash of what one process has is that of what another one draws; it sees a bit of any tensor.
+ */
+Test(state, hashes_of_equal_weights_are_equal)
+{
+    for (int copies = 1; copies < 9; copies += 3) {
+        struct copy *c = make(0, BLOCKS, true, true, false);
+
+        c->state.share = pp_share_of(&c->stage, copies - 1, copies);
+        pp_state_init(&c->stage, k, 7, &c->state, 1);
+        const uint64_t drawn = pp_state_drawn_hash(&c->stage, k, 7, c->state.share, 1);
+        cr_assert_eq(pp_state_hash(&c->stage, k, &c->state, 1), drawn);
+        cr_assert_neq(pp_state_drawn_hash(&c->stage, k, 8, c->state.share, 1), drawn);
+        for (int p = 0; p < c->stage.param_count; p++) {
+            double *first = weights_of(c, c->stage.params[p].id), before = *first;
+            *first = nextafter(before, 2);
+            cr_assert_neq(pp_state_hash(&c->stage, k, &c->state, 1), drawn);
+            *first = before;
+        }
+    }
+}
+
 Test(state, weights_have_mean_and_deviation_and_gaps_are_zero)
 {
     struct copy *c = make(0, BLOCKS, true, true, false);

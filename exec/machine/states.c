@@ -1,0 +1,167 @@
+/* States of workers on the host. Each process draws the initial weights of its own workers. Copies
+ * of what is on the device or in other processes have memory only while they are read. */
+#include "core/hash.h"
+#include "exec/backend/poison.h"
+#include "exec/host/reserve.h"
+#include "exec/machine/parts.h"
+
+struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,
+                                   const struct pp_worker *w, size_t offset, size_t bytes)
+{
+    return pp_staging_make(arena, m->backend, m->device, w->block + offset, bytes);
+}
+
+enum pp_status pp_states_refuse(const struct pp_machine *m, const char *what,
+                                const struct pp_worker *w, size_t bytes, struct pp_error *err)
+{
+    pp_error_set(err, PP_EFAIL, "the host has no %s for %.0f MiB of rank %d", what,
+                 (double)bytes / (1 << 20), w->rank);
+    return m->replicas > 1 ? pp_error_append(err, " of replica %d", w->replica) : PP_EFAIL;
+}
+
+/* ---- states on the host ---------------------------------------------------------------------- */
+
+/* Other processes' states, and the device's. */
+static bool is_copy(const struct pp_worker *w)
+{
+    return w->machine->backend->is_apart || pp_is_elsewhere(w->machine, w);
+}
+
+static enum pp_status commit(struct pp_worker *w, bool *has, struct pp_error *err)
+{
+    const struct pp_staging *s = &w->staging;
+
+    if (!*has && is_copy(w) && !pp_host_commit(s->on_host, s->bytes))
+        return pp_states_refuse(w->machine, "memory", w, s->bytes, err);
+    *has = true;
+    return PP_OK;
+}
+
+enum pp_status pp_states_open(struct pp_worker *w, struct pp_error *err)
+{
+    return commit(w, &w->has_states, err);
+}
+
+enum pp_status pp_states_open_parts(struct pp_worker *w, struct pp_error *err)
+{
+    return commit(w, &w->has_parts, err);
+}
+
+void pp_states_close(struct pp_machine *m)
+{
+    for (int k = 0; k < m->worker_count; k++) {
+        struct pp_worker *w = &m->workers[k];
+
+        if (w->has_states && !w->has_parts && is_copy(w))
+            pp_host_release(w->staging.on_host, w->staging.bytes);
+        w->has_states = false;
+    }
+    m->read->fetched_at = -1;
+}
+
+enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++) {
+        if (pp_is_elsewhere(m, &m->workers[k]))
+            continue;
+        PP_TRY(pp_states_open(&m->workers[k], err));
+        PP_TRY(pp_staging_fetch(&m->workers[k].staging, err));
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_states_push(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        if (m->workers[k].has_states && !pp_is_elsewhere(m, &m->workers[k]))
+            PP_TRY(pp_staging_push(&m->workers[k].staging, err));
+    return PP_OK;
+}
+
+/* ---- initial weights ------------------------------------------------------------------------- */
+
+static enum pp_status poison(const struct pp_machine *m, const struct pp_worker *w,
+                             struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_staging all =
+        pp_block_staging(m, scratch, w, 0, m->layout[w->rank].block_bytes);
+
+    pp_memory_poison(all.on_host, all.bytes);
+    return pp_staging_push(&all, err);
+}
+
+static void draw_chunks(struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_kernels *k = m->options.kernels;
+
+    w->drawn = PP_HASH_OF_NOTHING;
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+        const int copies = m->copies[place % m->stages];
+
+        if (!chunk->worker)
+            continue;
+        const struct pp_state state =
+            pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
+        if (m->options.is_resumed)
+            pp_state_clear(chunk->stage, k, &state, copies);
+        else
+            pp_state_init(chunk->stage, k, m->options.recipe->seed, &state, copies);
+        w->drawn = pp_state_hash(chunk->stage, k, &state, w->drawn);
+    }
+}
+
+uint64_t pp_states_drawn(const struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+    uint64_t hash = PP_HASH_OF_NOTHING;
+
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+
+        if (chunk->worker)
+            hash = pp_state_drawn_hash(chunk->stage, m->options.kernels, m->options.recipe->seed,
+                                       chunk->state.share, hash);
+    }
+    return hash;
+}
+
+/* Padding between states keeps its poison. */
+enum pp_status pp_states_draw(struct pp_worker *w, struct pp_error *err)
+{
+    const struct pp_machine *m = w->machine;
+
+    if (m->options.is_poisoned)
+        PP_TRY(poison(m, w, err));
+    PP_TRY(pp_states_open(w, err));
+    if (m->options.is_poisoned)
+        PP_TRY(pp_staging_fetch(&w->staging, err));
+    draw_chunks(w);
+    PP_TRY(pp_staging_push(&w->staging, err));
+    pp_states_close(w->machine);
+    return PP_OK;
+}
+
+enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    const size_t bytes = layout->block_bytes;
+
+    m->own_worker = w->index;
+    w->losses = pp_staging_itself(w->block + layout->loss_offset, layout->loss_bytes);
+    return pp_host_commit(w->block, bytes) ? pp_states_draw(w, err)
+                                           : pp_states_refuse(m, "memory", w, bytes, err);
+}
+
+enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error *err)
+{
+    for (int k = 0; k < m->worker_count; k++)
+        if (pp_is_elsewhere(m, &m->workers[k])) {
+            PP_TRY(pp_states_open(&m->workers[k], err));
+            draw_chunks(&m->workers[k]);
+        }
+    return PP_OK;
+}
