@@ -164,6 +164,9 @@ struct pp_checkpoint {
  * if missing or unreadable, PP_EINVAL if damaged, with the file and the previous checkpoint. */
 enum pp_status pp_checkpoint_read(struct pp_arena *arena, const char *path,
                                   struct pp_checkpoint *checkpoint, struct pp_error *err);
+/* True if the files of all layers that parts of this process have can be read. */
+bool pp_checkpoint_has_files(const struct pp_checkpoint *checkpoint,
+                             const struct pp_checkpoint_parts *parts);
 /* Loads the state of a checkpoint into every tensor of the `parts` of this process, from the whole
  * files of their layers, chunk by chunk. The caller has checked the identity. PP_EINVAL if length
  * or checksum of a file differ from the manifest; the parts are then of no use. */

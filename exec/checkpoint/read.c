@@ -227,6 +227,18 @@ static enum pp_status load_layer(const struct pp_checkpoint *checkpoint,
     return status;
 }
 
+bool pp_checkpoint_has_files(const struct pp_checkpoint *checkpoint,
+                             const struct pp_checkpoint_parts *parts)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+
+    for (int number = 0; number < checkpoint->manifest.layer_count; number++)
+        if (pp_checkpoint_is_layer_here(parts, number) &&
+            access(path_of_layer(scratch, checkpoint, number), R_OK) != 0)
+            return false;
+    return true;
+}
+
 enum pp_status pp_checkpoint_load(const struct pp_checkpoint *checkpoint,
                                   const struct pp_checkpoint_parts *parts, struct pp_error *err)
 {

@@ -167,6 +167,8 @@ enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *m
 /* Between steps: sends states that the caller has changed to the device. The next step begins with
  * sending other processes those of theirs that are here. PP_EFAIL if it fails. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
+/* The same of this process's workers, where each process has changed its own. */
+enum pp_status pp_machine_changed_here(const struct pp_machine *machine, struct pp_error *err);
 /* Times of kept steps, oldest first, as in the evaluator: a step begins at the end of the last. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine);
 /* Number of kept steps so far. */

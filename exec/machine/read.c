@@ -36,6 +36,11 @@ enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *e
     return pp_states_push(m, err);
 }
 
+enum pp_status pp_machine_changed_here(const struct pp_machine *m, struct pp_error *err)
+{
+    return pp_states_push(m, err);
+}
+
 enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err)
 {

@@ -56,11 +56,18 @@ static void note_warmup(const struct pp_exec_run *run, char *text, size_t bytes)
 
 static void note_blind(const struct pp_exec_run *run, char *text, size_t bytes)
 {
-    if (run->result.blind)
-        snprintf(text, bytes,
-                 "process %d does not see the folder of checkpoints: process 0 fetches the state "
-                 "of all and writes it",
-                 run->result.blind - 1);
+    static const char *const WHAT[PP_FOLDERS] = {
+        [PP_RESUMED] = "does not have the checkpoint: process 0 reads it and sends all their parts",
+        [PP_WRITTEN] = "does not see the folder of checkpoints: process 0 fetches all parts and "
+                       "writes them",
+    };
+    size_t used = 0;
+
+    for (int i = 0; i < PP_FOLDERS; i++)
+        if (run->result.blind[i])
+            used = pp_exec_append(text, used, "%sprocess %d %s", used ? "; " : "",
+                                  run->result.blind[i] - 1, WHAT[i]);
+    (void)bytes;
 }
 
 static void note_jump(const struct pp_exec_run *run, char *text, size_t bytes)

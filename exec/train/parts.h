@@ -7,19 +7,49 @@
 struct pp_keeper {
     const struct pp_training *training;
     const struct pp_reference *reference; /* NULL = none */
-    int blind; /* process 0: 1 + a process that does not see the folder of checkpoints; 0 = none */
+    int blind[PP_FOLDERS];                /* see struct pp_training_result */
 };
 
-/* Answers questions of process 0 about the state; the closure is the keeper. */
+/* ---- answers.c ------------------------------------------------------------------------------- */
+
+/* Describes the model whose parts are to come. */
+struct pp_checkpoint_parts pp_train_no_parts(struct pp_arena *arena,
+                                             const struct pp_training *training);
+/* Lists all copies of all stages, in one order for all processes. The states of all are fetched, or
+ * those of this process are taken as they are here. */
+enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *training,
+                              const struct pp_machine *machine, bool are_all_here,
+                              struct pp_checkpoint_parts *parts, struct pp_error *err);
+/* NULL = none. There is room for one more part. */
+void pp_train_add_reference(struct pp_checkpoint_parts *parts,
+                            const struct pp_reference *reference);
+
+enum pp_train_question {
+    PP_TRAIN_SEES,   /* whether a folder is there: yes or no, a byte */
+    PP_TRAIN_WRITES, /* its part of a checkpoint: struct pp_checkpoint_sum, [layers] */
+    PP_TRAIN_HAS,    /* whether its part of the checkpoint to resume is there: a byte */
+    PP_TRAIN_READS,  /* that part */
+    PP_TRAIN_QUESTIONS
+};
+/* Asks all processes; "" = no path. Errors: pp_machine_ask(). */
+enum pp_status pp_train_ask(struct pp_arena *arena, const struct pp_keeper *keeper,
+                            const struct pp_machine *machine, enum pp_train_question what,
+                            const char *path, struct pp_answers *answers, struct pp_error *err);
+/* Returns 1 + the first process that has answered no; 0 = none. */
+int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *keeper);
+/* Answers such a question; the closure is the keeper. */
 enum pp_status pp_train_answer(void *keeper, const struct pp_machine *machine,
                                const struct pp_question *question, void *answer,
                                struct pp_error *err);
+
+/* ---- checkpoint.c ---------------------------------------------------------------------------- */
+
 /* Finds out whether all processes see the folder of checkpoints, if there is one. PP_EFAIL: a
  * process has failed or is gone. */
 enum pp_status pp_train_look(struct pp_keeper *keeper, const struct pp_machine *machine,
                              struct pp_error *err);
 /* Loads the state of training->resumed, if set, into all copies and the reference. */
-enum pp_status pp_train_resume(const struct pp_keeper *keeper, const struct pp_machine *machine,
+enum pp_status pp_train_resume(struct pp_keeper *keeper, const struct pp_machine *machine,
                                struct pp_error *err);
 /* Writes a checkpoint if one is due after `done` steps; its path or error goes to `result`. */
 void pp_train_save(struct pp_arena *arena, const struct pp_keeper *keeper,

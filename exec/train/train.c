@@ -285,8 +285,8 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     PP_TRY(begin_check(run, err));
     run->keeper.reference = run->reference;
     PP_TRY(pp_train_look(&run->keeper, run->machine, err));
-    run->result->blind = run->keeper.blind;
     PP_TRY(pp_train_resume(&run->keeper, run->machine, err));
+    memcpy(run->result->blind, run->keeper.blind, sizeof(run->keeper.blind));
     run->ended_s = pp_clock_s();
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));

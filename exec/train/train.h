@@ -34,6 +34,9 @@ struct pp_training {
     void *closure;
 };
 
+/* Folders of checkpoints: of the one that is resumed, and of those that are written. */
+enum pp_train_folder { PP_RESUMED, PP_WRITTEN, PP_FOLDERS };
+
 struct pp_training_result {
     struct pp_machine_way way;
     bool is_member; /* a process other than the first: all else is unset */
@@ -79,7 +82,7 @@ struct pp_training_result {
     double *touched_bytes; /* [rank] of replica 0 */
     const struct pp_rank_layout *layout;
     struct pp_rank_memory *lifetimes; /* [rank]: peak_activations, see schedules/memory/memory.h */
-    int blind; /* 1 + a process that does not see the folder of checkpoints; 0 = none */
+    int blind[PP_FOLDERS]; /* 1 + the first process that does not see that folder; 0 = all do */
     /* checkpoints written in this run: number, last path (NULL = none), error of the last due
      * one */
     int checkpoints;

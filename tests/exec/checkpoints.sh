@@ -15,7 +15,7 @@ small="--layers 4 --heads 2 --seq 16 --mbs 2 --gbs 16 --exact-grad --no-check"
 . "$(dirname "$0")/tap.sh"
 
 # launch OPTIONS...: 4 processes, with `before` in front of process `special`; exit code of the first
-before=() special= hidden=32 in_background=
+before=() special='' hidden=32 in_background=''
 launch() {
     local k rc
     port=$((port + 1))
@@ -58,21 +58,25 @@ for precision in "" "--precision bf16"; do
         diff -r "$folder/one" "$folder/many" >>"$folder/err.0"
     report "launched $precision"
     rm -rf "$folder/many"
-    [ -n "$precision" ] && rm -rf "$folder/one" || mv "$folder/one" "$folder/whole"
+    if [ -z "$precision" ]; then mv "$folder/one" "$folder/whole"; fi
 done
 
 # ---- bytes between processes ----
-travel() { # OPTIONS...: bytes over a loopback interface of its own
+travel() { # STEPS OPTIONS...: bytes over a loopback interface of its own
     # shellcheck disable=SC2016
     unshare -n sh -c 'ip link set lo up && "$@" && awk "/lo:/ { print \$10 }" /proc/self/net/dev' sh "$pipeexec" --layers 4 --hidden 256 --heads 4 --seq 16 --mbs 2 \
-        --np 4 --schedule 1f1b --transport tcp --steps 3 --no-check --quiet "$@" 2>"$folder/err.0"
+        --np 4 --schedule 1f1b --transport tcp --no-check --quiet --steps "$@" 2>"$folder/err.0"
 }
 if may unshare -n; then
-    plain=$(travel) && with=$(travel --checkpoint "$folder/far" --checkpoint-every 1 --checkpoint-keep 9)
+    plain=$(travel 3) && with=$(travel 3 --checkpoint "$folder/far" --checkpoint-every 1 --checkpoint-keep 9)
     state=$(cat "$folder"/far/step-000000003/layer-*.bin | wc -c)
     echo "# $((with - plain)) bytes for 3 checkpoints of $state bytes"
     [ "$state" -gt 30000000 ] && [ $(((with - plain) * 50)) -lt "$state" ]
     report "state does not travel"
+    again=$(travel 6 --resume "$folder/far")
+    echo "# $((again - plain)) bytes to resume it, with as many steps"
+    [ $(((again - plain) * 50)) -lt "$state" ]
+    report "state does not travel when it is resumed"
 else
     skip "state does not travel"
 fi
@@ -93,6 +97,49 @@ else
     skip "a folder that one process does not see"
 fi
 
+# ---- the training goes on, each process from its own part ----
+losses() { sed -n '/"losses"/,/\]/p' "$folder/out.0"; }
+at="$folder/whole/step-000000002"
+"$pipeexec" --resume "$at" --np 1 --schedule gpipe --no-check --json >"$folder/out.0" 2>"$folder/err.0"
+expected=$(losses)
+for how in "--schedule 1f1b --np 4" "--schedule zbv --np 2 --dp 2 --zero 1" "--schedule chimera --np 4 --dp 2 --zero 1"; do
+    # shellcheck disable=SC2086
+    "$pipeexec" --resume "$at" --transport tcp $how --no-check --json --checkpoint "$folder/again" >"$folder/out.0" 2>"$folder/err.0" &&
+        [ "$(losses)" = "$expected" ] && diff -r "$folder/whole/step-000000004" "$folder/again/step-000000004" >>"$folder/err.0"
+    report "forked, resumed: $how"
+    rm -rf "$folder/again"
+done
+resumes() { # NOTE OPTIONS...: launched processes; the note of the report, "" = none
+    launch --resume "$at" --schedule 1f1b --np 4 --checkpoint "$folder/again" "${@:2}" &&
+        [ "$(tr -s ' \n' ' ' <"$folder/out.0" | grep -o 'process [0-9] does not [a-z ]*')" = "$1" ] &&
+        diff -r "$folder/whole/step-000000004" "$folder/again/step-000000004" >>"$folder/err.0"
+    local rc=$?
+    rm -rf "$folder/again"
+    return $rc
+}
+resumes ""
+report "launched, resumed"
+if may unshare -m; then
+    mkdir "$at.part"
+    # shellcheck disable=SC2016
+    before=(unshare -m sh -c 'mount --bind "$0.part" "$0" && exec "$@"' "$at") special=2
+    cp "$at/manifest" "$at.part"
+    resumes "process 2 does not have the checkpoint"
+    report "resumed where one process has the manifest alone"
+    cp "$at"/* "$at.part"
+    resumes ""
+    report "resumed where one process has a copy"
+    rm -r "$at.part"
+else
+    skip "resumed where one process has the manifest alone"
+fi
+before=() special=
+cp -r "$at" "$folder/damaged"
+printf x | dd of="$folder/damaged/layer-00003.bin" bs=1 seek=1000 conv=notrunc status=none
+launch --resume "$folder/damaged" --schedule 1f1b --np 4 --quiet
+[ $? -eq 2 ] && grep -q "error: rank 2 (process 2 at 127.0.0.1): $folder/damaged/layer-00003.bin is damaged" "$folder/err.0"
+report "a damaged part is named"
+
 # ---- a process that cannot write ----
 rm -rf "$folder/all"
 launch --quiet --steps 2 --schedule 1f1b --np 4 --checkpoint "$folder/all"
@@ -104,25 +151,36 @@ launch --quiet --steps 4 --schedule 1f1b --np 4 --resume "$folder/all" --checkpo
 report "a process that cannot write is named"
 before=() special=
 
-# ---- a process that is killed while checkpoints are written ----
+# ---- a process that is killed or stopped while checkpoints are written ----
 go_on() { # OPTIONS...: from the newest checkpoint
     local newest
     newest=$(ls "$folder/killed" | tail -n 1 | sed 's/^step-0*//') # not of the temporary one
     "$pipeexec" --resume "$folder/killed" --np 1 --schedule gpipe --steps $((newest + 1)) --no-check --quiet "$@" 2>>"$folder/err.0"
 }
-for victim in 1 3 0 2; do
+strike() { # SIGNAL VICTIM: while a checkpoint is written, not the first one; exit code of the first process
     rm -rf "$folder/killed"
     in_background=yes hidden=256
-    launch --quiet --steps 100000 --schedule 1f1b --np 4 --checkpoint "$folder/killed" --checkpoint-every 1 --checkpoint-keep 3
+    launch --quiet --timeout 2 --steps 100000 --schedule 1f1b --np 4 --checkpoint "$folder/killed" --checkpoint-every 1 --checkpoint-keep 3
     in_background=
-    until [ -d "$folder/killed/step-000000002" ] || ! kill -0 "${pids[0]}" 2>/dev/null; do sleep 0.01; done
-    until compgen -G "$folder/killed/.pipeexec-tmp-step-*" >/dev/null || ! kill -0 "${pids[0]}" 2>/dev/null; do :; done
-    pkill -9 -P "${pids[victim]}"
+    until [ -d "$folder/killed/step-000000002" ] || ! kill -0 "${pids[0]}"; do sleep 0.01; done
+    until compgen -G "$folder/killed/.pipeexec-tmp-step-*" >/dev/null || ! kill -0 "${pids[0]}"; do :; done
+    pkill "-$1" -P "${pids[$2]}"
     wait "${pids[0]}"
-    [ $? -ne 0 ] && wait && { [ "$victim" -eq 0 ] || { ! compgen -G "$folder/killed/.pipe*" && grep -q "rank $victim .*process" "$folder/err.0"; }; } && go_on
+    local rc=$?
+    [ "$1" = STOP ] && pkill -KILL -P "${pids[$2]}"
+    wait
+    return $rc
+}
+none_is_left() { ! compgen -G "$folder/killed/.pipe*" >/dev/null; }
+for victim in 1 3 2 0; do
+    strike KILL $victim
+    [ $? -ne 0 ] && { [ $victim -eq 0 ] || { none_is_left && grep -q "rank $victim .*process" "$folder/err.0"; }; } && go_on
     report "process $victim is killed"
 done 2>/dev/null
-go_on --checkpoint "$folder/killed" && ! compgen -G "$folder/killed/.pipe*"
+go_on --checkpoint "$folder/killed" && none_is_left
 report "a later run removes what a killed one has left"
+strike STOP 2 2>/dev/null
+[ $? -eq 1 ] && none_is_left && grep -q "rank 2 .*process" <(tr '\n' ' ' <"$folder/err.0") && go_on
+report "a process is stopped"
 echo "1..$number"
 [ $failures -eq 0 ]
