@@ -1,6 +1,9 @@
 /* Makes everything except memory that a machine needs of a GPU, before the first step. */
 #include "exec/cuda/backend.h"
+#include "exec/host/near.h"
 #include "kernels/cuda/attention/cudnn.h"
+
+#include <ctype.h>
 
 enum { WORKSPACE_BYTES = 32 << 20 };
 
@@ -80,12 +83,26 @@ static enum pp_status choose_gpu(struct pp_backend_device *d, struct pp_error *e
     return pp_cuda_try(pp_cuda_set(d->gpu), "use the GPU", err);
 }
 
+/* A process with a GPU of its own stays on the cores next to it, where calls and pinned memory are
+ * nearest. One that works for several ranks also computes on the host, with all cores. */
+static void stay_near_gpu(const struct pp_backend_device *d)
+{
+    char pci[32] = "";
+
+    if (d->options.worker < 0 || cudaDeviceGetPCIBusId(pci, sizeof pci, d->gpu) != cudaSuccess)
+        return;
+    for (char *c = pci; *c; c++)
+        *c = (char)tolower((unsigned char)*c); /* as Linux has it */
+    pp_host_stay_near("/sys", pci);
+}
+
 static enum pp_status make(struct pp_backend_device *d, struct pp_error *err)
 {
     const struct pp_device_options *o = &d->options;
     const bool is_serial = o->mode == PP_DEVICE_SERIAL;
 
     PP_TRY(choose_gpu(d, err));
+    stay_near_gpu(d);
     PP_TRY(pp_cuda_try(cudaEventCreate(&d->begin), "make a CUDA event", err));
     PP_TRY(pp_cuda_try(cudaStreamCreateWithFlags(&d->copies, cudaStreamNonBlocking),
                        "make a CUDA stream", err));

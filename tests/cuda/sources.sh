@@ -34,7 +34,7 @@ kernels() {
     [ -s "$folder/due" ] && diff --label Meson "$folder/due" --label bench -u0 <(basename -a "${kernels[@]}" | sort)
 }
 check 'the program' same core schedules run traces kernels plots exec fp32_multiply_base fp32_rest_base -- "${host[@]}"
-check 'its module, and NCCL' same pipeexec-cuda-emulated -- "${backend[@]}" exec/cuda/nccl.c "${nccl_sources[@]}" exec/host/futex.c exec/backend/recorded.c
+check 'its module, and NCCL' same pipeexec-cuda-emulated -- "${backend[@]}" exec/cuda/nccl.c "${nccl_sources[@]}" exec/host/futex.c exec/host/near.c exec/backend/recorded.c
 check 'multiplications' same emulated_cuda_kernels -- "${multiply[@]}"
 check 'kernels' kernels
 end_checks
