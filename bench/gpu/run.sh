@@ -40,6 +40,8 @@ run() {
         instructions clock bit_equal multiplications own; do
         printf ', "%s": %s' $key "$(number $key | grep . || echo null)"
     done
+    run_attention=$(sed -n 's/^ *"attention": "\(.*\)",*$/\1/p' "$work/run.json")
+    printf ', "attention": "%s"' "$run_attention"
     printf ', "losses": [%s]' "$(tr -d '\n' <"$work/run.json" | sed 's/.*"losses": \[\([^]]*\)\].*/\1/; s/  */ /g')"
     [ "$(number clock)" != '"virtual"' ] || devices=$(number np)
     run_step_s=$(number step_s) run_error_frac=$(number model_error_frac)
@@ -55,6 +57,7 @@ run() {
     run_own=$(number own)
     [ "${run_own:-0}" -eq 0 ] || printf '%-22s SLOW: %s of %s multiplications of a step by own kernels, first %s\n' "$name" \
         "$run_own" "$(number multiplications)" "$(sed -n 's/^ *"first_refused": "\(.*\)",*$/\1/p' "$work/run.json")" >&2
+    [[ $kind = emulated || $run_attention != *own* ]] || echo "$name: attention by ${run_attention/#own/own kernels}" >&2
     printf '%-22s %9.3f ms, error of the prediction %6.1f %%, %9.0f tokens/s, MFU %s\n' "$name" \
         "$(awk -v s="$run_step_s" 'BEGIN { print 1e3 * s }')" "$(awk -v e="$run_error_frac" 'BEGIN { print 100 * e }')" \
         "$run_tokens_per_s" "$run_mfu_frac" >&2

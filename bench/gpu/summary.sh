@@ -53,6 +53,8 @@ text() { sed -n "s/^\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},*\$/\1/p" "$file" | he
 device=$(sed -n 's/^"device": .*"name": "\([^"]*\)".*/\1/p' "$file")
 printf '%s, %s, commit %s\n' "$device" "$(text date)" "$(text commit)"
 [ "$(text is_emulated)" = false ] || echo 'EMULATED: all parts were tried, no time in here means anything'
+own=$(sed -n '/"mfu_frac"/s/.*"attention": "\([^"]*own[^"]*\)".*/\1/p' "$file" | head -n 1)
+[ -z "$own" ] || printf 'ATTENTION BY OWN KERNELS: %s\n' "$own" | cut -c 1-80
 printf '\n%-26s %-10s %8s\n' phase status seconds
 sed -n 's/^ *{"phase": "\([^"]*\)", "status": "\([^"]*\)", .*"seconds": \([0-9]*\).*/\1;\2;\3/p' "$file" |
     awk -F';' '{ printf "%-26s %-10s %8d\n", $1, $2, $3 }'

@@ -43,7 +43,7 @@ run_phases() (
     . "$OLDPWD/bench/gpu/phase.sh"
     say() { :; }
     script() { printf '#!/bin/sh\n%s\n' "$2" >"$folder/$1.sh" && chmod +x "$folder/$1.sh"; }
-    script good 'echo "{\"x\": 1}"; echo "{\"x\": 2}"; echo "mfu_gpt2_frac 0.51" >>$figures'
+    script good 'echo "{\"x\": 1, \"attention\": \"own (no cuDNN)\", \"mfu_frac\": 0.51}"; echo "{\"x\": 2}"; echo "mfu_gpt2_frac 0.51" >>$figures'
     script list 'printf "[\n  {\"y\": 1},\n  {\"y\": 2}\n]\n"; printf "%s\n" "mfu_gpt2_xl_frac 0.59" "own_multiplications 12" >>$figures'
     script bad 'echo "{\"z\": 1}"; echo "a \"reason\" with \\ and 	tab" >&2; exit 4'
     script slow 'echo "{\"s\": 1}"; printf "{\"half\": "; sleep 30'
@@ -63,7 +63,7 @@ assert notes.pop("build-probe") == ("failed", 1) and all["phases"][0]["log"] == 
 assert notes == {"good": ("ok", 0), "list": ("ok", 0), "bad": ("failed", 4), "slow": ("too long", 124),
                  "late": ("too long", 124)}, notes
 assert [all[n] for n in ("good", "list", "bad", "slow", "late")] == [
-    [{"x": 1}, {"x": 2}], [{"y": 1}, {"y": 2}], [{"z": 1}], [{"s": 1}], []], all
+    [{"x": 1, "attention": "own (no cuDNN)", "mfu_frac": 0.51}, {"x": 2}], [{"y": 1}, {"y": 2}], [{"z": 1}], [{"s": 1}], []], all
 assert all["figures"] == {"mfu_gpt2_frac": 0.51, "mfu_gpt2_xl_frac": 0.59, "own_multiplications": 12}
 assert 'a "reason" with \\ and  tab' in all["phases"][3]["log"], all["phases"][3]
 END
@@ -71,6 +71,7 @@ END
 summary() {
     bench/gpu.sh --summary "$folder/all.json" >"$folder/summary" && grep '^MFU of GPT-2 124M.* 51 %  met$' "$folder/summary" &&
         grep '^MFU of GPT-2 1558M.* 59 %  MISSED$' "$folder/summary" && grep '^MFU of GPT-2 774M.* -  not measured$' "$folder/summary" &&
+        grep '^ATTENTION BY OWN KERNELS: own (no cuDNN)$' "$folder/summary" &&
         grep '^multiplications by own.* 12  MISSED$' "$folder/summary" &&
         grep '^slow  *too long' "$folder/summary" && grep '^1 met, 2 missed, ' "$folder/summary" &&
         ! grep -E '.{81}' "$folder/summary"
