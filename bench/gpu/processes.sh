@@ -15,7 +15,7 @@ exact() { # FIGURE OPTIONS...
     [ $equal -eq 1 ] || failed=1
     figure "$figure" $equal
 }
-exact bit_equal_threads --np 2
+exact bit_equal_threads --np 2 --transport local
 export NCCL_DEBUG=WARN
 # Without MPS the GPU runs one process at a time, each for milliseconds, and every message waits for them.
 if command -v nvidia-cuda-mps-control >"$work/mps.which"; then

@@ -22,6 +22,8 @@ struct pp_ipc_card {
 struct pp_ipc_calls {
     /* Called first: checks driver and GPU. PP_EFAIL says what is missing. */
     enum pp_status (*check)(struct pp_error *err);
+    /* True if each of the first GPUs reaches the memory of all others. */
+    bool (*do_reach)(int gpus);
     /* Shows `block`, from alloc with options.is_mapped, and `flags` flags, all zero, to at most
      * `peers` processes. Lives in the arena, with the device. */
     enum pp_status (*show)(struct pp_arena *arena, struct pp_backend_device *device, void *block,

@@ -74,6 +74,18 @@ static enum pp_status ipc_check(struct pp_error *err)
     return find_calls(&wait, &write, err);
 }
 
+static bool ipc_do_reach(int gpus)
+{
+    for (int a = 0; a < gpus; a++)
+        for (int b = 0; b < gpus; b++) {
+            int can = 0;
+
+            if (a != b && (cudaDeviceCanAccessPeer(&can, a, b) != cudaSuccess || !can))
+                return false;
+        }
+    return true;
+}
+
 static enum pp_status check_gpu(int gpu, struct pp_error *err)
 {
     int can_share = 0;
@@ -264,6 +276,7 @@ static void ipc_give_up(struct pp_ipc *ipc)
 
 const struct pp_ipc_calls pp_cuda_ipc_calls = {
     .check = ipc_check,
+    .do_reach = ipc_do_reach,
     .show = ipc_show,
     .map = ipc_map,
     .tell = ipc_tell,

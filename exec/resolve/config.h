@@ -6,6 +6,8 @@
 #include "exec/train/train.h"
 #include "schedules/select/select.h"
 
+enum { PP_EXEC_USUAL_RANKS = 4 };
+
 /* Settings of all programs of a run: the one that is trained, and the one of --calibrate-on. */
 struct pp_exec_config {
     struct pp_model model;
@@ -20,6 +22,7 @@ struct pp_exec_config {
     const struct pp_ipc_calls *ipc;    /* of `cuda`; NULL without it */
     const struct pp_transport *transport;
     bool may_choose_transport; /* among those between GPUs */
+    char gpu_note[256];        /* who has which of several visible GPUs; "": nothing to say */
     const char *precision;
     enum pp_device_mode mode; /* --device-mode */
     bool has_weight_stream;   /* --weight-grad-stream on */
@@ -94,7 +97,7 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan);
 
-/* Writes a note if ranks share a GPU while others are idle; else leaves `text`. */
+/* Writes a note if several GPUs are visible, on whether ranks share one; else leaves `text`. */
 void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes);
 
 /* Distributes the blocks among the stages as evenly as possible. With fewer blocks than stages,

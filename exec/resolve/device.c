@@ -1,9 +1,6 @@
 /* Backend, device mode, clock and kernels of a run. */
 #include "exec/cuda/module.h"
 #include "exec/resolve/parts.h"
-#include "exec/transport/transports.h"
-
-#include <stdio.h>
 
 /* In the order of the choices of --backend; NULL = from a module, which is loaded for it. */
 static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
@@ -118,18 +115,4 @@ enum pp_status pp_exec_kernels(const struct pp_exec_wish *wish, struct pp_exec_c
                             "--precision %s: backend cuda does not have it, backend cpu does",
                             config->precision);
     return PP_OK;
-}
-
-void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes)
-{
-    const struct pp_exec_config *c = &run->config;
-    const bool share = c->cuda && c->transport == &pp_transport_local &&
-                       run->plan.program->ranks * c->replicas > 1;
-    const int gpus = share ? c->cuda->gpus() : 0;
-
-    if (gpus > 1)
-        snprintf(text, bytes,
-                 "%d~GPUs are visible, and all ranks share one. With --transport~ipc or "
-                 "--transport~nccl ranks take them in turn",
-                 gpus);
 }

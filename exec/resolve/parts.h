@@ -7,6 +7,9 @@
  * PP_EINVAL for a mode of a backend that has none. */
 enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                               struct pp_error *err);
+/* gpus.c: true if each rank is to be a process with a GPU, without a launcher or --transport. Sets
+ * config->gpu_note, if several GPUs are visible. */
+bool pp_exec_has_gpu_each(const struct pp_exec_wish *wish, struct pp_exec_config *config);
 /* Resolves the device of ranks that are processes. PP_EFAIL if ipc or NCCL cannot be used,
  * PP_EINVAL for --device-mode partition. */
 enum pp_status pp_exec_device_alone(const struct pp_exec_wish *wish, struct pp_exec_config *config,

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 
-enum { USUAL_RANKS = 4 };
 #define USUAL_SCHEDULE "1f1b"
 
 /* ---- what can be executed -------------------------------------------------------------------- */
@@ -26,7 +25,7 @@ static const char *simulation(struct pp_arena *arena, const struct pp_exec_wish 
         pp_arena_printf(arena, "--schedule %s", pp_command_quoted(arena, subject->name));
     if (!subject->file)
         words[count++] =
-            pp_arena_printf(arena, "--pp %d", config->ranks ? config->ranks : USUAL_RANKS);
+            pp_arena_printf(arena, "--pp %d", config->ranks ? config->ranks : PP_EXEC_USUAL_RANKS);
     for (size_t i = 0; i < PP_COUNT(SAME); i++) {
         const char *text = pp_request_text(&wish->request, SAME[i], NULL);
         if (text)
@@ -136,7 +135,7 @@ static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
     PP_TRY(pp_select_shape(&wish->request, &plan->subject, selection, err));
     shape->ranks_option = wish->given.np.spelled;
     if (!plan->subject.file) {
-        shape->ranks = config->ranks ? config->ranks : USUAL_RANKS;
+        shape->ranks = config->ranks ? config->ranks : PP_EXEC_USUAL_RANKS;
         plan->chosen |= config->ranks ? 0 : PP_EXEC_CHOSE_RANKS;
     }
     PP_TRY(pp_exec_batch(wish, config, plan, err));

@@ -71,9 +71,11 @@ static enum pp_status resolve_transport(const struct pp_exec_wish *wish,
                          config->doubt, sizeof(config->doubt));
     else
         pp_meeting_danger(&meeting, config->doubt, sizeof(config->doubt));
-    config->transport = is_given || meeting.count <= 1 ? given
-                        : config->cuda                 ? &pp_transport_ipc_nccl
-                                                       : &pp_transport_tcp;
+    const bool has_gpu_each = !is_given && meeting.count <= 1 && config->cuda &&
+                              !config->doubt[0] && pp_exec_has_gpu_each(wish, config);
+    config->transport = is_given || (meeting.count <= 1 && !has_gpu_each) ? given
+                        : config->cuda                                    ? &pp_transport_ipc_nccl
+                                                                          : &pp_transport_tcp;
     config->may_choose_transport = !is_given && config->transport->is_apart;
     PP_TRY(check_memory(wish, config, err));
     if (config->transport->is_apart)

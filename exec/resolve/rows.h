@@ -66,9 +66,9 @@ PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, RUN, .default_tex
 
 PP_ROW_CHOICE(backend, "NAME", "cpu|cuda|fake", G_MACHINE, RUN, .aliases = PP_NAMES("device"),
     .default_text = "cpu",
-    .help = "Where work runs. cuda: all ranks on the first visible GPU. With --transport "
-            "ipc+nccl, ipc or nccl each rank is a process, and the processes take the GPUs of their "
-            "host in turn. "
+    .help = "Where work runs. cuda: each rank on a GPU of its own if as many are visible, else all "
+            "on the first. With --transport ipc+nccl, ipc or nccl each rank is a process, and the "
+            "processes take the GPUs of their host in turn. "
             "fake: on the CPU, in the worst order that the events of the program allow.")
 PP_ROW_CHOICE(device_mode, "MODE", "serial|streams|partition", G_MACHINE, RUN,
     .default_text = "serial; streams if ranks are processes",
@@ -84,7 +84,8 @@ PP_ROW_CHOICE(cuda_graphs, "on|off", "on|off", G_MACHINE, RUN, .default_text = "
             "instead of kernel by kernel, after the first step.")
 PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc|ipc+nccl", G_MACHINE, RUN,
     .default_text = "local; under a launcher tcp, or with --backend cuda the first of ipc+nccl, ipc "
-                    "and nccl that all processes can use",
+                    "and nccl that all processes can use, as without a launcher if each rank can "
+                    "have a GPU and --device-mode is not given",
     .help =
         "Where ranks run and how they communicate. local: threads of one process. shm: processes "
         "of this machine with shared memory. tcp: processes on any hosts, which torchrun, srun, "

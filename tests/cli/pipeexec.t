@@ -28,12 +28,13 @@ $ pipeexec -h
 > Everything: pipeexec --help; one command: pipeexec COMMAND -h
 $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 > Machine:
->   --backend NAME          Where work runs. cuda: all ranks on the first visible
->                           GPU. With --transport ipc+nccl, ipc or nccl each rank
->                           is a process, and the processes take the GPUs of their
->                           host in turn. fake: on the CPU, in the worst order
->                           that the events of the program allow. (cpu, cuda or
->                           fake; default cpu)
+>   --backend NAME          Where work runs. cuda: each rank on a GPU of its own
+>                           if as many are visible, else all on the first. With
+>                           --transport ipc+nccl, ipc or nccl each rank is a
+>                           process, and the processes take the GPUs of their host
+>                           in turn. fake: on the CPU, in the worst order that the
+>                           events of the program allow. (cpu, cuda or fake;
+>                           default cpu)
 >   --device-mode MODE      How ranks share a GPU. serial: one op at a time, so
 >                           that each op takes as long as it would alone. streams:
 >                           each rank, channel and sum has its own CUDA stream,
@@ -60,7 +61,9 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           messages by ipc, gradient sums by nccl. (local, shm,
 >                           tcp, nccl, ipc or ipc+nccl; default local; under a
 >                           launcher tcp, or with --backend cuda the first of
->                           ipc+nccl, ipc and nccl that all processes can use)
+>                           ipc+nccl, ipc and nccl that all processes can use, as
+>                           without a launcher if each rank can have a GPU and
+>                           --device-mode is not given)
 >   --rendezvous WHERE      Where processes meet that a launcher or you (with RANK
 >                           and WORLD_SIZE) have started. file://PATH: a file that
 >                           all processes see; the first process writes its

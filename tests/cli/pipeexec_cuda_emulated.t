@@ -206,6 +206,40 @@ $ for t in local ipc; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transpo
 >   note       8 GPUs are visible, and all ranks share one. With --transport ipc
 >              or --transport nccl ranks take them in turn
 > none
+# Without a launcher and --transport, each rank has a GPU of its own, if as many are visible.
+$ PP_EMULATED_DEVICES=8 pipeexec --backend cuda --np 8 --schedule chimera --layers 8 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 8 --steps 2 --check --exact-grad | grep -A1 -E '^  (machine|clock|check|note) ' | grep -v cuBLASLt
+>   machine    emulated device 0, by CUDA IPC, sums by NCCL, 8 processes;
+>   clock      wall: stamps of two ranks are within ...
+>
+> --
+>   check      gradients of every step equal those of training on one rank to the
+>              bit (474,368 elements)
+> --
+>   note       8 GPUs are visible, so each rank is a process with its own. With
+>              --transport local all share one
+>   note       2 steps leave 1 for --warmup; --steps 4 leaves the usual 2
+$ PP_EMULATED_DEVICES=8 pipeexec --backend cuda --np 4 --dp 2 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 2 --check --exact-grad --json | grep -E '"(transport|clock|bit_equal)":'
+>   "transport": "ipc+nccl",
+>   "clock": "wall",
+>     "bit_equal": true,
+>     "bit_equal": true,
+$ for o in '--np 4' '--np 2 --device-mode serial' '--np 2 --link latency:1us' '--np 2 --slow 1=0.5'; do PP_EMULATED_DEVICES=3 pipeexec --backend cuda $o --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; done
+>   note       3 GPUs are visible for 4 ranks, which share one. With
+>              --transport ipc ranks take them in turn; --np 3 uses all
+>   note       3 GPUs are visible, and with --device-mode serial all ranks share
+>              one. Without it each rank is a process with its own
+>   note       3 GPUs are visible, and with --link latency:1us all ranks share
+>              one. Without it each rank is a process with its own
+>   note       3 GPUs are visible, and with --slow 1=0.5 all ranks share one.
+>              Without it each rank is a process with its own
+$ PIPEEXEC_NCCL_LIBRARY=/none PP_EMULATED_PEERS=0 PP_EMULATED_DEVICES=2 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'
+>   note       2 GPUs are visible, and all ranks share one: they do not reach each
+>              other's memory, and there is no NCCL. Name its file in
+>              PIPEEXEC_NCCL_LIBRARY
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o $TMPDIR/two.csv; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --steps 4 --no-check | grep -o '^  machine .* processes'
+>   note       2 GPUs are visible, and all ranks share one. With --np and the
+>              file's number of ranks each is a process with its own
+>   machine    emulated device 0, by CUDA IPC, 2 processes
 $ PP_EMULATED_DEVICES=2 PP_EMULATED_PEERS=0 pipeexec --backend cuda --transport ipc --np 2 --layers 2 2>&1 | head -1
 > pipeexec: error: --transport ipc: this GPU cannot reach what process 1 has on its own: cudaErrorPeerAccessUnsupported (peer access is not supported between these two devices); nvidia-smi topo -p2p r says which GPUs reach each other; use --transport nccl
 $ PIPEEXEC_NCCL_LIBRARY=/none/libnccl.so.2 pipeexec --backend cuda --transport nccl

@@ -8,6 +8,7 @@
  * freed. Memory that another process still has open cannot be freed. */
 #include "tests/cuda/runtime.h"
 
+#include <algorithm>
 #include <atomic>
 #include <fcntl.h>
 #include <signal.h>
@@ -221,5 +222,13 @@ cudaError_t cudaIpcCloseMemHandle(void *memory)
         forget(a->sharing);
         pp_drop_allocation(a);
         return cudaSuccess;
+    });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    return pp_call([&](auto &) {
+        *can = device != peer && pp_runtime().peers;
+        return std::max(device, peer) < pp_runtime().devices ? cudaSuccess : cudaErrorInvalidDevice;
     });
 }
