@@ -1,50 +1,72 @@
 #!/usr/bin/env bash
-# budget.sh FILE.json: where the time of a training step goes, by the table of kernels, for each model of
-# bench/gpu.sh. The columns of a kernel: microseconds of a call, calls in a step, their milliseconds, and
-# their share of the measured step. The last column is the part of the step that the kernel loses
-# compared with the device's stated limits.
+# budget.sh: where the time of a training step goes, kernel by kernel: an estimate from shapes and rates,
+# and what was measured. So a model that misses its MFU names its kernels.
 #
-# In the table a kernel is alone, and its caches are cold. In a step, tensors may still be in the cache.
-# Power may lower the clock. The line `unexplained` is the difference. It includes work without a row.
+#   bench/gpu/budget.sh [--device 'NAME FLOPS BYTES_PER_S'] [--model NAME:LAYERS:WIDTH]... [FILE.json]
+#
+# FILE is a result of bench/gpu.sh. Without it there are estimates alone. Usual are an H200 (989e12 and
+# 4.8e12 by its data sheet), or the device of FILE, and GPT-2 124M, 774M and 1558M. Micro-batches have 16,384
+# tokens, unless FILE says otherwise.
+#
+# Columns: microseconds of a call, calls in a step, their milliseconds, and their share of the measured step.
+# The last column is the part of the step that the kernel loses compared with the device's stated limits.
+# A kernel's limit is the longer of its operations at the peak, and its bytes at the bandwidth of memory.
+# The estimate is its limit over a fraction. All fractions are in the table below, and they are assumed:
+#   - multiplications: 0.80 is what one of 8,192 cubed reaches. Those of blocks have less, due to tails.
+#     dW adds in fp32, which takes more.
+#   - attention: 290 and 240 of 989 TFLOP/s, as published for cuDNN with heads of 64 and 1,024 tokens.
+#   - kernels limited by memory: 0.80 to 0.85 of its bandwidth.
+#   - between kernels: 1 us.
+# In the measured table a kernel is alone, and its caches are cold. In a step, tensors may still be in the
+# cache. Power may lower the clock. The line `unexplained` is the difference. It includes work without a row.
+# The last table has the passes of a block and of the ends, as the phase `parts` has measured them.
 set -euo pipefail
-file=$1
-grep -q '"schema": "pipesim.gpu/2"' "$file" || { echo "bench: error: $file is no result of bench/gpu.sh (schema pipesim.gpu/2)" >&2; exit 1; }
-awk '
-function text(name) { return match($0, "\"" name "\": \"[^\"]*\"") ? substr($0, RSTART + length(name) + 5, RLENGTH - length(name) - 6) : "" }
-function number(name) { return match($0, "\"" name "\": [0-9.e+-]*") ? substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 4) + 0 : 0 }
-function option(name) { return match($0, name " [0-9]*") ? substr($0, RSTART + length(name) + 1, RLENGTH - length(name) - 1) + 0 : 0 }
-BEGIN {
-    split("gpt2 gpt2_large gpt2_xl", names, " "); split("768 1280 1600", widths, " "); split("12 36 48", layers, " ")
+models=() device=''
+while [[ ${1:-} = --* ]]; do
+    case $1 in
+    --help) exec sed -n '2,26s/^# \{0,1\}//p' "$0" ;;
+    --device) [[ ${2:-} =~ ^.+\ [0-9.e+]+\ [0-9.e+]+$ ]] || { echo "bench: error: --device '${2:-}': name, operations and bytes a second; for example 'H200 989e12 4.8e12'" >&2; exit 2; } && device=$2 ;;
+    --model) [[ ${2:-} =~ ^[^:\ ]+:[1-9][0-9]*:[1-9][0-9]*$ ]] || { echo "bench: error: --model '${2:-}': name, layers and width; for example gpt2:12:768" >&2; exit 2; } && models+=("$2") ;;
+    *) echo "bench: error: unknown option $1; try --help" >&2; exit 2 ;;
+    esac
+    shift 2
+done
+file=${1:-/dev/null}
+[ $# -eq 0 ] || grep -q '"schema": "pipesim.gpu/2"' "$file" || { echo "bench: error: $file is no result of bench/gpu.sh (schema pipesim.gpu/2)" >&2; exit 1; }
+[ ${#models[@]} -ne 0 ] || models=(gpt2:12:768 gpt2_large:36:1280 gpt2_xl:48:1600)
+[ -n "$device" ] || [ $# -ne 0 ] || device='H200 989e12 4.8e12'
+bandwidth=${device##* } rest=${device% *}
+
+# Kernel; class; pass; part; fraction; calls in a block + at the ends; operations; bytes.
+table() {
+    cat <<'END'
+qkv: bias;multiplications;F;block;0.72;1+0;6nww;4Tnw 3Tww
+out: bias, residual;multiplications;F;block;0.72;1+0;2nww;3Tnw 1Tww
+up: bias, gelu;multiplications;F;block;0.72;1+0;8nww;9Tnw 4Tww
+down: bias, residual;multiplications;F;block;0.72;1+0;8nww;6Tnw 4Tww
+head;multiplications;F;head;0.75;0+1;2nwv;1Tnw 1Tvw 1Tnv
+qkv dx;multiplications;I;block;0.72;1+0;6nww;4Tnw 3Tww
+out dx;multiplications;I;block;0.72;1+0;2nww;2Tnw 1Tww
+up dx;multiplications;I;block;0.72;1+0;8nww;5Tnw 4Tww
+down dx: slope of gelu;multiplications;I;block;0.72;1+0;8nww;9Tnw 4Tww
+head dx;multiplications;I;head;0.75;0+1;2nwv;1Tnw 1Tvw 1Tnv
+qkv dW;multiplications;W;block;0.66;1+0;6nww;4Tnw 6Gww
+out dW;multiplications;W;block;0.66;1+0;2nww;2Tnw 2Gww
+up dW;multiplications;W;block;0.66;1+0;8nww;5Tnw 8Gww
+down dW;multiplications;W;block;0.66;1+0;8nww;5Tnw 8Gww
+head dW;multiplications;W;head;0.75;0+1;2nwv;1Tnw 1Tnv 2Gvw
+norm;rows;F;block;0.80;2+1;0;2Tnw
+norm backward;rows;I;block;0.80;2+1;0;4Tnw
+attention;attention;F;block;0.29;1+0;4nwk;4Tnw
+attention backward;attention;I;block;0.24;1+0;10nwk;8Tnw
+qkv dbias;rows;W;block;0.80;1+0;0;3Tnw
+up dbias;rows;W;block;0.80;1+0;0;4Tnw
+cross entropy;rows;F;head;0.80;0+1;0;2Tnv
+embedding;rows;F;embedding;0.80;0+1;0;2Tnw
+embedding dW;rows;W;embedding;0.80;0+1;0;1Tnw 2Gvw
+adamw of a block;optimizer;U;block;0.85;1+0;0;12Tww 84Gww
+squares of a block;optimizer;U;block;0.85;1+0;0;12Gww
+END
 }
-/"name": .*"mfu_frac": [0-9]/ { step_s[text("name")] = number("step_s"); micro_batches[text("name")] = option("--micro-batches"); tokens[text("name")] = 1024 * option("--mbs") }
-/"kernel": / {
-    w = number("width"); n = ++count[w]
-    what[w, n] = text("kernel"); s[w, n] = number("time_s"); rows[w, n] = number("rows"); reached[w, n] = number("roofline_frac")
-    has[w, what[w, n]] = 1
-}
-# Calls of a micro-batch: ends of the model, norms, else one in a block.
-function calls(kernel, l) {
-    if (kernel ~ /^(head|embedding|cross entropy)/) return 1
-    return kernel ~ /^norm/ ? 2 * l + 1 : l
-}
-END {
-    for (m = 1; m in names; m++) {
-        name = names[m]; w = widths[m]
-        if (!(name in step_s) || !count[w]) continue
-        printf "%s: a step of %.1f ms, %d micro-batches of %d tokens\n", name, 1e3 * step_s[name], micro_batches[name], tokens[name]
-        sum = lost = 0
-        for (k = 1; k <= count[w]; k++) {
-            kernel = what[w, k]
-            if (kernel ~ /^attention/ && has[w, kernel " by cuDNN"]) continue
-            is_update = kernel ~ / of a block$/
-            scale = is_update ? 1 : tokens[name] / rows[w, k]
-            times = calls(kernel, layers[m]) * (is_update ? 1 : micro_batches[name])
-            all = s[w, k] * scale * times
-            loss = reached[w, k] < 1 ? all * (1 - reached[w, k]) : 0
-            sum += all; lost += loss
-            printf "  %-30s %9.1f us %5d %9.2f ms %5.1f %%  %5.1f %%\n", kernel, 1e6 * s[w, k] * scale, times, 1e3 * all, 100 * all / step_s[name], 100 * loss / step_s[name]
-        }
-        printf "  %-30s %18s %9.2f ms %5.1f %%  %5.1f %%\n", "sum", "", 1e3 * sum, 100 * sum / step_s[name], 100 * lost / step_s[name]
-        printf "  %-30s %18s %9.2f ms %5.1f %%\n\n", "unexplained", "", 1e3 * (step_s[name] - sum), 100 * (1 - sum / step_s[name])
-    }
-}' "$file"
+awk -v device="${rest% *}" -v peak="${rest##* }" -v bandwidth="$bandwidth" -v has_device="${device:+1}" -v gap_s=1e-6 -v usual_rows=16384 \
+    -v models="${models[*]}" -f "$(dirname "$0")/budget.awk" <(table) "$file"

@@ -76,12 +76,24 @@ summary() {
         grep '^slow  *too long' "$folder/summary" && grep '^1 met, 2 missed, ' "$folder/summary" &&
         ! grep -E '.{81}' "$folder/summary"
 }
-# The step of GPT-2 124M that was measured, by kernels: every line adds up.
+# The step of GPT-2 124M that was measured, by kernels: every line adds up, estimated and measured.
 budget() {
     bench/gpu/budget.sh bench/results/nvidia_h200.json >"$folder/budget" && awk '
-        /^gpt2:/ { is_in = 1 } is_in && / us / { sum += $(NF - 5) } is_in && / sum / { said = $2; exit }
-        END { exit !(said > 100 && sum > said - 0.2 && sum < said + 0.2) }' "$folder/budget" &&
-        grep -q '^  up: bias, gelu .* us  *48 ' "$folder/budget" && [ "$(grep -c ' unexplained ' "$folder/budget")" -eq 3 ]
+        /^gpt2 on/ { is_in = 1 } is_in && / us / { sum += $(NF - 5); estimate += $(NF - 7) }
+        is_in && / sum / { said = $4; said_estimate = $2; exit }
+        END { exit !(said > 100 && sum > said - 0.2 && sum < said + 0.2 && estimate > said_estimate - 0.2 && estimate < said_estimate + 0.2) }' "$folder/budget" &&
+        grep -q '^  up: bias, gelu .* us  *48 ' "$folder/budget" && [ "$(grep -c ' unexplained ' "$folder/budget")" -eq 3 ] &&
+        [ "$(grep -c 'above its estimate: [a-z]' "$folder/budget")" -eq 9 ]
+}
+# Without measurements. A model of wide blocks reaches nearly the fraction of its multiplications.
+estimates() {
+    bench/gpu/budget.sh >"$folder/budget" && [ "$(grep -c '^  MFU  *5[0-9].[0-9] %' "$folder/budget")" -eq 3 ] &&
+        bench/gpu/budget.sh --model wide:100:50000 --device 'X 1e15 1e15' >"$folder/budget" && grep '^wide on X' "$folder/budget" &&
+        awk '/^  MFU / { exit !($2 > 68 && $2 < 71) }' "$folder/budget"
+}
+other_shapes() {
+    sed 's/"flops": 57982100000.0/"flops": 57000000000.0/' bench/results/nvidia_h200.json >"$folder/other.json"
+    ! bench/gpu/budget.sh "$folder/other.json" >"$folder/budget" 2>"$folder/wrong" && grep 'qkv dx at width 768: 5.7e+10 operations were measured' "$folder/wrong"
 }
 check 'the device as JSON' about
 check 'no device: said, and exit code 1' none
@@ -92,6 +104,8 @@ check 'an unknown phase' wrong 2 'no phase nonsense; there are: build probe' --o
 check 'an unknown option' wrong 2 'unknown option --nonsense' --nonsense
 check 'a limit that is none' wrong 2 '--limit 8m: whole seconds' --limit 8m
 check 'a step by kernels' budget
+check 'a step by rates' estimates
+check 'kernels of other shapes' other_shapes
 check 'a summary of what is no result' wrong 1 'is no result of bench/gpu.sh' --summary meson.build
 check 'phases that fail, hang or have no time' phases
 check 'what was reached, missed and not measured' summary
