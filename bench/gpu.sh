@@ -1,20 +1,26 @@
 #!/usr/bin/env bash
-# Measures a GPU in 8 minutes, on a machine with CUDA's toolkit, a C compiler and bash. Its phases, the
-# most valuable first:
+# Measures a GPU, on a machine with CUDA's toolkit, a C compiler and bash. Three calls of less than 9 minutes
+# each cover everything, the most valuable first:
 #
-#   build      pipeexec, its module, tests and the table of kernels, by compilers alone
-#   probe      assumptions of the code, one by one
-#   tests      the tests of kernels on the device
-#   models     GPT-2 124M, 774M and 1558M: tokens/s, and operations over those of the device (MFU)
-#   kernels    every kernel compared with the roofline of the device, stated and measured
-#   torch      comparison with PyTorch, if python3 has it: a step, and the speed of the models
-#   machinery  four ranks against one: time of the GPU; time of the host for an instruction; CUDA
-#              graphs and a stream for W, with and without
-#   predict    schedules on parts of the GPU and one op at a time, predicted from others and measured
-#   processes  ranks as processes that share the GPU, by each transport there is
-#   sanitize   kernels under compute-sanitizer, if it is installed
+#   bench/gpu.sh --call 1
+#     build      pipeexec, its module, tests and the table of kernels, by compilers alone
+#     probe      assumptions of the code, one by one
+#     tests      the tests of kernels on the device
+#     models     GPT-2 124M, 774M and 1558M: tokens/s, and operations over those of the device (MFU)
+#     kernels    every kernel compared with the roofline of the device, stated and measured
+#     parts      F, I and W of a block, the embedding and the head
+#     torch      comparison with PyTorch, if python3 has it: a step, and the speed of the models
+#   bench/gpu.sh --call 2
+#     predict    schedules on parts of the GPU and one op at a time, predicted from others and measured
+#     machinery  four ranks against one: time of the GPU; time of the host for an instruction; CUDA
+#                graphs and a stream for W, with and without
+#     processes  ranks as processes that share the GPU, by each transport there is
+#   bench/gpu.sh --call 3
+#     sanitize   kernels under compute-sanitizer, if it is installed
+#     profile    the six largest kernels of a step under ncu, if it is installed
+#     sweep      the models with micro-batches of 16, 32 and 64 samples
 #
-#   bench/gpu.sh [--only PHASE,...] [--skip PHASE,...] [--limit S] [OUTPUT.json]
+#   bench/gpu.sh [--call N] [--only PHASE,...] [--skip PHASE,...] [--limit S] [OUTPUT.json]
 #                default bench/results/DEVICE.json, or that name in the folder OUT; written again after
 #                every phase. OUT also gets all logs and intermediate results, as logs.tgz
 #   bench/gpu.sh --emulated [...] OUTPUT.json   a trial without a GPU on tests/cuda's emulation: no figure
@@ -22,12 +28,12 @@
 #   bench/gpu.sh --summary FILE.json            the figures reached, and those not measured
 #
 # jansson, libcsv and zlib come from the system, or from DEPS, a folder with unpacked Debian packages.
-# Or bench/gpu/pack.sh builds the programs elsewhere. CUDA_HOME is the toolkit. A phase that fails or
-# takes too long is noted, and the next one starts. --limit gives the seconds for all phases (480). WORK
-# is the build folder (build-gpu). A second command continues there and keeps the rows that it does not
-# measure again. The exit code is 1 if nothing can be measured, and 3 if a phase has failed.
+# Or bench/gpu/pack.sh builds the programs elsewhere. A phase that fails or takes too long is noted, and
+# the next one starts. --limit gives the seconds for all phases (530). WORK is the build folder
+# (build-gpu). A second command continues there and keeps the rows that it does not measure again. The
+# exit code is 1 if nothing can be measured, and 3 if a phase has failed.
 set -uo pipefail
-kind=cuda only='' skip='' limit_s=480
+kind=cuda only='' skip='' call='' limit_s=530
 say() { printf '%s\n' "$*" >&2; }
 fail() {
     say "bench: error: $2"
@@ -35,9 +41,9 @@ fail() {
 }
 while [[ ${1:-} = -* ]]; do
     case $1 in
-    -h | --help) exec sed -n '2,29s/^# \{0,1\}//p' "$0" ;;
+    -h | --help) exec sed -n '2,41s/^# \{0,1\}//p' "$0" ;;
     --emulated) kind=emulated limit_s=3600 ;;
-    --only | --skip | --limit | --summary)
+    --call | --only | --skip | --limit | --summary)
         [ $# -ge 2 ] || fail 2 "$1 needs a value; try --help"
         declare "${1#--}=$2"
         shift
@@ -58,23 +64,27 @@ work=$(realpath -m "${WORK:-$(dirname "$0")/../build-gpu}")
 cd "$(dirname "$0")/.." || exit
 [ -z "${summary:-}" ] || exec bench/gpu/summary.sh "$summary"
 
-# Name, seconds at most, command.
+# Call, name, seconds at most, command.
 table() {
     cat <<END
-probe 30 bench/gpu/probe.sh
-tests 50 bench/gpu/tests.sh
-models 100 bench/gpu/models.sh
-kernels 45 bench/gpu/kernels.sh
-torch 150 bench/gpu/torch.sh
-machinery 60 bench/gpu/machinery.sh
-predict 200 bench/gpu/predict.sh
-processes 50 bench/gpu/processes.sh
-sanitize 60 bench/gpu/sanitize.sh
+1 probe 30 bench/gpu/probe.sh
+1 tests 50 bench/gpu/tests.sh
+1 models 100 bench/gpu/models.sh
+1 kernels 45 bench/gpu/kernels.sh
+1 parts 50 bench/gpu/parts.sh
+1 torch 150 bench/gpu/torch.sh
+2 predict 260 bench/gpu/predict.sh
+2 machinery 80 bench/gpu/machinery.sh
+2 processes 90 bench/gpu/processes.sh
+3 sanitize 90 bench/gpu/sanitize.sh
+3 profile 110 bench/gpu/profile.sh
+3 sweep 200 bench/gpu/sweep.sh
 END
 }
+names=$(table | cut -d ' ' -f 2 | paste -sd ' ')
+[[ $call =~ ^[123]?$ ]] || fail 2 "--call $call: 1, 2 or 3"
 for name in ${only//,/ } ${skip//,/ }; do
-    [ "$name" = build ] || table | grep -q "^$name " ||
-        fail 2 "no phase $name; there are: build $(table | cut -d ' ' -f 1 | tr '\n' ' ')"
+    [[ " build $names " = *" $name "* ]] || fail 2 "no phase $name; there are: build $names"
 done
 if [ $kind = cuda ] && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
     fail 1 "no NVIDIA device here; --emulated OUTPUT.json tries everything without one"
@@ -112,7 +122,8 @@ for library in NCCL:libnccl.so.2 CUDNN:libcudnn.so.9; do
     [ -z "${!variable:-}" ] || export "${variable?}"
 done
 [ ! -e "$work/build/libnccl_stub.so" ] || export PIPEEXEC_NCCL_LIBRARY=$work/build/libnccl_stub.so
-while read -r name seconds command; do
+while read -r in_call name seconds command; do
+    [ -z "$call" ] || [ "$call" = "$in_call" ] || continue
     [ -z "$only" ] || [[ ,$only, = *,$name,* ]] || continue
     [[ ,$skip, != *,$name,* ]] || continue
     [ $kind = cuda ] || seconds=$((10 * seconds))

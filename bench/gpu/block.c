@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { SEQ = 1024, VOCAB = 50304 };
 
@@ -58,6 +59,15 @@ void report(struct block *b, const char *name, double flops, double bytes,
             void (*call)(void *context), void *context)
 {
     const struct gpu_device *d = &b->rig->device;
+
+    if (b->only) {
+        if (strcmp(b->only, name) == 0) {
+            call(context);
+            cudaDeviceSynchronize();
+            b->is_found = true;
+        }
+        return;
+    }
     const double s = gpu_time_s(b->rig, call, context);
     const double least_s =
         fmax(bytes / d->bytes_per_s, d->bf16_flops_per_s > 0 ? flops / d->bf16_flops_per_s : 0);

@@ -28,14 +28,16 @@ struct block {
     const void *qkv_of[1];
     void *dqkv_of[1];
     const char *model;
+    const char *only; /* NULL, or the row that is called once, without a time */
+    bool is_found;    /* it was called */
 };
 
 /* Until gpu_release. `scale` divides the shape: a trial of the table. */
 struct block block_of(struct gpu_rig *rig, const struct shape *s, int scale);
 struct pp_attention attention_of(struct block *b);
 
-/* Time a call and add its row. `bytes` are what has to be moved when each tensor is read or written
- * once. */
+/* Time a call and add its row, unless another one is called alone. `bytes` are what has to be moved
+ * when each tensor is read or written once. */
 void report(struct block *b, const char *name, double flops, double bytes,
             void (*call)(void *context), void *context);
 void report_gemms(struct block *b);

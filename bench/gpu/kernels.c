@@ -3,6 +3,7 @@
  *
  *   kernels about                  the device, as JSON
  *   kernels table [SCALE]          the table, a JSON object a line on stdout and text on stderr
+ *   kernels call WIDTH KERNEL [SCALE]   one call of a kernel of the table, for a profiler
  *   kernels tokens FILE N VOCAB    a shard of N 16-bit tokens drawn at random, for pipeexec --data
  *
  * Shapes are those of GPT-2's blocks and head, in bf16. `roofline` is a time over the time taken:
@@ -48,15 +49,42 @@ static int table(int scale)
     return failure != NULL;
 }
 
+/* Exit code 1 if the table has no such row. */
+static int call(int width, const char *kernel, int scale)
+{
+    struct gpu_rig rig;
+    bool is_found = false;
+
+    gpu_rig_open(&rig);
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
+        if (SHAPES[i].width == width) {
+            struct block b = block_of(&rig, &SHAPES[i], scale);
+            b.only = kernel;
+            report_gemms(&b);
+            report_rest(&b);
+            is_found = b.is_found;
+            gpu_release();
+        }
+    gpu_rig_close(&rig);
+    if (!is_found)
+        fprintf(stderr, "bench: error: the table has no kernel '%s' at width %d\n", kernel, width);
+    return !is_found;
+}
+
 static int about(void)
 {
     const struct gpu_device d = gpu_device_find();
+    int driver = 0, runtime = 0;
+
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
 
     printf(
         "{\"name\": \"%s\", \"multiprocessors\": %d, \"capability\": %d, \"memory_bytes\": %.0f, "
-        "\"bytes_per_s\": %.4g, \"bf16_flops_per_s\": %.4g, \"fp32_flops_per_s\": %.4g}\n",
+        "\"bytes_per_s\": %.4g, \"bf16_flops_per_s\": %.4g, \"fp32_flops_per_s\": %.4g, "
+        "\"cuda_of_driver\": %d, \"cuda_runtime\": %d, \"cublaslt\": %d}\n",
         d.name, d.multiprocessors, d.capability, d.memory_bytes, d.bytes_per_s, d.bf16_flops_per_s,
-        d.fp32_flops_per_s);
+        d.fp32_flops_per_s, driver, runtime, (int)cublasLtGetVersion());
     return 0;
 }
 
@@ -83,8 +111,12 @@ int main(int argc, char **argv)
         return about();
     if ((argc == 2 || argc == 3) && strcmp(argv[1], "table") == 0)
         return table(argc == 3 ? atoi(argv[2]) : 1);
+    if ((argc == 4 || argc == 5) && strcmp(argv[1], "call") == 0)
+        return call(atoi(argv[2]), argv[3], argc == 5 ? atoi(argv[4]) : 1);
     if (argc == 5 && strcmp(argv[1], "tokens") == 0)
         return tokens(argv[2], atoi(argv[3]), atoi(argv[4]));
-    fprintf(stderr, "usage: %s about | table [SCALE] | tokens FILE N VOCAB\n", argv[0]);
+    fprintf(stderr,
+            "usage: %s about | table [SCALE] | call WIDTH KERNEL [SCALE] | tokens FILE N VOCAB\n",
+            argv[0]);
     return 2;
 }

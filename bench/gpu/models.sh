@@ -3,7 +3,7 @@
 # multiplications fill the device. The smallest also has 65,536, which suit it better.
 set -u
 . bench/gpu/run.sh
-failed=0 own=0
+failed=0 own=0 run_clocks=yes
 model() { # NAME LIMIT_S SHAPE SAMPLES
     # shellcheck disable=SC2086
     run "$1" "$2" $3 --np 1 --schedule 1f1b --mbs "$4" --micro-batches 4 --device-mode streams --clock wall || failed=1

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # work, limit_s, started, about, kind: of bench/gpu.sh
+# shellcheck shell=bash disable=SC2154 # work, limit_s, started, about, kind, names: of bench/gpu.sh
 # The phases of bench/gpu.sh. A phase is a command that prints one JSON object a line, as a list or not.
 # So its findings survive when it takes too long and is ended. Its stderr is a log. It adds lines
 # "NAME VALUE" to $figures, which bench/gpu/summary.sh shows.
@@ -49,12 +49,12 @@ phase() { # NAME LIMIT_S COMMAND
 rows() { [ ! -e "$1" ] || sed -n 's/^ *\({.*}\),\{0,1\}$/  \1/p' "$1" | sed '$!s/$/,/'; }
 
 write_json() { # FILE: in place of what is there only when it is whole
-    local name all=$work/all.json names
-    names=$(table | cut -d ' ' -f 1)
+    local name all=$work/all.json
     {
         printf '{\n"schema": "pipesim.gpu/2",\n"date": "%s",\n"commit": "%s",\n' "$(date -u +%FT%TZ)" \
             "$(git rev-parse --short HEAD 2>/dev/null || cat "$work/build/commit" 2>/dev/null || echo unknown)"
-        printf '"is_emulated": %s,\n"device": %s,\n"phases": [\n' "$([ "$kind" = cuda ] && echo false || echo true)" "$about"
+        printf '"is_emulated": %s,\n"device": %s,\n"versions": %s,\n"phases": [\n' \
+            "$([ "$kind" = cuda ] && echo false || echo true)" "$about" "$(versions)"
         for name in build 'build-*' $names; do cat "$work"/$name.note 2>"$work/none"; done >"$work/notes"
         rows "$work/notes"
         printf '],\n"figures": {\n'
@@ -69,6 +69,17 @@ write_json() { # FILE: in place of what is there only when it is whole
         printf '\n}\n'
     } >"$all"
     cp "$all" "$1.part" && mv "$1.part" "$1" || fail 1 "cannot write $1"
+}
+
+# versions: of what was measured with. Those of PyTorch are in its rows.
+versions() {
+    local of_build=$work/build/found driver
+    driver=$([ "$kind" != cuda ] || nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>>"$work/none" | head -n 1)
+    printf '{"driver": "%s"' "$driver"
+    sed -n 's/^cuda\t/nvcc\t/p; s/^\(cublaslt\|nccl\|cudnn\)_version\t/\1_header\t/p' "$of_build" 2>>"$work/none" |
+        awk -F'\t' '{ printf ", \"%s\": \"%s\"", $1, $2 }'
+    sed -n 's/.*attention in training: \(cuDNN [0-9.]*\).*/, "attention": "\1"/p' "$work/kernels.log" 2>>"$work/none" | head -n 1 | tr -d '\n'
+    printf '}'
 }
 
 # keep_logs: clocks and power after a phase; then what phases left, in the folder OUT.

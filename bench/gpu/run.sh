@@ -7,6 +7,7 @@
 # causal half of attention, no recomputation. At 1,024 tokens it gives 0.80, 4.93 and 9.82 billion for
 # GPT-2 124M, 774M and 1558M.
 . bench/gpu/within.sh
+. bench/gpu/clocks.sh
 peak=$(sed -n 's/.*"bf16_flops_per_s": \([0-9.e+]*\).*/\1/p' <<<"$about")
 pipeexec=$work/build/pipeexec vocab=50304 seq=1024
 [ "$kind" = cuda ] || vocab=96 seq=8
@@ -18,7 +19,8 @@ number() { sed -n "s/^ *\"$1\": \([^,{[]*\),*\$/\1/p" "$work/run.json" | head -n
 small='12 768 12'
 
 # run NAME LIMIT_S LAYERS HIDDEN HEADS OPTIONS...: prints its row, and sets run_* for later lines.
-# run_length: options for the length of a run. The exit code is that of the run.
+# run_length: options for the length of a run. run_clocks=yes: with the clocks of the device. The exit code
+# is that of the run.
 run() {
     local name=$1 each_s=$2 layers=$3 hidden=$4 heads=$5 devices=1 key shown_s
     shift 5
@@ -28,8 +30,10 @@ run() {
         --data "$tokens" --tokens u16 ${run_length:---steps 6} ${run_precision:---precision bf16} "$@")
     [[ " $* " = *" --check "* ]] || options+=(--no-check)
     run_step_s='' run_tokens_per_s='' run_mfu_frac='' run_error_frac='' run_status=0 run_own=''
+    [ "${run_clocks:-}" != yes ] || clocks_watch
     timeout -k 2 "$(within "$each_s")" ${run_with:-} "$pipeexec" "${options[@]}" --json >"$work/run.json" 2>"$work/run.err" || run_status=$?
     printf '{"name": "%s", "options": "%s", "status": %d' "$name" "${*//"$PWD/"/}" $run_status
+    [ "${run_clocks:-}" != yes ] || clocks_tell
     if [ $run_status -ne 0 ]; then
         printf ', "message": "%s"}\n' "$(tail -n 4 "$work/run.err" | tr -d '\000-\037' | sed 's/[\\"]/\\&/g')"
         echo "$name: exit code $run_status: $(head -n 1 "$work/run.err")" >&2

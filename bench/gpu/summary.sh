@@ -14,12 +14,19 @@ mfu_gpt2_frac;>= 0.50;100 %;MFU of GPT-2 124M, one rank, bf16
 mfu_gpt2_64_frac;>= 0.50;100 %;the same, micro-batches of 64 samples
 mfu_gpt2_large_frac;>= 0.57;100 %;MFU of GPT-2 774M
 mfu_gpt2_xl_frac;>= 0.60;100 %;MFU of GPT-2 1558M
+mfu_best_gpt2_frac;-;100 %;MFU of 124M, best size of micro-batches
+mfu_best_gpt2_samples;-;1;samples of these
+mfu_best_gpt2_large_frac;-;100 %;MFU of 774M, best size of micro-batches
+mfu_best_gpt2_large_samples;-;1;samples of these
+mfu_best_gpt2_xl_frac;-;100 %;MFU of 1558M, best size of micro-batches
+mfu_best_gpt2_xl_samples;-;1;samples of these
 tokens_per_s_gpt2;-;1e-3 k/s;tokens of GPT-2 124M
 tokens_per_s_gpt2_large;-;1e-3 k/s;tokens of GPT-2 774M
 tokens_per_s_gpt2_xl;-;1e-3 k/s;tokens of GPT-2 1558M
 torch_ratio_gpt2;>= 1.1;1 x;speed over PyTorch compiled, 124M
 torch_ratio_gpt2_large;>= 1.1;1 x;speed over PyTorch compiled, 774M
 torch_ratio_gpt2_xl;>= 1.1;1 x;speed over PyTorch compiled, 1558M
+torch_attention_is_cudnn;-;1;PyTorch's attention is cuDNN's, too
 torch_gradients_fp32;<= 1e-5;1e6 e-6;gradients beside PyTorch's, fp32, rel. L2
 torch_gradients_autocast;-;1e2 %;PyTorch's own in bf16 beside its fp32
 torch_gradients_bf16;<= 1e-2;1e2 %;gradients in bf16 beside fp32 of PyTorch

@@ -32,6 +32,7 @@ speed() {
     printf '{"what": "speed", "model": "%s", %s\n' "$1" "${row#\{}"
     echo "$6, $1: $(member "$row" tokens_per_s) tokens/s" >&2
     [ "$6" = compiled ] || return 0
+    [ "$1" != gpt2 ] || echo "torch_attention_is_cudnn $([[ $row = *'"attention": "cudnn"'* ]] && echo 1 || echo 0)" >>"$figures"
     own=$(sed -n "s/^tokens_per_s_$1 //p" "$work/models.figures" 2>"$work/torch.err")
     [ -z "$own" ] || awk -v n="$1" -v a="$own" -v b="$(member "$row" tokens_per_s)" 'BEGIN { printf "torch_ratio_%s %.4f\n", n, a / b }' >>"$figures"
 }

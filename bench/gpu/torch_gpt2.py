@@ -147,6 +147,14 @@ def check(folder, report, tokens, device="cuda"):
     return row
 
 
+def attention_of(call):
+    """Which of PyTorch's implementations of attention a call used: cudnn, flash, efficient or math."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        call()
+    calls = [e.key for e in profile.key_averages() if e.key.startswith("aten::_scaled_dot_product_")]
+    return "+".join(way for way in ("cudnn", "flash", "efficient", "math") if any(way in c for c in calls)) or "none"
+
+
 def speed(device, layers, hidden, heads, vocab, seq, batch, micro_batches, steps, way):
     torch.set_float32_matmul_precision("high")
     model = GPT2(layers, hidden, heads, vocab, seq).to(device)
@@ -156,18 +164,26 @@ def speed(device, layers, hidden, heads, vocab, seq, batch, micro_batches, steps
         model.compile()
     ids = torch.randint(vocab, (batch, seq + 1), device=device)
     times_s = []
+
+    def micro_batch():
+        with torch.autocast("cuda" if is_gpu else "cpu", dtype=torch.bfloat16):
+            return model(ids[:, :-1], ids[:, 1:]) / micro_batches
+
     for step in range(3 + steps):
         start = time.perf_counter()
         for _ in range(micro_batches):
-            with torch.autocast("cuda" if is_gpu else "cpu", dtype=torch.bfloat16):
-                loss = model(ids[:, :-1], ids[:, 1:]) / micro_batches
+            loss = micro_batch()
             loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         last = loss.item()  # waits for the device
         times_s.append(time.perf_counter() - start)
     step_s = statistics.median(times_s[3:])
-    return {"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version(), "way": way, "layers": layers, "hidden": hidden, "batch": batch, "seq": seq,
+    attention = attention_of(lambda: micro_batch().backward())
+    nccl = torch.cuda.nccl.version() if is_gpu and torch.distributed.is_nccl_available() else None
+    return {"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version(),
+            "nccl": ".".join(map(str, nccl)) if nccl else None, "attention": attention,
+            "way": way, "layers": layers, "hidden": hidden, "batch": batch, "seq": seq,
             "micro_batches": micro_batches, "step_s": step_s,
             "tokens_per_s": batch * micro_batches * seq / step_s, "loss": last * micro_batches}
 
