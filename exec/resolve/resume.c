@@ -169,8 +169,8 @@ static enum pp_status check_alone(const struct pp_exec_wish *with, struct pp_err
     return PP_OK;
 }
 
-/* Is true for the process that writes checkpoints: the first one, which has the state of all. */
-static bool writes(const struct pp_exec_config *config)
+/* True for the process that opens the folder for all of them. */
+static bool is_first(const struct pp_exec_config *config)
 {
     return config->meeting.count <= 1 || config->meeting.index == 0;
 }
@@ -184,7 +184,7 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
         PP_TRY(make_manifest(arena, with, run, err));
     if (!with->checkpoint)
         return check_alone(with, err);
-    if (!writes(&run->config))
+    if (!is_first(&run->config))
         return PP_OK;
     PP_TRY(pp_checkpoint_open(arena, with->checkpoint, with->checkpoint_keep,
                               run->config.resumed ? &run->config.resumed->manifest : NULL, folder,

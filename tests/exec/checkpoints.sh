@@ -23,7 +23,7 @@ launch() {
     pids=()
     for k in 3 2 1 0; do
         local words=()
-        [ "$k" = "$special" ] && words=("${before[@]}")
+        [[ $special == "$k" || $special == all ]] && words=("${before[@]}")
         # shellcheck disable=SC2086
         RANK=$k LOCAL_RANK=$k WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout 60 "${words[@]}" "$pipeexec" $small --hidden $hidden "$@" \
             >"$folder/out.$k" 2>"$folder/err.$k" &
@@ -80,6 +80,26 @@ if may unshare -n; then
 else
     skip "state does not travel"
 fi
+
+# ---- memory of a process ----
+peaks_kib() { # OPTIONS...: the largest peak of a process
+    before=(python3 -c 'import os, resource, subprocess, sys
+code = subprocess.call(sys.argv[2:])
+with open(sys.argv[1] + "/peak." + os.environ["RANK"], "w") as file:
+    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=file)
+sys.exit(code)' "$folder")
+    special=all hidden=512
+    launch --quiet --schedule 1f1b --np 4 --seq 16 "$@" && sort -n "$folder"/peak.* | tail -n 1
+    before=() special='' hidden=32
+}
+plain=$(peaks_kib --steps 2)
+with=$(peaks_kib --steps 2 --checkpoint "$folder/large")
+again=$(peaks_kib --steps 4 --resume "$folder/large")
+state=$(($(cat "$folder"/large/step-000000002/layer-*.bin | wc -c) / 1024))
+echo "# peak of a process: $plain KiB, $with with a checkpoint, $again resumed; a checkpoint of $state KiB"
+[ "$state" -gt 140000 ] && [ $(((with - plain) * 10)) -lt "$state" ] && [ $(((again - plain) * 10)) -lt "$state" ]
+report "no process has memory for the state of others"
+rm -rf "$folder/large"
 
 # ---- a folder that one does not see ----
 if may unshare -m; then
