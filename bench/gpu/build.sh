@@ -58,7 +58,7 @@ else
     # Only for the device at hand, if it tells its kind: this halves the time.
     kernels/cuda/find.sh native >"$out/found" || { echo "bench: error: $(cat "$out/found")" >&2; exit 1; }
     sed 's/^/bench: found /' "$out/found"
-    read -ra device <<<"$(facts nvcc)"
+    mapfile -t device < <(facts nvcc)
     mapfile -t codes < <(facts gencode)
     device+=(-std=c++17 -O3 -I. -Xcompiler=-fPIC -w "${codes[@]}")
     while read -r folder; do common+=(-isystem "$folder") device+=(-isystem "$folder"); done < <(facts include)

@@ -13,7 +13,8 @@ build=$folder/build
 rm -rf "$build/lib"
 bench/gpu/build.sh "$build"
 mkdir -p "$build/lib"
-programs=("$build"/{pipeexec,kernels,probe} "$build"/test_*)
+programs=("$build"/{pipeexec,kernels} "$build"/test_*)
+[ ! -e "$build/probe" ] || programs+=("$build/probe")
 ldd "${programs[@]}" | awk '/lib(jansson|csv|z)\.so/ { print $3 }' | sort -u | xargs -I{} cp -L {} "$build/lib"
 strip --strip-debug "${programs[@]}" "$build"/*.so
 rm -rf "$build"/{o,libhost.a,text_builtin.c,todo}

@@ -3,7 +3,8 @@
 # bench/gpu/build.sh ask it. It prints lines of a name, a tab and a value. If there is no such toolkit,
 # it prints one line with the reason, and its exit code is 1.
 #
-#   nvcc cuda                       the compiler, its version
+#   nvcc                            the compiler, a line for each word of its command
+#   cuda                            its version
 #   gencode                         an option of nvcc, a line for each
 #   include                         a folder of headers, likewise; those of the system are left out
 #   cudart cublaslt                 libraries, by full name
@@ -21,7 +22,7 @@
 set -u
 shopt -s nullglob
 asked=${1:-80 90 100 120} system=${SYSROOT:-}
-oldest_cuda=12.4 oldest_nccl=2.18
+oldest_cuda=12.4 oldest_nccl=2.18 oldest_front_end=1.13
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 machine=$(uname -m)
@@ -91,6 +92,8 @@ for folder in "${packages[@]}"; do
     libraries+=("$folder/cu$major/lib" "$folder"/*/lib)
 done
 
+of_front_end=(${CUDNN_FRONTEND:+"$CUDNN_FRONTEND/include" "$CUDNN_FRONTEND"} "${packages[@]/%//../include}")
+
 # of HEADER CHECK...: the first folder with a header that passes the check. Else `other` is one that does not.
 of() {
     local folder
@@ -114,10 +117,13 @@ runtime_version() {
     number=$(defined "$1/cuda_runtime_api.h" CUDART_VERSION)
     version=$((${number:-0} / 1000)).$((${number:-0} % 1000 / 10))
 }
-version_of() { version=$(defined "$1" "$2_MAJOR").$(defined "$1" "$2_MINOR").$(defined "$1" "$2_${3:-PATCH}"); }
+version_of() { # FILE PREFIX [PATCH [SUFFIX]], of the names that it defines
+    version=$(defined "$1" "$2_MAJOR${4:-}").$(defined "$1" "$2_MINOR${4:-}").$(defined "$1" "$2_${3:-PATCH}${4:-}")
+}
 is_runtime() { runtime_version "$1" && [ "$version" = "$cuda" ]; }
 is_blas() { version_of "$1/cublas_api.h" CUBLAS_VER && [ "${version%%.*}" = "$major" ]; }
 is_nccl() { version_of "$1/nccl.h" NCCL && ! is_older "${version%.*}" $oldest_nccl; }
+is_front_end() { version_of "$1/cudnn_frontend_version.h" CUDNN_FRONTEND PATCH _VERSION && ! is_older "${version%.*}" $oldest_front_end; }
 is_cudnn() { version_of "$1/cudnn_version.h" CUDNN PATCHLEVEL && [ "${version%%.*}" = 9 ]; }
 
 if ! of cuda_runtime_api.h is_runtime; then
@@ -156,7 +162,7 @@ END
     >"$scratch/trial.log" 2>&1 || no "nvcc $cuda does not compile a trial ($file): $(complaint "$scratch/trial.log")"
 
 # ---- what was found ----------------------------------------------------------------------------
-tell nvcc "${nvcc[*]}"
+for word in "${nvcc[@]}"; do tell nvcc "$word"; done
 tell cuda "$cuda"
 for option in "${gencode[@]}"; do tell gencode "$option"; done
 for folder in "${include[@]}"; do [ "$folder" = "$system/usr/include" ] || tell include "$folder"; done
@@ -174,19 +180,18 @@ elif [ -n "$other" ]; then
 else
     tell no_nccl 'there is no nccl.h'
 fi
-front_end() {
-    includes=(${CUDNN_FRONTEND:+"$CUDNN_FRONTEND/include" "$CUDNN_FRONTEND"} "${includes[@]}" "${packages[@]/%//../include}")
-    of cudnn_frontend_version.h true
-}
 if ! of cudnn.h is_cudnn; then
     tell no_cudnn "there is no cudnn.h of version 9"
-elif cudnn=$found && cudnn_version=$version && ! front_end; then
-    tell no_cudnn 'there is no cudnn_frontend_version.h: CUDNN_FRONTEND names its folder'
-else
+elif cudnn=$found && cudnn_version=$version && includes=("${of_front_end[@]}" "${includes[@]}") && of cudnn_frontend_version.h is_front_end; then
     tell cudnn_include "$cudnn"
     [ "$found" = "$cudnn" ] || tell cudnn_include "$found"
     tell cudnn_version "$cudnn_version"
     library cudnn 9 && tell cudnn "$found" && used+=("$found")
+elif [ -n "$other" ]; then
+    version_of "$other/cudnn_frontend_version.h" CUDNN_FRONTEND PATCH _VERSION
+    tell no_cudnn "the front end in $other is of $version, older than $oldest_front_end"
+else
+    tell no_cudnn 'there is no cudnn_frontend_version.h: CUDNN_FRONTEND names its folder'
 fi
 printf '%s\n' "${used[@]%/*}" | grep -vE "^$system(/usr)?/lib(64|/$machine-linux-gnu)?\$" | awk '!seen[$0]++ { print "rpath\t" $0 }'
 exit 0

@@ -27,6 +27,9 @@ esac"
 blas() { # INCLUDE MAJOR
     define "$1/cublasLt.h" CUBLASLT_H_ 1 && define "$1/cublas_api.h" CUBLAS_VER_MAJOR "$2" CUBLAS_VER_MINOR 1 CUBLAS_VER_PATCH 0
 }
+front_end() { # INCLUDE MINOR
+    define "$1/cudnn_frontend_version.h" CUDNN_FRONTEND_MAJOR_VERSION 1 CUDNN_FRONTEND_MINOR_VERSION "$2" CUDNN_FRONTEND_PATCH_VERSION 0
+}
 # A toolkit of 13.0 that suits, and nothing else.
 suitable() {
     rm -rf "$folder"/{system,cuda-13.0,packages,asked}
@@ -91,7 +94,7 @@ packages() {
     define "$at/nccl/include/nccl.h" NCCL_MAJOR 2 NCCL_MINOR 28 NCCL_PATCH 9
     define "$at/cudnn/include/cudnn.h" CUDNN_H_ 1
     define "$at/cudnn/include/cudnn_version.h" CUDNN_MAJOR 9 CUDNN_MINOR 19 CUDNN_PATCHLEVEL 0
-    define "$folder/packages/include/cudnn_frontend_version.h" CUDNN_FRONTEND_MAJOR_VERSION 1
+    front_end "$folder/packages/include" 13
     find_it && has include "$tools/include" "$at/cu13/include" && has cublaslt "$at/cu13/lib/libcublasLt.so.13" &&
         has nccl_version 2.28.9 && has nccl_include "$at/nccl/include" && has nccl "$at/nccl/lib/libnccl.so.2" &&
         has cudnn_version 9.19.0 && has cudnn_include "$at/cudnn/include" "$at/../include" &&
@@ -110,6 +113,14 @@ packages_12() {
 old_nccl() {
     suitable && define "$tools/include/nccl.h" NCCL_MAJOR 2 NCCL_MINOR 16 NCCL_PATCH 2 && find_it &&
         has no_nccl "the header in $tools/include is of 2.16.2, older than 2.18"
+}
+old_front_end() {
+    suitable && define "$tools/include/cudnn.h" CUDNN_H_ 1 && front_end "$folder/front/include" 12
+    define "$tools/include/cudnn_version.h" CUDNN_MAJOR 9 CUDNN_MINOR 19 CUDNN_PATCHLEVEL 0
+    CUDNN_FRONTEND=$folder/front find_it && has no_cudnn "the front end in $folder/front/include is of 1.12.0, older than 1.13"
+}
+words() {
+    suitable && script "$folder/bin/ccache" 'exec "$@"' && PATH=$folder/bin:$PATH NVCC="ccache $tools/bin/nvcc" kernels/cuda/find.sh >"$folder/found" && has nvcc ccache "$tools/bin/nvcc"
 }
 # Folders of the system are where compilers look anyway. To name them again would hide headers of C++.
 of_system() {
@@ -136,7 +147,8 @@ meson_says() {
     local reason="nvcc 11.8 is older than 12.4 ($tools/bin/nvcc)" options=(-Dtests=disabled -Dsimgrid=disabled)
     NVCC=$tools/bin/nvcc meson setup "${options[@]}" "$folder/without" >"$folder/said" 2>&1 || { cat "$folder/said" && return 1; }
     grep -F "no, because $reason" "$folder/said" && ! NVCC=$tools/bin/nvcc meson setup "${options[@]}" -Dcuda=enabled "$folder/with" >"$folder/said" 2>&1 &&
-        grep -F "ERROR: Feature cuda cannot be enabled: $reason" "$folder/said"
+        grep -F "ERROR: Feature cuda cannot be enabled: $reason" "$folder/said" &&
+        ninja -C "$folder/without" exec/libexec.a.p/cuda_load.c.o && grep -aF "this build has no CUDA, because $reason" "$folder/without/exec/libexec.a.p/cuda_load.c.o"
 }
 
 check 'no nvcc' none
@@ -155,6 +167,8 @@ check 'a link to nvcc' linked
 check 'packages for CUDA 13' packages
 check 'packages for CUDA 12' packages_12
 check 'an NCCL that is too old' old_nccl
+check 'a front end of cuDNN that is too old' old_front_end
+check 'a compiler of two words' words
 check 'a toolkit of the system' of_system
 check 'architectures' architectures
 check 'the architecture of the device' native
