@@ -1,6 +1,7 @@
 /* How many streams the backend makes of the device, whose calls are counted here on their way. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "exec/cuda/module.h"
+#include "kernels/cuda/device/stream.h"
 #include "tests/cuda/include/cuda_runtime_api.h"
 
 #include <criterion/criterion.h>
@@ -97,4 +98,42 @@ Test(cuda_streams, weights_come_after_all_others)
     cr_assert_eq(priorities[2], least);
     cr_assert_eq(priorities[3], least - 1);
     b->close(device);
+}
+
+static void count_multiprocessors(const struct pp_kernels *kernels, void *stream, void *count)
+{
+    (void)kernels;
+    *(int *)count = ((const struct pp_cuda_stream *)stream)->sm_count;
+}
+
+/* The device has 64. Opened with so many left free, and told so later: at most half each time. */
+Test(cuda_streams, multiplications_leave_multiprocessors_free)
+{
+    static const struct {
+        int at_first, later, used;
+    } cases[] = {{0, 0, 64}, {8, 0, 56}, {0, 8, 56}, {1000, 0, 32}, {0, 1000, 32}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pp_arena *arena = pp_arena_create();
+        const struct pp_device_options options = {.streams = 2,
+                                                  .events = EVENTS,
+                                                  .workers = 1,
+                                                  .mode = PP_DEVICE_STREAMS,
+                                                  .left_free = cases[i].at_first};
+        const struct pp_cuda_module *module;
+        struct pp_backend_device *device;
+        struct pp_error err = {0};
+        int used = 0;
+
+        cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
+        const struct pp_backend *b = module->backend;
+        cr_assert_eq(b->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
+        module->nccl->leave_free(device, cases[i].later);
+        b->begin(device);
+        b->launch(device, 0, count_multiprocessors, &used);
+        cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(used, cases[i].used, "case %zu: %d", i, used);
+        b->close(device);
+        pp_arena_destroy(arena);
+    }
 }

@@ -1,6 +1,6 @@
 /* Sums of fixed point between processes: what NCCL would let wrap is told before. */
-#include "exec/transport/parts.h"
 #include "exec/transport/gpu.h"
+#include "exec/transport/parts.h"
 
 #include <criterion/criterion.h>
 
@@ -142,4 +142,20 @@ Test(nccl_sums, those_of_the_same_processes_share_a_stream)
         cr_assert_eq(issued_on[i], 3 + 4 * 2 + due[i], "instruction %d", i);
         cr_assert_eq(collectives[args[i]].launch, launches[i], "instruction %d", i);
     }
+}
+
+/* ---- multiprocessors --------------------------------------------------------------------------
+ */
+
+/* The middle one of three ranks has four channels. */
+Test(nccl_sums, waiting_messages_hold_multiprocessors)
+{
+    struct pp_channel channels[] = {{.source = 0, .dest = 1},
+                                    {.source = 1, .dest = 2},
+                                    {.source = 2, .dest = 1},
+                                    {.source = 1, .dest = 0}};
+    const struct pp_program p = {.ranks = 3, .channel_count = 4, .channels = channels};
+    const struct pp_machine m = {.p = &p};
+
+    cr_assert_eq(pp_nccl_held_multiprocessors(&m), 4 * PP_NCCL_CHANNEL_CTAS);
 }
