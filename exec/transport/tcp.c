@@ -235,8 +235,10 @@ enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err)
     const struct pp_frame leave = {.kind = PP_FRAME_LEAVE};
     struct pp_tcp *t = pp_tcp_of(m);
 
-    if (!t || !t->is_running || t->process != 0)
+    if (!t || t->process != 0)
         return PP_OK;
+    if (!t->is_running)
+        return pp_error_set(err, PP_EFAIL, "not all processes have begun");
     pp_tcp_expect(t, PP_FRAME_LEFT, PP_TCP_ALL_NODES);
     pp_tcp_tell_all(t, &leave, NULL);
     return pp_tcp_await(t, t->processes - 1, err);

@@ -99,6 +99,10 @@ $ for n in 1:13 10:3 20:14; do PP_EMULATED_BLAS_FAULT=$n pipeexec --backend cuda
 = 1
 $ PP_EMULATED_BLAS_FAULT=20:13 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --transport ipc 2>&1 | sed 's/bf16, .*: /FORM: /'
 > pipeexec: error: step 1: cuBLASLt has failed to multiply: FORM: CUBLAS_STATUS_EXECUTION_FAILED
+# Processes that have already mapped each other's memory end likewise, before the first step.
+$ for t in ipc nccl; do PP_EMULATED_BLAS_FAULT=5:13 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --transport $t 2>&1 | head -1 | sed 's/bf16, .*: /FORM: /'; done
+> pipeexec: error: cuBLASLt has failed to multiply: FORM: CUBLAS_STATUS_EXECUTION_FAILED
+> pipeexec: error: cuBLASLt has failed to multiply: FORM: CUBLAS_STATUS_EXECUTION_FAILED
 # In a capture it only leaves out the graph.
 $ PP_EMULATED_BLAS_FAULT=60:13 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --json | grep -E '"(left_out|why_left|own)":'
 >       "left_out": 1,
