@@ -92,10 +92,10 @@ $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 
 >              20 products
 $ PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --quiet
 ! pipeexec: warning: 12 of 54 multiplications of a step by own kernels, about a hundredth as fast; cuBLASLt refuses 5 forms, first bf16, m 16, n 128, k 32, b transposed, bias and GELU: CUBLAS_STATUS_NOT_SUPPORTED
-$ for n in 1:13 10:3 20:14; do PP_EMULATED_BLAS_FAULT=$n pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check; done
+$ for n in 1:13 10:3 20:14; do PP_EMULATED_BLAS_FAULT=$n pipeexec --backend cuda --np 1 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check; done
 ! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 16, n 96, k 32, b transposed, bias: CUBLAS_STATUS_EXECUTION_FAILED
-! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 16, n 32, k 32, b transposed, bias: CUBLAS_STATUS_ALLOC_FAILED
-! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 32, n 128, k 16, a transposed, weight gradient: CUBLAS_STATUS_INTERNAL_ERROR
+! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 16, n 32, k 256: CUBLAS_STATUS_ALLOC_FAILED
+! pipeexec: error: step 1: cuBLASLt has failed to multiply: bf16, m 16, n 128, k 32, gradient of GELU: CUBLAS_STATUS_INTERNAL_ERROR
 = 1
 $ PP_EMULATED_BLAS_FAULT=20:13 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --transport ipc 2>&1 | sed 's/bf16, .*: /FORM: /'
 > pipeexec: error: step 1: cuBLASLt has failed to multiply: FORM: CUBLAS_STATUS_EXECUTION_FAILED
