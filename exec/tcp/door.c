@@ -48,7 +48,7 @@ static uint64_t of_recipe(const struct pp_machine *m)
 static uint64_t of_place(const struct pp_machine *m)
 {
     const char *words[] = {m->options.transport->name, m->options.backend->name};
-    uint64_t hash = OF((double)m->options.kernels->element_bytes);
+    uint64_t hash = OF((double)m->options.kernels->element_bytes, m->options.may_choose_transport);
 
     for (size_t i = 0; i < PP_COUNT(words); i++)
         hash = pp_hash(hash, words[i], strlen(words[i]) + 1);

@@ -191,9 +191,10 @@ enum pp_status pp_gpu_open_ipc(struct pp_machine *m, struct pp_error *err)
     run->ipc = NULL;
     PP_TRY(find_nccl(m, &has_nccl, &missing, err));
     if (!has_nccl)
-        return pp_error_set(err, PP_EFAIL, "%s\n  %s",
+        return pp_error_set(err, PP_EFAIL, "%s\n  %s\n  %s",
                             why.message[0] ? why.message : "another process cannot map memory",
-                            missing.message);
+                            missing.message[0] ? missing.message : "and it has no NCCL",
+                            "or let all ranks share one GPU: --transport local");
     take_way(m, PP_GPU_NCCL);
     note(m, "messages go by NCCL, for GPUs do not reach each other", &why);
     return PP_OK;

@@ -63,8 +63,10 @@ report "without sums NCCL is not loaded"
 PIPEEXEC_NCCL_LIBRARY=$folder/none run $two --quiet --no-check
 report "nor if it is asked for"
 all="--backend cuda --dp 2 --layers 2 --micro-batches 4"
-PIPEEXEC_NCCL_LIBRARY=$folder/none PP_EMULATED_PEERS=0 becomes ipc "" || grep -q "cannot reach what process . has on its own" "$folder/err" && grep -q "cannot load NCCL" "$folder/err"
+PIPEEXEC_NCCL_LIBRARY=$folder/none PP_EMULATED_PEERS=0 becomes ipc "" || grep -q "cannot reach what process . has on its own" "$folder/err" && grep -q "cannot load NCCL" "$folder/err" && grep -q -- "--transport local" "$folder/err"
 report "neither NCCL nor peers"
+! launched "--transport ipc+nccl" && grep -q "with another machine than process 0" "$folder/err"
+report "one that may choose, and one that may not"
 
 # ---- who dies, fails, hangs ----
 
