@@ -70,7 +70,7 @@ function budget(name, l, w, i, n, m, once, calls, has_all, estimate, measured, k
         else if (measured > limit_s(i)) lost += calls * (measured - limit_s(i))
         launches += calls; excess[i] = known ? calls * (measured - estimate) : 0
         add(class[i], calls * estimate, calls * measured); add("sum", calls * estimate, calls * measured)
-        if (in_block[i]) add(pass[i] " block", (part[i] == "block" ? in_block[i] : 0) * estimate, in_block[i] * measured)
+        if (in_block[i]) add(pass[i] " block", in_block[i] * estimate, in_block[i] * measured)
         if (at_end[i]) add(pass[i] " " (part[i] == "block" ? "head" : part[i]), at_end[i] * estimate, at_end[i] * measured)
         printf "  %-24s %s %s %6d %s %s %s %s\n", kernel[i], us(estimate), known ? us(measured) : sprintf("%12s", "-"), calls, ms(calls * estimate), known ? ms(calls * measured) : sprintf("%12s", "-"), known ? share(calls * measured, all) : sprintf("%8s", "-"), known ? share(calls * (measured > limit_s(i) ? measured - limit_s(i) : 0), all) : sprintf("%8s", "-")
     }

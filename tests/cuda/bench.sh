@@ -159,6 +159,23 @@ assert fits["clocks"] == fails["clocks"] == {"samples": 4, "mhz_before": 345, "m
     "throttle_reasons": ["0x0000000000000001", "0x0000000000000000", "0x0000000000000004"]}, fits
 END
 }
+# Micro-batches of 64 samples need too much memory, 32 are fastest, and one run fails otherwise if asked for.
+sweep() {
+    local work=$folder/sweep status=0
+    mkdir -p "$work/build" && echo >"$work/tokens-96.bin"
+    cat >"$work/build/pipeexec" <<'END'
+#!/bin/sh
+while [ "$1" != --mbs ]; do shift; done
+case $2 in 64) echo 'error: the run needs 9 MiB in all, this device has 8 MiB free' >&2; exit 1 ;; 16) [ -z "$PP_FAIL" ] || exit 1 ;; esac
+printf '"step_s": %s,\n"gbs": 128,\n"losses": [2]\n' $((48 - $2))
+END
+    chmod +x "$work/build/pipeexec"
+    for PP_FAIL in '' 1; do
+        PP_FAIL=$PP_FAIL work=$work kind=emulated about='"bf16_flops_per_s": 1e8' figures=$work/figures deadline=$(($(date +%s) + 100)) bench/gpu/sweep.sh >"$folder/rows" || status=$((status + 1))
+    done
+    cat "$work/figures" && [ $status -eq 1 ] && [ "$(grep -c '"status": 1, "message": "error: the run needs 9 MiB' "$folder/rows")" -eq 3 ] &&
+        [ "$(grep -c '^mfu_best_gpt2\w*_samples 32$' "$work/figures")" -eq 6 ]
+}
 # An ncu that knows no metric of tensor cores, and has no permission for one kernel.
 profile() {
     local work=$folder/profile status=0
@@ -199,6 +216,7 @@ check 'a step by rates' estimates
 check 'kernels of other shapes' other_shapes
 check 'passes of a block and of the ends' parts
 check 'clocks of a run' clocks
+check 'sizes of micro-batches' sweep
 check 'kernels under ncu' profile
 check 'no ncu' no_ncu
 check 'three calls' calls

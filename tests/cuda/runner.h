@@ -65,6 +65,8 @@ bare_fail(const char *file, int line, const char *what, const char *format, ...)
 #define cr_assert_leq(x, y, ...)      cr_assert((x) <= (y), ##__VA_ARGS__)
 #define cr_assert_gt(x, y, ...)       cr_assert((x) > (y), ##__VA_ARGS__)
 #define cr_assert_geq(x, y, ...)      cr_assert((x) >= (y), ##__VA_ARGS__)
+#define cr_assert_null(x, ...)        cr_assert((x) == NULL, ##__VA_ARGS__)
+#define cr_assert_str_eq(x, y, ...)   cr_assert(strcmp(x, y) == 0, ##__VA_ARGS__)
 
 static bool bare_is_wanted(const char *name, int argc, char **argv)
 {

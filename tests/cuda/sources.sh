@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # sources.sh BUILD: bench/gpu/build.sh, which has no Meson, builds what Meson builds in the folder BUILD.
-# The files are the same, except for parts of which each build has one of several.
+# The files are the same, except for parts of which each build has one of several. Its tests need no Criterion.
 set -u
 build=$(realpath "$1")
 cd "$(dirname "$0")/../.." || exit
@@ -33,6 +33,16 @@ kernels() {
     sed -n "s/^  '\(.*[.]cu\)',$/\1/p" kernels/cuda/*/meson.build | sort >"$folder/due"
     [ -s "$folder/due" ] && diff --label Meson "$folder/due" --label bench -u0 <(basename -a "${kernels[@]}" | sort)
 }
+# Tests of kernels need no more of Criterion than runner.h has.
+bare() {
+    local file kind
+    for file in "${tests[@]}" tests/exec/test_nccl.c; do
+        for kind in -DPP_CUDA_EMULATED -UPP_CUDA_EMULATED; do
+            "${CC:-cc}" -std=gnu11 -fsyntax-only -Werror=implicit-function-declaration -DPP_BARE_TESTS $kind -I. -Itests/cuda/include "$file" || return
+        done
+    done
+}
+check 'tests without Criterion' bare
 check 'the program' same core schedules run traces kernels plots exec fp32_multiply_base fp32_rest_base -- "${host[@]}"
 check 'its module, and NCCL' same pipeexec-cuda-emulated -- "${backend[@]}" exec/cuda/nccl.c "${nccl_sources[@]}" exec/host/futex.c exec/host/near.c exec/backend/recorded.c
 check 'multiplications' same emulated_cuda_kernels -- "${multiply[@]}"
