@@ -151,6 +151,12 @@ meson_says() {
         ninja -C "$folder/without" exec/libexec.a.p/cuda_load.c.o && grep -aF "this build has no CUDA, because $reason" "$folder/without/exec/libexec.a.p/cuda_load.c.o"
 }
 
+# A build that asks for cuDNN ends without it.
+cudnn_asked() {
+    suitable && nvcc 11.8 '80 90' && ! NVCC=$tools/bin/nvcc meson setup -Dtests=disabled -Dsimgrid=disabled -Dcudnn=enabled "$folder/cudnn" >"$folder/said" 2>&1 &&
+        grep -F 'ERROR: Feature cudnn cannot be enabled: CUDA is not there' "$folder/said"
+}
+
 check 'no nvcc' none
 check 'NVCC names none' named
 check 'an nvcc that does not run' dead
@@ -173,4 +179,5 @@ check 'a toolkit of the system' of_system
 check 'architectures' architectures
 check 'the architecture of the device' native
 check 'a build without CUDA' meson_says
+check 'a build that needs cuDNN' cudnn_asked
 end_checks
