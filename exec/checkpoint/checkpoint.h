@@ -6,6 +6,7 @@
  * written to disk under a temporary name, and renamed when it is complete. */
 #pragma once
 
+#include "exec/backend/backend.h"
 #include "exec/stage/state.h"
 
 /* ---- exec/checkpoint/manifest.c -------------------------------------------------------------- */
@@ -64,10 +65,12 @@ const char *pp_manifest_value(const struct pp_manifest *manifest, const char *na
 struct pp_checkpoint_part {
     const struct pp_stage *stage;
     struct pp_state state;
-    bool is_elsewhere; /* in another process: of `state`, only the share is set */
+    bool is_elsewhere;                /* in another process: of `state`, only the share is set */
+    struct pp_backend_device *device; /* of its memory; NULL = the host's */
 };
 struct pp_checkpoint_parts {
-    const struct pp_stage *whole; /* the model as one stage, for the order of tensors */
+    const struct pp_backend *backend; /* of devices; NULL = all parts are in host memory */
+    const struct pp_stage *whole;     /* the model as one stage, for the order of tensors */
     const struct pp_kernels *kernels;
     struct pp_checkpoint_part *part;
     int count;
@@ -84,6 +87,13 @@ struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int
 /* Returns the first element of that range, of G; the range is not empty, the part is here. */
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                            const struct pp_param *param, int vector);
+/* Parts on a device go through the host in chunks of so many bytes at most. Fetch returns where the
+ * host sees the bytes, here or in `chunk`; NULL, with *err: the device does not answer. */
+enum { PP_CHECKPOINT_CHUNK_BYTES = 1 << 20 };
+const void *pp_checkpoint_fetch(const struct pp_checkpoint_parts *parts, int part, const void *at,
+                                size_t bytes, void *chunk, struct pp_error *err);
+enum pp_status pp_checkpoint_put(const struct pp_checkpoint_parts *parts, int part, void *to,
+                                 const void *from, size_t bytes, struct pp_error *err);
 static inline int pp_checkpoint_layers(const struct pp_checkpoint_parts *parts)
 {
     return parts->whole->net->layers + 2;
@@ -146,8 +156,8 @@ void pp_checkpoint_layer_name(int layer, char name[static PP_CHECKPOINT_NAME_BYT
 /* Lists the steps of a folder's checkpoints, ascending, in the arena. PP_EFAIL if unreadable. */
 enum pp_status pp_checkpoint_steps(struct pp_arena *arena, const char *path, int **steps,
                                    int *count, struct pp_error *err);
-/* Renames a checkpoint, then removes it, so that a part of it never looks complete. */
-void pp_checkpoint_remove(int folder_fd, const char *name);
+/* Removes all checkpoints but the newest `keep`. */
+void pp_checkpoint_keep(struct pp_arena *arena, const char *path, int folder_fd, int keep);
 /* Makes a folder of a new name, which all see who see the folder of checkpoints; the sweep removes
  * it. Returns its path, in the arena; NULL if it cannot be made. */
 const char *pp_checkpoint_probe(struct pp_arena *arena, const char *path, int folder_fd);

@@ -97,14 +97,27 @@ static void empty_and_remove(int folder_fd, const char *name)
     unlinkat(folder_fd, name, AT_REMOVEDIR);
 }
 
-void pp_checkpoint_remove(int folder_fd, const char *name)
+/* Renames a checkpoint, then removes it, so that a part of it never looks complete. */
+static void remove_one(int folder_fd, int step)
 {
-    char gone[PP_CHECKPOINT_NAME_BYTES + sizeof TEMPORARY];
+    char name[PP_CHECKPOINT_NAME_BYTES], gone[PP_CHECKPOINT_NAME_BYTES];
 
-    snprintf(gone, sizeof gone, "%s%s", TEMPORARY, name);
+    pp_checkpoint_step_name(step, name);
+    pp_checkpoint_temporary_name(step, gone);
     empty_and_remove(folder_fd, gone);
     if (renameat(folder_fd, name, folder_fd, gone) == 0)
         empty_and_remove(folder_fd, gone);
+}
+
+void pp_checkpoint_keep(struct pp_arena *arena, const char *path, int folder_fd, int keep)
+{
+    struct pp_error ignored; /* a checkpoint that stays only takes space */
+    int *steps, count;
+
+    if (pp_checkpoint_steps(arena, path, &steps, &count, &ignored) != PP_OK)
+        return;
+    for (int i = 0; i + keep < count; i++)
+        remove_one(folder_fd, steps[i]);
 }
 
 void pp_checkpoint_sweep(int folder_fd)

@@ -1,6 +1,8 @@
 /* Finds the tensors of a state in the stages that hold them. */
 #include "exec/checkpoint/checkpoint.h"
 
+#include <string.h>
+
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from)
 {
@@ -41,6 +43,27 @@ void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                           held(parts, part, vector).from;
 
     return (char *)vectors[vector] + (size_t)first * parts->kernels->gradient_bytes;
+}
+
+const void *pp_checkpoint_fetch(const struct pp_checkpoint_parts *parts, int part, const void *at,
+                                size_t bytes, void *chunk, struct pp_error *err)
+{
+    struct pp_backend_device *device = parts->part[part].device;
+
+    if (!device)
+        return at;
+    return parts->backend->read(device, at, chunk, bytes, err) == PP_OK ? chunk : NULL;
+}
+
+enum pp_status pp_checkpoint_put(const struct pp_checkpoint_parts *parts, int part, void *to,
+                                 const void *from, size_t bytes, struct pp_error *err)
+{
+    struct pp_backend_device *device = parts->part[part].device;
+
+    if (device)
+        return parts->backend->write(device, from, to, bytes, err);
+    memcpy(to, from, bytes);
+    return PP_OK;
 }
 
 int64_t pp_checkpoint_layer_bytes(const struct pp_checkpoint_parts *parts, int layer)

@@ -107,10 +107,9 @@ struct reader {
     const struct pp_checkpoint_parts *parts;
     const char *name;
     int fd;
-    uint32_t crc; /* of the bytes so far */
-    char *chunk;  /* [CHUNK_BYTES] */
+    uint32_t crc;          /* of the bytes so far */
+    char *chunk, *rounded; /* [PP_CHECKPOINT_CHUNK_BYTES] */
 };
-enum { CHUNK_BYTES = 1 << 20 };
 
 static enum pp_status check_length(const struct reader *r, int64_t bytes, struct pp_error *err)
 {
@@ -143,19 +142,27 @@ static enum pp_status read_chunk(struct reader *r, size_t bytes, struct pp_error
 }
 
 /* Rounds master weights to the weights that layers read, if the part has both. */
-static void round_weights(const struct reader *r, const struct pp_state *state,
-                          const struct pp_param *param, struct pp_range range)
+static enum pp_status round_weights(const struct reader *r, int part, const struct pp_param *param,
+                                    struct pp_range range, struct pp_error *err)
 {
     const struct pp_kernels *k = r->parts->kernels;
+    const struct pp_state *state = &r->parts->part[part].state;
+    const int64_t count = range.until - range.from;
 
-    for (int64_t i = range.from; state->master != NULL && i < range.until; i++)
-        pp_number_put(state->weights, k->element_bytes, param->offset + i,
-                      pp_number_get(r->chunk, k->gradient_bytes, i - range.from));
+    if (!state->master)
+        return PP_OK;
+    for (int64_t i = 0; i < count; i++)
+        pp_number_put(r->rounded, k->element_bytes, i,
+                      pp_number_get(r->chunk, k->gradient_bytes, i));
+    return pp_checkpoint_put(r->parts, part,
+                             (char *)state->weights +
+                                 (size_t)(param->offset + range.from) * k->element_bytes,
+                             r->rounded, (size_t)count * k->element_bytes, err);
 }
 
 /* Copies the chunk, a range of a vector, into every part that has some of it. */
-static void scatter(const struct reader *r, const struct pp_param *from, int v,
-                    struct pp_range range)
+static enum pp_status scatter(const struct reader *r, const struct pp_param *from, int v,
+                              struct pp_range range, struct pp_error *err)
 {
     const int64_t element_bytes = (int64_t)r->parts->kernels->gradient_bytes;
     const struct pp_param *to;
@@ -166,27 +173,29 @@ static void scatter(const struct reader *r, const struct pp_param *from, int v,
         if (r->parts->part[part - 1].is_elsewhere)
             continue;
         if (v == 0)
-            round_weights(r, &r->parts->part[part - 1].state, to, range);
+            PP_TRY(round_weights(r, part - 1, to, range, err));
         if (common.from < common.until)
-            memcpy((char *)pp_checkpoint_vector(r->parts, part - 1, to, v) +
-                       (common.from - held.from) * element_bytes,
-                   r->chunk + (common.from - range.from) * element_bytes,
-                   (size_t)((common.until - common.from) * element_bytes));
+            PP_TRY(pp_checkpoint_put(r->parts, part - 1,
+                                     (char *)pp_checkpoint_vector(r->parts, part - 1, to, v) +
+                                         (common.from - held.from) * element_bytes,
+                                     r->chunk + (common.from - range.from) * element_bytes,
+                                     (size_t)((common.until - common.from) * element_bytes), err));
     }
+    return PP_OK;
 }
 
 static enum pp_status load_vector(struct reader *r, const struct pp_param *tensor, int v,
                                   struct pp_error *err)
 {
     const int64_t element_bytes = (int64_t)r->parts->kernels->gradient_bytes,
-                  most = CHUNK_BYTES / element_bytes;
+                  most = PP_CHECKPOINT_CHUNK_BYTES / element_bytes;
 
     for (int64_t from = 0; from < tensor->count; from += most) {
         const int64_t left = tensor->count - from;
         const struct pp_range range = {from, from + (left < most ? left : most)};
 
         PP_TRY(read_chunk(r, (size_t)((range.until - from) * element_bytes), err));
-        scatter(r, tensor, v, range);
+        PP_TRY(scatter(r, tensor, v, range, err));
     }
     return PP_OK;
 }
@@ -215,7 +224,8 @@ static enum pp_status load_layer(const struct pp_checkpoint *checkpoint,
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct reader reader = {.parts = parts,
                             .name = path_of_layer(scratch, checkpoint, number),
-                            .chunk = pp_arena_alloc_raw(scratch, CHUNK_BYTES)};
+                            .chunk = pp_arena_alloc_raw(scratch, PP_CHECKPOINT_CHUNK_BYTES),
+                            .rounded = pp_arena_alloc_raw(scratch, PP_CHECKPOINT_CHUNK_BYTES)};
 
     PP_TRY(check_tensors(checkpoint, parts->whole, number, err));
     reader.fd = open(reader.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -71,11 +71,12 @@ struct writer {
     struct file file;    /* of the layer; opened for the first part that is here */
     int64_t bytes, done; /* of the layer in all; before the current vector */
     struct pp_checkpoint_sum *sum;
+    char *chunk; /* [PP_CHECKPOINT_CHUNK_BYTES] */
 };
 
 /* Adds the checksum of these bytes as if all others of the file were zero: see checkpoint.h. */
-static enum pp_status write_run(struct writer *w, int64_t offset, const void *data, size_t bytes,
-                                struct pp_error *err)
+static enum pp_status write_chunk(struct writer *w, int64_t offset, const void *data, size_t bytes,
+                                  struct pp_error *err)
 {
     const uLong crc = crc32_z(crc32_z(0, NULL, 0), data, bytes);
 
@@ -84,6 +85,22 @@ static enum pp_status write_run(struct writer *w, int64_t offset, const void *da
     w->sum->crc ^= (uint32_t)crc32_combine(crc, 0, w->bytes - offset - (int64_t)bytes);
     w->sum->bytes += (int64_t)bytes;
     return write_at(&w->file, offset, data, bytes, err);
+}
+
+static enum pp_status write_run(struct writer *w, int part, int64_t offset, const char *at,
+                                int64_t bytes, struct pp_error *err)
+{
+    const int64_t most = PP_CHECKPOINT_CHUNK_BYTES;
+
+    for (int64_t done = 0; done < bytes; done += most) {
+        const size_t some = (size_t)(bytes - done < most ? bytes - done : most);
+        const void *data = pp_checkpoint_fetch(w->parts, part, at + done, some, w->chunk, err);
+
+        if (!data)
+            return err->status;
+        PP_TRY(write_chunk(w, offset + done, data, some, err));
+    }
+    return PP_OK;
 }
 
 /* Takes each element of a vector from the first part that has it, and writes those that are here.
@@ -104,9 +121,9 @@ static enum pp_status write_vector(struct writer *w, const struct pp_param *tens
         assert(range.from <= done);
         if (!w->parts->part[part - 1].is_elsewhere) {
             const char *vector = pp_checkpoint_vector(w->parts, part - 1, param, v);
-            PP_TRY(write_run(w, w->done + done * element_bytes,
+            PP_TRY(write_run(w, part - 1, w->done + done * element_bytes,
                              vector + (done - range.from) * element_bytes,
-                             (size_t)((range.until - done) * element_bytes), err));
+                             (range.until - done) * element_bytes, err));
         }
         done = range.until;
     }
@@ -141,7 +158,10 @@ static enum pp_status open_folder(const char *path, int *fd, struct pp_error *er
 enum pp_status pp_checkpoint_write_parts(const char *path, const struct pp_checkpoint_parts *parts,
                                          struct pp_checkpoint_sum *sums, struct pp_error *err)
 {
-    struct writer writer = {.parts = parts, .file = {.folder = path}};
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct writer writer = {.parts = parts,
+                            .file = {.folder = path},
+                            .chunk = pp_arena_alloc_raw(scratch, PP_CHECKPOINT_CHUNK_BYTES)};
     enum pp_status status = PP_OK;
 
     PP_TRY(open_folder(path, &writer.file.folder_fd, err));
@@ -255,20 +275,6 @@ static enum pp_status write_aside(struct pp_arena *arena, const struct pp_checkp
     return status;
 }
 
-static void remove_older(struct pp_arena *arena, const struct pp_checkpoint_folder *folder)
-{
-    char name[PP_CHECKPOINT_NAME_BYTES];
-    struct pp_error ignored; /* a checkpoint that stays only takes space */
-    int *steps, count;
-
-    if (pp_checkpoint_steps(arena, folder->path, &steps, &count, &ignored) != PP_OK)
-        return;
-    for (int i = 0; i + folder->keep < count; i++) {
-        pp_checkpoint_step_name(steps[i], name);
-        pp_checkpoint_remove(folder->fd, name);
-    }
-}
-
 enum pp_status pp_checkpoint_write(struct pp_arena *arena,
                                    const struct pp_checkpoint_folder *folder,
                                    const struct pp_manifest *manifest,
@@ -288,7 +294,7 @@ enum pp_status pp_checkpoint_write(struct pp_arena *arena,
         pp_checkpoint_sweep(folder->fd);
         return status;
     }
-    remove_older(arena, folder);
+    pp_checkpoint_keep(arena, folder->path, folder->fd, folder->keep);
     *path = pp_arena_printf(arena, "%s/%s", folder->path, name);
     return PP_OK;
 }

@@ -153,12 +153,11 @@ enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_erro
 /* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(); none in the hook. */
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err);
-/* Brings states of this process's workers from the device. PP_EFAIL if it does not answer. */
-enum pp_status pp_machine_fetch_here(const struct pp_machine *machine, struct pp_error *err);
-/* As pp_machine_state(), of a worker of this process. False: it is of another one, and only
- * state->share is set. */
+/* State of a chunk of a worker of this process, between steps, in place. False: it is of another
+ * process, and only state->share is set. `*device` is NULL where the host may read and write it;
+ * else options.backend copies from and to there. */
 bool pp_machine_state_here(const struct pp_machine *machine, int replica, int pipe, int stage,
-                           struct pp_state *state);
+                           struct pp_state *state, struct pp_backend_device **device);
 /* Asks all processes, between steps; the answers are in the arena. PP_EFAIL: a process has failed
  * or is gone. Else the error of the first process that has one, which it names. */
 enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *machine,
@@ -167,8 +166,6 @@ enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *m
 /* Between steps: sends states that the caller has changed to the device. The next step begins with
  * sending other processes those of theirs that are here. PP_EFAIL if it fails. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
-/* The same of this process's workers, where each process has changed its own. */
-enum pp_status pp_machine_changed_here(const struct pp_machine *machine, struct pp_error *err);
 /* Times of kept steps, oldest first, as in the evaluator: a step begins at the end of the last. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine);
 /* Number of kept steps so far. */

@@ -36,11 +36,6 @@ enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *e
     return pp_states_push(m, err);
 }
 
-enum pp_status pp_machine_changed_here(const struct pp_machine *m, struct pp_error *err)
-{
-    return pp_states_push(m, err);
-}
-
 enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err)
 {
@@ -53,23 +48,15 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
     return PP_OK;
 }
 
-enum pp_status pp_machine_fetch_here(const struct pp_machine *m, struct pp_error *err)
-{
-    return pp_states_fetch(m, err);
-}
-
 bool pp_machine_state_here(const struct pp_machine *m, int replica, int pipe, int stage,
-                           struct pp_state *state)
+                           struct pp_state *state, struct pp_backend_device **device)
 {
     const struct pp_worker *w = pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica);
     const struct pp_state *own = &w->chunks[pipe * m->stages + stage].state;
-
     const bool is_here = !pp_is_elsewhere(m, w);
 
-    if (is_here)
-        *state = pp_state_shifted(own, w->staging.on_device, w->staging.on_host);
-    else
-        *state = (struct pp_state){.share = own->share};
+    *state = is_here ? *own : (struct pp_state){.share = own->share};
+    *device = m->backend->is_apart ? m->device : NULL;
     return is_here;
 }
 

@@ -17,7 +17,8 @@ struct pp_checkpoint_parts pp_train_no_parts(struct pp_arena *arena,
 {
     return (struct pp_checkpoint_parts){
         .whole = pp_stage_whole(arena, &training->net, 1, 1, training->machine.kernels),
-        .kernels = training->machine.kernels};
+        .kernels = training->machine.kernels,
+        .backend = training->machine.backend};
 }
 
 enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *training,
@@ -39,7 +40,7 @@ enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *
             PP_TRY(pp_machine_state(machine, replica, pipe, stage, &part->state, err));
         else
             part->is_elsewhere =
-                !pp_machine_state_here(machine, replica, pipe, stage, &part->state);
+                !pp_machine_state_here(machine, replica, pipe, stage, &part->state, &part->device);
     }
     return PP_OK;
 }
@@ -95,7 +96,6 @@ static enum pp_status answer_writes(const struct asked *a, void *answer, struct 
 {
     struct pp_checkpoint_parts parts;
 
-    PP_TRY(pp_machine_fetch_here(a->machine, err));
     PP_TRY(parts_here(a, &parts, err));
     return pp_checkpoint_write_parts(a->question->path, &parts, answer, err);
 }
@@ -118,11 +118,9 @@ static enum pp_status answer_reads(const struct asked *a, void *answer, struct p
     struct pp_checkpoint_parts parts;
 
     (void)answer;
-    PP_TRY(pp_machine_fetch_here(a->machine, err));
     PP_TRY(parts_here(a, &parts, err));
     pp_train_add_reference(&parts, keeper->reference);
     PP_TRY(pp_checkpoint_load(keeper->training->resumed, &parts, err));
-    PP_TRY(pp_machine_changed_here(a->machine, err));
     return keeper->reference ? pp_reference_changed(keeper->reference, err) : PP_OK;
 }
 
