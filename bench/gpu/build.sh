@@ -92,8 +92,9 @@ text=exec/data/pride_and_prejudice.txt text_c=$out/text_builtin.c
 . bench/gpu/sources.sh
 nccl=() cudnn=()
 if [ -n "$nccl_include" ]; then
-    nccl=(exec/cuda/nccl.c "${nccl_sources[@]}") common+=(-idirafter "$nccl_include")
-    [ "$kind" = emulated ] || tests+=(tests/exec/test_nccl.c)
+    nccl=(exec/cuda/nccl.c "${nccl_sources[@]}")
+    # Not for the emulation: gcc ignores -I for a folder that it is to search as one of the system, too.
+    [ "$kind" = emulated ] || { tests+=(tests/exec/test_nccl.c) && common+=(-idirafter "$nccl_include"); }
 else
     echo "bench: without --transport nccl: $(facts no_nccl)"
 fi
