@@ -10,7 +10,7 @@ for samples in 16 32 64; do
     for model in "gpt2;$small" 'gpt2_large;36 1280 20' 'gpt2_xl;48 1600 25'; do
         name=${model%%;*}
         # shellcheck disable=SC2086
-        run "$name-$samples" 30 ${model#*;} --np 1 --schedule 1f1b --mbs $samples --micro-batches $((128 / samples)) --device-mode streams --clock wall
+        run "$name-$samples" 45 ${model#*;} --np 1 --schedule 1f1b --mbs $samples --micro-batches $((64 / samples)) --device-mode streams --clock wall
         [ "$run_status" -eq 0 ] || { is_too_large || failed=1; continue; }
         if awk -v a="$run_mfu_frac" -v b="${best[$name]:-0}" 'BEGIN { exit !(a > b) }'; then
             best[$name]=$run_mfu_frac best_samples[$name]=$samples
