@@ -86,8 +86,8 @@ struct pp_flat {
     const struct pp_flat_tensor *tensors; /* all tensors of the vector, in order */
     int tensor_count;
     int64_t from, until;
-    const void *grad;
-    const int64_t *fixed;
+    void *grad;
+    int64_t *fixed;
     int bits;
 };
 
@@ -159,8 +159,9 @@ struct pp_kernels {
     void (*zero)(void *stream, size_t bytes, void *x);
     void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x, of G */
 
-    /* One step of the range. `master`: the weights in G; then weights = round(master). NULL if T is
-     * G: then there are only weights. *step is read when the work runs. */
+    /* One step of the range, whose gradients become 0. `master`: the weights in G; then weights =
+     * round(master). NULL if T is G: then there are only weights. *step is read when the work runs.
+     */
     void (*adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
                   const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);
     /* Sums of squares of the gradients in double, in order. A tensor is cut into blocks of

@@ -64,7 +64,7 @@ up dbias;rows;W;block;0.80;1+0;0;4Tnw
 cross entropy;rows;F;head;0.80;0+1;0;2Tnv
 embedding;rows;F;embedding;0.80;0+1;0;2Tnw
 embedding dW;rows;W;embedding;0.80;0+1;0;1Tnw 2Gvw
-adamw of a block;optimizer;U;block;0.85;1+0;0;12Tww 84Gww
+adamw of a block;optimizer;U;block;0.85;1+0;0;12Tww 96Gww
 squares of a block;optimizer;U;block;0.85;1+0;0;12Gww
 END
 }

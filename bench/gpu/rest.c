@@ -164,6 +164,6 @@ void report_rest(struct block *b)
     report(b, "cross entropy", 0, 2 * T * logits, call_cross_entropy, b);
     report(b, "embedding", 0, 2 * T * size, call_embed, b);
     report(b, "embedding dW", 0, T * size + 2 * G * embedded, call_embed_backward, b);
-    report(b, "adamw of a block", 0, (7 * G + T) * weights, call_adamw, b);
+    report(b, "adamw of a block", 0, (8 * G + T) * weights, call_adamw, b);
     report(b, "squares of a block", 0, G * weights, call_squares, b);
 }

@@ -247,6 +247,21 @@ const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const
 
 /* ---- update ---------------------------------------------------------------------------------- */
 
+/* Zeroes what is before and after the share: in one call, which goes over the share if both are. */
+static void zero_rest(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                      const struct pp_state *state)
+{
+    const struct pp_range share = state->share, all = {0, stage->elements};
+    const struct pp_range around = {share.from > 0 ? 0 : share.until,
+                                    share.until < all.until ? all.until : share.from};
+    const struct pp_flat rest = flat_of(stage, k, state, pp_range_common(all, around));
+    const size_t bytes = rest.fixed ? sizeof(*rest.fixed) : k->gradient_bytes;
+
+    if (rest.from < rest.until)
+        k->zero(stream, (size_t)(rest.until - rest.from) * bytes,
+                rest.fixed ? rest.fixed : rest.grad);
+}
+
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,
                      const struct pp_adamw_step *now)
@@ -256,13 +271,11 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
                                    .epsilon = recipe->epsilon,
                                    .decay = recipe->decay};
     const struct pp_flat flat = flat_of(stage, k, state, state->share);
-    const bool is_exact = state->fixed != NULL;
 
     assert(recipe->epsilon > 0);
     if (flat.from < flat.until)
         k->adamw(stream, &flat, &adamw, now,
                  (char *)state->weights + (size_t)flat.from * k->element_bytes, state->master,
                  state->m, state->v);
-    k->zero(stream, pp_state_bytes(stage, k, is_exact, 1).gradients,
-            is_exact ? (void *)state->fixed : state->sum);
+    zero_rest(k, stream, stage, state);
 }

@@ -89,7 +89,7 @@ double pp_squares_norm(const double *squares, int layers);
 double pp_recipe_grad_scale(const struct pp_recipe *recipe, double norm);
 /* Fills in all of `now` but grad_scale, for a step counted from 0. */
 void pp_recipe_adamw_step(const struct pp_recipe *recipe, int step, struct pp_adamw_step *now);
-/* Updates the share by one AdamW step, then zeroes all gradients. The work reads *now when it runs,
+/* Updates the share by one AdamW step and zeroes all gradients. The work reads *now when it runs,
  * so it is the same in every step. */
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                      const struct pp_state *state, const struct pp_recipe *recipe,

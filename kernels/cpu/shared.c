@@ -135,11 +135,23 @@ static const void *gradient(const struct pp_flat_parts *parts, const struct pp_f
     return piece;
 }
 
+/* Clears gradients `from` .. `until` - 1, which count from f->from. Returns `until`. */
+static int64_t clear(const struct pp_flat_parts *parts, const struct pp_flat *f, int64_t from,
+                     int64_t until)
+{
+    const size_t bytes = f->fixed ? sizeof(*f->fixed) : parts->gradient_bytes;
+
+    memset(at(f->fixed ? f->fixed : f->grad, bytes, from), 0, (size_t)(until - from) * bytes);
+    return until;
+}
+
+/* Clears a piece while it is in the cache, with the gap before it. */
 void pp_flat_adamw(const struct pp_flat_parts *parts, const struct pp_flat *f,
                    const struct pp_adamw *adamw, const struct pp_adamw_step *step, void *weights,
                    void *master, void *m, void *v)
 {
     const size_t g = parts->gradient_bytes;
+    int64_t cleared = 0;
     double piece[PP_SQUARES_BLOCK];
 
     for (int t = 0; t < f->tensor_count; t++) {
@@ -154,8 +166,10 @@ void pp_flat_adamw(const struct pp_flat_parts *parts, const struct pp_flat *f,
             parts->adamw(count, &of_tensor, step, gradient(parts, f, i, count, piece),
                          at(weights, parts->element_bytes, i), at(master, g, i), at(m, g, i),
                          at(v, g, i));
+            cleared = clear(parts, f, cleared, i + count);
         }
     }
+    clear(parts, f, cleared, f->until - f->from);
 }
 
 void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *f, double *blocks)

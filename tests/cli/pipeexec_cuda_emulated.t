@@ -274,7 +274,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >       "count": 12,
 >       "left_out": 0,
 >       "why_left": null,
->       "kernels": 164,
+>       "kernels": 162,
 >       "launches": 48,
 >       "why_not": null
 >     }

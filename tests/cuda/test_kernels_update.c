@@ -108,21 +108,24 @@ struct trained {
     struct pp_adamw_step *now; /* shared */
 };
 
-/* x: gradient, m, v, weights, master. The reference needs none: its weights are as fine. */
+/* x: gradient of every step, gradient, m, v, weights, master. The reference needs no master: its
+ * weights are as fine. */
 static void call_adamw(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
 {
     const struct trained *t = what;
     const bool is_reference = k == &pp_kernels_reference;
-    void *const weights = is_reference && t->has_master ? x[4] : x[3];
-    void *const master = !is_reference && t->has_master ? x[4] : NULL;
+    void *const weights = is_reference && t->has_master ? x[5] : x[4];
+    void *const master = !is_reference && t->has_master ? x[5] : NULL;
 
     const struct pp_flat_tensor tensor = {0, t->count, true};
-    const struct pp_flat flat = {&tensor, 1, 0, t->count, x[0]};
+    const struct pp_flat flat = {&tensor, 1, 0, t->count, x[1]};
 
-    for (int step = 0; step < STEPS; step++)
-        k->adamw(stream, &flat, &ADAMW, t->now, weights, master, x[1], x[2]);
+    for (int step = 0; step < STEPS; step++) {
+        k->copy(stream, k->gradient_bytes * (size_t)t->count, x[0], x[1]);
+        k->adamw(stream, &flat, &ADAMW, t->now, weights, master, x[2], x[3]);
+    }
     if (is_reference && t->has_master)
-        memcpy(x[3], x[4], sizeof(double) * (size_t)t->count);
+        memcpy(x[4], x[5], sizeof(double) * (size_t)t->count);
 }
 
 static void moments_of_squares(double *const *x, const void *what)
@@ -130,7 +133,7 @@ static void moments_of_squares(double *const *x, const void *what)
     const struct trained *t = what;
 
     for (int i = 0; i < t->count; i++)
-        x[2][i] = fabs(x[2][i]);
+        x[3][i] = fabs(x[3][i]);
 }
 
 static void try_adamw(const struct pp_kernels *k, int count)
@@ -144,8 +147,8 @@ static void try_adamw(const struct pp_kernels *k, int count)
                                   moments_of_squares,
                                   .tolerance = 1e-6,
                                   .floor = 1e-6,
-                                  .tensors = t.has_master ? 5 : 4,
-                                  .tensor = {g, g, g, {(size_t)count, OF_T, 1}, g}};
+                                  .tensors = t.has_master ? 6 : 5,
+                                  .tensor = {g, g, g, g, {(size_t)count, OF_T, 1}, g}};
 
     *t.now = NOW;
     kernel_try(k, &c);
@@ -165,12 +168,12 @@ static void set(void *now)
     ((struct pp_adamw_step *)now)->grad_scale = 1;
 }
 
-/* Weights are the master, rounded; what belongs to the step is read when
- * the work runs, not when it is issued. */
+/* Weights are the master, rounded. Gradients are zero afterwards. What belongs to the step is read
+ * when the work runs, not when it is issued. */
 Test(cuda_kernels, adamw_rounds_its_master)
 {
     enum { COUNT = 1003 };
-    double x[COUNT], master[COUNT], weights[COUNT], m[COUNT];
+    double x[COUNT], master[COUNT], weights[COUNT], m[COUNT], left[COUNT];
     struct pp_adamw_step *now = shared_bytes(sizeof *now);
 
     for (int i = 0; i < COUNT; i++)
@@ -188,10 +191,12 @@ Test(cuda_kernels, adamw_rounds_its_master)
     device_read(of_g, master, COUNT, false);
     device_read(of_t, weights, COUNT, true);
     device_read(first, m, COUNT, false);
+    device_read(grad, left, COUNT, false);
     for (int i = 0; i < COUNT; i++) {
         cr_assert_eq(weights[i], rounded(master[i], true), "%d: %a is not %a rounded", i,
                      weights[i], master[i]);
         cr_assert(fabs(m[i] - (double)(float)x[i]) < 1e-6, "%d: %g is not %g", i, m[i], x[i]);
+        cr_assert_eq(left[i], 0);
     }
 }
 
@@ -208,13 +213,18 @@ struct vector {
     bool is_fixed;
     struct pp_adamw_step *now;
     int64_t *sums; /* the gradients in fixed point, on the device; and for the reference */
-    int64_t *host_sums;
+    int64_t *host_sums, *first_sums; /* before the call */
 };
 
-static struct pp_flat flat_of(const struct pp_kernels *k, const struct vector *v, const char *grad,
+static int64_t *sums_of(const struct pp_kernels *k, const struct vector *v)
+{
+    return k == &pp_kernels_reference ? v->host_sums : v->sums;
+}
+
+static struct pp_flat flat_of(const struct pp_kernels *k, const struct vector *v, char *grad,
                               int64_t from, int64_t until)
 {
-    const int64_t *sums = k == &pp_kernels_reference ? v->host_sums : v->sums;
+    int64_t *sums = sums_of(k, v);
 
     return (struct pp_flat){v->tensors,
                             TENSORS,
@@ -225,19 +235,20 @@ static struct pp_flat flat_of(const struct pp_kernels *k, const struct vector *v
                             BITS};
 }
 
-/* x: gradient, m, v, weights, blocks. */
+/* x: gradient, m, v, weights, blocks. Blocks may end in the next range, so it is updated later. */
 static void call_flat(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
 {
     const struct vector *v = what;
     double *blocks = x[4];
     int64_t from = 0;
 
+    k->copy(stream, sizeof(int64_t) * (size_t)v->elements, v->first_sums, sums_of(k, v));
     for (int i = 0; i < 5; from = v->ends[i++]) {
         const struct pp_flat flat = flat_of(k, v, x[0], from, v->ends[i]);
         const size_t at = (size_t)from * k->gradient_bytes;
+        k->squares(stream, &flat, blocks);
         k->adamw(stream, &flat, &ADAMW, v->now, (char *)x[3] + at, NULL, (char *)x[1] + at,
                  (char *)x[2] + at);
-        k->squares(stream, &flat, blocks);
         for (int t = 0; t < TENSORS; t++)
             for (int64_t b = v->tensors[t].from; b < v->tensors[t].until; b += PP_SQUARES_BLOCK)
                 blocks += b >= from && b < v->ends[i];
@@ -253,13 +264,12 @@ static void make_flat(double *const *x, const void *what)
         while (t < TENSORS && i >= v->tensors[t].until)
             t++;
         const bool is_gap = t == TENSORS || i < v->tensors[t].from;
-        v->host_sums[i] = is_gap ? 0 : (int64_t)rint(ldexp(x[0][i], BITS));
-        x[0][i] = ldexp((double)v->host_sums[i], -BITS);
+        v->first_sums[i] = is_gap ? 0 : (int64_t)rint(ldexp(x[0][i], BITS));
+        x[0][i] = ldexp((double)v->first_sums[i], -BITS);
         x[2][i] = fabs(x[2][i]);
         for (int k = 1; k < 4 && is_gap; k++)
             x[k][i] = 0;
     }
-    device_put(v->sums, v->host_sums, sizeof(int64_t) * (size_t)v->elements);
 }
 
 static struct vector vector_of(bool is_fixed)
@@ -275,6 +285,7 @@ static struct vector vector_of(bool is_fixed)
                             v.elements};
     memcpy(v.ends, ends, sizeof ends);
     v.host_sums = calloc((size_t)v.elements, sizeof(int64_t));
+    v.first_sums = shared_bytes(sizeof(int64_t) * (size_t)v.elements);
     v.sums = (int64_t *)(void *)device_bytes(sizeof(int64_t) * (size_t)v.elements);
     *v.now = NOW;
     return v;
@@ -295,6 +306,10 @@ Test(cuda_kernels, many_tensors)
                                       .tensor = {t, t, t, t, {TENSORS + 20, SHARED_DOUBLE, 1}}};
 
         kernel_try(&pp_kernels_cuda_fp32, &c);
+        device_must(cudaMemcpy(v.first_sums, v.sums, sizeof(int64_t) * (size_t)v.elements,
+                               cudaMemcpyDeviceToHost));
+        for (int64_t i = 0; i < v.elements && is_fixed; i++)
+            cr_assert(v.first_sums[i] == 0 && v.host_sums[i] == 0, "%lld", (long long)i);
         free(v.host_sums);
     }
 }

@@ -1,7 +1,7 @@
 /* The optimizer, and the norm of gradients, of all tensors of a flat vector at once. A table in the
- * launch's arguments gives the tensor of an element. Bytes moved for an element by adamw: 28 in
- * fp32 (gradient; weights, m, v twice) and 30 in bf16 (master, m, v twice; weights). Fixed-point
- * gradients take 4 more. Squares take 4, or 8. */
+ * launch's arguments gives the tensor of an element. Bytes moved for an element by adamw: 32 in
+ * fp32 (gradient, weights, m, v twice) and 34 in bf16 (gradient, master, m, v twice; weights).
+ * Fixed-point gradients take 8 more. Squares take 4, or 8. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/device/reduce.cuh"
@@ -13,7 +13,7 @@ namespace
 {
 /* Gradients: float, or fixed point. */
 struct floats {
-    const float *x;
+    float *x;
 
     template <int N> __device__ __forceinline__ pp_floats<N> load(int64_t i) const
     {
@@ -22,7 +22,7 @@ struct floats {
 };
 
 struct fixed {
-    const int64_t *x;
+    int64_t *x;
     double scale;
 
     template <int N> __device__ __forceinline__ pp_floats<N> load(int64_t i) const
@@ -36,6 +36,11 @@ struct fixed {
         return to;
     }
 };
+
+template <int N, class T> __device__ __forceinline__ void clear(T *x)
+{
+    *(pp_packed<T, N> *)x = {};
+}
 
 /* ---- the optimizer --------------------------------------------------------------------------- */
 
@@ -101,6 +106,7 @@ template <class T, class Gradients> struct adamw {
         pp_save(held + i, w);
         pp_save(m + i, mean);
         pp_save(v + i, square);
+        clear<N>(grad.x + i);
         if (weights)
             pp_save(weights + i, w);
     }
@@ -170,10 +176,9 @@ void update_any(void *stream, const struct pp_flat *f, const struct pp_adamw *p,
             {rates(p), NULL, {f->fixed, ldexp(1, -f->bits)}, held, mean, square, weights, 0, {}},
             is_aligned);
     else
-        update<T, floats>(
-            stream, f, p, step,
-            {rates(p), NULL, {(const float *)f->grad}, held, mean, square, weights, 0, {}},
-            is_aligned);
+        update<T, floats>(stream, f, p, step,
+                          {rates(p), NULL, {(float *)f->grad}, held, mean, square, weights, 0, {}},
+                          is_aligned);
 }
 
 /* ---- the norm -------------------------------------------------------------------------------- */
@@ -292,7 +297,7 @@ void pp_cuda_squares(void *stream, const struct pp_flat *f, double *blocks)
     if (f->fixed)
         squares(stream, f, fixed{f->fixed, ldexp(1, -f->bits)}, pp_are_aligned(f->fixed), blocks);
     else
-        squares(stream, f, floats{(const float *)f->grad}, pp_are_aligned(f->grad), blocks);
+        squares(stream, f, floats{(float *)f->grad}, pp_are_aligned(f->grad), blocks);
 }
 
 } // extern "C"

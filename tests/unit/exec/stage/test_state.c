@@ -319,6 +319,14 @@ static const struct pp_adamw_step *now_of(int step)
     return &now;
 }
 
+static bool are_gradients_zero(const struct copy *c)
+{
+    for (int64_t i = 0; i < c->stage.elements; i++)
+        if (c->state.fixed ? c->state.fixed[i] != 0 : ((double *)c->state.sum)[i] != 0)
+            return false;
+    return true;
+}
+
 /* Each copy has its share, and of the gradients no more than it says that it needs. */
 Test(state, norm_and_update_do_not_depend_on_shares)
 {
@@ -356,6 +364,7 @@ Test(state, norm_and_update_do_not_depend_on_shares)
                                  (double *)whole->state.weights + from, bytes);
                 cr_assert_arr_eq(part->state.m, (double *)whole->state.m + from, bytes);
                 cr_assert_arr_eq(part->state.v, (double *)whole->state.v + from, bytes);
+                cr_assert(are_gradients_zero(part), "%d of %d", c, copies);
             }
             cr_assert_arr_eq(expected, got, count * sizeof(double), "%d copies", copies);
         }
@@ -468,9 +477,37 @@ Test(state, update_is_adamw_and_clears_the_gradients)
                                    (int)i);
             }
         }
-        for (int64_t i = 0; i < c->stage.elements; i++)
-            cr_assert(is_exact ? c->state.fixed[i] == 0 : ((double *)c->state.sum)[i] == 0);
+        cr_assert(are_gradients_zero(c));
     }
+}
+
+static int zero_calls;
+
+static void count_zero(void *stream, size_t bytes, void *x)
+{
+    zero_calls++;
+    k->zero(stream, bytes, x);
+}
+
+/* The optimizer clears what it reads; one call clears the rest, if there is any. */
+Test(state, gradients_beyond_the_share_are_cleared_by_one_call)
+{
+    struct pp_kernels counting = *k;
+
+    counting.zero = count_zero;
+    for (int is_exact = 0; is_exact <= 1; is_exact++)
+        for (int copies = 1; copies <= 2000; copies = copies < 4 ? copies + 1 : 500 * copies)
+            for (int c = 0; c < copies; c++) {
+                struct copy *part = make(0, BLOCKS, true, true, is_exact);
+                part->state.share = pp_share_of(&part->stage, c, copies);
+                pp_state_init(&part->stage, k, 1, &part->state, 1);
+                set_gradients(part);
+                zero_calls = 0;
+                pp_state_update(&counting, NULL, &part->stage, &part->state, &recipe, now_of(0));
+                cr_assert_eq(zero_calls, copies > 1);
+                cr_assert(are_gradients_zero(part), "%d of %d", c, copies);
+                c += copies > 4 ? 100 : 0; /* and an empty share, the last one */
+            }
 }
 
 Test(recipe, rate_rises_over_the_warmup_and_falls_to_its_end)

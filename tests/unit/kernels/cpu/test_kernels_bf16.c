@@ -360,17 +360,20 @@ Test(kernels_bf16, adamw_updates_the_master_and_rounds_it)
     const struct pp_adamw a = {0.9, 0.99, 1e-8, 0.1};
     const struct pp_adamw_step now = {1e-2, 0.5, 0.25, 0.5};
     const struct pp_flat_tensor tensor = {0, COUNT, true};
-    float g[COUNT], m[2][COUNT] = {{0}}, v[2][COUNT] = {{0}}, w[2][COUNT];
+    float g[COUNT], used[2][COUNT], m[2][COUNT] = {{0}}, v[2][COUNT] = {{0}}, w[2][COUNT];
     uint16_t rounded[COUNT] = {0};
-    const struct pp_flat flat = {&tensor, 1, 0, COUNT, g};
+    const struct pp_flat flat[] = {{&tensor, 1, 0, COUNT, used[0]},
+                                   {&tensor, 1, 0, COUNT, used[1]}};
 
     for (int i = 0; i < COUNT; i++) {
         g[i] = (float)pairs_random(&p);
         w[0][i] = w[1][i] = (float)pairs_random(&p);
     }
     for (int step = 0; step < 5; step++) {
-        b->adamw(NULL, &flat, &a, &now, rounded, w[0], m[0], v[0]);
-        single->adamw(NULL, &flat, &a, &now, w[1], NULL, m[1], v[1]);
+        memcpy(used[0], g, sizeof g);
+        memcpy(used[1], g, sizeof g);
+        b->adamw(NULL, &flat[0], &a, &now, rounded, w[0], m[0], v[0]);
+        single->adamw(NULL, &flat[1], &a, &now, w[1], NULL, m[1], v[1]);
         cr_assert_eq(memcmp(w[0], w[1], sizeof w[0]), 0);
         cr_assert_eq(memcmp(m[0], m[1], sizeof m[0]), 0);
         cr_assert_eq(memcmp(v[0], v[1], sizeof v[0]), 0);

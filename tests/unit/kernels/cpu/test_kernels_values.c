@@ -229,15 +229,57 @@ Test(kernels_values, adamw)
     struct tables t = tables_all(arena);
     const struct tensor g = tensor_random(&t, 101, 2), w = tensor_random(&t, 101, 1);
     const struct tensor m = tensor_random(&t, 101, 1), v = tensor_random(&t, 101, 0);
+    double used[101];
 
     for (int e = 0; e < t.count; e++)
-        for (int step = 0; step < 5; step++)
-            t.of[e]->adamw(NULL, &(struct pp_flat){&tensor, 1, 0, 101, g.of[e]}, &a, &now, w.of[e],
+        for (int step = 0; step < 5; step++) {
+            memcpy(used, g.of[e], 101 * t.of[e]->gradient_bytes);
+            t.of[e]->adamw(NULL, &(struct pp_flat){&tensor, 1, 0, 101, used}, &a, &now, w.of[e],
                            NULL, m.of[e], v.of[e]);
+        }
     tensor_close(&t, w, 1e-6, "weights");
     tensor_close(&t, m, 1e-6, "first moments");
     tensor_close(&t, v, 1e-6, "second moments");
     tensor_same(w, 1, t.count, "weights");
+}
+
+/* From within the first tensor to within the last one, with gaps between all. */
+static void clear_range(const struct pp_kernels *k, bool is_fixed)
+{
+    enum { FROM = 16, UNTIL = 9600, ALL = 10000 };
+    static const struct pp_flat_tensor tensors[] = {
+        {0, 50, true}, {64, 9000, false}, {9008, 9990, true}};
+    static const struct pp_adamw a = {0.9, 0.99, 1e-8, 0.1};
+    static const struct pp_adamw_step now = {1e-2, 0.5, 0.25, 0.5};
+    static double weights[ALL], master[ALL], m[ALL], v[ALL];
+    static int64_t gradients[ALL];
+    const size_t bytes = is_fixed ? sizeof *gradients : k->gradient_bytes;
+    unsigned char *const at = (unsigned char *)gradients;
+    const struct pp_flat flat = {tensors,
+                                 3,
+                                 FROM,
+                                 UNTIL,
+                                 is_fixed ? NULL : at + FROM * bytes,
+                                 is_fixed ? gradients + FROM : NULL,
+                                 40};
+
+    memset(gradients, 1, sizeof gradients);
+    k->adamw(NULL, &flat, &a, &now, weights, k->gradient_bytes == k->element_bytes ? NULL : master,
+             m, v);
+    for (size_t i = 0; i < ALL * bytes; i++)
+        cr_assert_eq(at[i], i < FROM * bytes || i >= UNTIL * bytes, "%s: byte %zu", k->name, i);
+}
+
+Test(kernels_values, adamw_clears_the_gradients_of_its_range)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct tables t = tables_all(arena);
+
+    for (int is_fixed = 0; is_fixed < 2; is_fixed++) {
+        for (int e = 0; e < t.count; e++)
+            clear_range(t.of[e], is_fixed);
+        clear_range(&pp_kernels_bf16, is_fixed);
+    }
 }
 
 static void *choose_kernels(void *unused)
