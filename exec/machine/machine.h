@@ -68,10 +68,8 @@ struct pp_machine_options {
     int cores;                 /* concurrent compute ops at most; 0 = the machine's cores */
     int kept_steps;            /* number of last steps whose times are kept */
     bool is_poisoned;          /* fill memory with a pattern, see exec/backend/poison.h */
-    bool is_resumed; /* the caller writes all states before the first step: none is drawn */
-    /* States that the caller reads or writes, of this process or all. The check of memory counts
-     * copies of what is on the device or in other processes. */
-    enum { PP_READS_NO_STATES, PP_READS_OWN_STATES, PP_READS_ALL_STATES } reads;
+    bool is_resumed;   /* the caller writes all states before the first step: none is drawn */
+    bool reads_states; /* the caller reads all states: the check of memory counts their copies */
     size_t reserved_bytes; /* allocated later by the caller; counted in the check of memory */
     size_t reserved_staging_bytes; /* host bytes of the same kind, if is_apart */
     uint64_t seed;                 /* of the backend's order of work */

@@ -27,16 +27,14 @@ static bool is_conductor(const struct pp_machine *m)
 static double copy_bytes(const struct pp_machine *m, const struct pp_worker *w)
 {
     const struct pp_rank_layout *l = &m->layout[w->rank];
-    const bool is_elsewhere = pp_is_elsewhere(m, w),
-               reads_all = m->options.reads == PP_READS_ALL_STATES,
-               reads = is_elsewhere ? reads_all : m->options.reads != PP_READS_NO_STATES;
+    const bool is_elsewhere = pp_is_elsewhere(m, w), reads = m->options.reads_states;
     double bytes = 0;
 
     if (is_elsewhere && !is_conductor(m))
         return 0;
     if (is_elsewhere || m->backend->is_apart)
         bytes += (double)l->loss_bytes + (reads ? (double)l->state_bytes : 0);
-    return bytes + (m->remote && reads_all ? (double)l->grads_bytes : 0);
+    return bytes + (m->remote && reads ? (double)l->grads_bytes : 0);
 }
 
 /* Host bytes that a worker needs for a moment: its states until they are on the device. A poisoned
@@ -47,9 +45,9 @@ static double moment_bytes(const struct pp_machine *m, const struct pp_worker *w
 
     if (pp_is_elsewhere(m, w) || !m->backend->is_apart)
         return 0;
-    return m->options.is_poisoned                  ? (double)l->block_bytes
-           : m->options.reads > PP_READS_NO_STATES ? 0
-                                                   : (double)l->state_bytes;
+    return m->options.is_poisoned    ? (double)l->block_bytes
+           : m->options.reads_states ? 0
+                                     : (double)l->state_bytes;
 }
 
 /* Lowest worker with a stage: over tcp, it adds the gradients of all. */

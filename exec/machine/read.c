@@ -13,6 +13,23 @@ void pp_machine_on_gradients(struct pp_machine *m, pp_gradient_hook hook, void *
     m->hook_closure = closure;
 }
 
+/* Checks the host's memory for states of other processes, if it has not been checked before. */
+static enum pp_status check_room(const struct pp_machine *m, struct pp_error *err)
+{
+    const double mib = 1024.0 * 1024.0, free_bytes = (double)pp_host_available_bytes();
+    double bytes = 0;
+
+    for (int k = 0; k < m->worker_count && !m->options.reads_states; k++)
+        if (pp_is_elsewhere(m, &m->workers[k]))
+            bytes += (double)m->workers[k].staging.bytes;
+    return bytes <= free_bytes
+               ? PP_OK
+               : pp_error_set(
+                     err, PP_EFAIL,
+                     "states of all ranks need %.0f MiB on this host, which has %.0f MiB free",
+                     bytes / mib, free_bytes / mib);
+}
+
 /* During a step the gradients are already here: they have come with the last barrier. */
 enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)
 {
@@ -21,6 +38,7 @@ enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err
         return PP_OK;
     if (m->has_failed)
         return pp_error_set(err, m->error.status, "%s", m->error.message);
+    PP_TRY(check_room(m, err));
     if (m->steps_done == 0)
         PP_TRY(pp_states_draw_others(m, err));
     else if (m->remote)

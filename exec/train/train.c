@@ -323,9 +323,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     options.answer = pp_train_answer;
     options.answer_closure = &run.keeper;
     options.is_resumed = training->resumed;
-    options.reads = training->check != PP_CHECK_NONE || training->resumed ? PP_READS_ALL_STATES
-                    : training->folder                                    ? PP_READS_OWN_STATES
-                                                                          : PP_READS_NO_STATES;
+    options.reads_states = training->check != PP_CHECK_NONE;
     if (training->check != PP_CHECK_NONE)
         pp_reference_bytes(&training->net, options.kernels, options.batch, options.recipe->is_exact,
                            &options.reserved_bytes, &options.reserved_staging_bytes);
