@@ -121,6 +121,9 @@ struct pp_cluster {
 extern const struct pp_cluster pp_cluster_presets[]; /* alphabetical, terminated by name NULL */
 const char *pp_cluster_name(int i);                  /* of the i-th preset; NULL after the last */
 extern const struct pp_device pp_device_presets[];
+/* Returns the device that a driver calls `name`, such as "NVIDIA H100 80GB HBM3", or NULL. Memory
+ * may differ. PCIe and NVL cards are none: their peaks are lower. */
+const struct pp_device *pp_device_by_driver(const char *name);
 /* Loads a preset by its name or an alias ("piz-daint"), ignoring case and dashes, or a text:
  *   "node:2 gpu:8 device:a100 nvlink:300GBps nic:8x200Gbps memory:40GB peak:312TF latency:5us"
  * The default device is h100. Missing keys come from the device's preset cluster. A preset may come

@@ -1,6 +1,9 @@
 /* Precisions of a device, and the peak of each. */
 #include "core/cluster/cluster.h"
 
+#include <string.h>
+#include <strings.h>
+
 const char *const pp_precision_names[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "nvfp4", NULL};
 
 bool pp_precision_is_narrow(enum pp_precision precision)
@@ -50,4 +53,33 @@ void pp_device_scale_peak(struct pp_device *device, double peak_flops_per_s)
     device->half_flops_per_s *= factor;
     device->fp8_flops_per_s *= factor;
     device->fp4_flops_per_s *= factor;
+}
+
+/* "RTX 4090" is the device rtx4090. */
+static bool is_called(const char *first, size_t length, const char *second, const char *name)
+{
+    if (strncasecmp(first, name, length) != 0)
+        return false;
+    if (name[length] == '\0')
+        return true;
+    const size_t rest = strcspn(second, " -");
+    return rest == strlen(name + length) && strncasecmp(second, name + length, rest) == 0;
+}
+
+const struct pp_device *pp_device_by_driver(const char *name)
+{
+    const char *const separators = " -";
+
+    if (strstr(name, "PCIe") || strstr(name, "NVL"))
+        return NULL;
+    for (const char *word = name; *word;) {
+        const size_t length = strcspn(word, separators);
+        const char *next = word + length + strspn(word + length, separators);
+
+        for (const struct pp_device *d = pp_device_presets; length > 0 && d->name; d++)
+            if (strlen(d->name) >= length && is_called(word, length, next, d->name))
+                return d;
+        word = next;
+    }
+    return NULL;
 }

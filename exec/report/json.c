@@ -141,6 +141,15 @@ static void put_prediction(json_t *o, const struct pp_exec_run *run)
     json_object_set_new(o, "time_frac", time_json(&r->metrics));
 }
 
+static void put_speed(json_t *o, const struct pp_exec_run *run)
+{
+    const struct pp_exec_speed speed = pp_exec_speed(run);
+
+    pp_json_put(o, "tokens_per_s", speed.tokens_per_s);
+    pp_json_put(o, "model_flops_per_s", speed.model_flops_per_s);
+    pp_json_put(o, "mfu", speed.mfu);
+}
+
 static void put_check(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_training_result *r = &run->result;
@@ -214,6 +223,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     put_setting(o, run);
     put_check(o, run);
     put_prediction(o, run);
+    put_speed(o, run);
     pp_json_put_bytes(o, "peak_mem_bytes", r->peak_mem_bytes);
     pp_json_put_bytes(o, "predicted_peak_mem_bytes", r->predicted_peak_mem_bytes);
     pp_json_put_int(o, "peak_rank", r->peak_rank);

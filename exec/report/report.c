@@ -312,6 +312,7 @@ void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal term
     print_check(&page, run);
     fputc('\n', out);
     print_figures(&page, run);
+    pp_exec_report_speed(&page, run);
     print_time(&page, &run->result.metrics);
     pp_exec_report_prediction(&page, run);
     print_machinery(&page, &run->result);

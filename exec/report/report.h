@@ -27,6 +27,16 @@ struct pp_exec_spread {
 };
 struct pp_exec_spread pp_exec_spread(const struct pp_exec_run *run);
 
+/* speed.c: speed of the judged steps, on the run's clock and by the model's flops (MEGATRON, as in
+ * pipesim). NAN and NULL where there is none: durations are given, the device has no known peak, or
+ * processes share devices. */
+struct pp_exec_speed {
+    double tokens_per_s, model_flops_per_s;
+    double mfu, peak_flops_per_s; /* dense, of all devices in the run's precision */
+    const char *device;
+};
+struct pp_exec_speed pp_exec_speed(const struct pp_exec_run *run);
+
 enum { PP_EXEC_LABEL = 13, PP_EXEC_TEXT_BYTES = 768 };
 struct pp_exec_page {
     FILE *out;
@@ -51,5 +61,6 @@ void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_
 /* fallbacks.c: says which work slower kernels did, because a library refused it; "" if none. */
 void pp_exec_fallbacks_text(const struct pp_exec_run *run, char text[PP_EXEC_TEXT_BYTES]);
 void pp_exec_report_fallbacks(const struct pp_exec_page *page, const struct pp_exec_run *run);
+void pp_exec_report_speed(const struct pp_exec_page *page, const struct pp_exec_run *run);
 /* prediction.c: prints source and overheads of the prediction, and what it does not explain. */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);

@@ -21,6 +21,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >   bubble ...
 >   memory ...
 >
+>   speed ...
 >   time       forward ...
 > ...
 >   predicted  from durations of 2* earlier steps; --calibrate-on SCHEDULE takes
@@ -94,10 +95,21 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > predicted_step_s predicted_step_low_s predicted_step_mid_s predicted_step_high_s structural_error_s unattributed_s
 > message_latency_s message_bytes_per_s gap_s start_gap_s barrier_gap_s model_error_frac
 > null_step_s null_error_frac bubble_frac span_bubble_frac predicted_bubble_frac calibrated_on
-> steps_s time_frac peak_mem_bytes predicted_peak_mem_bytes peak_rank memory
-> ranks clock_error_s clock_jump machinery fallbacks what_if
-> slowdown predicted_slowdown slowdown_error_frac resumed_from checkpoint trace
-> predicted_trace shared_device weight_grad_stream meta
+> steps_s time_frac tokens_per_s model_flops_per_s mfu peak_mem_bytes
+> predicted_peak_mem_bytes peak_rank memory ranks clock_error_s clock_jump
+> machinery fallbacks what_if slowdown predicted_slowdown slowdown_error_frac
+> resumed_from checkpoint trace predicted_trace shared_device weight_grad_stream
+> meta
+# Tokens of a step over its time, by the clock of the run, and flops as pipesim counts them.
+$ for c in virtual wall; do pipeexec --clock $c --schedule 1f1b --np 2 --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 4 --steps 5 --no-check --json | awk -v c=$c -F'[:,]' '/"(step_s|elapsed_step_s|tokens_per_s|model_flops_per_s)"/ { gsub(/[ "]/, "", $1); v[$1] = $2 } END { s = c == "wall" ? v["elapsed_step_s"] : v["step_s"]; printf "%.6f tokens, %.6f flops a step\n", v["tokens_per_s"] * s, v["model_flops_per_s"] * s }'; done
+> 256.000000 tokens, 53477376.000000 flops a step
+> 256.000000 tokens, 53477376.000000 flops a step
+$ pipesim --schedule 1f1b --pp 2 --dp 2 --model tiny --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 4 --json | awk -F'[:,]' '/"(iteration_s|model_flops_per_s_per_gpu)"/ { gsub(/[ "]/, "", $1); v[$1] = $2 } END { printf "%.6f flops a step\n", 4 * v["model_flops_per_s_per_gpu"] * v["iteration_s"] }'
+> 53477376.000000 flops a step
+$ pipeexec --unit F=1,B=2 --np 2 --layers 2 --steps 3 --no-check --json | grep -E '"(tokens_per_s|model_flops_per_s|mfu)"'
+>   "tokens_per_s": null,
+>   "model_flops_per_s": null,
+>   "mfu": null,
 # By the watch, from the end of a step to that of the next, and the step within.
 $ pipeexec --clock wall --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --no-check --json | sed -n 's/^ *"\(elapsed_\)*step_s": \([^,]*\),*$/\2/p' | paste -sd' ' | awk '{ print NF, ($1 > 0), ($1 <= $2) }'
 > 2 1 1

@@ -346,3 +346,33 @@ Test(cluster, mistakes_are_named_with_the_way_out)
         cr_assert_not_null(strstr(err.message, "--cluster"), "%s", err.message);
     }
 }
+
+Test(cluster, a_device_is_found_by_its_drivers_name)
+{
+    static const struct {
+        const char *driver, *device;
+    } CASES[] = {
+        {"NVIDIA H200", "h200"},
+        {"NVIDIA H100 80GB HBM3", "h100"},
+        {"NVIDIA A100-SXM4-80GB", "a100"},
+        {"Tesla V100-SXM2-16GB", "v100"},
+        {"NVIDIA GeForce RTX 4090", "rtx4090"},
+        {"NVIDIA GH200 480GB", "gh200"},
+        {"NVIDIA L40S", "l40s"},
+        {"NVIDIA H100 PCIe", NULL},
+        {"NVIDIA H100 NVL", NULL},
+        {"NVIDIA GeForce RTX 4", NULL},
+        {"NVIDIA H1", NULL},
+        {"NVIDIA H1001", NULL},
+        {"emulated device 0", NULL},
+        {" - ", NULL},
+        {"", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const struct pp_device *d = pp_device_by_driver(CASES[i].driver);
+
+        cr_expect_str_eq(d ? d->name : "none", CASES[i].device ? CASES[i].device : "none", "%s",
+                         CASES[i].driver);
+    }
+}
