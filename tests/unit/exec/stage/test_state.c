@@ -482,10 +482,12 @@ Test(state, update_is_adamw_and_clears_the_gradients)
 }
 
 static int zero_calls;
+static const char *zeroed_end;
 
 static void count_zero(void *stream, size_t bytes, void *x)
 {
     zero_calls++;
+    zeroed_end = (char *)x + bytes;
     k->zero(stream, bytes, x);
 }
 
@@ -502,9 +504,14 @@ Test(state, gradients_beyond_the_share_are_cleared_by_one_call)
                 part->state.share = pp_share_of(&part->stage, c, copies);
                 pp_state_init(&part->stage, k, 1, &part->state, 1);
                 set_gradients(part);
+                const struct pp_state *state = &part->state;
+                const char *gradients = is_exact ? (char *)state->fixed : state->sum;
                 zero_calls = 0;
+                zeroed_end = gradients;
                 pp_state_update(&counting, NULL, &part->stage, &part->state, &recipe, now_of(0));
                 cr_assert_eq(zero_calls, copies > 1);
+                cr_assert_leq((size_t)(zeroed_end - gradients),
+                              pp_state_bytes(&part->stage, k, is_exact, 1).gradients);
                 cr_assert(are_gradients_zero(part), "%d of %d", c, copies);
                 c += copies > 4 ? 100 : 0; /* and an empty share, the last one */
             }

@@ -243,12 +243,12 @@ Test(kernels_values, adamw)
     tensor_same(w, 1, t.count, "weights");
 }
 
-/* From within the first tensor to within the last one, with gaps between all. */
+/* From within the first tensor to the gap after the last one, with gaps between all. */
 static void clear_range(const struct pp_kernels *k, bool is_fixed)
 {
     enum { FROM = 16, UNTIL = 9600, ALL = 10000 };
     static const struct pp_flat_tensor tensors[] = {
-        {0, 50, true}, {64, 9000, false}, {9008, 9990, true}};
+        {0, 50, true}, {64, 9000, false}, {9008, 9590, true}};
     static const struct pp_adamw a = {0.9, 0.99, 1e-8, 0.1};
     static const struct pp_adamw_step now = {1e-2, 0.5, 0.25, 0.5};
     static double weights[ALL], master[ALL], m[ALL], v[ALL];
