@@ -51,10 +51,11 @@ cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, vo
     work(target->device->options.kernels, &target->cuda, argument);
     target->is_capturing = false;
     const cudaError_t launched = cudaGetLastError(), ended = cudaStreamEndCapture(stream, &graph);
-    code = target->refusal != cudaSuccess   ? target->refusal
-           : launched != cudaSuccess        ? launched
-           : has_failed_to_multiply(target) ? cudaErrorStreamCaptureUnsupported
-                                            : ended;
+    const bool has_failed = has_failed_to_multiply(target); /* forgiven, whatever else failed */
+    code = target->refusal != cudaSuccess ? target->refusal
+           : launched != cudaSuccess      ? launched
+           : has_failed                   ? cudaErrorStreamCaptureUnsupported
+                                          : ended;
     if (code == cudaSuccess)
         code = cudaGraphGetNodes(graph, NULL, nodes);
     if (code == cudaSuccess)

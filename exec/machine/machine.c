@@ -160,7 +160,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
 
 struct pp_machine_way pp_machine_way(const struct pp_machine *m)
 {
-    return (struct pp_machine_way){m->transport, m->transport_note, m->left_free};
+    return (struct pp_machine_way){m->transport, m->transport_note, m->left_free, m->gpus};
 }
 
 static void destroy_arena(void *arena)

@@ -98,6 +98,7 @@ struct pp_machine_way {
     const struct pp_transport *transport; /* that of the options, or the chosen one */
     const char *note; /* why it is not the usual one; NULL: it is. In the machine's arena */
     int left_free;    /* multiprocessors that multiplications leave to messages */
+    int gpus;         /* of all processes, each once; 0 = unknown */
 };
 struct pp_machine_way pp_machine_way(const struct pp_machine *machine);
 

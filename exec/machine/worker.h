@@ -155,7 +155,7 @@ struct pp_machine {
     const struct pp_transport *transport;
     const struct pp_remote *remote; /* that of the transport */
     const char *transport_note;     /* see struct pp_machine_way */
-    int left_free;                  /* likewise */
+    int left_free, gpus;            /* likewise */
     void *transport_state;          /* NULL until the transport starts */
     struct pp_machine_clock clock;
     int64_t clock_offset_ps;     /* added to this machine's clock, to get that of the first */

@@ -106,8 +106,8 @@ static enum pp_status overdue(const struct pp_nccl *nccl, struct pp_error *err)
                            nccl->plan->timeout_s);
 }
 
-/* An abort makes a call return that waits inside of NCCL. If it does not, its thread and what it
- * uses are left: the process is about to end. */
+/* An abort makes a call return that waits inside of NCCL. If it does not, its thread and the lists
+ * that it uses are left: the process is about to end. */
 enum pp_status pp_nccl_call(struct pp_nccl *nccl, pp_nccl_job run, const void *closure,
                             struct pp_error *err)
 {
@@ -126,6 +126,7 @@ enum pp_status pp_nccl_call(struct pp_nccl *nccl, pp_nccl_job run, const void *c
     if (!is_over)
         pp_nccl_abort(nccl);
     if (!is_over && !is_over_within(c, GRACE_S)) {
+        nccl->is_left = true;
         pthread_detach(thread);
         return overdue(nccl, err);
     }

@@ -112,7 +112,7 @@ enum pp_status pp_nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operatio
                              void *stream, struct pp_error *err);
 
 /* PP_EFAIL names the first failed communicator and its processes. Never waits: PP_OK during another
- * call, which checks by itself. */
+ * call, which its limit of time or an abort ends. */
 enum pp_status pp_nccl_check(struct pp_nccl *nccl, struct pp_error *err);
 /* Waits for a stream while checking. PP_EFAIL also after timeout_s, with its last communicators. */
 enum pp_status pp_nccl_finish(struct pp_nccl *nccl, void *stream, struct pp_error *err);

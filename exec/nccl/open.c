@@ -124,6 +124,8 @@ static enum pp_status for_all(struct pp_nccl *nccl, const void *closure,
         if (nccl->comms[i].own >= 0)
             status = each(nccl, i, closure, err);
     const ncclResult_t end = nccl->library->GroupEnd();
+    if (nccl->is_aborted) /* the abort destroys the handles */
+        return pp_nccl_aborted(err);
     PP_TRY(status);
     PP_TRY(pp_nccl_look(nccl, err)); /* names the one that has failed */
     return pp_nccl_judge(nccl, NULL, end, err);
@@ -168,17 +170,28 @@ static enum pp_status begin(struct pp_arena *arena, struct pp_nccl *nccl, void *
     return pp_nccl_finish(nccl, stream, err);
 }
 
+static void release(void *context)
+{
+    struct pp_nccl *nccl = context;
+
+    if (!nccl->is_left)
+        pp_arena_destroy(nccl->arena);
+}
+
 enum pp_status pp_nccl_open(struct pp_arena *arena, const struct pp_nccl_plan *plan, void *stream,
                             void *scratch, struct pp_nccl **nccl, struct pp_error *err)
 {
-    struct pp_nccl *n = PP_NEW(arena, struct pp_nccl);
+    struct pp_arena *own = pp_arena_create();
+    struct pp_nccl *n = PP_NEW(own, struct pp_nccl);
 
-    PP_TRY(pp_nccl_load(arena, &n->library, err));
+    n->arena = own;
+    pp_arena_defer(arena, release, n);
+    PP_TRY(pp_nccl_load(own, &n->library, err));
     pp_nccl_connect_early();
     n->plan = plan;
     pthread_mutex_init(&n->mutex, NULL);
-    name_comms(arena, n);
-    const enum pp_status status = begin(arena, n, stream, scratch, err);
+    name_comms(own, n);
+    const enum pp_status status = begin(own, n, stream, scratch, err);
     if (status != PP_OK)
         pp_nccl_abort(n);
     *nccl = n;
@@ -192,11 +205,16 @@ static enum pp_status close_all(struct pp_nccl *nccl, const void *closure, struc
     const struct pp_nccl_library *l = nccl->library;
 
     (void)closure;
-    for (int i = 0; i < nccl->comm_count; i++)
-        if (nccl->comms[i].handle)
-            PP_TRY(
-                pp_nccl_judge(nccl, &nccl->comms[i], l->CommFinalize(nccl->comms[i].handle), err));
+    for (int i = 0; i < nccl->comm_count && !nccl->is_aborted; i++) {
+        if (!nccl->comms[i].handle)
+            continue;
+        const ncclResult_t result = l->CommFinalize(nccl->comms[i].handle);
+        if (!nccl->is_aborted) /* the abort destroys the handles */
+            PP_TRY(pp_nccl_judge(nccl, &nccl->comms[i], result, err));
+    }
     for (int i = 0; i < nccl->comm_count; i++) {
+        if (nccl->is_aborted)
+            return pp_nccl_aborted(err);
         struct pp_nccl_comm *comm = &nccl->comms[i];
         ncclComm_t handle = comm->handle;
         comm->handle = NULL;

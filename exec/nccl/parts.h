@@ -47,6 +47,8 @@ struct pp_nccl_comm {
 };
 
 struct pp_nccl {
+    struct pp_arena *arena; /* of this and its lists */
+    bool is_left;           /* a call of NCCL that has not returned uses them, until the end */
     const struct pp_nccl_library *library;
     const struct pp_nccl_plan *plan;
     struct pp_nccl_comm *comms; /* channels, then groups */

@@ -28,8 +28,8 @@ struct pp_exec_spread {
 struct pp_exec_spread pp_exec_spread(const struct pp_exec_run *run);
 
 /* speed.c: speed of the judged steps, on the run's clock and by the model's flops (MEGATRON, as in
- * pipesim). NAN and NULL where there is none: durations are given, the device has no known peak, or
- * processes share devices. */
+ * pipesim). NAN and NULL where there is none: durations are given, or the device has no known
+ * peak. */
 struct pp_exec_speed {
     double tokens_per_s, model_flops_per_s;
     double mfu, peak_flops_per_s; /* dense, of all devices in the run's precision */

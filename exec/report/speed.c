@@ -3,16 +3,14 @@
 
 #include <math.h>
 
-/* Devices that compute concurrently; 0: unknown, because processes share some. On the virtual clock
- * each rank has its own. */
+/* Devices that compute concurrently; 0: unknown. On the virtual clock each rank has its own. */
 static int devices(const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
-    const int workers = run->plan.program->ranks * c->replicas;
 
-    if (c->clock == PP_CLOCK_WALL && !c->transport->remote)
-        return 1;
-    return run->result.is_contended ? 0 : workers;
+    if (c->clock == PP_CLOCK_VIRTUAL)
+        return run->plan.program->ranks * c->replicas;
+    return c->transport->remote ? run->result.way.gpus : 1;
 }
 
 static const struct pp_device *device_of(const struct pp_exec_config *c)

@@ -41,6 +41,22 @@ static bool is_way_there(const struct pp_exec_config *config, int ranks, struct 
            config->nccl->check(why) == PP_OK;
 }
 
+static void note_few(int gpus, int ranks, int replicas, char *note, size_t bytes)
+{
+    const int most = gpus / replicas, used = most * replicas;
+    const int length = snprintf(note, bytes,
+                                "%d~GPUs are visible for %d~ranks, which share one. With "
+                                "--transport~ipc ranks take them in turn; ",
+                                gpus, ranks);
+
+    if (most == 0)
+        snprintf(note + length, bytes - (size_t)length, "--np~1 --dp~%d uses all", gpus);
+    else if (used == gpus)
+        snprintf(note + length, bytes - (size_t)length, "--np~%d uses all", most);
+    else
+        snprintf(note + length, bytes - (size_t)length, "--np~%d uses %d", most, used);
+}
+
 bool pp_exec_has_gpu_each(const struct pp_exec_wish *wish, struct pp_exec_config *config)
 {
     const bool is_file = wish->schedule && !pp_schedule_find(wish->schedule);
@@ -65,11 +81,7 @@ bool pp_exec_has_gpu_each(const struct pp_exec_wish *wish, struct pp_exec_config
                  "ranks each is a process with its own",
                  gpus);
     else if (gpus < ranks)
-        snprintf(
-            note, bytes,
-            "%d~GPUs are visible for %d~ranks, which share one. With --transport~ipc ranks take "
-            "them in turn; --np~%d uses all",
-            gpus, ranks, gpus / config->replicas > 0 ? gpus / config->replicas : 1);
+        note_few(gpus, ranks, config->replicas, note, bytes);
     else if (!is_way_there(config, ranks, &why))
         snprintf(note, bytes,
                  "%d~GPUs are visible, and all ranks share one: they do not reach each other's "

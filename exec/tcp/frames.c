@@ -153,7 +153,7 @@ static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
 
     if (t->process == 0 && !pp_tcp_is_answer(t, a))
         return false;
-    if (t->process > 0 && pp_staging_push(&w->staging, &err) != PP_OK)
+    if (t->process > 0 && w->has_states && pp_staging_push(&w->staging, &err) != PP_OK)
         pp_machine_fail(t->m, &err);
     w->touched_bytes = (size_t)a->frame->ps;
     if (t->process == 0)

@@ -324,7 +324,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     options.answer_closure = &run.keeper;
     options.is_resumed = training->resumed;
     options.reads_states = training->check != PP_CHECK_NONE;
-    if (training->check != PP_CHECK_NONE)
+    if (training->check != PP_CHECK_NONE && options.meeting.index == 0) /* which has it */
         pp_reference_bytes(&training->net, options.kernels, options.batch, options.recipe->is_exact,
                            &options.reserved_bytes, &options.reserved_staging_bytes);
     result->first_judged = steps - options.kept_steps;

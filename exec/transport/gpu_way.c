@@ -96,14 +96,21 @@ static bool can_map_all(const struct pp_machine *m, const struct sight *all)
     return true;
 }
 
-static bool do_share_gpus(const struct pp_machine *m, const struct sight *all)
+/* GPUs of all processes, each once; 0: places are unknown. */
+static int count_gpus(const struct pp_machine *m, const struct sight *all)
 {
-    for (int a = 0; a < m->worker_count; a++)
-        for (int b = 0; b < a; b++)
-            if (all[a].place.gpu[0] &&
-                memcmp(&all[a].place, &all[b].place, sizeof(all[a].place)) == 0)
-                return true;
-    return false;
+    int count = 0;
+
+    for (int a = 0; a < m->worker_count; a++) {
+        int first = 0;
+
+        if (!all[a].place.gpu[0])
+            return 0;
+        while (memcmp(&all[a].place, &all[first].place, sizeof(all[a].place)) != 0)
+            first++;
+        count += first == a;
+    }
+    return count;
 }
 
 static bool has_sums(const struct pp_machine *m)
@@ -142,7 +149,8 @@ static enum pp_status check_hosts(const struct pp_machine *m, const struct sight
  * is not loaded without sums. Between hosts it carries all. */
 static enum pp_status choose(struct pp_machine *m, const struct sight *all, struct pp_error *err)
 {
-    const bool can_map = can_map_all(m, all), shared = do_share_gpus(m, all), sums = has_sums(m);
+    const bool can_map = can_map_all(m, all), shared = m->gpus > 0 && m->gpus < m->worker_count,
+               sums = has_sums(m);
     const bool wants_nccl = !can_map || (sums && !shared);
     struct pp_error why = {0};
     bool has_nccl = false;
@@ -165,6 +173,7 @@ enum pp_status pp_gpu_find_way(struct pp_machine *m, struct pp_error *err)
     struct sight *all;
 
     PP_TRY(look_around(m, &all, err));
+    m->gpus = count_gpus(m, all);
     if (m->options.may_choose_transport)
         return choose(m, all, err);
     take_way(m, run->way);

@@ -316,3 +316,14 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >       "left_out": 0,
 >       "why_left": null,
 >       "why_not": null
+# Devices whose peak the MFU is of: those of processes, each once; all on the virtual clock; one that parts share.
+$ for o in "4" "2 --transport ipc" "1" "1 --device-mode partition"; do set -- $o; n=$1; shift; PP_EMULATED_NAME="NVIDIA H200" PP_EMULATED_DEVICES=$n pipeexec --backend cuda --np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 4 --precision bf16 --no-check --json "$@" | awk -F'[:,]' '/"(model_flops_per_s|mfu)"/ { v[++n] = $2 } END { printf "%.6f\n", v[1] / v[2] / 989e12 }'; done
+> 4.000000
+> 2.000000
+> 4.000000
+> 1.000000
+$ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --backend cuda --np $2 --dp $3 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A1 'note .*GPUs are visible'; done
+>   note       4 GPUs are visible for 8 ranks, which share one. With
+>              --transport ipc ranks take them in turn; --np 1 --dp 4 uses all
+>   note       6 GPUs are visible for 8 ranks, which share one. With
+>              --transport ipc ranks take them in turn; --np 1 uses 4

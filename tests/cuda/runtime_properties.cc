@@ -96,7 +96,12 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
         if (!is_device(device))
             return cudaErrorInvalidDevice;
         *p = {};
-        snprintf(p->name, sizeof p->name, "emulated device %d", device);
+        const char *name = getenv("PP_EMULATED_NAME");
+
+        if (name)
+            snprintf(p->name, sizeof p->name, "%s", name);
+        else
+            snprintf(p->name, sizeof p->name, "emulated device %d", device);
         p->totalGlobalMem = pp_runtime().memory_bytes;
         p->sharedMemPerBlock = (size_t)value_of(cudaDevAttrMaxSharedMemoryPerBlock);
         p->sharedMemPerBlockOptin = (size_t)value_of(cudaDevAttrMaxSharedMemoryPerBlockOptin);

@@ -183,7 +183,7 @@ strike() { # SIGNAL VICTIM: while a checkpoint is written, not the first one; ex
     launch --quiet --timeout 2 --steps 100000 --schedule 1f1b --np 4 --checkpoint "$folder/killed" --checkpoint-every 1 --checkpoint-keep 3
     in_background=
     until [ -d "$folder/killed/step-000000002" ] || ! kill -0 "${pids[0]}"; do sleep 0.01; done
-    until compgen -G "$folder/killed/.pipeexec-tmp-step-*" >/dev/null || ! kill -0 "${pids[0]}"; do :; done
+    until compgen -G "$folder/killed/.pipeexec-tmp-step-*" >/dev/null || ! kill -0 "${pids[0]}"; do sleep 0.001; done
     pkill "-$1" -P "${pids[$2]}"
     wait "${pids[0]}"
     local rc=$?

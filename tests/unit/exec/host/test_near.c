@@ -61,7 +61,8 @@ static bool has_core(int core)
 
 Test(near, the_cores_of_the_node, .init = begin, .fini = end)
 {
-    put_machine("1\n", "1,700-701\n"); /* those that this machine does not have are left out */
+    put_machine("1\n",
+                "1,100000-100001\n"); /* those that this machine does not have are left out */
     cr_assert(pp_host_stay_near(sys, PCI));
     cr_assert(pp_host_cores() == 1 && has_core(1) && !has_core(0));
     put_machine("1\n", "0\n");
@@ -78,9 +79,9 @@ Test(near, a_range_of_cores, .init = begin, .fini = end)
 
 Test(near, nothing_is_known, .init = begin, .fini = end)
 {
-    static const char *const cases[][2] = {{"-1\n", "0\n"}, {"\n", "0\n"},    {"1\n", "\n"},
-                                           {"1\n", "x\n"},  {"1\n", "0-x\n"}, {"2\n", "0\n"},
-                                           {"1\n", "700\n"}};
+    static const char *const cases[][2] = {{"-1\n", "0\n"},    {"\n", "0\n"},    {"1\n", "\n"},
+                                           {"1\n", "x\n"},     {"1\n", "0-x\n"}, {"2\n", "0\n"},
+                                           {"1\n", "100000\n"}};
     const int cores = pp_host_cores();
 
     cr_assert_not(pp_host_stay_near(sys, PCI), "no files");
