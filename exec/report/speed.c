@@ -24,7 +24,8 @@ struct pp_exec_speed pp_exec_speed(const struct pp_exec_run *run)
     const struct pp_training_result *r = &run->result;
     const struct pp_device *device = device_of(c);
     const int seq = c->net.seq, count = devices(run);
-    const double step_s = c->clock == PP_CLOCK_WALL ? r->elapsed_median_s : r->step_median_s,
+    const bool is_elapsed = c->clock == PP_CLOCK_WALL && run->training.check != PP_CHECK_ALL;
+    const double step_s = is_elapsed ? r->elapsed_median_s : r->step_median_s,
                  samples = (double)pp_batch_samples(&run->plan.batch);
     const bool is_bf16 = c->kernels->gradient_bytes > c->kernels->element_bytes;
     struct pp_exec_speed speed = {NAN, NAN, NAN, NAN, NULL};

@@ -59,3 +59,11 @@ void pp_train_save(struct pp_arena *arena, const struct pp_keeper *keeper,
 enum pp_status pp_train_slowdown(const struct pp_training *training,
                                  const struct pp_machine *machine, const struct pp_costs *costs,
                                  struct pp_training_result *result, struct pp_error *err);
+
+/* ---- metrics.c ------------------------------------------------------------------------------- */
+
+/* Sets the metrics of the median step as pipesim compare finds them, without the host's time
+ * between steps. Prediction and trace are there. Errors: pp_compare(). */
+enum pp_status pp_train_metrics(struct pp_arena *arena, const struct pp_training *training,
+                                const struct pp_machine *machine, const struct pp_costs *costs,
+                                struct pp_training_result *result, struct pp_error *err);

@@ -240,26 +240,6 @@ static double median_of(const struct run *run, const double *seconds)
     return pp_median(sorted, count);
 }
 
-/* Takes the metrics of the median step as pipesim compare finds them in the two traces. */
-static enum pp_status hold_against(struct run *run, struct pp_error *err)
-{
-    struct pp_training_result *r = run->result;
-    const struct pp_compare_options options = {0};
-    struct pp_comparison comparison;
-
-    PP_TRY(pp_compare(run->arena, r->prediction.trace, r->trace, &options, &comparison, err));
-    const struct pp_compare_side *side = &comparison.measured;
-    r->metrics = (struct pp_metrics){.iteration_s = side->step_s,
-                                     .bubble_frac = side->bubble_frac,
-                                     .span_bubble_frac = side->span_bubble_frac,
-                                     .ranks = side->ranks};
-    for (int i = 0; i < PP_TIME_PARTS; i++)
-        r->metrics.time_frac[i] = side->part_s[i] / side->step_s;
-    const double *frac = r->metrics.time_frac;
-    r->metrics.exposed_comm_frac = frac[PP_TIME_P2P] + frac[PP_TIME_DP_SYNC];
-    return PP_OK;
-}
-
 static enum pp_status judge(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
@@ -274,7 +254,7 @@ static enum pp_status judge(struct run *run, struct pp_error *err)
     r->trace = pp_exec_trace(run->arena, t->machine.program, &run->costs,
                              pp_machine_times(run->machine), t->machine.backend->name);
     r->trace->clock_error_s = r->clock.error_s;
-    PP_TRY(hold_against(run, err));
+    PP_TRY(pp_train_metrics(run->arena, t, run->machine, &run->costs, r, err));
     if (run->reference && t->check == PP_CHECK_ALL)
         PP_TRY(compare(run, PP_VECTOR_WEIGHTS, &r->weights, err));
     return read_memory(run, err);
