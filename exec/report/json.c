@@ -90,6 +90,8 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     pp_json_put_text(o, "kernels", c->kernels->about());
     pp_json_put_text(o, "attention", c->kernels->attention ? c->kernels->attention() : "own");
     pp_json_put_text(o, "device", c->backend->about ? c->backend->about() : NULL);
+    const int gpus = !c->cuda ? 0 : c->transport->remote ? run->result.way.gpus : 1;
+    json_object_set_new(o, "gpus", gpus > 0 ? json_integer(gpus) : json_null());
     pp_json_put_text(o, "device_mode", c->cuda ? DEVICE_MODES[c->mode] : NULL);
     pp_json_put_text(o, "clock", c->clock == PP_CLOCK_VIRTUAL ? "virtual" : "wall");
     pp_json_put_bool(o, "exact_grad", c->recipe.is_exact);

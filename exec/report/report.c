@@ -28,7 +28,14 @@ static void note_weights(const struct pp_exec_run *run, char *text, size_t bytes
 
 static void note_contended(const struct pp_exec_run *run, char *text, size_t bytes)
 {
-    if (run->result.is_contended)
+    const int gpus = run->result.way.gpus;
+
+    if (run->result.is_contended && gpus > 0)
+        snprintf(text, bytes,
+                 "the prediction assumes one device for each rank, but here processes share "
+                 "%d~GPU%s, so the difference is no error",
+                 gpus, gpus == 1 ? "" : "s");
+    else if (run->result.is_contended)
         snprintf(
             text, bytes,
             "the prediction assumes one device for each rank, but here all ranks share one, so the "

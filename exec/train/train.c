@@ -160,6 +160,16 @@ static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
 
 /* ---- prediction and measurement -------------------------------------------------------------- */
 
+/* Workers slow each other down on the wall clock, as threads or as processes that share GPUs. */
+static bool is_contended(const struct run *run)
+{
+    const struct pp_machine_options *m = &run->training->machine;
+    const int gpus = run->result->way.gpus;
+
+    return pp_machine_is_contended(m) ||
+           (m->clock == PP_CLOCK_WALL && gpus > 0 && gpus < m->program->ranks * m->batch->replicas);
+}
+
 static enum pp_status predict(struct run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
@@ -178,7 +188,7 @@ static enum pp_status predict(struct run *run, struct pp_error *err)
     PP_TRY(
         pp_predict_band(c, m->program, stages, costs, replicas, m->seed, &r->predicted_band, err));
     r->null_step_s = pp_formula_step_s(m->program, t->schedule, costs);
-    r->is_contended = pp_machine_is_contended(m);
+    r->is_contended = is_contended(run);
     r->model_error_frac =
         r->is_contended ? (double)NAN : r->prediction.step_s / r->step_median_s - 1;
     r->null_error_frac = r->is_contended ? (double)NAN : r->null_step_s / r->step_median_s - 1;

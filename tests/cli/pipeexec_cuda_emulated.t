@@ -183,8 +183,8 @@ $ pipeexec --backend cuda --transport shm
 ! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local, or ipc (on one host) or nccl for a process for each
 = 2
 $ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
->   machine    emulated device 0, by NCCL, 2 processes; fp32 with own kernels,
->              cuBLASLt ...
+>   machine    emulated device 0, by NCCL, 2 processes on 1 GPU; fp32 with own
+>              kernels, cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
 >
 $ pipeexec --backend cuda --transport nccl --device-mode serial --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -E '^  clock '
@@ -196,8 +196,8 @@ $ pipeexec --backend cuda --transport nccl --np 1
 ! pipeexec: error: --transport nccl: one rank has no peer to send to; use --transport local
 = 2
 $ pipeexec --backend cuda --transport ipc --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
->   machine    emulated device 0, by CUDA IPC, 2 processes; fp32 with own kernels,
->              cuBLASLt ...
+>   machine    emulated device 0, by CUDA IPC, 2 processes on 1 GPU; fp32 with own
+>              kernels, cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
 >
 $ pipeexec --backend cuda --transport ipc --device-mode partition
@@ -212,7 +212,7 @@ $ for t in local ipc; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transpo
 > none
 # Without a launcher and --transport, each rank has a GPU of its own, if as many are visible.
 $ PP_EMULATED_DEVICES=8 pipeexec --backend cuda --np 8 --schedule chimera --layers 8 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 8 --steps 2 --check --exact-grad | grep -A1 -E '^  (machine|clock|check|note) ' | grep -v cuBLASLt
->   machine    emulated device 0, by CUDA IPC, sums by NCCL, 8 processes;
+>   machine    emulated device 0, by CUDA IPC, sums by NCCL, 8 processes on
 >   clock      wall: stamps of two ranks are within ...
 >
 > --
@@ -327,3 +327,11 @@ $ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --back
 >              --transport ipc ranks take them in turn; --np 1 --dp 4 uses all
 >   note       6 GPUs are visible for 8 ranks, which share one. With
 >              --transport ipc ranks take them in turn; --np 1 uses 4
+# Processes that share GPUs: how many, and no error of a prediction for one GPU each.
+$ for n in 1 2; do PP_EMULATED_DEVICES=$n pipeexec --backend cuda --np 2 --transport ipc --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check --json | grep -E '"(gpus|model_error_frac|shared_device)"' | sed 's/: -*[0-9.]*[.][0-9].*/: X/' | tr -d '\n'; echo; done
+>   "gpus": 1,  "model_error_frac": null,  "shared_device": true,
+>   "gpus": 2,  "model_error_frac": X  "shared_device": false,
+$ PP_EMULATED_DEVICES=1 pipeexec --backend cuda --np 2 --transport ipc --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -oE '2 processes on .*GPU|note .*|share 1 GPU.*'
+> 2 processes on 1 GPU
+> note       the prediction assumes one device for each rank, but here processes
+> share 1 GPU, so the difference is no error
