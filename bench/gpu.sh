@@ -56,6 +56,7 @@ done
 [ -z "${limit:-}" ] || limit_s=$limit
 [[ $limit_s =~ ^[1-9][0-9]*$ ]] || fail 2 "--limit $limit_s: whole seconds, 1 or more"
 output=${1:-}
+[[ $output = *.json || -z $output ]] || fail 2 "$output: the output is a file OUTPUT.json; try --help"
 [ $kind = cuda ] || [ -n "$output" ] || fail 2 "--emulated needs an output file"
 [ -z "$output" ] || output=$(realpath -m "$output")
 [ -z "${summary:-}" ] || summary=$(realpath -m "$summary")

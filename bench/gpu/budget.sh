@@ -32,6 +32,7 @@ while [[ ${1:-} = --* ]]; do
     shift 2
 done
 file=${1:-/dev/null}
+[ $# -eq 0 ] || [ -r "$file" ] || { echo "bench: error: cannot read $file" >&2; exit 1; }
 [ $# -eq 0 ] || grep -q '"schema": "pipesim.gpu/2"' "$file" || { echo "bench: error: $file is no result of bench/gpu.sh (schema pipesim.gpu/2)" >&2; exit 1; }
 [ ${#models[@]} -ne 0 ] || models=(gpt2:12:768 gpt2_large:36:1280 gpt2_xl:48:1600)
 [ -n "$device" ] || [ $# -ne 0 ] || device='H200 989e12 4.8e12'
