@@ -14,7 +14,6 @@ is_table = FNR == NR {
     flops_of[kernels] = $7; bytes_of[kernels] = $8
     next
 }
-/^"device": / && !has_device { device = text("name"); peak = number("bf16_flops_per_s"); bandwidth = number("bytes_per_s") }
 /"name": .*"mfu_frac": [0-9]/ {
     step_s[text("name")] = number("step_s"); mfu[text("name")] = number("mfu_frac")
     micro_batches[text("name")] = option("--micro-batches"); rows_of[text("name")] = seq * option("--mbs")
@@ -43,9 +42,6 @@ function limit_s(i, by_flops, by_bytes) {
     by_flops = value(flops_of[i]) / peak; by_bytes = value(bytes_of[i]) / bandwidth
     return by_flops > by_bytes ? by_flops : by_bytes
 }
-function ms(x) { return sprintf("%9.2f ms", 1e3 * x) }
-function us(x) { return sprintf("%9.1f us", 1e6 * x) }
-function share(x, all) { return all > 0 ? sprintf("%6.1f %%", 100 * x / all) : sprintf("%8s", "-") }
 function check_shape(i, w, rows) { # the table of this script, compared with the one that was measured
     rows = measured_rows[w, kernel[i]]; set_shape(rows, w)
     if (value(flops_of[i]) > 1.001 * measured_flops[w, kernel[i]] || value(flops_of[i]) < 0.999 * measured_flops[w, kernel[i]]) {
@@ -53,13 +49,25 @@ function check_shape(i, w, rows) { # the table of this script, compared with the
         failed = 1
     }
 }
+# ---- columns, `-` if not known -----------------------------------------------------------------
+function ms(x) { return sprintf("%.2f", 1e3 * x) }
+function us(x) { return sprintf("%.1f", 1e6 * x) }
+function share(x, all) { return all > 0 ? sprintf("%.1f", 100 * x / all) : "-" }
+function say(name, call, measured_call, calls, step, measured_step, spent, lost, row) {
+    if (has_file) row = sprintf("  %-22s%9s%9s%6s%10s%10s%6s%6s", name, call, measured_call, calls, step, measured_step, spent, lost)
+    else row = sprintf("  %-22s%10s%7s%11s", name, call, calls, step)
+    sub(/ +$/, "", row)
+    print row
+}
 # ---- the budget of a step ----------------------------------------------------------------------
 function add(name, estimate, measured) { if (!(name in sum_of)) order[++orders] = name; sum_of[name] += estimate; measured_of[name] += measured }
 function budget(name, l, w, i, n, m, once, calls, has_all, estimate, measured, known, all) {
     has_step = name in step_s
     n = has_step ? rows_of[name] : usual_rows; m = has_step ? micro_batches[name] : 4; all = has_step ? step_s[name] : 0
     split("", sum_of); split("", measured_of); split("", order); split("", excess); orders = lost = launches = 0; has_all = 1
-    printf "%s on %s: %d micro-batches of %d tokens\n  %-24s %12s %12s %6s %12s %12s %8s %8s\n", name, device, m, n, "", "estimate", "measured", "calls", "estimate", "measured", "of step", "lost"
+    printf "%s on %s: %d micro-batches of %d tokens\n", name, device, m, n
+    say("", "us a call", "", "calls", "ms a step", "", "% of", "step")
+    if (has_file) say("", "estimate", "measured", "", "estimate", "measured", "spent", "lost")
     for (i = 1; i <= kernels; i++) {
         once = class[i] == "optimizer"; known = (w, kernel[i]) in measured_s
         if (known) check_shape(i, w)
@@ -72,24 +80,30 @@ function budget(name, l, w, i, n, m, once, calls, has_all, estimate, measured, k
         add(class[i], calls * estimate, calls * measured); add("sum", calls * estimate, calls * measured)
         if (in_block[i]) add(pass[i] " block", in_block[i] * estimate, in_block[i] * measured)
         if (at_end[i]) add(pass[i] " " (part[i] == "block" ? "head" : part[i]), at_end[i] * estimate, at_end[i] * measured)
-        printf "  %-24s %s %s %6d %s %s %s %s\n", kernel[i], us(estimate), known ? us(measured) : sprintf("%12s", "-"), calls, ms(calls * estimate), known ? ms(calls * measured) : sprintf("%12s", "-"), known ? share(calls * measured, all) : sprintf("%8s", "-"), known ? share(calls * (measured > limit_s(i) ? measured - limit_s(i) : 0), all) : sprintf("%8s", "-")
+        if (known) say(kernel[i], us(estimate), us(measured), calls, ms(calls * estimate), ms(calls * measured),
+            share(calls * measured, all), share(calls * (measured > limit_s(i) ? measured - limit_s(i) : 0), all))
+        else say(kernel[i], us(estimate), "-", calls, ms(calls * estimate), "-", "-", "-")
     }
     say_sums(has_all, all, launches)
     say_mfu(name, l, w, n * m, has_all)
     say_parts(name, n)
 }
-function line(name, estimate, measured) { printf "  %-24s %12s %12s %6s %s %s\n", name, "", "", "", estimate, measured }
+function sum_line(label, name, has_all, all, lost) {
+    if (has_all) line(label, ms(sum_of[name]), ms(measured_of[name]), share(measured_of[name], all), lost)
+    else line(label, ms(sum_of[name]))
+}
+function line(name, estimate, measured, spent, lost) { say(name, "", "", "", estimate, measured, spent, lost) }
 function say_sums(has_all, all, launches, i) {
     for (i = 1; i <= orders; i++)
-        if (order[i] !~ /^(sum|F|I|W|U) ?/) line("all " order[i], ms(sum_of[order[i]]), has_all ? ms(measured_of[order[i]]) " " share(measured_of[order[i]], all) : "")
-    line("sum", ms(sum_of["sum"]), has_all ? ms(measured_of["sum"]) " " share(measured_of["sum"], all) " " share(lost, all) : "")
-    if (has_all && all) line("unexplained", ms(launches * gap_s), ms(all - measured_of["sum"]) " " share(all - measured_of["sum"], all))
+        if (order[i] !~ /^(sum|F|I|W|U) ?/) sum_line("all " order[i], order[i], has_all, all)
+    sum_line("sum", "sum", has_all, all, share(lost, all))
+    if (has_all && all) line("unexplained", ms(launches * gap_s), ms(all - measured_of["sum"]), share(all - measured_of["sum"], all))
     estimated_step_s = sum_of["sum"] + launches * gap_s
 }
 function say_mfu(name, l, w, tokens, has_all, flops, i, most, times) {
     flops = tokens * (6 * ((v + seq) * w + l * (12 * w * w + 13 * w) + 2 * w) + 6 * l * seq * w)
     line("step", ms(estimated_step_s), has_step ? ms(step_s[name]) : "")
-    line("MFU", sprintf("%10.1f %%", 100 * flops / estimated_step_s / peak), has_step ? sprintf("%10.1f %%", 100 * mfu[name]) : "")
+    line("MFU", sprintf("%8.1f %%", 100 * flops / estimated_step_s / peak), has_step ? sprintf("%8.1f %%", 100 * mfu[name]) : "")
     for (times = 1; has_all && times <= 3; times++) {
         most = 1
         for (i = 1; i <= kernels; i++) if (excess[i] > excess[most]) most = i
@@ -99,8 +113,8 @@ function say_mfu(name, l, w, tokens, has_all, flops, i, most, times) {
 }
 function say_parts(name, n, i, has) {
     for (i = 1; i <= orders; i++) if ((name, order[i]) in part_s) {
-        if (!has++) printf "  %-24s %12s %12s %12s\n", "a pass of a micro-batch", "estimate", "its kernels", "measured"
-        printf "  %-24s %s %s %s\n", order[i], us(sum_of[order[i]]), us(measured_of[order[i]]), us(part_s[name, order[i]] * n)
+        if (!has++) printf "  %-22s %12s %12s %12s\n", "us a pass", "estimate", "its kernels", "measured"
+        printf "  %-22s %12.1f %12.1f %12.1f\n", order[i], 1e6 * sum_of[order[i]], 1e6 * measured_of[order[i]], 1e6 * part_s[name, order[i]] * n
     }
     print ""
 }

@@ -14,14 +14,18 @@
 #   nccl cudnn                      their libraries, if they are found
 #   rpath                           a folder of libraries, a line for each; likewise
 #
-# nvcc is NVCC, or the one of CUDA_HOME, of PATH, of /usr/local/cuda, or of a package of Python. The other
-# files come from the folder of nvcc, from CUDA_HOME, from the system, or from packages of Python. PyTorch
-# brings these packages. NCCL_HOME and CUDNN_FRONTEND name folders, PYTHON names the interpreter. SYSROOT is
-# in front of folders of the system.
+# nvcc is NVCC, or else the first one of CUDA_HOME, of PATH, of /usr/local/cuda, and of packages of Python. A
+# CUDA_HOME without nvcc is passed over, and stderr says so. The other files come from the folder of nvcc, from
+# CUDA_HOME, from the system, or from packages of Python. PyTorch brings these packages. NCCL_HOME and
+# CUDNN_FRONTEND name folders, PYTHON names the interpreter. SYSROOT is in front of folders of the system.
 # ARCHITECTURES are numbers such as "80 90", or `native`. Usual are all of 80, 90, 100 and 120 that nvcc knows.
 set -u
 shopt -s nullglob
 asked=${1:-80 90 100 120} system=${SYSROOT:-}
+case $asked in
+--help | -h) exec sed -n '2,/^set /s/^# \{0,1\}//p' "$0" ;;
+*[!0-9\ ]*) [ "$asked" = native ] || { echo "find.sh: '$asked': architectures are numbers such as '80 90', or native; try --help" >&2; exit 2; } ;;
+esac
 oldest_cuda=12.4 oldest_nccl=2.18 oldest_front_end=1.13
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -43,6 +47,8 @@ defined() { sed -n "s/^#define $2 *\([0-9][0-9]*\).*/\1/p" "$1" 2>>"$scratch/log
 mapfile -t packages < <("${PYTHON:-python3}" -c 'import nvidia; print(*nvidia.__path__, sep="\n")' 2>>"$scratch/log")
 find_nvcc() {
     local file
+    [ -z "${CUDA_HOME:-}" ] || [ -x "$CUDA_HOME/bin/nvcc" ] ||
+        echo "CUDA_HOME has no nvcc ($CUDA_HOME/bin/nvcc): it is looked for in PATH, /usr/local/cuda and packages of Python" >&2
     for file in ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} "$(command -v nvcc)" "$system/usr/local/cuda/bin/nvcc" "${packages[@]/%//cu13/bin/nvcc}"; do
         [ ! -x "$file" ] || { nvcc=("$file") && return; }
     done

@@ -85,17 +85,29 @@ summary() {
 # The step of GPT-2 124M that was measured, by kernels: every line adds up, estimated and measured.
 budget() {
     bench/gpu/budget.sh bench/results/nvidia_h200.json >"$folder/budget" && awk '
-        /^gpt2 on/ { is_in = 1 } is_in && / us / { sum += $(NF - 5); estimate += $(NF - 7) }
-        is_in && / sum / { said = $4; said_estimate = $2; exit }
+        /^gpt2 on/ { is_in = 1 } is_in && $(NF - 4) ~ /^[0-9]+$/ { sum += $(NF - 2); estimate += $(NF - 3) }
+        is_in && / sum / { said = $3; said_estimate = $2; exit }
         END { exit !(said > 100 && sum > said - 0.2 && sum < said + 0.2 && estimate > said_estimate - 0.2 && estimate < said_estimate + 0.2) }' "$folder/budget" &&
-        grep -q '^  up: bias, gelu .* us  *48 ' "$folder/budget" && [ "$(grep -c ' unexplained ' "$folder/budget")" -eq 3 ] &&
-        [ "$(grep -c 'above its estimate: [a-z]' "$folder/budget")" -eq 9 ]
+        grep -qE '^  up: bias, gelu( +[0-9.]+){2} +48 ' "$folder/budget" && [ "$(grep -c ' unexplained ' "$folder/budget")" -eq 3 ] &&
+        [ "$(grep -c 'above its estimate: [a-z]' "$folder/budget")" -eq 9 ] && ! grep -E '.{81}' "$folder/budget"
 }
 # Without measurements. A model of wide blocks reaches nearly the fraction of its multiplications.
 estimates() {
     bench/gpu/budget.sh >"$folder/budget" && [ "$(grep -c '^  MFU  *5[0-9].[0-9] %' "$folder/budget")" -eq 3 ] &&
         bench/gpu/budget.sh --model wide:100:50000 --device 'X 1e15 1e15' >"$folder/budget" && grep '^wide on X' "$folder/budget" &&
-        awk '/^  MFU / { exit !($2 > 68 && $2 < 71) }' "$folder/budget"
+        awk '/^  MFU / { exit !($2 > 68 && $2 < 71) }' "$folder/budget" && ! grep -E 'measured| - |.{81}' "$folder/budget" &&
+        bench/gpu/budget.sh --device H100 --model gpt2:12:768 >"$folder/budget" && grep '^gpt2 on h100' "$folder/budget"
+}
+# A device that no data sheet here describes, in a result or by name.
+unrated() { # NAME OPTIONS...
+    local status=0
+    bench/gpu/budget.sh "${@:2}" >"$folder/budget" 2>"$folder/wrong" || status=$?
+    cat "$folder/wrong" "$folder/budget"
+    [ $status -eq 2 ] && [ ! -s "$folder/budget" ] && grep "no rates of '$1' are known: give --device NAME (a100 .* h200 " "$folder/wrong"
+}
+unknown_device() {
+    sed '/^"device"/ { s/"NVIDIA H200"/"A device"/; s/989000000000000.0/0/ }' bench/results/nvidia_h200.json >"$folder/unknown.json"
+    unrated 'A device' "$folder/unknown.json" && unrated nothing --device nothing && unrated X --device 'X 0 1e12'
 }
 other_shapes() {
     sed 's/"flops": 57982100000.0/"flops": 57000000000.0/' bench/results/nvidia_h200.json >"$folder/other.json"
@@ -133,7 +145,7 @@ END
         [ "$(grep -c "\"pass\": $text}" "$folder/rows")" -eq 3 ] || { echo "no $text" && return 1; }
     done
     grep '"what": "part"' "$folder/rows" | cat bench/results/nvidia_h200.json - >"$folder/with.json"
-    bench/gpu/budget.sh "$folder/with.json" | grep '^  F block .* us .* 256000000.0 us'
+    bench/gpu/budget.sh "$folder/with.json" | grep -E '^  F block( +[0-9.]+){2} +256000000.0$'
 }
 # Clocks of runs, by an nvidia-smi that knows the old name of reasons alone.
 clocks() {
@@ -212,6 +224,7 @@ check 'an unknown phase' wrong 2 'no phase nonsense; there are: build probe' --o
 check 'an unknown option' wrong 2 'unknown option --nonsense' --nonsense
 check 'a limit that is none' wrong 2 '--limit 8m: whole seconds' --limit 8m
 check 'a step by kernels' budget
+check 'a device without rates' unknown_device
 check 'a step by rates' estimates
 check 'kernels of other shapes' other_shapes
 check 'passes of a block and of the ends' parts

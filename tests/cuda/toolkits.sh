@@ -52,6 +52,16 @@ has() { # NAME VALUE...: these lines, and no others of the name
     printf "$1\t%s\n" "${@:2}" | diff - <(grep "^$1	" "$folder/found")
 }
 
+# It has what to type, and refuses what names no architecture.
+usage() {
+    kernels/cuda/find.sh --help >"$folder/found" && grep '^find.sh \[ARCHITECTURES\]' "$folder/found" && ! grep -E '^ *(set|#)' "$folder/found" &&
+        ! kernels/cuda/find.sh hopper >"$folder/found" 2>"$folder/said" && [ ! -s "$folder/found" ] && grep "'hopper': architectures are numbers" "$folder/said"
+}
+# A CUDA_HOME without nvcc is passed over, and said.
+passed_over() {
+    suitable && CUDA_HOME=$folder/none PATH=$tools/bin:$PATH kernels/cuda/find.sh >"$folder/found" 2>"$folder/said" && has nvcc "$tools/bin/nvcc" &&
+        grep "CUDA_HOME has no nvcc ($folder/none/bin/nvcc)" "$folder/said" && find_it 2>"$folder/said" && [ ! -s "$folder/said" ]
+}
 none() { suitable && rm -r "$tools/bin" && PATH=/usr/bin:/bin refused 'nvcc is not found'; }
 named() { suitable && NVCC=$folder/nvcc refused "there is no $folder/nvcc"; }
 dead() { suitable && script "$tools/bin/nvcc" 'echo "libz.so.1: not found" >&2; exit 127' && refused 'does not run: libz.so.1: not found'; }
@@ -157,7 +167,9 @@ cudnn_asked() {
         grep -F 'ERROR: Feature cudnn cannot be enabled: CUDA is not there' "$folder/said"
 }
 
+check 'a usage' usage
 check 'no nvcc' none
+check 'a CUDA_HOME without nvcc' passed_over
 check 'NVCC names none' named
 check 'an nvcc that does not run' dead
 check 'an nvcc without a version' mute
