@@ -206,6 +206,19 @@ static enum pp_status report(struct pp_arena *arena, const struct pp_exec_wish *
     return PP_OK;
 }
 
+/* Says that ranks share a GPU while the run can still be typed otherwise. */
+static void note_shared(const struct pp_exec_run *run)
+{
+    char text[PP_EXEC_TEXT_BYTES] = "";
+
+    if (!run->config.transport->is_apart)
+        pp_exec_device_note(run, text, sizeof(text));
+    for (char *c = text; *c; c++)
+        *c = *c == '~' ? ' ' : *c;
+    if (text[0])
+        pp_tell("pipeexec: note: %s", text);
+}
+
 static void warn(FILE *out, const char *what, const struct pp_error *error)
 {
     fflush(out);
@@ -240,6 +253,8 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     PP_TRY(prepare(arena, wish, resumed, run, err));
     if (run->config.doubt[0])
         pp_tell("pipeexec: warning: %s", run->config.doubt);
+    if (!wish->quiet)
+        note_shared(run);
     PP_TRY(launch(arena, wish, run, &others, err));
     const enum pp_status trained = train(arena, wish, run, stuck, err);
     pp_launched_end(others, trained == PP_OK ? NULL : err);

@@ -210,6 +210,10 @@ $ for t in local ipc; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transpo
 >   note       8 GPUs are visible, and all ranks share one. With --transport ipc
 >              or --transport nccl ranks take them in turn
 > none
+! pipeexec: note: 8 GPUs are visible, and all ranks share one. With --transport ipc or --transport nccl ranks take them in turn
+# It is said before training, too; with --quiet nothing is.
+$ for q in "" --quiet; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transport local --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --no-check $q >/dev/null; done
+! pipeexec: note: 8 GPUs are visible, and all ranks share one. With --transport ipc or --transport nccl ranks take them in turn
 # Without a launcher and --transport, each rank has a GPU of its own, if as many are visible.
 $ PP_EMULATED_DEVICES=8 pipeexec --backend cuda --np 8 --schedule chimera --layers 8 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 8 --steps 2 --check --exact-grad | grep -A1 -E '^  (machine|clock|check|note) ' | grep -v cuBLASLt
 >   machine    emulated device 0, by CUDA IPC, sums by NCCL, 8 processes on
@@ -236,14 +240,20 @@ $ for o in '--np 4' '--np 2 --device-mode serial' '--np 2 --link latency:1us' '-
 >              one. Without it each rank is a process with its own
 >   note       3 GPUs are visible, and with --slow 1=0.5 all ranks share one.
 >              Without it each rank is a process with its own
+! pipeexec: note: 3 GPUs are visible for 4 ranks, which share one. With --transport ipc ranks take them in turn; --np 3 uses all
+! pipeexec: note: 3 GPUs are visible, and with --device-mode serial all ranks share one. Without it each rank is a process with its own
+! pipeexec: note: 3 GPUs are visible, and with --link latency:1us all ranks share one. Without it each rank is a process with its own
+! pipeexec: note: 3 GPUs are visible, and with --slow 1=0.5 all ranks share one. Without it each rank is a process with its own
 $ PIPEEXEC_NCCL_LIBRARY=/none PP_EMULATED_PEERS=0 PP_EMULATED_DEVICES=2 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'
 >   note       2 GPUs are visible, and all ranks share one: they do not reach each
 >              other's memory, and there is no NCCL. Name its file in
 >              PIPEEXEC_NCCL_LIBRARY
+! pipeexec: note: 2 GPUs are visible, and all ranks share one: they do not reach each other's memory, and there is no NCCL. Name its file in PIPEEXEC_NCCL_LIBRARY
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o $TMPDIR/two.csv; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --steps 4 --no-check | grep -o '^  machine .* processes'
 >   note       2 GPUs are visible, and all ranks share one. With --np and the
 >              file's number of ranks each is a process with its own
 >   machine    emulated device 0, by CUDA IPC, 2 processes
+! pipeexec: note: 2 GPUs are visible, and all ranks share one. With --np and the file's number of ranks each is a process with its own
 $ PP_EMULATED_DEVICES=2 PP_EMULATED_PEERS=0 pipeexec --backend cuda --transport ipc --np 2 --layers 2 2>&1 | head -1
 > pipeexec: error: --transport ipc: this GPU cannot reach what process 1 has on its own: cudaErrorPeerAccessUnsupported (peer access is not supported between these two devices); nvidia-smi topo -p2p r says which GPUs reach each other; use --transport nccl
 $ PIPEEXEC_NCCL_LIBRARY=/none/libnccl.so.2 pipeexec --backend cuda --transport nccl
@@ -327,6 +337,8 @@ $ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --back
 >              --transport ipc ranks take them in turn; --np 1 --dp 4 uses all
 >   note       6 GPUs are visible for 8 ranks, which share one. With
 >              --transport ipc ranks take them in turn; --np 1 uses 4
+! pipeexec: note: 4 GPUs are visible for 8 ranks, which share one. With --transport ipc ranks take them in turn; --np 1 --dp 4 uses all
+! pipeexec: note: 6 GPUs are visible for 8 ranks, which share one. With --transport ipc ranks take them in turn; --np 1 uses 4
 # Processes that share GPUs: how many, and no error of a prediction for one GPU each.
 $ for n in 1 2; do PP_EMULATED_DEVICES=$n pipeexec --backend cuda --np 2 --transport ipc --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check --json | grep -E '"(gpus|model_error_frac|shared_device)"' | sed 's/: -*[0-9.]*[.][0-9].*/: X/' | tr -d '\n'; echo; done
 >   "gpus": 1,  "model_error_frac": null,  "shared_device": true,
