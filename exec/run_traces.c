@@ -1,6 +1,6 @@
 /* Writes the two traces of a run, and their descriptions of it. */
+#include "core/process/pool.h"
 #include "core/text/output.h"
-#include "exec/host/host.h"
 #include "exec/run.h"
 #include "schedules/registry.h"
 #include "traces/formats/formats.h"
@@ -98,7 +98,7 @@ about_of(struct pp_arena *arena, const struct pp_exec_wish *wish, const struct p
         .kernels = c->kernels->about(),
         .transport = c->transport->name,
         .clock = is_virtual ? "virtual" : "wall",
-        .cores = c->cores > 0 ? c->cores : pp_host_cores(),
+        .cores = c->cores > 0 ? c->cores : pp_pool_cores(),
         .what_if = run->what_if,
         .alpha_s = is_virtual ? c->wires.alpha_s : 0,
         .bytes_per_s = is_virtual ? c->wires.bytes_per_s : 0,

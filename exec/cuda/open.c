@@ -1,6 +1,6 @@
 /* Makes everything except memory that a machine needs of a GPU, before the first step. */
 #include "exec/cuda/backend.h"
-#include "exec/host/near.h"
+#include "exec/host/host.h"
 #include "kernels/cuda/attention/cudnn.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* Cores of a NUMA node, by the files of Linux: bus/pci/devices/PCI/numa_node has the number of a
  * node or -1, and devices/system/node/nodeN/cpulist its cores, "0-15,32-47". */
 #define _GNU_SOURCE /* CPU_SET */
-#include "exec/host/near.h"
+#include "exec/host/host.h"
 
 #include <ctype.h>
 #include <limits.h>

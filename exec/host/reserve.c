@@ -1,6 +1,6 @@
 /* Reserved addresses: inaccessible pages, of which the kernel keeps no account. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, madvise */
-#include "exec/host/reserve.h"
+#include "exec/host/host.h"
 
 #include <stdint.h>
 #include <sys/mman.h>

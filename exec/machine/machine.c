@@ -1,5 +1,5 @@
 /* Creates and destroys a machine: binds everything to workers and memory before the first step. */
-#include "exec/host/host.h"
+#include "core/process/pool.h"
 #include "exec/machine/parts.h"
 #include "exec/program/check.h"
 
@@ -106,7 +106,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
 
 static void start_locks(struct pp_machine *m)
 {
-    const int cores = m->options.cores > 0 ? m->options.cores : pp_host_cores();
+    const int cores = m->options.cores > 0 ? m->options.cores : pp_pool_cores();
     pthread_mutexattr_t attributes;
 
     pthread_mutexattr_init(&attributes);

@@ -2,7 +2,6 @@
  * and host share. It is checked before any of it is taken. */
 #include "exec/backend/poison.h"
 #include "exec/host/host.h"
-#include "exec/host/reserve.h"
 #include "exec/machine/parts.h"
 
 /* Rough bytes of lists and times: of each row and, in the trace, for each kept step. */

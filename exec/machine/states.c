@@ -2,7 +2,7 @@
  * of what is on the device or in other processes have memory only while they are read. */
 #include "core/hash.h"
 #include "exec/backend/poison.h"
-#include "exec/host/reserve.h"
+#include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
 struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,

@@ -2,8 +2,8 @@
 #include "exec/stage/state.h"
 
 #include "core/hash.h"
+#include "core/process/pool.h"
 #include "core/random.h"
-#include "exec/host/host.h"
 #include "kernels/numbers.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static void *thread_main(void *piece)
 /* Runs the work in pieces: the first one, and those whose thread cannot be made, on this thread. */
 static void run_on_all_cores(const struct work *work)
 {
-    const int64_t worth = work->count / work->worth, cores = pp_host_cores();
+    const int64_t worth = work->count / work->worth, cores = pp_pool_cores();
     const int64_t wanted = worth < cores ? worth : cores;
     const int64_t pieces = wanted < 1 ? 1 : wanted < MAX_PIECES ? wanted : MAX_PIECES;
     struct piece piece[MAX_PIECES];

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE /* memmem */
+#include "core/process/pool.h"
 #include "exec/data/text.h"
 #include "exec/host/host.h"
 
@@ -220,7 +221,7 @@ Test(text, positions_are_uniform_and_reach_both_ends)
 
 Test(host, cores_and_memory_are_those_of_some_machine)
 {
-    cr_assert(pp_host_cores() >= 1 && pp_host_cores() <= sysconf(_SC_NPROCESSORS_ONLN));
+    cr_assert(pp_pool_cores() >= 1 && pp_pool_cores() <= sysconf(_SC_NPROCESSORS_ONLN));
     const size_t pages = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     cr_assert(pp_host_available_bytes() > 1 << 20 && pp_host_available_bytes() <= pages);
 }
