@@ -17,13 +17,6 @@ struct binder {
     size_t *loss_at;     /* [rank] bytes in use */
 };
 
-static size_t cell(const struct pp_program *p, int stage, int granule, int split)
-{
-    const size_t granules = (size_t)p->micro_batches * (size_t)p->granules;
-
-    return ((size_t)stage * granules + (size_t)granule) * (size_t)p->splits + (size_t)split;
-}
-
 static void note_all(struct binder *b)
 {
     static const int8_t TABLE_OF[PP_OP_KINDS] = {
@@ -33,10 +26,10 @@ static void note_all(struct binder *b)
     const struct pp_program *p = b->p;
 
     for (int t = 0; t < TABLES; t++)
-        b->at[t] = PP_ARRAY(b->m->arena, int32_t, cell(p, p->stages, 0, 0) + 1);
+        b->at[t] = PP_ARRAY(b->m->arena, int32_t, pp_memory_cell(p, p->stages, 0, 0) + 1);
     for (int i = 0; i < pp_program_size(p); i++)
         for (int g = p->mb[i]; TABLE_OF[p->kind[i]] && g < p->mb[i] + p->granule_count[i]; g++)
-            b->at[TABLE_OF[p->kind[i]] - 1][cell(p, p->stage[i], g, p->split[i])] = i + 1;
+            b->at[TABLE_OF[p->kind[i]] - 1][pp_memory_cell(p, p->stage[i], g, p->split[i])] = i + 1;
 }
 
 void *pp_bind_buffer(const struct pp_worker *w, int i)
@@ -50,8 +43,9 @@ void *pp_bind_buffer(const struct pp_worker *w, int i)
 static char *slot_at(const struct binder *b, const struct pp_worker *w, int t, int stage, int g,
                      int split)
 {
-    const int i =
-        stage >= 0 && stage < b->p->stages ? b->at[t][cell(b->p, stage, g, split)] - 1 : -1;
+    const int i = stage >= 0 && stage < b->p->stages
+                      ? b->at[t][pp_memory_cell(b->p, stage, g, split)] - 1
+                      : -1;
 
     if (i < 0)
         return NULL;
@@ -66,7 +60,7 @@ static char *saved_of(const struct binder *b, const struct pp_worker *w, int kin
                       int split)
 {
     const struct pp_stage *s = b->m->options.stages[stage];
-    const int f = b->at[AT_F][cell(b->p, stage, g, split)] - 1;
+    const int f = b->at[AT_F][pp_memory_cell(b->p, stage, g, split)] - 1;
     char *refilled = kind == PP_F ? NULL : slot_at(b, w, AT_R, stage, g, split);
 
     if (refilled)

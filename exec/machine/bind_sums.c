@@ -19,14 +19,6 @@ static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
         sum->piece[sum->pieces++] = (struct pp_range){from, until};
 }
 
-static bool has_tied_collective(const struct pp_program *p)
-{
-    for (int c = 0; c < p->collective_count; c++)
-        if (p->collectives[c].tied)
-            return true;
-    return false;
-}
-
 static struct pp_sum sum_make(struct pp_machine *m, int kind, int *status)
 {
     const int most = 2 * m->replicas * m->p->pipelines;
@@ -55,7 +47,7 @@ static struct pp_range tied_locally(const struct pp_machine *m, const struct pp_
 {
     const struct pp_param *tied = pp_stage_tied(stage);
 
-    return tied && m->stages > 1 && !has_tied_collective(m->p)
+    return tied && m->stages > 1 && !pp_program_has_tied(m->p)
                ? (struct pp_range){tied->offset, tied->offset + tied->count}
                : (struct pp_range){0, 0};
 }
@@ -82,7 +74,7 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
 {
     const struct pp_stage *stage = m->options.stages[c->stage];
     const struct pp_param *tied =
-        c->kind != PP_AG && has_tied_collective(m->p) ? pp_stage_tied(stage) : NULL;
+        c->kind != PP_AG && pp_program_has_tied(m->p) ? pp_stage_tied(stage) : NULL;
     const int buckets = c->buckets > 1 ? c->buckets : 1;
     const int64_t from = bucket_at(stage, c->bucket, buckets),
                   until = bucket_at(stage, c->bucket + 1, buckets);
@@ -134,7 +126,7 @@ static void bind_collective(struct pp_machine *m, int c)
 static void bind_local_tied(struct pp_machine *m)
 {
     m->tied = PP_ARRAY(m->arena, struct pp_sum, m->replicas * m->p->pipelines);
-    if (m->stages < 2 || !pp_stage_tied(m->options.stages[0]) || has_tied_collective(m->p))
+    if (m->stages < 2 || !pp_stage_tied(m->options.stages[0]) || pp_program_has_tied(m->p))
         return;
     for (int replica = 0; replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++) {

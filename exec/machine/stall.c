@@ -16,13 +16,6 @@ static bool is_done(const struct pp_worker *w, int at)
     return at >= w->machine->p->begin[w->rank + 1];
 }
 
-static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
-{
-    const struct pp_op op = pp_program_op(p, i);
-
-    pp_op_print(&op, pp_program_style(p), text);
-}
-
 static void name_worker(const struct pp_worker *w, struct pp_error *err)
 {
     pp_error_append(err, "rank %d", w->rank);
@@ -43,11 +36,11 @@ static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
         return;
     }
     if (at < first + count) {
-        print_op(p, at, text);
+        pp_program_print_op(p, at, text);
         pp_error_append(err, " at op %d of %d, %s", at - first, count, text);
     }
     if (at > first) {
-        print_op(p, at - 1, text);
+        pp_program_print_op(p, at - 1, text);
         pp_error_append(err, "%s %s", at < first + count ? ", after" : " after its last op,", text);
     }
 }
@@ -161,7 +154,7 @@ static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)
     const struct pp_program *p = w->machine->p;
     char text[PP_OP_TEXT_BYTES];
 
-    print_op(p, i, text);
+    pp_program_print_op(p, i, text);
     pp_error_append(err, "\n  not over: %s of ", text);
     name_worker(w, err);
     if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i])) {

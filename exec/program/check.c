@@ -3,13 +3,6 @@
  * on the matrix that embedding and head share, and on recomputation. */
 #include "exec/program/check.h"
 
-static void print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
-{
-    const struct pp_op op = pp_program_op(p, i);
-
-    pp_op_print(&op, pp_program_style(p), text);
-}
-
 static int last_barrier(const struct pp_program *p, int rank)
 {
     int at = -1;
@@ -39,7 +32,7 @@ enum pp_status pp_check_updates(const struct pp_program *p, struct pp_error *err
 
             if (!is_early && !is_late)
                 continue;
-            print_op(p, i, text);
+            pp_program_print_op(p, i, text);
             return pp_error_set(err, PP_EPROGRAM,
                                 "rank %d op %d: %s stands %s the last BAR of its list, where the "
                                 "norm of all gradients is taken; move it %s",
@@ -66,14 +59,6 @@ static bool has_sum(const struct pp_program *p, int rank, int stage)
     return false;
 }
 
-static bool has_tied_sum(const struct pp_program *p)
-{
-    for (int c = 0; c < p->collective_count; c++)
-        if (p->collectives[c].tied)
-            return true;
-    return false;
-}
-
 /* Copies of a stage, in replicas or pipelines, must sum their gradients. */
 static enum pp_status check_copies(const struct pp_program *p, int replicas, struct pp_error *err)
 {
@@ -96,12 +81,12 @@ static enum pp_status check_tied(const struct pp_program *p, bool is_tied, struc
 {
     const int last = p->stages - 1;
 
-    if (has_tied_sum(p) && !is_tied)
+    if (pp_program_has_tied(p) && !is_tied)
         return pp_error_set(err, PP_EPROGRAM,
                             "(0;%d)AR sums a matrix that embedding and head share, but the head "
                             "of this model has its own",
                             last);
-    if (has_tied_sum(p) || !is_tied)
+    if (pp_program_has_tied(p) || !is_tied)
         return PP_OK;
     for (int pipe = 0; pipe < p->pipelines; pipe++) {
         const int first_rank = pp_program_rank_of(p, pipe, 0),
@@ -123,7 +108,7 @@ static enum pp_status check_recomputed(const struct pp_program *p, struct pp_err
 
             if (p->kind[i] != PP_R)
                 continue;
-            print_op(p, i, text);
+            pp_program_print_op(p, i, text);
             return pp_error_set(err, PP_EPROGRAM,
                                 "rank %d op %d: %s cannot recompute one of %d sequence splits "
                                 "alone: the other splits need its saved tensors",

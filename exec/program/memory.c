@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static size_t cell_at(const struct pp_program *p, int stage, int granule, int split)
+size_t pp_memory_cell(const struct pp_program *p, int stage, int granule, int split)
 {
     return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
                (size_t)p->splits +
@@ -15,11 +15,11 @@ static size_t cell_at(const struct pp_program *p, int stage, int granule, int sp
 /* Returns [cell]: whether it has an R. */
 static bool *find_recomputed(struct pp_arena *arena, const struct pp_program *p)
 {
-    bool *has = PP_ARRAY(arena, bool, cell_at(p, p->stages, 0, 0) + 1);
+    bool *has = PP_ARRAY(arena, bool, pp_memory_cell(p, p->stages, 0, 0) + 1);
 
     for (int i = 0; i < pp_program_size(p); i++)
         for (int g = p->mb[i]; p->kind[i] == PP_R && g < p->mb[i] + p->granule_count[i]; g++)
-            has[cell_at(p, p->stage[i], g, p->split[i])] = true;
+            has[pp_memory_cell(p, p->stage[i], g, p->split[i])] = true;
     return has;
 }
 
@@ -27,7 +27,7 @@ static bool *find_recomputed(struct pp_arena *arena, const struct pp_program *p)
 static bool is_kept(const struct pp_program *p, const bool *is_recomputed, int i)
 {
     for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
-        if (!is_recomputed[cell_at(p, p->stage[i], g, p->split[i])])
+        if (!is_recomputed[pp_memory_cell(p, p->stage[i], g, p->split[i])])
             return false;
     return true;
 }

@@ -15,6 +15,8 @@ enum pp_slot_class {
     PP_SLOT_SEND_B,
     PP_SLOT_CLASSES
 };
+/* Returns the number of a granule of a split on a stage; there are (stages, 0, 0) of them. */
+size_t pp_memory_cell(const struct pp_program *program, int stage, int granule, int split);
 /* Returns [instructions]: the class of each one's slot; -1 if it has none. */
 int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *program);
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of

@@ -88,8 +88,7 @@ static const char *describe(const struct pp_graph *g, int32_t node, int *rank, c
     if (i < 0)
         return "a barrier";
     *rank = pp_program_rank_at(p, i);
-    const struct pp_op op = pp_program_op(p, i);
-    pp_op_print(&op, pp_program_style(p), text);
+    pp_program_print_op(p, i, text);
     return text;
 }
 

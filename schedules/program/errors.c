@@ -13,6 +13,13 @@ struct pp_op_style pp_program_style(const struct pp_program *p)
                                 .versions = is_lowered};
 }
 
+void pp_program_print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES])
+{
+    const struct pp_op op = pp_program_op(p, i);
+
+    pp_op_print(&op, pp_program_style(p), text);
+}
+
 int pp_program_rank_at(const struct pp_program *p, int i)
 {
     int low = 0, high = p->ranks - 1;

@@ -192,7 +192,17 @@ static inline bool pp_program_has_kind(const struct pp_program *p, int kind)
             return true;
     return false;
 }
+/* Is true if a sum adds the matrix that embedding and head share. */
+static inline bool pp_program_has_tied(const struct pp_program *p)
+{
+    for (int c = 0; c < p->collective_count; c++)
+        if (p->collectives[c].tied)
+            return true;
+    return false;
+}
 struct pp_op_style pp_program_style(const struct pp_program *p);
+/* Prints instruction i in the style of the program. */
+void pp_program_print_op(const struct pp_program *p, int i, char text[static PP_OP_TEXT_BYTES]);
 /* Gradients become complete layer by layer while the last backward of their stage runs. So bucket j
  * of k of a sum (AR, RS) is posted when (j + 1) / k of that backward's time has passed. The post
  * must follow a B or W of its stage, with only SENDs, RECVs, DROPs and earlier buckets of the same

@@ -301,8 +301,7 @@ static enum pp_status stuck(const struct eager *e, struct pp_error *err)
         const struct rank *rank = &e->ranks[r];
         if (rank->ready[1].count == 0)
             continue;
-        const struct pp_op op = pp_program_op(p, rank->ready[1].data[0]);
-        pp_op_print(&op, pp_program_style(p), text);
+        pp_program_print_op(p, rank->ready[1].data[0], text);
         return pp_error_set(err, PP_EPROGRAM,
                             "--order eager:%d deadlocks: rank %d holds %g chunk activation%s, so "
                             "%s may not begin, and no backward of the rank is ready",

@@ -249,8 +249,7 @@ static enum pp_status deadlock(const struct pp_run *r, struct pp_error *err)
             pp_error_append(err, "\n  ...");
             break;
         }
-        const struct pp_op op = pp_program_op(r->p, in->pc);
-        pp_op_print(&op, pp_program_style(r->p), text);
+        pp_program_print_op(r->p, in->pc, text);
         pp_error_append(err, "\n  rank %d of replica %d stands at position %d: %s", in->rank,
                         in->replica, in->pc - r->p->begin[in->rank], text);
     }

@@ -176,9 +176,8 @@ static void explain_memory(const struct pp_result *r, FILE *out)
 {
     char cell[PP_OP_TEXT_BYTES];
     const struct pp_rank_memory *m = &r->memory[r->peak_rank];
-    const struct pp_op op = pp_program_op(r->program, m->peak_at);
 
-    pp_op_print(&op, pp_program_style(r->program), cell);
+    pp_program_print_op(r->program, m->peak_at, cell);
     fprintf(out,
             "\nmemory\n  peak on rank %d at instruction %d (%s), lifetimes over the program:\n",
             r->peak_rank, m->peak_at - r->program->begin[r->peak_rank], cell);
