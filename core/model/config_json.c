@@ -275,6 +275,7 @@ static enum pp_status read_model(struct pp_arena *arena, const struct pp_model_r
     if (strcmp(family->type, "opt") == 0)
         PP_TRY(check_opt(r, &m));
     PP_TRY(read_window(r, family, &m));
+    PP_TRY(pp_model_read_numerics(arena, r, family, &m));
     m.notes = notes_of(arena, root, r->object, &m, &m.seq);
     if (pp_model_check(&m, r->err) != PP_OK)
         return pp_error_prefix(r->err, "%s: ", r->json->name);

@@ -25,6 +25,11 @@ struct pp_model_family {
     const char *pattern_key; /* key of full_every, NULL = none */
     const char *switched_from; /* key of the first block with a window, NULL = 0 */
     bool is_chunked;
+    /* numerics; 0 = usual: pp_model_numerics() */
+    const char *activation;
+    double epsilon, theta, rotary_frac;
+    enum pp_norm_place norm_place;
+    bool has_norm_offset, is_embedding_scaled;
 };
 
 /* A document; `object` is the part that describes the text model. */
@@ -53,5 +58,8 @@ enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char
                                      struct pp_model *model);
 /* Reads ranks and widths of latent attention, if the file has them. */
 enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);
+/* Reads what only training needs. The model has its dimensions. */
+enum pp_status pp_model_read_numerics(struct pp_arena *arena, const struct pp_model_reader *r,
+                                      const struct pp_model_family *family, struct pp_model *model);
 /* PP_EINVAL, with the method, for quantised weights other than fp8. */
 enum pp_status pp_model_check_quantization(const struct pp_model_reader *r);

@@ -40,6 +40,32 @@ struct pp_window {
     bool is_chunked; /* samples are cut into chunks of `keys`; queries meet their own (Llama 4) */
 };
 
+/* Rotary positions. */
+struct pp_rope {
+    double theta;        /* base of the angles (Su et al. 2021) */
+    double frac;         /* share of a head that is rotated, from its begin */
+    const char *scaling; /* "linear", "llama3", ...: angles for long samples; NULL = none */
+    double factor;       /* of the scaling; 0 = the file has none */
+    double low_factor, high_factor; /* llama3 */
+    int original_seq;               /* llama3 */
+};
+
+/* Numbers that training needs, and no prediction depends on. A preset has 0 for what is usual:
+ * pp_model_numerics(). */
+enum pp_norm_place { PP_NORM_PRE, PP_NORM_POST, PP_NORM_PARALLEL };
+struct pp_numerics {
+    const char *activation; /* "silu", "gelu_new": as transformers names it */
+    double norm_epsilon;
+    struct pp_rope rope;
+    enum pp_norm_place norm_place; /* before attention and feed-forward layer, after them, or before
+                                    * both, which then run side by side */
+    bool has_norm_offset;          /* norms multiply by 1 + weight (Gemma) */
+    double embedding_scale;        /* factor on rows of the embedding */
+    int position_offset;           /* first row in use of a learned table (OPT, RoBERTa) */
+    const char *odd;               /* key of the file that changes what is computed, without a field
+                                    * here; NULL = none */
+};
+
 struct pp_model {
     const char *name;   /* preset name or file */
     const char *family; /* "gpt2", "llama", "bert", ... */
@@ -61,11 +87,15 @@ struct pp_model {
     struct pp_experts experts;
     struct pp_latent latent;
     struct pp_window window;
+    struct pp_numerics numerics;
     int mtp; /* blocks of multi-token prediction, each with a projection of 2h to h and the head
               * again (DeepSeek-V3, section 2.2) */
     double params_override; /* --params: total parameters, 0 = from the dimensions */
     const char *notes; /* fields of a file that were not used, preset of a hub name; "" = none */
 };
+
+/* Returns the model's numerics, with what is usual for all that it leaves open. */
+struct pp_numerics pp_model_numerics(const struct pp_model *model);
 
 /* BLOCK is a dense block, MOE one with experts. MTP predicts one further token: norms, a
  * projection, a block, the head's matrix once more. */

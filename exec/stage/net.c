@@ -1,6 +1,8 @@
 /* The dimensions of the transformer that is trained, from a model. */
 #include "exec/stage/net.h"
 
+#include "core/lines.h"
+
 #include <string.h>
 
 /* Families whose blocks differ from those that are computed here. */
@@ -27,6 +29,42 @@ static enum pp_status refuse(const struct pp_model *model, const char *reason, s
                         reason, can_be_trained);
 }
 
+/* Names of the activation functions that are computed: GELU in its tanh form, gates by SiLU. */
+static const char *const plain[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL},
+                         *const gated[] = {"silu", "swish", NULL};
+
+static enum pp_status refuse_named(const struct pp_model *m, const char *what, const char *name,
+                                   struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "model '%.80s' cannot be trained here: %s '%.80s'; %s",
+                        m->name, what, name, can_be_trained);
+}
+
+static enum pp_status check_rope(const struct pp_model *m, const struct pp_rope *rope,
+                                 struct pp_error *err)
+{
+    if (m->positions > 0)
+        return PP_OK;
+    if (rope->scaling)
+        return refuse_named(m, "its rotary positions are scaled by", rope->scaling, err);
+    return rope->frac == 1 ? PP_OK : refuse(m, "it rotates only a part of each head", err);
+}
+
+static enum pp_status check_numerics(const struct pp_model *m, struct pp_error *err)
+{
+    const struct pp_numerics n = pp_model_numerics(m);
+
+    if (!pp_is_one_of(n.activation, m->is_gated ? gated : plain))
+        return refuse_named(m, "its activation function is", n.activation, err);
+    if (n.odd)
+        return refuse_named(m, "its file sets", n.odd, err);
+    if (n.norm_place != PP_NORM_PRE || n.has_norm_offset || n.embedding_scale != 1)
+        return refuse(m, "its norms or its embedding are others", err);
+    if (n.position_offset != 0)
+        return refuse(m, "its table of positions does not begin at its first row", err);
+    return check_rope(m, &n.rope, err);
+}
+
 static enum pp_status check_architecture(const struct pp_model *m, struct pp_error *err)
 {
     for (int i = 0; i < REFUSED; i++)
@@ -47,7 +85,7 @@ static enum pp_status check_architecture(const struct pp_model *m, struct pp_err
                             "model '%.80s' cannot be trained here: rotary positions turn pairs, "
                             "and the size of a head is %d: the nearest legal one is %d",
                             m->name, m->head_dim, m->head_dim + 1);
-    return PP_OK;
+    return check_numerics(m, err);
 }
 
 static enum pp_status check_seq(const struct pp_model *m, int seq, struct pp_error *err)
@@ -59,6 +97,11 @@ static enum pp_status check_seq(const struct pp_model *m, int seq, struct pp_err
                             "a sequence of %d tokens: model '%.80s' has %d positions, so at most "
                             "%d tokens",
                             seq, m->name, m->positions, m->positions);
+    if (seq > m->window.keys && pp_model_windowed_blocks(m, 0, m->layers) > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "a sequence of %d tokens: attention of model '%.80s' has windows of "
+                            "%d keys, so at most %d tokens",
+                            seq, m->name, m->window.keys, m->window.keys);
     return PP_OK;
 }
 
@@ -66,6 +109,7 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
                                  struct pp_error *err)
 {
     const int tokens = seq == 0 ? model->seq : seq;
+    const struct pp_numerics numerics = pp_model_numerics(model);
 
     PP_TRY(pp_model_check(model, err));
     PP_TRY(check_architecture(model, err));
@@ -88,9 +132,8 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .has_bias_out = model->has_bias_attn_out,
         .has_bias_mlp = model->has_bias_mlp,
         .has_bias_norm = model->has_bias_norm,
-        /* of GPT-2 and Llama 2; the constants of Su et al. 2021 */
-        .norm_epsilon = 1e-5,
-        .rotary_theta = 10000,
+        .norm_epsilon = numerics.norm_epsilon,
+        .rotary_theta = numerics.rope.theta,
     };
     return PP_OK;
 }

@@ -1,6 +1,6 @@
-/* A safetensors file is either refused with its name, or its tensors fill the data behind the
- * header exactly, and each is found by its name. The first byte says whether the rest is a file, or
- * a header that gets its length. */
+/* A safetensors file is either refused with its name, or its tensors fill the data after the
+ * header, and each is found by its name. The first byte says whether the rest is a file, or a
+ * header that gets its length. */
 #include "exec/hub/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -127,6 +127,70 @@ Test(net, refuses_a_model_known_by_its_size_and_odd_rotary_heads)
     cr_assert_not_null(strstr(err.message, "size of a head is 33"), "%s", err.message);
 }
 
+#define LLAMA                                                                                      \
+    "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "                  \
+    "\"num_attention_heads\": 2, \"vocab_size\": 100, \"intermediate_size\": 128"
+
+static struct pp_model read_text(struct pp_arena *arena, const char *text)
+{
+    struct pp_error err = {0};
+    struct pp_model model;
+
+    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
+                 err.message);
+    return model;
+}
+
+Test(net, takes_the_numbers_of_a_file)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_model model =
+        read_text(arena, LLAMA ", \"rms_norm_eps\": 0.25, \"rope_theta\": 77}");
+    struct pp_error err = {0};
+    struct pp_net net;
+
+    cr_assert_eq(pp_net_from_model(&model, 0, &net, &err), PP_OK, "%s", err.message);
+    cr_assert(net.norm_epsilon == 0.25 && net.rotary_theta == 77);
+}
+
+/* What would change the numbers that training computes. */
+static const struct {
+    const char *text, *message;
+} others[] = {
+    {LLAMA ", \"hidden_act\": \"gelu\"}", "its activation function is 'gelu'"},
+    {LLAMA ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 2}}",
+     "its rotary positions are scaled by 'yarn'"},
+    {LLAMA ", \"partial_rotary_factor\": 0.5}", "it rotates only a part of each head"},
+    {LLAMA ", \"final_logit_softcapping\": 30}", "its file sets 'final_logit_softcapping'"},
+};
+
+Test(net, refuses_a_file_with_other_arithmetic)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t i = 0; i < PP_COUNT(others); i++) {
+        const struct pp_model model = read_text(arena, others[i].text);
+        struct pp_error err = {0};
+        struct pp_net net;
+
+        cr_assert_eq(pp_net_from_model(&model, 0, &net, &err), PP_EINVAL, "%s", others[i].text);
+        cr_assert_not_null(strstr(err.message, others[i].message), "%s", err.message);
+    }
+}
+
+Test(net, refuses_samples_beyond_a_window)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model = load(arena, "tiny-llama");
+    struct pp_error err = {0};
+    struct pp_net net;
+
+    model.window.keys = 32;
+    cr_assert_eq(pp_net_from_model(&model, 32, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_net_from_model(&model, 33, &net, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "has windows of 32 keys, so at most 32 tokens"));
+}
+
 /* What names the random numbers of a tensor is unique, and the same in every division. */
 Test(net, tensors_have_ids_that_no_division_changes)
 {
