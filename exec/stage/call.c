@@ -1,7 +1,10 @@
-/* A running call of a stage: its places, its probe, and kernel arguments of both directions. */
-#include "exec/stage/layout.h"
+/* Calls of a stage: they walk the list of nodes, layer by layer. */
+#include "exec/stage/graph.h"
 
+#include <assert.h>
 #include <string.h>
+
+/* ---- probe ----------------------------------------------------------------------------------- */
 
 /* A full backward has two timings for each part. */
 int pp_stage_timings(const struct pp_stage *stage)
@@ -19,82 +22,138 @@ static void record(const struct pp_call *c, int what)
     probe->timings[probe->timing_count++] = (uint8_t)what;
 }
 
-struct pp_call pp_call_begin(const struct pp_kernels *k, void *stream,
-                             const struct pp_stage_work *w)
-{
-    struct pp_call c = {.k = k,
-                        .stream = stream,
-                        .w = w,
-                        .stage = w->stage,
-                        .net = w->stage->net,
-                        .l = w->stage->layout,
-                        .saved = w->stage->saved_bytes > 0 ? w->saved[w->split] : NULL};
-
-    if (w->probe != NULL && w->probe->record_timing != NULL) {
-        record(&c, PP_TIMING_BEGIN);
-    } else if (w->probe != NULL) {
-        memset(w->probe->s, 0, sizeof w->probe->s);
-        c.last_s = w->probe->now_s();
-    }
-    return c;
-}
-
-void pp_call_stamp(struct pp_call *c, enum pp_call_kind kind, enum pp_layer_part part)
+static void begin_probe(struct pp_call *c)
 {
     struct pp_probe *probe = c->w->probe;
 
     if (probe == NULL)
         return;
     if (probe->record_timing != NULL) {
-        record(c, (int)kind * PP_PARTS + (int)part);
+        record(c, PP_TIMING_BEGIN);
+        return;
+    }
+    memset(probe->s, 0, sizeof probe->s);
+    c->last_s = probe->now_s();
+}
+
+/* Records the time of the part of F, I or W that has just ended. */
+static void stamp(struct pp_call *c, enum pp_call_pass row, enum pp_layer_part part)
+{
+    struct pp_probe *probe = c->w->probe;
+
+    if (probe == NULL)
+        return;
+    if (probe->record_timing != NULL) {
+        record(c, (int)row * PP_PARTS + (int)part);
         return;
     }
     const double now_s = probe->now_s();
-    probe->s[kind][part] += now_s - c->last_s;
+    probe->s[row][part] += now_s - c->last_s;
     c->last_s = now_s;
 }
 
-void *pp_call_block_grad(const struct pp_call *c, int block)
+static struct pp_call begin(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w,
+                            enum pp_call_pass pass)
 {
-    return block == 0 && !c->stage->shape.has_embedding ? c->w->grad_out
-                                                        : pp_call_place(c, block, AT_Y);
+    struct pp_call c = {.k = k,
+                        .stream = stream,
+                        .w = w,
+                        .stage = w->stage,
+                        .net = w->stage->net,
+                        .g = w->stage->graph,
+                        .base = {[PP_KEPT] = w->kept,
+                                 [PP_SAVED] = w->stage->saved_bytes > 0 ? w->saved[w->split] : NULL,
+                                 [PP_SCRATCH] = w->scratch,
+                                 [PP_OUT] = w->out,
+                                 [PP_GRAD_IN] = (char *)(uintptr_t)w->grad_in, /* only read */
+                                 [PP_GRAD_OUT] = w->grad_out},
+                        .pass = pass};
+
+    begin_probe(&c);
+    return c;
 }
 
-struct pp_norm pp_call_norm(const struct pp_call *c, const void *x, const struct pp_param *gamma,
-                            void *stats)
+/* ---- forward --------------------------------------------------------------------------------- */
+
+static void forward_layers(struct pp_call *c)
 {
-    return (struct pp_norm){.rows = c->l->tokens,
-                            .width = c->net->hidden,
-                            .is_rms = c->net->is_rms,
-                            .epsilon = c->net->norm_epsilon,
-                            .x = x,
-                            .gamma = pp_call_weight(c, gamma),
-                            .stats = stats};
+    for (const struct pp_layer *l = c->g->layers; l < c->g->layers + c->g->layer_count; l++) {
+        for (int n = l->first; n < l->end; n++)
+            c->g->nodes[n].kind->forward(c, &c->g->nodes[n]);
+        stamp(c, PP_PASS_F, l->part);
+    }
 }
 
-struct pp_attention pp_call_attention(const struct pp_call *c, int block, const void **qkv)
+void pp_stage_forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
-    const struct pp_stage_shape *shape = &c->stage->shape;
+    struct pp_call c = begin(k, stream, w, PP_PASS_F);
 
-    for (int s = 0; s <= c->w->split; s++)
-        qkv[s] = (const char *)c->w->saved[s] + c->l->blocks[block].at[AT_QKV];
-    return (struct pp_attention){.batch = shape->rows,
-                                 .tokens = shape->tokens,
-                                 .heads = c->net->heads,
-                                 .kv_heads = c->net->kv_heads,
-                                 .head_dim = c->net->head_dim,
-                                 .split = c->w->split,
-                                 .qkv = qkv,
-                                 .out = pp_call_place(c, block, AT_A),
-                                 .lse = pp_call_place(c, block, AT_LSE),
-                                 .scratch = (char *)c->w->scratch + c->l->transient_at};
+    if (!w->stage->shape.has_embedding)
+        k->copy(stream, w->stage->boundary_bytes, w->in, pp_call_at(&c, c.g->input));
+    forward_layers(&c);
 }
 
-void pp_call_rotate(const struct pp_call *c, void *qkv, bool is_inverse)
+/* Does not write the output. So there is nothing to do for an embedding alone. */
+void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
-    const struct pp_stage_shape *shape = &c->stage->shape;
-    const struct pp_net *net = c->net;
+    struct pp_stage_work again = *w;
 
-    c->k->rotate(c->stream, shape->rows, shape->tokens, net->heads + net->kv_heads, net->head_dim,
-                 c->l->qkv_width, c->w->split * shape->tokens, net->rotary_theta, is_inverse, qkv);
+    again.out = NULL;
+    again.loss = w->scratch;
+    struct pp_call c = begin(k, stream, &again, PP_PASS_F);
+    assert(w->stage->shape.splits == 1);
+    if (c.g->input != c.g->output)
+        forward_layers(&c);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+static void back_layer(struct pp_call *c, const struct pp_layer *l)
+{
+    const struct pp_stage_node *first = &c->g->nodes[l->first], *end = &c->g->nodes[l->end];
+
+    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;)
+        if (n->kind->input_grad != NULL)
+            n->kind->input_grad(c, n);
+    if (c->pass & PP_PASS_I && l->part != PP_PART_EMBEDDING)
+        stamp(c, PP_PASS_I, l->part);
+    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && n-- > first;)
+        if (n->kind->weight_grad != NULL)
+            n->kind->weight_grad(c, n);
+    if (c->pass & PP_PASS_W)
+        stamp(c, PP_PASS_W, l->part);
+}
+
+/* A stage that only passes its input on, or embeds it, passes the gradient on. */
+static void back(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w,
+                 enum pp_call_pass pass)
+{
+    struct pp_call call = begin(k, stream, w, pass), *c = &call;
+    const struct pp_stage_graph *g = c->g;
+
+    if (g->input == g->output && pass & PP_PASS_I)
+        k->copy(stream, w->stage->boundary_bytes, w->grad_in, pp_call_at(c, g->grad_bottom));
+    for (int i = g->layer_count - 1; i >= 0; i--)
+        back_layer(c, &g->layers[i]);
+    for (int i = 0; i < g->copy_count && pass == PP_PASS_I; i++) {
+        const struct pp_tensor *t = g->copies[i];
+        const struct pp_tensor_place to = t->place[PP_PASS_W];
+        k->copy(stream, t->bytes, pp_call_at(c, t), c->base[to.base] + to.at);
+    }
+}
+
+void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
+{
+    back(k, stream, w, PP_PASS_I);
+}
+
+void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
+{
+    assert(w->stage->shape.has_w);
+    back(k, stream, w, PP_PASS_W);
+}
+
+void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
+{
+    back(k, stream, w, PP_PASS_B);
 }

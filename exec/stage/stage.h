@@ -38,11 +38,11 @@ struct pp_stage {
     struct pp_flat_tensor *tensors; /* params, as kernels take them */
     int64_t elements; /* of a flat vector of all parameters; tensors begin at multiples of 16 */
     size_t kept_bytes, saved_bytes;
-    size_t boundary_bytes;          /* activation between stages: rows * tokens * hidden elements */
-    size_t edge_offset;             /* in kept */
-    size_t scratch_bytes;           /* most of any call */
-    size_t grad_scratch_bytes;      /* for exact gradients: most of any kernel call */
-    struct pp_stage_layout *layout; /* private to exec/stage */
+    size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements */
+    size_t edge_offset;           /* in kept */
+    size_t scratch_bytes;         /* most of any call */
+    size_t grad_scratch_bytes;    /* for exact gradients: most of any kernel call */
+    struct pp_stage_graph *graph; /* private to exec/stage */
 };
 
 /* Creates a stage in the arena, for the kernels that will run it; `net` is kept by reference. */

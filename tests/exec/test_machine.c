@@ -27,7 +27,7 @@ static void start(struct pp_arena *arena, const struct exec_case *c, struct exec
 /* ---- memory ---------------------------------------------------------------------------------*/
 
 /* Bytes of a block's parameters, and of the activations that a micro-batch saves in a stage of
- * blocks alone. They follow from the dimensions (GPT-2 style): the layout of exec/stage/layout.h,
+ * blocks alone. They follow from the dimensions (GPT-2 style): the places of exec/stage/graph.h,
  * added up by hand. I leaves five gradients of [hidden] for W, and a sixth for the last bias of
  * each block but the last. B leaves none. */
 static double block_params(const struct pp_net *n)

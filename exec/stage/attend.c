@@ -1,0 +1,63 @@
+/* Attention of queries, keys and values, which F rotates first. */
+#include "exec/stage/graph.h"
+
+static void rotate(const struct pp_call *c, const struct pp_stage_node *n, void *qkv,
+                   bool is_inverse)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const struct pp_net *net = c->net;
+
+    if (!net->has_positions)
+        c->k->rotate(c->stream, shape->rows, shape->tokens, net->heads + net->kv_heads,
+                     net->head_dim, n->x->width, c->w->split * shape->tokens, net->rotary_theta,
+                     is_inverse, qkv);
+}
+
+/* Returns the fields for both directions; `qkv` has room for PP_STAGE_SPLITS. */
+static struct pp_attention attention_of(const struct pp_call *c, const struct pp_stage_node *n,
+                                        const void **qkv)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+
+    for (int s = 0; s <= c->w->split; s++)
+        qkv[s] = (const char *)c->w->saved[s] + n->x->place[PP_PASS_F].at;
+    return (struct pp_attention){.batch = shape->rows,
+                                 .tokens = shape->tokens,
+                                 .heads = c->net->heads,
+                                 .kv_heads = c->net->kv_heads,
+                                 .head_dim = c->net->head_dim,
+                                 .split = c->w->split,
+                                 .qkv = qkv,
+                                 .out = pp_call_at(c, n->y),
+                                 .lse = pp_call_at(c, n->stats),
+                                 .scratch = pp_call_at(c, n->scratch)};
+}
+
+static void forward(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const void *qkv[PP_STAGE_SPLITS];
+    struct pp_attention a = attention_of(c, n, qkv);
+
+    rotate(c, n, pp_call_at(c, n->x), false);
+    c->k->attention_forward(c->stream, &a);
+}
+
+/* The last split comes first. */
+static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const void *qkv[PP_STAGE_SPLITS];
+    void *d_qkv[PP_STAGE_SPLITS];
+    struct pp_attention a = attention_of(c, n, qkv);
+
+    for (int s = 0; s < c->w->split; s++)
+        d_qkv[s] = (char *)c->w->saved[s] + n->dx->place[c->pass].at;
+    d_qkv[c->w->split] = pp_call_at(c, n->dx);
+    a.dout = pp_call_at(c, n->dy);
+    a.dqkv = d_qkv;
+    a.add = c->w->split + 1 < c->stage->shape.splits;
+    c->k->attention_backward(c->stream, &a);
+    rotate(c, n, d_qkv[c->w->split], true);
+}
+
+const struct pp_node_kind pp_node_attend = {
+    .forward = forward, .input_grad = input_grad, .i_reads_x = true, .i_reads_y = true};

@@ -1,0 +1,324 @@
+/* The nodes of a stage, layer by layer, and their parameters in the same order. */
+#include "exec/stage/graph.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum {
+    IDS_PER_LAYER = 16, /* most tensors of a layer */
+    EMBEDDING_LAYER = 0,
+    FIRST_BLOCK_LAYER = 1,
+    BLOCK_NODES = 8,
+    END_NODES = 4, /* of embedding and head */
+    NODE_TENSORS = 6,
+};
+static const double DEVIATION = 0.02;
+
+struct builder {
+    struct pp_stage *stage;
+    struct pp_stage_graph *g;
+    const struct pp_net *net;
+    const struct pp_kernels *k;
+    int layer, tensor; /* of the next parameter */
+};
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+/* A tensor of `count` elements (0 = no tensor), with a gap after it up to `room`. */
+struct wanted {
+    const char *name;
+    int64_t count, room;
+    enum pp_init init;
+    double deviation;
+    bool is_tied;
+};
+
+static struct wanted matrix(const char *name, int64_t rows, int64_t columns, double deviation)
+{
+    return (struct wanted){name, rows * columns, 0, PP_INIT_NORMAL, deviation, false};
+}
+
+static struct wanted gain(const char *name, int width)
+{
+    return (struct wanted){.name = name, .count = width, .init = PP_INIT_ONE};
+}
+
+static struct wanted bias(const char *name, int width)
+{
+    return (struct wanted){.name = name, .count = name ? width : 0};
+}
+
+/* A matrix with a row for each word, and room for padded logits if a head multiplies with it. */
+static struct wanted words(const struct builder *b, const char *name, bool is_multiplied)
+{
+    struct wanted w = matrix(name, b->net->vocab, b->net->hidden, DEVIATION);
+
+    w.room = is_multiplied ? (int64_t)b->g->logits_width * b->net->hidden : 0;
+    return w;
+}
+
+/* The matrix of the embedding, which a tied head multiplies with. */
+static struct wanted table_of(const struct builder *b)
+{
+    const bool is_tied = b->net->is_tied;
+    struct wanted w = words(b, "embedding.weight", is_tied && b->stage->shape.has_head);
+
+    w.is_tied = is_tied;
+    return w;
+}
+
+/* Appends a tensor. The table has room for all, so it never moves. Ids are those of a layer's
+ * tensors in order, whether they are there or not. */
+static const struct pp_param *push(struct builder *b, struct wanted w)
+{
+    struct pp_stage *stage = b->stage;
+    const int id = b->layer * IDS_PER_LAYER + b->tensor++;
+
+    assert(b->tensor <= IDS_PER_LAYER);
+    if (w.count == 0)
+        return NULL;
+    struct pp_param *param = &stage->params[stage->param_count++];
+    const int64_t room = w.room > w.count ? w.room : w.count;
+
+    *param = (struct pp_param){.name = w.name,
+                               .id = id,
+                               .layer = b->layer,
+                               .count = w.count,
+                               .offset = stage->elements,
+                               .init = w.init,
+                               .deviation = w.deviation,
+                               .decays = w.init == PP_INIT_NORMAL,
+                               .is_tied = w.is_tied};
+    stage->elements += (room + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
+    return param;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+static struct pp_tensor *append(struct pp_stage_graph *g, int width, size_t bytes)
+{
+    struct pp_tensor *t = &g->tensors[g->tensor_count++];
+
+    *t = (struct pp_tensor){
+        .width = width, .bytes = bytes, .made = {-1, -1, -1, -1}, .read = {-1, -1, -1, -1}};
+    return t;
+}
+
+struct pp_tensor *pp_stage_tensor(struct pp_stage_graph *g, int width)
+{
+    return append(g, width, (size_t)g->tokens * (size_t)width * g->element_bytes);
+}
+
+struct pp_tensor *pp_stage_tensor_of_g(struct pp_stage_graph *g, int64_t elements)
+{
+    return append(g, 0, (size_t)elements * g->gradient_bytes);
+}
+
+/* Appends a node with an output of `width` (0 = none). */
+static struct pp_stage_node *node(struct builder *b, const struct pp_node_kind *kind,
+                                  struct pp_tensor *x, int width)
+{
+    struct pp_stage_graph *g = b->g;
+    struct pp_stage_node *n = &g->nodes[g->node_count++];
+
+    *n = (struct pp_stage_node){
+        .kind = kind, .x = x, .y = width > 0 ? pp_stage_tensor(g, width) : NULL};
+    if (n->y != NULL)
+        n->y->maker = n;
+    return n;
+}
+
+/* Is true if x is the sum of a LINEAR that no node has read yet. The first reader of a tensor makes
+ * the last part of its gradient. */
+static bool is_new_sum(const struct builder *b, const struct pp_tensor *x)
+{
+    return x->maker == &b->g->nodes[b->g->node_count - 1] && x->maker->kind == &pp_node_linear;
+}
+
+/* `rows` of the bias before it, see graph.h, gain and bias. */
+static struct pp_tensor *norm(struct builder *b, struct pp_tensor *x, const char *weight_name,
+                              const char *bias_name)
+{
+    const int hidden = b->net->hidden;
+    const bool sums_bias = is_new_sum(b, x) && b->layer <= b->net->layers;
+    struct pp_stage_node *before = sums_bias ? &b->g->nodes[b->g->node_count - 1] : NULL;
+    struct pp_stage_node *n = node(b, &pp_node_norm, x, hidden);
+
+    n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->tokens);
+    n->weight = push(b, gain(weight_name, hidden));
+    n->bias = push(b, bias(b->net->has_bias_norm ? bias_name : NULL, hidden));
+    if (before != NULL && before->bias != NULL) {
+        n->bias_before = before->bias;
+        before->is_bias_summed = true;
+    }
+    const int rows = 1 + (n->bias != NULL) + (n->bias_before != NULL);
+    n->dnorm = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
+    n->dnorm->is_grad = true;
+    return n->y;
+}
+
+struct linear {
+    struct pp_tensor *x, *base; /* base NULL: none; else y is of the residual stream */
+    int width;
+    const char *weight, *bias; /* bias NULL: none */
+    bool is_activated;
+};
+
+/* Returns y, or its activation. Matrices that end in the residual stream, two of a block, begin
+ * with smaller weights. */
+static struct pp_tensor *linear(struct builder *b, struct linear l)
+{
+    const double small = DEVIATION / sqrt(2.0 * b->net->layers);
+    struct pp_stage_node *n = node(b, &pp_node_linear, l.x, l.width);
+
+    n->base = l.base;
+    n->y->is_stream = l.base != NULL;
+    n->weight = push(b, matrix(l.weight, l.width, l.x->width, l.base ? small : DEVIATION));
+    n->bias = push(b, bias(l.bias, l.width));
+    if (l.x->maker != NULL && l.x->maker->act == l.x)
+        n->slope_of = l.x->maker->y;
+    if (!l.is_activated)
+        return n->y;
+    n->act = pp_stage_tensor(b->g, l.width);
+    n->act->maker = n;
+    return n->act;
+}
+
+static size_t attention_scratch_bytes(const struct builder *b)
+{
+    const struct pp_net *net = b->net;
+    const struct pp_stage_shape *shape = &b->stage->shape;
+    const struct pp_attention attention = {.batch = shape->rows,
+                                           .tokens = shape->tokens,
+                                           .heads = net->heads,
+                                           .kv_heads = net->kv_heads,
+                                           .head_dim = net->head_dim,
+                                           .split = shape->splits - 1};
+
+    return pp_whole_lines(b->k->attention_scratch_bytes(&attention));
+}
+
+static struct pp_tensor *attend(struct builder *b, struct pp_tensor *qkv)
+{
+    const struct pp_net *net = b->net;
+    struct pp_stage_node *n = node(b, &pp_node_attend, qkv, net->heads * net->head_dim);
+
+    n->stats = pp_stage_tensor_of_g(b->g, (int64_t)b->g->tokens * net->heads);
+    n->scratch = append(b->g, 0, attention_scratch_bytes(b));
+    return n->y;
+}
+
+/* ---- layers ---------------------------------------------------------------------------------- */
+
+static struct pp_tensor *embedding(struct builder *b)
+{
+    const struct pp_net *net = b->net;
+    struct pp_stage_node *n = node(b, &pp_node_embed, NULL, net->hidden);
+
+    n->weight = push(b, table_of(b));
+    n->bias = push(
+        b, matrix("positions.weight", net->has_positions ? net->seq : 0, net->hidden, DEVIATION));
+    return n->y;
+}
+
+/* y = x + attention(norm(x)), and the same with the feed-forward layer. */
+static struct pp_tensor *pre_norm_block(struct builder *b, struct pp_tensor *x)
+{
+    const struct pp_net *net = b->net;
+    const int qkv_width = (net->heads + 2 * net->kv_heads) * net->head_dim;
+    const bool has_bias = net->has_bias_mlp;
+    struct pp_tensor *t = norm(b, x, "norm1.weight", "norm1.bias");
+
+    t = linear(b, (struct linear){t, NULL, qkv_width, "qkv.weight",
+                                  net->has_bias_qkv ? "qkv.bias" : NULL, false});
+    t = attend(b, t);
+    struct pp_tensor *y = linear(b, (struct linear){t, x, net->hidden, "out.weight",
+                                                    net->has_bias_out ? "out.bias" : NULL, false});
+    t = norm(b, y, "norm2.weight", "norm2.bias");
+    t = linear(b, (struct linear){t, NULL, net->is_gated ? 2 * net->ffn : net->ffn, "up.weight",
+                                  has_bias ? "up.bias" : NULL, !net->is_gated});
+    if (net->is_gated)
+        t = node(b, &pp_node_gate, t, net->ffn)->y;
+    return linear(
+        b, (struct linear){t, y, net->hidden, "down.weight", has_bias ? "down.bias" : NULL, false});
+}
+
+/* A tied head takes the embedding's matrix, or its own copy if the stage has no embedding. */
+static const struct pp_param *head_matrix(struct builder *b)
+{
+    if (!b->net->is_tied)
+        return push(b, words(b, "head.weight", true));
+    if (b->stage->shape.has_embedding)
+        return b->g->nodes[0].weight;
+    b->layer = EMBEDDING_LAYER;
+    b->tensor = 0;
+    return push(b, table_of(b));
+}
+
+static struct pp_tensor *head(struct builder *b, struct pp_tensor *x)
+{
+    struct pp_tensor *t = norm(b, x, "norm.weight", "norm.bias");
+    struct pp_stage_node *logits = node(b, &pp_node_linear, t, b->g->logits_width);
+
+    logits->weight = head_matrix(b);
+    struct pp_stage_node *loss = node(b, &pp_node_loss, logits->y, 0);
+    loss->scratch = append(b->g, 0, (size_t)b->g->tokens * sizeof(double));
+    return NULL;
+}
+
+/* Appends layer `number` of the model, and returns its output. */
+static struct pp_tensor *layer(struct builder *b, int number, struct pp_tensor *x)
+{
+    struct pp_layer *l = &b->g->layers[b->g->layer_count++];
+    struct pp_tensor *y;
+
+    b->layer = number;
+    b->tensor = 0;
+    l->first = b->g->node_count;
+    if (number == EMBEDDING_LAYER) {
+        l->part = PP_PART_EMBEDDING;
+        y = embedding(b);
+    } else if (number <= b->net->layers) {
+        l->part = PP_PART_BLOCK;
+        y = pre_norm_block(b, x);
+    } else {
+        l->part = PP_PART_HEAD;
+        y = head(b, x);
+    }
+    l->end = b->g->node_count;
+    return y;
+}
+
+static void reserve(struct pp_arena *arena, struct pp_stage *stage)
+{
+    struct pp_stage_graph *g = stage->graph;
+    const int blocks = stage->shape.blocks, nodes = blocks * BLOCK_NODES + END_NODES,
+              params = 2 * nodes;
+
+    g->layers = PP_ARRAY(arena, struct pp_layer, blocks + 2);
+    g->nodes = PP_ARRAY(arena, struct pp_stage_node, nodes);
+    g->tensors = PP_ARRAY(arena, struct pp_tensor, (nodes + 1) * NODE_TENSORS);
+    g->copies = PP_ARRAY(arena, struct pp_tensor *, nodes);
+    stage->params = PP_ARRAY(arena, struct pp_param, params);
+    stage->tensors = PP_ARRAY(arena, struct pp_flat_tensor, params);
+}
+
+void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct pp_kernels *k)
+{
+    const struct pp_stage_shape *shape = &stage->shape;
+    struct builder b = {.stage = stage, .g = stage->graph, .net = stage->net, .k = k};
+
+    reserve(arena, stage);
+    struct pp_tensor *x = shape->has_embedding ? layer(&b, EMBEDDING_LAYER, NULL)
+                                               : pp_stage_tensor(b.g, stage->net->hidden);
+    x->is_stream = true;
+    b.g->input = x;
+    for (int i = 0; i < shape->blocks; i++)
+        x = layer(&b, FIRST_BLOCK_LAYER + shape->first_block + i, x);
+    b.g->output = shape->has_head ? layer(&b, stage->net->layers + 1, x) : x;
+    for (int i = 0; i < stage->param_count; i++) {
+        const struct pp_param *param = &stage->params[i];
+        stage->tensors[i] =
+            (struct pp_flat_tensor){param->offset, param->offset + param->count, param->decays};
+    }
+}

@@ -1,0 +1,118 @@
+/* Tensors of the backward: who makes which gradient, and who reads a tensor last. */
+#include "exec/stage/graph.h"
+
+#include <assert.h>
+
+/* Steps of a node: in F, and in I and W of a backward, which does a layer's I before its W. */
+struct steps {
+    int f, i, w;
+};
+
+static void read_at(struct pp_tensor *t, enum pp_call_pass pass, int step)
+{
+    if (t != NULL && step > t->read[pass])
+        t->read[pass] = step;
+}
+
+/* W alone reads what I has left, so that lives to the end of I. */
+static void read_in(struct pp_tensor *t, bool is_w, const struct steps *at)
+{
+    read_at(t, PP_PASS_B, is_w ? at->w : at->i);
+    if (!is_w)
+        read_at(t, PP_PASS_I, at->i);
+    else if (t != NULL)
+        t->is_for_w = true;
+}
+
+static void make_at(struct pp_tensor *t, bool is_f, int step)
+{
+    if (t == NULL)
+        return;
+    if (is_f)
+        t->made[PP_PASS_F] = step;
+    else
+        t->made[PP_PASS_I] = t->made[PP_PASS_B] = step;
+}
+
+static void live_in_f(const struct pp_stage_node *n, const struct steps *at)
+{
+    make_at(n->y, true, at->f);
+    make_at(n->act, true, at->f);
+    make_at(n->scratch, true, at->f);
+    read_at(n->x, PP_PASS_F, at->f);
+    read_at(n->base, PP_PASS_F, at->f);
+}
+
+static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
+{
+    if (n->kind->input_grad != NULL) {
+        read_in(n->kind->i_reads_x ? n->x : NULL, false, at);
+        read_in(n->kind->i_reads_y ? n->y : NULL, false, at);
+        read_in(n->slope_of, false, at);
+        read_in(n->stats, false, at);
+        read_in(n->dy, false, at);
+        read_in(n->dx_base, false, at);
+        make_at(n->dnorm, false, at->i);
+        make_at(n->scratch, false, at->i);
+        if (n->dx != n->x)
+            make_at(n->dx, false, at->i);
+    }
+    if (n->kind->weight_grad != NULL) {
+        read_in(n->kind->w_reads_x ? n->x : NULL, true, at);
+        read_in(n->kind->w_reads_dy ? n->dy : NULL, true, at);
+        read_in(n->dnorm, true, at);
+    }
+}
+
+static struct pp_tensor *gradient(struct pp_stage_graph *g, int width, bool is_stream)
+{
+    struct pp_tensor *t = pp_stage_tensor(g, width);
+
+    t->is_grad = true;
+    t->is_stream = is_stream;
+    return t;
+}
+
+/* The gradient of a base is that of the output. It comes first, so nothing is added to it. */
+static void wire(struct pp_stage_graph *g, struct pp_stage_node *n)
+{
+    struct pp_tensor *of = n->slope_of ? n->slope_of : n->x;
+
+    n->dy = n->y ? n->y->grad : NULL;
+    if (n->base != NULL) {
+        assert(n->base->grad == NULL);
+        n->base->grad = n->dy;
+    }
+    if (n->kind->is_in_place) {
+        assert(of->grad == NULL);
+        n->dx = of;
+    } else if (n->kind->input_grad != NULL) {
+        n->dx_base = of->grad;
+        n->dx = gradient(g, of->width, of->is_stream);
+    }
+    if (n->dx != NULL)
+        of->grad = n->dx;
+}
+
+void pp_stage_gradients(const struct pp_stage *stage)
+{
+    struct pp_stage_graph *g = stage->graph;
+
+    if (g->output != NULL) {
+        g->grad_top = gradient(g, stage->net->hidden, true);
+        g->output->grad =
+            g->output == g->input ? gradient(g, stage->net->hidden, true) : g->grad_top;
+    }
+    for (int i = g->layer_count - 1; i >= 0; i--) {
+        const struct pp_layer *l = &g->layers[i];
+        const int count = l->end - l->first, first_step = 2 * (g->node_count - l->end);
+
+        for (int n = l->end - 1; n >= l->first; n--) {
+            const int step = first_step + l->end - 1 - n;
+            wire(g, &g->nodes[n]);
+            live_in_f(&g->nodes[n], &(struct steps){n, step, step + count});
+            live_in_back(&g->nodes[n], &(struct steps){n, step, step + count});
+        }
+    }
+    g->grad_bottom = g->input->grad;
+}

@@ -1,0 +1,73 @@
+/* y = base + x W^T + bias, and the activation of y; all in the epilogue of one multiplication. */
+#include "exec/stage/graph.h"
+
+/* A recomputation does not want the output of the stage. */
+static void forward(struct pp_call *c, const struct pp_stage_node *n)
+{
+    void *y = pp_call_at(c, n->y);
+
+    if (y == NULL)
+        return;
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = c->g->tokens,
+                                            .n = n->y->width,
+                                            .k = n->x->width,
+                                            .b_transposed = true,
+                                            .a = pp_call_at(c, n->x),
+                                            .b = pp_call_weight(c, n->weight),
+                                            .c = y,
+                                            .lda = n->x->width,
+                                            .ldb = n->x->width,
+                                            .ldc = n->y->width,
+                                            .base = pp_call_at(c, n->base),
+                                            .bias = pp_call_weight(c, n->bias),
+                                            .activated = pp_call_at(c, n->act)});
+}
+
+/* dx [T][in] = dx_base + dy [T][out] W, times the slope of the activation that made x. */
+static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = c->g->tokens,
+                                            .n = n->x->width,
+                                            .k = n->y->width,
+                                            .a = pp_call_at(c, n->dy),
+                                            .b = pp_call_weight(c, n->weight),
+                                            .c = pp_call_at(c, n->dx),
+                                            .lda = n->y->width,
+                                            .ldb = n->x->width,
+                                            .ldc = n->x->width,
+                                            .base = pp_call_at(c, n->dx_base),
+                                            .gelu_of = pp_call_at(c, n->slope_of)});
+}
+
+/* dW [out][in] = dy^T x, dbias = sum of the rows of dy. */
+static void weight_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const bool is_added = !c->w->grads.is_exact;
+    const void *dy = pp_call_at(c, n->dy);
+    void *dw = pp_call_target(c, n->weight);
+
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = n->y->width,
+                                            .n = n->x->width,
+                                            .k = c->g->tokens,
+                                            .a_transposed = true,
+                                            .is_gradient = true,
+                                            .a = dy,
+                                            .b = pp_call_at(c, n->x),
+                                            .c = dw,
+                                            .lda = n->y->width,
+                                            .ldb = n->x->width,
+                                            .ldc = n->x->width,
+                                            .base = is_added ? dw : NULL});
+    pp_call_add_exactly(c, n->weight, dw);
+    if (n->bias == NULL || n->is_bias_summed)
+        return;
+    void *dbias = pp_call_target(c, n->bias);
+    c->k->sum_rows(c->stream, c->g->tokens, n->y->width, dy, dbias, is_added);
+    pp_call_add_exactly(c, n->bias, dbias);
+}
+
+const struct pp_node_kind pp_node_linear = {.forward = forward,
+                                            .input_grad = input_grad,
+                                            .weight_grad = weight_grad,
+                                            .w_reads_x = true,
+                                            .w_reads_dy = true};

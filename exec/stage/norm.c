@@ -1,0 +1,82 @@
+/* LayerNorm or RMSNorm. I makes the gradients of its parameters, and of the bias before it. In B it
+ * adds them to the sum, which saves W a pass. */
+#include "exec/stage/graph.h"
+
+static struct pp_norm norm_of(const struct pp_call *c, const struct pp_stage_node *n)
+{
+    return (struct pp_norm){.rows = c->g->tokens,
+                            .width = n->x->width,
+                            .is_rms = c->net->is_rms,
+                            .epsilon = c->net->norm_epsilon,
+                            .x = pp_call_at(c, n->x),
+                            .gamma = pp_call_weight(c, n->weight),
+                            .stats = pp_call_at(c, n->stats)};
+}
+
+static void forward(struct pp_call *c, const struct pp_stage_node *n)
+{
+    struct pp_norm norm = norm_of(c, n);
+
+    norm.beta = pp_call_weight(c, n->bias);
+    norm.y = pp_call_at(c, n->y);
+    c->k->norm_forward(c->stream, &norm);
+}
+
+static bool adds_at_once(const struct pp_call *c)
+{
+    return c->pass == PP_PASS_B && !c->w->grads.is_exact;
+}
+
+static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const size_t row = (size_t)n->x->width * c->g->gradient_bytes;
+    struct pp_norm norm = norm_of(c, n);
+    char *made = pp_call_at(c, n->dnorm);
+
+    norm.dy = pp_call_at(c, n->dy);
+    norm.base = pp_call_at(c, n->dx_base);
+    norm.dx = pp_call_at(c, n->dx);
+    if (n->bias_before != NULL) {
+        norm.dx_sum = made;
+        norm.dx_added = adds_at_once(c) ? pp_call_target(c, n->bias_before) : NULL;
+        made += row;
+    }
+    norm.dgamma = made;
+    norm.dgamma_added = adds_at_once(c) ? pp_call_target(c, n->weight) : NULL;
+    if (n->bias != NULL) {
+        norm.dbeta = made + row;
+        norm.dbeta_added = adds_at_once(c) ? pp_call_target(c, n->bias) : NULL;
+    }
+    c->k->norm_backward(c->stream, &norm);
+}
+
+/* Adds `count` elements, from those of `param` on. */
+static void add(const struct pp_call *c, const struct pp_param *param, int64_t count,
+                const void *grad)
+{
+    if (c->w->grads.is_exact)
+        pp_call_add_exactly(c, param, grad);
+    else
+        c->k->add(c->stream, count, grad, pp_call_target(c, param));
+}
+
+/* Parameters that are neighbours take one pass. */
+static void weight_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_param *const of[] = {n->bias_before, n->weight, n->bias};
+    const char *made = pp_call_at(c, n->dnorm);
+
+    for (size_t i = 0, next; i < PP_COUNT(of) && !adds_at_once(c); i = next) {
+        int64_t count = of[i] != NULL ? of[i]->count : 0;
+        for (next = i + 1; next < PP_COUNT(of) && count > 0 && of[next] != NULL &&
+                           !c->w->grads.is_exact && of[next]->offset == of[i]->offset + count;
+             next++)
+            count += of[next]->count;
+        if (count > 0)
+            add(c, of[i], count, made);
+        made += (size_t)count * c->g->gradient_bytes;
+    }
+}
+
+const struct pp_node_kind pp_node_norm = {
+    .forward = forward, .input_grad = input_grad, .weight_grad = weight_grad, .i_reads_x = true};

@@ -1,0 +1,186 @@
+/* Places of the tensors of a stage, by the rules in graph.h. */
+#include "exec/stage/graph.h"
+
+#include <limits.h>
+
+static void place_in(struct pp_tensor *t, enum pp_base base)
+{
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        t->place[pass] = (struct pp_tensor_place){base, 0};
+}
+
+/* Appends a tensor to `saved`. */
+static void save(struct pp_stage *stage, struct pp_tensor *t)
+{
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        t->place[pass] = (struct pp_tensor_place){PP_SAVED, stage->saved_bytes};
+    stage->saved_bytes += t->bytes;
+}
+
+/* ---- tensors of F ---------------------------------------------------------------------------- */
+
+static void place_kept(struct pp_stage *stage)
+{
+    const struct pp_stage_shape *shape = &stage->shape;
+    struct pp_stage_graph *g = stage->graph;
+
+    if (!shape->has_embedding && g->node_count > 0) {
+        place_in(g->input, PP_KEPT);
+        stage->kept_bytes += stage->boundary_bytes;
+    }
+    stage->edge_offset = stage->kept_bytes;
+    if (shape->has_edge)
+        stage->kept_bytes += stage->boundary_bytes;
+    if (g->output != NULL)
+        place_in(g->output, PP_OUT);
+}
+
+/* Saves what a backward reads: dnorm only if W comes later. The rest is in scratch: only F reads
+ * it, or a kernel. */
+static void place_forward(struct pp_stage *stage, bool is_g)
+{
+    struct pp_stage_graph *g = stage->graph;
+
+    for (int i = 0; i < g->tensor_count; i++) {
+        struct pp_tensor *t = &g->tensors[i];
+
+        if ((t->width == 0) != is_g || (t->is_grad && !is_g) ||
+            t->place[PP_PASS_F].base != PP_NOWHERE)
+            continue;
+        if (t->read[PP_PASS_B] >= 0 && (stage->shape.has_w || !t->is_grad))
+            save(stage, t);
+        else
+            place_in(t, PP_SCRATCH);
+    }
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+/* Is true if gradients may replace the tensor when I has read it. */
+static bool is_place(const struct pp_tensor *t)
+{
+    return t->place[PP_PASS_F].base == PP_SAVED && !t->is_grad && t->width > 0 && !t->is_for_w;
+}
+
+/* Is true for the gradients that I leaves for W, except dnorm. */
+static bool is_left(const struct pp_tensor *t)
+{
+    return t->is_grad && t->width > 0 && t->is_for_w;
+}
+
+/* Returns a place of the size of `grad` that is free at a step of I; NULL if there is none. */
+static struct pp_tensor *free_place(struct pp_stage_graph *g, const struct pp_tensor *grad,
+                                    int step)
+{
+    for (int i = 0; i < g->tensor_count; i++) {
+        struct pp_tensor *t = &g->tensors[i];
+        if (t->bytes == grad->bytes && is_place(t) && !t->is_taken && t->read[PP_PASS_I] < step)
+            return t;
+    }
+    return NULL;
+}
+
+/* Is true if more gradients for W have the size of `grad` than places. */
+static bool is_short(const struct pp_stage_graph *g, const struct pp_tensor *grad)
+{
+    int left = 0;
+
+    for (int i = 0; i < g->tensor_count; i++) {
+        const struct pp_tensor *t = &g->tensors[i];
+        if (t->bytes == grad->bytes)
+            left += is_place(t) - is_left(t);
+    }
+    return left < 0;
+}
+
+static struct pp_tensor *add_place(struct pp_stage *stage, const struct pp_tensor *grad)
+{
+    struct pp_tensor *t = pp_stage_tensor(stage->graph, grad->width);
+
+    save(stage, t);
+    return t;
+}
+
+/* In B only gradients of the residual stream are in `saved`, and what a place was added for. */
+static void place_gradient(struct pp_stage *stage, struct pp_tensor *grad)
+{
+    struct pp_stage_graph *g = stage->graph;
+    bool is_in_b = grad->is_stream;
+
+    place_in(grad, PP_SCRATCH);
+    if (!grad->is_for_w && !grad->is_stream)
+        return;
+    struct pp_tensor *to = free_place(g, grad, grad->made[PP_PASS_I]);
+    if (to == NULL && grad->is_for_w && (grad == g->grad_bottom || is_short(g, grad))) {
+        to = add_place(stage, grad);
+        is_in_b = true;
+    }
+    if (to == NULL)
+        return;
+    to->is_taken = true;
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        if (pass != PP_PASS_B || is_in_b)
+            grad->place[pass] = to->place[pass];
+}
+
+/* Gives the gradients that I has in scratch, or gets, places for W. */
+static void place_copies(struct pp_stage *stage)
+{
+    struct pp_stage_graph *g = stage->graph;
+
+    for (int i = 0; i < g->tensor_count; i++) {
+        struct pp_tensor *t = &g->tensors[i], *to;
+
+        if (!is_left(t) || t->place[PP_PASS_I].base == PP_SAVED)
+            continue;
+        to = free_place(g, t, INT_MAX);
+        if (to == NULL)
+            to = add_place(stage, t);
+        to->is_taken = true;
+        t->place[PP_PASS_W] = to->place[PP_PASS_W];
+        g->copies[g->copy_count++] = t;
+    }
+}
+
+/* With splits, the backward of earlier splits reads x of attention, and adds to its gradient. */
+static void place_gradients(struct pp_stage *stage)
+{
+    struct pp_stage_graph *g = stage->graph;
+
+    if (g->grad_top != NULL)
+        place_in(g->grad_top, PP_GRAD_IN);
+    if (g->grad_bottom != NULL && !stage->shape.has_embedding)
+        place_in(g->grad_bottom, PP_GRAD_OUT);
+    else if (g->input == g->output)
+        save(stage, g->grad_bottom);
+    for (int i = g->node_count - 1; i >= 0; i--) {
+        const struct pp_stage_node *n = &g->nodes[i];
+
+        if (n->dx == NULL || n->dx->place[PP_PASS_F].base != PP_NOWHERE)
+            continue;
+        if (n->kind == &pp_node_attend && stage->shape.splits > 1) {
+            n->x->is_taken = true;
+            save(stage, n->dx);
+        } else {
+            place_gradient(stage, n->dx);
+        }
+    }
+    if (stage->shape.has_w)
+        place_copies(stage);
+}
+
+void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
+{
+    struct pp_stage_graph *g = stage->graph;
+
+    place_kept(stage);
+    place_forward(stage, false);
+    place_gradients(stage);
+    place_forward(stage, true);
+    for (int pass = 0; pass < PP_PASSES; pass++) {
+        const bool is_called = pass != PP_PASS_W && (pass != PP_PASS_I || stage->shape.has_w);
+        const size_t bytes = is_called ? pp_stage_scratch(arena, g, (enum pp_call_pass)pass) : 0;
+        if (bytes > stage->scratch_bytes)
+            stage->scratch_bytes = bytes;
+    }
+}
