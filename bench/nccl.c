@@ -15,8 +15,8 @@
 
 enum { PROCESSES = 2, ROUNDS = 51, OPERATIONS = 20, BYTES = 1 << 12 };
 
-static const struct pp_nccl_channel channels[] = {{0, 1, 0, 'F'}};
-static const struct pp_nccl_group groups[] = {{"stage 0", (const int[]){0, 1}, PROCESSES}};
+static const struct pp_nccl_group groups[] = {{"0>1 F0", (const int[]){0, 1}, PROCESSES},
+                                              {"stage 0", (const int[]){0, 1}, PROCESSES}};
 static const struct {
     const char *name;
     enum pp_nccl_kind kinds[PROCESSES]; /* by process */
@@ -103,10 +103,9 @@ static void act(struct side *s)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_nccl_plan plan = {.process = s->process,
                                       .processes = PROCESSES,
-                                      .channels = channels,
-                                      .channel_count = PP_COUNT(channels),
+                                      .channel_count = 1,
                                       .groups = groups,
-                                      .group_count = PP_COUNT(groups),
+                                      .group_count = 1,
                                       .timeout_s = 60,
                                       .spread = spread,
                                       .closure = s};

@@ -15,10 +15,9 @@
      sizeof(struct pp_gemm) + sizeof(struct pp_norm) + sizeof(struct pp_attention) +               \
      sizeof(struct pp_adamw) + sizeof(struct pp_flat) + sizeof(struct pp_adamw_step) +             \
      sizeof(struct pp_graph_stats) + sizeof(struct pp_fallbacks) + sizeof(struct pp_error) +       \
-     sizeof(struct pp_nccl_calls) + sizeof(struct pp_nccl_plan) + sizeof(struct pp_nccl_channel) + \
-     sizeof(struct pp_nccl_group) + sizeof(struct pp_nccl_operation) +                             \
-     sizeof(struct pp_nccl_piece) + sizeof(struct pp_ipc_calls) + sizeof(struct pp_ipc_card) +     \
-     sizeof(struct pp_cuda_module))
+     sizeof(struct pp_nccl_calls) + sizeof(struct pp_nccl_plan) + sizeof(struct pp_nccl_group) +   \
+     sizeof(struct pp_nccl_operation) + sizeof(struct pp_nccl_piece) +                             \
+     sizeof(struct pp_ipc_calls) + sizeof(struct pp_ipc_card) + sizeof(struct pp_cuda_module))
 
 struct pp_cuda_module {
     const char *version; /* PP_VERSION of its build */

@@ -110,6 +110,7 @@ static void bind_collective(struct pp_machine *m, int c)
     const struct pp_group *group = &m->p->groups[from->group];
     struct pp_machine_collective *to = &m->collectives[c];
 
+    to->machine = m;
     to->sum = sum_make(m, from->kind, &m->statuses[m->worker_count + c]);
     if (!from->tied)
         bind_stage_sum(m, from, &to->sum);

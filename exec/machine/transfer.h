@@ -82,6 +82,7 @@ void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *
                  int to, struct pp_range range);
 
 struct pp_machine_collective {
+    struct pp_machine *machine;
     struct pp_sum sum;
     int32_t *rows, row_count; /* instructions of all members */
     int32_t *members;         /* [row_count] workers */

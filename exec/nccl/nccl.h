@@ -30,14 +30,10 @@ enum {
 struct pp_nccl;
 struct pp_nccl_library;
 
-/* Connection from process `source` to process `dest`. */
-struct pp_nccl_channel {
-    int source, dest, pipe;
-    char kind; /* 'F' or 'B': forward, backward */
-};
-/* Processes that sum: at least two, ascending. */
+/* Processes of a communicator: the source and the destination of a channel, or at least two that
+ * sum, ascending. */
 struct pp_nccl_group {
-    const char *name; /* for messages: "stage 2" */
+    const char *name; /* for messages: "0>1 F0", "stage 2" */
     const int *members;
     int count;
 };
@@ -49,8 +45,7 @@ struct pp_nccl_id {
 /* Channels and groups, the same in all processes but for `process`. Kept by reference. */
 struct pp_nccl_plan {
     int process, processes;
-    const struct pp_nccl_channel *channels;
-    const struct pp_nccl_group *groups;
+    const struct pp_nccl_group *groups; /* channels, then groups that sum */
     int channel_count, group_count;
     double timeout_s; /* limit of any wait for another process */
     /* Exchanges ids: in, own ones; out, all. All processes call it once. PP_EFAIL: one is gone. */
@@ -101,7 +96,7 @@ struct pp_nccl_piece {
 };
 struct pp_nccl_operation {
     enum pp_nccl_kind kind;
-    int on; /* index of the channel or group in the plan */
+    int on; /* index of the channel, or of the group that sums */
     enum pp_nccl_type type;
     const struct pp_nccl_piece *pieces; /* disjoint; one for the first three kinds */
     int count;

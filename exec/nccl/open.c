@@ -15,57 +15,42 @@ enum { WARM_UP_BYTES = PP_NCCL_SCRATCH_BYTES / 2 };
 
 /* ---- communicators --------------------------------------------------------------------------- */
 
-static void name_channel(struct pp_arena *arena, const struct pp_nccl_plan *plan,
-                         const struct pp_nccl_channel *c, struct pp_nccl_comm *comm)
+static void name_comm(struct pp_arena *arena, const struct pp_nccl_plan *plan, int i,
+                      struct pp_nccl_comm *comm)
 {
-    assert(c->source != c->dest && c->source >= 0 && c->dest >= 0 && c->source < plan->processes &&
-           c->dest < plan->processes);
-    comm->name = pp_arena_printf(arena, "%d>%d %c%d", c->source, c->dest, c->kind, c->pipe);
-    comm->text = pp_arena_printf(arena, "channel %s (process %d to process %d)", comm->name,
-                                 c->source, c->dest);
-    comm->count = 2;
-    comm->own = plan->process == c->source ? 0 : plan->process == c->dest ? 1 : -1;
-    comm->peer = 1 - comm->own;
-}
-
-static void name_group(struct pp_arena *arena, const struct pp_nccl_plan *plan,
-                       const struct pp_nccl_group *g, struct pp_nccl_comm *comm)
-{
+    const struct pp_nccl_group *g = &plan->groups[i];
+    const bool is_channel = i < plan->channel_count;
     char *members = "";
 
-    assert(g->count >= 2);
+    assert(g->count >= 2 && g->members[0] != g->members[1]);
     comm->own = -1;
-    for (int i = 0; i < g->count; i++) {
-        assert(g->members[i] < plan->processes && (i == 0 || g->members[i] > g->members[i - 1]));
-        members = pp_arena_printf(arena, "%s%s%d", members, i ? ", " : "", g->members[i]);
-        if (g->members[i] == plan->process)
-            comm->own = i;
+    for (int k = 0; k < g->count; k++) {
+        assert(g->members[k] >= 0 && g->members[k] < plan->processes &&
+               (k == 0 || is_channel || g->members[k] > g->members[k - 1]));
+        members = pp_arena_printf(arena, "%s%s%d", members,
+                                  k == 0       ? ""
+                                  : is_channel ? " to process "
+                                               : ", ",
+                                  g->members[k]);
+        if (g->members[k] == plan->process)
+            comm->own = k;
     }
-    comm->name = g->name;
-    comm->text = pp_arena_printf(arena, "sum of %s (processes %s)", g->name, members);
-    comm->count = g->count;
+    comm->peer = 1 - comm->own;
+    comm->text =
+        pp_arena_printf(arena, is_channel ? "channel %s (process %s)" : "sum of %s (processes %s)",
+                        g->name, members);
 }
 
-/* Sets names, members and roles of the plan's communicators. */
+/* Sets texts, members and roles of the plan's communicators. */
 static void name_comms(struct pp_arena *arena, struct pp_nccl *nccl)
 {
-    const struct pp_nccl_plan *plan = nccl->plan;
-
-    nccl->comm_count = plan->channel_count + plan->group_count;
+    nccl->comm_count = nccl->plan->channel_count + nccl->plan->group_count;
     nccl->comms = PP_ARRAY(arena, struct pp_nccl_comm, nccl->comm_count + 1);
-    for (int i = 0; i < plan->channel_count; i++)
-        name_channel(arena, plan, &plan->channels[i], &nccl->comms[i]);
-    for (int i = 0; i < plan->group_count; i++)
-        name_group(arena, plan, &plan->groups[i], &nccl->comms[plan->channel_count + i]);
+    for (int i = 0; i < nccl->comm_count; i++)
+        name_comm(arena, nccl->plan, i, &nccl->comms[i]);
 }
 
 /* ---- the beginning --------------------------------------------------------------------------- */
-
-static int owner_of(const struct pp_nccl_plan *plan, int comm)
-{
-    return comm < plan->channel_count ? plan->channels[comm].source
-                                      : plan->groups[comm - plan->channel_count].members[0];
-}
 
 static enum pp_status spread_ids(struct pp_arena *arena, struct pp_nccl *nccl,
                                  struct pp_nccl_id **ids, struct pp_error *err)
@@ -75,7 +60,7 @@ static enum pp_status spread_ids(struct pp_arena *arena, struct pp_nccl *nccl,
     *ids = PP_ARRAY(arena, struct pp_nccl_id, nccl->comm_count + 1);
     for (int i = 0; i < nccl->comm_count; i++) {
         ncclUniqueId id;
-        (*ids)[i].owner = owner_of(plan, i);
+        (*ids)[i].owner = plan->groups[i].members[0];
         if ((*ids)[i].owner != plan->process)
             continue;
         PP_TRY(pp_nccl_judge(nccl, &nccl->comms[i], nccl->library->GetUniqueId(&id), err));
@@ -94,6 +79,7 @@ static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure
                                 struct pp_error *err)
 {
     const struct pp_nccl_id *ids = ((const struct beginning *)closure)->ids;
+    const struct pp_nccl_group *group = &nccl->plan->groups[i];
     struct pp_nccl_comm *comm = &nccl->comms[i];
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclUniqueId id;
@@ -101,13 +87,14 @@ static enum pp_status make_comm(struct pp_nccl *nccl, int i, const void *closure
     memcpy(&id, ids[i].bytes, sizeof id);
     config.blocking = 1; /* else NCCL starts a thread for each operation */
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
-    config.commName = comm->name;
+    config.commName = group->name;
 #endif
     if (i < nccl->plan->channel_count)
         config.maxCTAs = PP_NCCL_CHANNEL_CTAS;
     return pp_nccl_judge(
         nccl, comm,
-        nccl->library->CommInitRankConfig(&comm->handle, comm->count, id, comm->own, &config), err);
+        nccl->library->CommInitRankConfig(&comm->handle, group->count, id, comm->own, &config),
+        err);
 }
 
 /* Calls `each` for all communicators of this process, as one group, which waits for the others. */

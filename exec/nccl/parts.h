@@ -38,9 +38,8 @@ struct pp_nccl_library {
 /* Communicator of a channel or a group. */
 struct pp_nccl_comm {
     ncclComm_t handle; /* NULL: this process is no member */
-    const char *name;  /* its own */
-    const char *text;  /* with its processes, for messages */
-    int count, own;    /* members; index of this process, -1: none */
+    const char *text;  /* its name and processes, for messages */
+    int own;           /* index of this process among the members, -1: none */
     int peer;          /* other member of a channel */
     void *stream;      /* of the last operation */
     long issued;       /* operations */
@@ -51,7 +50,7 @@ struct pp_nccl {
     bool is_left;           /* a call of NCCL that has not returned uses them, until the end */
     const struct pp_nccl_library *library;
     const struct pp_nccl_plan *plan;
-    struct pp_nccl_comm *comms; /* channels, then groups */
+    struct pp_nccl_comm *comms; /* [group of the plan] */
     int comm_count;
     pthread_mutex_t mutex; /* of calls to NCCL */
     atomic_bool is_aborted;

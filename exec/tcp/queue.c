@@ -21,13 +21,13 @@ void pp_tcp_step_begin(struct pp_tcp *t)
     }
 }
 
-struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, const struct pp_machine_message *message)
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, int channel)
 {
-    const int send = message->send.row / m->replicas, recv = message->recv.row / m->replicas,
-              replica = message->send.row % m->replicas;
+    const struct pp_channel *c = &m->p->channels[channel / m->replicas];
+    const int replica = channel % m->replicas;
 
-    return (struct pp_tcp_ends){pp_worker_at(m, m->p->peer[recv], replica)->index,
-                                pp_worker_at(m, m->p->peer[send], replica)->index};
+    return (struct pp_tcp_ends){pp_worker_at(m, c->source, replica)->index,
+                                pp_worker_at(m, c->dest, replica)->index};
 }
 
 bool pp_tcp_is_time(int64_t ps)

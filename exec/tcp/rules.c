@@ -56,7 +56,7 @@ static bool is_message(const struct pp_tcp *t, int process, const struct pp_fram
 
     if (f->id < 0 || f->id >= m->p->message_count * m->replicas)
         return false;
-    const struct pp_tcp_ends ends = pp_tcp_ends(m, &m->messages[f->id]);
+    const struct pp_tcp_ends ends = pp_tcp_ends(m, m->messages[f->id].channel);
     return f->worker == ends.source && pp_tcp_owner(t, ends.source) == process &&
            pp_tcp_is_here(t, ends.dest);
 }

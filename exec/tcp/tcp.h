@@ -149,11 +149,10 @@ static inline bool pp_tcp_is_here(const struct pp_tcp *t, int worker)
 /* Resets the state of a step: none of its frames has arrived. */
 void pp_tcp_step_begin(struct pp_tcp *t);
 bool pp_tcp_is_time(int64_t ps); /* two such times have an int64_t sum and difference */
-struct pp_tcp_ends {             /* workers of a message */
+struct pp_tcp_ends {             /* workers of a channel of a replica */
     int source, dest;
 };
-struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m,
-                               const struct pp_machine_message *message);
+struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, int channel);
 
 /* Queues a frame. Takes `owned` (malloc), or refers to `payload` until it is written. */
 void pp_tcp_send(struct pp_tcp *t, int process, const struct pp_frame *frame, const void *payload,

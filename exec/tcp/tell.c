@@ -59,7 +59,7 @@ void pp_tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
 
 void pp_tcp_send_message(struct pp_machine *m, struct pp_machine_message *message)
 {
-    const struct pp_tcp_ends ends = pp_tcp_ends(m, message);
+    const struct pp_tcp_ends ends = pp_tcp_ends(m, message->channel);
     const struct pp_frame frame = {.kind = PP_FRAME_DATA,
                                    .worker = ends.source,
                                    .id = (int32_t)(message - m->messages),

@@ -60,11 +60,11 @@ void pp_device_join_sums(struct pp_machine *m)
     }
 }
 
-void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work, void *argument)
+void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work)
 {
     struct pp_machine *m = w->machine;
     struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
 
     c->launch = m->collectives[c->stream_of].launches++;
-    issue(w, i, pp_sum_stream(m, m->p->arg[i]), work, argument, c->done);
+    issue(w, i, pp_sum_stream(m, m->p->arg[i]), work, c, c->done);
 }

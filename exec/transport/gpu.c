@@ -6,20 +6,12 @@
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-static const struct pp_transport *const TRANSPORTS[] = {
-    [PP_GPU_NCCL] = &pp_transport_nccl,
-    [PP_GPU_IPC] = &pp_transport_ipc,
-    [PP_GPU_IPC_NCCL] = &pp_transport_ipc_nccl,
-};
-
 static enum pp_status gpu_met(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_gpu_run *run = PP_NEW(m->arena, struct pp_gpu_run);
 
     pp_tcp_of(m)->above = run;
     pp_device_join_sums(m);
-    while (TRANSPORTS[run->way] != m->transport)
-        run->way++;
     PP_TRY(pp_gpu_find_way(m, err));
     if (run->messages == &pp_carrier_ipc)
         PP_TRY(pp_gpu_open_ipc(m, err));
@@ -27,7 +19,6 @@ static enum pp_status gpu_met(struct pp_machine *m, struct pp_error *err)
         m->left_free = pp_nccl_held_multiprocessors(m);
         m->options.nccl->leave_free(m->device, m->left_free);
     }
-    m->transport = TRANSPORTS[run->way];
     PP_TRY(pp_machine_warm_up(m, err));
     return run->sums == &pp_carrier_nccl ? pp_carrier_nccl.open(m, err) : PP_OK;
 }
@@ -36,7 +27,7 @@ static enum pp_status gpu_met(struct pp_machine *m, struct pp_error *err)
 
 static enum pp_status gpu_leave(struct pp_machine *m, struct pp_error *err)
 {
-    return pp_ipc_is_mapped(pp_gpu_of(m)) ? pp_ipc_leave(pp_gpu_of(m), err) : PP_OK;
+    return pp_ipc_is_mapped(m) ? pp_ipc_leave(m, err) : PP_OK;
 }
 
 /* Ends operations under way, which wait for others. */
@@ -46,9 +37,9 @@ static void gpu_failed(struct pp_machine *m)
 
     pp_tcp_failed(m);
     if (run && run->ipc)
-        pp_ipc_give_up(run);
+        pp_ipc_give_up(m);
     if (run && run->nccl)
-        pp_nccl_give_up(run);
+        m->options.nccl->give_up(run->nccl->nccl);
 }
 
 /* NCCL fails a moment before the connection of a dead process ends, which names the process. */
@@ -58,8 +49,8 @@ static enum pp_status gpu_check(struct pp_machine *m, struct pp_error *err)
     struct pp_gpu_run *run = pp_gpu_of(m);
 
     PP_TRY(pp_tcp_check(m, err));
-    if (!run || !run->nccl || m->has_failed || pp_nccl_look_at(run, err) == PP_OK ||
-        ++run->failed_looks < FAILED_LOOKS)
+    if (!run || !run->nccl || m->has_failed ||
+        m->options.nccl->look(run->nccl->nccl, err) == PP_OK || ++run->failed_looks < FAILED_LOOKS)
         return PP_OK;
     return pp_error_prefix(err, "step %d: ", m->step + 1);
 }
@@ -71,14 +62,15 @@ static void gpu_stop(struct pp_machine *m)
     const struct pp_gpu_run *run = pp_gpu_of(m);
     struct pp_error ignored;
 
-    if (pp_ipc_is_mapped(run) && !m->has_failed && !pp_tcp_is_member(m) &&
+    if (pp_ipc_is_mapped(m) && !m->has_failed && !pp_tcp_is_member(m) &&
         pp_tcp_leave(m, &ignored) == PP_OK)
-        pp_ipc_leave(run, &ignored);
+        pp_ipc_leave(m, &ignored);
     pp_tcp_stop(m);
-    if (pp_ipc_is_mapped(run))
-        pp_ipc_give_up(run);
-    if (run && run->nccl)
-        pp_nccl_end(run, m->has_failed);
+    if (pp_ipc_is_mapped(m))
+        pp_ipc_give_up(m);
+    if (run && run->nccl &&
+        (m->has_failed || m->options.nccl->close(run->nccl->nccl, &ignored) != PP_OK))
+        m->options.nccl->give_up(run->nccl->nccl);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -100,9 +92,7 @@ static void gpu_posted(struct pp_worker *w, int i, const struct pp_header *heade
 
 static void gpu_summed(struct pp_worker *w, int i)
 {
-    const struct pp_gpu_run *run = pp_gpu_of(w->machine);
-
-    pp_device_issue_sum(w, i, run->sums->sum, run->sums->sum_argument(run, w->machine->p->arg[i]));
+    pp_device_issue_sum(w, i, pp_gpu_of(w->machine)->sums->sum);
 }
 
 #define TRANSPORT(id, text, what, how, maps)                                                       \

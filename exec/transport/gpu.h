@@ -9,11 +9,9 @@
 struct pp_nccl_run;
 struct pp_ipc_run;
 struct pp_carrier;
-enum pp_gpu_way { PP_GPU_NCCL, PP_GPU_IPC, PP_GPU_IPC_NCCL };
 /* State of these transports: pp_tcp_above(), NULL before all processes have met. A carrier's part
  * is NULL unless it is open. */
 struct pp_gpu_run {
-    enum pp_gpu_way way;
     const struct pp_carrier *messages, *sums; /* may be the same */
     struct pp_nccl_place *places;             /* [process]; empty without NCCL */
     struct pp_nccl_run *nccl;
@@ -29,9 +27,7 @@ static inline struct pp_gpu_run *pp_gpu_of(const struct pp_machine *m)
 struct pp_carrier {
     /* Plans and opens what it carries in this run; all processes call it. PP_EFAIL in any. */
     enum pp_status (*open)(struct pp_machine *m, struct pp_error *err);
-    pp_backend_work message; /* its argument is the pp_machine_message */
-    pp_backend_work sum;
-    void *(*sum_argument)(const struct pp_gpu_run *run, int collective);
+    pp_backend_work message, sum; /* of a pp_machine_message, of a pp_machine_collective */
 };
 extern const struct pp_carrier pp_carrier_nccl, pp_carrier_ipc;
 
@@ -42,9 +38,9 @@ enum pp_status pp_gpu_find_way(struct pp_machine *m, struct pp_error *err);
 enum pp_status pp_gpu_open_ipc(struct pp_machine *m, struct pp_error *err);
 
 /* ipc.c: ends waits of all streams; unmaps memory of others, after a good run. */
-void pp_ipc_give_up(const struct pp_gpu_run *run);
-enum pp_status pp_ipc_leave(const struct pp_gpu_run *run, struct pp_error *err);
-bool pp_ipc_is_mapped(const struct pp_gpu_run *run); /* opened, and has not left */
+void pp_ipc_give_up(const struct pp_machine *m);
+enum pp_status pp_ipc_leave(const struct pp_machine *m, struct pp_error *err);
+bool pp_ipc_is_mapped(const struct pp_machine *m); /* opened, and has not left */
 
 /* ---- nccl.c, nccl_sums.c --------------------------------------------------------------------- */
 
@@ -53,10 +49,6 @@ bool pp_ipc_is_mapped(const struct pp_gpu_run *run); /* opened, and has not left
 int pp_nccl_communicators(const struct pp_machine *m, bool has_messages);
 /* Multiprocessors that waiting messages by NCCL may occupy, in the process with the most. */
 int pp_nccl_held_multiprocessors(const struct pp_machine *m);
-/* PP_EFAIL names a failed operation. Ends all operations. Closes, or gives up if that fails. */
-enum pp_status pp_nccl_look_at(const struct pp_gpu_run *run, struct pp_error *err);
-void pp_nccl_give_up(const struct pp_gpu_run *run);
-void pp_nccl_end(const struct pp_gpu_run *run, bool has_failed);
 
 /* Parts of a collective, as operations of its group on the first copy of this process. */
 struct nccl_pieces {
@@ -64,23 +56,20 @@ struct nccl_pieces {
     int count, capacity;
 };
 struct nccl_sum {
-    struct pp_machine *m;
+    const struct pp_machine_collective *of;
     struct pp_sum here;        /* copies of this process */
     int group;                 /* -1: no other processes */
-    int kind;                  /* of the collective */
-    int processes;             /* of the group */
     struct nccl_pieces summed; /* AR: for all; RS: for the copy that updates each */
     struct nccl_pieces given;  /* RS: pieces that others need, too; AG: updated weights */
 };
 
 /* Its part in a run. */
 struct pp_nccl_run {
-    const struct pp_nccl_calls *calls;
     struct pp_nccl_plan plan;
     struct pp_nccl *nccl;
     struct nccl_sum *sums; /* [collective]; NULL: others carry them */
 };
 
 /* nccl_sums.c: plans a process's part in a collective of `group` (-1: none), and runs it. */
-struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group);
-void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *sum);
+struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *collective, int group);
+void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *collective);

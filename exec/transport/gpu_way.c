@@ -2,25 +2,20 @@
  * since all must choose the same. */
 #define _GNU_SOURCE /* gethostname */
 #include "exec/transport/gpu.h"
+#include "exec/transport/transports.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-    const struct pp_carrier *messages, *sums;
-} WAYS[] = {
-    [PP_GPU_NCCL] = {&pp_carrier_nccl, &pp_carrier_nccl},
-    [PP_GPU_IPC] = {&pp_carrier_ipc, &pp_carrier_ipc},
-    [PP_GPU_IPC_NCCL] = {&pp_carrier_ipc, &pp_carrier_nccl},
-};
-
-static void take_way(struct pp_machine *m, enum pp_gpu_way way)
+static void take_way(struct pp_machine *m, const struct pp_transport *way)
 {
-    pp_gpu_of(m)->way = way;
-    pp_gpu_of(m)->messages = WAYS[way].messages;
-    pp_gpu_of(m)->sums = WAYS[way].sums;
+    const bool has_ipc = way != &pp_transport_nccl, has_nccl = way != &pp_transport_ipc;
+
+    m->transport = way;
+    pp_gpu_of(m)->messages = has_ipc ? &pp_carrier_ipc : &pp_carrier_nccl;
+    pp_gpu_of(m)->sums = has_nccl ? &pp_carrier_nccl : &pp_carrier_ipc;
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -159,7 +154,9 @@ static enum pp_status choose(struct pp_machine *m, const struct sight *all, stru
         PP_TRY(find_nccl(m, &has_nccl, &why, err));
     if (!can_map && !has_nccl)
         return pp_error_set(err, PP_EFAIL, "%s", why.message[0] ? why.message : "no NCCL");
-    take_way(m, !can_map ? PP_GPU_NCCL : has_nccl ? PP_GPU_IPC_NCCL : PP_GPU_IPC);
+    take_way(m, !can_map   ? &pp_transport_nccl
+                : has_nccl ? &pp_transport_ipc_nccl
+                           : &pp_transport_ipc);
     if (wants_nccl && !has_nccl)
         note(m, "gradient sums go by CUDA IPC, for there is no NCCL", &why);
     else if (can_map && sums && shared)
@@ -176,10 +173,10 @@ enum pp_status pp_gpu_find_way(struct pp_machine *m, struct pp_error *err)
     m->gpus = count_gpus(m, all);
     if (m->options.may_choose_transport)
         return choose(m, all, err);
-    take_way(m, run->way);
-    if (run->way != PP_GPU_NCCL)
+    take_way(m, m->transport);
+    if (run->messages == &pp_carrier_ipc)
         PP_TRY(check_hosts(m, all, err));
-    if (run->way == PP_GPU_IPC_NCCL && !has_sums(m)) /* NCCL is not loaded */
+    if (run->messages == &pp_carrier_ipc && !has_sums(m)) /* NCCL is not loaded */
         run->sums = &pp_carrier_ipc;
     return run->sums == &pp_carrier_nccl ? m->options.nccl->check(err) : PP_OK;
 }
@@ -196,7 +193,7 @@ enum pp_status pp_gpu_open_ipc(struct pp_machine *m, struct pp_error *err)
     if (are_open)
         return PP_OK;
     if (run->ipc)
-        PP_TRY(pp_ipc_leave(run, err));
+        PP_TRY(pp_ipc_leave(m, err));
     run->ipc = NULL;
     PP_TRY(find_nccl(m, &has_nccl, &missing, err));
     if (!has_nccl)
@@ -204,7 +201,7 @@ enum pp_status pp_gpu_open_ipc(struct pp_machine *m, struct pp_error *err)
                             why.message[0] ? why.message : "another process cannot map memory",
                             missing.message[0] ? missing.message : "and it has no NCCL",
                             "or let all ranks share one GPU: --transport local");
-    take_way(m, PP_GPU_NCCL);
+    take_way(m, &pp_transport_nccl);
     note(m, "messages go by NCCL, for GPUs do not reach each other", &why);
     return PP_OK;
 }

@@ -24,8 +24,6 @@ struct ipc_channel {
 /* Sum of an owner, the process with the first copy, which adds up all copies. Flags: one per member
  * at the owner (it has come), and `flag` at the others (the sum is there). */
 struct ipc_sum {
-    struct pp_machine *m;
-    const struct pp_machine_collective *collective;
     struct pp_sum all; /* at the owner: all copies, as mapped here */
     int owner;         /* its process */
     int own;           /* this process's member; -1: none */
@@ -35,7 +33,6 @@ struct ipc_sum {
 
 /* Its part in a run. */
 struct pp_ipc_run {
-    const struct pp_ipc_calls *calls;
     struct pp_ipc *ipc; /* NULL: not shown */
     bool has_left;
     struct ipc_channel *channels; /* [channel of a replica] */
@@ -52,28 +49,25 @@ static int own_process(const struct pp_machine *m)
     return m->options.meeting.index;
 }
 
-static void plan_channel(const struct pp_machine *m, struct pp_ipc_run *run, int c, int replica)
+static void plan_channel(const struct pp_machine *m, struct pp_ipc_run *run, int c)
 {
-    const struct pp_channel *ends = &m->p->channels[c];
-    const int source = pp_worker_at(m, ends->source, replica)->index,
-              dest = pp_worker_at(m, ends->dest, replica)->index, own = own_process(m);
-    struct ipc_channel *channel = &run->channels[c * m->replicas + replica];
+    const struct pp_tcp_ends ends = pp_tcp_ends(m, c);
+    struct ipc_channel *channel = &run->channels[c];
+    const bool is_send = own_process(m) == ends.source;
 
     *channel = (struct ipc_channel){
-        .peer = own == source ? dest : source, .flag = run->flag_count, .is_send = own == source};
+        .peer = is_send ? ends.dest : ends.source, .flag = run->flag_count, .is_send = is_send};
     run->flag_count += IPC_CHANNEL_FLAGS;
-    if (own == source || own == dest)
+    if (is_send || own_process(m) == ends.dest)
         run->is_peer[channel->peer] = true;
 }
 
-static void plan_sum(struct pp_machine *m, struct pp_ipc_run *run, int c)
+static void plan_sum(const struct pp_machine *m, struct pp_ipc_run *run, int c)
 {
     const struct pp_machine_collective *collective = &m->collectives[c];
     struct ipc_sum *sum = &run->sums[c];
 
-    *sum = (struct ipc_sum){.m = m,
-                            .collective = collective,
-                            .all = collective->sum,
+    *sum = (struct ipc_sum){.all = collective->sum,
                             .owner = collective->sum.owner[0],
                             .own = -1,
                             .flag = run->flag_count};
@@ -90,14 +84,14 @@ static void plan_sum(struct pp_machine *m, struct pp_ipc_run *run, int c)
 static void ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
 {
     const struct pp_gpu_run *above = pp_gpu_of(m);
+    const int channels = m->p->channel_count * m->replicas;
 
     run->is_peer = PP_ARRAY(m->arena, bool, m->worker_count);
     run->blocks = PP_ARRAY(m->arena, void *, m->worker_count);
-    run->channels = PP_ARRAY(m->arena, struct ipc_channel, m->p->channel_count * m->replicas + 1);
+    run->channels = PP_ARRAY(m->arena, struct ipc_channel, channels + 1);
     run->sums = PP_ARRAY(m->arena, struct ipc_sum, m->p->collective_count + 1);
-    for (int c = 0; c < m->p->channel_count && above->messages == &pp_carrier_ipc; c++)
-        for (int replica = 0; replica < m->replicas; replica++)
-            plan_channel(m, run, c, replica);
+    for (int c = 0; c < channels && above->messages == &pp_carrier_ipc; c++)
+        plan_channel(m, run, c);
     for (int c = 0; c < m->p->collective_count && above->sums == &pp_carrier_ipc; c++)
         plan_sum(m, run, c);
     run->is_peer[own_process(m)] = false;
@@ -141,9 +135,9 @@ static enum pp_status map_peers(struct pp_machine *m, struct pp_ipc_run *run,
                                 pp_tcp_of(m)->names[k]);
     for (int k = 0; k < m->worker_count; k++)
         if (run->is_peer[k])
-            PP_TRY(run->calls->map(run->ipc, k, &cards[k].memory, &run->blocks[k], err));
-    for (int c = 0; c < m->p->collective_count; c++)
-        if (run->sums[c].m && run->sums[c].owner == own_process(m))
+            PP_TRY(m->options.ipc->map(run->ipc, k, &cards[k].memory, &run->blocks[k], err));
+    for (int c = 0; c < m->p->collective_count && pp_gpu_of(m)->sums == &pp_carrier_ipc; c++)
+        if (run->sums[c].owner == own_process(m))
             bind_sum(m, run, &run->sums[c].all);
     return PP_OK;
 }
@@ -153,11 +147,10 @@ static enum pp_status ipc_open(struct pp_machine *m, struct pp_error *err)
     struct pp_ipc_run *run = PP_NEW(m->arena, struct pp_ipc_run);
     struct card *all = PP_ARRAY(m->arena, struct card, pp_tcp_of(m)->processes), own = {0};
 
-    run->calls = m->options.ipc;
     ipc_plan(m, run);
     const enum pp_status status =
-        run->calls->show(m->arena, m->device, m->workers[own_process(m)].block, run->flag_count,
-                         m->worker_count, &run->ipc, &own.memory, err);
+        m->options.ipc->show(m->arena, m->device, m->workers[own_process(m)].block, run->flag_count,
+                             m->worker_count, &run->ipc, &own.memory, err);
     if (status == PP_OK)
         pp_gpu_of(m)->ipc = run;
     own.is_there = status == PP_OK;
@@ -167,106 +160,107 @@ static enum pp_status ipc_open(struct pp_machine *m, struct pp_error *err)
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-enum pp_status pp_ipc_leave(const struct pp_gpu_run *run, struct pp_error *err)
+enum pp_status pp_ipc_leave(const struct pp_machine *m, struct pp_error *err)
 {
-    PP_TRY(run->ipc->calls->unmap(run->ipc->ipc, err));
-    run->ipc->has_left = true;
+    struct pp_ipc_run *run = pp_gpu_of(m)->ipc;
+
+    PP_TRY(m->options.ipc->unmap(run->ipc, err));
+    run->has_left = true;
     return PP_OK;
 }
 
-bool pp_ipc_is_mapped(const struct pp_gpu_run *run)
+bool pp_ipc_is_mapped(const struct pp_machine *m)
 {
+    const struct pp_gpu_run *run = pp_gpu_of(m);
+
     return run && run->ipc && !run->ipc->has_left;
 }
 
-void pp_ipc_give_up(const struct pp_gpu_run *run)
+void pp_ipc_give_up(const struct pp_machine *m)
 {
-    run->ipc->calls->give_up(run->ipc->ipc);
+    m->options.ipc->give_up(pp_gpu_of(m)->ipc->ipc);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static enum pp_status send(const struct pp_ipc_run *run, const struct ipc_channel *channel,
+static enum pp_status tell(const struct pp_machine *m, int peer, int flag, uint32_t value,
                            void *stream, struct pp_error *err)
 {
-    PP_TRY(run->calls->tell(run->ipc, channel->peer, channel->flag + IPC_THERE, channel->uses,
-                            stream, err));
-    return run->calls->await(run->ipc, channel->flag + IPC_TAKEN, channel->uses, stream, err);
+    return m->options.ipc->tell(pp_gpu_of(m)->ipc->ipc, peer, flag, value, stream, err);
 }
 
-static enum pp_status receive(const struct pp_kernels *k, const struct pp_ipc_run *run,
-                              const struct pp_machine_message *message, void *stream,
-                              struct pp_error *err)
+static enum pp_status await(const struct pp_machine *m, int flag, uint32_t value, void *stream,
+                            struct pp_error *err)
 {
-    const struct ipc_channel *channel = &run->channels[message->channel];
+    return m->options.ipc->await(pp_gpu_of(m)->ipc->ipc, flag, value, stream, err);
+}
 
-    PP_TRY(run->calls->await(run->ipc, channel->flag + IPC_THERE, channel->uses, stream, err));
+static enum pp_status send(const struct pp_machine *m, const struct ipc_channel *channel,
+                           void *stream, struct pp_error *err)
+{
+    PP_TRY(tell(m, channel->peer, channel->flag + IPC_THERE, channel->uses, stream, err));
+    return await(m, channel->flag + IPC_TAKEN, channel->uses, stream, err);
+}
+
+static enum pp_status receive(const struct pp_kernels *k, const struct pp_machine_message *message,
+                              const struct ipc_channel *channel, void *stream, struct pp_error *err)
+{
+    const struct pp_machine *m = message->machine;
+
+    PP_TRY(await(m, channel->flag + IPC_THERE, channel->uses, stream, err));
     k->copy(stream, message->bytes,
-            seen_here(message->machine, run, channel->peer, message->send.buffer),
+            seen_here(m, pp_gpu_of(m)->ipc, channel->peer, message->send.buffer),
             message->recv.buffer);
-    return run->calls->tell(run->ipc, channel->peer, channel->flag + IPC_TAKEN, channel->uses,
-                            stream, err);
+    return tell(m, channel->peer, channel->flag + IPC_TAKEN, channel->uses, stream, err);
 }
 
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct pp_machine_message *message = argument;
-    const struct pp_ipc_run *run = pp_gpu_of(message->machine)->ipc;
-    struct ipc_channel *channel = &run->channels[message->channel];
+    struct ipc_channel *channel = &pp_gpu_of(message->machine)->ipc->channels[message->channel];
     struct pp_error err = {0};
 
     channel->uses++;
     pp_device_fail_if(message->machine,
-                      channel->is_send ? send(run, channel, stream, &err)
-                                       : receive(k, run, message, stream, &err),
+                      channel->is_send ? send(message->machine, channel, stream, &err)
+                                       : receive(k, message, channel, stream, &err),
                       &err);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static enum pp_status take_part(const struct pp_ipc_run *run, const struct ipc_sum *n, void *stream,
+static enum pp_status take_part(const struct pp_machine *m, const struct ipc_sum *n, void *stream,
                                 struct pp_error *err)
 {
-    PP_TRY(run->calls->tell(run->ipc, n->owner, n->flag + 1 + n->own, n->uses, stream, err));
-    return run->calls->await(run->ipc, n->flag, n->uses, stream, err);
+    PP_TRY(tell(m, n->owner, n->flag + 1 + n->own, n->uses, stream, err));
+    return await(m, n->flag, n->uses, stream, err);
 }
 
-static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_ipc_run *run,
+static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_machine_collective *c,
                               struct ipc_sum *n, void *stream, struct pp_error *err)
 {
-    const int32_t *members = n->collective->members;
-
-    for (int member = 0; member < n->collective->row_count; member++)
+    for (int member = 0; member < c->row_count; member++)
         if (member != n->own)
-            PP_TRY(run->calls->await(run->ipc, n->flag + 1 + member, n->uses, stream, err));
+            PP_TRY(await(c->machine, n->flag + 1 + member, n->uses, stream, err));
     n->all.rule->run(k, stream, &n->all);
-    for (int member = 0; member < n->collective->row_count; member++)
+    for (int member = 0; member < c->row_count; member++)
         if (member != n->own)
-            PP_TRY(run->calls->tell(run->ipc, members[member], n->flag, n->uses, stream, err));
+            PP_TRY(tell(c->machine, c->members[member], n->flag, n->uses, stream, err));
     return PP_OK;
 }
 
 static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
 {
-    struct ipc_sum *n = argument;
-    const struct pp_ipc_run *run = pp_gpu_of(n->m)->ipc;
+    const struct pp_machine_collective *c = argument;
+    struct pp_machine *m = c->machine;
+    struct ipc_sum *n = &pp_gpu_of(m)->ipc->sums[c - m->collectives];
     struct pp_error err = {0};
 
     n->uses++;
-    pp_device_fail_if(n->m,
-                      n->owner == n->m->options.meeting.index ? own_sum(k, run, n, stream, &err)
-                                                              : take_part(run, n, stream, &err),
+    pp_device_fail_if(m,
+                      n->owner == own_process(m) ? own_sum(k, c, n, stream, &err)
+                                                 : take_part(m, n, stream, &err),
                       &err);
 }
 
-static void *sum_argument(const struct pp_gpu_run *run, int collective)
-{
-    return &run->ipc->sums[collective];
-}
-
-const struct pp_carrier pp_carrier_ipc = {
-    .open = ipc_open,
-    .message = run_message,
-    .sum = run_sum,
-    .sum_argument = sum_argument,
-};
+const struct pp_carrier pp_carrier_ipc = {.open = ipc_open, .message = run_message, .sum = run_sum};

@@ -10,25 +10,23 @@
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 
-/* Channels and groups of a program, and this process's part in each sum. */
+/* Communicators of a program, and this process's part in each sum. */
 
-static void plan_channels(struct pp_machine *m, struct pp_nccl_plan *plan)
+static void plan_channels(struct pp_machine *m, struct pp_nccl_group *groups, int count)
 {
-    struct pp_nccl_channel *channels =
-        PP_ARRAY(m->arena, struct pp_nccl_channel, m->p->channel_count * m->replicas + 1);
+    for (int c = 0; c < count; c++) {
+        const struct pp_channel *from = &m->p->channels[c / m->replicas];
+        const struct pp_tcp_ends ends = pp_tcp_ends(m, c);
+        int *members = PP_ARRAY(m->arena, int, 2);
 
-    for (int c = 0; c < m->p->channel_count; c++)
-        for (int replica = 0; replica < m->replicas; replica++) {
-            const struct pp_channel *from = &m->p->channels[c];
-
-            channels[c * m->replicas + replica] =
-                (struct pp_nccl_channel){.source = pp_worker_at(m, from->source, replica)->index,
-                                         .dest = pp_worker_at(m, from->dest, replica)->index,
-                                         .pipe = from->pipe,
-                                         .kind = from->kind == PP_SEND_F ? 'F' : 'B'};
-        }
-    plan->channels = channels;
-    plan->channel_count = m->p->channel_count * m->replicas;
+        members[0] = ends.source;
+        members[1] = ends.dest;
+        groups[c] = (struct pp_nccl_group){
+            .name = pp_arena_printf(m->arena, "%d>%d %c%d", ends.source, ends.dest,
+                                    from->kind == PP_SEND_F ? 'F' : 'B', from->pipe),
+            .members = members,
+            .count = 2};
+    }
 }
 
 /* Returns the group of a collective, maybe a new one; -1: it has one process. */
@@ -49,15 +47,22 @@ static int group_of(struct pp_machine *m, struct pp_nccl_run *run, struct pp_ncc
     return run->plan.group_count++;
 }
 
-static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run)
+static void plan_all(struct pp_machine *m, struct pp_nccl_run *run)
 {
+    const struct pp_gpu_run *above = pp_gpu_of(m);
+    const int channels =
+        above->messages == &pp_carrier_nccl ? m->p->channel_count * m->replicas : 0;
     struct pp_nccl_group *groups =
-        PP_ARRAY(m->arena, struct pp_nccl_group, m->p->collective_count + 1);
+        PP_ARRAY(m->arena, struct pp_nccl_group, channels + m->p->collective_count + 1);
 
+    run->plan.groups = groups;
+    run->plan.channel_count = channels;
+    plan_channels(m, groups, channels);
+    if (above->sums != &pp_carrier_nccl)
+        return;
     run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->p->collective_count + 1);
     for (int c = 0; c < m->p->collective_count; c++)
-        run->sums[c] = pp_nccl_plan_sum(m, c, group_of(m, run, groups, c));
-    run->plan.groups = groups;
+        run->sums[c] = pp_nccl_plan_sum(&m->collectives[c], group_of(m, run, groups + channels, c));
 }
 
 int pp_nccl_communicators(const struct pp_machine *m, bool has_messages)
@@ -87,7 +92,7 @@ int pp_nccl_held_multiprocessors(const struct pp_machine *m)
     return most * PP_NCCL_CHANNEL_CTAS;
 }
 
-/* ---- beginning and end ----------------------------------------------------------------------- */
+/* ---- beginning ------------------------------------------------------------------------------- */
 
 static enum pp_status spread(void *closure, struct pp_nccl_id *ids, int count, struct pp_error *err)
 {
@@ -111,37 +116,15 @@ static enum pp_status nccl_open(struct pp_machine *m, struct pp_error *err)
     struct pp_nccl_run *run = PP_NEW(m->arena, struct pp_nccl_run);
     const double timeout_s = m->options.timeout_s;
 
-    run->calls = m->options.nccl;
     run->plan = (struct pp_nccl_plan){.process = m->options.meeting.index,
                                       .processes = m->worker_count,
                                       .timeout_s = timeout_s > 0 ? timeout_s : UNASKED_TIMEOUT_S,
                                       .spread = spread,
                                       .closure = m};
-    if (above->messages == &pp_carrier_nccl)
-        plan_channels(m, &run->plan);
-    if (above->sums == &pp_carrier_nccl)
-        plan_sums(m, run);
-    PP_TRY(run->calls->open(m->arena, m->device, &run->plan, above->places, &run->nccl, err));
+    plan_all(m, run);
+    PP_TRY(m->options.nccl->open(m->arena, m->device, &run->plan, above->places, &run->nccl, err));
     above->nccl = run;
     return PP_OK;
-}
-
-enum pp_status pp_nccl_look_at(const struct pp_gpu_run *run, struct pp_error *err)
-{
-    return run->nccl->calls->look(run->nccl->nccl, err);
-}
-
-void pp_nccl_give_up(const struct pp_gpu_run *run)
-{
-    run->nccl->calls->give_up(run->nccl->nccl);
-}
-
-void pp_nccl_end(const struct pp_gpu_run *run, bool has_failed)
-{
-    struct pp_error ignored;
-
-    if (has_failed || run->nccl->calls->close(run->nccl->nccl, &ignored) != PP_OK)
-        pp_nccl_give_up(run);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -150,8 +133,7 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
 {
     const struct pp_machine_message *message = argument;
     struct pp_machine *m = message->machine;
-    const struct pp_nccl_run *run = pp_gpu_of(m)->nccl;
-    const bool is_send = !pp_is_elsewhere(m, &m->workers[pp_tcp_ends(m, message).source]);
+    const bool is_send = !pp_is_elsewhere(m, &m->workers[pp_tcp_ends(m, message->channel).source]);
     const struct pp_nccl_operation operation = {
         .kind = is_send ? PP_NCCL_SEND : PP_NCCL_RECV,
         .on = message->channel,
@@ -163,17 +145,9 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
     struct pp_error err = {0};
 
     (void)k;
-    pp_device_fail_if(m, run->calls->issue(run->nccl, &operation, stream, &err), &err);
-}
-
-static void *sum_argument(const struct pp_gpu_run *run, int collective)
-{
-    return &run->nccl->sums[collective];
+    pp_device_fail_if(m, m->options.nccl->issue(pp_gpu_of(m)->nccl->nccl, &operation, stream, &err),
+                      &err);
 }
 
 const struct pp_carrier pp_carrier_nccl = {
-    .open = nccl_open,
-    .message = run_message,
-    .sum = pp_nccl_sum_run,
-    .sum_argument = sum_argument,
-};
+    .open = nccl_open, .message = run_message, .sum = pp_nccl_sum_run};

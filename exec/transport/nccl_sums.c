@@ -33,17 +33,11 @@ static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum
     return here;
 }
 
-struct planner {
-    struct pp_machine *m;
-    const struct pp_machine_collective *c;
-    struct nccl_sum *to;
-};
-
-static int member_of(const struct planner *p, int copy)
+static int member_of(const struct nccl_sum *n, int copy)
 {
     int member = 0;
 
-    while (p->c->members[member] != p->c->sum.owner[copy])
+    while (n->of->members[member] != n->of->sum.owner[copy])
         member++;
     return member;
 }
@@ -54,35 +48,35 @@ static bool is_empty(struct pp_range range)
 }
 
 /* `unit`: bytes per counted element. */
-static void add_piece(const struct planner *p, struct nccl_pieces *pieces, struct pp_range range,
+static void add_piece(const struct nccl_sum *n, struct nccl_pieces *pieces, struct pp_range range,
                       int root, size_t unit)
 {
-    const size_t element_bytes = p->to->here.element_bytes;
+    const size_t element_bytes = n->here.element_bytes;
 
-    if (is_empty(range) || p->to->here.copies == 0)
+    if (is_empty(range) || n->here.copies == 0)
         return;
-    *PP_PUSH(p->m->arena, pieces->at, pieces->count, pieces->capacity) =
-        (struct pp_nccl_piece){.at = p->to->here.at[0] + (size_t)range.from * element_bytes,
+    *PP_PUSH(n->of->machine->arena, pieces->at, pieces->count, pieces->capacity) =
+        (struct pp_nccl_piece){.at = n->here.at[0] + (size_t)range.from * element_bytes,
                                .count = (size_t)(range.until - range.from) * element_bytes / unit,
                                .root = root};
 }
 
-static void plan_all(const struct planner *p)
+static void plan_all(struct nccl_sum *n)
 {
-    const struct pp_sum *sum = &p->c->sum;
+    const struct pp_sum *sum = &n->of->sum;
 
     for (int piece = 0; piece < sum->pieces; piece++)
-        add_piece(p, &p->to->summed, sum->piece[piece], 0, sum->element_bytes);
+        add_piece(n, &n->summed, sum->piece[piece], 0, sum->element_bytes);
 }
 
 /* Adds each share within the collective. */
-static void plan_shares(const struct planner *p, struct nccl_pieces *pieces, size_t unit)
+static void plan_shares(const struct nccl_sum *n, struct nccl_pieces *pieces, size_t unit)
 {
-    const struct pp_sum *sum = &p->c->sum;
+    const struct pp_sum *sum = &n->of->sum;
 
     for (int piece = 0; piece < sum->pieces; piece++)
         for (int c = 0; c < sum->copies; c++)
-            add_piece(p, pieces, pp_range_common(sum->piece[piece], sum->share[c]), member_of(p, c),
+            add_piece(n, pieces, pp_range_common(sum->piece[piece], sum->share[c]), member_of(n, c),
                       unit);
 }
 
@@ -92,7 +86,7 @@ struct ranges {
     int count, capacity;
 };
 
-static void join(const struct planner *p, struct ranges *all, struct pp_range range)
+static void join(const struct nccl_sum *n, struct ranges *all, struct pp_range range)
 {
     int kept = 0;
 
@@ -109,35 +103,35 @@ static void join(const struct planner *p, struct ranges *all, struct pp_range ra
         range.until = other.until > range.until ? other.until : range.until;
     }
     all->count = kept;
-    *PP_PUSH(p->m->arena, all->at, all->count, all->capacity) = range;
+    *PP_PUSH(n->of->machine->arena, all->at, all->count, all->capacity) = range;
 }
 
 /* Adds the parts of `owner`'s share that copies of other processes need. */
-static void plan_needed(const struct planner *p, int owner)
+static void plan_needed(struct nccl_sum *n, int owner)
 {
-    const struct pp_sum *sum = &p->c->sum;
+    const struct pp_sum *sum = &n->of->sum;
     struct pp_range needed[PP_SUM_RANGES];
     struct ranges all = {0};
 
     for (int c = 0; c < sum->copies; c++) {
         const int count = sum->owner[c] == sum->owner[owner] ? 0 : sum->rule->got(sum, c, needed);
         for (int i = 0; i < count; i++)
-            join(p, &all, pp_range_common(needed[i], sum->share[owner]));
+            join(n, &all, pp_range_common(needed[i], sum->share[owner]));
     }
     for (int i = 0; i < all.count; i++)
-        add_piece(p, &p->to->given, all.at[i], member_of(p, owner), 1);
+        add_piece(n, &n->given, all.at[i], member_of(n, owner), 1);
 }
 
-static void plan_scatter(const struct planner *p)
+static void plan_scatter(struct nccl_sum *n)
 {
-    plan_shares(p, &p->to->summed, p->c->sum.element_bytes);
-    for (int owner = 0; owner < p->c->sum.copies; owner++)
-        plan_needed(p, owner);
+    plan_shares(n, &n->summed, n->of->sum.element_bytes);
+    for (int owner = 0; owner < n->of->sum.copies; owner++)
+        plan_needed(n, owner);
 }
 
-static void plan_gather(const struct planner *p)
+static void plan_gather(struct nccl_sum *n)
 {
-    plan_shares(p, &p->to->given, 1);
+    plan_shares(n, &n->given, 1);
 }
 
 /* ---- work ------------------------------------------------------------------------------------ */
@@ -154,7 +148,7 @@ static void merge_here(const struct pp_kernels *k, void *stream, const struct nc
             pp_sum_add(k, stream, here, c, 0, range);
         if (here->is_exact)
             k->fixed_fits(stream, range.until - range.from,
-                          (const int64_t *)(const void *)here->at[0] + range.from, n->processes,
+                          (const int64_t *)(const void *)here->at[0] + range.from, n->of->row_count,
                           here->status);
     }
 }
@@ -162,7 +156,7 @@ static void merge_here(const struct pp_kernels *k, void *stream, const struct nc
 static void issue(const struct nccl_sum *n, enum pp_nccl_kind kind,
                   const struct pp_nccl_piece *pieces, int count, void *stream)
 {
-    const struct pp_nccl_run *run = pp_gpu_of(n->m)->nccl;
+    struct pp_machine *m = n->of->machine;
     const struct pp_nccl_operation operation = {.kind = kind,
                                                 .on = n->group,
                                                 .type = kind == PP_NCCL_BROADCAST ? PP_NCCL_BYTES
@@ -173,7 +167,8 @@ static void issue(const struct nccl_sum *n, enum pp_nccl_kind kind,
     struct pp_error err = {0};
 
     if (count > 0)
-        pp_device_fail_if(n->m, run->calls->issue(run->nccl, &operation, stream, &err), &err);
+        pp_device_fail_if(
+            m, m->options.nccl->issue(pp_gpu_of(m)->nccl->nccl, &operation, stream, &err), &err);
 }
 
 /* Copies to each other copy what it gets, from the first one. */
@@ -213,7 +208,7 @@ static void run_gather(const struct pp_kernels *k, void *stream, const struct nc
 }
 
 static const struct {
-    void (*plan)(const struct planner *p);
+    void (*plan)(struct nccl_sum *n);
     void (*run)(const struct pp_kernels *k, void *stream, const struct nccl_sum *n);
 } KINDS[PP_OP_KINDS] = {
     [PP_AR] = {plan_all, run_all},
@@ -221,29 +216,24 @@ static const struct {
     [PP_AG] = {plan_gather, run_gather},
 };
 
-struct nccl_sum pp_nccl_plan_sum(struct pp_machine *m, int collective, int group)
+struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *c, int group)
 {
-    const struct pp_machine_collective *c = &m->collectives[collective];
-    struct nccl_sum sum = {.m = m,
-                           .here = copies_here(m, &c->sum),
-                           .group = group,
-                           .kind = m->p->collectives[collective].kind,
-                           .processes = c->row_count};
-    const struct planner planner = {m, c, &sum};
+    struct nccl_sum sum = {.of = c, .here = copies_here(c->machine, &c->sum), .group = group};
 
     if (group >= 0)
-        KINDS[sum.kind].plan(&planner);
+        KINDS[c->sum.rule - pp_sum_rules].plan(&sum);
     return sum;
 }
 
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *argument)
 {
-    struct nccl_sum *n = argument;
+    const struct pp_machine_collective *c = argument;
+    struct nccl_sum *n = &pp_gpu_of(c->machine)->nccl->sums[c - c->machine->collectives];
 
     if (n->group < 0) {
         n->here.rule->run(k, stream, &n->here);
         return;
     }
-    KINDS[n->kind].run(k, stream, n);
+    KINDS[c->sum.rule - pp_sum_rules].run(k, stream, n);
     spread_here(k, stream, &n->here);
 }

@@ -30,7 +30,7 @@ void pp_device_fail_if(struct pp_machine *m, enum pp_status status, struct pp_er
 /* Issue the message or sum that the worker has posted by instruction i, to run once the device has
  * come to it. The argument of a message is its pp_machine_message. */
 void pp_device_issue_message(struct pp_worker *w, int i, pp_backend_work work);
-void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work, void *argument);
+void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work);
 /* Gives all sums of the same processes one stream; their order is the same in all processes. A
  * stream that waits for others occupies one of the device's few queues. */
 void pp_device_join_sums(struct pp_machine *m);

@@ -14,22 +14,33 @@ enum {
 };
 
 /* Pipeline 0 goes from process 0 to 3 and back, pipeline 1 from 3 to 0 and back. */
-static const struct pp_nccl_channel channels[] = {
-    {0, 1, 0, 'F'}, {1, 2, 0, 'F'}, {2, 3, 0, 'F'}, {3, 2, 0, 'B'}, {2, 1, 0, 'B'}, {1, 0, 0, 'B'},
-    {3, 2, 1, 'F'}, {2, 1, 1, 'F'}, {1, 0, 1, 'F'}, {0, 1, 1, 'B'}, {1, 2, 1, 'B'}, {2, 3, 1, 'B'},
-};
-enum { CHANNELS = sizeof channels / sizeof *channels, HOPS = CHANNELS / PIPES };
-static const struct pp_nccl_group groups[] = {
+#define HOP(kind, pipe, source, dest)                                                              \
+    {                                                                                              \
+#source ">" #dest " " #kind #pipe, (const int[]){source, dest }, 2                         \
+    }
+enum { CHANNELS = 12, GROUPS = 3, HOPS = CHANNELS / PIPES };
+static const struct pp_nccl_group channels[CHANNELS + GROUPS] = {
+    HOP(F, 0, 0, 1),
+    HOP(F, 0, 1, 2),
+    HOP(F, 0, 2, 3),
+    HOP(B, 0, 3, 2),
+    HOP(B, 0, 2, 1),
+    HOP(B, 0, 1, 0),
+    HOP(F, 1, 3, 2),
+    HOP(F, 1, 2, 1),
+    HOP(F, 1, 1, 0),
+    HOP(B, 1, 0, 1),
+    HOP(B, 1, 1, 2),
+    HOP(B, 1, 2, 3),
     {"stage 0", (const int[]){0, 3}, 2},
     {"all", (const int[]){0, 1, 2, 3}, 4},
     {"stage 1", (const int[]){1, 2}, 2},
 };
-enum { GROUPS = sizeof groups / sizeof *groups };
+static const struct pp_nccl_group *const groups = channels + CHANNELS;
 static const struct pp_nccl_plan PLAN = {
     .processes = PROCESSES,
-    .channels = channels,
+    .groups = channels,
     .channel_count = CHANNELS,
-    .groups = groups,
     .group_count = GROUPS,
     .timeout_s = 60,
 };
@@ -83,12 +94,12 @@ static void check(const char *memory, int channel)
 
 static bool is_sender(const struct play *p, int channel)
 {
-    return channels[channel].source == p->rig->plan.process;
+    return channels[channel].members[0] == p->rig->plan.process;
 }
 
 static bool is_here(const struct play *p, int channel)
 {
-    return is_sender(p, channel) || channels[channel].dest == p->rig->plan.process;
+    return is_sender(p, channel) || channels[channel].members[1] == p->rig->plan.process;
 }
 
 static void prepare_side(struct play *p, int channel)

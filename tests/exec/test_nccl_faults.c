@@ -5,13 +5,13 @@
 
 enum { MESSAGE_BYTES = 1 << 20 };
 
-static const struct pp_nccl_channel channels[] = {{0, 1, 0, 'F'}, {1, 0, 0, 'B'}};
-static const struct pp_nccl_group groups[] = {{"stage 0", (const int[]){0, 1}, 2}};
+static const struct pp_nccl_group groups[] = {{"0>1 F0", (const int[]){0, 1}, 2},
+                                              {"1>0 B0", (const int[]){1, 0}, 2},
+                                              {"stage 0", (const int[]){0, 1}, 2}};
 static const struct pp_nccl_plan PLAN = {
     .processes = 2,
-    .channels = channels,
-    .channel_count = 2,
     .groups = groups,
+    .channel_count = 2,
     .group_count = 1,
     .timeout_s = 20,
 };

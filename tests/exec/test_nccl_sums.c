@@ -24,30 +24,34 @@ static const struct pp_nccl_calls CALLS = {.issue = issue};
 /* Of one process with `copies` copies, the first element being no part of it: its status. */
 static int status_of(enum pp_op_kind kind, int copies, int64_t (*x)[COUNT])
 {
-    struct pp_nccl_run run = {.calls = &CALLS};
+    struct nccl_sum n;
+    struct pp_nccl_run run = {.sums = &n};
     struct pp_gpu_run above = {.nccl = &run};
     struct pp_tcp tcp = {.above = &above};
-    struct pp_machine m = {.transport_state = &tcp};
+    struct pp_machine_collective of = {.sum = {.rule = &pp_sum_rules[kind]},
+                                       .row_count = PROCESSES};
+    struct pp_machine m = {
+        .options = {.nccl = &CALLS}, .transport_state = &tcp, .collectives = &of};
     char *at[] = {(char *)x[0], (char *)x[1]};
     struct pp_range shares[2] = {{1, 3}, {3, COUNT}};
     struct pp_nccl_piece piece = {x[0] + 1, COUNT - 1, 0};
     int status = PP_FIXED_OK;
-    struct nccl_sum n = {.m = &m,
-                         .here = {.rule = &pp_sum_rules[kind],
-                                  .is_exact = true,
-                                  .element_bytes = sizeof(int64_t),
-                                  .copies = copies,
-                                  .at = at,
-                                  .pieces = 1,
-                                  .piece = {{1, COUNT}},
-                                  .share = shares,
-                                  .norm = shares,
-                                  .status = &status},
-                         .kind = kind,
-                         .processes = PROCESSES,
-                         .summed = {&piece, 1, 1}};
 
-    pp_nccl_sum_run(&pp_kernels_reference, NULL, &n);
+    of.machine = &m;
+    n = (struct nccl_sum){.of = &of,
+                          .here = {.rule = &pp_sum_rules[kind],
+                                   .is_exact = true,
+                                   .element_bytes = sizeof(int64_t),
+                                   .copies = copies,
+                                   .at = at,
+                                   .pieces = 1,
+                                   .piece = {{1, COUNT}},
+                                   .share = shares,
+                                   .norm = shares,
+                                   .status = &status},
+                          .summed = {&piece, 1, 1}};
+
+    pp_nccl_sum_run(&pp_kernels_reference, NULL, &of);
     return status;
 }
 
@@ -138,7 +142,7 @@ Test(nccl_sums, those_of_the_same_processes_share_a_stream)
     for (int c = 0; c < 6; c++)
         cr_assert_eq(collectives[c].stream_of, lines[c], "collective %d", c);
     for (int i = 0; i < 6; i++) {
-        pp_device_issue_sum(&w, i, NULL, NULL);
+        pp_device_issue_sum(&w, i, NULL);
         cr_assert_eq(issued_on[i], 3 + 4 * 2 + due[i], "instruction %d", i);
         cr_assert_eq(collectives[args[i]].launch, launches[i], "instruction %d", i);
     }
