@@ -1,99 +1,40 @@
-/* Text to train on: the samples of a step, as tokens and their successors. */
+/* Data to train on: the samples of a step, as tokens and their successors. */
 #include "exec/data/text.h"
 
-#include "core/random.h"
-#include "core/text/file.h"
+#include "exec/data/format.h"
 #include "exec/data/text_builtin.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 
-/* ---- kinds ----------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
-enum { MAGIC = 20240520, VERSION = 1, HEADER_BYTES = 256 * 4 };
-
-static uint32_t u32_at(const unsigned char *at)
+static enum pp_status check_length(const struct pp_text *text, struct pp_error *err)
 {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-static int byte_at(const struct pp_text *text, size_t i)
-{
-    return text->bytes[i];
-}
-
-static int u16_at(const struct pp_text *text, size_t i)
-{
-    return text->bytes[2 * i] | text->bytes[2 * i + 1] << 8;
-}
-
-static int encoded_at(const struct pp_text *text, size_t i)
-{
-    return ((const int32_t *)(const void *)text->bytes)[i];
-}
-
-/* Skips the header of a shard. text->count is in bytes before, in tokens after. */
-static enum pp_status open_shard(struct pp_text *text, struct pp_error *err)
-{
-    if (text->count < HEADER_BYTES || u32_at(text->bytes) != MAGIC)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s is no shard of 16-bit tokens: it does not begin with the number %d "
-                            "in a header of %d bytes",
-                            text->name, MAGIC, HEADER_BYTES);
-    if (u32_at(text->bytes + 4) != VERSION)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s:4: version %lu of a shard of tokens; only version %d is known "
-                            "(that of 16-bit tokens)",
-                            text->name, (unsigned long)u32_at(text->bytes + 4), VERSION);
-    const size_t stated = u32_at(text->bytes + 8), bytes = text->count - HEADER_BYTES;
-    if (bytes != 2 * stated)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s:8: its header says %zu tokens, that is %zu bytes after the header, "
-                            "but %zu follow",
-                            text->name, stated, 2 * stated, bytes);
-    text->bytes += HEADER_BYTES;
-    text->count = stated;
-    return PP_OK;
-}
-
-static const struct kind {
-    const char *token, *tokens;                                         /* in messages */
-    size_t bytes;                                                       /* of a token */
-    enum pp_status (*open)(struct pp_text *text, struct pp_error *err); /* NULL = no header */
-    int (*at)(const struct pp_text *text, size_t i);
-} KINDS[PP_TOKEN_KINDS] = {
-    [PP_TOKENS_BYTES] = {"byte", "bytes", 1, NULL, byte_at},
-    [PP_TOKENS_U16] = {"token", "tokens", 2, open_shard, u16_at},
-    [PP_TOKENS_ENCODED] = {"token", "tokens", sizeof(int32_t), NULL, encoded_at},
-};
-
-/* ---- loading --------------------------------------------------------------------------------- */
-
-static enum pp_status check_length(const struct pp_text *text, int seq, struct pp_error *err)
-{
-    const size_t needed = (size_t)seq + 1;
+    const size_t needed = (size_t)text->seq + 1;
 
     if (text->count >= needed)
         return PP_OK;
     if (text->count == 0)
         return pp_error_set(err, PP_EINVAL,
                             "%s is empty: a sample of %d tokens and its target takes %zu %s",
-                            text->name, seq, needed, KINDS[text->kind].tokens);
+                            text->name, text->seq, needed, pp_text_unit(text));
     return pp_error_set(err, PP_EINVAL,
                         "%s has %zu %s: a sample of %d tokens and its target takes %zu; the "
                         "longest sequence that it allows is %zu",
-                        text->name, text->count, KINDS[text->kind].tokens, seq, needed,
+                        text->name, text->count, pp_text_unit(text), text->seq, needed,
                         text->count - 1);
 }
 
-static enum pp_status check_tokens(const struct pp_text *text, int vocab, struct pp_error *err)
+static enum pp_status check_tokens(const struct pp_text *text, struct pp_error *err)
 {
-    const struct kind *kind = &KINDS[text->kind];
+    const struct pp_token_file *file = text->files;
     size_t first = text->count;
-    int largest = 0;
+    int64_t largest = 0;
 
-    for (size_t i = 0; i < text->count; i++) {
-        const int token = kind->at(text, i);
-        if (token >= vocab && first == text->count)
+    for (size_t i = 0; i < text->count && text->type->most >= text->vocab; i++) {
+        const int64_t token = text->type->at(file->bytes, i);
+        if (token >= text->vocab && first == text->count)
             first = i;
         if (token > largest)
             largest = token;
@@ -101,89 +42,194 @@ static enum pp_status check_tokens(const struct pp_text *text, int vocab, struct
     if (first == text->count)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "%s has %s %d at offset %zu, but the model has a vocabulary of %d; the "
-                        "smallest that would do is %d",
-                        text->name, kind->token, kind->at(text, first), first, vocab, largest + 1);
+                        "%s has %s %lld at offset %zu, but the model has a vocabulary of %d; the "
+                        "smallest that would do is %lld",
+                        text->name, text->format->token,
+                        (long long)text->type->at(file->bytes, first), first, text->vocab,
+                        (long long)largest + 1);
 }
 
-static enum pp_status read_bytes(struct pp_arena *arena, const char *path, struct pp_text *text,
-                                 struct pp_error *err)
-{
-    char *bytes;
+/* ---- loading --------------------------------------------------------------------------------- */
 
-    *text = (struct pp_text){"built-in text", pp_text_builtin_bytes, pp_text_builtin_count,
-                             PP_TOKENS_BYTES};
-    if (!path)
+static const struct pp_data_format *const FORMATS[PP_TOKEN_KINDS] = {
+    [PP_TOKENS_BYTES] = &pp_format_bytes,
+    [PP_TOKENS_U16] = &pp_format_shards,
+    [PP_TOKENS_MEGATRON] = &pp_format_megatron,
+};
+
+void pp_text_of_bytes(struct pp_arena *arena, struct pp_named_bytes bytes, int seq, int vocab,
+                      struct pp_text *text)
+{
+    *text = (struct pp_text){.name = bytes.name,
+                             .format = &pp_format_bytes,
+                             .type = &pp_token_types[PP_U8],
+                             .seq = seq,
+                             .vocab = vocab};
+    pp_text_one_file(arena, text,
+                     (struct pp_token_file){.name = bytes.name,
+                                            .bytes = (const unsigned char *)bytes.bytes,
+                                            .count = bytes.length});
+}
+
+/* Finds the format that data is of by its name, or by its first bytes; else it is plain bytes. */
+static enum pp_status find_format(struct pp_arena *arena, const char *where,
+                                  const struct pp_data_format **format, struct pp_error *err)
+{
+    const struct pp_mapped *mapped;
+    struct pp_named_bytes file;
+    struct stat info;
+
+    for (int kind = PP_TOKEN_KINDS - 1; kind > PP_TOKENS_AUTO; kind--)
+        if (FORMATS[kind]->is_named && FORMATS[kind]->is_named(arena, where)) {
+            *format = FORMATS[kind];
+            return PP_OK;
+        }
+    *format = &pp_format_bytes;
+    if (stat(where, &info) != 0 || !S_ISREG(info.st_mode)) /* a pipe can be read only once */
         return PP_OK;
-    text->name = path;
-    PP_TRY(pp_file_read(arena, path, &bytes, &text->count, err));
-    text->bytes = (const unsigned char *)bytes;
+    PP_TRY(pp_data_open(arena, where, &file, &mapped, err));
+    for (int kind = PP_TOKENS_BYTES; kind < PP_TOKEN_KINDS; kind++)
+        if (FORMATS[kind]->is_begun && FORMATS[kind]->is_begun(file))
+            *format = FORMATS[kind];
     return PP_OK;
 }
 
-enum pp_status pp_text_load(struct pp_arena *arena, const char *path, enum pp_token_kind kind,
-                            int seq, int vocab, struct pp_text *text, struct pp_error *err)
+static enum pp_status open_text(struct pp_arena *arena, const struct pp_text_wish *wish,
+                                struct pp_text *text, struct pp_error *err)
 {
-    PP_TRY(read_bytes(arena, path, text, err));
-    text->name = pp_arena_strdup(arena, text->name);
-    text->kind = kind;
-    if (KINDS[kind].open)
-        PP_TRY(KINDS[kind].open(text, err));
-    PP_TRY(check_length(text, seq, err));
-    return check_tokens(text, vocab, err);
+    const struct pp_named_bytes builtin = {"built-in text", (const char *)pp_text_builtin_bytes,
+                                           pp_text_builtin_count};
+
+    pp_text_of_bytes(arena, builtin, wish->seq, wish->vocab, text);
+    if (!wish->where)
+        return PP_OK;
+    text->name = pp_arena_strdup(arena, wish->where);
+    text->format = FORMATS[wish->kind];
+    text->files = NULL;
+    text->count = 0;
+    if (wish->kind == PP_TOKENS_AUTO)
+        PP_TRY(find_format(arena, wish->where, &text->format, err));
+    return text->format->open(arena, wish->where, text, err);
 }
 
-enum pp_status pp_text_encode(struct pp_arena *arena, const char *path,
-                              const struct pp_tokenizer *tokenizer, int seq, int vocab,
-                              struct pp_text *text, struct pp_error *err)
+enum pp_status pp_text_load(struct pp_arena *arena, const struct pp_text_wish *wish,
+                            struct pp_text *text, struct pp_error *err)
+{
+    PP_TRY(open_text(arena, wish, text, err));
+    PP_TRY(check_length(text, err));
+    if (!text->is_checked_late)
+        return check_tokens(text, err);
+    for (int i = 0; i < text->file_count; i++)
+        pp_data_read_sparsely(text->files[i].mapped);
+    return PP_OK;
+}
+
+/* A tokenizer counts its tokens as a file of them would. */
+static const struct pp_data_format ENCODED = {.token = "token", .tokens = "tokens"};
+
+enum pp_status pp_text_encode(struct pp_arena *arena, const struct pp_text_wish *wish,
+                              const struct pp_tokenizer *tokenizer, struct pp_text *text,
+                              struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_text_wish bytes = {wish->where, PP_TOKENS_BYTES, wish->seq, wish->vocab};
     struct pp_token_list tokens;
 
-    if (tokenizer->vocab > vocab)
+    if (tokenizer->vocab > wish->vocab)
         return pp_error_set(err, PP_EINVAL,
                             "%s has %d tokens, but the model has a vocabulary of %d; the smallest "
                             "that would do is %d",
-                            tokenizer->name, tokenizer->vocab, vocab, tokenizer->vocab);
-    PP_TRY(read_bytes(scratch, path, text, err));
-    const struct pp_named_bytes bytes = {text->name, (const char *)text->bytes, text->count};
-    PP_TRY(pp_tokenizer_encode(arena, tokenizer, bytes, &tokens, err));
-    *text = (struct pp_text){.name = pp_arena_strdup(arena, text->name),
-                             .bytes = (const unsigned char *)tokens.ids,
-                             .count = tokens.count,
-                             .kind = PP_TOKENS_ENCODED};
-    return check_length(text, seq, err);
+                            tokenizer->name, tokenizer->vocab, wish->vocab, tokenizer->vocab);
+    PP_TRY(open_text(scratch, &bytes, text, err));
+    const struct pp_named_bytes read = {text->name, (const char *)text->files->bytes, text->count};
+    PP_TRY(pp_tokenizer_encode(arena, tokenizer, read, &tokens, err));
+    text->name = pp_arena_strdup(arena, text->name);
+    text->format = &ENCODED;
+    text->type = &pp_token_types[PP_I32];
+    pp_text_one_file(arena, text,
+                     (struct pp_token_file){.name = text->name,
+                                            .bytes = (const unsigned char *)tokens.ids,
+                                            .count = tokens.count});
+    return check_length(text, err);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-__extension__ typedef unsigned __int128 product;
-
-/* Draws the first token of a sample, uniformly among positions with room for it and its last
- * target. It is the high half of 64 random bits times the number of positions (Lemire, Fast random
- * integer generation in an interval, 2019). The bias is below 2^-30 for any file that is read. */
-static size_t position(const struct pp_text *text, uint64_t seed, int64_t step, int64_t index,
-                       int seq)
+/* Returns the file of token i, by halves. */
+static const struct pp_token_file *file_of(const struct pp_text *text, size_t i)
 {
-    const uint64_t bits = pp_random_bits(pp_random_stream(~seed, (uint64_t)step), (uint64_t)index);
+    int from = 0, to = text->file_count;
 
-    return (size_t)(((product)bits * (text->count - (size_t)seq)) >> 64);
+    while (to - from > 1) {
+        const int middle = from + (to - from) / 2;
+        if (text->files[middle].first <= i)
+            from = middle;
+        else
+            to = middle;
+    }
+    return &text->files[from];
 }
 
-void pp_text_sample(const struct pp_text *text, uint64_t seed, int64_t step, int64_t index, int seq,
-                    int32_t *ids, int32_t *targets)
+static enum pp_status take(const struct pp_text *text, const struct pp_token_file *file, size_t i,
+                           int32_t *id, struct pp_error *err)
 {
-    const size_t first = position(text, seed, step, index, seq);
-    int (*const at)(const struct pp_text *, size_t) = KINDS[text->kind].at;
+    const int64_t token = text->type->at(file->bytes, i - file->first);
 
-    for (int t = 0; t < seq; t++) {
-        ids[t] = at(text, first + (size_t)t);
-        targets[t] = at(text, first + (size_t)t + 1);
+    *id = (int32_t)token;
+    if (token >= 0 && token < text->vocab)
+        return PP_OK;
+    return pp_error_set(
+        err, PP_EFAIL, "%s has %s %lld at offset %zu, but the model has a vocabulary of %d",
+        file->name, text->format->token, (long long)token, i - file->first, text->vocab);
+}
+
+enum pp_status pp_text_sample(const struct pp_text *text, int64_t step, int64_t index, int32_t *ids,
+                              int32_t *targets, struct pp_error *err)
+{
+    const size_t first = pp_order_first(&text->order, text->count, text->seq, step, index);
+    const struct pp_token_file *file = NULL;
+    int32_t id = 0;
+
+    for (int t = 0; t <= text->seq; t++) {
+        const size_t i = first + (size_t)t;
+        if (!file || i - file->first >= file->count) {
+            file = file_of(text, i);
+            PP_TRY(pp_data_is_whole(file->mapped, err));
+        }
+        PP_TRY(take(text, file, i, &id, err));
+        if (t < text->seq)
+            ids[t] = id;
+        if (t > 0)
+            targets[t - 1] = id;
     }
+    return PP_OK;
+}
+
+/* ---- what it is ------------------------------------------------------------------------------ */
+
+static uint32_t crc_of(uint32_t crc, const void *bytes, size_t count)
+{
+    return (uint32_t)crc32_z(crc, bytes, count);
 }
 
 uint32_t pp_text_crc(const struct pp_text *text)
 {
-    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), text->bytes,
-                             text->count * KINDS[text->kind].bytes);
+    enum { END_BYTES = 4096 };
+    uint32_t crc = (uint32_t)crc32_z(0, NULL, 0);
+
+    if (text->index.length > 0)
+        crc = crc_of(crc, text->index.bytes, text->index.length);
+    for (int i = 0; i < text->file_count; i++) {
+        const size_t bytes = text->files[i].count * text->type->bytes;
+        const size_t end = text->is_checked_late && bytes > END_BYTES ? END_BYTES : bytes;
+        crc = crc_of(crc, text->files[i].bytes, end);
+        if (end < bytes)
+            crc = crc_of(crc, text->files[i].bytes + bytes - end, end);
+    }
+    return crc;
+}
+
+const char *pp_text_unit(const struct pp_text *text)
+{
+    return text->format->tokens;
 }

@@ -97,13 +97,21 @@ static int64_t now_ps(const struct pp_machine *m, int64_t least_ps)
     return m->backend->is_immediate ? now_ps : pp_later_ps(now_ps, least_ps);
 }
 
-static void begin_step(struct pp_machine *m, const struct pp_text *text, int step)
+static enum pp_status take_samples(struct pp_machine *m, const struct pp_text *text, int step,
+                                   struct pp_error *err)
 {
-    const int seq = m->options.stages[0]->net->seq, samples = pp_batch_samples(m->options.batch);
+    const size_t seq = (size_t)m->options.stages[0]->net->seq;
+    const int samples = pp_batch_samples(m->options.batch);
 
     for (int i = 0; i < samples; i++)
-        pp_text_sample(text, m->options.recipe->seed, step, i, seq,
-                       m->ids + (size_t)i * (size_t)seq, m->targets + (size_t)i * (size_t)seq);
+        if (pp_text_sample(text, step, i, m->ids + (size_t)i * seq, m->targets + (size_t)i * seq,
+                           err) != PP_OK)
+            return pp_error_prefix(err, "step %d: ", step + 1);
+    return PP_OK;
+}
+
+static void begin_step(struct pp_machine *m, int step)
+{
     m->slot = m->steps_done % m->kept;
     pp_step_begin(m, step, now_ps(m, m->last_end_ps));
 }
@@ -179,8 +187,12 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
         return failure(m, err);
     if (m->remote)
         PP_TRY(m->remote->align(m, false, err));
-    begin_step(m, text, step);
-    run_all(m, err);
+    if (take_samples(m, text, step, err) == PP_OK) {
+        begin_step(m, step);
+        run_all(m, err);
+    } else {
+        pp_machine_fail(m, err);
+    }
     if (has_failed(m))
         return failure(m, err);
     if (!m->backend->is_immediate)

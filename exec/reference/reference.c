@@ -58,13 +58,16 @@ static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *ar
 /* ---- gradients ------------------------------------------------------------------------------- */
 
 /* Takes the consecutive samples of granule g, counted over micro-batches and replicas of a step. */
-static void take_samples(struct pp_reference *r, const struct pp_text *text, int step, int g)
+static enum pp_status take_samples(struct pp_reference *r, const struct pp_text *text, int step,
+                                   int g, struct pp_error *err)
 {
     const int rows = r->stage->shape.rows, seq = r->net->seq;
 
     for (int row = 0; row < rows; row++)
-        pp_text_sample(text, r->recipe.seed, step, (int64_t)g * rows + row, seq,
-                       r->ids + (int64_t)row * seq, r->targets + (int64_t)row * seq);
+        if (pp_text_sample(text, step, (int64_t)g * rows + row, r->ids + (int64_t)row * seq,
+                           r->targets + (int64_t)row * seq, err) != PP_OK)
+            return pp_error_prefix(err, "step %d: ", step + 1);
+    return PP_OK;
 }
 
 static struct pp_stage_work work_of(struct pp_reference *r)
@@ -144,7 +147,7 @@ enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp
         PP_TRY(run(r, zero_gradients, r, err));
     r->has_gradients = true;
     for (int g = 0; g < granules; g++) {
-        take_samples(r, text, step, g);
+        PP_TRY(take_samples(r, text, step, g, err));
         PP_TRY(run(r, run_granule, r, err));
         PP_TRY(pp_staging_fetch(&r->losses, err));
         pp_loss_add(&sum, (const double *)(const void *)r->losses.on_host,

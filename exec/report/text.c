@@ -141,7 +141,7 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
                    pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
                    run->config.text.name,
                    pp_units_print_count((int64_t)run->config.text.count, bytes),
-                   run->config.text.kind == PP_TOKENS_BYTES ? "bytes" : "tokens");
+                   pp_text_unit(&run->config.text));
     pp_exec_paragraph(page, "data", "%s", text);
 }
 

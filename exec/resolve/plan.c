@@ -274,7 +274,9 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_plan *plan)
 {
     const bool is_checked = !wish->no_check;
+    struct pp_text text = config->text;
 
+    text.order.seed = config->recipe.seed;
     return (struct pp_training){
         .machine = {.program = plan->program,
                     .stages = plan->stages,
@@ -302,7 +304,7 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
         .plain_costs = plan->plain_costs,
         .schedule = plan->subject.schedule,
         .net = config->net,
-        .text = config->text,
+        .text = text,
         .first_step = config->first_step,
         .steps = config->steps,
         .resumed = config->resumed,

@@ -150,21 +150,21 @@ static enum pp_status resolve_machine(const struct pp_exec_wish *wish,
 static enum pp_status resolve_text(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                    struct pp_exec_config *config, struct pp_error *err)
 {
-    const enum pp_token_kind tokens = (enum pp_token_kind)wish->tokens;
-    const char *data = wish->data, *where = wish->tokenizer;
-    const struct pp_net *net = &config->net;
+    const struct pp_text_wish text = {wish->data, (enum pp_token_kind)wish->tokens, config->net.seq,
+                                      config->net.vocab};
+    const char *where = wish->tokenizer;
     struct pp_tokenizer *tokenizer;
 
-    if (tokens != PP_TOKENS_BYTES && !data)
+    if (text.kind > PP_TOKENS_BYTES && !wish->data)
         return pp_error_set(err, PP_EINVAL,
                             "--tokens %s: the built-in text is read by bytes; give "
                             "--data FILE",
                             wish->given.tokens.text);
     if (!where)
-        return pp_text_load(arena, data, tokens, net->seq, net->vocab, &config->text, err);
+        return pp_text_load(arena, &text, &config->text, err);
     if (pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK)
         return pp_error_prefix(err, "--tokenizer: ");
-    return pp_text_encode(arena, data, tokenizer, net->seq, net->vocab, &config->text, err);
+    return pp_text_encode(arena, &text, tokenizer, &config->text, err);
 }
 
 static enum pp_status check_heads(const struct pp_exec_config *config, struct pp_error *err)

@@ -35,10 +35,12 @@ PP_ROW_TEXT(model, "NAME|FILE", G_MODEL, RUN, .is_common = true, .offered = pp_m
             "trained. 'pipesim models' names the presets.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
 PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .is_common = true, .default_text = "a built-in text",
-    .help = "The text to train on, byte by byte.")
-PP_ROW_CHOICE(tokens, "KIND", "bytes|u16", G_MODEL, RUN, .default_text = "bytes",
-    .help = "Content of --data. bytes: each byte is a token. u16: a shard of 16-bit tokens "
-            "(.bin), as llm.c writes it.")
+    .help = "The text or tokens to train on. Shards may be a folder, a pattern such as "
+            "'DIR/train_*.bin', or a list with commas. --tokens names the formats.")
+PP_ROW_CHOICE(tokens, "FORMAT", "auto|bytes|u16|megatron", G_MODEL, RUN, .default_text = "auto",
+    .help = "Format of --data. bytes: each byte is a token. u16: shards of 16-bit tokens (.bin), "
+            "as llm.c writes them. megatron: an indexed dataset, PREFIX.bin and PREFIX.idx. auto: "
+            "what the files say by name or first bytes.")
 PP_ROW_TEXT(tokenizer, "DIR|FILE", G_MODEL, RUN,
     .help = "Read --data as text and encode it with a byte-pair tokenizer like GPT-2's: a folder, "
             "tokenizer.json or VOCAB:MERGES.")

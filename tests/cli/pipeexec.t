@@ -21,7 +21,7 @@ $ pipeexec -h
 >   --micro-batches N       Micro-batches per step of one replica
 >   -n, --np P              Pipeline ranks
 >   --model NAME|FILE       A preset or a Hugging Face config.json
->   --data FILE             The text to train on, byte by byte
+>   --data FILE             The text or tokens to train on
 >   --steps K               Training steps
 >   --clock CLOCK           How time is measured
 >

@@ -10,17 +10,21 @@ static int or (int value, int usual)
     return value ? value : usual;
 }
 
-static struct pp_text text_make(struct pp_arena *arena, int vocab)
+static struct pp_text text_make(struct pp_arena *arena, struct pp_net net, uint64_t seed)
 {
     enum { COUNT = 4096 };
     unsigned char *bytes = PP_ARRAY(arena, unsigned char, COUNT);
     unsigned state = 1;
+    struct pp_text text;
 
     for (int i = 0; i < COUNT; i++) {
         state = state * 1664525u + 1013904223u;
-        bytes[i] = (unsigned char)((i % 7 + (state >> 30)) % (unsigned)vocab);
+        bytes[i] = (unsigned char)((i % 7 + (state >> 30)) % (unsigned)net.vocab);
     }
-    return (struct pp_text){.name = "test", .bytes = bytes, .count = COUNT};
+    pp_text_of_bytes(arena, (struct pp_named_bytes){"test", (const char *)bytes, COUNT}, net.seq,
+                     net.vocab, &text);
+    text.order.seed = seed;
+    return text;
 }
 
 static struct pp_net net_of(const struct exec_case *c)
@@ -138,7 +142,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
     run->training =
         (struct pp_training){.schedule = c->schedule ? pp_schedule_find(c->schedule) : NULL,
                              .net = net_of(c),
-                             .text = text_make(arena, net_of(c).vocab),
+                             .text = text_make(arena, net_of(c), run->recipe.seed),
                              .steps = c->steps,
                              .warmup = 1,
                              .check = PP_CHECK_ALL};

@@ -38,7 +38,8 @@ static enum pp_status load_kind(const void *bytes, size_t length, enum pp_token_
     cr_assert_eq(write(fd, bytes, length), (ssize_t)length);
     close(fd);
     err = (struct pp_error){0};
-    const enum pp_status status = pp_text_load(arena, path, kind, seq, vocab, &text, &err);
+    const struct pp_text_wish wish = {path, kind, seq, vocab};
+    const enum pp_status status = pp_text_load(arena, &wish, &text, &err);
     unlink(path);
     if (!strncmp(err.message, path, strlen(path)))
         memmove(err.message + 1, err.message + strlen(path),
@@ -54,19 +55,22 @@ static enum pp_status load(const void *bytes, size_t length, int seq, int vocab)
 
 Test(text, what_is_built_in_is_plain_english)
 {
-    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, SEQ, 128, &text, &err), PP_OK);
+    cr_assert_eq(
+        pp_text_load(arena, &(struct pp_text_wish){NULL, PP_TOKENS_BYTES, SEQ, 128}, &text, &err),
+        PP_OK);
     cr_assert_str_eq(text.name, "built-in text");
     cr_assert(text.count >= 60000 && text.count <= 120000);
     for (size_t i = 0; i < text.count; i++)
-        cr_assert(text.bytes[i] == '\n' || (text.bytes[i] >= ' ' && text.bytes[i] <= '~'));
-    cr_assert_not_null(memmem(text.bytes, text.count, "It is a truth universally", 25));
+        cr_assert(text.files->bytes[i] == '\n' ||
+                  (text.files->bytes[i] >= ' ' && text.files->bytes[i] <= '~'));
+    cr_assert_not_null(memmem(text.files->bytes, text.count, "It is a truth universally", 25));
 }
 
 Test(text, bytes_of_a_file_are_tokens)
 {
     cr_assert_eq(load("\xff\x00 abc", 6, 5, VOCAB), PP_OK);
     int32_t ids[5], targets[5];
-    pp_text_sample(&text, 1, 2, 3, 5, ids, targets);
+    cr_assert_eq(pp_text_sample(&text, 2, 3, ids, targets, &err), PP_OK);
     cr_assert_arr_eq(ids, ((int32_t[]){255, 0, ' ', 'a', 'b'}), sizeof ids);
     cr_assert_arr_eq(targets, ((int32_t[]){0, ' ', 'a', 'b', 'c'}), sizeof targets);
 }
@@ -98,7 +102,7 @@ Test(text, shards_hold_tokens_of_16_bits)
     cr_assert_eq(load_kind(shard, bytes, PP_TOKENS_U16, TOKENS - 1, 50257), PP_OK, "%s",
                  err.message);
     cr_assert_eq(text.count, TOKENS);
-    pp_text_sample(&text, 1, 2, 3, TOKENS - 1, ids, targets);
+    cr_assert_eq(pp_text_sample(&text, 2, 3, ids, targets, &err), PP_OK);
     cr_assert_arr_eq(ids, ((int32_t[]){50256, 0, 1, 255, 256}), sizeof ids);
     cr_assert_arr_eq(targets, ((int32_t[]){0, 1, 255, 256, 12345}), sizeof targets);
     const uint32_t crc = pp_text_crc(&text);
@@ -156,16 +160,23 @@ Test(text, bytes_beyond_the_vocabulary_are_refused_with_their_place)
     cr_assert_str_eq(err.message, "F has byte 195 at offset 3, but the model has a vocabulary of "
                                   "128; the smallest that would do is 196");
     cr_assert_eq(load("abc\xc3\xa4\xc3\xbc", 7, 2, 196), PP_OK);
-    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, SEQ, 100, &text, &err), PP_EINVAL);
+    cr_assert_eq(
+        pp_text_load(arena, &(struct pp_text_wish){NULL, PP_TOKENS_BYTES, SEQ, 100}, &text, &err),
+        PP_EINVAL);
     cr_assert_eq(strncmp(err.message, "built-in text has byte ", 23), 0, "%s", err.message);
 }
 
 Test(text, what_cannot_be_read_says_why)
 {
-    cr_assert_eq(pp_text_load(arena, "/nonexistent/text", PP_TOKENS_BYTES, SEQ, VOCAB, &text, &err),
-                 PP_EFAIL);
+    cr_assert_eq(
+        pp_text_load(arena,
+                     &(struct pp_text_wish){"/nonexistent/text", PP_TOKENS_BYTES, SEQ, VOCAB},
+                     &text, &err),
+        PP_EFAIL);
     cr_assert_str_eq(err.message, "cannot open /nonexistent/text: No such file or directory");
-    cr_assert_eq(pp_text_load(arena, "/tmp", PP_TOKENS_BYTES, SEQ, VOCAB, &text, &err), PP_EFAIL);
+    cr_assert_eq(pp_text_load(arena, &(struct pp_text_wish){"/tmp", PP_TOKENS_BYTES, SEQ, VOCAB},
+                              &text, &err),
+                 PP_EFAIL);
     cr_assert_str_eq(err.message, "cannot read /tmp: Is a directory");
 }
 
@@ -173,7 +184,8 @@ static int64_t sample(uint64_t seed, int64_t step, int64_t index)
 {
     int32_t ids[4], targets[4];
 
-    pp_text_sample(&text, seed, step, index, 4, ids, targets);
+    text.order.seed = seed;
+    cr_assert_eq(pp_text_sample(&text, step, index, ids, targets, &err), PP_OK);
     for (int t = 0; t < 3; t++)
         cr_assert_eq(targets[t], ids[t + 1]);
     return ids[0] + ((int64_t)ids[1] << 8) + ((int64_t)ids[2] << 16);
@@ -181,7 +193,9 @@ static int64_t sample(uint64_t seed, int64_t step, int64_t index)
 
 Test(text, samples_depend_on_seed_step_and_index_alone)
 {
-    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, 4, VOCAB, &text, &err), PP_OK);
+    cr_assert_eq(
+        pp_text_load(arena, &(struct pp_text_wish){NULL, PP_TOKENS_BYTES, 4, VOCAB}, &text, &err),
+        PP_OK);
     const int64_t drawn = sample(1, 5, 7);
     int differing = 0;
 
@@ -204,10 +218,11 @@ Test(text, positions_are_uniform_and_reach_both_ends)
     for (int i = 0; i < BYTES; i++)
         bytes[i] = (unsigned char)i;
     cr_assert_eq(load(bytes, BYTES, 4, VOCAB), PP_OK);
+    text.order.seed = 3;
     for (int i = 0; i < DRAWS; i++) {
         int32_t ids[4], targets[4];
 
-        pp_text_sample(&text, 3, i / 1000, i % 1000, 4, ids, targets);
+        cr_assert_eq(pp_text_sample(&text, i / 1000, i % 1000, ids, targets, &err), PP_OK);
         count[ids[0]]++;
         cr_assert_leq(targets[3], BYTES - 1);
     }

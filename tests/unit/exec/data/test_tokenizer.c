@@ -296,19 +296,24 @@ Test(tokenizer, encoded_texts_are_sampled_and_summed_as_others)
     int32_t ids[3], targets[3];
 
     cr_assert_eq(parse("\"th\": 256, \"the\": 257", "t h\nth e\n"), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_text_encode(arena, NULL, tokenizer, 3, 258, &text, &err), PP_OK, "%s",
-                 err.message);
+    cr_assert_eq(pp_text_encode(arena, &(struct pp_text_wish){.seq = 3, .vocab = 258}, tokenizer,
+                                &text, &err),
+                 PP_OK, "%s", err.message);
     cr_assert_str_eq(text.name, "built-in text");
     for (int i = 0; i < 100; i++) {
-        pp_text_sample(&text, 1, 2, i, 3, ids, targets);
+        cr_assert_eq(pp_text_sample(&text, 2, i, ids, targets, &err), PP_OK);
         cr_assert_arr_eq(ids + 1, targets, 2 * sizeof *ids);
         cr_assert(ids[0] >= 0 && ids[0] < 258);
     }
     const uint32_t crc = pp_text_crc(&text);
     cr_assert_eq(parse("\"th\": 256, \"the\": 258", "t h\nth e\n"), PP_OK);
-    cr_assert_eq(pp_text_encode(arena, NULL, tokenizer, 3, 259, &text, &err), PP_OK);
+    cr_assert_eq(pp_text_encode(arena, &(struct pp_text_wish){.seq = 3, .vocab = 259}, tokenizer,
+                                &text, &err),
+                 PP_OK);
     cr_assert_neq(pp_text_crc(&text), crc);
-    cr_assert_eq(pp_text_encode(arena, NULL, tokenizer, 3, 258, &text, &err), PP_EINVAL);
+    cr_assert_eq(pp_text_encode(arena, &(struct pp_text_wish){.seq = 3, .vocab = 258}, tokenizer,
+                                &text, &err),
+                 PP_EINVAL);
     cr_assert_str_eq(err.message, "V has 259 tokens, but the model has a vocabulary of 258; the "
                                   "smallest that would do is 259");
 }

@@ -58,8 +58,10 @@ static struct pp_error err;
 static void set_up(void)
 {
     arena = pp_arena_create();
-    cr_assert_eq(pp_text_load(arena, NULL, PP_TOKENS_BYTES, net.seq, net.vocab, &text, &err),
+    cr_assert_eq(pp_text_load(arena, &(struct pp_text_wish){.seq = net.seq, .vocab = net.vocab},
+                              &text, &err),
                  PP_OK);
+    text.order.seed = recipe.seed;
 }
 
 static void tear_down(void)
