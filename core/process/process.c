@@ -1,5 +1,5 @@
 /* Begin and end of a program: standard streams, signals, limits, log, exit status. */
-#define _GNU_SOURCE /* memfd_create, seals */
+#define _GNU_SOURCE /* memfd_create, seals, usleep */
 #include "core/process/process.h"
 
 #include "core/arena.h"
@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Opens closed streams the wrong way round, so that reading and writing still fail. */
@@ -127,6 +128,54 @@ int pp_process_log(void)
         return log;
     close(log);
     return -1;
+}
+
+static bool has_ended(pid_t child, siginfo_t *info)
+{
+    *info = (siginfo_t){0};
+    return child != 0 && waitid(P_PID, (id_t)child, info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info->si_pid != 0;
+}
+
+int pp_process_find_ended(const pid_t *children, int count, siginfo_t *info)
+{
+    int found = -1;
+
+    for (int k = 0; k < count; k++) {
+        siginfo_t seen;
+
+        if (!has_ended(children[k], &seen) || (found >= 0 && seen.si_code == CLD_EXITED))
+            continue;
+        found = k;
+        *info = seen;
+        if (seen.si_code != CLD_EXITED)
+            break;
+    }
+    return found;
+}
+
+static bool have_ended(const pid_t *children, int count)
+{
+    siginfo_t ignored;
+
+    for (int k = 0; k < count; k++)
+        if (children[k] != 0 && !has_ended(children[k], &ignored))
+            return false;
+    return true;
+}
+
+void pp_process_reap(pid_t *children, int count, int most_ms)
+{
+    for (int ms = 0; ms < most_ms && !have_ended(children, count); ms++)
+        usleep(1000);
+    for (int k = 0; k < count; k++)
+        if (children[k] != 0)
+            kill(children[k], SIGKILL);
+    for (int k = 0; k < count; k++) {
+        while (children[k] != 0 && waitpid(children[k], NULL, 0) < 0 && errno == EINTR) {
+        }
+        children[k] = 0;
+    }
 }
 
 void pp_process_tell_end(const siginfo_t *info, struct pp_error *err)

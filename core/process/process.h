@@ -22,6 +22,11 @@ bool pp_process_follow(pid_t parent);
  * first output stays; -1 with errno. */
 enum { PP_PROCESS_LOG_BYTES = 1 << 16 };
 int pp_process_log(void);
+/* Returns the index of a child that a signal has ended, else of one that has exited, as others do
+ * after that; -1: none has. Leaves it to be reaped. Entries of 0 are no children. */
+int pp_process_find_ended(const pid_t *children, int count, siginfo_t *info);
+/* Waits `most_ms` for all to end, kills the rest, for instance stopped ones, and sets all to 0. */
+void pp_process_reap(pid_t *children, int count, int most_ms);
 /* Appends how a child has ended: "has ended with exit code 1", "was ended by signal 9 (Killed)". */
 void pp_process_tell_end(const siginfo_t *info, struct pp_error *err);
 /* Flushes stdout, prints an error; returns the exit code. */

@@ -1,5 +1,6 @@
 /* Describes a standstill: the waiting workers and those that they wait for, which the static
  * schedule tells. Workers continue meanwhile, so each place is read once. */
+#include "core/process/process.h"
 #include "exec/machine/parts.h"
 
 #include <math.h>
@@ -31,6 +32,10 @@ static void tell_place(const struct pp_worker *w, int at, struct pp_error *err)
     char text[PP_OP_TEXT_BYTES];
 
     name_worker(w, err);
+    if (pp_is_elsewhere(w->machine, w) && at <= first) {
+        pp_error_append(err, " (no op of this step is known)");
+        return;
+    }
     if (at < first) {
         pp_error_append(err, " before its first op");
         return;
@@ -142,6 +147,17 @@ void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
     }
 }
 
+enum pp_status pp_stall_ended(const struct pp_worker *w, const siginfo_t *info,
+                              struct pp_error *err)
+{
+    pp_error_set(err, PP_EFAIL, "step %d: ", w->machine->step + 1);
+    pp_stall_instruction(w, err);
+    pp_error_append(err, ": its process %d ", (int)info->si_pid);
+    pp_process_tell_end(info, err);
+    pp_stall_waiters(w->machine, w, err);
+    return PP_EFAIL;
+}
+
 static bool is_over(const struct pp_worker *w, int i)
 {
     const int kind = w->machine->p->kind[i];
@@ -200,22 +216,37 @@ static void tell_device(const struct pp_machine *m, struct pp_error *err)
             tell_unfinished(&m->workers[k], err);
 }
 
+/* Names workers that are stuck: those of silent processes, or others that do not wait. Returns how
+ * many there are. */
+static int tell_stuck(const struct pp_machine *m, bool are_silent, struct pp_error *err)
+{
+    int count = 0;
+
+    for (int k = 0; k < m->worker_count; k++) {
+        const struct pp_worker *w = &m->workers[k];
+        const int at = at_of(w);
+        struct pp_error how = {0};
+        const bool is_silent = m->transport->tell_silent && m->transport->tell_silent(w, &how);
+
+        if (is_silent != are_silent || (!is_silent && (is_waiting(w, at) || is_done(w, at))) ||
+            count++ >= TOLD)
+            continue;
+        pp_error_append(err, "\n  stuck: ");
+        tell_place(w, at, err);
+        if (is_silent)
+            pp_error_append(err, ": %s", how.message);
+    }
+    return count;
+}
+
 /* The others wait for workers that do not wait themselves. */
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err)
 {
     pp_error_set(err, PP_EFAIL, "step %d: no rank has made progress for %.1f s (--timeout)",
                  m->step + 1, idle_s);
-    for (int k = 0, told = 0; k < m->worker_count && told < TOLD; k++) {
-        const struct pp_worker *w = &m->workers[k];
-        const int at = at_of(w);
-
-        if (is_waiting(w, at) || is_done(w, at))
-            continue;
-        pp_error_append(err, "\n  stuck: ");
-        tell_place(w, at, err);
-        told++;
-    }
-    if (!m->backend->is_immediate)
+    const int silent = tell_stuck(m, true, err);
+    tell_stuck(m, false, err);
+    if (!m->backend->is_immediate && silent == 0)
         tell_device(m, err);
     pp_stall_waiters(m, NULL, err);
 }

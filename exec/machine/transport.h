@@ -65,6 +65,8 @@ struct pp_transport {
      * process, if possible one that a signal ended. Forked ones are killed before, as by kill. */
     enum pp_status (*check)(struct pp_machine *machine, struct pp_error *err);
     void (*kill)(struct pp_machine *machine);
+    /* Appends that a worker's process is stopped or silent, if it is. NULL: a process is not. */
+    bool (*tell_silent)(const struct pp_worker *worker, struct pp_error *err);
     /* Waits for all workers, which have been told to end. Also called after a failed start. */
     void (*stop)(struct pp_machine *machine);
 };

@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 /* Work of a compute instruction: `run` for each granule. */
@@ -59,10 +60,9 @@ struct pp_worker {
     int sum_status;             /* status of its process's sums, if that is another process */
     size_t touched_bytes;       /* of its block, if it is in another process */
     struct pp_fallbacks fallbacks; /* of its process, in the last step; the first worker has them */
-    pthread_t thread;              /* if it is a thread, else: */
-    pid_t process;
-    atomic_int at;       /* current instruction, which others may read at any time */
-    atomic_llong passed; /* finished launches of its device, if that is elsewhere */
+    pthread_t thread;              /* if it is a thread */
+    atomic_int at;                 /* current instruction, which others may read at any time */
+    atomic_llong passed;           /* finished launches of its device, if that is elsewhere */
     /* State of the step under way. */
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
@@ -163,6 +163,7 @@ struct pp_machine {
     atomic_uint round;           /* number of started steps; also changed at the end */
     atomic_uint running;         /* workers that have not finished this step */
     int started;                 /* number of started workers */
+    pid_t *processes;            /* [worker] if this process has forked them; else NULL */
     /* Workers that walk their lists now, of all processes that share this memory. With an
      * asynchronous backend the coordinator's thread counts as one. */
     atomic_uint walking;
@@ -271,3 +272,6 @@ enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
 void pp_stall_instruction(const struct pp_worker *w, struct pp_error *err);
 void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
                       struct pp_error *err);
+/* PP_EFAIL: where a worker was whose process has ended, how it has, and who waits. */
+enum pp_status pp_stall_ended(const struct pp_worker *w, const siginfo_t *info,
+                              struct pp_error *err);

@@ -11,6 +11,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,8 +27,9 @@ struct pp_meeting {
     char path[512];   /* file with the address of process 0; "": none */
     uint64_t token;   /* id of the run, as far as the launcher tells one; 0: it does not */
     char source[128]; /* variables that gave index and count */
-    /* PP_EFAIL: a process that process 0 has started has ended. NULL: others have started them. */
-    enum pp_status (*look)(void *closure, struct pp_error *err);
+    /* Returns a process that process 0 has started and that has ended; 0: none has. NULL: others
+     * have started them. */
+    int (*look)(void *closure, siginfo_t *info);
     void *closure;
 };
 /* Finds the meeting in the environment, after core/process/launcher.h: torchrun, srun, mpirun (Open

@@ -48,7 +48,8 @@ static enum pp_status tell_silent(const struct pp_tcp *t, double idle_s, struct 
             continue;
         pp_error_append(err, "\n  ");
         pp_stall_instruction(&t->m->workers[k], err);
-        pp_error_append(err, ", its process at %s", t->names[pp_tcp_owner(t, k)]);
+        pp_error_append(err, ", ");
+        pp_tcp_tell_process(t, pp_tcp_owner(t, k), err);
     }
     if (told > TOLD)
         pp_error_append(err, "\n  and %d more", told - TOLD);

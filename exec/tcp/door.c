@@ -96,7 +96,8 @@ struct pp_hello pp_tcp_hello(const struct pp_tcp *t)
                              .token = t->token,
                              .process = t->process,
                              .processes = t->processes,
-                             .program_hash = t->m->program_hash};
+                             .program_hash = t->m->program_hash,
+                             .pid = getpid()};
 
     for (int i = 0; i < PP_ALIKES; i++)
         hello.alike[i] = ALIKE[i].of(t->m);

@@ -20,6 +20,7 @@ struct pp_hello {
     uint64_t program_hash, alike[PP_ALIKES]; /* hashes of settings */
     uint64_t port;                           /* at which it listens */
     uint64_t drawn;                          /* hash of its worker's initial weights */
+    int64_t pid;
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
 struct pp_answer { /* answer of process 0; if it is ok, the addresses of all processes follow */

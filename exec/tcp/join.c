@@ -1,6 +1,7 @@
 /* All processes connect. Each connects to process 0 and states what it is about to run. Process 0
  * tells all where the others listen. Then each connects to the processes before it. */
 #include "core/clock.h"
+#include "core/process/process.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/rendezvous/sockets.h"
 #include "exec/tcp/door.h"
@@ -86,6 +87,7 @@ static enum pp_status take_caller(struct pp_tcp *t, const struct pp_hello *own,
     pp_socket_set_port(&caller->from, (int)caller->hello.port);
     at[caller->hello.process] = caller->from;
     keep(t, caller->hello.process, caller->fd);
+    t->links[caller->hello.process].pid = caller->hello.pid;
     return PP_OK;
 }
 
@@ -95,8 +97,14 @@ static enum pp_status look(void *closure, struct pp_error *err)
     struct pp_tcp *t = closure;
     const struct pp_meeting *meeting = &t->m->options.meeting;
 
-    if (meeting->look)
-        PP_TRY(meeting->look(meeting->closure, err));
+    siginfo_t info;
+    const int ended = meeting->look ? meeting->look(meeting->closure, &info) : 0;
+
+    if (ended) {
+        pp_error_set(err, PP_EFAIL, "process %d (pid %d) ", ended, (int)info.si_pid);
+        pp_process_tell_end(&info, err);
+        return pp_error_append(err, " before all had come");
+    }
     return t->m->transport->check(t->m, err);
 }
 

@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_US = 1000, LOOKS = 2000, ARGUMENTS_BYTES = 1 << 17, TOLD_BYTES = 1024 };
+enum { GRACE_MS = 2000, ARGUMENTS_BYTES = 1 << 17, TOLD_BYTES = 1024 };
 static const char HERE[] = "127.0.0.1", PREFIX[] = "pipeexec: error: ";
 
 struct pp_tcp_launched {
@@ -104,28 +103,11 @@ static enum pp_status start_all(struct pp_arena *arena, struct pp_tcp_launched *
     return PP_OK;
 }
 
-/* ---- until all have come --------------------------------------------------------------------- */
-
-static enum pp_status say_ended(int number, const siginfo_t *info, struct pp_error *err)
-{
-    pp_error_set(err, PP_EFAIL, "process %d ", number);
-    pp_process_tell_end(info, err);
-    return pp_error_append(err, " before all had come");
-}
-
-static enum pp_status look(void *closure, struct pp_error *err)
+static int look(void *closure, siginfo_t *info)
 {
     const struct pp_tcp_launched *l = closure;
 
-    for (int k = 0; k < l->count; k++) {
-        siginfo_t info = {0};
-
-        if (l->processes[k] != 0 &&
-            waitid(P_PID, (id_t)l->processes[k], &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid != 0)
-            return say_ended(k + 1, &info, err);
-    }
-    return PP_OK;
+    return 1 + pp_process_find_ended(l->processes, l->count, info);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -156,18 +138,6 @@ enum pp_status pp_tcp_launch(struct pp_arena *arena, int count, struct pp_meetin
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static bool have_ended(const struct pp_tcp_launched *l)
-{
-    int left = 0;
-
-    for (int k = 0; k < l->count; k++) {
-        if (l->processes[k] != 0 && waitpid(l->processes[k], NULL, WNOHANG) != 0)
-            l->processes[k] = 0;
-        left += l->processes[k] != 0;
-    }
-    return left == 0;
-}
-
 /* Appends their first message, unless *err has it. */
 static void add_told(const struct pp_tcp_launched *l, struct pp_error *err)
 {
@@ -185,13 +155,7 @@ void pp_launched_end(struct pp_tcp_launched *l, struct pp_error *err)
 {
     if (!l)
         return;
-    for (int look = 0; look < LOOKS && !have_ended(l); look++)
-        usleep(LOOK_US);
-    for (int k = 0; k < l->count; k++)
-        if (l->processes[k] != 0) {
-            kill(l->processes[k], SIGKILL);
-            waitpid(l->processes[k], NULL, 0);
-        }
+    pp_process_reap(l->processes, l->count, GRACE_MS);
     if (err)
         add_told(l, err);
     close(l->listener);

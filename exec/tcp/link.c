@@ -4,7 +4,6 @@
 #include "exec/tcp/tcp.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +13,6 @@
 
 static const int64_t MOURNING_PS = 500000000000;
 enum { BEAT_MS = 50, LEAVE_S = 2, HEAD_BYTES = sizeof(struct pp_frame) };
-static const double ALIVE_S = 0.25, MOST_S = 1; /* one look counts as at most MOST_S */
-static const double LEAST_S = 1; /* of silence: signs of life come every ALIVE_S, or a bit later */
-enum { FIRST_S = 60 };           /* for the first byte: process 0 may prepare longer than others */
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -119,6 +115,12 @@ static bool end_payload(struct pp_tcp *t, int process)
     return is_taken;
 }
 
+/* True for a sign of life that is no progress of the run. */
+static bool is_idle_sign(const struct pp_tcp_link *link)
+{
+    return link->read == HEAD_BYTES && link->frame.kind == PP_FRAME_ALIVE && !link->frame.flags;
+}
+
 bool pp_tcp_read(struct pp_tcp *t, int process)
 {
     struct pp_tcp_link *link = &t->links[process];
@@ -129,11 +131,10 @@ bool pp_tcp_read(struct pp_tcp *t, int process)
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
             return true;
         link->read += count > 0 ? (size_t)count : 0;
-        if (process == 0) {
-            t->silent_s = 0;
-            t->has_heard = true;
-        }
-        atomic_fetch_add(&t->moved, (uint64_t)(count > 0 ? count : 0));
+        link->silent_s = 0;
+        t->has_heard = t->has_heard || process == 0;
+        if (count > 0 && !is_idle_sign(link))
+            atomic_fetch_add(&t->moved, (uint64_t)count);
         if (count <= 0 || (link->read == HEAD_BYTES && !begin_payload(t, process)))
             break;
         if (link->read >= HEAD_BYTES && link->read == HEAD_BYTES + link->frame.bytes &&
@@ -146,15 +147,10 @@ bool pp_tcp_read(struct pp_tcp *t, int process)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-static bool is_open(const struct pp_tcp_link *link)
-{
-    return link->fd >= 0 && !link->is_closed;
-}
-
 static bool is_empty(struct pp_tcp *t)
 {
     for (int process = 0; process < t->processes; process++)
-        if (is_open(&t->links[process]) && pp_tcp_first(t, &t->links[process]))
+        if (pp_tcp_is_open(&t->links[process]) && pp_tcp_first(t, &t->links[process]))
             return false;
     return true;
 }
@@ -170,44 +166,10 @@ static void beat(struct pp_tcp *t)
     const bool has_begun = at > 0; /* a first step */
     const int64_t passed = has_begun && at == t->last_at ? pp_machine_passed(t->m) : t->last_passed;
     const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at, .ps = passed};
-    if ((at != t->last_at || passed != t->last_passed) && is_open(&t->links[0]))
+    if ((at != t->last_at || passed != t->last_passed) && pp_tcp_is_open(&t->links[0]))
         pp_tcp_send(t, 0, &frame, NULL, NULL, NULL);
     t->last_at = at;
     t->last_passed = passed;
-}
-
-/* Process 0 always tells the others; they tell it while they prepare an answer. */
-static void tell_alive(struct pp_tcp *t)
-{
-    const struct pp_frame alive = {.kind = PP_FRAME_ALIVE};
-    const double now_s = pp_clock_s();
-    const int first = t->process == 0, until = t->process == 0 ? t->processes : 1;
-
-    if ((t->process > 0 && !atomic_load(&t->asked_all.is_open)) || now_s < t->alive_s + ALIVE_S)
-        return;
-    t->alive_s = now_s;
-    for (int process = first; process < until; process++)
-        if (is_open(&t->links[process]) && !pp_tcp_first(t, &t->links[process]))
-            pp_tcp_send(t, process, &alive, NULL, NULL, NULL);
-}
-
-/* Process 0 watches all others. They watch it: its kernel answers even if it is stopped. */
-static void watch_first(struct pp_tcp *t)
-{
-    const double most_s = fmax(t->m->options.timeout_s, LEAST_S);
-    struct pp_error err = {0};
-
-    t->silent_s += pp_clock_passed_s(&t->silent_until_s, MOST_S);
-    if (t->process == 0 || t->m->options.timeout_s <= 0 || !is_open(&t->links[0]) ||
-        atomic_load(&t->is_quitting) ||
-        t->silent_s < (t->has_heard || most_s > FIRST_S ? most_s : FIRST_S))
-        return;
-    pp_error_set(&err, PP_EFAIL,
-                 "step %d: process 0 at %s has said nothing for %.1f s (--timeout): it is stopped, "
-                 "or its host hangs",
-                 t->m->step + 1, t->names[0], t->silent_s);
-    pp_machine_fail(t->m, &err);
-    close_link(t, 0);
 }
 
 /* Process 0 reports dead processes. If it reports none for a while, only the connection is gone. */
@@ -230,8 +192,9 @@ static void poll_once(struct pp_tcp *t, struct pollfd *fds)
     for (int process = 0; process < t->processes; process++) {
         struct pp_tcp_link *link = &t->links[process];
 
-        fds[process] = (struct pollfd){.fd = is_open(link) ? link->fd : -1, .events = POLLIN};
-        if (is_open(link) && pp_tcp_first(t, link))
+        fds[process] =
+            (struct pollfd){.fd = pp_tcp_is_open(link) ? link->fd : -1, .events = POLLIN};
+        if (pp_tcp_is_open(link) && pp_tcp_first(t, link))
             fds[process].events |= POLLOUT;
     }
     fds[t->processes] = (struct pollfd){.fd = t->wake_fd, .events = POLLIN};
@@ -242,7 +205,7 @@ static void poll_once(struct pp_tcp *t, struct pollfd *fds)
     for (int process = 0; process < t->processes; process++) {
         if (fds[process].fd >= 0 && (fds[process].revents & (POLLIN | POLLHUP | POLLERR)))
             pp_tcp_read(t, process);
-        if (is_open(&t->links[process]) && pp_tcp_first(t, &t->links[process]))
+        if (pp_tcp_is_open(&t->links[process]) && pp_tcp_first(t, &t->links[process]))
             write_link(t, process);
     }
 }
@@ -273,8 +236,10 @@ static void *thread_main(void *argument)
     while (fds && !may_end(t, &leaving)) {
         poll_once(t, fds);
         beat(t);
-        tell_alive(t);
-        watch_first(t);
+        pp_tcp_tell_alive(t);
+        pp_tcp_count_silence(t);
+        if (pp_tcp_is_first_silent(t))
+            close_link(t, 0);
         mourn(t);
     }
     free(fds);
@@ -283,7 +248,7 @@ static void *thread_main(void *argument)
 
 enum pp_status pp_tcp_start_thread(struct pp_tcp *t, struct pp_error *err)
 {
-    t->silent_until_s = pp_clock_s();
+    t->heard_s = pp_clock_s();
     t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (t->wake_fd >= 0 && pthread_create(&t->thread, NULL, thread_main, t) == 0)
         return PP_OK;

@@ -30,7 +30,7 @@ enum pp_frame_kind {
     PP_FRAME_LEAVE,   /* 0 -> all: no more steps; release memory of other processes */
     PP_FRAME_LEFT,    /* -> 0: it has been released */
     PP_FRAME_QUIT,    /* 0 -> all */
-    PP_FRAME_ALIVE,   /* 0 -> all, if it sends nothing else; -> 0, while it prepares an answer */
+    PP_FRAME_ALIVE,   /* between 0 and all; in flags whether an answer is being prepared */
     PP_FRAME_ASK,     /* 0 -> all: a question; in id the bytes of an answer */
     PP_FRAME_ANSWER,  /* -> 0: the answer, or in flags a status and its message */
     PP_FRAME_KINDS
@@ -63,6 +63,8 @@ struct pp_tcp_link { /* a connection to another process */
     char *payload, *owned;
     size_t read; /* bytes of that frame */
     bool is_closed;
+    int64_t pid;             /* of that process on its host; 0 = unknown */
+    _Atomic double silent_s; /* running time without a byte of it */
 };
 
 struct pp_tcp_clock {  /* the clock of a process, compared with that of process 0 */
@@ -118,10 +120,9 @@ struct pp_tcp {
     int64_t last_passed;
     bool wants_gradients;
     struct pp_tcp_asked asked_all;
-    double alive_s;                  /* time of the last ALIVE */
-    double silent_s, silent_until_s; /* process > 0: running time without a byte of process 0 */
-    bool has_heard;                  /* process > 0: a byte of process 0 has come to the thread */
-    void *above; /* state of a transport that is built on this one, NULL = none */
+    double alive_s, heard_s; /* times of the last ALIVE; of the last look for bytes */
+    bool has_heard;          /* process > 0: a byte of process 0 has come to the thread */
+    void *above;             /* state of a transport that is built on this one, NULL = none */
 };
 /* NULL before the transport has started. */
 static inline struct pp_tcp *pp_tcp_of(const struct pp_machine *m)
@@ -176,6 +177,21 @@ void pp_tcp_stop_thread(struct pp_tcp *t);
 
 /* Reads all that has arrived from a process; false = the connection is closed. */
 bool pp_tcp_read(struct pp_tcp *t, int process);
+
+/* ---- alive.c: signs of life -------------------------------------------------------------------
+ */
+static inline bool pp_tcp_is_open(const struct pp_tcp_link *link)
+{
+    return link->fd >= 0 && !link->is_closed;
+}
+/* Tells process 0, or process 0 all others, now and then that this process runs. */
+void pp_tcp_tell_alive(struct pp_tcp *t);
+void pp_tcp_count_silence(struct pp_tcp *t); /* of all other processes, since the last call */
+/* True: fails the step, since process 0 has said nothing for options.timeout_s. */
+bool pp_tcp_is_first_silent(struct pp_tcp *t);
+/* Appends "its process 1234 at 10.0.0.2", with the number on its host. */
+void pp_tcp_tell_process(const struct pp_tcp *t, int process, struct pp_error *err);
+bool pp_tcp_tell_silent(const struct pp_worker *w, struct pp_error *err); /* see pp_transport */
 
 /* ---- rules.c: which frames are accepted, before they are executed ---------------------------- */
 bool pp_tcp_is_legal(const struct pp_tcp *t, int process, const struct pp_frame *frame);

@@ -112,6 +112,7 @@ static void gpu_summed(struct pp_worker *w, int i)
         .met = gpu_met,                                                                            \
         .leave = gpu_leave,                                                                        \
         .check = gpu_check,                                                                        \
+        .tell_silent = pp_tcp_tell_silent,                                                         \
         .kill = pp_tcp_kill,                                                                       \
         .stop = gpu_stop,                                                                          \
         .communicators = communicators,                                                            \

@@ -146,13 +146,28 @@ static void child_main(struct pp_worker *w)
     _exit(status);
 }
 
+/* PP_EFAIL names a process that this one has started and that has ended. After an error others that
+ * it has started by its command line end as well, but none by a signal. */
+static enum pp_status find_dead(struct pp_machine *m, bool is_after_error, struct pp_error *err)
+{
+    const struct pp_meeting *meeting = &m->options.meeting;
+    siginfo_t info;
+
+    if (!is_launched(m))
+        return pp_processes_check(m, err);
+    const int ended = meeting->look ? meeting->look(meeting->closure, &info) : 0;
+    return ended && !(is_after_error && info.si_code == CLD_EXITED)
+               ? pp_stall_ended(&m->workers[ended - pp_tcp_of(m)->first_owner], &info, err)
+               : PP_OK;
+}
+
 /* Waits for the kernel to report the dead process, whose connection ends a moment before. */
 static enum pp_status name_the_dead(struct pp_tcp *t, enum pp_status status, struct pp_error *err)
 {
     const struct pp_error first = *err;
 
     for (int look = 0; look < GRACE_LOOKS; look++) {
-        if (pp_processes_check(t->m, err) != PP_OK)
+        if (find_dead(t->m, true, err) != PP_OK)
             return strcmp(err->message, first.message) == 0
                        ? PP_EFAIL
                        : pp_error_append(err, "\n  %s", first.message);
@@ -188,7 +203,9 @@ static enum pp_status launch_all(struct pp_tcp *t, struct pp_error *err)
                             "the launcher has started %d processes (%s), the layout has %d ranks: "
                             "leave out --np, or start as many",
                             meeting->count, meeting->source, t->m->worker_count);
-    PP_TRY(meet(t, meeting->host, meeting->port, listener_of(meeting), err));
+    const enum pp_status status = meet(t, meeting->host, meeting->port, listener_of(meeting), err);
+    if (status != PP_OK)
+        return t->process == 0 ? name_the_dead(t, status, err) : status;
     pp_rendezvous_done(meeting);
     return t->process == 0 ? pp_threads_start(t->m, err) : PP_OK;
 }
@@ -201,14 +218,14 @@ enum pp_status pp_tcp_start(struct pp_machine *m, struct pp_error *err)
     return is_launched(m) ? launch_all(t, err) : fork_all(t, err);
 }
 
-/* The kernel reports a dead process first, its connection next. */
+/* A dead process's connection ends a moment before the kernel reports its end. */
 enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_tcp *t = pp_tcp_of(m);
     const int closed = atomic_load(&t->closed);
 
-    if (!is_launched(m))
-        PP_TRY(pp_processes_check(m, err));
+    if (closed || !is_launched(m))
+        PP_TRY(find_dead(m, false, err));
     if (!closed || ++t->looks < GRACE_LOOKS)
         return PP_OK;
     if (t->process > 0)
@@ -216,8 +233,9 @@ enum pp_status pp_tcp_check(struct pp_machine *m, struct pp_error *err)
     pp_error_set(err, PP_EFAIL, "step %d: ", m->step + 1);
     const struct pp_worker *dead = &m->workers[closed - 1 - t->first_owner];
     pp_stall_instruction(dead, err);
-    pp_error_append(err, " is gone: the connection to its process at %s was closed",
-                    t->names[closed - 1]);
+    pp_error_append(err, " is gone: the connection to ");
+    pp_tcp_tell_process(t, closed - 1, err);
+    pp_error_append(err, " was closed");
     pp_stall_waiters(m, dead, err);
     if (!is_launched(m))
         pp_processes_kill(m);
@@ -293,6 +311,7 @@ const struct pp_transport pp_transport_tcp = {
     .failed = pp_tcp_failed,
     .start = pp_tcp_start,
     .check = pp_tcp_check,
+    .tell_silent = pp_tcp_tell_silent,
     .kill = pp_tcp_kill,
     .stop = pp_tcp_stop,
 };

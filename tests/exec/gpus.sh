@@ -70,7 +70,7 @@ report "one that may choose, and one that may not"
 
 # ---- who dies, fails, hangs ----
 
-fails "a killed process" 4 "rank 1 .* is gone" --dp 2 --inject "kill rank:1 op:5 step:2"
+fails "a killed process" 4 "rank 1 .*: its process [0-9]* was ended by signal 9 (Killed)" --dp 2 --inject "kill rank:1 op:5 step:2"
 fails "a rank that hangs" 8 "stuck: rank 1.* at op 5" --dp 2 --inject "hang rank:1 op:5 step:2" --timeout 3
 PP_STUB_NCCL_HANG="stage 0:2" fails "NCCL hangs" 10 "no rank has made progress" --dp 2 --timeout 3
 PP_EMULATED_FAULT=150 fails "the GPU fails" 8 "the GPU has failed" --dp 2

@@ -57,9 +57,9 @@ check_resume
 
 # ---- who dies, fails, hangs ----
 
-fails "a killed process" 4 "rank 1 .* is gone" --inject "kill rank:1 op:5 step:2"
+fails "a killed process" 4 "rank 1 .*: its process [0-9]* was ended by signal 9 (Killed)" --inject "kill rank:1 op:5 step:2"
 fails "a rank that hangs" 8 "stuck: rank 1 at op 5" --inject "hang rank:1 op:5 step:2" --timeout 3
-fails "a process that is stopped" 8 "stuck: rank 1 at op" --inject "stop rank:1 op:5 step:2" --timeout 2
+fails "a process that is stopped" 8 "stuck: rank 1 .*: its process [0-9]* at 127.0.0.1 has said nothing for .* s: it is stopped" --inject "stop rank:1 op:5 step:2" --timeout 2
 PP_EMULATED_FAULT=150 fails "the GPU fails" 8 "the GPU has failed"
 PP_EMULATED_DEVICES=0 fails "no GPU" 4 "no GPU that it can use"
 PP_EMULATED_MEMORY_BYTES=33000000 fails "a GPU that is too small" 8 "not enough memory on the GPU\|MiB free"

@@ -51,7 +51,7 @@ trial() {
     ended=$(date +%s%N)
     took_ms=$(((ended - started) / 1000000))
     [ $rc -ne 0 ] && [ $took_ms -lt 2000 ] && [ "$(left_over)" = "$before" ] || return 1
-    [ "$2" -eq 4 ] || grep -q "was ended by signal 9\|is gone" "$folder/err"
+    [ "$2" -eq 4 ] || grep -q "its process [0-9]* was ended by signal 9 (Killed)" "$folder/err"
 }
 
 # frozen TRANSPORT: a thread that nothing reaches

@@ -65,7 +65,7 @@ check_resume
 
 # ---- who dies, fails, hangs ----
 
-fails "a killed process" 4 "rank 1 .* is gone" --inject "kill rank:1 op:5 step:2"
+fails "a killed process" 4 "rank 1 .*: its process [0-9]* was ended by signal 9 (Killed)" --inject "kill rank:1 op:5 step:2"
 fails "a rank that hangs" 8 "stuck: rank 1 at op 5" --inject "hang rank:1 op:5 step:2" --timeout 3
 PP_STUB_NCCL_FAIL=5 fails "NCCL fails at the beginning" 8 "NCCL"
 PP_STUB_NCCL_FAIL=30 fails "NCCL fails in a step" 8 "step [0-9]*: NCCL: channel .* (process . to process .)"

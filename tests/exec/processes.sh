@@ -84,7 +84,7 @@ check_inputs() {
     began_s=$(date +%s)
     # shellcheck disable=SC2086
     cat "$0" | run $two --data /dev/stdin
-    ends 20 1 "process 1 has ended with exit code 2 before all had come" $? && grep -q "another process says: /dev/stdin is empty" "$folder/err"
+    ends 20 1 "process 1 (pid [0-9]*) has ended with exit code 2 before all had come" $? && grep -q "another process says: /dev/stdin is empty" "$folder/err"
     report "a process that ends before all have come is not waited for"
 }
 

@@ -191,14 +191,16 @@ Test(transports, a_killed_rank_is_named_wherever_it_dies)
 }
 
 /* Op 6 of rank 1 stands before what its neighbours wait for. */
-static void check_stall(const struct pp_transport *transport, const char *fault, const char *place)
+static void check_stall(const struct pp_transport *transport, const char *fault, double timeout_s,
+                        const char *place, const char *how)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_error err = {0};
 
-    cr_assert_eq(run_with(arena, transport, fault, 0.3, &err), PP_EFAIL, "%s", fault);
+    cr_assert_eq(run_with(arena, transport, fault, timeout_s, &err), PP_EFAIL, "%s", fault);
     cr_assert(strstr(err.message, "step 2: no rank has made progress for "), "%s", err.message);
-    cr_assert(strstr(err.message, place), "%s: %s", place, err.message);
+    const char *named = strstr(err.message, place);
+    cr_assert(named && strstr(named, how), "%s, %s: %s", place, how, err.message);
     cr_assert(strstr(err.message, "waits for message ") &&
                   strstr(err.message, "of channel rank 1 -> rank "),
               "%s", err.message);
@@ -208,13 +210,17 @@ static void check_stall(const struct pp_transport *transport, const char *fault,
 Test(transports, a_rank_that_hangs_is_named)
 {
     static const char *const AT = "stuck: rank 1 of replica 0 at op 6 of ",
-                             *const SOMEWHERE = "stuck: rank 1 of replica 0 at op ";
+                             *const SOMEWHERE = "stuck: rank 1 of replica 0 ",
+                             *const SILENT = " at 127.0.0.1 has said nothing for 1.";
 
-    check_stall(&pp_transport_local, "hang rank:1 op:6 step:2", AT);
+    check_stall(&pp_transport_local, "hang rank:1 op:6 step:2", 0.3, AT, "");
     for (int t = 0; t < PROCESSES_COUNT; t++) {
-        check_stall(PROCESSES[t], "hang rank:1 op:6 step:2", AT);
-        /* a stopped process reports no progress to other hosts */
-        check_stall(PROCESSES[t], "stop rank:1 op:6 step:2", PROCESSES[t]->remote ? SOMEWHERE : AT);
+        check_stall(PROCESSES[t], "hang rank:1 op:6 step:2", 0.3, AT, "");
+        /* a stopped process reports no progress to other hosts, nor that it lives */
+        if (PROCESSES[t]->remote)
+            check_stall(PROCESSES[t], "stop rank:1 op:6 step:2", 1.5, SOMEWHERE, SILENT);
+        else
+            check_stall(PROCESSES[t], "stop rank:1 op:6 step:2", 0.3, AT, " is stopped");
     }
 }
 
@@ -280,7 +286,7 @@ Test(transports, a_stopped_process_does_not_keep_the_others)
         struct exec_run run;
         struct pp_machine *m = machine_of(arena, PROCESSES[t], "", &run);
 
-        cr_assert_eq(kill(m->workers[1].process, SIGSTOP), 0);
+        cr_assert_eq(kill(m->processes[1], SIGSTOP), 0);
         pp_machine_destroy(m);
         check_no_children("stopped");
     }
@@ -309,7 +315,7 @@ Test(transports, a_process_that_is_silent_between_steps_is_named)
                  err.message);
     check_at_end(m);
     m->options.timeout_s = 0.5;
-    const pid_t victim = m->workers[2].process;
+    const pid_t victim = m->processes[2];
     siginfo_t stopped; /* once all of its threads stand still */
     cr_assert_eq(kill(victim, SIGSTOP), 0);
     cr_assert_eq(waitid(P_PID, (id_t)victim, &stopped, WSTOPPED | WNOWAIT), 0);
@@ -317,7 +323,8 @@ Test(transports, a_process_that_is_silent_between_steps_is_named)
     cr_assert_eq(pp_machine_fetch(m, &err), PP_EFAIL);
     cr_assert(strstr(err.message, "step 2: no answer for 0.") &&
                   strstr(err.message, "from\n  rank 2 after its last op, ") &&
-                  strstr(err.message, ", its process at 127.0.0.1") &&
+                  strstr(err.message,
+                         pp_arena_printf(arena, ", its process %d at 127.0.0.1", (int)victim)) &&
                   !strstr(err.message, "rank 1") && !strstr(err.message, "rank 3"),
               "%s", err.message);
     pp_machine_destroy(m);
