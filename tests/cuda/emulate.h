@@ -32,8 +32,6 @@
 #define __shared__       static
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
-enum { warpSize = 32 };
-
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 extern char *const pp_emulated_shared; /* dynamic shared memory of the block */
@@ -96,11 +94,6 @@ template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned lanes, in
     return pp_emulated_shuffle(mask, value, pp_emulated_lane + (int)lanes, width);
 }
 
-template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned lanes, int width = 32)
-{
-    return pp_emulated_shuffle(mask, value, pp_emulated_lane - (int)lanes, width);
-}
-
 static inline unsigned __ballot_sync(unsigned mask, int predicate)
 {
     uint32_t votes;
@@ -113,11 +106,6 @@ static inline unsigned __ballot_sync(unsigned mask, int predicate)
 static inline int __any_sync(unsigned mask, int predicate)
 {
     return __ballot_sync(mask, predicate) != 0;
-}
-
-static inline int __all_sync(unsigned mask, int predicate)
-{
-    return __ballot_sync(mask, !predicate) == 0;
 }
 
 /* ---- tensor cores and asynchronous copies: contracts in kernels/cuda/attention/mma.cuh

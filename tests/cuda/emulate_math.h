@@ -3,23 +3,14 @@
 #define PP_TESTS_CUDA_EMULATE_MATH_H
 
 #include <math.h>
+#include <type_traits>
 
-#define __expf(x)          pp_emulated_exp(x) /* names of glibc, too */
-#define __logf(x)          pp_emulated_log(x)
-#define __fmaf_rn(x, y, z) fmaf(x, y, z)
-#define __fadd_rn(x, y)    ((float)(x) + (float)(y))
-#define __fmul_rn(x, y)    ((float)(x) * (float)(y))
-#define __float2int_rn(x)  ((int)lrintf(x))
+#define __expf(x) pp_emulated_exp(x) /* a name of glibc, too */
 
 /* By powers of 2, as devices have them: the error grows with the size of x. */
 static inline float pp_emulated_exp(float x)
 {
     return exp2f(x * 1.4426950408889634f);
-}
-
-static inline float pp_emulated_log(float x)
-{
-    return log2f(x) * 0.6931471805599453f;
 }
 
 /* By the reciprocal, which is 0 where y is larger than 2^126. */
@@ -40,16 +31,6 @@ static inline void sincospif(float x, float *sine, float *cosine)
     *cosine = (float)cos(M_PI * (double)x);
 }
 
-static inline float rsqrtf(float x)
-{
-    return 1 / sqrtf(x);
-}
-
-static inline double rsqrt(double x)
-{
-    return 1 / sqrt(x);
-}
-
 template <class To, class From> To pp_emulated_as(From x)
 {
     static_assert(sizeof(To) == sizeof(From), "a reinterpretation keeps the size");
@@ -58,99 +39,43 @@ template <class To, class From> To pp_emulated_as(From x)
     return y;
 }
 
-#define __float_as_int(x)  pp_emulated_as<int, float>(x)
-#define __float_as_uint(x) pp_emulated_as<unsigned, float>(x)
-#define __int_as_float(x)  pp_emulated_as<float, int>(x)
 #define __uint_as_float(x) pp_emulated_as<float, unsigned>(x)
-#define __popc(x)          __builtin_popcount(x)
 #define __ffs(x)           __builtin_ffs(x)
 
-static inline int __clz(int x)
+/* Of integers of one type, as kernels use them: for others CUDA has rules that are not here. */
+template <class T> T min(T a, T b)
 {
-    return x ? __builtin_clz((unsigned)x) : 32;
+    static_assert(std::is_integral_v<T>, "not emulated");
+    return a < b ? a : b;
 }
 
-template <class T> T __ldg(const T *x)
+template <class T> T max(T a, T b)
 {
-    return *x;
+    static_assert(std::is_integral_v<T>, "not emulated");
+    return a > b ? a : b;
 }
 
-/* As CUDA's: integers by their common type, floats by fmin and fmax, which drop NaNs. */
-#define PP_MIN_MAX(T)                                                                              \
-    static inline T min(T a, T b)                                                                  \
-    {                                                                                              \
-        return a < b ? a : b;                                                                      \
-    }                                                                                              \
-    static inline T max(T a, T b)                                                                  \
-    {                                                                                              \
-        return a > b ? a : b;                                                                      \
-    }
-PP_MIN_MAX(int)
-PP_MIN_MAX(unsigned)
-PP_MIN_MAX(long)
-PP_MIN_MAX(unsigned long)
-PP_MIN_MAX(long long)
-PP_MIN_MAX(unsigned long long)
-#undef PP_MIN_MAX
-
-static inline float min(float a, float b)
+static inline float2 make_float2(float x, float y)
 {
-    return fminf(a, b);
+    return {x, y};
 }
-
-static inline float max(float a, float b)
-{
-    return fmaxf(a, b);
-}
-
-#define PP_MAKE_2(T, E)                                                                            \
-    static inline T make_##T(E x, E y)                                                             \
-    {                                                                                              \
-        return {x, y};                                                                             \
-    }
-#define PP_MAKE_4(T, E)                                                                            \
-    static inline T make_##T(E x, E y, E z, E w)                                                   \
-    {                                                                                              \
-        return {x, y, z, w};                                                                       \
-    }
-PP_MAKE_2(float2, float)
-PP_MAKE_4(float4, float)
-PP_MAKE_2(double2, double)
-PP_MAKE_2(int2, int)
-PP_MAKE_4(int4, int)
-PP_MAKE_2(uint2, unsigned)
-PP_MAKE_4(uint4, unsigned)
-#undef PP_MAKE_2
-#undef PP_MAKE_4
 
 /* Threads of a device are fibers of one thread: nothing comes between. Not offered for floats: the
  * order of their additions would not be fixed. */
-#define PP_ATOMIC(name, T, result)                                                                 \
-    static inline T name(T *x, T value)                                                            \
-    {                                                                                              \
-        const T old = *x;                                                                          \
-        *x = result;                                                                               \
-        return old;                                                                                \
-    }
-#define PP_ATOMICS(T)                                                                              \
-    PP_ATOMIC(atomicAdd, T, old + value)                                                           \
-    PP_ATOMIC(atomicMax, T, old > value ? old : value)                                             \
-    PP_ATOMIC(atomicMin, T, old < value ? old : value)                                             \
-    PP_ATOMIC(atomicOr, T, old | value)                                                            \
-    PP_ATOMIC(atomicExch, T, value)                                                                \
-    static inline T atomicCAS(T *x, T expected, T value)                                           \
-    {                                                                                              \
-        const T old = *x;                                                                          \
-        *x = old == expected ? value : old;                                                        \
-        return old;                                                                                \
-    }
-PP_ATOMICS(int)
-PP_ATOMICS(unsigned)
-PP_ATOMICS(unsigned long long)
-#undef PP_ATOMICS
-#undef PP_ATOMIC
+template <class T> T atomicAdd(T *x, T value)
+{
+    static_assert(std::is_integral_v<T>, "not emulated");
+    const T old = *x;
+    *x = old + value;
+    return old;
+}
 
-#define __threadfence()       ((void)0)
-#define __threadfence_block() ((void)0)
+template <class T> T atomicMax(T *x, T value)
+{
+    static_assert(std::is_integral_v<T>, "not emulated");
+    const T old = *x;
+    *x = max(old, value);
+    return old;
+}
 
 #endif

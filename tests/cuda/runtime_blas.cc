@@ -70,8 +70,6 @@ struct field {
             sizeof(uint32_t)                                                                       \
     }
 static const struct field desc_fields[] = {
-    FIELD(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, pp_emulated_matmul_desc, compute_type),
-    FIELD(CUBLASLT_MATMUL_DESC_SCALE_TYPE, pp_emulated_matmul_desc, scale_type),
     FIELD(CUBLASLT_MATMUL_DESC_TRANSA, pp_emulated_matmul_desc, a_op),
     FIELD(CUBLASLT_MATMUL_DESC_TRANSB, pp_emulated_matmul_desc, b_op),
     FIELD(CUBLASLT_MATMUL_DESC_EPILOGUE, pp_emulated_matmul_desc, epilogue),
@@ -81,7 +79,6 @@ static const struct field desc_fields[] = {
     FIELD(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, pp_emulated_matmul_desc, sm_count),
 };
 static const struct field preference_fields[] = {
-    FIELD(CUBLASLT_MATMUL_PREF_SEARCH_MODE, pp_emulated_preference, search_mode),
     FIELD(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, pp_emulated_preference, workspace_bytes),
     FIELD(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, pp_emulated_preference, reduction_schemes),
     ALIGNMENT(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 0),
@@ -147,8 +144,7 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference)
 {
-    *preference =
-        new pp_emulated_preference{0, CUBLASLT_REDUCTION_SCHEME_MASK, 0, {256, 256, 256, 256}};
+    *preference = new pp_emulated_preference{7, 0, {256, 256, 256, 256}}; /* all schemes */
     return CUBLAS_STATUS_SUCCESS;
 }
 

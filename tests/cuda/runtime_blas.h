@@ -29,7 +29,7 @@ struct pp_emulated_matmul_desc {
 };
 
 struct pp_emulated_preference {
-    uint32_t search_mode, reduction_schemes;
+    uint32_t reduction_schemes;
     uint64_t workspace_bytes;
     uint32_t alignment_bytes[4]; /* of A, B, C, D */
 };

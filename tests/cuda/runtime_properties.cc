@@ -4,26 +4,7 @@
 #include "tests/cuda/runtime.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static const struct {
-    enum cudaDeviceAttr attribute;
-    int value;
-} attributes[] = {
-    {cudaDevAttrMaxThreadsPerBlock, 1024},
-    {cudaDevAttrMaxSharedMemoryPerBlock, 48 << 10},
-    {cudaDevAttrWarpSize, 32},
-    {cudaDevAttrClockRate, 1000000},
-    {cudaDevAttrMultiProcessorCount, PP_EMULATED_SMS},
-    {cudaDevAttrCanMapHostMemory, 1},
-    {cudaDevAttrMemoryClockRate, 1000000},
-    {cudaDevAttrGlobalMemoryBusWidth, 1024},
-    {cudaDevAttrL2CacheSize, 1 << 20},
-    {cudaDevAttrUnifiedAddressing, 1},
-    {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
-    {cudaDevAttrCanFlushRemoteWrites, 0},
-    {cudaDevAttrIpcEventSupport, 1},
-};
+#include <stdlib.h>
 
 /* Of a multiprocessor ("Technical Specifications per Compute Capability" of the programming guide);
  * a block can have 1 KiB less, or before 8.0 all of it. */
@@ -46,27 +27,31 @@ int pp_shared_bytes_of_block(void)
     return shared_bytes_of(capability) - (capability >= 80 ? 1 << 10 : 0);
 }
 
-static bool find(enum cudaDeviceAttr attribute, int *value)
+/* -1: not emulated. */
+static int value_of(enum cudaDeviceAttr attribute)
 {
-    const int capability = pp_runtime().capability;
+    static const int capability = pp_runtime().capability;
+    static const struct {
+        enum cudaDeviceAttr attribute;
+        int value;
+    } attributes[] = {
+        {cudaDevAttrMultiProcessorCount, PP_EMULATED_SMS},
+        {cudaDevAttrCanMapHostMemory, 1},
+        {cudaDevAttrMemoryClockRate, 1000000},
+        {cudaDevAttrGlobalMemoryBusWidth, 1024},
+        {cudaDevAttrL2CacheSize, 1 << 20},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrCanFlushRemoteWrites, 0},
+        {cudaDevAttrComputeCapabilityMajor, capability / 10},
+        {cudaDevAttrComputeCapabilityMinor, capability % 10},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, shared_bytes_of(capability)},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, pp_shared_bytes_of_block()},
+    };
 
-    if (attribute == cudaDevAttrComputeCapabilityMajor ||
-        attribute == cudaDevAttrComputeCapabilityMinor) {
-        *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability / 10 : capability % 10;
-        return true;
-    }
-    if (attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ||
-        attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) {
-        *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? pp_shared_bytes_of_block()
-                                                                      : shared_bytes_of(capability);
-        return true;
-    }
     for (const auto &a : attributes)
-        if (a.attribute == attribute) {
-            *value = a.value;
-            return true;
-        }
-    return false;
+        if (a.attribute == attribute)
+            return a.value;
+    return -1;
 }
 
 static bool is_device(int device)
@@ -79,51 +64,25 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     return pp_call([&](auto &) {
         if (!is_device(device))
             return cudaErrorInvalidDevice;
-        return find(attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+        *value = value_of(attribute);
+        return *value < 0 ? cudaErrorInvalidValue : cudaSuccess;
     });
-}
-
-static int value_of(enum cudaDeviceAttr attribute)
-{
-    int value = 0;
-    find(attribute, &value);
-    return value;
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
 {
     return pp_call([&](auto &) {
+        const char *name = getenv("PP_EMULATED_NAME");
         if (!is_device(device))
             return cudaErrorInvalidDevice;
         *p = {};
-        const char *name = getenv("PP_EMULATED_NAME");
-
         if (name)
             snprintf(p->name, sizeof p->name, "%s", name);
         else
             snprintf(p->name, sizeof p->name, "emulated device %d", device);
-        p->totalGlobalMem = pp_runtime().memory_bytes;
-        p->sharedMemPerBlock = (size_t)value_of(cudaDevAttrMaxSharedMemoryPerBlock);
-        p->sharedMemPerBlockOptin = (size_t)value_of(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-        p->sharedMemPerMultiprocessor =
-            (size_t)value_of(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-        p->regsPerBlock = 65536;
-        p->warpSize = value_of(cudaDevAttrWarpSize);
-        p->maxThreadsPerBlock = value_of(cudaDevAttrMaxThreadsPerBlock);
-        p->maxThreadsPerMultiProcessor = 2048;
         p->major = value_of(cudaDevAttrComputeCapabilityMajor);
         p->minor = value_of(cudaDevAttrComputeCapabilityMinor);
         p->multiProcessorCount = value_of(cudaDevAttrMultiProcessorCount);
-        p->canMapHostMemory = value_of(cudaDevAttrCanMapHostMemory);
-        p->pciBusID = pp_runtime().first_device + device + 1;
-        p->unifiedAddressing = value_of(cudaDevAttrUnifiedAddressing);
-        p->memoryBusWidth = value_of(cudaDevAttrGlobalMemoryBusWidth);
-        p->l2CacheSize = value_of(cudaDevAttrL2CacheSize);
-        p->concurrentKernels = 1;
-        p->asyncEngineCount = 2;
-        p->streamPrioritiesSupported = 1;
-        p->canUseHostPointerForRegisteredMem =
-            value_of(cudaDevAttrCanUseHostPointerForRegisteredMem);
         return cudaSuccess;
     });
 }

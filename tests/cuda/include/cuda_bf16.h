@@ -31,14 +31,6 @@ struct __attribute__((aligned(4))) __nv_bfloat162 {
     __nv_bfloat16 x, y;
 };
 
-typedef struct __nv_bfloat16 nv_bfloat16;
-typedef struct __nv_bfloat162 nv_bfloat162;
-
-static inline __nv_bfloat16 __float2bfloat16(float x)
-{
-    return __nv_bfloat16(x);
-}
-
 static inline __nv_bfloat16 __float2bfloat16_rn(float x)
 {
     return __nv_bfloat16(x);
@@ -57,21 +49,6 @@ static inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y)
 static inline float2 __bfloat1622float2(__nv_bfloat162 a)
 {
     return {a.x, a.y};
-}
-
-static inline float __low2float(__nv_bfloat162 a)
-{
-    return a.x;
-}
-
-static inline float __high2float(__nv_bfloat162 a)
-{
-    return a.y;
-}
-
-static inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y)
-{
-    return {x, y};
 }
 
 #endif

@@ -3,8 +3,9 @@
 #define PP_EMULATED_CUDA_RUNTIME_H
 
 #include "cuda_runtime_api.h"
-
 #ifdef __cplusplus
+#include "vector_types.h"
+
 template <class T> cudaError_t cudaMalloc(T **memory, size_t bytes)
 {
     return cudaMalloc((void **)(void *)memory, bytes);

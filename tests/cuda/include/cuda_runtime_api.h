@@ -4,8 +4,6 @@
 #ifndef PP_EMULATED_CUDA_RUNTIME_API_H
 #define PP_EMULATED_CUDA_RUNTIME_API_H
 
-#include "vector_types.h"
-
 #include <stddef.h>
 
 #define CUDART_VERSION 13000
@@ -21,21 +19,16 @@ typedef enum cudaError {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
-    cudaErrorInitializationError = 3,
     cudaErrorInvalidConfiguration = 9,
-    cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorInsufficientDriver = 35,
-    cudaErrorInvalidDeviceFunction = 98,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorDeviceUninitialized = 201,
     cudaErrorMapBufferObjectFailed = 205,
-    cudaErrorNoKernelImageForDevice = 209,
     cudaErrorPeerAccessUnsupported = 217,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorIllegalState = 401,
     cudaErrorNotReady = 600,
-    cudaErrorIllegalAddress = 700,
     cudaErrorLaunchFailure = 719,
     cudaErrorNotPermitted = 800,
     cudaErrorNotSupported = 801,
@@ -57,10 +50,6 @@ enum cudaMemcpyKind {
 };
 
 enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrClockRate = 13,
     cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrCanMapHostMemory = 19,
     cudaDevAttrMemoryClockRate = 36,
@@ -70,10 +59,8 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrCanUseHostPointerForRegisteredMem = 91,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
     cudaDevAttrCanFlushRemoteWrites = 98,
-    cudaDevAttrIpcEventSupport = 125,
 };
 
 enum cudaFuncAttribute {
@@ -82,13 +69,7 @@ enum cudaFuncAttribute {
 
 struct cudaDeviceProp {
     char name[256];
-    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor;
-    int regsPerBlock, warpSize, maxThreadsPerBlock;
-    int major, minor, multiProcessorCount, canMapHostMemory;
-    int pciBusID, pciDeviceID, pciDomainID;
-    int unifiedAddressing, memoryBusWidth, l2CacheSize, maxThreadsPerMultiProcessor;
-    int concurrentKernels, asyncEngineCount, streamPrioritiesSupported;
-    int canUseHostPointerForRegisteredMem;
+    int major, minor, multiProcessorCount;
 };
 
 typedef struct CUstream_st *cudaStream_t;

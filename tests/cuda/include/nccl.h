@@ -72,12 +72,9 @@ typedef struct ncclConfig_v22800 {
 typedef enum { ncclSum = 0 } ncclRedOp_t;
 
 typedef enum {
-    ncclInt8 = 0,
     ncclUint8 = 1,
     ncclInt64 = 4,
     ncclFloat32 = 7,
-    ncclFloat64 = 8,
-    ncclBfloat16 = 9,
 } ncclDataType_t;
 
 ncclResult_t ncclGetVersion(int *version);
