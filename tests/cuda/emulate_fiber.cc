@@ -1,5 +1,6 @@
-/* tests/cuda/emulate_fiber.cc — see emulate_fiber.h. A switch saves what a function must preserve
- * (System V ABI for x86-64, AAPCS64) and takes a few nanoseconds; elsewhere it is ucontext's. */
+/* tests/cuda/emulate_fiber.cc — see emulate_fiber.h. On x86-64 a switch saves what a function must
+ * preserve (System V ABI), and takes a few nanoseconds. Elsewhere it is ucontext's, with calls of
+ * the system. */
 #include "tests/cuda/emulate_fiber.h"
 
 #include <stdio.h>
@@ -41,36 +42,6 @@ static void *first_context(char *stack, char *top, void (*body)(void))
     for (int i = 0; i < 8; i++)
         context[i] = NULL;
     context[6] = (void *)body;
-    return context;
-}
-#elif defined(__aarch64__)
-asm(".text\n"
-    ".hidden pp_fiber_swap\n"
-    ".globl pp_fiber_swap\n"
-    ".type pp_fiber_swap, %function\n"
-    "pp_fiber_swap:\n"
-    "  sub sp, sp, #160\n"
-    "  stp x19, x20, [sp, #0]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n"
-    "  stp x25, x26, [sp, #48]\n  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n"
-    "  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n  stp d12, d13, [sp, #128]\n"
-    "  stp d14, d15, [sp, #144]\n"
-    "  mov x9, sp\n  str x9, [x0]\n  mov sp, x1\n"
-    "  ldp x19, x20, [sp, #0]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n"
-    "  ldp x25, x26, [sp, #48]\n  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n"
-    "  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n  ldp d12, d13, [sp, #128]\n"
-    "  ldp d14, d15, [sp, #144]\n"
-    "  add sp, sp, #160\n"
-    "  ret\n"
-    ".size pp_fiber_swap, . - pp_fiber_swap\n");
-
-static void *first_context(char *stack, char *top, void (*body)(void))
-{
-    (void)stack;
-    void **context = (void **)(void *)top - 20;
-
-    for (int i = 0; i < 20; i++)
-        context[i] = NULL;
-    context[11] = (void *)body; /* x30 */
     return context;
 }
 #else
