@@ -1,7 +1,6 @@
 /* What no kernel may do: the emulated device ends the program, and names kernel, block and thread.
  */
-#include "tests/cuda/dies.h"
-#include "tests/cuda/kernel_case.h"
+#include "tests/cuda/emulated_case.h"
 
 static const unsigned FULL = 0xffffffff;
 

@@ -1,6 +1,6 @@
 /* The emulated device is strict: every launch draws orders of its own, so what a kernel forgets to
  * wait for shows. That it computes correctly, the tests of kernels show. */
-#include "tests/cuda/kernel_case.h"
+#include "tests/cuda/emulated_case.h"
 
 #include <math.h>
 

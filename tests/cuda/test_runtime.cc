@@ -1,15 +1,7 @@
 /* The emulated runtime: work that waits, in any order that streams and events allow. */
-#include "tests/cuda/runtime_case.h"
+#include "tests/cuda/emulated_case.h"
 
 enum { ROUNDS = 40 };
-
-static cudaStream_t stream_of(unsigned flags)
-{
-    cudaStream_t stream;
-
-    OK(cudaStreamCreateWithFlags(&stream, flags));
-    return stream;
-}
 
 __global__ void copy(const int *from, int *to)
 {
@@ -18,7 +10,7 @@ __global__ void copy(const int *from, int *to)
 
 Test(runtime, work_waits_for_a_thread_that_waits)
 {
-    int *x = pinned_array(1);
+    int *x = shared_array<int>(1);
 
     PP_LAUNCH(put, 1, 1, 0, 0, x, 7);
     cr_assert_eq(*x, 0);
@@ -32,7 +24,7 @@ static int wrong_rounds(bool has_event)
     cudaStream_t writer = stream_of(cudaStreamNonBlocking);
     cudaStream_t reader = stream_of(cudaStreamNonBlocking);
     cudaEvent_t written = event_of(cudaEventDisableTiming);
-    int *x = pinned_array(2), wrong = 0;
+    int *x = shared_array<int>(2), wrong = 0;
 
     for (int round = 1; round <= ROUNDS; round++) {
         PP_LAUNCH(put, 1, 1, 0, writer, x, round);
@@ -56,7 +48,7 @@ Test(runtime, missing_event)
 static int wrong_by_default_stream(unsigned flags)
 {
     cudaStream_t stream = stream_of(flags);
-    int *x = pinned_array(3), wrong = 0;
+    int *x = shared_array<int>(3), wrong = 0;
 
     for (int round = 1; round <= ROUNDS; round++) {
         PP_LAUNCH(put, 1, 1, 0, stream, x, round);

@@ -1,15 +1,7 @@
 /* The emulated runtime: streams that capture, and what runs of it later. As strict as CUDA. */
-#include "tests/cuda/runtime_case.h"
+#include "tests/cuda/emulated_case.h"
 
 #include <thread>
-
-static cudaStream_t stream_of(unsigned flags)
-{
-    cudaStream_t stream;
-
-    OK(cudaStreamCreateWithFlags(&stream, flags));
-    return stream;
-}
 
 static cudaGraphExec_t graph_of(cudaStream_t stream, const std::function<void()> &work)
 {
@@ -35,7 +27,7 @@ static __global__ void add(int *x, const int *y)
 Test(runtime_graphs, run_again_with_the_arguments_of_the_capture)
 {
     cudaStream_t stream = stream_of(cudaStreamNonBlocking);
-    int *x = pinned_array(3), number = 7;
+    int *x = shared_array<int>(3), number = 7;
     cudaGraphExec_t exec = graph_of(stream, [&] {
         PP_LAUNCH(put, 1, 1, 0, stream, x, number);
         PP_LAUNCH(add, 1, 1, 0, stream, x, x + 1);
@@ -62,7 +54,7 @@ static void check_spoils(cudaError_t expected, const std::function<cudaError_t(c
 {
     cudaStream_t stream = stream_of(cudaStreamNonBlocking);
     cudaGraph_t graph;
-    int *x = pinned_array(1);
+    int *x = shared_array<int>(1);
 
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     cr_assert_eq(act(stream), expected);

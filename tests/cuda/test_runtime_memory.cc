@@ -1,18 +1,10 @@
 /* The emulated runtime: memory that is not the host's, devices, times, and what goes wrong. */
+#include "tests/cuda/emulated_case.h"
 #include "tests/cuda/include/cuda.h"
-#include "tests/cuda/runtime_case.h"
 
 #include <math.h>
 
 enum { COUNT = 64 };
-
-template <class T> static T *device_array(size_t count)
-{
-    T *memory;
-
-    OK(cudaMalloc(&memory, count * sizeof(T)));
-    return memory;
-}
 
 __global__ void fill(int *x, int count)
 {
@@ -23,7 +15,7 @@ __global__ void fill(int *x, int count)
 /* Pageable memory is read at once, pinned memory later. */
 Test(runtime_memory, copies)
 {
-    int *device = device_array<int>(COUNT), host[COUNT], *pinned = pinned_array(COUNT);
+    int *device = device_array<int>(COUNT), host[COUNT], *pinned = shared_array<int>(COUNT);
 
     pinned[0] = host[0] = 100;
     OK(cudaMemcpyAsync(device, host, sizeof(int), cudaMemcpyHostToDevice, NULL));
@@ -137,7 +129,7 @@ Test(runtime_memory, parts)
 
 Test(runtime_memory, launches_that_cannot_be)
 {
-    int *x = pinned_array(1);
+    int *x = shared_array<int>(1);
 
     PP_LAUNCH(put, 1, 1025, 0, 0, x, 1);
     cr_assert_eq(cudaGetLastError(), cudaErrorInvalidConfiguration);
