@@ -37,29 +37,43 @@ static void nothing(const struct pp_kernels *kernels, void *stream, void *argume
     (void)argument;
 }
 
-/* One worker of eight, and a channel of its own: a stream for each, and one for copies. */
+/* The device of a test, one at a time. */
+static const struct pp_cuda_module *module;
+static const struct pp_backend *b;
+static struct pp_backend_device *device;
+static struct pp_error err;
+
+/* Of a process with worker 3 of eight. */
+static void open_device(struct pp_arena *arena, struct pp_device_options options)
+{
+    options.streams = STREAMS;
+    options.events = EVENTS;
+    options.workers = WORKERS;
+    options.worker = 3;
+    options.mode = PP_DEVICE_STREAMS;
+    cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
+    b = module->backend;
+    cr_assert_eq(b->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
+}
+
+static void finish(void)
+{
+    cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+}
+
+/* A channel of its own: a stream for the worker, for the channel, and one for copies. */
 Test(cuda_streams, a_process_makes_those_that_it_uses)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct pp_device_options options = {.streams = STREAMS,
-                                        .events = EVENTS,
-                                        .workers = WORKERS,
-                                        .worker = 3,
-                                        .mode = PP_DEVICE_STREAMS};
-    const struct pp_cuda_module *module;
-    struct pp_backend_device *device;
-    struct pp_error err = {0};
 
-    cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
-    const struct pp_backend *b = module->backend;
-    cr_assert_eq(b->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
+    open_device(arena, (struct pp_device_options){.weights = 0});
     for (int step = 0; step < 2; step++) {
         b->begin(device);
         b->launch(device, 3, nothing, NULL);
         b->record(device, 3, 0);
         cr_assert(b->wait(device, 20, 0));
         b->launch(device, 20, nothing, NULL);
-        cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+        finish();
         cr_assert(b->span(device, 3, 0).end_s <= b->span(device, 20, 0).start_s);
         cr_assert_eq(made, 3, "%d", made);
     }
@@ -71,28 +85,18 @@ Test(cuda_streams, a_process_makes_those_that_it_uses)
  * and the highest is left free. */
 Test(cuda_streams, weights_come_after_all_others)
 {
-    struct pp_arena *arena = pp_arena_create();
-    struct pp_device_options options = {.streams = STREAMS,
-                                        .events = EVENTS,
-                                        .workers = WORKERS,
-                                        .weights = STREAMS - WORKERS,
-                                        .worker = 3,
-                                        .mode = PP_DEVICE_STREAMS};
-    const struct pp_cuda_module *module;
-    struct pp_backend_device *device;
-    struct pp_error err = {0};
+    enum { WEIGHTS = STREAMS - WORKERS };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     int least, greatest;
 
     cr_assert_eq(cudaDeviceGetStreamPriorityRange(&least, &greatest), cudaSuccess);
     cr_assert_lt(greatest, least - 1);
-    cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
-    const struct pp_backend *b = module->backend;
-    cr_assert_eq(b->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
+    open_device(arena, (struct pp_device_options){.weights = WEIGHTS});
     b->begin(device);
     b->launch(device, 3, nothing, NULL);
-    b->launch(device, options.weights + 3, nothing, NULL);
+    b->launch(device, WEIGHTS + 3, nothing, NULL);
     b->launch(device, 20, nothing, NULL);
-    cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+    finish();
     cr_assert_eq(made, 4); /* copies, compute, weights, a channel */
     cr_assert_eq(priorities[1], least - 1);
     cr_assert_eq(priorities[2], least);
@@ -114,26 +118,15 @@ Test(cuda_streams, multiplications_leave_multiprocessors_free)
     } cases[] = {{0, 0, 64}, {8, 0, 56}, {0, 8, 56}, {1000, 0, 32}, {0, 1000, 32}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pp_arena *arena = pp_arena_create();
-        const struct pp_device_options options = {.streams = 2,
-                                                  .events = EVENTS,
-                                                  .workers = 1,
-                                                  .mode = PP_DEVICE_STREAMS,
-                                                  .left_free = cases[i].at_first};
-        const struct pp_cuda_module *module;
-        struct pp_backend_device *device;
-        struct pp_error err = {0};
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         int used = 0;
 
-        cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
-        const struct pp_backend *b = module->backend;
-        cr_assert_eq(b->open(arena, &options, &device, &err), PP_OK, "%s", err.message);
+        open_device(arena, (struct pp_device_options){.left_free = cases[i].at_first});
         module->nccl->leave_free(device, cases[i].later);
         b->begin(device);
-        b->launch(device, 0, count_multiprocessors, &used);
-        cr_assert_eq(b->finish(device, &err), PP_OK, "%s", err.message);
+        b->launch(device, 3, count_multiprocessors, &used);
+        finish();
         cr_assert_eq(used, cases[i].used, "case %zu: %d", i, used);
         b->close(device);
-        pp_arena_destroy(arena);
     }
 }
