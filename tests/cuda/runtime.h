@@ -138,6 +138,14 @@ extern thread_local bool pp_is_in_host_function;
 
 /* NULL: not a stream of ours. A stream of NULL is the default one of the current device. */
 struct CUstream_st *pp_find_stream(cudaStream_t stream);
+/* A call whose body gets a stream that exists; and one that this thread may give work to. */
+typedef std::function<cudaError_t(std::unique_lock<std::mutex> &, struct CUstream_st *)>
+    stream_body;
+cudaError_t pp_with_stream(cudaStream_t stream, const stream_body &body);
+cudaError_t pp_with_work_for(cudaStream_t stream, const stream_body &body);
+/* Nothing is left to run; ALL_DEVICES or one. */
+enum { ALL_DEVICES = -1 };
+bool pp_is_idle(int device);
 void pp_issue(struct CUstream_st *stream, struct node node);
 /* runtime_capture.cc: whether this thread may give work to the stream, wait for it or query it, or
  * make unsafe calls. A capturing stream records the work. stream NULL: all of the device. A call

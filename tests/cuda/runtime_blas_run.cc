@@ -208,7 +208,6 @@ static void issue(const struct multiplication &x, void *workspace, size_t worksp
     });
 }
 
-/* Without an algorithm the library looks for one itself. */
 /* The kernels of a form. */
 static void load(const struct multiplication &x)
 {
@@ -220,6 +219,7 @@ static void load(const struct multiplication &x)
     pp_load("a multiplication", {(const char *)form.data(), sizeof form});
 }
 
+/* Without an algorithm the library looks for one itself. */
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *alpha,
                               const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
                               cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
@@ -245,13 +245,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     status = next_fault();
     if (status != CUBLAS_STATUS_SUCCESS)
         return status;
-    const cudaError_t error = pp_call([&](auto &) {
-        CUstream_st *s = pp_find_stream(stream);
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
-        const cudaError_t may = pp_check_enqueue(s);
-        if (may != cudaSuccess)
-            return may;
+    const cudaError_t error = pp_with_work_for(stream, [&](auto &, CUstream_st *s) {
         issue(x, workspace, algo ? (size_t)algo->data[1] : 0, s);
         return cudaSuccess;
     });

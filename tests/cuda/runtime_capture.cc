@@ -65,10 +65,7 @@ cudaError_t pp_check_enqueue(CUstream_st *stream)
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
-    return pp_call([&](auto &) {
-        CUstream_st *s = pp_find_stream(stream);
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
+    return pp_with_stream(stream, [&](auto &, CUstream_st *s) {
         if (s == pp_runtime().streams[(size_t)s->device])
             return cudaErrorStreamCaptureUnsupported;
         if (s->capture)
@@ -81,10 +78,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     *graph = NULL;
-    return pp_call([&](auto &) {
-        CUstream_st *s = pp_find_stream(stream);
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
+    return pp_with_stream(stream, [&](auto &, CUstream_st *s) {
         if (!s->capture)
             return cudaErrorIllegalState;
         if (s->capture->mode != cudaStreamCaptureModeRelaxed &&

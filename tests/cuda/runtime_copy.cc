@@ -60,23 +60,16 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream)
 {
-    return pp_call([&](auto &lock) {
-        CUstream_st *s = pp_find_stream(stream);
-        return s ? copy(lock, s, to, from, bytes, kind, true) : cudaErrorInvalidResourceHandle;
+    return pp_with_stream(stream, [&](auto &lock, CUstream_st *s) {
+        return copy(lock, s, to, from, bytes, kind, true);
     });
 }
 
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream)
 {
-    return pp_call([&](auto &) {
-        CUstream_st *s = pp_find_stream(stream);
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
+    return pp_with_work_for(stream, [&](auto &, CUstream_st *s) {
         if (bytes > 0 && !pp_find_allocation(memory, bytes))
             return cudaErrorInvalidValue;
-        const cudaError_t error = pp_check_enqueue(s);
-        if (error != cudaSuccess)
-            return error;
         pp_issue(s, {NODE_WORK, 0, [=] { memset(memory, value, bytes); }, nullptr, 0, nullptr,
                      pp_law_copy_s(bytes)});
         return cudaSuccess;

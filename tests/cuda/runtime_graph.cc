@@ -43,17 +43,11 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 static cudaError_t with(cudaGraphExec_t exec, cudaStream_t stream,
                         const std::function<cudaError_t(CUstream_st *)> &body)
 {
-    return pp_call([&](auto &) {
+    return pp_with_work_for(stream, [&](auto &, CUstream_st *s) {
         const auto &graphs = pp_runtime().graphs;
-        CUstream_st *s = pp_find_stream(stream);
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
         if (!std::count(graphs.begin(), graphs.end(), exec) || s->device != exec->device)
             return cudaErrorInvalidValue;
-        if (s->capture) /* a graph within a graph: not emulated */
-            return pp_spoil(s);
-        const cudaError_t error = pp_check_enqueue(s);
-        return error == cudaSuccess ? body(s) : error;
+        return s->capture ? pp_spoil(s) : body(s); /* a graph within a graph: not emulated */
     });
 }
 

@@ -212,12 +212,7 @@ cudaError_t cudaIpcCloseMemHandle(void *memory)
         if (--a->opened > 0)
             return cudaSuccess;
         a->opened = 1;
-        pp_run_until(lock, [] {
-            for (const CUstream_st *s : pp_runtime().streams)
-                if (!s->nodes.empty())
-                    return false;
-            return true;
-        });
+        pp_run_until(lock, [] { return pp_is_idle(ALL_DEVICES); });
         a->sharing->opens--;
         forget(a->sharing);
         pp_drop_allocation(a);

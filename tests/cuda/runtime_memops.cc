@@ -3,13 +3,9 @@
 #include "tests/cuda/include/cuda.h"
 #include "tests/cuda/runtime.h"
 
-#include <algorithm>
-
 static bool has_work(void)
 {
-    const auto &streams = pp_runtime().streams;
-    return std::any_of(streams.begin(), streams.end(),
-                       [](const CUstream_st *s) { return !s->nodes.empty(); });
+    return !pp_is_idle(ALL_DEVICES);
 }
 
 /* Errors of the driver have the numbers of the runtime's, and are not kept for cudaGetLastError. */

@@ -259,11 +259,7 @@ static cudaError_t release(void *memory, bool is_host)
         const cudaError_t error = pp_check_unsafe();
         if (error != cudaSuccess)
             return error;
-        pp_run_until(lock, [] {
-            const auto &streams = pp_runtime().streams;
-            return std::all_of(streams.begin(), streams.end(),
-                               [](const CUstream_st *s) { return s->nodes.empty(); });
-        });
+        pp_run_until(lock, [] { return pp_is_idle(ALL_DEVICES); });
         pp_end_sharing(a);
         pp_drop_allocation(a);
         return cudaSuccess;

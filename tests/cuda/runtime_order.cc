@@ -263,8 +263,7 @@ static void count_turns(void)
 {
     struct runtime &r = pp_runtime();
 
-    if (!r.had_choice || !std::all_of(r.streams.begin(), r.streams.end(),
-                                      [](const CUstream_st *s) { return s->nodes.empty(); }))
+    if (!r.had_choice || !pp_is_idle(ALL_DEVICES))
         return;
     r.had_choice = false;
     r.turn++;

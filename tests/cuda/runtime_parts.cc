@@ -13,8 +13,7 @@ enum { UNIT = 8 };
 struct CUdevResourceDesc_st {
     unsigned first_sm, sm_count;
 };
-struct CUgreenCtx_st {
-    unsigned first_sm, sm_count;
+struct CUgreenCtx_st : CUdevResourceDesc_st {
 };
 
 /* A resource holds its first multiprocessor, in a field that is private in NVIDIA's. */
@@ -85,7 +84,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx *context, CUdevResourceDesc description, CU
 {
     if (flags != CU_GREEN_CTX_DEFAULT_STREAM || device < 0 || device >= pp_runtime().devices)
         return CUDA_ERROR_INVALID_VALUE;
-    *context = new CUgreenCtx_st{description->first_sm, description->sm_count};
+    *context = new CUgreenCtx_st{*description};
     delete description;
     return CUDA_SUCCESS;
 }

@@ -72,14 +72,28 @@ void pp_issue_launch(struct CUstream_st *stream, double law_s,
                       nullptr, 0, nullptr, law_s});
 }
 
-/* `body` with a stream that exists. */
-static cudaError_t
-with_stream(cudaStream_t stream,
-            const std::function<cudaError_t(std::unique_lock<std::mutex> &, CUstream_st *)> &body)
+cudaError_t pp_with_stream(cudaStream_t stream, const stream_body &body)
 {
     return pp_call([&](auto &lock) {
         CUstream_st *s = pp_find_stream(stream);
         return s ? body(lock, s) : cudaErrorInvalidResourceHandle;
+    });
+}
+
+cudaError_t pp_with_work_for(cudaStream_t stream, const stream_body &body)
+{
+    return pp_with_stream(stream, [&](auto &lock, CUstream_st *s) {
+        const cudaError_t error = pp_check_enqueue(s);
+        return error == cudaSuccess ? body(lock, s) : error;
+    });
+}
+
+bool pp_is_idle(int device)
+{
+    const auto &streams = pp_runtime().streams;
+
+    return std::all_of(streams.begin(), streams.end(), [device](const CUstream_st *s) {
+        return s->nodes.empty() || (device != ALL_DEVICES && s->device != device);
     });
 }
 
@@ -100,7 +114,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
-    return with_stream(stream, [&](auto &, CUstream_st *s) {
+    return pp_with_stream(stream, [&](auto &, CUstream_st *s) {
         *priority = s->priority;
         return cudaSuccess;
     });
@@ -108,7 +122,7 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return with_stream(stream, [](auto &lock, CUstream_st *s) {
+    return pp_with_stream(stream, [](auto &lock, CUstream_st *s) {
         const cudaError_t error = pp_check_wait(s);
         if (error == cudaSuccess) {
             pp_run_until(lock, [s] { return s->nodes.empty(); });
@@ -120,7 +134,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return with_stream(stream, [](auto &lock, CUstream_st *s) {
+    return pp_with_stream(stream, [](auto &lock, CUstream_st *s) {
         const cudaError_t error = pp_check_wait(s);
         if (error != cudaSuccess)
             return error;
@@ -133,7 +147,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     if (!stream)
         return pp_set_last_error(cudaErrorInvalidResourceHandle);
-    return with_stream(stream, [](auto &lock, CUstream_st *s) {
+    return pp_with_stream(stream, [](auto &lock, CUstream_st *s) {
         auto &streams = pp_runtime().streams;
         if (s->capture)
             return pp_spoil(s);
@@ -151,12 +165,7 @@ cudaError_t cudaDeviceSynchronize(void)
         const cudaError_t error = pp_check_wait(NULL);
         if (error != cudaSuccess)
             return error;
-        pp_run_until(lock, [device] {
-            const auto &streams = pp_runtime().streams;
-            return std::all_of(streams.begin(), streams.end(), [device](const CUstream_st *s) {
-                return s->device != device || s->nodes.empty();
-            });
-        });
+        pp_run_until(lock, [device] { return pp_is_idle(device); });
         for (const CUstream_st *s : pp_runtime().streams)
             host_has_seen(s->device == device ? s->law_s : 0);
         return cudaSuccess;
@@ -165,11 +174,9 @@ cudaError_t cudaDeviceSynchronize(void)
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    return with_stream(stream, [&](auto &, CUstream_st *s) {
-        const cudaError_t error = pp_check_enqueue(s);
-        if (error == cudaSuccess)
-            pp_issue(s, {NODE_HOST, 0, [function, data] { function(data); }, nullptr, 0});
-        return error;
+    return pp_with_work_for(stream, [&](auto &, CUstream_st *s) {
+        pp_issue(s, {NODE_HOST, 0, [function, data] { function(data); }, nullptr, 0});
+        return cudaSuccess;
     });
 }
 
@@ -210,6 +217,17 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     });
 }
 
+/* The same with a stream that this thread may give work to. */
+static cudaError_t with_both(cudaEvent_t event, cudaStream_t stream,
+                             const std::function<cudaError_t(CUstream_st *)> &body)
+{
+    return with_event(event, [&](auto &) {
+        CUstream_st *s = pp_find_stream(stream);
+        const cudaError_t error = s ? pp_check_enqueue(s) : cudaErrorInvalidResourceHandle;
+        return error == cudaSuccess ? body(s) : error;
+    });
+}
+
 static void record(CUstream_st *s, const std::shared_ptr<struct event> &e)
 {
     pp_issue(s, {NODE_RECORD, 0, nullptr, e, ++e->issued});
@@ -218,23 +236,17 @@ static void record(CUstream_st *s, const std::shared_ptr<struct event> &e)
 /* External: a node of the graph, which records the event whenever it runs. */
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
 {
-    return with_event(event, [&](auto &) {
-        CUstream_st *s = pp_find_stream(stream);
+    return with_both(event, stream, [&](CUstream_st *s) {
         const bool is_external = flags == cudaEventRecordExternal;
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
         if ((flags != cudaEventRecordDefault && !is_external) || (is_external && !s->capture))
             return cudaErrorInvalidValue;
-        const cudaError_t error = pp_check_enqueue(s);
-        if (error != cudaSuccess)
-            return error;
         event->is_captured = s->capture && !is_external;
         event->state->is_of_graph = is_external;
         if (!s->capture)
             record(s, event->state);
         else if (is_external)
             s->capture->nodes.push_back([e = event->state](CUstream_st *to) { record(to, e); });
-        return error;
+        return cudaSuccess;
     });
 }
 
@@ -256,13 +268,7 @@ static cudaError_t cross(CUstream_st *stream, const CUevent_st *event)
 /* Of an event that was never recorded: nothing to wait for. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
 {
-    return with_event(event, [&](auto &) {
-        CUstream_st *s = pp_find_stream(stream);
-        if (!s)
-            return cudaErrorInvalidResourceHandle;
-        const cudaError_t error = pp_check_enqueue(s);
-        if (error != cudaSuccess)
-            return error;
+    return with_both(event, stream, [&](CUstream_st *s) {
         if (s->capture || event->is_captured)
             return cross(s, event);
         pp_issue(s, {NODE_WAIT, 0, nullptr, event->state, event->state->issued});
@@ -378,9 +384,8 @@ void pp_load(const char *name, const std::string &key)
 void pp_emulated_enqueue(struct pp_emulated_launch launch, cudaStream_t stream)
 {
     pp_load(launch.name, {(const char *)&launch.kernel, sizeof launch.kernel});
-    with_stream(stream, [&](auto &, CUstream_st *s) {
-        const cudaError_t may = pp_check_enqueue(s),
-                          error = may == cudaSuccess ? check(launch) : may;
+    pp_with_work_for(stream, [&](auto &, CUstream_st *s) {
+        const cudaError_t error = check(launch);
         if (error != cudaSuccess)
             return error;
         for (const void *pointer : launch.pointers)
