@@ -127,6 +127,8 @@ struct runtime {
     cudaError_t broken; /* once and for all */
 };
 struct runtime &pp_runtime(void);
+/* Of the environment. */
+uint64_t pp_number_of(const char *variable, uint64_t otherwise);
 
 /* What every call of the API does around `body`, which runs under the lock: errors that stay, the
  * last error, host functions that call CUDA. */

@@ -12,9 +12,9 @@ static thread_local int current_device;
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-static uint64_t number_of(const char *name, uint64_t otherwise)
+uint64_t pp_number_of(const char *variable, uint64_t otherwise)
 {
-    const char *text = getenv(name);
+    const char *text = getenv(variable);
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
@@ -24,22 +24,22 @@ static struct runtime *create(void)
     const char *devices = getenv("PP_EMULATED_DEVICES");
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
-    r->devices = visible && *visible == 0 ? 0 : (int)number_of("PP_EMULATED_DEVICES", 1);
-    r->first_device = (int)number_of("PP_EMULATED_FIRST_DEVICE", 0);
+    r->devices = visible && *visible == 0 ? 0 : (int)pp_number_of("PP_EMULATED_DEVICES", 1);
+    r->first_device = (int)pp_number_of("PP_EMULATED_FIRST_DEVICE", 0);
     r->driver = devices && strcmp(devices, "none") == 0
                     ? 0
-                    : (int)number_of("PP_EMULATED_DRIVER", CUDART_VERSION);
-    r->capability = (int)number_of("PP_EMULATED_CAPABILITY", 90);
-    r->largest_part = (unsigned)number_of("PP_EMULATED_PART", UINT32_MAX);
-    r->memory_bytes = number_of("PP_EMULATED_MEMORY_BYTES", (uint64_t)16 << 30);
-    r->seed = number_of("PP_EMULATED_SEED", 0);
-    r->fault = number_of("PP_EMULATED_FAULT", 0);
-    r->peers = number_of("PP_EMULATED_PEERS", 1) != 0;
-    r->hang = number_of("PP_EMULATED_HANG", 0);
-    r->law = (double)number_of("PP_EMULATED_LAW", 0);
-    r->graph_node_bytes = number_of("PP_EMULATED_GRAPH_BYTES", 64 << 10);
-    r->has_graph_parts = number_of("PP_EMULATED_GRAPH_PARTS", 1) != 0;
-    r->has_graph_times = number_of("PP_EMULATED_GRAPH_TIMES", 1) != 0;
+                    : (int)pp_number_of("PP_EMULATED_DRIVER", CUDART_VERSION);
+    r->capability = (int)pp_number_of("PP_EMULATED_CAPABILITY", 90);
+    r->largest_part = (unsigned)pp_number_of("PP_EMULATED_PART", UINT32_MAX);
+    r->memory_bytes = pp_number_of("PP_EMULATED_MEMORY_BYTES", (uint64_t)16 << 30);
+    r->seed = pp_number_of("PP_EMULATED_SEED", 0);
+    r->fault = pp_number_of("PP_EMULATED_FAULT", 0);
+    r->peers = pp_number_of("PP_EMULATED_PEERS", 1) != 0;
+    r->hang = pp_number_of("PP_EMULATED_HANG", 0);
+    r->law = (double)pp_number_of("PP_EMULATED_LAW", 0);
+    r->graph_node_bytes = pp_number_of("PP_EMULATED_GRAPH_BYTES", 64 << 10);
+    r->has_graph_parts = pp_number_of("PP_EMULATED_GRAPH_PARTS", 1) != 0;
+    r->has_graph_times = pp_number_of("PP_EMULATED_GRAPH_TIMES", 1) != 0;
     for (int device = 0; device < r->devices; device++)
         r->streams.push_back(new CUstream_st{device, 0, 0, false, {}});
     return r;

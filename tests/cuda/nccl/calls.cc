@@ -13,12 +13,6 @@ static std::mutex handles_mutex;
 static std::set<ncclComm_t> handles;
 static thread_local std::string said = "no error";
 
-static uint64_t number_of(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 static std::string format_text(const char *format, va_list arguments)
@@ -64,7 +58,7 @@ ncclResult_t comm::error(std::string *text)
 ncclResult_t stub_called(void)
 {
     static std::atomic<uint64_t> calls;
-    static const uint64_t fault = number_of("PP_STUB_NCCL_FAIL", 0);
+    static const uint64_t fault = pp_number_of("PP_STUB_NCCL_FAIL", 0);
 
     if (++calls != fault)
         return ncclSuccess;
@@ -98,7 +92,7 @@ const char *ncclGetLastError(ncclComm_t handle)
 
 ncclResult_t ncclGetVersion(int *version)
 {
-    *version = (int)number_of("PP_STUB_NCCL_VERSION", NCCL_VERSION_CODE);
+    *version = (int)pp_number_of("PP_STUB_NCCL_VERSION", NCCL_VERSION_CODE);
     return ncclSuccess;
 }
 
@@ -119,6 +113,10 @@ static void forget(ncclComm_t handle)
 
 ncclResult_t stub_find(ncclComm_t handle, comm_ref *comm)
 {
+    const ncclResult_t called = stub_called();
+
+    if (called != ncclSuccess)
+        return called;
     if (!is_handle(handle)) {
         stub_say("not a communicator");
         return ncclInvalidArgument;
@@ -193,25 +191,17 @@ static void wait_for_operations(const comm_ref &comm)
 
 ncclResult_t ncclCommFinalize(ncclComm_t handle)
 {
-    const ncclResult_t called = stub_called();
     comm_ref comm;
-
-    if (called != ncclSuccess)
-        return called;
     const ncclResult_t found = stub_find(handle, &comm);
-    if (found != ncclSuccess)
-        return found;
-    return stub_run({comm}, [comm] { wait_for_operations(comm); });
+
+    return found == ncclSuccess ? stub_run({comm}, [comm] { wait_for_operations(comm); }) : found;
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t handle)
 {
-    const ncclResult_t called = stub_called();
     comm_ref comm;
-
-    if (called != ncclSuccess)
-        return called;
     const ncclResult_t found = stub_find(handle, &comm);
+
     if (found != ncclSuccess)
         return found;
     wait_for_operations(comm);

@@ -73,23 +73,14 @@ static void broadcast(struct collective *c)
 }
 
 /* Each rank gives and gets `count`, or only the root does. */
-static const struct kind {
+struct kind {
     const char *name;
     bool is_sum, is_from_root, is_for_root;
     void (*combine)(struct collective *c);
-} kinds[] = {
-    {"ncclAllReduce", true, false, false, share_sum},
-    {"ncclReduce", true, false, true, sum_at_root},
-    {"ncclBroadcast", false, true, false, broadcast},
 };
-
-static const struct kind *find_kind(const char *name)
-{
-    for (const struct kind &k : kinds)
-        if (strcmp(k.name, name) == 0)
-            return &k;
-    return NULL;
-}
+static const struct kind ALL_REDUCE = {"ncclAllReduce", true, false, false, share_sum};
+static const struct kind REDUCE = {"ncclReduce", true, false, true, sum_at_root};
+static const struct kind BROADCAST = {"ncclBroadcast", false, true, false, broadcast};
 
 static size_t bytes_of(const struct collective &c)
 {
@@ -192,34 +183,67 @@ static void take_part(const collective_ref &c, const char *from, struct operatio
                          [c] {}});
 }
 
-operation_ref stub_collective(const char *name, struct comm *comm, const void *from, void *to,
-                              size_t count, ncclDataType_t type, int root, cudaStream_t stream)
+static operation_ref make(const struct kind *kind, struct comm *comm, const void *from, void *to,
+                          size_t count, ncclDataType_t type, int root, cudaStream_t stream)
 {
     auto c = std::make_shared<struct collective>();
 
-    c->comm = comm;
-    c->kind = find_kind(name);
-    if (stub_type_bytes(type) == 0 || (c->kind->is_sum && !types[type].add) ||
-        root >= comm->ranks || (root < 0 && (c->kind->is_from_root || c->kind->is_for_root))) {
-        stub_say("%s of %zu elements of type %d: not in the stub", name, count, type);
+    if (stub_type_bytes(type) == 0 || (kind->is_sum && !types[type].add) || root >= comm->ranks ||
+        root < 0) {
+        stub_say("%s of %zu elements of type %d: not in the stub", kind->name, count, type);
         return nullptr;
     }
-    strcpy(c->head.name, name + strlen("nccl"));
+    c->comm = comm;
+    c->kind = kind;
+    strcpy(c->head.name, kind->name + strlen("nccl"));
     c->head.type = type;
     c->head.root = root;
     c->head.count = count;
     c->to = (char *)to;
     const size_t given = given_bytes(*c, comm->rank), due = due_bytes(*c, comm->rank);
-    pp_need_device_memory(name, from, given, comm->device);
-    pp_need_device_memory(name, to, due, comm->device);
+    pp_need_device_memory(kind->name, from, given, comm->device);
+    pp_need_device_memory(kind->name, to, due, comm->device);
     struct operation o = {ROLE_COLLECTIVE, -1, stream, {}, {}, false};
     o.uses.push_back({(const char *)from, given, false});
     o.uses.push_back({(const char *)to, due, true});
-    o.has_ring = c->kind != &kinds[0] || given > SMALL_BYTES;
+    o.has_ring = kind != &ALL_REDUCE || given > SMALL_BYTES;
     const operation_ref made = std::make_shared<struct operation>(std::move(o));
     if (comm->rank == 0)
         conduct(c, (const char *)from, made.get());
     else
         take_part(c, (const char *)from, made.get());
     return made;
+}
+
+/* ---- by NCCL's names ------------------------------------------------------------------------- */
+
+static ncclResult_t issue(const struct kind *kind, const void *from, void *to, size_t count,
+                          ncclDataType_t type, ncclRedOp_t op, int root, ncclComm_t handle,
+                          cudaStream_t stream)
+{
+    if (op != ncclSum) {
+        stub_say("%s: operation %d is not in the stub", kind->name, (int)op);
+        return stub_failed(ncclInvalidArgument);
+    }
+    return stub_issue(handle, [=](struct comm *comm) {
+        return make(kind, comm, from, to, count, type, root, stream);
+    });
+}
+
+ncclResult_t ncclAllReduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                           ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
+{
+    return issue(&ALL_REDUCE, from, to, count, type, op, 0, comm, stream);
+}
+
+ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)
+{
+    return issue(&REDUCE, from, to, count, type, op, root, comm, stream);
+}
+
+ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
+                           ncclComm_t comm, cudaStream_t stream)
+{
+    return issue(&BROADCAST, from, to, count, type, ncclSum, root, comm, stream);
 }

@@ -187,22 +187,15 @@ ncclResult_t ncclGroupEnd(void)
         group.error = called;
     if (--group.depth > 0)
         return group.error;
-    const struct group ended = std::move(group);
-    group = {};
+    const struct group ended = std::exchange(group, {});
     return ended.error != ncclSuccess ? ended.error : launch(ended);
 }
 
 /* A group of its own where there is none. */
 static ncclResult_t grouped(const std::function<void()> &add)
 {
-    if (group.depth > 0) {
-        add();
-        return ncclSuccess;
-    }
     add();
-    const struct group alone = std::move(group);
-    group = {};
-    return launch(alone);
+    return group.depth > 0 ? ncclSuccess : launch(std::exchange(group, {}));
 }
 
 ncclResult_t stub_make(const comm_ref &comm, const ncclUniqueId &id)
@@ -233,13 +226,10 @@ ncclResult_t stub_failed(ncclResult_t error)
 
 ncclResult_t stub_issue(ncclComm_t handle, const std::function<operation_ref(struct comm *)> &make)
 {
-    const ncclResult_t called = stub_called();
     operation_ref o;
     comm_ref comm;
-
-    if (called != ncclSuccess)
-        return stub_failed(called);
     const ncclResult_t found = stub_find(handle, &comm);
+
     if (found != ncclSuccess)
         return stub_failed(found);
     const cudaError_t error = pp_call([&](auto &) {

@@ -151,8 +151,6 @@ void stub_enqueue(const comm_ref &comm, const std::vector<operation_ref> &operat
 void stub_check_memory(const struct comm &comm, const std::vector<operation_ref> &operations);
 /* From now on the device runs its work without a synchronising host. */
 void stub_turn_on(void);
-operation_ref stub_collective(const char *name, struct comm *comm, const void *from, void *to,
-                              size_t count, ncclDataType_t type, int root, cudaStream_t stream);
 size_t stub_type_bytes(ncclDataType_t type); /* 0: no type of the stub's */
 
 /* ---- groups (group.cc) -------------------------------------------------------------------------
@@ -173,7 +171,7 @@ ncclResult_t stub_run(const std::vector<comm_ref> &comms, const std::function<vo
 
 /* What every call that can fail begins with; not ncclSuccess: it is to fail. */
 ncclResult_t stub_called(void);
-/* The communicator, if it is one and may be used now. */
+/* Begins a call with a communicator, if it is one and may be used now. */
 ncclResult_t stub_find(ncclComm_t handle, comm_ref *comm);
 /* Wait for the jobs of one that is aborted, then end it. */
 void stub_reclaim(ncclComm_t handle);
