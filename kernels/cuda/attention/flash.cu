@@ -139,10 +139,8 @@ template <int DIM, int KEYS> static void forward(cudaStream_t stream, const stru
     constexpr size_t shared = sizeof(bf16) * (QUERIES + 4 * KEYS) * DIM;
     static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
-    static struct pp_cuda_allowed allowed;
-    pp_cuda_allow(&allowed, (const void *)flash_forward<DIM, KEYS>, shared);
-    PP_LAUNCH((flash_forward<DIM, KEYS>), grid, THREADS, shared, stream, s,
-              pp_attention_splits_of(a), (bf16 *)a->out, (float *)a->lse);
+    PP_LAUNCH_SHARED((flash_forward<DIM, KEYS>), shared, grid, THREADS, shared, stream, s,
+                     pp_attention_splits_of(a), (bf16 *)a->out, (float *)a->lse);
 }
 
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a)

@@ -194,11 +194,9 @@ static void gradient_of_queries(cudaStream_t stream, const struct pp_attention *
     constexpr size_t shared = sizeof(bf16) * (2 * TILE + 4 * KEYS) * DIM;
     static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
-    static struct pp_cuda_allowed allowed;
-    pp_cuda_allow(&allowed, (const void *)flash_queries<DIM, M, KEYS>, shared);
-    PP_LAUNCH((flash_queries<DIM, M, KEYS>), grid, THREADS, shared, stream,
-              pp_attention_shape_of(a), pp_attention_splits_of(a), (const bf16 *)a->dout,
-              (const pp_attention_row *)a->scratch, (bf16 *)a->dqkv[a->split]);
+    PP_LAUNCH_SHARED((flash_queries<DIM, M, KEYS>), shared, grid, THREADS, shared, stream,
+                     pp_attention_shape_of(a), pp_attention_splits_of(a), (const bf16 *)a->dout,
+                     (const pp_attention_row *)a->scratch, (bf16 *)a->dqkv[a->split]);
 }
 
 template <int DIM, int M, int COLUMNS>
@@ -210,13 +208,11 @@ static void gradient_of_keys(cudaStream_t stream, const struct pp_attention *a)
         sizeof(bf16) * (2 * TILE + 4 * QUERIES) * DIM + sizeof(pp_attention_row) * 2 * QUERIES;
     static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
-    static struct pp_cuda_allowed allowed;
-    pp_cuda_allow(&allowed, (const void *)flash_keys<DIM, M, COLUMNS>, shared);
     for (int j = 0; j <= a->split; j++)
-        PP_LAUNCH((flash_keys<DIM, M, COLUMNS>), grid, THREADS, shared, stream,
-                  pp_attention_shape_of(a), j, (const bf16 *)a->qkv[j],
-                  (const bf16 *)a->qkv[a->split], (const bf16 *)a->dout,
-                  (const pp_attention_row *)a->scratch, (bf16 *)a->dqkv[j]);
+        PP_LAUNCH_SHARED((flash_keys<DIM, M, COLUMNS>), shared, grid, THREADS, shared, stream,
+                         pp_attention_shape_of(a), j, (const bf16 *)a->qkv[j],
+                         (const bf16 *)a->qkv[a->split], (const bf16 *)a->dout,
+                         (const pp_attention_row *)a->scratch, (bf16 *)a->dqkv[j]);
 }
 
 void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a)

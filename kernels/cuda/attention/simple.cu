@@ -99,11 +99,8 @@ void pp_attention_simple_forward(cudaStream_t stream, const struct pp_attention 
     const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, ROWS));
     const size_t shared = shared_bytes(a->head_dim);
 
-    static struct pp_cuda_allowed allowed;
-    pp_cuda_allow(&allowed, (const void *)attention_simple_forward<T>,
-                  shared_bytes(PP_CUDA_HEAD_DIM));
-    PP_LAUNCH(attention_simple_forward<T>, grid, THREADS, shared, stream, s,
-              pp_attention_splits_of(a), (T *)a->out, (float *)a->lse);
+    PP_LAUNCH_SHARED(attention_simple_forward<T>, shared_bytes(PP_CUDA_HEAD_DIM), grid, THREADS,
+                     shared, stream, s, pp_attention_splits_of(a), (T *)a->out, (float *)a->lse);
 }
 
 template void pp_attention_simple_forward<float>(cudaStream_t, const struct pp_attention *);

@@ -148,21 +148,15 @@ void pp_attention_simple_backward(cudaStream_t stream, const struct pp_attention
     const struct pp_attention_shape s = pp_attention_shape_of(a);
     const int tiles = pp_attention_tiles(a->tokens, ROWS);
     const dim3 of_queries(a->heads, a->batch, tiles), of_keys(a->kv_heads, a->batch, tiles);
-    const size_t shared = shared_bytes(a->head_dim);
+    const size_t shared = shared_bytes(a->head_dim), most = shared_bytes(PP_CUDA_HEAD_DIM);
     const pp_attention_row *rows = (const pp_attention_row *)a->scratch;
 
-    static struct pp_cuda_allowed of_queries_allowed;
-    pp_cuda_allow(&of_queries_allowed, (const void *)attention_simple_queries<T>,
-                  shared_bytes(PP_CUDA_HEAD_DIM));
-    static struct pp_cuda_allowed of_keys_allowed;
-    pp_cuda_allow(&of_keys_allowed, (const void *)attention_simple_keys<T>,
-                  shared_bytes(PP_CUDA_HEAD_DIM));
-    PP_LAUNCH(attention_simple_queries<T>, of_queries, THREADS, shared, stream, s,
-              pp_attention_splits_of(a), (const T *)a->dout, rows, (T *)a->dqkv[a->split]);
+    PP_LAUNCH_SHARED(attention_simple_queries<T>, most, of_queries, THREADS, shared, stream, s,
+                     pp_attention_splits_of(a), (const T *)a->dout, rows, (T *)a->dqkv[a->split]);
     for (int j = 0; j <= a->split; j++)
-        PP_LAUNCH(attention_simple_keys<T>, of_keys, THREADS, shared, stream, s, j,
-                  (const T *)a->qkv[j], (const T *)a->qkv[a->split], (const T *)a->dout, rows,
-                  (T *)a->dqkv[j]);
+        PP_LAUNCH_SHARED(attention_simple_keys<T>, most, of_keys, THREADS, shared, stream, s, j,
+                         (const T *)a->qkv[j], (const T *)a->qkv[a->split], (const T *)a->dout,
+                         rows, (T *)a->dqkv[j]);
 }
 
 template void pp_attention_simple_backward<float>(cudaStream_t, const struct pp_attention *);

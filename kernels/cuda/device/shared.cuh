@@ -5,12 +5,17 @@
 
 #include <atomic>
 
+/* PP_LAUNCH of a kernel whose launches have up to `most` bytes of dynamic shared memory. */
+#define PP_LAUNCH_SHARED(kernel, most, grid, block, shared_bytes, stream, ...)                     \
+    do {                                                                                           \
+        static std::atomic<uint64_t> allowed;                                                      \
+        pp_cuda_allow(&allowed, (const void *)kernel, most);                                       \
+        PP_LAUNCH(kernel, grid, block, shared_bytes, stream, __VA_ARGS__);                         \
+    } while (0)
+
 /* Allows a kernel 48 KiB or more of dynamic shared memory for each block, once on each device.
  * `done` belongs to the kernel and has a bit for each device. */
-struct pp_cuda_allowed {
-    std::atomic<uint64_t> devices;
-};
-static inline void pp_cuda_allow(struct pp_cuda_allowed *done, const void *kernel,
+static inline void pp_cuda_allow(std::atomic<uint64_t> *done, const void *kernel,
                                  size_t shared_bytes)
 {
     int device = 0;
@@ -18,9 +23,9 @@ static inline void pp_cuda_allow(struct pp_cuda_allowed *done, const void *kerne
     if (shared_bytes < 48 << 10 || cudaGetDevice(&device) != cudaSuccess)
         return;
     const uint64_t bit = device < 64 ? (uint64_t)1 << device : 0;
-    if (done->devices.load(std::memory_order_relaxed) & bit)
+    if (done->load(std::memory_order_relaxed) & bit)
         return;
     if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              (int)shared_bytes) == cudaSuccess)
-        done->devices.fetch_or(bit, std::memory_order_relaxed);
+        done->fetch_or(bit, std::memory_order_relaxed);
 }

@@ -242,11 +242,9 @@ void launch(void *stream, const struct pp_norm *n, dim3 block)
          {partials + 2 * count, (float *)n->dx_sum, (float *)n->dx_added, chunks, n->width}}};
 
     assert(SUMS * sizeof(float) * count <= s->workspace_bytes);
-    static struct pp_cuda_allowed allowed;
-    pp_cuda_allow(&allowed, (const void *)norm_backward_kernel<T, N, HELD, ROWS, DEPTH>, bytes);
     if (chunks > 0)
-        PP_LAUNCH((norm_backward_kernel<T, N, HELD, ROWS, DEPTH>), blocks, block, bytes, s->stream,
-                  pp_norm_call<T>(n), chunk, chunks, partials);
+        PP_LAUNCH_SHARED((norm_backward_kernel<T, N, HELD, ROWS, DEPTH>), bytes, blocks, block,
+                         bytes, s->stream, pp_norm_call<T>(n), chunk, chunks, partials);
     pp_cuda_finish_sums(s->stream, &sums, n->dx_sum || n->dx_added ? 3 : n->dbeta ? 2 : 1);
 }
 
