@@ -47,11 +47,10 @@ run_phases() (
     echo 'cuda	12.8' >"$work/build/found"
     . "$OLDPWD/bench/gpu/phase.sh"
     say() { :; }
-    script() { printf '#!/bin/sh\n%s\n' "$2" >"$folder/$1.sh" && chmod +x "$folder/$1.sh"; }
-    script good 'echo "{\"x\": 1, \"attention\": \"own (no cuDNN)\", \"mfu_frac\": 0.51}"; echo "{\"x\": 2}"; echo "mfu_gpt2_frac 0.51" >>$figures'
-    script list 'printf "[\n  {\"y\": 1},\n  {\"y\": 2}\n]\n"; printf "%s\n" "mfu_gpt2_xl_frac 0.59" "own_multiplications 12" >>$figures'
-    script bad 'echo "{\"z\": 1}"; echo "a \"reason\" with \\ and 	tab" >&2; exit 4'
-    script slow 'echo "{\"s\": 1}"; printf "{\"half\": "; sleep 30'
+    script "$folder/good.sh" 'echo "{\"x\": 1, \"attention\": \"own (no cuDNN)\", \"mfu_frac\": 0.51}"; echo "{\"x\": 2}"; echo "mfu_gpt2_frac 0.51" >>$figures'
+    script "$folder/list.sh" 'printf "[\n  {\"y\": 1},\n  {\"y\": 2}\n]\n"; printf "%s\n" "mfu_gpt2_xl_frac 0.59" "own_multiplications 12" >>$figures'
+    script "$folder/bad.sh" 'echo "{\"z\": 1}"; echo "a \"reason\" with \\ and 	tab" >&2; exit 4'
+    script "$folder/slow.sh" 'echo "{\"s\": 1}"; printf "{\"half\": "; sleep 30'
     mkdir "$work/build/missing" && echo 'probe.c: a reason' >"$work/build/missing/probe" && note_missing
     for name in good list bad; do phase $name 20 "$folder/$name.sh"; done
     phase slow 5 "$folder/slow.sh"
@@ -116,10 +115,7 @@ other_shapes() {
 # A pipeexec whose blocks take 2 and 3 s, the embedding 1 s and the head 5 s.
 parts() {
     local work=$folder/parts text
-    mkdir -p "$work/build" && echo >"$work/tokens-96.bin"
-    cat >"$work/build/pipeexec" <<'END'
-#!/bin/sh
-while [ "$1" != --trace ]; do shift; done
+    script "$work/build/pipeexec" 'while [ "$1" != --trace ]; do shift; done
 cat >"$2" <<X
 # a comment
 step,rank,cell,duration_s
@@ -136,9 +132,8 @@ step,rank,cell,duration_s
 0,2,2W0,6
 0,3,3W0,8
 X
-echo '{ "layers_by_stage": [ 1, 1, 2, 1 ] }'
-END
-    chmod +x "$work/build/pipeexec"
+echo "{ \"layers_by_stage\": [ 1, 1, 2, 1 ] }"'
+    echo >"$work/tokens-96.bin"
     work=$work kind=emulated about='' figures=$folder/none deadline=$(($(date +%s) + 100)) bench/gpu/parts.sh >"$folder/rows" 2>"$folder/log" || { cat "$folder/log" && return 1; }
     for text in '"F", "part": "block", "time_s": 2' '"F", "part": "embedding", "time_s": 1' '"F", "part": "head", "time_s": 5' \
         '"W", "part": "block", "time_s": 3' '"I", "part": "head", "time_s": 5'; do
@@ -150,16 +145,12 @@ END
 # Clocks of runs, by an nvidia-smi that knows the old name of reasons alone.
 clocks() {
     local work=$folder/clocks
-    mkdir -p "$work/build" "$folder/bin" && echo >"$work/tokens-96.bin"
-    cat >"$folder/bin/nvidia-smi" <<'END'
-#!/bin/sh
-case "$*" in *clocks_event_reasons*) echo 'Field "clocks_event_reasons.active" is not a valid field to query.'; exit 2 ;; esac
+    script "$folder/bin/nvidia-smi" 'case "$*" in *clocks_event_reasons*) echo "Field \"clocks_event_reasons.active\" is not a valid field to query."; exit 2 ;; esac
 case "$*" in *loop-ms*) ;; *) exit 0 ;; esac
-printf '345, 80.1, 700.00, 30, 0x0000000000000001\n1980, 400.0, 700.00, 41, 0x0000000000000000\n1400, 699.5, 700.00, 60, 0x0000000000000004\n1500, 650.0, 700.00, 61, 0x0000000000000004\n'
-exec sleep 60
-END
-    printf '#!/bin/sh\nsleep 1; [ "$PP_FAIL" != 1 ] || { echo too large >&2; exit 3; }; printf "\\"step_s\\": 1,\\n\\"gbs\\": 16,\\n\\"losses\\": [2]\\n"\n' >"$work/build/pipeexec"
-    chmod +x "$folder/bin/nvidia-smi" "$work/build/pipeexec"
+printf "345, 80.1, 700.00, 30, 0x0000000000000001\n1980, 400.0, 700.00, 41, 0x0000000000000000\n1400, 699.5, 700.00, 60, 0x0000000000000004\n1500, 650.0, 700.00, 61, 0x0000000000000004\n"
+exec sleep 60'
+    script "$work/build/pipeexec" 'sleep 1; [ "$PP_FAIL" != 1 ] || { echo too large >&2; exit 3; }; printf "\"step_s\": 1,\n\"gbs\": 16,\n\"losses\": [2]\n"'
+    echo >"$work/tokens-96.bin"
     (PATH=$folder/bin:$PATH kind=emulated about='' figures=$folder/none deadline=$(($(date +%s) + 100)) run_clocks=yes
     . bench/gpu/run.sh && run fits 20 4 16 2; PP_FAIL=1 run fails 20 4 16 2; : ) >"$folder/rows" 2>"$folder/said"
     python3 - "$folder/rows" <<'END'
@@ -174,14 +165,10 @@ END
 # Micro-batches of 64 samples need too much memory, 32 are fastest, and one run fails otherwise if asked for.
 sweep() {
     local work=$folder/sweep status=0
-    mkdir -p "$work/build" && echo >"$work/tokens-96.bin"
-    cat >"$work/build/pipeexec" <<'END'
-#!/bin/sh
-while [ "$1" != --mbs ]; do shift; done
-case $2 in 64) echo 'error: the run needs 9 MiB in all, this device has 8 MiB free' >&2; exit 1 ;; 16) [ -z "$PP_FAIL" ] || exit 1 ;; esac
-printf '"step_s": %s,\n"gbs": 128,\n"losses": [2]\n' $((48 - $2))
-END
-    chmod +x "$work/build/pipeexec"
+    script "$work/build/pipeexec" 'while [ "$1" != --mbs ]; do shift; done
+case $2 in 64) echo "error: the run needs 9 MiB in all, this device has 8 MiB free" >&2; exit 1 ;; 16) [ -z "$PP_FAIL" ] || exit 1 ;; esac
+printf "\"step_s\": %s,\n\"gbs\": 128,\n\"losses\": [2]\n" $((48 - $2))'
+    echo >"$work/tokens-96.bin"
     for PP_FAIL in '' 1; do
         PP_FAIL=$PP_FAIL work=$work kind=emulated about='"bf16_flops_per_s": 1e8' figures=$work/figures deadline=$(($(date +%s) + 100)) bench/gpu/sweep.sh >"$folder/rows" || status=$((status + 1))
     done
@@ -191,11 +178,8 @@ END
 # An ncu that knows no metric of tensor cores, and has no permission for one kernel.
 profile() {
     local work=$folder/profile status=0
-    mkdir -p "$work/build" "$folder/bin"
-    cat >"$folder/bin/ncu" <<'END'
-#!/bin/sh
-for last; do :; done
-case "$*" in *sm__pipe_tensor*) echo '==ERROR== Failed to find metric'; exit 1 ;; *'kernels call 768 attention backward'*) ;; *'call 768 head') echo '==ERROR== ERR_NVGPUCTRPERM'; exit 1 ;; esac
+    mkdir -p "$work/build"
+    script "$folder/bin/ncu" 'case "$*" in *sm__pipe_tensor*) echo "==ERROR== Failed to find metric"; exit 1 ;; *"call 768 head") echo "==ERROR== ERR_NVGPUCTRPERM"; exit 1 ;; esac
 cat <<X
 ==PROF== Connected to process 7
 "ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
@@ -203,9 +187,7 @@ cat <<X
 "1","7","large<a, b>(float *)","gpu__time_duration.sum","ns","312,500"
 "1","7","large<a, b>(float *)","sm__throughput.avg.pct_of_peak_sustained_elapsed","%","61.5"
 "1","7","large<a, b>(float *)","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","20.25"
-X
-END
-    chmod +x "$folder/bin/ncu"
+X'
     PATH=$folder/bin:$PATH work=$work deadline=$(($(date +%s) + 100)) bench/gpu/profile.sh >"$folder/rows" 2>"$folder/said" || status=$?
     cat "$folder/rows" "$folder/said"
     [ $status -eq 1 ] && grep -q '^head: ==ERROR== ERR_NVGPUCTRPERM' "$folder/said" && [ "$(wc -l <"$folder/rows")" -eq 5 ] &&

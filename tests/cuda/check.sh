@@ -12,6 +12,10 @@ check() { # WHAT COMMAND...
         status=1
     fi
 }
+# A program of sh.
+script() { # FILE LINES
+    mkdir -p "$(dirname "$1")" && printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod +x "$1"
+}
 # The last line of a test.
 end_checks() {
     echo "1..$number"

@@ -5,18 +5,15 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 # shellcheck source=tests/cuda/check.sh
 . tests/cuda/check.sh
-mkdir "$folder/bin"
-for program in test_attention test_kernels_rows; do
-    printf '#!/bin/sh\necho "$@" >>%s/asked\n' "$folder" >"$folder/$program"
-done
-chmod +x "$folder"/test_*
+for program in test_attention test_kernels_rows; do script "$folder/$program" "echo \"\$@\" >>$folder/asked"; done
 deadline=$(($(date +%s) + 100))
 export deadline CUDA_HOME=$folder PATH=$folder/bin:$PATH
 # tool BODY: what a compute-sanitizer does, with its program and arguments in "$@".
 tool() {
-    printf '#!/bin/sh\n[ "$1 $3 $5" = "--tool --error-exitcode --print-limit" ] || exit 3\ntool=$2\nshift 6\n%s\n' \
-        "$1" >"$folder/bin/compute-sanitizer"
-    chmod +x "$folder/bin/compute-sanitizer"
+    script "$folder/bin/compute-sanitizer" '[ "$1 $3 $5" = "--tool --error-exitcode --print-limit" ] || exit 3
+tool=$2
+shift 6
+'"$1"
 }
 answers() { bench/gpu/sanitize.sh "$folder" | python3 -c "import json, sys
 runs = json.load(sys.stdin)

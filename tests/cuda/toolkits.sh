@@ -13,9 +13,6 @@ define() { # FILE NAME VALUE...
     mkdir -p "$(dirname "$1")" && printf '#define %s %s\n' "${@:2}" >"$1"
 }
 library() { mkdir -p "$(dirname "$1")" && : >"$1"; }
-script() { # FILE LINES
-    mkdir -p "$(dirname "$1")" && printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod +x "$1"
-}
 # nvcc VERSION CODES COMPILING: its version, what it lists, and what it does with a source.
 nvcc() {
     script "$tools/bin/nvcc" "case \$1 in
@@ -62,25 +59,15 @@ passed_over() {
     suitable && CUDA_HOME=$folder/none PATH=$tools/bin:$PATH kernels/cuda/find.sh >"$folder/found" 2>"$folder/said" && has nvcc "$tools/bin/nvcc" &&
         grep "CUDA_HOME has no nvcc ($folder/none/bin/nvcc)" "$folder/said" && find_it 2>"$folder/said" && [ ! -s "$folder/said" ]
 }
+# refuses WHAT REASON CHANGE...: a toolkit that suits, but for the change.
+refuses() { check "$1" changed "${@:2}"; }
+changed() { suitable && "${@:2}" && refused "$1"; }
+
 none() { suitable && rm -r "$tools/bin" && PATH=/usr/bin:/bin refused 'nvcc is not found'; }
 named() { suitable && NVCC=$folder/nvcc refused "there is no $folder/nvcc"; }
-dead() { suitable && script "$tools/bin/nvcc" 'echo "libz.so.1: not found" >&2; exit 127' && refused 'does not run: libz.so.1: not found'; }
-mute() { suitable && script "$tools/bin/nvcc" 'exit 0' && refused 'does not tell its version'; }
-old() { suitable && nvcc 11.8 '80 90' && refused "nvcc 11.8 is older than 12.4 ($tools/bin/nvcc)"; }
 host_compiler() {
     suitable && nvcc 13.0 '80 90' 'echo "x.h:1: #error -- unsupported GNU version! gcc versions later than 15 are not supported!" >&2; exit 1' &&
         refused 'does not compile a trial' && refused 'gcc versions later than 15'
-}
-no_headers() { suitable && rm -r "$tools/include" && refused 'has no cuda_runtime_api.h'; }
-other_headers() {
-    suitable && define "$tools/include/cuda_runtime_api.h" CUDART_VERSION 12080 &&
-        refused "nvcc is of CUDA 13.0, the headers in $tools/include are of 12.8"
-}
-no_blas() { suitable && rm "$tools/include/cublasLt.h" && refused 'no cublasLt.h for nvcc 13.0'; }
-other_blas() { suitable && blas "$tools/include" 12 && refused 'of cuBLASLt in' && refused 'are of 12.1.0'; }
-no_libraries() {
-    suitable && rm "$tools/lib64/libcublasLt.so.13" && refused 'no libcublasLt.so.13' &&
-        rm "$tools/lib64/libcudart.so.13" && refused 'no libcudart.so.13'
 }
 alone() {
     suitable && find_it && has cuda 13.0 && has include "$tools/include" && has cudart "$tools/lib64/libcudart.so.13" &&
@@ -171,15 +158,15 @@ check 'a usage' usage
 check 'no nvcc' none
 check 'a CUDA_HOME without nvcc' passed_over
 check 'NVCC names none' named
-check 'an nvcc that does not run' dead
-check 'an nvcc without a version' mute
-check 'an nvcc that is too old' old
 check 'a compiler of the host that nvcc refuses' host_compiler
-check 'no headers' no_headers
-check 'headers of another version' other_headers
-check 'no cuBLASLt' no_blas
-check 'cuBLASLt of another version' other_blas
-check 'no libraries' no_libraries
+refuses 'an nvcc that does not run' 'does not run: libz.so.1: not found' script "$tools/bin/nvcc" 'echo "libz.so.1: not found" >&2; exit 127'
+refuses 'an nvcc without a version' 'does not tell its version' script "$tools/bin/nvcc" 'exit 0'
+refuses 'an nvcc that is too old' "nvcc 11.8 is older than 12.4 ($tools/bin/nvcc)" nvcc 11.8 '80 90'
+refuses 'no headers' 'has no cuda_runtime_api.h' rm -r "$tools/include"
+refuses 'headers of another version' "nvcc is of CUDA 13.0, the headers in $tools/include are of 12.8" define "$tools/include/cuda_runtime_api.h" CUDART_VERSION 12080
+refuses 'no cuBLASLt' 'no cublasLt.h for nvcc 13.0' rm "$tools/include/cublasLt.h"
+refuses 'cuBLASLt of another version' "the headers of cuBLASLt in $tools/include are of 12.1.0" blas "$tools/include" 12
+for library in cublasLt cudart; do refuses "no lib$library" "no lib$library.so.13" rm "$tools/lib64/lib$library.so.13"; done
 check 'a toolkit alone' alone
 check 'a link to nvcc' linked
 check 'packages for CUDA 13' packages
