@@ -39,14 +39,14 @@ static int table(int scale)
         report_rest(&b);
         gpu_release();
     }
-    const struct pp_cuda_plan_counts *c = pp_cuda_plans_counts(rig.stream.plans);
-    const char *failure = pp_cuda_plans_failure(rig.stream.plans);
+    const struct pp_cuda_plan_report *c = pp_cuda_plans_report(rig.stream.plans);
+    const bool has_failed = c->failure != NULL;
     printf("{\"plans\": {\"made\": %d, \"refused\": %d, \"own\": %d, \"finished\": %d}}\n", c->made,
            c->refused, (int)c->multiplied.own, (int)c->multiplied.finished);
-    if (failure)
-        fprintf(stderr, "kernels: cuBLASLt has failed to multiply: %s\n", failure);
+    if (has_failed)
+        fprintf(stderr, "kernels: cuBLASLt has failed to multiply: %s\n", c->failure);
     gpu_rig_close(&rig);
-    return failure != NULL;
+    return has_failed;
 }
 
 /* Exit code 1 if the table has no such row. */

@@ -148,7 +148,7 @@ static enum pp_status products(struct probe_findings *f, bool is_trial, struct p
         PP_TRY(finish(&s, "multiply", err));
         probe_found(f, part ? "flops_per_s_for_32" : "flops_per_s",
                     2e0 * n * n * (double)n * times / (probe_seconds() - start_s));
-        const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(s.plans);
+        const struct pp_cuda_plan_report *counts = pp_cuda_plans_report(s.plans);
         probe_found(f, part ? "refused_for_32" : "refused", counts->refused);
         probe_found(f, part ? "own_for_32" : "own", (double)counts->multiplied.own);
         if (counts->multiplied.own)

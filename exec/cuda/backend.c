@@ -40,7 +40,7 @@ static void cuda_record_timing(void *stream)
  * failures are unknown to CUDA, and finish reads them from the plans. */
 static void note_multiplication(struct cuda_stream *target)
 {
-    if (!target->cuda.plans || !pp_cuda_plans_failure(target->cuda.plans))
+    if (!target->cuda.plans || !pp_cuda_plans_report(target->cuda.plans)->failure)
         return;
     const cudaError_t code = cudaStreamQuery(target->cuda.stream);
     pp_cuda_note(target->device,

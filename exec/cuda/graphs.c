@@ -30,10 +30,11 @@ static struct graph *graph_at(struct stream *stream, int id)
 /* A multiplication that fails in a capture is computed outside graphs. */
 static bool has_failed_to_multiply(struct cuda_stream *target)
 {
-    const bool has = target->cuda.plans && pp_cuda_plans_failure(target->cuda.plans);
+    struct pp_cuda_plan_report *report = pp_cuda_plans_report(target->cuda.plans);
+    const bool has = report && report->failure;
 
     if (has)
-        pp_cuda_plans_forgive(target->cuda.plans);
+        report->failure = NULL;
     return has;
 }
 
@@ -72,7 +73,7 @@ static cudaError_t make(struct cuda_stream *target, pp_backend_work work, void *
     struct pp_cuda_multiplied before = {0}, *multiplied = NULL;
 
     if (target->cuda.plans)
-        multiplied = &pp_cuda_plans_counts(target->cuda.plans)->multiplied;
+        multiplied = &pp_cuda_plans_report(target->cuda.plans)->multiplied;
     if (multiplied) {
         before = *multiplied;
         *multiplied = (struct pp_cuda_multiplied){0};
@@ -131,7 +132,7 @@ bool pp_cuda_replay(struct stream *stream, struct launch *launch, int id)
     const struct graph *graph = &stream->graphs[id];
     launch->timing_count = graph->timings;
     if (target->cuda.plans)
-        pp_cuda_multiplied_add(&pp_cuda_plans_counts(target->cuda.plans)->multiplied,
+        pp_cuda_multiplied_add(&pp_cuda_plans_report(target->cuda.plans)->multiplied,
                                &graph->multiplied);
     pp_cuda_note(target->device, cudaGraphLaunch(graph->exec, target->cuda.stream));
     atomic_fetch_add_explicit(&target->device->graphs.launches, 1, memory_order_relaxed);

@@ -80,15 +80,34 @@ Test(cuda_gemm, own_bf16)
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
+/* The stream has plans of its own from `begin_plans` to `end_plans`, with a variable of the
+ * emulation. */
+static struct pp_cuda_plans *usual_plans;
+
+static struct pp_cuda_plan_report *begin_plans(const char *variable, const char *value)
+{
+    usual_plans = device_stream()->plans;
+    device_stream()->plans = pp_cuda_plans_create();
+    setenv(variable, value, 1);
+    return pp_cuda_plans_report(device_stream()->plans);
+}
+
+static void end_plans(const char *variable)
+{
+    pp_cuda_plans_destroy(device_stream()->plans);
+    device_stream()->plans = usual_plans;
+    unsetenv(variable);
+}
+
 Test(cuda_gemm, a_form_is_planned_once)
 {
     static const struct shape s = {56, 40, 24, 0, 0, 0};
-    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(device_stream()->plans);
+    const struct pp_cuda_plan_report *counts = pp_cuda_plans_report(device_stream()->plans);
 
     for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
-        const struct pp_cuda_plan_counts before = *counts;
+        const struct pp_cuda_plan_report before = *counts;
         try(&s, 2, BIAS, is_bf16, multiply);
-        struct pp_cuda_plan_counts first = *counts;
+        struct pp_cuda_plan_report first = *counts;
         cr_assert(first.made == before.made + 1, "%d plans", first.made - before.made);
         cr_assert(first.multiplied.own == before.multiplied.own &&
                   first.multiplied.finished == before.multiplied.finished);
@@ -103,8 +122,8 @@ Test(cuda_gemm, a_form_is_planned_once)
 Test(cuda_gemm, what_the_library_refuses_is_finished_here)
 {
     static const struct shape even = {64, 48, 32, 0, 0, 0}, odd = {64, 48, 32, 0, 0, 1};
-    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(device_stream()->plans);
-    struct pp_cuda_plan_counts before = *counts;
+    const struct pp_cuda_plan_report *counts = pp_cuda_plans_report(device_stream()->plans);
+    struct pp_cuda_plan_report before = *counts;
 
     try(&even, 2, BIAS | ACTIVATED, true, multiply);
     cr_assert(counts->multiplied.finished == before.multiplied.finished &&
@@ -126,25 +145,19 @@ Test(cuda_gemm, each_epilogue_may_be_refused)
         const char *epilogues;
         int finished; /* of these four */
     } cases[] = {{"0", 4}, {"4", 2}, {"164", 3}, {"192", 3}, {"4,192", 1}, {"4,164,192", 0}};
-    struct pp_cuda_stream *stream = device_stream();
-    struct pp_cuda_plans *plans = stream->plans;
-
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        stream->plans = pp_cuda_plans_create();
-        setenv("PP_EMULATED_EPILOGUES", cases[i].epilogues, 1);
+        const struct pp_cuda_plan_report *counts =
+            begin_plans("PP_EMULATED_EPILOGUES", cases[i].epilogues);
         for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
             for (int again = 0; again < 2; again++)
                 try(&s, 0, flags[f], true, multiply);
-        const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
         cr_assert(counts->multiplied.own == 0, "own kernels with epilogues %s", cases[i].epilogues);
 #ifdef PP_CUDA_EMULATED
         cr_assert(counts->multiplied.finished == 2 * cases[i].finished, "%d with epilogues %s",
                   (int)counts->multiplied.finished, cases[i].epilogues);
 #endif
-        pp_cuda_plans_destroy(stream->plans);
+        end_plans("PP_EMULATED_EPILOGUES");
     }
-    unsetenv("PP_EMULATED_EPILOGUES");
-    stream->plans = plans;
 }
 
 #ifdef PP_CUDA_EMULATED
@@ -152,48 +165,35 @@ Test(cuda_gemm, each_epilogue_may_be_refused)
 Test(cuda_gemm, a_refused_form_is_counted_and_named)
 {
     static const struct shape s = {64, 48, 32, 0, 0, 0};
-    struct pp_cuda_stream *stream = device_stream();
-    struct pp_cuda_plans *plans = stream->plans;
+    const struct pp_cuda_plan_report *counts = begin_plans("PP_EMULATED_WIDTHS", "48");
 
-    stream->plans = pp_cuda_plans_create();
-    setenv("PP_EMULATED_WIDTHS", "48", 1);
     for (int again = 0; again < 3; again++)
         try(&s, 2, 0, true, multiply);
-    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
     cr_assert(counts->refused == 1 && counts->made == 0);
     cr_assert(counts->multiplied.own == 3 && counts->multiplied.all == 3);
-    cr_assert_str_eq(pp_cuda_plans_refusal(stream->plans),
+    cr_assert_str_eq(counts->refusal,
                      "bf16, m 64, n 48, k 32, b transposed: CUBLAS_STATUS_NOT_SUPPORTED");
-    cr_assert_null(pp_cuda_plans_failure(stream->plans));
-    unsetenv("PP_EMULATED_WIDTHS");
-    pp_cuda_plans_destroy(stream->plans);
-    stream->plans = plans;
+    cr_assert_null(counts->failure);
+    end_plans("PP_EMULATED_WIDTHS");
 }
 
 /* A failure is no refusal: own kernels compute nothing, and the next call may succeed. */
 Test(cuda_gemm, a_failure_is_kept_and_not_for_good)
 {
     static const struct shape s = {64, 48, 32, 0, 0, 0};
-    struct pp_cuda_stream *stream = device_stream();
-    struct pp_cuda_plans *plans = stream->plans;
     struct problem p = problem_of(&s, false, false, 0, true);
+    struct pp_cuda_plan_report *counts = begin_plans("PP_EMULATED_BLAS_FAULT", "1:3");
 
-    stream->plans = pp_cuda_plans_create();
-    setenv("PP_EMULATED_BLAS_FAULT", "1:3", 1);
     multiply(&p);
-    const struct pp_cuda_plan_counts *counts = pp_cuda_plans_counts(stream->plans);
     cr_assert(counts->multiplied.all == 1 && counts->multiplied.own == 0 && counts->refused == 0);
-    cr_assert_str_eq(pp_cuda_plans_failure(stream->plans),
-                     "bf16, m 64, n 48, k 32: CUBLAS_STATUS_ALLOC_FAILED");
-    cr_assert_null(pp_cuda_plans_refusal(stream->plans));
+    cr_assert_str_eq(counts->failure, "bf16, m 64, n 48, k 32: CUBLAS_STATUS_ALLOC_FAILED");
+    cr_assert_null(counts->refusal);
     end(&p);
-    pp_cuda_plans_forgive(stream->plans);
-    unsetenv("PP_EMULATED_BLAS_FAULT");
+    counts->failure = NULL;
     try(&s, 0, 0, true, multiply);
-    cr_assert_null(pp_cuda_plans_failure(stream->plans));
+    cr_assert_null(counts->failure);
     cr_assert(counts->multiplied.all == 2 && counts->multiplied.own == 0 && counts->refused == 0);
-    pp_cuda_plans_destroy(stream->plans);
-    stream->plans = plans;
+    end_plans("PP_EMULATED_BLAS_FAULT");
 }
 #endif
 

@@ -45,7 +45,7 @@ static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const st
                                 .is_bf16 = is_bf16,
                                 .is_gradient = g->is_gradient,
                                 .alignment_bytes = alignment_bytes_of(g)};
-    struct pp_cuda_multiplied *count = &pp_cuda_plans_counts(stream->plans)->multiplied;
+    struct pp_cuda_multiplied *count = &pp_cuda_plans_report(stream->plans)->multiplied;
     const bool has_more = g->bias || g->activated || g->gelu_of;
 
     form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);

@@ -19,9 +19,8 @@ struct plan {
 
 struct pp_cuda_plans {
     struct pp_arena *arena;
-    struct pp_cuda_plan_counts counts;
-    const char *refusal, *failure; /* the first of each, NULL = none */
-    int sm_count;                  /* number in the whole device; 0 = unknown */
+    struct pp_cuda_plan_report report;
+    int sm_count; /* number in the whole device; 0 = unknown */
     struct plan *buckets[BUCKETS];
 };
 
@@ -61,24 +60,9 @@ void pp_cuda_plans_destroy(struct pp_cuda_plans *plans)
     pp_arena_destroy(plans->arena);
 }
 
-struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans)
+struct pp_cuda_plan_report *pp_cuda_plans_report(struct pp_cuda_plans *plans)
 {
-    return &plans->counts;
-}
-
-const char *pp_cuda_plans_refusal(const struct pp_cuda_plans *plans)
-{
-    return plans->refusal;
-}
-
-const char *pp_cuda_plans_failure(const struct pp_cuda_plans *plans)
-{
-    return plans->failure;
-}
-
-void pp_cuda_plans_forgive(struct pp_cuda_plans *plans)
-{
-    plans->failure = NULL;
+    return plans ? &plans->report : NULL;
 }
 
 /* ---- refusals and failures ------------------------------------------------------------------- */
@@ -111,12 +95,12 @@ static enum pp_cuda_outcome outcome_of(struct pp_cuda_plans *plans, const struct
     if (p->status == CUBLAS_STATUS_SUCCESS)
         return PP_CUDA_DONE;
     if (!is_refusal(p->status)) {
-        if (!plans->failure)
-            plans->failure = text_of(plans->arena, p);
+        if (!plans->report.failure)
+            plans->report.failure = text_of(plans->arena, p);
         return PP_CUDA_FAILED;
     }
-    if (!plans->refusal)
-        plans->refusal = text_of(plans->arena, p);
+    if (!plans->report.refusal)
+        plans->report.refusal = text_of(plans->arena, p);
     return PP_CUDA_REFUSED;
 }
 
@@ -250,15 +234,15 @@ static struct plan **bucket_of(struct pp_cuda_plans *plans, const struct pp_cuda
 /* Completes a plan. Its status is then that of the call that has failed, if one has. */
 static void make(const struct pp_cuda_stream *stream, struct plan *p)
 {
-    struct pp_cuda_plan_counts *counts = &stream->plans->counts;
+    struct pp_cuda_plan_report *report = &stream->plans->report;
 
     forget(p);
     p->how = NULL;
     p->first = p->second = p->out = NULL;
     if (describe(stream, p) && lay_out_all(p) && choose(stream, p))
-        counts->made++;
+        report->made++;
     else if (is_refusal(p->status))
-        counts->refused++;
+        report->refused++;
 }
 
 /* A failed plan is made again: only a refusal is for good. */
@@ -296,6 +280,6 @@ enum pp_cuda_outcome pp_cuda_plans_multiply(const struct pp_cuda_stream *stream,
                                 &beta, g->base ? g->base : out, p->out, out, p->out, &p->algo,
                                 stream->workspace, stream->workspace_bytes, stream->stream)) &&
         is_refusal(p->status))
-        stream->plans->counts.refused++;
+        stream->plans->report.refused++;
     return outcome_of(stream->plans, p);
 }

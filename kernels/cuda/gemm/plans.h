@@ -51,21 +51,18 @@ static inline void pp_cuda_multiplied_add(struct pp_cuda_multiplied *sum,
     sum->own += more->own;
     sum->finished += more->finished;
 }
-struct pp_cuda_plan_counts {
+struct pp_cuda_plan_report {
     int made, refused; /* forms that cuBLASLt accepts and refuses */
     struct pp_cuda_multiplied multiplied;
+    const char *refusal,
+        *failure; /* form and status of the first of each, until it is set to NULL */
 };
 
 /* Makes plans for the current device. */
 struct pp_cuda_plans *pp_cuda_plans_create(void);
 void pp_cuda_plans_destroy(struct pp_cuda_plans *plans); /* accepts NULL */
-struct pp_cuda_plan_counts *pp_cuda_plans_counts(struct pp_cuda_plans *plans);
-
-/* Form and status of the first refusal, and of the first failure; NULL = none. They live as long as
- * the plans. */
-const char *pp_cuda_plans_refusal(const struct pp_cuda_plans *plans);
-const char *pp_cuda_plans_failure(const struct pp_cuda_plans *plans);
-void pp_cuda_plans_forgive(struct pp_cuda_plans *plans); /* forgets the failure */
+/* Belongs to the plans; NULL if they are. The caller may reset what it has read. */
+struct pp_cuda_plan_report *pp_cuda_plans_report(struct pp_cuda_plans *plans);
 
 enum pp_cuda_outcome { PP_CUDA_DONE, PP_CUDA_REFUSED, PP_CUDA_FAILED };
 /* c = (base) + op(a) op(b) with the form's epilogue. REFUSED has no effect. FAILED is kept. */
