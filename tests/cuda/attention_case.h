@@ -32,15 +32,6 @@ struct scene {
     void *scratch;
 };
 
-static uint64_t case_seed = 1;
-
-/* Uniform in [-scale, scale), as the element type has it. */
-static inline double value_of(double scale, bool is_bf16)
-{
-    case_seed = case_seed * 6364136223846793005u + 1442695040888963407u;
-    return rounded((double)(int64_t)case_seed * 0x1p-63 * scale, is_bf16);
-}
-
 static inline struct tensor tensor_of(const struct scene *s, size_t count, bool is_bf16,
                                       double scale)
 {
@@ -50,7 +41,7 @@ static inline struct tensor tensor_of(const struct scene *s, size_t count, bool 
         const size_t bytes = (count + 8) * element_bytes(is_bf16);
         x.of[j] = malloc(count * sizeof(double));
         for (size_t i = 0; i < count; i++)
-            x.of[j][i] = value_of(scale, is_bf16);
+            x.of[j][i] = rounded(drawn() * scale, is_bf16);
         x.on_device[j] = (char *)device_bytes(bytes) + (size_t)s->p.offset * element_bytes(is_bf16);
         device_write(x.on_device[j], x.of[j], count, is_bf16);
     }
@@ -76,14 +67,6 @@ static inline struct pp_attention shape_of(const struct problem *p, int split)
                                  .split = split};
 }
 
-static inline size_t scratch_bytes(const struct scene *s)
-{
-    const struct pp_attention a = shape_of(&s->p, s->p.splits - 1);
-
-    return s->is_bf16 ? pp_cuda_attention_scratch_bytes_bf16(&a)
-                      : pp_cuda_attention_scratch_bytes_fp32(&a);
-}
-
 /* Queries become positive, keys negative. */
 static inline void make_low(struct scene *s)
 {
@@ -104,6 +87,7 @@ static inline struct scene scene_of(const struct problem *p, bool is_bf16)
 {
     const size_t rows = (size_t)(p->batch * p->tokens), out = (size_t)(p->heads * p->head_dim);
     const size_t width = out + (size_t)(2 * p->kv_heads * p->head_dim);
+    const struct pp_attention last = shape_of(p, p->splits - 1);
     struct scene s = {.p = *p, .is_bf16 = is_bf16};
 
     s.qkv = tensor_of(&s, rows * width, is_bf16, p->scale);
@@ -113,7 +97,7 @@ static inline struct scene scene_of(const struct problem *p, bool is_bf16)
     s.out = tensor_of(&s, rows * out, is_bf16, 1);
     s.dout = tensor_of(&s, rows * out, is_bf16, 1);
     s.lse = tensor_of(&s, rows * (size_t)p->heads, false, 1);
-    s.scratch = device_bytes(scratch_bytes(&s));
+    s.scratch = device_bytes(pp_cuda_attention_scratch_bytes(&last));
     return s;
 }
 

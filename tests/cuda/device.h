@@ -6,6 +6,7 @@
 #define PP_TESTS_CUDA_DEVICE_H
 
 #include "kernels/cuda/gemm/plans.h"
+#include "kernels/numbers.h"
 #include "tests/cuda/runner.h"
 
 #include <stdlib.h>
@@ -60,26 +61,16 @@ static inline void device_put(void *to, const void *from, size_t bytes)
     device_must(cudaStreamSynchronize(stream));
 }
 
+static uint64_t device_seed = 1;
+
+/* Uniform in [-1, 1). */
+static inline double drawn(void)
+{
+    device_seed = device_seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)device_seed * 0x1p-63;
+}
+
 /* ---- elements -------------------------------------------------------------------------------- */
-
-/* To the nearest, ties to even. Finite values. */
-static inline uint16_t bf16_of(double x)
-{
-    const float f = (float)x;
-    uint32_t bits;
-
-    memcpy(&bits, &f, sizeof bits);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static inline double bf16_value(uint16_t x)
-{
-    const uint32_t bits = (uint32_t)x << 16;
-    float f;
-
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
 
 /* x as the element type has it. In memory in between: in vector code at -O3, gcc 12 takes a
  * conversion to float and back for nothing. */
@@ -87,7 +78,7 @@ static inline double rounded(double x, bool is_bf16)
 {
     const volatile float narrow = (float)x;
 
-    return is_bf16 ? bf16_value(bf16_of(x)) : (double)narrow;
+    return is_bf16 ? (double)pp_bf16_value(pp_bf16_round(narrow)) : (double)narrow;
 }
 
 static inline size_t element_bytes(bool is_bf16)
@@ -100,10 +91,7 @@ static inline void device_write(void *to, const double *x, size_t count, bool is
     char *elements = malloc(count * element_bytes(is_bf16) + 1);
 
     for (size_t i = 0; i < count; i++)
-        if (is_bf16)
-            ((uint16_t *)elements)[i] = bf16_of(x[i]);
-        else
-            ((float *)elements)[i] = (float)x[i];
+        pp_number_put(elements, element_bytes(is_bf16), (int64_t)i, x[i]);
     device_put(to, elements, count * element_bytes(is_bf16));
     free(elements);
 }
@@ -123,7 +111,7 @@ static inline void device_read(const void *from, double *x, size_t count, bool i
 
     device_must(cudaMemcpy(elements, from, count * element_bytes(is_bf16), cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < count; i++)
-        x[i] = is_bf16 ? bf16_value(((uint16_t *)elements)[i]) : (double)((float *)elements)[i];
+        x[i] = pp_number_get(elements, element_bytes(is_bf16), (int64_t)i);
     free(elements);
 }
 

@@ -35,15 +35,6 @@ struct kernel_case {
     struct tensor tensor[TENSORS_MAX];
 };
 
-static uint64_t seed = 1;
-
-/* Uniform in [-1, 1). */
-static inline double drawn(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)seed * 0x1p-63;
-}
-
 static inline int drawn_below(int limit)
 {
     return (int)((drawn() + 1) / 2 * limit);

@@ -94,19 +94,9 @@ static bool is_flash_backward(const struct pp_attention *a)
     return is;
 }
 
-static size_t scratch_bytes(const struct pp_attention *a)
+size_t pp_cuda_attention_scratch_bytes(const struct pp_attention *a)
 {
     return sizeof(pp_attention_row) * a->batch * a->heads * pp_attention_shape_of(a).padded;
-}
-
-size_t pp_cuda_attention_scratch_bytes_fp32(const struct pp_attention *a)
-{
-    return scratch_bytes(a);
-}
-
-size_t pp_cuda_attention_scratch_bytes_bf16(const struct pp_attention *a)
-{
-    return scratch_bytes(a);
 }
 
 void pp_cuda_attention_forward_fp32(void *stream, const struct pp_attention *a)

@@ -2,10 +2,10 @@
 #include "core/random.h"
 #include "kernels/cuda/attention/cudnn.h"
 #include "kernels/cuda/device/functions.h"
+#include "kernels/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BATCH = 2, TOKENS = 256, ROWS = BATCH * TOKENS, HEADS = 4 };
 /* Sums of bf16 products, rounded to 8 bits; floats. Both relative to the largest element. */
@@ -16,52 +16,39 @@ struct tensors {
     void *qkv, *dout, *out, *lse, *dqkv, *got_out, *got_lse, *got_dqkv, *scratch;
 };
 
-static float value_of(uint16_t x)
-{
-    const uint32_t bits = (uint32_t)x << 16;
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Memory of `bytes` bf16 elements in [-1, 1), whole 16 bits of them random. */
+/* Memory of `bytes` with elements of bf16 in [-1, 1]. */
 static bool fill(void **memory, size_t bytes)
 {
     uint16_t *x = malloc(bytes);
     bool is_filled = x && cudaMalloc(memory, bytes) == cudaSuccess;
 
-    for (size_t i = 0; is_filled && i < bytes / 2; i++) {
-        const float value = (float)((double)(int64_t)pp_random_bits(7, i) * 0x1p-63);
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        x[i] = (uint16_t)(bits >> 16);
-    }
+    for (size_t i = 0; is_filled && i < bytes / 2; i++)
+        x[i] = pp_bf16_round((float)((double)(int64_t)pp_random_bits(7, i) * 0x1p-63));
     is_filled = is_filled && cudaMemcpy(*memory, x, bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
                 cudaDeviceSynchronize() == cudaSuccess;
     free(x);
     return is_filled;
 }
 
-/* Columns begin .. end - 1 of bf16 [ROWS][width], or of floats. */
+/* Columns begin .. end - 1 of [ROWS][width]: bf16, or floats by their bytes. */
 static bool are_alike(const void *want, const void *got, int width, int begin, int end,
-                      bool is_float)
+                      size_t element_bytes)
 {
+    const double tolerance = element_bytes == sizeof(float) ? TOLERANCE_FLOAT : TOLERANCE_BF16;
     double largest = 0, difference = 0;
 
     for (size_t i = 0; i < (size_t)ROWS * (size_t)width; i++) {
         const int column = (int)(i % (size_t)width);
         if (column < begin || column >= end)
             continue;
-        const double x =
-            is_float ? ((const float *)want)[i] : value_of(((const uint16_t *)want)[i]);
-        const double y = is_float ? ((const float *)got)[i] : value_of(((const uint16_t *)got)[i]);
+        const double x = pp_number_get(want, element_bytes, (int64_t)i);
+        const double y = pp_number_get(got, element_bytes, (int64_t)i);
         if (!isfinite(x) || !isfinite(y))
             return false;
         largest = fmax(largest, fabs(x));
         difference = fmax(difference, fabs(x - y));
     }
-    return difference <= (is_float ? TOLERANCE_FLOAT : TOLERANCE_BF16) * largest;
+    return difference <= tolerance * largest;
 }
 
 /* Returns the host's copy; the caller frees it. */
@@ -77,11 +64,11 @@ static void *fetch(const void *from, size_t bytes)
 }
 
 static bool have_alike(const void *want, const void *got, int width, int begin, int end,
-                       bool is_float)
+                       size_t element_bytes)
 {
-    const size_t bytes = (size_t)ROWS * (size_t)width * (is_float ? sizeof(float) : 2);
+    const size_t bytes = (size_t)ROWS * (size_t)width * element_bytes;
     void *x = fetch(want, bytes), *y = fetch(got, bytes);
-    const bool are = x && y && are_alike(x, y, width, begin, end, is_float);
+    const bool are = x && y && are_alike(x, y, width, begin, end, element_bytes);
 
     free(x);
     free(y);
@@ -107,24 +94,35 @@ static const char *compute(pp_cudnn_call *call, bool is_backward, struct pp_cuda
                                                                 : "kernels failed in the check";
 }
 
+/* The first that differs; NULL = none. */
 static const char *compare(bool is_backward, const struct pp_attention *a, const struct tensors *t)
 {
     const int query = a->heads * a->head_dim, key = query + a->kv_heads * a->head_dim,
               width = 2 * key - query;
+    const struct {
+        bool is_backward;
+        const void *want, *got;
+        int width, begin, end;
+        size_t element_bytes;
+        const char *differs;
+    } all[] = {
+        {false, t->out, t->got_out, query, 0, query, 2, "results differ from own kernels'"},
+        {false, t->lse, t->got_lse, HEADS, 0, HEADS, sizeof(float),
+         "sums of exponentials differ from own kernels'"},
+        {true, t->dqkv, t->got_dqkv, width, 0, query, 2,
+         "gradients of queries differ from own kernels'"},
+        {true, t->dqkv, t->got_dqkv, width, query, key, 2,
+         "gradients of keys differ from own kernels'"},
+        {true, t->dqkv, t->got_dqkv, width, key, width, 2,
+         "gradients of values differ from own kernels'"},
+    };
 
-    if (!is_backward) {
-        if (!have_alike(t->out, t->got_out, query, 0, query, false))
-            return "results differ from own kernels'";
-        return have_alike(t->lse, t->got_lse, HEADS, 0, HEADS, true)
-                   ? NULL
-                   : "sums of exponentials differ from own kernels'";
-    }
-    if (!have_alike(t->dqkv, t->got_dqkv, width, 0, query, false))
-        return "gradients of queries differ from own kernels'";
-    return have_alike(t->dqkv, t->got_dqkv, width, query, key, false) &&
-                   have_alike(t->dqkv, t->got_dqkv, width, key, width, false)
-               ? NULL
-               : "gradients of keys or values differ from own kernels'";
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].is_backward == is_backward &&
+            !have_alike(all[i].want, all[i].got, all[i].width, all[i].begin, all[i].end,
+                        all[i].element_bytes))
+            return all[i].differs;
+    return NULL;
 }
 
 const char *pp_cudnn_check(pp_cudnn_call *call, bool is_backward, const struct pp_cuda_stream *of,
@@ -151,7 +149,7 @@ const char *pp_cudnn_check(pp_cudnn_call *call, bool is_backward, const struct p
         fill(&t.dout, HEADS * row) && fill(&t.out, HEADS * row) && fill(&t.got_out, HEADS * row) &&
         fill(&t.lse, HEADS * ROWS * sizeof(float)) &&
         fill(&t.got_lse, HEADS * ROWS * sizeof(float)) &&
-        fill(&t.scratch, pp_cuda_attention_scratch_bytes_bf16(&a))) {
+        fill(&t.scratch, pp_cuda_attention_scratch_bytes(&a))) {
         const void *qkv[] = {t.qkv};
         void *dqkv[] = {t.dqkv};
         a.qkv = qkv, a.dqkv = dqkv, a.out = t.out, a.lse = t.lse, a.dout = t.dout;

@@ -25,12 +25,12 @@ enum {
     X(norm_forward, T) X(norm_backward, T)                    /* norm.cu, norm_backward.cu */      \
     X(swiglu_forward, T) X(swiglu_backward, T)                /* activation.cu */                  \
     X(rotate, T)                                              /* rotate.cu */                      \
-    X(attention_scratch_bytes, T)                             /* attention.cu */                   \
-    X(attention_forward, T) X(attention_backward, T)                                               \
+    X(attention_forward, T) X(attention_backward, T)          /* attention.cu */                   \
     X(embed_forward, T) X(embed_backward, T)                  /* embed.cu */                       \
     X(cross_entropy, T)                                       /* cross_entropy.cu */               \
     X(adamw, T)                                               /* flat.cu */
 #define PP_CUDA_OF_G(X)                                                                            \
+    X(attention_scratch_bytes)                                /* attention.cu */                   \
     X(copy) X(zero) X(add)                                    /* bytes.cu */                       \
     X(squares)                                                /* flat.cu */                        \
     X(fixed_add) X(fixed_merge) X(fixed_fits)                 /* fixed.cu */
