@@ -32,6 +32,8 @@
 #define __shared__       static
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
+enum { warpSize = 32 };
+
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 extern char *const pp_emulated_shared; /* dynamic shared memory of the block */
@@ -45,61 +47,38 @@ unsigned pp_multiprocessor(void); /* contract in kernels/cuda/device/device.cuh 
 
 enum pp_emulated_meeting { PP_SYNC, PP_SHUFFLE, PP_VOTE, PP_MMA, PP_LDMATRIX, PP_MEETINGS };
 
-/* Returns once all lanes of the warp that have not returned are there. `given` of all lanes lies at
- * the address returned until this lane's next meeting but one, votes in *votes. */
-const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, uint64_t given, uint32_t *votes);
-[[noreturn]] void pp_emulated_refuse_mask(unsigned mask);
+/* Returns once all lanes of the warp that have not returned are there; `mask` has to be full.
+ * `given` of all lanes lies at the address returned until this lane's next meeting but one, votes
+ * in *votes. */
+const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, unsigned mask, uint64_t given,
+                                 uint32_t *votes);
 extern int pp_emulated_lane; /* of the thread that runs */
-
-static inline void pp_emulated_need_full(unsigned mask)
-{
-    if (mask != 0xffffffffu)
-        pp_emulated_refuse_mask(mask);
-}
 
 static inline void __syncwarp(unsigned mask = 0xffffffffu)
 {
-    pp_emulated_need_full(mask);
-    pp_emulated_meet(PP_SYNC, 0, NULL);
+    pp_emulated_meet(PP_SYNC, mask, 0, NULL);
 }
 
-/* The value of lane `source` of this one's segment of `width` lanes; its own from beyond it. */
-template <class T> T pp_emulated_shuffle(unsigned mask, T value, int source, int width)
+template <class T> T __shfl_sync(unsigned mask, T value, int lane)
 {
     static_assert(sizeof(T) <= sizeof(uint64_t), "shuffles take up to 8 bytes");
     uint64_t given = 0;
 
-    pp_emulated_need_full(mask);
     memcpy(&given, &value, sizeof value);
-    const uint64_t *of = pp_emulated_meet(PP_SHUFFLE, given, NULL);
-    const int first = pp_emulated_lane & -width;
-    if (source >= first && source < first + width)
-        memcpy(&value, &of[source], sizeof value);
+    memcpy(&value, &pp_emulated_meet(PP_SHUFFLE, mask, given, NULL)[lane % warpSize], sizeof value);
     return value;
 }
 
-template <class T> T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
+template <class T> T __shfl_xor_sync(unsigned mask, T value, int bits)
 {
-    const int first = pp_emulated_lane & -width;
-    return pp_emulated_shuffle(mask, value, first + (lane & (width - 1)), width);
-}
-
-template <class T> T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32)
-{
-    return pp_emulated_shuffle(mask, value, pp_emulated_lane ^ bits, width);
-}
-
-template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned lanes, int width = 32)
-{
-    return pp_emulated_shuffle(mask, value, pp_emulated_lane + (int)lanes, width);
+    return __shfl_sync(mask, value, pp_emulated_lane ^ bits);
 }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate)
 {
     uint32_t votes;
 
-    pp_emulated_need_full(mask);
-    pp_emulated_meet(PP_VOTE, predicate != 0, &votes);
+    pp_emulated_meet(PP_VOTE, mask, predicate != 0, &votes);
     return votes;
 }
 

@@ -3,11 +3,7 @@
 #include "tests/cuda/emulate_parts.h"
 
 static struct block &b = pp_emulated_block;
-
-void pp_emulated_refuse_mask(unsigned mask)
-{
-    pp_emulated_fail(b.now, "mask %#x: only full ones are emulated", mask);
-}
+static const unsigned ALL = ~0u; /* lanes */
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
@@ -22,7 +18,7 @@ static void (*const completions[PP_MEETINGS])(struct warp *w) = {
 
 static void need_all(const struct warp *w)
 {
-    if (w->waiting != ~0u)
+    if (w->waiting != ALL)
         pp_emulated_fail(b.now,
                          "tensor cores and ldmatrix need all lanes, but those of mask %#x "
                          "are not there",
@@ -39,12 +35,15 @@ void pp_emulated_complete(struct warp *w, const struct thread *but)
     pp_emulated_release(w, but);
 }
 
-const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, uint64_t given, uint32_t *votes)
+const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, unsigned mask, uint64_t given,
+                                 uint32_t *votes)
 {
     const struct thread *self = b.now;
     struct warp *w = &b.warps[self->warp];
     const int turn = w->turn;
 
+    if (mask != ALL)
+        pp_emulated_fail(self, "mask %#x: only full ones are emulated", mask);
     if (w->waiting && w->kind != kind)
         pp_emulated_fail(self, "lanes of its warp (mask %#x) wait at something else", w->waiting);
     w->kind = kind;
@@ -113,7 +112,7 @@ void pp_mma_bf16(float d[4], const uint32_t a_[4], const uint32_t b_[2])
     memcpy(f->a, a_, sizeof f->a);
     memcpy(f->b, b_, sizeof f->b);
     memcpy(f->d, d, sizeof f->d);
-    pp_emulated_meet(PP_MMA, 0, NULL);
+    pp_emulated_meet(PP_MMA, ALL, 0, NULL);
     memcpy(d, f->d, sizeof f->d);
 }
 
@@ -152,7 +151,7 @@ void pp_ldmatrix_x4(uint32_t r[4], const void *shared)
     struct fragment *f = &b.warps[b.now->warp].fragments[b.now->lane];
 
     f->row = shared;
-    pp_emulated_meet(PP_LDMATRIX, 0, NULL);
+    pp_emulated_meet(PP_LDMATRIX, ALL, 0, NULL);
     memcpy(r, f->a, sizeof f->a);
 }
 
@@ -163,10 +162,10 @@ void pp_ldmatrix_x4_trans(uint32_t r[4], const void *shared)
     const int lane = b.now->lane;
 
     b.warps[b.now->warp].fragments[lane].row = shared;
-    pp_emulated_meet(PP_LDMATRIX, 0, NULL);
+    pp_emulated_meet(PP_LDMATRIX, ALL, 0, NULL);
     for (int i = 0; i < 4; i++)
         r[i] = transposed(w, i, lane);
-    pp_emulated_meet(PP_SYNC, 0, NULL);
+    pp_emulated_meet(PP_SYNC, ALL, 0, NULL);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */

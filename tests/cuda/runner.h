@@ -43,7 +43,6 @@ bare_fail(const char *file, int line, const char *what, const char *format, ...)
     longjmp(bare_end, 1);
 }
 
-#define TestSuite(...) struct bare_test
 #define Test(suite, title, ...)                                                                    \
     static void suite##_##title(void);                                                             \
     __attribute__((constructor)) static void suite##_##title##_add(void)                           \
@@ -58,15 +57,9 @@ bare_fail(const char *file, int line, const char *what, const char *format, ...)
         if (!(condition))                                                                          \
             bare_fail(__FILE__, __LINE__, #condition, " " __VA_ARGS__);                            \
     } while (0)
-#define cr_assert_not(condition, ...) cr_assert(!(condition), ##__VA_ARGS__)
-#define cr_assert_eq(x, y, ...)       cr_assert((x) == (y), ##__VA_ARGS__)
-#define cr_assert_neq(x, y, ...)      cr_assert((x) != (y), ##__VA_ARGS__)
-#define cr_assert_lt(x, y, ...)       cr_assert((x) < (y), ##__VA_ARGS__)
-#define cr_assert_leq(x, y, ...)      cr_assert((x) <= (y), ##__VA_ARGS__)
-#define cr_assert_gt(x, y, ...)       cr_assert((x) > (y), ##__VA_ARGS__)
-#define cr_assert_geq(x, y, ...)      cr_assert((x) >= (y), ##__VA_ARGS__)
-#define cr_assert_null(x, ...)        cr_assert((x) == NULL, ##__VA_ARGS__)
-#define cr_assert_str_eq(x, y, ...)   cr_assert(strcmp(x, y) == 0, ##__VA_ARGS__)
+#define cr_assert_eq(x, y, ...)     cr_assert((x) == (y), ##__VA_ARGS__)
+#define cr_assert_null(x, ...)      cr_assert((x) == NULL, ##__VA_ARGS__)
+#define cr_assert_str_eq(x, y, ...) cr_assert(strcmp(x, y) == 0, ##__VA_ARGS__)
 
 static bool bare_is_wanted(const char *name, int argc, char **argv)
 {

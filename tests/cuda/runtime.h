@@ -75,7 +75,7 @@ struct node {
     bool is_everywhere = false;              /* not only on the stream's part of the device */
 };
 
-/* What a stream notes down in place of doing it, each to be issued again: runtime_capture.cc. */
+/* What a stream notes down in place of doing it, each to be issued again: runtime_graph.cc. */
 typedef std::function<void(struct CUstream_st *)> captured;
 struct capture {
     enum cudaStreamCaptureMode mode;
@@ -149,7 +149,7 @@ cudaError_t pp_with_work_for(cudaStream_t stream, const stream_body &body);
 enum { ALL_DEVICES = -1 };
 bool pp_is_idle(int device);
 void pp_issue(struct CUstream_st *stream, struct node node);
-/* runtime_capture.cc: whether this thread may give work to the stream, wait for it or query it, or
+/* runtime_graph.cc: whether this thread may give work to the stream, wait for it or query it, or
  * make unsafe calls. A capturing stream records the work. stream NULL: all of the device. A call
  * that is not allowed invalidates the captures that it disturbs. */
 cudaError_t pp_check_enqueue(struct CUstream_st *stream);

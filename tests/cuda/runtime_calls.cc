@@ -138,20 +138,22 @@ static const struct {
     /* clang-format on */
 };
 
-const char *cudaGetErrorName(cudaError_t error)
+static const char *about(cudaError_t error, bool is_name)
 {
     for (const auto &e : errors)
         if (e.error == error)
-            return e.name;
+            return is_name ? e.name : e.text;
     return "unrecognized error code";
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    return about(error, true);
 }
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    for (const auto &e : errors)
-        if (e.error == error)
-            return e.text;
-    return "unrecognized error code";
+    return about(error, false);
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */

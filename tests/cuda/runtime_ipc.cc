@@ -20,9 +20,6 @@
 
 enum { PAGE = 4096 };
 
-struct sharing { /* seen by all, but for those of this process */
-    std::atomic<int> opens;
-};
 struct ticket { /* a handle */
     char mark[8];
     pid_t process;
@@ -32,31 +29,23 @@ struct ticket { /* a handle */
 static_assert(sizeof(struct ticket) <= sizeof(cudaIpcMemHandle_t), "a handle");
 static const char MARK[8] = "emuipc";
 
-static struct shared { /* of this process: what its allocations point to */
-    struct sharing *page;
+struct sharing {
+    std::atomic<int> *opens; /* a page that all processes see: how many others have it open */
     struct ticket ticket;
-} table[256];
+};
 
-static struct shared *entry_of(const struct sharing *page)
+uint64_t pp_sharing_id(const struct sharing *sharing)
 {
-    for (auto &entry : table)
-        if (entry.page == page)
-            return &entry;
-    pp_runtime_fail("more than %zu shared allocations", sizeof table / sizeof *table);
+    return sharing->ticket.id;
 }
 
-uint64_t pp_sharing_id(const struct sharing *page)
+static struct sharing *sharing_of(const struct ticket &t, int file)
 {
-    return entry_of(page)->ticket.id;
-}
-
-static struct sharing *map_page(int file, uint64_t inside)
-{
-    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)inside);
+    void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)t.inside);
 
     if (page == MAP_FAILED)
         pp_runtime_fail("cannot map what is shared");
-    return (struct sharing *)page;
+    return new sharing{(std::atomic<int> *)page, t};
 }
 
 static void map_inside(char *first, const struct ticket &t, int file)
@@ -99,8 +88,7 @@ static void share(struct allocation *a)
     mprotect(first, t.inside, PROT_READ);
     write_all(t.file, first, t.inside);
     map_inside(first, t, t.file);
-    a->sharing = map_page(t.file, t.inside);
-    *entry_of(NULL) = {a->sharing, t};
+    a->sharing = sharing_of(t, t.file);
 }
 
 /* CUDA takes any address within an allocation for its base: who does that has not meant it. */
@@ -113,26 +101,24 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
         if (!a->sharing)
             share(a);
         memset(handle, 0, sizeof *handle);
-        memcpy(handle, &entry_of(a->sharing)->ticket, sizeof(struct ticket));
+        memcpy(handle, &a->sharing->ticket, sizeof(struct ticket));
         return cudaSuccess;
     });
 }
 
-static void forget(struct sharing *page)
+static void forget(struct sharing *sharing)
 {
-    struct shared *entry = entry_of(page);
-
-    munmap(page, PAGE);
-    *entry = {};
+    munmap(sharing->opens, PAGE);
+    delete sharing;
 }
 
 void pp_end_sharing(const struct allocation *a)
 {
     if (!a->sharing)
         return;
-    if (a->sharing->opens > 0)
+    if (*a->sharing->opens > 0)
         pp_runtime_fail("memory is freed that another process has opened and not closed");
-    close(entry_of(a->sharing)->ticket.file);
+    close(a->sharing->ticket.file);
     forget(a->sharing);
 }
 
@@ -165,10 +151,9 @@ static struct allocation *map_ticket(const struct ticket &t, int file)
     a.base = a.mapped + PAGE + t.offset;
     a.bytes = t.bytes;
     a.device = pp_current_device(); /* which reaches it from now on, wherever it lies */
-    a.sharing = map_page(file, t.inside);
+    a.sharing = sharing_of(t, file);
     a.opened = 1;
-    *entry_of(NULL) = {a.sharing, t};
-    a.sharing->opens++;
+    ++*a.sharing->opens;
     pp_add_allocation(a);
     return pp_find_opened(t.id);
 }
@@ -213,7 +198,7 @@ cudaError_t cudaIpcCloseMemHandle(void *memory)
             return cudaSuccess;
         a->opened = 1;
         pp_run_until(lock, [] { return pp_is_idle(ALL_DEVICES); });
-        a->sharing->opens--;
+        --*a->sharing->opens;
         forget(a->sharing);
         pp_drop_allocation(a);
         return cudaSuccess;

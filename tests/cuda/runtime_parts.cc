@@ -50,7 +50,8 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups
 {
     const unsigned each = (least + UNIT - 1) / UNIT * UNIT;
 
-    if (flags || input->type != CU_DEV_RESOURCE_TYPE_SM || each == 0 || each > input->sm.smCount)
+    if (flags || remaining || input->type != CU_DEV_RESOURCE_TYPE_SM || each == 0 ||
+        each > input->sm.smCount)
         return CUDA_ERROR_INVALID_VALUE;
     if (each > pp_runtime().largest_part)
         return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
@@ -61,10 +62,6 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned int *groups
         result[g] = *input;
         result[g].sm.smCount = each;
         memcpy(result[g]._internal_padding, &first, sizeof first);
-    }
-    if (remaining) {
-        *remaining = *input;
-        remaining->sm.smCount -= *groups * each;
     }
     return CUDA_SUCCESS;
 }

@@ -28,7 +28,7 @@ Test(emulate, blocks_in_drawn_orders)
 
 __global__ void shift(float *out)
 {
-    out[threadIdx.x] = __shfl_down_sync(FULL, (float)threadIdx.x, 7);
+    out[threadIdx.x] = __shfl_sync(FULL, (float)threadIdx.x, (int)threadIdx.x + 7);
     out[32 + threadIdx.x] = __shfl_xor_sync(FULL, (float)threadIdx.x, 3);
 }
 
