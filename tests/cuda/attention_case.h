@@ -18,43 +18,19 @@ struct problem {
     bool is_low;      /* all scores are below 0 */
 };
 
-/* A tensor of each split, in double and on the device. */
-struct tensor {
-    size_t count; /* of a split */
-    double *of[MAX_SPLITS];
-    void *on_device[MAX_SPLITS];
-};
-
 struct scene {
     struct problem p;
     bool is_bf16;
-    struct tensor qkv, dqkv, out, dout, lse;
+    struct drawn_tensor qkv[MAX_SPLITS], dqkv[MAX_SPLITS], out[MAX_SPLITS], dout[MAX_SPLITS],
+        lse[MAX_SPLITS];
     void *scratch;
 };
 
-static inline struct tensor tensor_of(const struct scene *s, size_t count, bool is_bf16,
-                                      double scale)
+static inline void draw(struct drawn_tensor *of_splits, const struct problem *p, size_t count,
+                        bool is_bf16, double scale)
 {
-    struct tensor x = {.count = count};
-
-    for (int j = 0; j < s->p.splits; j++) {
-        const size_t bytes = (count + 8) * element_bytes(is_bf16);
-        x.of[j] = malloc(count * sizeof(double));
-        for (size_t i = 0; i < count; i++)
-            x.of[j][i] = rounded(drawn() * scale, is_bf16);
-        x.on_device[j] = (char *)device_bytes(bytes) + (size_t)s->p.offset * element_bytes(is_bf16);
-        device_write(x.on_device[j], x.of[j], count, is_bf16);
-    }
-    return x;
-}
-
-static inline void tensor_free(struct tensor *x, const struct scene *s, bool is_bf16)
-{
-    for (int j = 0; j < s->p.splits; j++) {
-        free(x->of[j]);
-        device_must(
-            cudaFree((char *)x->on_device[j] - (size_t)s->p.offset * element_bytes(is_bf16)));
-    }
+    for (int j = 0; j < p->splits; j++)
+        of_splits[j] = drawn_tensor(count, is_bf16, scale, p->offset);
 }
 
 static inline struct pp_attention shape_of(const struct problem *p, int split)
@@ -75,11 +51,11 @@ static inline void make_low(struct scene *s)
     const size_t width = 2 * key - query;
 
     for (int j = 0; j < s->p.splits; j++) {
-        double *x = s->qkv.of[j];
-        for (size_t i = 0; i < s->qkv.count; i++)
+        double *x = s->qkv[j].host;
+        for (size_t i = 0; i < s->qkv[j].count; i++)
             if (i % width < key)
                 x[i] = i % width < query ? fabs(x[i]) : -fabs(x[i]);
-        device_write(s->qkv.on_device[j], x, s->qkv.count, s->is_bf16);
+        device_write(s->qkv[j].device, x, s->qkv[j].count, s->is_bf16);
     }
 }
 
@@ -90,30 +66,37 @@ static inline struct scene scene_of(const struct problem *p, bool is_bf16)
     const struct pp_attention last = shape_of(p, p->splits - 1);
     struct scene s = {.p = *p, .is_bf16 = is_bf16};
 
-    s.qkv = tensor_of(&s, rows * width, is_bf16, p->scale);
+    draw(s.qkv, p, rows * width, is_bf16, p->scale);
     if (p->is_low)
         make_low(&s);
-    s.dqkv = tensor_of(&s, rows * width, is_bf16, 0.5);
-    s.out = tensor_of(&s, rows * out, is_bf16, 1);
-    s.dout = tensor_of(&s, rows * out, is_bf16, 1);
-    s.lse = tensor_of(&s, rows * (size_t)p->heads, false, 1);
+    draw(s.dqkv, p, rows * width, is_bf16, 0.5);
+    draw(s.out, p, rows * out, is_bf16, 1);
+    draw(s.dout, p, rows * out, is_bf16, 1);
+    draw(s.lse, p, rows * (size_t)p->heads, false, 1);
     s.scratch = device_bytes(pp_cuda_attention_scratch_bytes(&last));
     return s;
 }
 
 static inline void scene_free(struct scene *s)
 {
-    tensor_free(&s->qkv, s, s->is_bf16);
-    tensor_free(&s->dqkv, s, s->is_bf16);
-    tensor_free(&s->out, s, s->is_bf16);
-    tensor_free(&s->dout, s, s->is_bf16);
-    tensor_free(&s->lse, s, false);
+    for (int j = 0; j < s->p.splits; j++) {
+        drawn_tensor_free(&s->qkv[j]);
+        drawn_tensor_free(&s->dqkv[j]);
+        drawn_tensor_free(&s->out[j]);
+        drawn_tensor_free(&s->dout[j]);
+        drawn_tensor_free(&s->lse[j]);
+    }
     device_must(cudaFree(s->scratch));
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 typedef void (*call)(void *stream, const struct pp_attention *a);
+
+static inline void *at(const struct drawn_tensor *t, bool on_device)
+{
+    return on_device ? t->device : t->host;
+}
 
 /* All splits: in order, or, `is_backward`, in reverse. */
 static inline void run(const struct scene *s, void *stream, bool on_device, call what,
@@ -123,17 +106,17 @@ static inline void run(const struct scene *s, void *stream, bool on_device, call
     void *dqkv[MAX_SPLITS];
 
     for (int j = 0; j < s->p.splits; j++) {
-        qkv[j] = on_device ? s->qkv.on_device[j] : s->qkv.of[j];
-        dqkv[j] = on_device ? s->dqkv.on_device[j] : s->dqkv.of[j];
+        qkv[j] = at(&s->qkv[j], on_device);
+        dqkv[j] = at(&s->dqkv[j], on_device);
     }
     for (int i = 0; i < s->p.splits; i++) {
         const int j = is_backward ? s->p.splits - 1 - i : i;
         struct pp_attention a = shape_of(&s->p, j);
         a.qkv = qkv;
         a.dqkv = dqkv;
-        a.out = on_device ? s->out.on_device[j] : s->out.of[j];
-        a.dout = on_device ? s->dout.on_device[j] : s->dout.of[j];
-        a.lse = on_device ? s->lse.on_device[j] : s->lse.of[j];
+        a.out = at(&s->out[j], on_device);
+        a.dout = at(&s->dout[j], on_device);
+        a.lse = at(&s->lse[j], on_device);
         a.scratch = s->scratch;
         a.add = j + 1 < s->p.splits;
         what(stream, &a);
@@ -183,22 +166,21 @@ static inline void compare(const struct scene *s, const double *got, const doubl
 static inline void compare_out(const struct scene *s, int j, double tolerance)
 {
     const size_t dim = (size_t)s->p.head_dim;
-    double *got = malloc(s->out.count * sizeof(double));
+    const double *want = s->out[j].host;
+    double *got = drawn_tensor_read(&s->out[j]);
 
-    device_read(s->out.on_device[j], got, s->out.count, s->is_bf16);
-    for (size_t i = 0; i < s->out.count; i += dim)
-        compare(s, got + i, s->out.of[j] + i, dim, tolerance * largest(s->out.of[j] + i, dim),
-                "out", i / dim);
+    for (size_t i = 0; i < s->out[j].count; i += dim)
+        compare(s, got + i, want + i, dim, tolerance * largest(want + i, dim), "out", i / dim);
     free(got);
 }
 
 static inline void compare_lse(const struct scene *s, int j, double tolerance)
 {
-    double *got = malloc(s->lse.count * sizeof(double));
+    const struct drawn_tensor *want = &s->lse[j];
+    double *got = drawn_tensor_read(want);
 
-    device_read(s->lse.on_device[j], got, s->lse.count, false);
-    compare(s, got, s->lse.of[j], s->lse.count,
-            tolerance * fmax(1, largest(s->lse.of[j], s->lse.count)), "lse", 0);
+    compare(s, got, want->host, want->count, tolerance * fmax(1, largest(want->host, want->count)),
+            "lse", 0);
     free(got);
 }
 
@@ -212,15 +194,15 @@ static inline void compare_gradients(const struct scene *s, int j, double tolera
         const char *name;
         size_t first, count;
     } parts[] = {{"dqueries", 0, query}, {"dkeys", query, key}, {"dvalues", query + key, key}};
-    double *got = malloc(s->dqkv.count * sizeof(double));
+    const struct drawn_tensor *want = &s->dqkv[j];
+    double *got = drawn_tensor_read(want);
 
-    device_read(s->dqkv.on_device[j], got, s->dqkv.count, s->is_bf16);
     for (size_t p = 0; p < 3; p++) {
         double scale = 0.1;
-        for (size_t i = parts[p].first; i < s->dqkv.count; i += width)
-            scale = fmax(scale, largest(s->dqkv.of[j] + i, parts[p].count));
-        for (size_t i = parts[p].first; i < s->dqkv.count; i += width)
-            compare(s, got + i, s->dqkv.of[j] + i, parts[p].count, tolerance * scale, parts[p].name,
+        for (size_t i = parts[p].first; i < want->count; i += width)
+            scale = fmax(scale, largest(want->host + i, parts[p].count));
+        for (size_t i = parts[p].first; i < want->count; i += width)
+            compare(s, got + i, want->host + i, parts[p].count, tolerance * scale, parts[p].name,
                     i / width);
     }
     free(got);
@@ -237,8 +219,8 @@ static inline void try_problem(const struct problem *p, bool is_bf16)
     for (int j = 0; j < p->splits; j++) {
         compare_lse(&s, j, tolerance);
         compare_out(&s, j, is_bf16 ? 1e-2 : tolerance);
-        device_read(s.out.on_device[j], s.out.of[j], s.out.count, is_bf16);
-        device_read(s.lse.on_device[j], s.lse.of[j], s.lse.count, false);
+        device_read(s.out[j].device, s.out[j].host, s.out[j].count, is_bf16);
+        device_read(s.lse[j].device, s.lse[j].host, s.lse[j].count, false);
     }
     run(&s, NULL, false, pp_kernels_reference.attention_backward, true);
     for (int j = 0; j < p->splits; j++)

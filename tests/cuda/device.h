@@ -115,4 +115,47 @@ static inline void device_read(const void *from, double *x, size_t count, bool i
     free(elements);
 }
 
+/* ---- drawn tensors --------------------------------------------------------------------------- */
+
+/* On the host its elements are as their type has them. Without elements it has no memory. */
+struct drawn_tensor {
+    double *host;
+    void *device, *memory; /* of the device; the tensor begins within it */
+    size_t count;
+    bool is_bf16;
+};
+
+/* From [-scale, scale), and on the device `offset` elements from 16 bytes. */
+static inline struct drawn_tensor drawn_tensor(size_t count, bool is_bf16, double scale, int offset)
+{
+    const size_t before = (size_t)offset * element_bytes(is_bf16);
+    struct drawn_tensor t = {.count = count, .is_bf16 = is_bf16};
+
+    if (count == 0)
+        return t;
+    t.host = calloc(count, sizeof *t.host);
+    for (size_t i = 0; i < count; i++)
+        t.host[i] = rounded(drawn() * scale, is_bf16);
+    t.memory = device_bytes(before + count * element_bytes(is_bf16));
+    t.device = (char *)t.memory + before;
+    device_write(t.device, t.host, count, is_bf16);
+    return t;
+}
+
+static inline void drawn_tensor_free(struct drawn_tensor *t)
+{
+    free(t->host);
+    device_must(cudaFree(t->memory));
+}
+
+/* What is on the device; the caller frees it. */
+static inline double *drawn_tensor_read(const struct drawn_tensor *t)
+{
+    double *x = calloc(t->count + 1, sizeof *x);
+
+    if (t->count > 0)
+        device_read(t->device, x, t->count, t->is_bf16);
+    return x;
+}
+
 #endif

@@ -18,39 +18,14 @@ enum { BASE = 1, IN_PLACE = 2, BIAS = 4, ACTIVATED = 8, GELU_OF = 16, GRADIENT =
 struct shape {
     int m, n, k;
     int pad_a, pad_b, pad_c; /* what rows are longer than they need to be */
+    int offset;              /* elements by which a, b and c miss 16 bytes */
 };
-
-struct tensor {
-    double *host; /* as the element type has it */
-    void *device;
-    size_t count;
-    bool is_bf16;
-};
-
-static inline struct tensor tensor_of(size_t count, bool is_bf16)
-{
-    struct tensor t = {calloc(count, sizeof *t.host), NULL, count, is_bf16};
-
-    for (size_t i = 0; i < count; i++)
-        t.host[i] = rounded(drawn(), is_bf16);
-    if (count > 0)
-        t.device = device_tensor(t.host, count, is_bf16);
-    return t;
-}
-
-static inline void forget(struct tensor *t)
-{
-    free(t->host);
-    if (t->device)
-        device_must(cudaFree(t->device));
-    *t = (struct tensor){0};
-}
 
 struct problem {
     struct pp_gemm g;
     int flags;
     bool is_bf16;
-    struct tensor a, b, c, base, bias, activated, gelu_of;
+    struct drawn_tensor a, b, c, base, bias, activated, gelu_of;
 };
 
 static inline size_t stored(int rows, int ld)
@@ -67,13 +42,13 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
     const size_t size = stored(s->m, ldc);
     struct problem p = {.flags = flags, .is_bf16 = is_bf16};
 
-    p.a = tensor_of(stored(a_transposed ? s->k : s->m, lda), is_bf16);
-    p.b = tensor_of(stored(b_transposed ? s->n : s->k, ldb), is_bf16);
-    p.c = tensor_of(size, c_is_bf16);
-    p.base = tensor_of(flags & BASE ? size : 0, c_is_bf16);
-    p.bias = tensor_of(flags & BIAS ? (size_t)s->n : 0, is_bf16);
-    p.activated = tensor_of(flags & ACTIVATED ? size : 0, is_bf16);
-    p.gelu_of = tensor_of(flags & GELU_OF ? size : 0, is_bf16);
+    p.a = drawn_tensor(stored(a_transposed ? s->k : s->m, lda), is_bf16, 1, s->offset);
+    p.b = drawn_tensor(stored(b_transposed ? s->n : s->k, ldb), is_bf16, 1, s->offset);
+    p.c = drawn_tensor(size, c_is_bf16, 1, s->offset);
+    p.base = drawn_tensor(flags & BASE ? size : 0, c_is_bf16, 1, 0);
+    p.bias = drawn_tensor(flags & BIAS ? (size_t)s->n : 0, is_bf16, 1, 0);
+    p.activated = drawn_tensor(flags & ACTIVATED ? size : 0, is_bf16, 1, 0);
+    p.gelu_of = drawn_tensor(flags & GELU_OF ? size : 0, is_bf16, 1, 0);
     p.g = (struct pp_gemm){.m = s->m,
                            .n = s->n,
                            .k = s->k,
@@ -95,10 +70,11 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
 
 static inline void end(struct problem *p)
 {
-    struct tensor *all[] = {&p->a, &p->b, &p->c, &p->base, &p->bias, &p->activated, &p->gelu_of};
+    struct drawn_tensor *all[] = {&p->a,    &p->b,         &p->c,      &p->base,
+                                  &p->bias, &p->activated, &p->gelu_of};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        forget(all[i]);
+        drawn_tensor_free(all[i]);
 }
 
 /* ---- what it should be ----------------------------------------------------------------------- */
@@ -171,12 +147,8 @@ static inline double allowed(const struct problem *p, bool is_bf16, double size)
 
 static inline void compare(const struct problem *p, const char *what)
 {
-    double *c = calloc(p->c.count, sizeof *c), *y = calloc(p->c.count, sizeof *y);
-    const bool c_is_bf16 = p->c.is_bf16;
+    double *c = drawn_tensor_read(&p->c), *y = drawn_tensor_read(&p->activated);
 
-    device_read(p->c.device, c, p->c.count, c_is_bf16);
-    if (p->flags & ACTIVATED)
-        device_read(p->activated.device, y, p->activated.count, p->is_bf16);
     for (size_t at = 0; at < p->c.count; at++) {
         const int row = (int)(at / (size_t)p->g.ldc), column = (int)(at % (size_t)p->g.ldc);
         if (column >= p->g.n) {
@@ -184,7 +156,7 @@ static inline void compare(const struct problem *p, const char *what)
             continue;
         }
         const struct sum s = expected(p, row, column);
-        const double bound = allowed(p, c_is_bf16, s.size);
+        const double bound = allowed(p, p->c.is_bf16, s.size);
         cr_assert(fabs(c[at] - s.value) <= bound, "%s: c [%d][%d] is %.9g, not %.9g", what, row,
                   column, c[at], s.value);
         if (p->flags & ACTIVATED)

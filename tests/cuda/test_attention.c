@@ -76,20 +76,17 @@ Test(cuda_attention, unaligned)
     TRY(p);
 }
 
+/* All of them, and their number. */
 static double *results_of(const struct scene *s, size_t *count)
 {
-    const struct tensor *all[] = {&s->out, &s->dqkv, &s->lse};
-    double *x;
+    const struct drawn_tensor *all[] = {s->out, s->dqkv, s->lse};
+    double *x = calloc((size_t)s->p.splits * 3 * s->dqkv[0].count, sizeof *x);
 
     *count = 0;
     for (size_t i = 0; i < 3; i++)
-        *count += all[i]->count * (size_t)s->p.splits;
-    x = malloc(*count * sizeof(double));
-    *count = 0;
-    for (size_t i = 0; i < 3; i++)
         for (int j = 0; j < s->p.splits; j++) {
-            device_read(all[i]->on_device[j], x + *count, all[i]->count, s->is_bf16 && i < 2);
-            *count += all[i]->count;
+            device_read(all[i][j].device, x + *count, all[i][j].count, all[i][j].is_bf16);
+            *count += all[i][j].count;
         }
     return x;
 }
@@ -121,7 +118,7 @@ static void try_again(const struct problem *p, bool is_bf16, bool is_captured)
     for (int time = 0; time < TIMES; time++) {
         size_t count;
         for (int j = 0; j < p->splits; j++)
-            device_write(s.dqkv.on_device[j], s.dqkv.of[j], s.dqkv.count, is_bf16);
+            device_write(s.dqkv[j].device, s.dqkv[j].host, s.dqkv[j].count, is_bf16);
         if (is_captured && time == TIMES - 1)
             run_captured(&s);
         else
