@@ -65,6 +65,7 @@ struct pp_machine_options {
     void *stuck_closure;
     struct pp_inject inject;
     struct pp_meeting meeting; /* processes that a launcher has started; count 0 or 1 = none */
+    const char *words;         /* options that all processes share, one a line; NULL: unknown */
     int cores;                 /* concurrent compute ops at most; 0 = the machine's cores */
     int kept_steps;            /* number of last steps whose times are kept */
     bool is_poisoned;          /* fill memory with a pattern, see exec/backend/poison.h */

@@ -31,6 +31,7 @@ struct pp_exec_config {
     double timeout_s;
     struct pp_inject inject;
     struct pp_meeting meeting;
+    const char *words;        /* options that all processes share, one a line */
     char doubt[256];          /* warning that a process may run alone, or be disturbed; else "" */
     int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */

@@ -10,6 +10,8 @@ enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_co
 /* gpus.c: true if each rank is to be a process with a GPU, without a launcher or --transport. Sets
  * config->gpu_note, if several GPUs are visible. */
 bool pp_exec_has_gpu_each(const struct pp_exec_wish *wish, struct pp_exec_config *config);
+/* words.c: the options as typed that all processes share, one a line. */
+const char *pp_exec_words(struct pp_arena *arena, const struct pp_exec_wish *wish);
 /* Resolves the device of ranks that are processes. PP_EFAIL if ipc or NCCL cannot be used,
  * PP_EINVAL for --device-mode partition. */
 enum pp_status pp_exec_device_alone(const struct pp_exec_wish *wish, struct pp_exec_config *config,

@@ -270,6 +270,7 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
         .mbs = wish->given.mbs.count ? wish->mbs : 0,
         .gbs = wish->gbs,
         .has_recompute = wish->recompute == 1,
+        .words = pp_exec_words(arena, wish),
         .chosen = (wish->given.model.count ? 0 : PP_EXEC_CHOSE_MODEL) |
                   (wish->given.seq.count ? 0 : PP_EXEC_CHOSE_SEQ) |
                   (wish->given.warmup.count ? 0 : PP_EXEC_CHOSE_WARMUP),

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* Number of hashes of settings that all processes of a run must share: see door.c. */
-enum { PP_ALIKES = 5 };
+/* Number of hashes of settings that all processes of a run must share: see hello.c. */
+enum { PP_ALIKES = 5, PP_HELLO_WORDS = 1024 };
 /* First bytes of every process, in the byte order that all hosts share. */
 struct pp_hello {
     uint32_t magic, frame_bytes;
@@ -21,6 +21,7 @@ struct pp_hello {
     uint64_t port;                           /* at which it listens */
     uint64_t drawn;                          /* hash of its worker's initial weights */
     int64_t pid;
+    char words[PP_HELLO_WORDS]; /* options of machine.h, to tell the difference */
 };
 enum { PP_HELLO_MAGIC = 0x70697066 };
 struct pp_answer { /* answer of process 0; if it is ok, the addresses of all processes follow */
@@ -58,7 +59,7 @@ void pp_door_close(struct pp_door *door);
 /* Sends the reason and closes the connection. */
 void pp_door_refuse(int fd, enum pp_status status, const char *text);
 
-/* Hello of this process, without its port. */
+/* hello.c: hello of this process, without its port. */
 struct pp_hello pp_tcp_hello(const struct pp_tcp *t);
 /* PP_EFAIL with the difference: a process of this run runs something else, or is there twice. */
 enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello *own,

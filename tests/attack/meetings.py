@@ -38,7 +38,7 @@ class Meetings:
             print("failure:", what, "-- exit code", process.returncode, errors[:200])
 
     def hello(self):
-        return struct.pack("<IIQiiQ5QQ", MAGIC, 88, self.rng.getrandbits(64), 1, 2, 0, 0, 0, 0, 0, 0, 1)
+        return struct.pack("<IIQii9Q1024s", MAGIC, 88, self.rng.getrandbits(64), 1, 2, *9 * [1], b"--np 2\n")
 
     def callers(self, port, count, is_idle):
         """A run of two meets while others call."""

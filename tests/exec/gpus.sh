@@ -65,7 +65,7 @@ report "nor if it is asked for"
 all="--backend cuda --dp 2 --layers 2 --micro-batches 4"
 PIPEEXEC_NCCL_LIBRARY=$folder/none PP_EMULATED_PEERS=0 becomes ipc "" || grep -q "cannot reach what process . has on its own" "$folder/err" && grep -q "cannot load NCCL" "$folder/err" && grep -q -- "--transport local" "$folder/err"
 report "neither NCCL nor peers"
-! launched "--transport ipc+nccl" && grep -q "with another machine than process 0" "$folder/err"
+! launched "--transport ipc+nccl" && grep -q "with another machine than process 0: process 1 has --transport ipc+nccl, process 0 has not; give all" "$folder/err"
 report "one that may choose, and one that may not"
 
 # ---- who dies, fails, hangs ----

@@ -71,7 +71,7 @@ check_launchers() {
     report "torchrun"
     launched "" 1 && is_exact
     report "a launcher that shows each process a GPU of its own"
-    ! launched "--lr 0.5" && grep -q "with another recipe than process 0" "$folder/err"
+    ! launched "--lr 0.5" && grep -q "with another recipe than process 0: process 1 has --lr 0.5, process 0 has not; give all" "$folder/err"
     report "torchrun: another recipe"
 }
 
