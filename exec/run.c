@@ -233,7 +233,8 @@ static enum pp_status prepare(struct pp_arena *arena, const struct pp_exec_wish 
     PP_TRY(pp_exec_resolve(arena, with, resumed, &run->config, err));
     PP_TRY(pp_exec_resume_check(with, &run->config, err));
     PP_TRY(open_plans(arena, with, run, err));
-    return pp_exec_checkpoints_open(arena, with, run, err);
+    PP_TRY(pp_exec_checkpoints_open(arena, with, run, err));
+    return pp_exec_save_open(arena, with, run, err);
 }
 
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_wish *typed,
@@ -271,6 +272,10 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
         picture = pp_exec_plot_draw(arena, run, &target, &undrawn);
     if (status == PP_OK && run->result.checkpoint_error.status != PP_OK) {
         *err = run->result.checkpoint_error;
+        status = err->status;
+    }
+    if (status == PP_OK && run->result.export_error.status != PP_OK) {
+        *err = run->result.export_error;
         status = err->status;
     }
     if (status == PP_OK && traces != PP_OK) {

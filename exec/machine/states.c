@@ -108,7 +108,7 @@ static void draw_chunks(struct pp_worker *w)
         if (m->options.is_resumed)
             pp_state_clear(chunk->stage, k, &state, copies);
         else
-            pp_state_init(chunk->stage, k, m->options.recipe->seed, &state, copies);
+            pp_state_init(chunk->stage, k, m->options.recipe, &state, copies);
         w->drawn = pp_state_hash(chunk->stage, k, &state, w->drawn);
     }
 }
@@ -122,7 +122,7 @@ uint64_t pp_states_drawn(const struct pp_worker *w)
         const struct pp_chunk *chunk = &w->chunks[place];
 
         if (chunk->worker)
-            hash = pp_state_drawn_hash(chunk->stage, m->options.kernels, m->options.recipe->seed,
+            hash = pp_state_drawn_hash(chunk->stage, m->options.kernels, m->options.recipe,
                                        chunk->state.share, hash);
     }
     return hash;

@@ -38,7 +38,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
                                .recipe = *recipe};
     PP_TRY(pp_reference_take(arena, r, place, err));
     PP_TRY(look_after(arena, r, place, err));
-    pp_state_init(r->stage, kernels, recipe->seed, &r->seen, 1);
+    pp_state_init(r->stage, kernels, recipe, &r->seen, 1);
     PP_TRY(pp_staging_push(&r->staging, err));
     *reference = r;
     return PP_OK;

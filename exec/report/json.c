@@ -85,6 +85,7 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     const struct pp_exec_config *c = &run->config;
 
     pp_json_put_text(o, "model", c->net.name);
+    pp_json_put_text(o, "weights", c->weights ? c->weights : "drawn");
     pp_json_put_text(o, "data", c->text.name);
     pp_json_put_text(o, "precision", c->precision);
     pp_json_put_text(o, "kernels", c->kernels->about());
@@ -218,6 +219,7 @@ static json_t *jump_json(const struct pp_machine_clock *clock)
 void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
 {
     const struct pp_training_result *r = &run->result;
+    const bool is_saved = run->training.export && r->export_error.status == PP_OK;
     json_t *o = json_pack("{ss ss ss ss}", "schema", "pipeexec.report/1", "schedule",
                           run->plan.subject.name, "backend", run->config.backend->name, "transport",
                           run->config.transport->name);
@@ -241,6 +243,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     pp_json_put(o, "slowdown_error_frac", r->predicted_slowdown / r->slowdown - 1);
     pp_json_put_text(o, "resumed_from", run->config.resumed ? run->config.resumed->path : NULL);
     pp_json_put_text(o, "checkpoint", r->checkpoint);
+    pp_json_put_text(o, "saved", is_saved ? run->training.export->folder : NULL);
     pp_json_put_text(o, "trace", run->trace);
     pp_json_put_text(o, "predicted_trace", run->predicted_trace);
     pp_json_put_bool(o, "shared_device", r->is_contended);

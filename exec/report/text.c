@@ -114,6 +114,8 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 
     append_blocks(text, used, &run->plan);
     pp_exec_paragraph(page, "model", "%s", text);
+    if (run->config.weights)
+        pp_exec_line(page, "weights", "those of %s", run->config.weights);
 }
 
 static void print_batch(const struct pp_exec_page *page, const struct pp_exec_run *run)

@@ -1,6 +1,7 @@
 /* exec/resolve/config.h — a run of pipeexec as resolved from flags and defaults. */
 #pragma once
 
+#include "exec/hub/weights.h"
 #include "exec/machine/transport.h"
 #include "exec/resolve/wish.h"
 #include "exec/train/train.h"
@@ -12,6 +13,9 @@ enum { PP_EXEC_USUAL_RANKS = 4 };
 struct pp_exec_config {
     struct pp_model model;
     struct pp_net net;
+    const char *weights; /* folder of the initial ones; NULL = they are drawn */
+    struct pp_hub_layout layout;
+    struct pp_weights_source source; /* of `layout`, for `recipe` */
     struct pp_text text;
     struct pp_recipe recipe;
     struct pp_exec_wires wires;
@@ -78,6 +82,7 @@ struct pp_exec_run {
     struct pp_training_result result;
     const char *what_if;                 /* --slow, --link-bw, --unit as typed; NULL = none */
     const char *trace, *predicted_trace; /* files written, NULL = none */
+    struct pp_hub_layout saved;          /* layout of --save */
     double wall_s;                       /* of the whole run */
 };
 
@@ -97,6 +102,11 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
 struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan);
+
+/* Prepares --save, after the plan: makes sure that the folder can be made, and that the hub has
+ * names for the tensors. PP_EINVAL or PP_EFAIL otherwise. */
+enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                                 struct pp_exec_run *run, struct pp_error *err);
 
 /* Writes a note if several GPUs are visible, on whether ranks share one; else leaves `text`. */
 void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes);

@@ -33,3 +33,8 @@ enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
  * have 2 bytes (see exec/stage/stage.h). PP_EINVAL for a recomputation of splits. */
 enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err);
+
+/* weights.c: opens the weights of --model DIR, after model and net. PP_EINVAL for files that are
+ * not those of config.json, and for options that change its dimensions. */
+enum pp_status pp_exec_weights(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                               struct pp_exec_config *config, struct pp_error *err);

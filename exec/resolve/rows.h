@@ -29,10 +29,11 @@ PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")
 PP_OPTIONS_GBS(G_LAYOUT, RUN)
 PP_OPTIONS_SEQ(G_LAYOUT, RUN)
 
-PP_ROW_TEXT(model, "NAME|FILE", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
+PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "tiny",
-    .help = "A preset or a Hugging Face config.json. Decoders like GPT-2 and LLaMA can be "
-            "trained. 'pipesim models' names the presets.")
+    .help = "A preset, a Hugging Face config.json, or its folder. Decoders like GPT-2 and LLaMA can "
+            "be trained. 'pipesim models' names the presets. Training starts from the weights of "
+            "a folder with model.safetensors, or with its shards and their index.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
 PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .is_common = true, .default_text = "a built-in text",
     .help = "The text or tokens to train on. Shards may be a folder, a pattern such as "
@@ -142,7 +143,11 @@ PP_ROW_TEXT(calibrate_on, "SCHEDULE", G_CHECK, RUN,
     .help =
         "Predict from durations that are measured under another schedule, whose steps run first.")
 
-PP_ROW_TEXT(checkpoint, "DIR", G_STATE, RUN, .aliases = PP_NAMES("save"),
+PP_ROW_TEXT(save, "DIR", G_STATE, RUN,
+    .help = "Write the trained model into this new folder at the end: config.json and weights in "
+            "safetensors, as Hugging Face's transformers loads them. Numbers have the types of "
+            "the weights of --model, or fp32.")
+PP_ROW_TEXT(checkpoint, "DIR", G_STATE, RUN,
     .help = "Write the state of the training into this folder at the end, and at every "
             "--checkpoint-every steps.")
 PP_ROW_INT(checkpoint_every, "K", 1, BIG, G_STATE, RUN, .aliases = PP_NAMES("save-interval"),

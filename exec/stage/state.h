@@ -4,10 +4,24 @@
 
 #include "exec/stage/stage.h"
 
+/* A range of elements, of a tensor or of the flat vectors. */
+struct pp_range {
+    int64_t from, until;
+};
+
+/* Initial weights that are given: `read` finds elements of a tensor, in [out][in] order. Threads
+ * call it concurrently. */
+struct pp_weights_source {
+    void (*read)(const void *closure, const struct pp_param *param, struct pp_range range,
+                 float *values);
+    const void *closure;
+};
+
 /* All that the weights depend on, except model, data and batch. */
 struct pp_recipe {
     uint64_t seed;
-    bool is_exact;         /* gradients as int64 fixed point, see stage.h */
+    const struct pp_weights_source *source; /* NULL = initial weights are drawn */
+    bool is_exact;                          /* gradients as int64 fixed point, see stage.h */
     double rate, end_rate; /* warmup_steps linear from 0, then a cosine from rate to end_rate over
                             * all `steps` */
     int warmup_steps, steps;
@@ -16,12 +30,9 @@ struct pp_recipe {
 };
 double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, ... */
 
-/* A range of the flat vectors. If the copies of a stage shard its optimizer state, each has the
- * state of one range and updates only these weights. Ranges begin at multiples of 16 elements and
- * are equally long, but the last ones may be shorter or empty. */
-struct pp_range {
-    int64_t from, until;
-};
+/* If the copies of a stage shard its optimizer state, each has that of one range of the flat
+ * vectors, and updates only these weights. Ranges begin at multiples of 16 elements and are equally
+ * long, but the last ones may be shorter or empty. */
 int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
 struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
 struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* empty if from >= until */
@@ -48,10 +59,11 @@ struct pp_state_bytes {
 /* Returns the bytes of a state; `copies` shard the optimizer state, 1 = each has all of it. */
 struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
                                      bool is_exact, int copies);
-/* Initializes a state in host memory. Weights and master depend on tensor id and seed, not on the
- * division into stages. Gradients, m, v and gaps become zero. `copies`: see pp_state_bytes(). */
-void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
-                   const struct pp_state *state, int copies);
+/* Initializes a state in host memory. Weights and master are those of the recipe's source, or
+ * depend on tensor id and seed, not on the division into stages. Gradients, m, v and gaps become
+ * zero. `copies`: see pp_state_bytes(). */
+void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k,
+                   const struct pp_recipe *recipe, const struct pp_state *state, int copies);
 /* Makes all of a state zero, as pp_state_init() does before it draws. */
 void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
                     const struct pp_state *state, int copies);
@@ -61,7 +73,7 @@ void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
 uint64_t pp_state_hash(const struct pp_stage *stage, const struct pp_kernels *k,
                        const struct pp_state *state, uint64_t hash);
 uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kernels *k,
-                             uint64_t seed, struct pp_range share, uint64_t hash);
+                             const struct pp_recipe *recipe, struct pp_range share, uint64_t hash);
 
 /* Sums of squares of gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in order.
  * Only blocks that begin in the state's share are written; `scratch` has room for all. */

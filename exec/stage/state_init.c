@@ -1,4 +1,5 @@
-/* Draws weights by counter: equal, up to rounding, for any division into stages and type. */
+/* Initial weights: given, or drawn by counter. They are equal, up to rounding, for any division
+ * into stages and any type. */
 #include "exec/stage/state.h"
 
 #include "core/hash.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* Least work of a thread, which draws a billion weights in half a minute. */
-enum { MAX_PIECES = 64, DRAWN_ELEMENTS = 1 << 20, ZEROED_BYTES = 8 << 20 };
+enum { MAX_PIECES = 64, DRAWN_ELEMENTS = 1 << 20, ZEROED_BYTES = 8 << 20, READ_ELEMENTS = 1024 };
 
 /* Returns a uniform number in (0, 1], of 53 bits. */
 static double uniform(uint64_t stream, int64_t counter)
@@ -89,7 +90,7 @@ struct drawn {
     const struct pp_param *param;
     const struct pp_kernels *k;
     const struct pp_state *state;
-    uint64_t seed;
+    const struct pp_recipe *recipe;
 };
 
 /* The numbers do not depend on the pieces, since they are drawn by place, in pairs. */
@@ -97,7 +98,7 @@ static void draw(const struct work *work, int64_t from, int64_t until)
 {
     const struct drawn *d = work->closure;
     const struct pp_param *param = d->param;
-    const uint64_t stream = pp_random_stream(d->seed, (uint64_t)param->id);
+    const uint64_t stream = pp_random_stream(d->recipe->seed, (uint64_t)param->id);
 
     for (int64_t i = from; i < until; i += 2) {
         double pair[2] = {1, 1};
@@ -108,6 +109,35 @@ static void draw(const struct work *work, int64_t from, int64_t until)
         if (i + 1 < until)
             put(d->k, d->state, param->offset + i + 1, pair[1]);
     }
+}
+
+/* Floats go where they belong at once, others through a buffer. */
+static void take(const struct work *work, int64_t from, int64_t until)
+{
+    const struct drawn *d = work->closure;
+    const struct pp_weights_source *source = d->recipe->source;
+    const int64_t offset = d->param->offset;
+    float values[READ_ELEMENTS];
+
+    if (d->k->element_bytes == sizeof(float)) {
+        source->read(source->closure, d->param, (struct pp_range){from, until},
+                     (float *)d->state->weights + offset + from);
+        return;
+    }
+    for (int64_t i = from; i < until; i += READ_ELEMENTS) {
+        const int64_t end = until - i < READ_ELEMENTS ? until : i + READ_ELEMENTS;
+        source->read(source->closure, d->param, (struct pp_range){i, end}, values);
+        for (int64_t e = i; e < end; e++)
+            put(d->k, d->state, offset + e, (double)values[e - i]);
+    }
+}
+
+/* Fills the first `count` elements of a tensor in a state that is zero. */
+static void fill(const struct drawn *drawn, int64_t count)
+{
+    if (drawn->recipe->source || drawn->param->init != PP_INIT_ZERO)
+        run_on_all_cores(
+            &(struct work){drawn->recipe->source ? take : draw, count, DRAWN_ELEMENTS, drawn});
 }
 
 static void zero(const struct work *work, int64_t from, int64_t until)
@@ -136,17 +166,12 @@ void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
         zero_on_all_cores(state->master, bytes.moment);
 }
 
-void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k, uint64_t seed,
-                   const struct pp_state *state, int copies)
+void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k,
+                   const struct pp_recipe *recipe, const struct pp_state *state, int copies)
 {
     pp_state_clear(stage, k, state, copies);
-    for (int p = 0; p < stage->param_count; p++) {
-        const struct pp_param *param = &stage->params[p];
-
-        if (param->init != PP_INIT_ZERO)
-            run_on_all_cores(&(struct work){draw, param->count, DRAWN_ELEMENTS,
-                                            &(struct drawn){param, k, state, seed}});
-    }
+    for (int p = 0; p < stage->param_count; p++)
+        fill(&(struct drawn){&stage->params[p], k, state, recipe}, stage->params[p].count);
 }
 
 /* ---- hash ------------------------------------------------------------------------------------ */
@@ -182,7 +207,7 @@ uint64_t pp_state_hash(const struct pp_stage *stage, const struct pp_kernels *k,
 }
 
 uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kernels *k,
-                             uint64_t seed, struct pp_range share, uint64_t hash)
+                             const struct pp_recipe *recipe, struct pp_range share, uint64_t hash)
 {
     double weights[HASHED_ELEMENTS], master[HASHED_ELEMENTS];
 
@@ -194,13 +219,11 @@ uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kerne
             .weights = weights,
             .master = k->element_bytes != k->gradient_bytes ? master : NULL,
             .share = {own.from - first.offset, own.until - first.offset}};
-        const struct drawn drawn = {&first, k, &state, seed};
 
         first.offset = 0;
         memset(weights, 0, sizeof weights);
         memset(master, 0, sizeof master);
-        if (first.init != PP_INIT_ZERO)
-            draw(&(struct work){.closure = &drawn}, 0, hashed_of(&first));
+        fill(&(struct drawn){&first, k, &state, recipe}, hashed_of(&first));
         hash = hash_param(&first, k, &state, hash);
     }
     return hash;

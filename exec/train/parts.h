@@ -55,6 +55,12 @@ enum pp_status pp_train_resume(struct pp_keeper *keeper, const struct pp_machine
 void pp_train_save(struct pp_arena *arena, const struct pp_keeper *keeper,
                    const struct pp_machine *machine, int done, struct pp_training_result *result);
 
+/* ---- export.c -------------------------------------------------------------------------------- */
+
+/* Writes the weights for the hub, if that is wanted; an error goes to `result`. */
+void pp_train_export(const struct pp_training *training, const struct pp_machine *machine,
+                     struct pp_training_result *result);
+
 /* Fills in slowdown and predicted_slowdown; `costs` are those of the prediction. */
 enum pp_status pp_train_slowdown(const struct pp_training *training,
                                  const struct pp_machine *machine, const struct pp_costs *costs,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/checkpoint/checkpoint.h"
+#include "exec/hub/export.h"
 #include "exec/predict/predict.h"
 #include "exec/reference/reference.h"
 #include "traces/compare/compare.h"
@@ -21,6 +22,7 @@ struct pp_training {
     const struct pp_checkpoint_folder *folder;
     const struct pp_manifest *manifest; /* all but step and layers */
     int checkpoint_every;
+    const struct pp_hub_export *export; /* weights to write at the end; NULL = none */
     int warmup; /* steps that calibrate the prediction, before the judged ones */
     /* FIRST: gradients of the first step; ALL: of every step, and the weights. */
     enum { PP_CHECK_NONE, PP_CHECK_FIRST, PP_CHECK_ALL } check;
@@ -88,6 +90,7 @@ struct pp_training_result {
     int checkpoints;
     const char *checkpoint;
     struct pp_error checkpoint_error;
+    struct pp_error export_error; /* PP_OK: the weights are written, if that was wanted */
 };
 
 /* Trains. PP_EFAIL as pp_machine_step(); `result` then keeps the steps before the error. */

@@ -20,7 +20,7 @@ $ pipeexec -h
 >   --schedule NAME|FILE    A schedule or a program file
 >   --micro-batches N       Micro-batches per step of one replica
 >   -n, --np P              Pipeline ranks
->   --model NAME|FILE       A preset or a Hugging Face config.json
+>   --model NAME|FILE|DIR   A preset, a Hugging Face config.json, or its folder
 >   --data FILE             The text or tokens to train on
 >   --steps K               Training steps
 >   --clock CLOCK           How time is measured

@@ -47,7 +47,7 @@ static struct rig *make_rig(void)
                                      .v = pp_arena_alloc(arena, bytes.moment),
                                      .sum = pp_arena_alloc(arena, bytes.gradients),
                                      .share = pp_share_of(whole, 0, 1)}};
-    pp_state_init(whole, k, 7, &rig->parts.part[0].state, 1);
+    pp_state_init(whole, k, &(struct pp_recipe){.seed = 7}, &rig->parts.part[0].state, 1);
     rig->head = head_of(&rig->run);
     return rig;
 }

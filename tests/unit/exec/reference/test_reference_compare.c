@@ -37,10 +37,11 @@ Test(compare, chunks_begin_with_the_weights_of_the_whole)
             struct pp_state state;
             const struct pp_stage *stage = cut(nets[i], first, 1, &state);
 
-            pp_state_init(stage, &pp_kernels_reference, recipe.seed, &state, 1);
+            pp_state_init(stage, &pp_kernels_reference, &recipe, &state, 1);
             pp_reference_compare(reference, stage, &state, PP_VECTOR_WEIGHTS, &d);
             cr_assert(d.differing == 0 && d.elements > 4000);
-            pp_state_init(stage, &pp_kernels_reference, recipe.seed + 1, &state, 1);
+            pp_state_init(stage, &pp_kernels_reference,
+                          &(struct pp_recipe){.seed = recipe.seed + 1}, &state, 1);
             pp_reference_compare(reference, stage, &state, PP_VECTOR_WEIGHTS, &d);
             cr_assert_gt(d.differing, 4000);
         }
@@ -117,7 +118,7 @@ Test(compare, weights_are_master_weights_where_there_are_some)
         const int64_t first = whole->params[copy ? whole->param_count - 1 : 0].offset;
         struct pp_difference d = {0};
 
-        pp_state_init(whole, k, recipe.seed, &state, 2);
+        pp_state_init(whole, k, &recipe, &state, 2);
         pp_reference_compare(reference, whole, &state, PP_VECTOR_WEIGHTS, &d);
         cr_assert(d.differing == 0 && d.elements > 4000);
         elements += d.elements;

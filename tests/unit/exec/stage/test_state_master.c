@@ -64,9 +64,9 @@ static struct copy make(const struct pp_kernels *k, int copy, int copies)
     char *memory = pp_arena_alloc(arena, all + GUARD);
     memset(memory, 0x5a, all + GUARD);
     c.state = pp_state_at(c.stage, k, false, copy, copies, memory);
-    pp_state_init(c.stage, k, recipe.seed, &c.state, copies);
+    pp_state_init(c.stage, k, &recipe, &c.state, copies);
     cr_assert_eq(pp_state_hash(c.stage, k, &c.state, 0),
-                 pp_state_drawn_hash(c.stage, k, recipe.seed, c.state.share, 0));
+                 pp_state_drawn_hash(c.stage, k, &recipe, c.state.share, 0));
     for (size_t i = all; i < all + GUARD; i++)
         cr_assert_eq(memory[i], 0x5a);
     return c;

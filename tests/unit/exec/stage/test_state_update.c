@@ -92,7 +92,7 @@ Test(update, norm_and_update_do_not_depend_on_shares)
                    *got = PP_ARRAY(arena, double, count);
 
             set_gradients(whole);
-            pp_state_init(&whole->stage, k, 1, &whole->state, 1);
+            pp_state_init(&whole->stage, k, &(struct pp_recipe){.seed = 1}, &whole->state, 1);
             set_gradients(whole);
             pp_state_squares(k, NULL, &whole->stage, &whole->state, whole->scratch, expected);
             pp_state_update(k, NULL, &whole->stage, &whole->state, &recipe, now_of(1));
@@ -102,7 +102,8 @@ Test(update, norm_and_update_do_not_depend_on_shares)
                 const int64_t end = pp_squares_end(&part->stage, share);
                 if (share.from >= share.until)
                     continue;
-                pp_state_init(&part->stage, k, 1, &part->state, copies);
+                pp_state_init(&part->stage, k, &(struct pp_recipe){.seed = 1}, &part->state,
+                              copies);
                 set_gradients(part);
                 for (int64_t i = 0; i < part->stage.elements; i++)
                     if ((i < share.from || i >= end) && is_exact)
@@ -212,8 +213,8 @@ Test(update, update_is_adamw_and_clears_the_gradients)
         struct copy *c = make(0, BLOCKS, true, true, is_exact);
         struct copy *start = make(0, BLOCKS, true, true, is_exact);
 
-        pp_state_init(&c->stage, k, 1, &c->state, 1);
-        pp_state_init(&start->stage, k, 1, &start->state, 1);
+        pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 1}, &c->state, 1);
+        pp_state_init(&start->stage, k, &(struct pp_recipe){.seed = 1}, &start->state, 1);
         for (int step = 0; step < 3; step++) {
             set_gradients(c);
             pp_state_update(k, NULL, &c->stage, &c->state, &recipe, now_of(step));
@@ -255,7 +256,7 @@ Test(update, gradients_beyond_the_share_are_cleared_by_one_call)
             for (int c = 0; c < copies; c++) {
                 struct copy *part = make(0, BLOCKS, true, true, is_exact);
                 part->state.share = pp_share_of(&part->stage, c, copies);
-                pp_state_init(&part->stage, k, 1, &part->state, 1);
+                pp_state_init(&part->stage, k, &(struct pp_recipe){.seed = 1}, &part->state, 1);
                 set_gradients(part);
                 const struct pp_state *state = &part->state;
                 const char *gradients = is_exact ? (char *)state->fixed : state->sum;

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""Holds pipeexec against transformers and PyTorch on models of the hub.
+
+For each family a small random model is made, and trained by both on the same tokens. Printed are the
+relative error of the loss, and of gradients and weights (L2, of the worst tensor) after 1 and 10 steps
+of AdamW. PyTorch computes in double precision, with the sines of rotary positions in single precision,
+as transformers does. Also loaded: weights that pipeexec has written, and its loss with those.
+
+Left out of weights in single precision: biases of keys. A softmax does not depend on them, so their
+gradients are rounding errors, which AdamW scales to whole steps. Rows of a table of positions beyond
+the sample are left out, too: PyTorch decays them, pipeexec keeps them.
+
+usage: hub.py PIPEEXEC [--short]
+Exit: 0 all within the bounds, 1 one is not, 77 torch, transformers or safetensors is missing.
+"""
+import json, math, os, struct, subprocess, sys, tempfile
+
+PYTHON = os.environ.get("PIPEEXEC_ORACLE_PYTHON")  # one that has the packages
+if PYTHON and os.path.realpath(sys.executable) != os.path.realpath(PYTHON):
+    os.execv(PYTHON, [PYTHON, *sys.argv])
+try:
+    import numpy, torch, transformers
+    from safetensors.torch import load_file
+except ImportError as error:
+    print(f"skipped: {error}; PIPEEXEC_ORACLE_PYTHON can name a Python that has it")
+    sys.exit(77)
+transformers.logging.set_verbosity_error()
+transformers.utils.logging.disable_progress_bar()
+
+VOCAB, SEQ, HIDDEN, LR, STEPS = 97, 32, 32, 1e-4, 10
+LOSS_BOUND, GRADIENT_BOUND, WEIGHT_BOUND = 1e-6, 1e-5, 1e-5
+LLAMA_LIKE = dict(vocab_size=VOCAB, hidden_size=HIDDEN, intermediate_size=56, num_hidden_layers=4,
+                  num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64,
+                  rms_norm_eps=1e-4)
+FAMILIES = {
+    "gpt2": (transformers.GPT2LMHeadModel, transformers.GPT2Config,
+             dict(vocab_size=VOCAB, n_positions=40, n_embd=HIDDEN, n_layer=4, n_head=4, resid_pdrop=0.0,
+                  embd_pdrop=0.0, attn_pdrop=0.0, layer_norm_epsilon=1e-4)),
+    "llama": (transformers.LlamaForCausalLM, transformers.LlamaConfig,
+              dict(LLAMA_LIKE, rope_theta=500.0)),
+    "mistral": (transformers.MistralForCausalLM, transformers.MistralConfig,
+                dict(LLAMA_LIKE, head_dim=16, sliding_window=64)),
+    "qwen2": (transformers.Qwen2ForCausalLM, transformers.Qwen2Config,
+              dict(LLAMA_LIKE, rope_theta=1e6)),
+}
+RUNS = [  # options of pipeexec
+    "--schedule 1f1b --np 2",
+    "--schedule zbv --np 2 --precision double",
+    "--schedule chimera --np 4 --check",
+    "--schedule interleaved-1f1b --np 2 --vp 2 --dp 2 --zero 1 --transport tcp",
+]
+
+
+def make(family, tied, folder, dtype, shard):
+    """Saves a random model whose norms and biases are not those of a new one."""
+    model_class, config_class, settings = FAMILIES[family]
+    torch.manual_seed(7)
+    model = model_class(config_class(**settings, tie_word_embeddings=tied))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    model.to(dtype).save_pretrained(folder, max_shard_size=shard)
+
+
+def load(family, folder):
+    model = FAMILIES[family][0].from_pretrained(folder, dtype=torch.float32,
+                                                attn_implementation="eager")
+    return model.to(torch.float64).train()
+
+
+def write_tokens(path):
+    """One sample, so that every place of a step has it, as llm.c writes tokens."""
+    generator = torch.Generator().manual_seed(3)
+    tokens = torch.randint(0, VOCAB, (SEQ + 1,), generator=generator).tolist()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<256i", 20240520, 1, len(tokens), *[0] * 253))
+        file.write(struct.pack(f"<{len(tokens)}H", *tokens))
+    return torch.tensor([tokens])
+
+
+def loss_of(model, tokens):
+    logits = model(input_ids=tokens[:, :-1]).logits
+    return torch.nn.functional.cross_entropy(logits[0], tokens[0, 1:])
+
+
+def train(model, tokens, steps):
+    """Returns losses, gradients of the first step, weights after each step."""
+    decays = [p for p in model.parameters() if p.dim() > 1]
+    others = [p for p in model.parameters() if p.dim() <= 1]
+    optimizer = torch.optim.AdamW([dict(params=decays, weight_decay=0.1),
+                                   dict(params=others, weight_decay=0.0)],
+                                  betas=(0.9, 0.95), eps=1e-8)
+    losses, gradients, weights = [], {}, []
+    for step in range(steps):
+        done = step / (steps - 1) if steps > 1 else 0
+        for group in optimizer.param_groups:
+            group["lr"] = LR / 10 + (LR - LR / 10) * 0.5 * (1 + math.cos(math.pi * done))
+        optimizer.zero_grad()
+        loss = loss_of(model, tokens)
+        loss.backward()
+        if step == 0:
+            gradients = {n: p.grad.clone() for n, p in model.named_parameters()}
+        optimizer.step()
+        losses.append(loss.item())
+        weights.append({n: p.detach().clone() for n, p in model.named_parameters()})
+    return losses, gradients, weights
+
+
+def ours_of(family, tensors, layers):
+    """Tensors of the hub as pipeexec arranges them: (layer, name) -> values."""
+    def get(name):
+        return tensors[name]
+
+    out = {}
+    if family == "gpt2":
+        pairs = [("norm1", "ln_1", 0), ("qkv", "attn.c_attn", 1), ("out", "attn.c_proj", 1),
+                 ("norm2", "ln_2", 0), ("up", "mlp.c_fc", 1), ("down", "mlp.c_proj", 1)]
+        out[0, "embedding.weight"] = get("transformer.wte.weight")
+        out[0, "positions.weight"] = get("transformer.wpe.weight")[:SEQ]
+        for i in range(layers):
+            for ours, theirs, turned in pairs:
+                weight = get(f"transformer.h.{i}.{theirs}.weight")
+                out[i + 1, ours + ".weight"] = weight.T if turned else weight
+                out[i + 1, ours + ".bias"] = get(f"transformer.h.{i}.{theirs}.bias")
+        out[layers + 1, "norm.weight"] = get("transformer.ln_f.weight")
+        out[layers + 1, "norm.bias"] = get("transformer.ln_f.bias")
+    else:
+        out[0, "embedding.weight"] = get("model.embed_tokens.weight")
+        for i in range(layers):
+            def part(name, suffix="weight", i=i):
+                return get(f"model.layers.{i}.{name}.{suffix}")
+
+            out[i + 1, "norm1.weight"] = part("input_layernorm")
+            for suffix in ("weight", "bias"):
+                if f"model.layers.{i}.self_attn.q_proj.{suffix}" in tensors:
+                    out[i + 1, f"qkv.{suffix}"] = torch.cat(
+                        [part(f"self_attn.{x}_proj", suffix) for x in "qkv"])
+            out[i + 1, "out.weight"] = part("self_attn.o_proj")
+            out[i + 1, "norm2.weight"] = part("post_attention_layernorm")
+            out[i + 1, "up.weight"] = torch.cat([part("mlp.gate_proj"), part("mlp.up_proj")])
+            out[i + 1, "down.weight"] = part("mlp.down_proj")
+        out[layers + 1, "norm.weight"] = get("model.norm.weight")
+    if "lm_head.weight" in tensors:
+        out[layers + 1, "head.weight"] = get("lm_head.weight")
+    return {key: value.reshape(-1) for key, value in out.items()}
+
+
+def read_checkpoint(folder):
+    """Weights and gradients of a checkpoint after one step: the first moment is (1 - beta1) g."""
+    step = os.path.join(folder, sorted(os.listdir(folder))[-1])
+    weights, gradients, layer, at, data = {}, {}, 0, 0, None
+    kind = numpy.float32
+    for line in open(os.path.join(step, "manifest")):
+        words = line.split()
+        if words[0] == "precision_bits":
+            kind = numpy.float64 if words[1] == "64" else numpy.float32
+        elif words[0] == "layer":
+            layer, at = int(words[1]), 0
+            data = numpy.fromfile(os.path.join(step, f"layer-{layer:05d}.bin"), kind)
+        elif words[0] == "tensor":
+            count = int(words[2])
+            weights[layer, words[1]] = torch.tensor(data[at:at + count], dtype=torch.float64)
+            gradients[layer, words[1]] = torch.tensor(data[at + count:at + 2 * count],
+                                                      dtype=torch.float64) / (1 - 0.9)
+            at += 3 * count
+    return weights, gradients
+
+
+def without_key_bias(ours, options):
+    if "double" in options:
+        return ours
+    out = dict(ours)
+    for key in ours:
+        if key[1] == "qkv.bias":  # queries, keys, values; there may be fewer keys than queries
+            keys = (ours[key].numel() - HIDDEN) // 2
+            out[key] = torch.cat([ours[key][:HIDDEN], ours[key][HIDDEN + keys:]])
+    return out
+
+
+def worst(ours, theirs):
+    """Largest relative difference of a tensor; one below a thousandth of all counts as that."""
+    assert ours.keys() == theirs.keys(), set(ours) ^ set(theirs)
+    total = math.sqrt(sum(t.double().square().sum().item() for t in theirs.values()))
+    return max((ours[k].double() - theirs[k].double()).norm().item() /
+               max(theirs[k].double().norm().item(), total / 1000) for k in theirs)
+
+
+class Bench:
+    def __init__(self, pipeexec, folder):
+        self.pipeexec, self.folder, self.failed = pipeexec, folder, 0
+        self.tokens_file = os.path.join(folder, "tokens.bin")
+        self.tokens = write_tokens(self.tokens_file)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, model, options, steps, *more, lr=LR):
+        command = [self.pipeexec, "--model", model, *options.split(), "--data", self.tokens_file,
+                   "--tokens", "u16", "--seq", str(SEQ), "--mbs", "1", "--steps", str(steps),
+                   "--lr", str(lr), "--json", *more]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"FAILED ({done.returncode}): {' '.join(command)}\n{done.stderr}")
+            self.failed += 1
+            return None
+        return json.loads(done.stdout)
+
+    def check(self, what, error, bound):
+        is_good = error <= bound
+        self.failed += not is_good
+        return f"{what} {error:.1e}" + ("" if is_good else f" > {bound:g} FAILED")
+
+    def compare(self, name, family, options):
+        losses, gradients, weights = train(load(family, self.path(name)), self.tokens, STEPS)
+        layers, row, tag = 4, [], str(len(os.listdir(self.folder)))
+        model = self.path(name)
+        one = self.run(model, options, 1, "--checkpoint", self.path("ck" + tag), "--save",
+                       self.path("one" + tag))
+        ten = self.run(model, options, STEPS, "--save", self.path("ten" + tag))
+        if not one or not ten:
+            return
+        first, _, after_one = train(load(family, model), self.tokens, 1)
+        row.append(self.check("loss", max(abs(a / b - 1) for a, b in zip(ten["losses"], losses)),
+                              LOSS_BOUND))
+        ours, grads = read_checkpoint(self.path("ck" + tag))
+        row.append(self.check("gradients", worst(grads, ours_of(family, gradients, layers)),
+                              GRADIENT_BOUND))
+        saved = {n: p.detach() for n, p in
+                 load(family, self.path("ten" + tag)).named_parameters()}
+        for what, mine, theirs in (("1 step", ours, after_one[0]),
+                                   ("10 steps", ours_of(family, saved, layers), weights[-1])):
+            row.append(self.check(what, worst(without_key_bias(mine, options), without_key_bias(
+                ours_of(family, theirs, layers), options)), WEIGHT_BOUND))
+        exported = loss_of(load(family, self.path("ten" + tag)), self.tokens).item()
+        again = self.run(self.path("ten" + tag), options, 1)
+        row.append(self.check("reloaded", abs(again["losses"][0] / exported - 1) if again else 1,
+                              LOSS_BOUND))
+        print(f"{name:14} {options:75} {', '.join(row)}", flush=True)
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    is_short = "--short" in sys.argv
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(sys.argv[1], folder)
+        for family in FAMILIES:
+            for tied in (False, True):
+                name = family + ("-tied" if tied else "")
+                make(family, tied, bench.path(name), torch.float32, "50KB" if tied else "5GB")
+                for options in RUNS[:2] if is_short else RUNS:
+                    bench.compare(name, family, options)
+        for dtype in (torch.bfloat16, torch.float16):
+            name = "llama-" + str(dtype).split(".")[-1]
+            make("llama", False, bench.path(name), dtype, "5GB")
+            report = bench.run(bench.path(name), RUNS[0], 1, "--save", bench.path(name + "-saved"),
+                               lr=0)
+            loss = loss_of(load("llama", bench.path(name)), bench.tokens).item()
+            a, b = (load_file(bench.path(f) + "/model.safetensors") for f in (name, name + "-saved"))
+            same = all(torch.equal(a[k], b[k]) for k in a) and a.keys() == b.keys()
+            bench.failed += not same
+            print(f"{name:14} {RUNS[0]:75} " +
+                  bench.check("loss", abs(report["losses"][0] / loss - 1), LOSS_BOUND) +
+                  (", written as read" if same else ", written otherwise FAILED"))
+    print("all within the bounds" if bench.failed == 0 else f"{bench.failed} FAILED")
+    sys.exit(bench.failed > 0)
+
+
+main()

@@ -1,0 +1,73 @@
+/* config.json of a model that is written. */
+#include "exec/hub/export.h"
+
+#include "core/text/file.h"
+#include "core/text/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *value_of(const struct pp_hub_setting *setting, const struct pp_model *model)
+{
+    const void *at = (const char *)model + setting->offset;
+
+    switch (setting->kind) {
+    case PP_HUB_INT:
+        return json_integer(*(const int *)at);
+    case PP_HUB_BOOL:
+        return json_boolean(*(const bool *)at);
+    case PP_HUB_REAL:
+        return json_real(*(const double *)at);
+    case PP_HUB_TEXT:
+        break;
+    }
+    return json_string(*(const char *const *)at);
+}
+
+static void put_settings(json_t *root, const struct pp_hub_layout *layout)
+{
+    const struct pp_hub_family *family = layout->family;
+    struct pp_model model = *layout->model;
+
+    model.numerics = pp_model_numerics(&model);
+    json_object_set_new(root, "model_type", json_string(family->type));
+    json_object_set_new(root, "architectures", json_pack("[s]", family->architecture));
+    for (const struct pp_hub_setting *s = family->settings; s->key; s++)
+        json_object_set_new(root, s->key, value_of(s, &model));
+}
+
+/* Drawn weights are written as floats. */
+static void put_type(json_t *root)
+{
+    json_object_del(root, "dtype");
+    json_object_set_new(root, "torch_dtype", json_string("float32"));
+}
+
+enum pp_status pp_hub_config(struct pp_arena *arena, const struct pp_hub_layout *layout,
+                             const char *base, bool is_same, const char **text,
+                             struct pp_error *err)
+{
+    struct pp_json json = {.root = NULL};
+    const bool has_files = layout->pieces[0].tensor != NULL;
+    char *copy;
+    size_t length;
+
+    if (base && is_same && has_files) {
+        PP_TRY(pp_file_read(arena, base, &copy, &length, err));
+        *text = copy;
+        return PP_OK;
+    }
+    if (base)
+        PP_TRY(pp_json_open(arena, base, PP_JSON_WRITTEN_BYTES, &json, err));
+    else
+        json.root = json_object();
+    if (!is_same)
+        put_settings(json.root, layout);
+    if (!has_files)
+        put_type(json.root);
+    char *dumped = json_dumps(json.root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    pp_json_close(&json);
+    *text = pp_arena_printf(arena, "%s\n", dumped ? dumped : "");
+    free(dumped);
+    return PP_OK;
+}

@@ -1,0 +1,241 @@
+/* A folder for the hub: complete under its name, or not there. */
+#define _GNU_SOURCE /* O_DIRECTORY */
+#include "exec/hub/export.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+static const char *partial_of(struct pp_arena *arena, const char *folder)
+{
+    size_t length = strlen(folder);
+
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    return pp_arena_printf(arena, "%.*s.partial", (int)length, folder);
+}
+
+/* Removes a folder and its files, if it is there. */
+static void remove_folder(const char *path)
+{
+    DIR *entries = opendir(path);
+    const struct dirent *entry;
+
+    if (!entries)
+        return;
+    while ((entry = readdir(entries)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    closedir(entries);
+    rmdir(path);
+}
+
+static enum pp_status fail(const char *folder, struct pp_error *err)
+{
+    return pp_error_set(err, PP_EFAIL, "cannot write the folder %s: %s", folder, strerror(errno));
+}
+
+/* Makes a folder of the same parent and removes it: what is written later can be written now. */
+enum pp_status pp_hub_export_check(struct pp_arena *arena, const char *folder, struct pp_error *err)
+{
+    const char *partial = partial_of(arena, folder);
+    struct stat info;
+
+    if (stat(folder, &info) == 0 && rmdir(folder) != 0)
+        return errno == ENOTEMPTY || errno == EEXIST || !S_ISDIR(info.st_mode)
+                   ? pp_error_set(err, PP_EINVAL,
+                                  "%s is there already; give the name of a new folder", folder)
+                   : fail(folder, err);
+    remove_folder(partial);
+    if (mkdir(partial, 0777) != 0)
+        return fail(folder, err);
+    rmdir(partial);
+    return PP_OK;
+}
+
+static enum pp_status sync_folder(const char *path, struct pp_error *err)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_synced = fd >= 0 && fsync(fd) == 0;
+
+    if (!is_synced)
+        fail(path, err);
+    if (fd >= 0)
+        close(fd);
+    return is_synced ? PP_OK : PP_EFAIL;
+}
+
+/* ---- one tensor ------------------------------------------------------------------------------ */
+
+/* Files that are written, and where their numbers come from. */
+struct draft {
+    struct pp_arena *arena;
+    const struct pp_hub_export *export;
+    const char *folder;            /* the temporary one */
+    struct pp_safetensor *tensors; /* [layout->count] */
+    int *begin;                    /* [shards + 1] first tensor of each */
+    int shards, shard;
+    pp_hub_fetch fetch;
+    void *closure;
+};
+
+static struct pp_safetensor tensor_of(const struct pp_hub_piece *piece)
+{
+    if (piece->tensor)
+        return *piece->tensor;
+    struct pp_safetensor tensor = {.name = piece->name,
+                                   .type = pp_number_type("F32"),
+                                   .dimensions = piece->is_vector ? 1 : 2,
+                                   .count = piece->stored_rows * piece->columns};
+    tensor.shape[0] = piece->is_transposed ? piece->columns : piece->stored_rows;
+    tensor.shape[1] = piece->is_transposed ? piece->stored_rows : piece->columns;
+    return tensor;
+}
+
+static void transpose(int64_t rows, int64_t columns, const float *from, float *to)
+{
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+            to[c * rows + r] = from[r * columns + c];
+}
+
+/* Puts the numbers of a tensor. Rows that the model does not train keep the bytes of the file. */
+static enum pp_status put_tensor(const struct draft *d, const struct pp_hub_piece *piece,
+                                 const struct pp_safetensor *tensor, float *values, float *turned,
+                                 struct pp_safetensor_sink *sink, struct pp_error *err)
+{
+    const int64_t count = piece->rows * piece->columns;
+    const size_t bytes = (size_t)(count * tensor->type->bytes),
+                 all = (size_t)(tensor->count * tensor->type->bytes);
+
+    PP_TRY(d->fetch(d->closure, piece->param, (struct pp_range){piece->from, piece->from + count},
+                    values, err));
+    if (piece->is_transposed) {
+        transpose(piece->rows, piece->columns, values, turned);
+        tensor->type->write(turned, count, values);
+    } else {
+        tensor->type->write(values, count, turned);
+        values = turned;
+    }
+    PP_TRY(pp_safetensor_put(sink, values, bytes, err));
+    return bytes < all ? pp_safetensor_put(sink, tensor->data + bytes, all - bytes, err) : PP_OK;
+}
+
+static enum pp_status fill(void *closure, int number, struct pp_safetensor_sink *sink,
+                           struct pp_error *err)
+{
+    const struct draft *d = closure;
+    const int i = d->begin[d->shard] + number;
+    const size_t bytes = (size_t)d->tensors[i].count * sizeof(float);
+    float *values = malloc(bytes + 1), *turned = malloc(bytes + 1);
+    const enum pp_status status =
+        values && turned ? put_tensor(d, &d->export->layout->pieces[i], &d->tensors[i], values,
+                                      turned, sink, err)
+                         : pp_error_set(err, PP_EFAIL, "no memory for tensor '%s' of %zu bytes",
+                                        d->tensors[i].name, bytes);
+
+    free(values);
+    free(turned);
+    return status;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int64_t bytes_of(const struct pp_safetensor *tensor)
+{
+    return tensor->count * tensor->type->bytes;
+}
+
+/* Cuts the tensors into files of at most so many bytes; a larger tensor has one of its own. */
+static void cut(struct draft *d)
+{
+    const int count = d->export->layout->count;
+    int64_t bytes = 0;
+
+    d->tensors = PP_ARRAY(d->arena, struct pp_safetensor, count);
+    d->begin = PP_ARRAY(d->arena, int, count + 1);
+    for (int i = 0; i < count; i++) {
+        d->tensors[i] = tensor_of(&d->export->layout->pieces[i]);
+        bytes += bytes_of(&d->tensors[i]);
+        if (i == 0 || bytes > d->export->shard_bytes) {
+            d->begin[d->shards++] = i;
+            bytes = bytes_of(&d->tensors[i]);
+        }
+    }
+    d->begin[d->shards] = count;
+}
+
+static const char *file_name(const struct draft *d, int shard)
+{
+    return d->shards == 1
+               ? PP_SAFETENSORS_FILE
+               : pp_arena_printf(d->arena, "model-%05d-of-%05d.safetensors", shard + 1, d->shards);
+}
+
+static const char *path_of(const struct draft *d, const char *name)
+{
+    return pp_arena_printf(d->arena, "%s/%s", d->folder, name);
+}
+
+static enum pp_status write_index(const struct draft *d, struct pp_error *err)
+{
+    json_t *files = json_object();
+    int64_t bytes = 0;
+
+    for (int shard = 0; shard < d->shards; shard++)
+        for (int i = d->begin[shard]; i < d->begin[shard + 1]; i++) {
+            json_object_set_new(files, d->tensors[i].name, json_string(file_name(d, shard)));
+            bytes += bytes_of(&d->tensors[i]);
+        }
+    json_t *index =
+        json_pack("{s{sI} so}", "metadata", "total_size", (json_int_t)bytes, "weight_map", files);
+    char *text = json_dumps(index, JSON_INDENT(2) | JSON_SORT_KEYS);
+    json_decref(index);
+    const enum pp_status status =
+        pp_hub_write_text(path_of(d, PP_SAFETENSORS_INDEX), text ? text : "", err);
+    free(text);
+    return status;
+}
+
+static enum pp_status write_files(struct draft *d, struct pp_error *err)
+{
+    cut(d);
+    for (d->shard = 0; d->shard < d->shards; d->shard++) {
+        const int first = d->begin[d->shard];
+        const struct pp_safetensor_file file = {path_of(d, file_name(d, d->shard)),
+                                                d->tensors + first, d->begin[d->shard + 1] - first};
+        PP_TRY(pp_safetensors_write(&file, fill, d, err));
+    }
+    if (d->shards > 1)
+        PP_TRY(write_index(d, err));
+    PP_TRY(pp_hub_write_text(path_of(d, "config.json"), d->export->config, err));
+    return sync_folder(d->folder, err);
+}
+
+enum pp_status pp_hub_export_write(struct pp_arena *arena, const struct pp_hub_export *export,
+                                   pp_hub_fetch fetch, void *closure, struct pp_error *err)
+{
+    struct draft draft = {.arena = arena,
+                          .export = export,
+                          .folder = partial_of(arena, export->folder),
+                          .fetch = fetch,
+                          .closure = closure};
+
+    remove_folder(draft.folder);
+    if (mkdir(draft.folder, 0777) != 0)
+        return fail(export->folder, err);
+    enum pp_status status = write_files(&draft, err);
+    if (status == PP_OK && rename(draft.folder, export->folder) != 0)
+        status = fail(export->folder, err);
+    if (status != PP_OK)
+        remove_folder(draft.folder);
+    return status;
+}

@@ -1,0 +1,139 @@
+/* The families whose weights are read and written, as transformers names their tensors. */
+#include "exec/hub/families.h"
+
+#include <string.h>
+
+/* clang-format off */
+#define NAME(ours, name, rows, columns) {ours, name, PP_HUB_##rows, PP_HUB_##columns, false}
+#define TRANSPOSED(ours, name, rows, columns) {ours, name, PP_HUB_##rows, PP_HUB_##columns, true}
+#define FIELD(key, kind, member) {key, PP_HUB_##kind, offsetof(struct pp_model, member)}
+
+/* ---- GPT-2: its Conv1D stores matrices as [in][out] ------------------------------------------ */
+
+#define GPT2_BLOCK "transformer.h.%d."
+static const struct pp_hub_name GPT2_NAMES[] = {
+    NAME("embedding.weight", "transformer.wte.weight", VOCAB, HIDDEN),
+    NAME("positions.weight", "transformer.wpe.weight", POSITIONS, HIDDEN),
+    NAME("norm1.weight", GPT2_BLOCK "ln_1.weight", HIDDEN, ONE),
+    NAME("norm1.bias", GPT2_BLOCK "ln_1.bias", HIDDEN, ONE),
+    TRANSPOSED("qkv.weight", GPT2_BLOCK "attn.c_attn.weight", QKV, HIDDEN),
+    NAME("qkv.bias", GPT2_BLOCK "attn.c_attn.bias", QKV, ONE),
+    TRANSPOSED("out.weight", GPT2_BLOCK "attn.c_proj.weight", HIDDEN, Q),
+    NAME("out.bias", GPT2_BLOCK "attn.c_proj.bias", HIDDEN, ONE),
+    NAME("norm2.weight", GPT2_BLOCK "ln_2.weight", HIDDEN, ONE),
+    NAME("norm2.bias", GPT2_BLOCK "ln_2.bias", HIDDEN, ONE),
+    TRANSPOSED("up.weight", GPT2_BLOCK "mlp.c_fc.weight", FFN, HIDDEN),
+    NAME("up.bias", GPT2_BLOCK "mlp.c_fc.bias", FFN, ONE),
+    TRANSPOSED("down.weight", GPT2_BLOCK "mlp.c_proj.weight", HIDDEN, FFN),
+    NAME("down.bias", GPT2_BLOCK "mlp.c_proj.bias", HIDDEN, ONE),
+    NAME("norm.weight", "transformer.ln_f.weight", HIDDEN, ONE),
+    NAME("norm.bias", "transformer.ln_f.bias", HIDDEN, ONE),
+    NAME("head.weight", "lm_head.weight", VOCAB, HIDDEN),
+    {.ours = NULL},
+};
+static const char *const GPT2_IGNORED[] = {".attn.bias", ".attn.masked_bias", NULL};
+
+static const struct pp_hub_setting GPT2_SETTINGS[] = {
+    FIELD("n_layer", INT, layers),
+    FIELD("n_embd", INT, hidden),
+    FIELD("n_head", INT, heads),
+    FIELD("n_inner", INT, ffn),
+    FIELD("n_positions", INT, positions),
+    FIELD("vocab_size", INT, vocab),
+    FIELD("layer_norm_epsilon", REAL, numerics.norm_epsilon),
+    FIELD("activation_function", TEXT, numerics.activation),
+    FIELD("tie_word_embeddings", BOOL, is_tied),
+    {.key = NULL},
+};
+
+/* ---- LLaMA, and families that differ from it in switches only -------------------------------- */
+
+#define LLAMA_BLOCK "model.layers.%d."
+static const struct pp_hub_name LLAMA_NAMES[] = {
+    NAME("embedding.weight", "model.embed_tokens.weight", VOCAB, HIDDEN),
+    NAME("norm1.weight", LLAMA_BLOCK "input_layernorm.weight", HIDDEN, ONE),
+    NAME("qkv.weight", LLAMA_BLOCK "self_attn.q_proj.weight", Q, HIDDEN),
+    NAME("qkv.weight", LLAMA_BLOCK "self_attn.k_proj.weight", KV, HIDDEN),
+    NAME("qkv.weight", LLAMA_BLOCK "self_attn.v_proj.weight", KV, HIDDEN),
+    NAME("qkv.bias", LLAMA_BLOCK "self_attn.q_proj.bias", Q, ONE),
+    NAME("qkv.bias", LLAMA_BLOCK "self_attn.k_proj.bias", KV, ONE),
+    NAME("qkv.bias", LLAMA_BLOCK "self_attn.v_proj.bias", KV, ONE),
+    NAME("out.weight", LLAMA_BLOCK "self_attn.o_proj.weight", HIDDEN, Q),
+    NAME("out.bias", LLAMA_BLOCK "self_attn.o_proj.bias", HIDDEN, ONE),
+    NAME("norm2.weight", LLAMA_BLOCK "post_attention_layernorm.weight", HIDDEN, ONE),
+    NAME("up.weight", LLAMA_BLOCK "mlp.gate_proj.weight", FFN, HIDDEN),
+    NAME("up.weight", LLAMA_BLOCK "mlp.up_proj.weight", FFN, HIDDEN),
+    NAME("up.bias", LLAMA_BLOCK "mlp.gate_proj.bias", FFN, ONE),
+    NAME("up.bias", LLAMA_BLOCK "mlp.up_proj.bias", FFN, ONE),
+    NAME("down.weight", LLAMA_BLOCK "mlp.down_proj.weight", HIDDEN, FFN),
+    NAME("down.bias", LLAMA_BLOCK "mlp.down_proj.bias", HIDDEN, ONE),
+    NAME("norm.weight", "model.norm.weight", HIDDEN, ONE),
+    NAME("head.weight", "lm_head.weight", VOCAB, HIDDEN),
+    {.ours = NULL},
+};
+static const char *const LLAMA_IGNORED[] = {".rotary_emb.inv_freq", NULL};
+
+#define LLAMA_FIELDS                                                                               \
+    FIELD("num_hidden_layers", INT, layers),                                                \
+    FIELD("hidden_size", INT, hidden),                                                      \
+    FIELD("num_attention_heads", INT, heads),                                               \
+    FIELD("num_key_value_heads", INT, kv_heads),                                            \
+    FIELD("head_dim", INT, head_dim),                                                       \
+    FIELD("intermediate_size", INT, ffn),                                                   \
+    FIELD("vocab_size", INT, vocab),                                                        \
+    FIELD("max_position_embeddings", INT, seq),                                             \
+    FIELD("rms_norm_eps", REAL, numerics.norm_epsilon),                                     \
+    FIELD("rope_theta", REAL, numerics.rope.theta),                                         \
+    FIELD("hidden_act", TEXT, numerics.activation),                                         \
+    FIELD("tie_word_embeddings", BOOL, is_tied)
+static const struct pp_hub_setting LLAMA_SETTINGS[] = {
+    LLAMA_FIELDS,
+    FIELD("attention_bias", BOOL, has_bias_attn_qkv),
+    FIELD("mlp_bias", BOOL, has_bias_mlp),
+    {.key = NULL},
+};
+static const struct pp_hub_setting OTHER_SETTINGS[] = {LLAMA_FIELDS, {.key = NULL}};
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const struct pp_hub_family FAMILIES[] = {
+    {"gpt", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},
+    {"gpt2", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},
+    {"llama", "llama", "LlamaForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED, LLAMA_SETTINGS},
+    {"mistral", "mistral", "MistralForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
+     OTHER_SETTINGS},
+    {"qwen2", "qwen2", "Qwen2ForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
+     OTHER_SETTINGS},
+};
+/* clang-format on */
+
+enum pp_status pp_hub_family(const struct pp_model *model, const struct pp_hub_family **family,
+                             struct pp_error *err)
+{
+    for (size_t i = 0; i < PP_COUNT(FAMILIES); i++)
+        if (model->family && strcmp(model->family, FAMILIES[i].family) == 0) {
+            *family = &FAMILIES[i];
+            return PP_OK;
+        }
+    pp_error_set(err, PP_EINVAL,
+                 "model '%.80s': the names of the tensors of family %s are not known; known are",
+                 model->name, model->family ? model->family : "none");
+    for (size_t i = 0; i < PP_COUNT(FAMILIES); i++)
+        pp_error_append(err, "%s %s", i ? "," : "", FAMILIES[i].family);
+    return err->status;
+}
+
+int64_t pp_hub_size(const struct pp_model *m, enum pp_hub_size size)
+{
+    const int64_t q = (int64_t)m->heads * m->head_dim, kv = (int64_t)m->kv_heads * m->head_dim;
+    const int64_t sizes[] = {[PP_HUB_ONE] = 1,
+                             [PP_HUB_HIDDEN] = m->hidden,
+                             [PP_HUB_Q] = q,
+                             [PP_HUB_KV] = kv,
+                             [PP_HUB_QKV] = 3 * q,
+                             [PP_HUB_FFN] = m->ffn,
+                             [PP_HUB_VOCAB] = m->vocab,
+                             [PP_HUB_POSITIONS] = m->positions};
+
+    return sizes[size];
+}

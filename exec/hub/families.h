@@ -1,0 +1,49 @@
+/* exec/hub/families.h — names of tensors by family, and how ours are made of them. */
+#pragma once
+
+#include "core/model/model.h"
+
+#include <stddef.h>
+
+/* Widths of matrices. Q are the rows of all queries, KV those of all keys. QKV are the rows of all
+ * three, in families with as many keys as queries. */
+enum pp_hub_size {
+    PP_HUB_ONE, /* columns of a vector */
+    PP_HUB_HIDDEN,
+    PP_HUB_Q,
+    PP_HUB_KV,
+    PP_HUB_QKV,
+    PP_HUB_FFN,
+    PP_HUB_VOCAB,
+    PP_HUB_POSITIONS,
+};
+
+/* A tensor of a file. Its rows are those of one of ours, after the rows of the names before it that
+ * have the same `ours`. */
+struct pp_hub_name {
+    const char *ours; /* as in struct pp_param; NULL ends a list */
+    const char *name; /* with %d for the block */
+    enum pp_hub_size rows, columns;
+    bool is_transposed; /* stored as [columns][rows] */
+};
+
+/* A key of config.json, and the field that it has in struct pp_model. */
+struct pp_hub_setting {
+    const char *key; /* NULL ends a list */
+    enum { PP_HUB_INT, PP_HUB_BOOL, PP_HUB_REAL, PP_HUB_TEXT } kind;
+    size_t offset;
+};
+
+struct pp_hub_family {
+    const char *family;              /* of struct pp_model */
+    const char *type, *architecture; /* of config.json */
+    const char *prefix; /* of names; files of the model without its head leave it out */
+    const struct pp_hub_name *names;
+    const char *const *ignored; /* ends of names; NULL ends the list */
+    const struct pp_hub_setting *settings;
+};
+
+/* Returns the family of a model. PP_EINVAL, with the known ones, if its names are not known. */
+enum pp_status pp_hub_family(const struct pp_model *model, const struct pp_hub_family **family,
+                             struct pp_error *err);
+int64_t pp_hub_size(const struct pp_model *model, enum pp_hub_size size);

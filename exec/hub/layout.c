@@ -1,0 +1,78 @@
+/* Which tensors of the hub each of ours consists of. */
+#include "exec/hub/weights.h"
+
+#include "kernels/kernels.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum pp_status has_no_place(const struct pp_hub_layout *l, const struct pp_param *param,
+                                   struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL,
+                        "model '%.80s': family %s of the hub has no place for its tensor %s of "
+                        "%" PRId64 " elements",
+                        l->model->name, l->family->type, param->name, param->count);
+}
+
+static const char *name_of(struct pp_arena *arena, const struct pp_hub_name *row, int layer)
+{
+    const char *block = strstr(row->name, "%d");
+
+    return block ? pp_arena_printf(arena, "%.*s%d%s", (int)(block - row->name), row->name,
+                                   layer - 1, block + 2)
+                 : row->name;
+}
+
+/* Appends the pieces of one of our tensors, which they must fill. */
+static enum pp_status add_pieces(struct pp_arena *arena, const struct pp_param *param,
+                                 struct pp_hub_layout *l, struct pp_error *err)
+{
+    int64_t from = 0;
+
+    for (const struct pp_hub_name *row = l->family->names; row->ours; row++) {
+        if (strcmp(row->ours, param->name) != 0)
+            continue;
+        const int64_t columns = pp_hub_size(l->model, row->columns),
+                      stored = pp_hub_size(l->model, row->rows), left = param->count / columns;
+        const bool is_cut = row->rows == PP_HUB_POSITIONS && left < stored;
+        struct pp_hub_piece *piece = &l->pieces[l->count++];
+        *piece = (struct pp_hub_piece){.name = name_of(arena, row, param->layer),
+                                       .param = param,
+                                       .from = from,
+                                       .rows = is_cut ? left : stored,
+                                       .columns = columns,
+                                       .stored_rows = stored,
+                                       .is_vector = row->columns == PP_HUB_ONE,
+                                       .is_transposed = row->is_transposed};
+        from += piece->rows * columns;
+    }
+    return from == param->count ? PP_OK : has_no_place(l, param, err);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pp_hub_piece *x = a, *y = b;
+
+    if (x->param->id != y->param->id)
+        return x->param->id < y->param->id ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+enum pp_status pp_hub_layout(struct pp_arena *arena, const struct pp_model *model,
+                             const struct pp_net *net, struct pp_hub_layout *layout,
+                             struct pp_error *err)
+{
+    enum { MOST_PIECES = 3 }; /* of one of ours */
+    const struct pp_stage *whole = pp_stage_whole(arena, net, 1, 1, &pp_kernels_reference);
+
+    *layout = (struct pp_hub_layout){
+        .model = model,
+        .pieces = PP_ARRAY(arena, struct pp_hub_piece, MOST_PIECES * whole->param_count)};
+    PP_TRY(pp_hub_family(model, &layout->family, err));
+    for (int p = 0; p < whole->param_count; p++)
+        PP_TRY(add_pieces(arena, &whole->params[p], layout, err));
+    qsort(layout->pieces, (size_t)layout->count, sizeof(*layout->pieces), by_place);
+    return PP_OK;
+}

@@ -1,0 +1,156 @@
+/* Weights of files as ours: rows of several tensors, one after the other, or transposed. */
+#include "exec/hub/weights.h"
+
+#include "core/text/file.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- names, shapes and types ----------------------------------------------------------------- */
+
+static const struct pp_safetensor *find(const struct pp_safetensors *files,
+                                        const struct pp_hub_layout *l, const char *name)
+{
+    const size_t prefix = strlen(l->family->prefix);
+    const struct pp_safetensor *tensor = pp_safetensors_find(files, name);
+
+    return tensor || strncmp(name, l->family->prefix, prefix) != 0
+               ? tensor
+               : pp_safetensors_find(files, name + prefix);
+}
+
+/* Appends a shape as "[64, 64]". */
+static void append_shape(struct pp_error *err, int dimensions, const int64_t *shape)
+{
+    for (int i = 0; i < dimensions; i++)
+        pp_error_append(err, "%s%" PRId64, i ? ", " : "[", shape[i]);
+    pp_error_append(err, "%s", dimensions ? "]" : "[]");
+}
+
+static int shape_of(const struct pp_hub_piece *piece, int64_t shape[2])
+{
+    shape[0] = piece->is_transposed ? piece->columns : piece->stored_rows;
+    shape[1] = piece->is_transposed ? piece->stored_rows : piece->columns;
+    return piece->is_vector ? 1 : 2;
+}
+
+static enum pp_status match_piece(const struct pp_safetensors *files, const char *path,
+                                  const struct pp_hub_layout *l, struct pp_hub_piece *piece,
+                                  struct pp_error *err)
+{
+    const struct pp_safetensor *tensor = find(files, l, piece->name);
+    int64_t shape[2];
+    const int dimensions = shape_of(piece, shape);
+
+    piece->tensor = tensor;
+    if (!tensor) {
+        pp_error_set(err, PP_EINVAL, "%s: tensor '%s' is missing: by config.json it has the shape ",
+                     path, piece->name);
+        append_shape(err, dimensions, shape);
+        return err->status;
+    }
+    if (tensor->dimensions != dimensions || tensor->shape[0] != shape[0] ||
+        (dimensions == 2 && tensor->shape[1] != shape[1])) {
+        pp_error_set(err, PP_EINVAL, "%s: tensor '%s' has the shape ", tensor->file, tensor->name);
+        append_shape(err, tensor->dimensions, tensor->shape);
+        pp_error_append(err, ", by config.json ");
+        append_shape(err, dimensions, shape);
+        return err->status;
+    }
+    return tensor->type->read ? PP_OK
+                              : pp_error_set(err, PP_EINVAL,
+                                             "%s: tensor '%s' has numbers of type %s: F32, BF16 "
+                                             "and F16 can be read",
+                                             tensor->file, tensor->name, tensor->type->name);
+}
+
+/* True for tensors that files may have, and no computation needs: constants, and the head's matrix
+ * if it is that of the embedding. */
+static bool is_ignored(const struct pp_hub_layout *l, const char *name)
+{
+    if (l->model->is_tied && strcmp(name, "lm_head.weight") == 0)
+        return true;
+    for (const char *const *end = l->family->ignored; *end; end++)
+        if (pp_has_suffix(name, *end))
+            return true;
+    return false;
+}
+
+static enum pp_status check_rest(struct pp_arena *arena, const struct pp_safetensors *files,
+                                 const struct pp_hub_layout *l, struct pp_error *err)
+{
+    bool *is_used = PP_ARRAY(arena, bool, files->count + 1);
+
+    for (int i = 0; i < l->count; i++)
+        is_used[l->pieces[i].tensor - files->tensors] = true;
+    for (int i = 0; i < files->count; i++)
+        if (!is_used[i] && !is_ignored(l, files->tensors[i].name))
+            return pp_error_set(err, PP_EINVAL,
+                                "%s: tensor '%.200s' belongs to no part of a model of family %s "
+                                "with %d blocks, as config.json describes it",
+                                files->tensors[i].file, files->tensors[i].name, l->family->type,
+                                l->model->layers);
+    return PP_OK;
+}
+
+enum pp_status pp_hub_match(struct pp_arena *arena, const struct pp_safetensors *files,
+                            const char *path, struct pp_hub_layout *layout, struct pp_error *err)
+{
+    for (int i = 0; i < layout->count; i++)
+        PP_TRY(match_piece(files, path, layout, &layout->pieces[i], err));
+    return check_rest(arena, files, layout, err);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Reads elements of a piece, counted in ours from its begin. */
+static void read_piece(const struct pp_hub_piece *piece, struct pp_range range, float *values)
+{
+    const struct pp_number_type *type = piece->tensor->type;
+    const unsigned char *data = piece->tensor->data;
+
+    if (!piece->is_transposed) {
+        type->read(data + range.from * type->bytes, range.until - range.from, values);
+        return;
+    }
+    for (int64_t i = range.from; i < range.until; i++)
+        type->read(data +
+                       (i % piece->columns * piece->stored_rows + i / piece->columns) * type->bytes,
+                   1, values++);
+}
+
+static const struct pp_hub_piece *first_of(const struct pp_hub_layout *l, int id)
+{
+    int low = 0, high = l->count;
+
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (l->pieces[middle].param->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &l->pieces[low];
+}
+
+static void read(const void *closure, const struct pp_param *param, struct pp_range range,
+                 float *values)
+{
+    const struct pp_hub_layout *l = closure;
+    const struct pp_hub_piece *end = l->pieces + l->count;
+
+    for (const struct pp_hub_piece *p = first_of(l, param->id);
+         p < end && p->param->id == param->id; p++) {
+        const struct pp_range part =
+            pp_range_common(range, (struct pp_range){p->from, p->from + p->rows * p->columns});
+        if (part.from < part.until)
+            read_piece(p, (struct pp_range){part.from - p->from, part.until - p->from},
+                       values + (part.from - range.from));
+    }
+}
+
+struct pp_weights_source pp_hub_source(const struct pp_hub_layout *layout)
+{
+    return (struct pp_weights_source){read, layout};
+}

@@ -1,0 +1,88 @@
+# pipeexec: weights of the hub in and out, what is refused and why.
+$ pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 2 --save a --quiet; ls a
+> config.json
+> model.safetensors
+$ cat a/config.json
+> {
+>   "model_type": "gpt2",
+>   "architectures": [
+>     "GPT2LMHeadModel"
+>   ],
+>   "n_layer": 4,
+>   "n_embd": 32,
+>   "n_head": 2,
+>   "n_inner": 128,
+>   "n_positions": 16,
+>   "vocab_size": 256,
+>   "layer_norm_epsilon": 1e-5,
+>   "activation_function": "gelu_new",
+>   "tie_word_embeddings": false,
+>   "torch_dtype": "float32"
+> }
+$ pipeexec --model ./a/ --seq 16 --mbs 2 --steps 1 --lr 0 --save b --json | grep -E '"(model|weights|saved)"'; cmp a/model.safetensors b/model.safetensors && cmp a/config.json b/config.json && echo same
+>   "model": "./a/config.json",
+>   "weights": "./a",
+>   "saved": "b",
+> same
+$ pipeexec --model ./a/config.json --seq 16 --mbs 2 --steps 1 --json | grep -E '"(weights|saved)"'
+>   "weights": "drawn",
+>   "saved": null,
+# Whatever the layout, transport and precision of the machine: the weights of one rank.
+$ for s in "1f1b --np 1" zbv "chimera --dp 2 --micro-batches 4 --zero 1 --transport tcp" "interleaved-1f1b --np 2 --vp 2 --transport shm" "gpipe --backend fake"; do pipeexec --model ./a --schedule $s --gbs 16 --seq 16 --mbs 2 --steps 2 --exact-grad --check --save c --quiet; cksum < c/model.safetensors; rm -r c; done | uniq | wc -l
+> 1
+# A step in two halves: what is written after the first is where the second begins.
+$ pipeexec --model ./a --seq 16 --mbs 2 --steps 4 --exact-grad --checkpoint k --checkpoint-every 2 --save whole --quiet; pipeexec --resume k/step-000000002 --schedule zbv --save again --quiet; cmp whole/model.safetensors again/model.safetensors && echo same
+> same
+# Master weights of bfloat16 are written as floats.
+$ pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --lr 0 --precision bf16 --save d --quiet; cmp a/model.safetensors d/model.safetensors && echo same
+> same
+$ pipeexec --model ./a --save b
+! pipeexec: error: --save: b is there already; give the name of a new folder
+= 2
+$ mkdir empty; pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --save empty --quiet; ls empty
+> config.json
+> model.safetensors
+$ pipeexec --save none/b
+! pipeexec: error: --save: cannot write the folder none/b: No such file or directory
+= 1
+$ (ulimit -f 16; pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --save full --quiet); ls -d full*
+! pipeexec: error: cannot write full.partial/model.safetensors: File too large
+! ls: cannot access 'full*': No such file or directory
+= 2
+$ pipeexec --model ./a --layers 2
+! pipeexec: error: --layers 2: the weights of ./a have their own dimensions; leave it out, or give --model ./a/config.json to draw weights
+= 2
+$ pipeexec --layers 2 --mlp gated --save e
+! pipeexec: error: --save: model 'tiny-like': family gpt2 of the hub has no place for its tensor up.weight of 131072 elements
+= 2
+$ mkdir none; pipeexec --model ./none
+! pipeexec: error: cannot open ./none/config.json: No such file or directory
+= 1
+$ cp a/config.json none; pipeexec --model ./none --seq 16 --mbs 2 --steps 1 --json | grep '"weights"'; touch none/pytorch_model.bin; pipeexec --model ./none
+>   "weights": "drawn",
+! pipeexec: error: ./none/pytorch_model.bin: weights are read from model.safetensors or from model.safetensors.index.json and its shards, and neither is here; convert them, or give --model ./none/config.json to draw weights
+= 2
+# Files that are not those of config.json.
+$ sed -i 's/"n_embd": 32/"n_embd": 64/' a/config.json; pipeexec --model ./a --seq 16; sed -i 's/"n_embd": 64/"n_embd": 32/' a/config.json
+! pipeexec: error: ./a/model.safetensors: tensor 'transformer.wte.weight' has the shape [256, 32], by config.json [256, 64]
+$ sed -i 's/"n_layer": 4/"n_layer": 3/' a/config.json; pipeexec --model ./a --seq 16; sed -i 's/"n_layer": 3/"n_layer": 5/' a/config.json; pipeexec --model ./a --seq 16; sed -i 's/"n_layer": 5/"n_layer": 4/' a/config.json
+! pipeexec: error: ./a/model.safetensors: tensor 'transformer.h.3.attn.c_attn.bias' belongs to no part of a model of family gpt2 with 3 blocks, as config.json describes it
+! pipeexec: error: ./a/model.safetensors: tensor 'transformer.h.4.ln_1.weight' is missing: by config.json it has the shape [32]
+$ LC_ALL=C sed 's/"F32"/"I32"/' a/model.safetensors > b/model.safetensors; pipeexec --model ./b --seq 16
+! pipeexec: error: ./b/model.safetensors: tensor 'transformer.wte.weight' has numbers of type I32: F32, BF16 and F16 can be read
+= 2
+$ LC_ALL=C sed 's/"F32"/"F33"/' a/model.safetensors > b/model.safetensors; pipeexec --model ./b --seq 16
+! pipeexec: error: ./b/model.safetensors: tensor 'transformer.wte.weight': unknown dtype 'F33': F32, BF16 and F16 can be read
+= 2
+$ head -c 200000 a/model.safetensors > b/model.safetensors; pipeexec --model ./b --seq 16
+! pipeexec: error: ./b/model.safetensors: tensor 'transformer.h.3.attn.c_attn.weight': "data_offsets" [187520, 199808] are not in the 195048 bytes of data: is the file truncated?
+= 2
+$ : > b/model.safetensors; pipeexec --model ./b --seq 16
+! pipeexec: error: ./b/model.safetensors is empty, not a safetensors file
+= 2
+$ rm b/model.safetensors; echo '{"weight_map": {"transformer.wte.weight": "x.safetensors"}}' > b/model.safetensors.index.json; pipeexec --model ./b --seq 16
+! pipeexec: error: cannot open ./b/x.safetensors: No such file or directory (a shard of ./b/model.safetensors.index.json)
+= 1
+$ sed -i 's/gelu_new/gelu/' a/config.json; pipeexec --model ./a
+! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'gelu'; decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, tiny-llama, gpt2
+= 2

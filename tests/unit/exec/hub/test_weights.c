@@ -1,0 +1,325 @@
+#define _GNU_SOURCE /* mkdtemp */
+#include "exec/hub/export.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct pp_arena *arena;
+static struct pp_error err;
+static char parent[] = "/tmp/pp-test-hub-XXXXXX";
+static struct pp_model model;
+static struct pp_net net;
+static struct pp_hub_layout layout;
+
+static void set_up(void)
+{
+    arena = pp_arena_create();
+    cr_assert(mkdtemp(parent));
+}
+
+static void tear_down(void)
+{
+    cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s", parent)), 0);
+    pp_arena_destroy(arena);
+}
+
+TestSuite(weights, .init = set_up, .fini = tear_down);
+
+#define GPT2                                                                                       \
+    "{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 8, \"n_head\": 2, \"vocab_size\": "    \
+    "11, "                                                                                         \
+    "\"n_positions\": 6"
+#define LLAMA                                                                                      \
+    "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 8, "                   \
+    "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 11, "                 \
+    "\"intermediate_size\": 12, \"tie_word_embeddings\": true"
+#define QWEN2                                                                                      \
+    "{\"model_type\": \"qwen2\", \"num_hidden_layers\": 1, \"hidden_size\": 8, "                   \
+    "\"num_attention_heads\": 4, \"num_key_value_heads\": 1, \"vocab_size\": 11, "                 \
+    "\"intermediate_size\": 12"
+
+static void take_model(const char *text, int seq)
+{
+    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
+                 err.message);
+    cr_assert_eq(pp_net_from_model(&model, seq, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_hub_layout(arena, &model, &net, &layout, &err), PP_OK, "%s", err.message);
+}
+
+/* Numbers that bfloat16 has, too. */
+static float number_of(const struct pp_param *param, int64_t element)
+{
+    return (float)((param->id * 37 + element) % 251);
+}
+
+static enum pp_status fetch(void *closure, const struct pp_param *param, struct pp_range range,
+                            float *values, struct pp_error *error)
+{
+    (void)error;
+    for (int64_t i = range.from; i < range.until; i++)
+        values[i - range.from] = number_of(param, i) * *(const float *)closure;
+    return PP_OK;
+}
+
+static const char *folder_of(const char *name)
+{
+    return pp_arena_printf(arena, "%s/%s", parent, name);
+}
+
+static void write_folder(const char *name, float factor, int64_t shard_bytes)
+{
+    const struct pp_hub_export export = {folder_of(name), "{}\n", &layout, shard_bytes};
+
+    cr_assert_eq(pp_hub_export_check(arena, export.folder, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_hub_export_write(arena, &export, fetch, &factor, &err), PP_OK, "%s",
+                 err.message);
+}
+
+static struct pp_safetensors open_folder(const char *name)
+{
+    struct pp_safetensors files;
+    const char *path;
+
+    cr_assert_eq(pp_safetensors_look(arena, folder_of(name), &path, &err), PP_OK);
+    cr_assert_eq(pp_safetensors_open(arena, path, &files, &err), PP_OK, "%s", err.message);
+    return files;
+}
+
+static enum pp_status match(const struct pp_safetensors *files)
+{
+    return pp_hub_match(arena, files, "F", &layout, &err);
+}
+
+static int count_files(const char *name)
+{
+    struct dirent **entries;
+    const int count = scandir(folder_of(name), &entries, NULL, NULL);
+
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return count - 2;
+}
+
+/* Each range of each tensor, in any division, is what was written. */
+static void check_all(float factor)
+{
+    const struct pp_stage *whole = pp_stage_whole(arena, &net, 1, 1, &pp_kernels_reference);
+    const struct pp_weights_source source = pp_hub_source(&layout);
+
+    for (int p = 0; p < whole->param_count; p++) {
+        const struct pp_param *param = &whole->params[p];
+        float *values = PP_ARRAY(arena, float, param->count);
+
+        for (int64_t step = 1; step <= param->count; step = 3 * step + 1)
+            for (int64_t from = 0; from < param->count; from += step) {
+                const int64_t until = from + step < param->count ? from + step : param->count;
+                source.read(source.closure, param, (struct pp_range){from, until}, values);
+                for (int64_t i = from; i < until; i++)
+                    cr_assert_eq(values[i - from], number_of(param, i) * factor, "%s", param->name);
+            }
+    }
+}
+
+Test(weights, what_is_written_is_read)
+{
+    const char *const texts[] = {GPT2 "}", GPT2 ", \"tie_word_embeddings\": false}", LLAMA "}",
+                                 LLAMA ", \"attention_bias\": true, \"mlp_bias\": true}",
+                                 QWEN2 "}"};
+    const int64_t shards[] = {PP_HUB_SHARD_BYTES, 1000, 1};
+
+    for (size_t t = 0; t < PP_COUNT(texts); t++)
+        for (size_t s = 0; s < PP_COUNT(shards); s++) {
+            const char *name = pp_arena_printf(arena, "m%zu-%zu", t, s);
+            take_model(texts[t], 6);
+            write_folder(name, 1, shards[s]);
+            const struct pp_safetensors files = open_folder(name);
+            cr_assert_eq(match(&files), PP_OK, "%s", err.message);
+            cr_assert_eq(files.count, layout.count);
+            check_all(1);
+            const int count = count_files(name);
+            cr_assert(s == 0 ? count == 2 : s == 1 ? count > 3 : count == layout.count + 2);
+        }
+}
+
+/* Convolutions of GPT-2 are [in][out]; queries, keys and values of LLaMA are one matrix here. */
+Test(weights, matrices_have_the_order_of_the_family)
+{
+    const struct pp_safetensor *tensor;
+    float value;
+
+    take_model(GPT2 "}", 6);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a");
+    cr_assert_eq(match(&files), PP_OK);
+    tensor = pp_safetensors_find(&files, "transformer.h.1.attn.c_attn.weight");
+    cr_assert(tensor->shape[0] == 8 && tensor->shape[1] == 24);
+    const struct pp_hub_piece *piece = layout.pieces;
+    while (piece->tensor != tensor)
+        piece++;
+    for (int in = 0; in < 8; in++)
+        for (int out = 0; out < 24; out++) {
+            tensor->type->read(tensor->data + 4 * (24 * in + out), 1, &value);
+            cr_assert_eq(value, number_of(piece->param, 8 * out + in));
+        }
+    take_model(LLAMA "}", 6);
+    write_folder("b", 1, PP_HUB_SHARD_BYTES);
+    files = open_folder("b");
+    cr_assert_eq(match(&files), PP_OK);
+    tensor = pp_safetensors_find(&files, "model.layers.0.self_attn.v_proj.weight");
+    cr_assert(tensor->shape[0] == 4 && tensor->shape[1] == 8);
+    for (piece = layout.pieces; piece->tensor != tensor;)
+        piece++;
+    tensor->type->read(tensor->data, 1, &value);
+    cr_assert_eq(value, number_of(piece->param, (8 + 4) * 8));
+}
+
+/* Names without the prefix are those of a model without its head. */
+Test(weights, a_prefix_may_be_left_out)
+{
+    take_model(GPT2 "}", 6);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a");
+    for (int i = 0; i < files.count; i++)
+        files.tensors[i].name += strlen("transformer.");
+    cr_assert_eq(match(&files), PP_OK, "%s", err.message);
+    check_all(1);
+}
+
+Test(weights, positions_beyond_the_sample_are_kept)
+{
+    take_model(GPT2 "}", 6);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    const struct pp_safetensors files = open_folder("a");
+    take_model(GPT2 "}", 4);
+    cr_assert_eq(match(&files), PP_OK, "%s", err.message);
+    check_all(1);
+    write_folder("b", -1, PP_HUB_SHARD_BYTES);
+    const struct pp_safetensors again = open_folder("b");
+    const struct pp_safetensor *before = pp_safetensors_find(&files, "transformer.wpe.weight"),
+                               *after = pp_safetensors_find(&again, "transformer.wpe.weight");
+    const size_t trained = 4 * 8 * sizeof(float), rest = 2 * 8 * sizeof(float);
+    cr_assert_neq(memcmp(after->data, before->data, trained), 0);
+    cr_assert_eq(memcmp(after->data + trained, before->data + trained, rest), 0);
+    cr_assert_eq(match(&again), PP_OK);
+    check_all(-1);
+}
+
+Test(weights, types_of_the_files_are_kept)
+{
+    take_model(LLAMA "}", 6);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a");
+    cr_assert_eq(match(&files), PP_OK);
+    for (int i = 0; i < files.count; i++)
+        files.tensors[i].type = pp_number_type(i % 3 == 0 ? "F32" : i % 3 == 1 ? "BF16" : "F16");
+    write_folder("b", 1, PP_HUB_SHARD_BYTES);
+    const struct pp_safetensors again = open_folder("b");
+    cr_assert_eq(match(&again), PP_OK, "%s", err.message);
+    for (int i = 0; i < files.count; i++)
+        cr_assert_eq(again.tensors[i].type, files.tensors[i].type);
+    check_all(1);
+}
+
+/* A change of one tensor, and the message. */
+static const struct {
+    const char *text, *tensor, *name;
+    int dimensions, rows;
+    const char *type, *message;
+} lies[] = {
+    {LLAMA "}", "model.norm.weight", "model.norm.wight", 0, 0, NULL,
+     "F: tensor 'model.norm.weight' is missing: by config.json it has the shape [8]"},
+    {LLAMA "}", "model.norm.weight", NULL, 2, 0, NULL,
+     "tensor 'model.norm.weight' has the shape [8, 0], by config.json [8]"},
+    {LLAMA "}", "model.layers.1.mlp.up_proj.weight", NULL, 0, 13, NULL,
+     "tensor 'model.layers.1.mlp.up_proj.weight' has the shape [13, 8], by config.json [12, 8]"},
+    {LLAMA "}", "model.embed_tokens.weight", NULL, 0, 0, "I64",
+     "tensor 'model.embed_tokens.weight' has numbers of type I64: F32, BF16 and F16 can be read"},
+};
+
+Test(weights, files_of_another_model_are_refused_by_tensor)
+{
+    for (size_t i = 0; i < PP_COUNT(lies); i++) {
+        const char *name = pp_arena_printf(arena, "m%zu", i);
+        take_model(lies[i].text, 6);
+        write_folder(name, 1, PP_HUB_SHARD_BYTES);
+        struct pp_safetensors files = open_folder(name);
+        struct pp_safetensor *tensor = files.tensors;
+        while (strcmp(tensor->name, lies[i].tensor) != 0)
+            tensor++;
+        tensor->name = lies[i].name ? lies[i].name : tensor->name;
+        tensor->dimensions = lies[i].dimensions ? lies[i].dimensions : tensor->dimensions;
+        tensor->shape[0] = lies[i].rows ? lies[i].rows : tensor->shape[0];
+        tensor->type = lies[i].type ? pp_number_type(lies[i].type) : tensor->type;
+        cr_expect_eq(match(&files), PP_EINVAL);
+        cr_expect_not_null(strstr(err.message, lies[i].message), "%s", err.message);
+    }
+}
+
+Test(weights, other_tensors_are_refused_unless_they_are_constants)
+{
+    static const struct {
+        const char *name;
+        enum pp_status status;
+    } rows[] = {
+        {"model.layers.0.self_attn.rotary_emb.inv_freq", PP_OK},
+        {"lm_head.weight", PP_OK}, /* of a tied model */
+        {"model.layers.2.mlp.up_proj.weight", PP_EINVAL},
+        {"model.layers.0.self_attn.q_proj.bias", PP_EINVAL},
+    };
+
+    take_model(LLAMA "}", 6);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    for (size_t i = 0; i < PP_COUNT(rows); i++) {
+        struct pp_safetensors files = open_folder("a"), more = {.count = files.count + 1};
+        more.tensors = PP_ARRAY(arena, struct pp_safetensor, more.count);
+        memcpy(more.tensors, files.tensors, sizeof(*files.tensors) * (size_t)files.count);
+        more.tensors[files.count] = files.tensors[0];
+        more.tensors[files.count].name = rows[i].name;
+        pp_safetensors_sort(&more);
+        cr_expect_eq(match(&more), rows[i].status, "%s", rows[i].name);
+        if (rows[i].status != PP_OK)
+            cr_expect_not_null(strstr(err.message, rows[i].name), "%s", err.message);
+    }
+}
+
+Test(weights, a_folder_appears_whole_or_not_at_all)
+{
+    const float factor = 1;
+    take_model(LLAMA "}", 6);
+    write_folder("a", factor, PP_HUB_SHARD_BYTES);
+    cr_expect_eq(pp_hub_export_check(arena, folder_of("a"), &err), PP_EINVAL);
+    cr_expect_not_null(strstr(err.message, "is there already"));
+    cr_expect_eq(pp_hub_export_check(arena, folder_of("none/a"), &err), PP_EFAIL);
+    /* what an interrupted run has left is removed */
+    cr_assert_eq(system(pp_arena_printf(arena, "mkdir %s; touch %s/model.safetensors",
+                                        folder_of("b.partial"), folder_of("b.partial"))),
+                 0);
+    cr_expect_eq(pp_hub_export_check(arena, folder_of("b/"), &err), PP_OK);
+    cr_expect_neq(access(folder_of("b.partial"), F_OK), 0);
+    /* a folder of that name has appeared meanwhile */
+    cr_assert_eq(
+        system(pp_arena_printf(arena, "mkdir %s; touch %s/x", folder_of("b"), folder_of("b"))), 0);
+    const struct pp_hub_export export = {folder_of("b"), "{}\n", &layout, PP_HUB_SHARD_BYTES};
+    cr_expect_eq(pp_hub_export_write(arena, &export, fetch, (void *)&factor, &err), PP_EFAIL);
+    cr_expect_neq(access(folder_of("b.partial"), F_OK), 0);
+    cr_expect_eq(count_files("b"), 1);
+}
+
+Test(weights, a_family_without_names_is_refused)
+{
+    const char *text = "{\"model_type\": \"internlm\", \"num_hidden_layers\": 2, \"hidden_size\": "
+                       "8, \"num_attention_heads\": 2, \"vocab_size\": 11, "
+                       "\"intermediate_size\": 12}";
+
+    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK);
+    cr_assert_eq(pp_net_from_model(&model, 6, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_hub_layout(arena, &model, &net, &layout, &err), PP_EINVAL);
+    cr_assert_str_eq(err.message,
+                     "model 'c.json': the names of the tensors of family internlm are not known; "
+                     "known are gpt, gpt2, llama, mistral, qwen2");
+}
