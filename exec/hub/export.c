@@ -102,9 +102,12 @@ static struct pp_safetensor tensor_of(const struct pp_hub_piece *piece)
 
 static void transpose(int64_t rows, int64_t columns, const float *from, float *to)
 {
-    for (int64_t r = 0; r < rows; r++)
+    enum { TILE = 16 };
+
+    for (int64_t begin = 0; begin < rows; begin += TILE)
         for (int64_t c = 0; c < columns; c++)
-            to[c * rows + r] = from[r * columns + c];
+            for (int64_t r = begin; r < rows && r < begin + TILE; r++)
+                to[c * rows + r] = from[r * columns + c];
 }
 
 /* Puts the numbers of a tensor. Rows that the model does not train keep the bytes of the file. */

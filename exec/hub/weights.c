@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { TILE_ROWS = 256, TILE_COLUMNS = 16 }; /* of a transposition: whole lines of caches */
+
 /* ---- names, shapes and types ----------------------------------------------------------------- */
 
 static const struct pp_safetensor *find(const struct pp_safetensors *files,
@@ -104,20 +106,59 @@ enum pp_status pp_hub_match(struct pp_arena *arena, const struct pp_safetensors 
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* Reads columns [from, until) of `rows` rows from `row` on, which are neighbors in the file. They
+ * go through a tile: lines of rows whose length is a power of 2 would drive each other out of a
+ * cache. */
+static void read_rows(const struct pp_hub_piece *piece, int64_t row, int64_t rows,
+                      struct pp_range columns, float *values)
+{
+    const struct pp_number_type *type = piece->tensor->type;
+    const unsigned char *data = piece->tensor->data + row * type->bytes;
+    float run[TILE_ROWS], tile[TILE_ROWS][TILE_COLUMNS];
+
+    for (int64_t c = columns.from; c < columns.until; c += TILE_COLUMNS) {
+        const int64_t left = columns.until - c, count = left < TILE_COLUMNS ? left : TILE_COLUMNS;
+        for (int64_t k = 0; k < count; k++) {
+            type->read(data + (c + k) * piece->stored_rows * type->bytes, rows, run);
+            for (int64_t r = 0; r < rows; r++)
+                tile[r][k] = run[r];
+        }
+        for (int64_t r = 0; r < rows; r++)
+            memcpy(values + r * piece->columns + c - columns.from, tile[r],
+                   sizeof(float) * (size_t)count);
+    }
+}
+
+/* Takes whole rows together, and those that the range cuts alone. */
+static void read_transposed(const struct pp_hub_piece *piece, struct pp_range range, float *values)
+{
+    const int64_t columns = piece->columns;
+
+    while (range.from < range.until) {
+        const int64_t column = range.from % columns, left = range.until - range.from,
+                      whole = column > 0 ? 0 : left / columns,
+                      rows = whole < TILE_ROWS ? whole : TILE_ROWS, rest = columns - column,
+                      count = rows > 0      ? rows * columns
+                              : rest < left ? rest
+                                            : left;
+
+        read_rows(piece, range.from / columns, rows > 0 ? rows : 1,
+                  (struct pp_range){column, rows > 0 ? columns : column + count}, values);
+        values += count;
+        range.from += count;
+    }
+}
+
 /* Reads elements of a piece, counted in ours from its begin. */
 static void read_piece(const struct pp_hub_piece *piece, struct pp_range range, float *values)
 {
     const struct pp_number_type *type = piece->tensor->type;
-    const unsigned char *data = piece->tensor->data;
 
-    if (!piece->is_transposed) {
-        type->read(data + range.from * type->bytes, range.until - range.from, values);
-        return;
-    }
-    for (int64_t i = range.from; i < range.until; i++)
-        type->read(data +
-                       (i % piece->columns * piece->stored_rows + i / piece->columns) * type->bytes,
-                   1, values++);
+    if (piece->is_transposed)
+        read_transposed(piece, range, values);
+    else
+        type->read(piece->tensor->data + range.from * type->bytes, range.until - range.from,
+                   values);
 }
 
 static const struct pp_hub_piece *first_of(const struct pp_hub_layout *l, int id)
