@@ -75,8 +75,5 @@ uint64_t pp_emulated_draw(void);
 /* No thread can continue: names a thread that waits in its warp, and a lane of the warp that does
  * not arrive. */
 [[noreturn]] void pp_emulated_fail_stuck(void);
-/* What happens when all lanes have come to a meeting. */
-void pp_emulated_multiply(struct warp *w);
-void pp_emulated_load(struct warp *w);
 
 #endif

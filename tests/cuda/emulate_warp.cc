@@ -5,16 +5,7 @@
 static struct block &b = pp_emulated_block;
 static const unsigned ALL = ~0u; /* lanes */
 
-/* ---- meetings -------------------------------------------------------------------------------- */
-
-static void nothing(struct warp *w)
-{
-    (void)w;
-}
-
-static void (*const completions[PP_MEETINGS])(struct warp *w) = {
-    nothing, nothing, nothing, pp_emulated_multiply, pp_emulated_load,
-};
+/* ---- when all lanes have come ---------------------------------------------------------------- */
 
 static void need_all(const struct warp *w)
 {
@@ -25,11 +16,77 @@ static void need_all(const struct warp *w)
                          ~w->waiting);
 }
 
+static float bf16(uint32_t bits)
+{
+    return pp_emulated_as<float, uint32_t>(bits << 16);
+}
+
+static void unpack(uint32_t word, float *first, float *second)
+{
+    *first = bf16(word & 0xffff);
+    *second = bf16(word >> 16);
+}
+
+/* Layouts: kernels/cuda/attention/mma.cuh. Products are exact in float, sums go over k in order. */
+static void multiply(struct warp *w)
+{
+    float a[16][16], bt[8][16], b_rows[16][8];
+
+    need_all(w);
+    for (int lane = 0; lane < LANES; lane++) {
+        const struct fragment *f = &w->fragments[lane];
+        const int g = lane / 4, t = lane % 4;
+        for (int i = 0; i < 4; i++) {
+            float *at = &a[g + i % 2 * 8][2 * t + i / 2 * 8];
+            unpack(f->a[i], &at[0], &at[1]);
+        }
+        for (int i = 0; i < 2; i++)
+            unpack(f->b[i], &bt[g][2 * t + i * 8], &bt[g][2 * t + i * 8 + 1]);
+    }
+    for (int k = 0; k < 16; k++)
+        for (int j = 0; j < 8; j++)
+            b_rows[k][j] = bt[j][k];
+    for (int i = 0; i < 16; i++) {
+        struct fragment *row = &w->fragments[i % 8 * 4]; /* of 4 lanes */
+        float sums[8];
+        for (int j = 0; j < 8; j++)
+            sums[j] = row[j / 2].d[i / 8 * 2 + j % 2];
+        for (int k = 0; k < 16; k++)
+            for (int j = 0; j < 8; j++)
+                sums[j] += a[i][k] * b_rows[k][j];
+        for (int j = 0; j < 8; j++)
+            row[j / 2].d[i / 8 * 2 + j % 2] = sums[j];
+    }
+}
+
+/* Rows are read when all lanes are there, into a[]: of matrix i, a lane's two elements of row
+ * lane / 4. */
+static void load(struct warp *w)
+{
+    need_all(w);
+    for (int lane = 0; lane < LANES; lane++)
+        if ((uintptr_t)w->fragments[lane].row % 16)
+            pp_emulated_fail(b.now, "lane %d gives ldmatrix a row that is not aligned to 16 bytes",
+                             lane);
+    for (int i = 0; i < 4; i++)
+        for (int row = 0; row < 8; row++) {
+            uint32_t words[4];
+            memcpy(words, w->fragments[i * 8 + row].row, sizeof words);
+            for (int t = 0; t < 4; t++)
+                w->fragments[row * 4 + t].a[i] = words[t];
+        }
+}
+
+/* ---- meetings -------------------------------------------------------------------------------- */
+
 void pp_emulated_complete(struct warp *w, const struct thread *but)
 {
     for (uint32_t gone = ~w->waiting; gone; gone &= gone - 1)
         w->given[w->turn][__builtin_ctz(gone)] = UINT64_MAX;
-    completions[w->kind](w);
+    if (w->kind == PP_MMA)
+        multiply(w);
+    else if (w->kind == PP_LDMATRIX)
+        load(w);
     w->turn ^= 1;
     w->votes[w->turn] = 0;
     pp_emulated_release(w, but);
@@ -62,49 +119,6 @@ const uint64_t *pp_emulated_meet(enum pp_emulated_meeting kind, unsigned mask, u
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */
 
-static float bf16(uint32_t bits)
-{
-    return pp_emulated_as<float, uint32_t>(bits << 16);
-}
-
-static void unpack(uint32_t word, float *first, float *second)
-{
-    *first = bf16(word & 0xffff);
-    *second = bf16(word >> 16);
-}
-
-/* Layouts: kernels/cuda/attention/mma.cuh. Products are exact in float, sums go over k in order. */
-void pp_emulated_multiply(struct warp *w)
-{
-    float a[16][16], bt[8][16], b_rows[16][8];
-
-    need_all(w);
-    for (int lane = 0; lane < LANES; lane++) {
-        const struct fragment *f = &w->fragments[lane];
-        const int g = lane / 4, t = lane % 4;
-        for (int i = 0; i < 4; i++) {
-            float *at = &a[g + i % 2 * 8][2 * t + i / 2 * 8];
-            unpack(f->a[i], &at[0], &at[1]);
-        }
-        for (int i = 0; i < 2; i++)
-            unpack(f->b[i], &bt[g][2 * t + i * 8], &bt[g][2 * t + i * 8 + 1]);
-    }
-    for (int k = 0; k < 16; k++)
-        for (int j = 0; j < 8; j++)
-            b_rows[k][j] = bt[j][k];
-    for (int i = 0; i < 16; i++) {
-        struct fragment *row = &w->fragments[i % 8 * 4]; /* of 4 lanes */
-        float sums[8];
-        for (int j = 0; j < 8; j++)
-            sums[j] = row[j / 2].d[i / 8 * 2 + j % 2];
-        for (int k = 0; k < 16; k++)
-            for (int j = 0; j < 8; j++)
-                sums[j] += a[i][k] * b_rows[k][j];
-        for (int j = 0; j < 8; j++)
-            row[j / 2].d[i / 8 * 2 + j % 2] = sums[j];
-    }
-}
-
 void pp_mma_bf16(float d[4], const uint32_t a_[4], const uint32_t b_[2])
 {
     struct fragment *f = &b.warps[b.now->warp].fragments[b.now->lane];
@@ -114,24 +128,6 @@ void pp_mma_bf16(float d[4], const uint32_t a_[4], const uint32_t b_[2])
     memcpy(f->d, d, sizeof f->d);
     pp_emulated_meet(PP_MMA, ALL, 0, NULL);
     memcpy(d, f->d, sizeof f->d);
-}
-
-/* Rows are read when all lanes are there, into a[]: of matrix i, a lane's two elements of row
- * lane / 4. */
-void pp_emulated_load(struct warp *w)
-{
-    need_all(w);
-    for (int lane = 0; lane < LANES; lane++)
-        if ((uintptr_t)w->fragments[lane].row % 16)
-            pp_emulated_fail(b.now, "lane %d gives ldmatrix a row that is not aligned to 16 bytes",
-                             lane);
-    for (int i = 0; i < 4; i++)
-        for (int row = 0; row < 8; row++) {
-            uint32_t words[4];
-            memcpy(words, w->fragments[i * 8 + row].row, sizeof words);
-            for (int t = 0; t < 4; t++)
-                w->fragments[row * 4 + t].a[i] = words[t];
-        }
 }
 
 /* In the transposed form the lane's two elements are of column lane / 4: they lie with the lanes of

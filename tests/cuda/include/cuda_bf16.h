@@ -2,7 +2,7 @@
 #ifndef PP_EMULATED_CUDA_BF16_H
 #define PP_EMULATED_CUDA_BF16_H
 
-#include "vector_types.h"
+#include "cuda_runtime.h"
 
 #include <stdint.h>
 #include <string.h>

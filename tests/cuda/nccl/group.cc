@@ -35,19 +35,19 @@ static ncclResult_t first_error(const std::vector<comm_ref> &comms)
 
 ncclResult_t stub_run(const std::vector<comm_ref> &comms, const std::function<void()> &job)
 {
+    const auto run = [=] {
+        job();
+        for (const comm_ref &comm : comms)
+            comm->jobs--;
+    };
+
     for (const comm_ref &comm : comms)
         comm->jobs++;
     if (comms[0]->is_blocking) {
-        job();
-        for (const comm_ref &comm : comms)
-            comm->jobs--;
+        run();
         return first_error(comms);
     }
-    std::thread([=] {
-        job();
-        for (const comm_ref &comm : comms)
-            comm->jobs--;
-    }).detach();
+    std::thread(run).detach();
     return ncclInProgress;
 }
 

@@ -3,10 +3,8 @@
 #include "tests/cuda/nccl/stub.h"
 
 #include <algorithm>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 static std::atomic<int> works; /* that are not forgotten */
 
@@ -32,14 +30,9 @@ struct work {
 static bool move(struct step *s)
 {
     while (s->done < s->bytes) {
-        char *at = s->data + s->done;
-        const size_t left = s->bytes - s->done;
-        const ssize_t moved = s->is_write ? send(s->fd, at, left, MSG_DONTWAIT | MSG_NOSIGNAL)
-                                          : recv(s->fd, at, left, MSG_DONTWAIT);
-        if (moved < 0 && errno == EAGAIN)
-            return true;
+        const ssize_t moved = wire_move(s->fd, s->data + s->done, s->bytes - s->done, s->is_write);
         if (moved <= 0)
-            return false;
+            return moved == 0;
         s->done += (size_t)moved;
     }
     return true;

@@ -71,34 +71,35 @@ struct wire wire_answer(const struct wire &listener, const give_up &is_given_up)
     return wire(accept4(listener.fd, NULL, NULL, SOCK_CLOEXEC));
 }
 
-bool wire_read(const struct wire &wire, void *data, size_t bytes, const give_up &is_given_up)
+ssize_t wire_move(int fd, void *data, size_t bytes, bool is_write)
 {
-    char *to = (char *)data;
+    const ssize_t moved = is_write ? send(fd, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL)
+                                   : recv(fd, data, bytes, MSG_DONTWAIT);
 
-    while (bytes > 0) {
-        if (!await(wire.fd, POLLIN, is_given_up))
+    if (moved < 0 && errno == EAGAIN)
+        return 0;
+    return moved > 0 ? moved : -1;
+}
+
+static bool move_all(int fd, char *data, size_t bytes, bool is_write, const give_up &is_given_up)
+{
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t moved = await(fd, is_write ? POLLOUT : POLLIN, is_given_up)
+                                  ? wire_move(fd, data + done, bytes - done, is_write)
+                                  : -1;
+        if (moved < 0)
             return false;
-        const ssize_t got = recv(wire.fd, to, bytes, MSG_DONTWAIT);
-        if (got == 0 || (got < 0 && errno != EAGAIN))
-            return false;
-        to += got > 0 ? got : 0;
-        bytes -= got > 0 ? (size_t)got : 0;
+        done += (size_t)moved;
     }
     return true;
 }
 
+bool wire_read(const struct wire &wire, void *data, size_t bytes, const give_up &is_given_up)
+{
+    return move_all(wire.fd, (char *)data, bytes, false, is_given_up);
+}
+
 bool wire_write(const struct wire &wire, const void *data, size_t bytes, const give_up &is_given_up)
 {
-    const char *from = (const char *)data;
-
-    while (bytes > 0) {
-        if (!await(wire.fd, POLLOUT, is_given_up))
-            return false;
-        const ssize_t put = send(wire.fd, from, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (put < 0 && errno != EAGAIN)
-            return false;
-        from += put > 0 ? put : 0;
-        bytes -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
+    return move_all(wire.fd, (char *)data, bytes, true, is_given_up);
 }
