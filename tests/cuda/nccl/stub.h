@@ -75,8 +75,7 @@ bool wire_read(const struct wire &wire, void *data, size_t bytes, const give_up 
 bool wire_write(const struct wire &wire, const void *data, size_t bytes,
                 const give_up &is_given_up);
 
-/* ---- communicators (meet.cc) -------------------------------------------------------------------
- */
+/* ---- communicators (meet.cc) ----------------------------------------------------------------- */
 
 /* What a connection between two ranks is for; a ring is greeted, its bytes go by the other one. */
 enum role { ROLE_SEND, ROLE_RECV, ROLE_COLLECTIVE, ROLE_RING, ROLES };
@@ -112,8 +111,7 @@ struct ncclComm {
 /* Meet all others at the place in `id`, and connect to them. Waits for them. */
 ncclResult_t stub_meet(const comm_ref &comm, const ncclUniqueId &id);
 
-/* ---- operations --------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Bytes that go one way on one connection. */
 struct step {
@@ -155,8 +153,7 @@ void stub_check_memory(const struct comm &comm, const std::vector<operation_ref>
 void stub_turn_on(void);
 size_t stub_type_bytes(ncclDataType_t type); /* 0: no type of the stub's */
 
-/* ---- groups (group.cc) -------------------------------------------------------------------------
- */
+/* ---- groups (group.cc) ----------------------------------------------------------------------- */
 
 /* The group of this call, if there is one, fails as well. Returns `error`. */
 ncclResult_t stub_failed(ncclResult_t error);
@@ -168,8 +165,7 @@ ncclResult_t stub_bury(ncclComm_t handle);
  * thread of its own, and ncclInProgress. */
 ncclResult_t stub_run(const std::vector<comm_ref> &comms, const std::function<void()> &job);
 
-/* ---- calls (calls.cc) --------------------------------------------------------------------------
- */
+/* ---- calls (calls.cc) ------------------------------------------------------------------------ */
 
 /* What every call that can fail begins with; not ncclSuccess: it is to fail. */
 ncclResult_t stub_called(void);

@@ -185,8 +185,7 @@ Test(nccl_stub, without_a_group_all_run_in_order)
     rig_run(&TWO, swap, -1);
 }
 
-/* ---- what is illegal --------------------------------------------------------------------------
- */
+/* ---- what is illegal ------------------------------------------------------------------------- */
 
 static void misuse(struct rig *r)
 {
