@@ -87,8 +87,7 @@ static inline int __any_sync(unsigned mask, int predicate)
     return __ballot_sync(mask, predicate) != 0;
 }
 
-/* ---- tensor cores and asynchronous copies: contracts in kernels/cuda/attention/mma.cuh
- * ----------------- */
+/* ---- tensor cores and asynchronous copies, with the contracts of mma.cuh and async.cuh ------- */
 
 void pp_mma_bf16(float d[4], const uint32_t a[4], const uint32_t b[2]);
 void pp_ldmatrix_x4(uint32_t r[4], const void *shared);

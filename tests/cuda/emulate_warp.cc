@@ -1,5 +1,6 @@
 /* tests/cuda/emulate_warp.cc — what the lanes of a warp do together: shuffles, votes, tensor cores,
  * loads of matrices; and copies that land late. */
+#include "kernels/numbers.h"
 #include "tests/cuda/emulate_parts.h"
 
 static struct block &b = pp_emulated_block;
@@ -16,15 +17,10 @@ static void need_all(const struct warp *w)
                          ~w->waiting);
 }
 
-static float bf16(uint32_t bits)
-{
-    return pp_emulated_as<float, uint32_t>(bits << 16);
-}
-
 static void unpack(uint32_t word, float *first, float *second)
 {
-    *first = bf16(word & 0xffff);
-    *second = bf16(word >> 16);
+    *first = pp_bf16_value((uint16_t)word);
+    *second = pp_bf16_value((uint16_t)(word >> 16));
 }
 
 /* Layouts: kernels/cuda/attention/mma.cuh. Products are exact in float, sums go over k in order. */

@@ -160,8 +160,7 @@ Test(emulate, copies_land_when_waited_for)
     }
 }
 
-/* ---- what no kernel may do --------------------------------------------------------------------
- */
+/* ---- what no kernel may do ------------------------------------------------------------------- */
 
 __global__ void sync_some(int)
 {
@@ -226,14 +225,10 @@ __global__ void read_argument(const int *x)
     (void)x;
 }
 
-static void launch_on_host_memory(void)
+Test(emulate, memory_of_the_host_is_no_argument)
 {
     static int x[8];
 
-    PP_LAUNCH(read_argument, 1, 8, 0, 0, x);
-}
-
-Test(emulate, memory_of_the_host_is_no_argument)
-{
-    dies(launch_on_host_memory, SIGABRT, "which is no memory of a device");
+    dies([] { PP_LAUNCH(read_argument, 1, 8, 0, 0, x); }, SIGABRT,
+         "which is no memory of a device");
 }

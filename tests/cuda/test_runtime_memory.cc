@@ -37,59 +37,48 @@ Test(runtime_memory, fresh_memory_is_poison)
         cr_assert(isnan(x));
 }
 
-static volatile int *touched;
-
-static void touch(void)
-{
-    *touched = 1;
-}
-
 Test(runtime_memory, host_must_not_touch_device_memory)
 {
+    static volatile int *touched;
+
     touched = device_array<int>(COUNT);
     PP_LAUNCH(put, 1, 1, 0, 0, (int *)touched, 1);
     OK(cudaDeviceSynchronize());
-    dies(touch, SIGSEGV, "the host touched memory of the device: byte 0 of an allocation of 256 ");
-}
-
-static void overrun(void)
-{
-    int *x = device_array<int>(COUNT);
-
-    PP_LAUNCH(fill, 1, 32, 0, 0, x, COUNT + 1);
-    cudaDeviceSynchronize();
+    dies([] { *touched = 1; }, SIGSEGV,
+         "the host touched memory of the device: byte 0 of an allocation of 256 ");
 }
 
 Test(runtime_memory, work_beyond_an_allocation)
 {
+    const auto overrun = [] {
+        PP_LAUNCH(fill, 1, 32, 0, 0, device_array<int>(COUNT), COUNT + 1);
+        cudaDeviceSynchronize();
+    };
+
     dies(overrun, SIGSEGV, "work of the device touched byte 256 of an allocation of 256 bytes");
-}
-
-static void use_freed(void)
-{
-    int *x = device_array<int>(COUNT);
-
-    cudaFree(x);
-    PP_LAUNCH(fill, 1, 32, 0, 0, x, COUNT);
 }
 
 Test(runtime_memory, freed_memory)
 {
+    const auto use_freed = [] {
+        int *x = device_array<int>(COUNT);
+        cudaFree(x);
+        PP_LAUNCH(fill, 1, 32, 0, 0, x, COUNT);
+    };
+
     dies(use_freed, SIGABRT, "which is no memory of a device");
-}
-
-static void use_memory_of_other_device(void)
-{
-    int *x = device_array<int>(1);
-
-    cudaSetDevice(1);
-    PP_LAUNCH(put, 1, 1, 0, 0, x, 1);
 }
 
 Test(runtime_memory, memory_of_another_device)
 {
+    const auto use = [] {
+        int *x = device_array<int>(1);
+        cudaSetDevice(1);
+        PP_LAUNCH(put, 1, 1, 0, 0, x, 1);
+    };
+
     setenv("PP_EMULATED_DEVICES", "2", 1);
-    dies(use_memory_of_other_device, SIGABRT, "runs on device 1, but is given");
+    dies(use, SIGABRT, "runs on device 1, but is given");
 }
 
 static void make_part(CUgreenCtx *part, CUstream *stream)
@@ -107,17 +96,14 @@ static void make_part(CUgreenCtx *part, CUstream *stream)
     cr_assert_eq(cuGreenCtxStreamCreate(stream, *part, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
 }
 
-static void destroy_part_first(void)
-{
-    CUgreenCtx part;
-    CUstream stream;
-
-    make_part(&part, &stream);
-    cuGreenCtxDestroy(part);
-}
-
 Test(runtime_memory, parts)
 {
+    const auto destroy_part_first = [] {
+        CUgreenCtx part;
+        CUstream stream;
+        make_part(&part, &stream);
+        cuGreenCtxDestroy(part);
+    };
     CUgreenCtx part;
     CUstream stream;
 

@@ -3,9 +3,7 @@
 #define PP_EMULATED_CUDA_BF16_H
 
 #include "cuda_runtime.h"
-
-#include <stdint.h>
-#include <string.h>
+#include "kernels/numbers.h"
 
 struct __nv_bfloat16 {
     uint16_t bits;
@@ -13,17 +11,11 @@ struct __nv_bfloat16 {
     __nv_bfloat16() = default;
     __nv_bfloat16(float x)
     {
-        uint32_t u;
-        memcpy(&u, &x, sizeof u);
-        const uint32_t rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
-        bits = (u & 0x7fffffffu) > 0x7f800000u ? (uint16_t)0x7fff : (uint16_t)rounded;
+        bits = x != x ? (uint16_t)0x7fff : pp_bf16_round(x);
     }
     operator float() const
     {
-        const uint32_t u = (uint32_t)bits << 16;
-        float x;
-        memcpy(&x, &u, sizeof x);
-        return x;
+        return pp_bf16_value(bits);
     }
 };
 

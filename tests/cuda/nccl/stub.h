@@ -68,7 +68,7 @@ struct wire {
 struct wire wire_listen(struct place *at, int callers);
 struct wire wire_call(const struct place *at); /* fd -1: the address has no listener any more */
 struct wire wire_answer(const struct wire &listener, const give_up &is_given_up); /* -1: given up */
-/* Part of it, without waiting: 0: nothing now; -1: the other side is gone. */
+/* Part of it, without waiting. Returns 0 if nothing moves now, and -1 if the other side is gone. */
 ssize_t wire_move(int fd, void *data, size_t bytes, bool is_write);
 /* All of it; false: given up, or the other side is gone. */
 bool wire_read(const struct wire &wire, void *data, size_t bytes, const give_up &is_given_up);
