@@ -2,8 +2,6 @@
  * first, m and n are exchanged, and a bias of n elements is one of rows. */
 #include "kernels/cuda/gemm/plans.h"
 
-#include "kernels/cuda/gemm/gemm.h"
-
 #include <string.h>
 
 enum { BUCKETS = 256, PROPOSALS = 8 };
