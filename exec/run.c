@@ -80,10 +80,10 @@ static void on_step(void *closure, int step, const struct pp_step_result *result
 }
 
 /* Warns at once, because the run may end much later. */
-static void on_unwritten(void *closure, const struct pp_error *error)
+static void on_unwritten(void *closure, const char *what, const struct pp_error *error)
 {
     (void)closure;
-    pp_tell("pipeexec: warning: no checkpoint: %s", error->message);
+    pp_tell("pipeexec: warning: no %s: %s", what, error->message);
 }
 
 static void on_stuck(void *closure, const struct pp_error *error)
@@ -225,6 +225,21 @@ static void warn(FILE *out, const char *what, const struct pp_error *error)
     pp_tell("pipeexec: warning: no %s: %s", what, error->message);
 }
 
+/* The error of a file that could not be written during the training, if all else is well. */
+static enum pp_status unwritten_of(const struct pp_exec_run *run, enum pp_status status,
+                                   struct pp_error *err)
+{
+    const struct pp_training_result *r = &run->result;
+    const struct pp_error *const errors[] = {&r->checkpoint_error, &r->export_error, &r->log_error};
+
+    for (size_t i = 0; i < PP_COUNT(errors) && status == PP_OK; i++)
+        if (errors[i]->status != PP_OK) {
+            *err = *errors[i];
+            status = err->status;
+        }
+    return status;
+}
+
 /* Resolves and checks everything before training. `with`: see pp_exec_resume_open(). */
 static enum pp_status prepare(struct pp_arena *arena, const struct pp_exec_wish *with,
                               const struct pp_checkpoint *resumed, struct pp_exec_run *run,
@@ -234,7 +249,8 @@ static enum pp_status prepare(struct pp_arena *arena, const struct pp_exec_wish 
     PP_TRY(pp_exec_resume_check(with, &run->config, err));
     PP_TRY(open_plans(arena, with, run, err));
     PP_TRY(pp_exec_checkpoints_open(arena, with, run, err));
-    return pp_exec_save_open(arena, with, run, err);
+    PP_TRY(pp_exec_save_open(arena, with, run, err));
+    return pp_exec_log_open(arena, with, run, err);
 }
 
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_wish *typed,
@@ -270,14 +286,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     enum pp_status picture = report(arena, wish, run, status, out, &undrawn);
     if (picture == PP_OK)
         picture = pp_exec_plot_draw(arena, run, &target, &undrawn);
-    if (status == PP_OK && run->result.checkpoint_error.status != PP_OK) {
-        *err = run->result.checkpoint_error;
-        status = err->status;
-    }
-    if (status == PP_OK && run->result.export_error.status != PP_OK) {
-        *err = run->result.export_error;
-        status = err->status;
-    }
+    status = unwritten_of(run, status, err);
     if (status == PP_OK && traces != PP_OK) {
         *err = unwritten;
         status = traces;

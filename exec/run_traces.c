@@ -111,31 +111,44 @@ about_of(struct pp_arena *arena, const struct pp_exec_wish *wish, const struct p
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-static enum pp_status check_one(struct pp_arena *arena, const char *option, const char *path,
+/* --log, --trace, --predicted-trace */
+struct result_file {
+    const char *option, *path;
+    bool is_trace;
+};
+
+static enum pp_status check_one(struct pp_arena *arena, const struct result_file *file,
                                 struct pp_error *err)
 {
     struct pp_error ignored;
 
-    if (pp_trace_check_name(path, &ignored) != PP_OK)
-        return pp_error_set(err, PP_EINVAL, "--%s %s: the name must end in " PP_TRACE_NAMES, option,
-                            path);
-    if (pp_output_check(arena, path, err) != PP_OK)
-        return pp_error_prefix(err, "--%s: ", option);
+    if (file->is_trace && pp_trace_check_name(file->path, &ignored) != PP_OK)
+        return pp_error_set(err, PP_EINVAL, "--%s %s: the name must end in " PP_TRACE_NAMES,
+                            file->option, file->path);
+    if (!file->is_trace && strcmp(file->path, "-") == 0)
+        return pp_error_set(err, PP_EINVAL, "--%s -: the report is on stdout; give a file",
+                            file->option);
+    if (pp_output_check(arena, file->path, err) != PP_OK)
+        return pp_error_prefix(err, "--%s: ", file->option);
     return PP_OK;
 }
 
 enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_error *err)
 {
-    if (wish->trace)
-        PP_TRY(check_one(arena, "trace", wish->trace, err));
-    if (wish->predicted_trace)
-        PP_TRY(check_one(arena, "predicted-trace", wish->predicted_trace, err));
-    if (wish->trace && wish->predicted_trace &&
-        pp_output_is_same(arena, wish->trace, wish->predicted_trace))
-        return pp_error_set(err, PP_EINVAL,
-                            "--trace %s and --predicted-trace %s are one file; give two",
-                            wish->trace, wish->predicted_trace);
+    const struct result_file files[] = {{"log", wish->log, false},
+                                        {"trace", wish->trace, true},
+                                        {"predicted-trace", wish->predicted_trace, true}};
+
+    for (size_t i = 0; i < PP_COUNT(files); i++) {
+        if (!files[i].path)
+            continue;
+        PP_TRY(check_one(arena, &files[i], err));
+        for (size_t k = 0; k < i; k++)
+            if (files[k].path && pp_output_is_same(arena, files[k].path, files[i].path))
+                return pp_error_set(err, PP_EINVAL, "--%s %s and --%s %s are one file; give two",
+                                    files[k].option, files[k].path, files[i].option, files[i].path);
+    }
     return PP_OK;
 }
 

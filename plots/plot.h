@@ -41,6 +41,13 @@ enum pp_status pp_plot_curves(struct pp_arena *arena, const struct pp_table *tab
                               const struct pp_curves *curves, const struct pp_plot_target *target,
                               struct pp_error *err);
 
+/* ---- plots/curves/losses.c: a log of pipeexec ------------------------------------------------ */
+/* Makes a table of step, loss and pp_losses_by: "training" or "validation". PP_EINVAL if a column
+ * of the log is missing. */
+extern const char pp_losses_by[];
+enum pp_status pp_plot_losses(struct pp_arena *arena, const struct pp_table *log,
+                              struct pp_table *losses, struct pp_error *err);
+
 /* ---- plots/memory/memory.c: bytes by component ----------------------------------------------- */
 enum { PP_PLOT_MEMORY_PARTS = 6 }; /* params grads optimizer activations buffers other */
 struct pp_plot_bar {

@@ -195,6 +195,16 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
     return PP_OK;
 }
 
+enum pp_status pp_exec_log_open(struct pp_arena *arena, const struct pp_exec_wish *with,
+                                struct pp_exec_run *run, struct pp_error *err)
+{
+    if (!with->log || !is_first(&run->config))
+        return PP_OK;
+    if (pp_log_open(arena, with->log, run->config.first_step, &run->training.log, err) != PP_OK)
+        return pp_error_prefix(err, "--log: ");
+    return PP_OK;
+}
+
 /* ---- both ------------------------------------------------------------------------------------ */
 
 void pp_exec_resume_note(const struct pp_exec_run *run, char *text, size_t bytes)

@@ -160,6 +160,9 @@ PP_ROW_TEXT(resume, "DIR", G_STATE, RUN, .aliases = PP_NAMES("load"),
             "are those of the checkpoint unless given.")
 
 PP_ROW_FLAG(json, G_OUTPUT, RUN, .is_common = true, .help = "One JSON object on stdout.")
+PP_ROW_TEXT(log, "FILE", G_OUTPUT, RUN, .is_common = true,
+    .help = "Write a row of CSV after each step: loss, norm, learning rate, tokens/s, time. "
+            "'pipesim plot FILE' draws it. --resume continues the file.")
 PP_ROW_TEXT(trace, "FILE", G_OUTPUT, RUN, .is_common = true,
     .help = "Write the measured events as .csv, .json (Perfetto) or .paje (ViTE, pajeng); .gz "
             "compresses.")

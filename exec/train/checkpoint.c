@@ -137,6 +137,6 @@ void pp_train_save(struct pp_arena *arena, const struct pp_keeper *keeper,
         result->checkpoint = pp_arena_strdup(arena, path);
         result->checkpoints++;
     } else if (training->on_unwritten) {
-        training->on_unwritten(training->closure, err);
+        training->on_unwritten(training->closure, "checkpoint", err);
     }
 }

@@ -5,6 +5,7 @@
 #include "exec/hub/export.h"
 #include "exec/predict/predict.h"
 #include "exec/reference/reference.h"
+#include "exec/train/log.h"
 #include "traces/compare/compare.h"
 
 struct pp_training {
@@ -29,10 +30,12 @@ struct pp_training {
     /* Durations measured on another program; NULL = those of the warm-up steps. One step warms up,
      * `warmup` steps calibrate, and at least one is judged. */
     const struct pp_calibration *calibration;
+    struct pp_log *log; /* receives a row after each step; NULL = none */
     /* Called after each step, e.g. to print progress; may be NULL. */
     void (*on_step)(void *closure, int step, const struct pp_step_result *result);
-    /* Called when a checkpoint cannot be written; training continues. May be NULL. */
-    void (*on_unwritten)(void *closure, const struct pp_error *error);
+    /* Called when a checkpoint ("checkpoint") or a row of the log ("row of the log") cannot be
+     * written; training continues. May be NULL. */
+    void (*on_unwritten)(void *closure, const char *what, const struct pp_error *error);
     void *closure;
 };
 
@@ -91,6 +94,7 @@ struct pp_training_result {
     const char *checkpoint;
     struct pp_error checkpoint_error;
     struct pp_error export_error; /* PP_OK: the weights are written, if that was wanted */
+    struct pp_error log_error; /* of the last row */
 };
 
 /* Trains. PP_EFAIL as pp_machine_step(); `result` then keeps the steps before the error. */

@@ -18,6 +18,7 @@ static const struct row ROWS[] = {
     {"model", {"model", NULL, PP_COLUMN_PLAIN}, "%s"},
     {"cluster", {"cluster", NULL, PP_COLUMN_PLAIN}, "%s"},
     {"unit", {"costs", NULL, PP_COLUMN_PLAIN}, "%s"},
+    {"data", {"data", NULL, PP_COLUMN_PLAIN}, "%s"},
     {"name", {"name", NULL, PP_COLUMN_PLAIN}, "%s"},
     {"preset", {"preset", NULL, PP_COLUMN_PLAIN}, "%s"},
     {"gpus", {"GPUs", NULL, PP_COLUMN_PLAIN}, "%s GPU(s)"},

@@ -8,6 +8,7 @@ enum pp_plot_source {
     PP_FROM_TRACE = 2,  /* one trace */
     PP_FROM_TRACES = 4, /* two traces: predicted, measured */
     PP_FROM_REPORT = 8, /* a report of --json */
+    PP_FROM_LOG = 16,   /* a log of a training */
 };
 
 #define PP_PLOT_KINDS(KIND)                                                                        \
@@ -23,4 +24,5 @@ enum pp_plot_source {
     KIND("memory", "bytes by component, of ranks, schedules or points",                            \
          PP_FROM_REPORT | PP_FROM_TABLE, memory)                                                   \
     KIND("memory-time", "activations of each rank over time", PP_FROM_TRACE, held)                 \
-    KIND("links", "use of links by class", PP_FROM_REPORT, links)
+    KIND("links", "use of links by class", PP_FROM_REPORT, links)                                  \
+    KIND("loss", "losses of a training over its steps", PP_FROM_LOG, loss)

@@ -46,23 +46,48 @@ static struct pp_curves curves_of(const struct job *job)
     };
 }
 
+static enum pp_status draw_table(struct job *job, const struct pp_table *table,
+                                 struct pp_curves curves, struct pp_error *err)
+{
+    const char *points = job->wish->points;
+    struct pp_table marks;
+
+    if (points) {
+        PP_TRY(pp_table_read(job->arena, points, &marks, err));
+        curves.points = &marks;
+    }
+    return pp_plot_curves(job->arena, table, &curves, &job->target, err);
+}
+
 static enum pp_status draw_curves(struct job *job, struct pp_error *err)
 {
     const struct pp_plot_file *file = &job->files.files[0];
     struct pp_curves curves = curves_of(job);
-    const char *points = job->wish->points;
-    struct pp_table table, marks;
+    struct pp_table table;
 
     for (curves.kind = pp_curve_kinds; strcmp(curves.kind->name, job->kind->name) != 0;) {
         curves.kind++;
         assert(curves.kind->name);
     }
     PP_TRY(pp_table_parse(job->arena, file->name, file->text, file->length, &table, err));
-    if (points) {
-        PP_TRY(pp_table_read(job->arena, points, &marks, err));
-        curves.points = &marks;
-    }
-    return pp_plot_curves(job->arena, &table, &curves, &job->target, err);
+    return draw_table(job, &table, curves, err);
+}
+
+/* Both losses, or another column of the log. */
+static enum pp_status draw_loss(struct job *job, struct pp_error *err)
+{
+    const struct pp_plot_file *file = &job->files.files[0];
+    struct pp_curves curves = curves_of(job);
+    struct pp_table log, losses;
+
+    PP_TRY(pp_table_parse(job->arena, file->name, file->text, file->length, &log, err));
+    curves.x = curves.x ? curves.x : "step";
+    curves.by = curves.by || curves.y ? curves.by : pp_losses_by;
+    if (curves.y)
+        return draw_table(job, &log, curves, err);
+    curves.y = "loss";
+    PP_TRY(pp_plot_losses(job->arena, &log, &losses, err));
+    return draw_table(job, &losses, curves, err);
 }
 
 static enum pp_status draw_memory(struct job *job, struct pp_error *err)
@@ -196,15 +221,15 @@ static const struct {
     unsigned sources;
     draw *kinds[3];
 } USES[] = {
-    {"x", PP_FROM_TABLE, {draw_curves}},
-    {"y", PP_FROM_TABLE, {draw_curves}},
-    {"log-x", PP_FROM_TABLE, {draw_curves}},
-    {"log-y", PP_FROM_TABLE, {draw_curves}},
-    {"x-range", PP_FROM_TABLE, {draw_curves}},
-    {"y-range", PP_FROM_TABLE, {draw_curves}},
-    {"points", PP_FROM_TABLE, {draw_curves}},
-    {"by", PP_FROM_TABLE, {draw_curves, draw_memory}},
-    {"where", PP_FROM_TABLE, {draw_curves, draw_memory}},
+    {"x", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_loss}},
+    {"y", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_loss}},
+    {"log-x", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_loss}},
+    {"log-y", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_loss}},
+    {"x-range", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_loss}},
+    {"y-range", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_loss}},
+    {"points", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_loss}},
+    {"by", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_memory, draw_loss}},
+    {"where", PP_FROM_TABLE | PP_FROM_LOG, {draw_curves, draw_memory, draw_loss}},
     {"ranks", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_compare}},
     {"window", PP_FROM_TRACE | PP_FROM_TRACES, {draw_timeline, draw_compare}},
     {"step", PP_FROM_TRACE, {draw_timeline, draw_held}},

@@ -46,13 +46,15 @@ static enum pp_status refuse_program(struct pp_arena *arena, const struct pp_plo
 static enum pp_status recognize(struct pp_arena *arena, struct pp_plot_file *file,
                                 struct pp_error *err)
 {
-    static const char TRACE[] = "step,rank,replica,stream,";
+    static const char TRACE[] = "step,rank,replica,stream,", LOG[] = "step,loss,valid_loss,";
     const char *text = begin(file);
 
     PP_TRY(pp_trace_refuse_paje(file->name, text, err));
     PP_TRY(refuse_program(arena, file, err));
     if (*text != '{')
-        file->source = strncmp(text, TRACE, strlen(TRACE)) ? PP_FROM_TABLE : PP_FROM_TRACE;
+        file->source = !strncmp(text, TRACE, strlen(TRACE)) ? PP_FROM_TRACE
+                       : !strncmp(text, LOG, strlen(LOG))   ? PP_FROM_LOG
+                                                            : PP_FROM_TABLE;
     else if (contains(file, "\"traceEvents\""))
         file->source = PP_FROM_TRACE;
     else if (contains(file, "\"pipesim.report/") || contains(file, "\"pipesim.comparison/"))
@@ -69,6 +71,7 @@ const char *pp_plot_source_name(unsigned source)
     return source & PP_FROM_TABLE    ? "a sweep"
            : source & PP_FROM_TRACE  ? "a trace"
            : source & PP_FROM_TRACES ? "two traces"
+           : source & PP_FROM_LOG    ? "a log"
                                      : "a report";
 }
 
@@ -90,8 +93,8 @@ static enum pp_status combine(struct pp_plot_files *files, struct pp_error *err)
         return PP_OK;
     }
     return pp_error_set(err, PP_EINVAL,
-                        "%d files, each %s: a picture has one sweep, one report, one trace, or two "
-                        "traces (predicted, measured)%s",
+                        "%d files, each %s: a picture has one sweep, one report, one log, one "
+                        "trace, or two traces (predicted, measured)%s",
                         files->count, pp_plot_source_name(first->source),
                         first->source == PP_FROM_TABLE
                             ? "\n  parts of a sweep become one file by: pipesim sweep --merge"

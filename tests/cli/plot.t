@@ -197,7 +197,7 @@ $ cd tests/data/plots; pipesim plot sweep.csv --where schedule=dualpipe
 ! pipesim: error: nothing to draw: no row of sweep.csv is ok, the first: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind bubbles
-! pipesim: error: --kind: "bubbles" is not one of curves, scatter, bubble, scaling, throughput, tradeoff, timeline, compare, error, memory, memory-time and links; did you mean "bubble"?
+! pipesim: error: --kind: "bubbles" is not one of curves, scatter, bubble, scaling, throughput, tradeoff, timeline, compare, error, memory, memory-time, links and loss; did you mean "bubble"?
 = 2
 $ cd tests/data/plots; pipesim plot sweep.csv --kind throughput
 ! note: left out 1 of 9 rows: sweep.csv:10 refused: --micro-batches 4: dualpipe needs an even number, at least twice --pp 4; nearest: 8
@@ -260,7 +260,7 @@ $ pipesim plot - <<<$'n,y\n1,2\n1,3'
 # Files that do not belong together; pictures of other sorts.
 $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cp tests/data/plots/*.csv $d; cd $d; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --trace t.csv >log; pipesim plot t.csv sweep.csv; pipesim plot sweep.csv scaling.csv; pipesim plot t.csv t.csv --kind links; pipesim plot t.csv -x pp
 ! pipesim: error: t.csv is a trace, but sweep.csv is a sweep: a picture has files of one sort
-! pipesim: error: 2 files, each a sweep: a picture has one sweep, one report, one trace, or two traces (predicted, measured)
+! pipesim: error: 2 files, each a sweep: a picture has one sweep, one report, one log, one trace, or two traces (predicted, measured)
 !   parts of a sweep become one file by: pipesim sweep --merge
 ! pipesim: error: --kind links is drawn from a report, but t.csv and the other are two traces; from that: compare, error
 ! pipesim: error: -x has no effect on --kind timeline of a trace

@@ -146,7 +146,8 @@ static const struct {
 } FILES[] = {{PP_FROM_TABLE, "sweep.csv"},
              {PP_FROM_TRACE, "trace.csv"},
              {PP_FROM_TRACES, "trace.csv measured.csv"},
-             {PP_FROM_REPORT, "report.json"}};
+             {PP_FROM_REPORT, "report.json"},
+             {PP_FROM_LOG, "log.csv"}};
 
 static void make_sources(void)
 {
@@ -154,6 +155,9 @@ static void make_sources(void)
                               "--micro-batches 8 --engine dag --json --no-alternatives";
 
     save("report.json", run(pp_command_run, RUN));
+    save("log.csv", "step,loss,valid_loss,grad_norm,lr,tokens,tokens_per_s,time_s\n"
+                    "1,5.5,,1.25,0.001,512,2048,0.25\n2,5.25,5.4,1,0.0005,1024,1024,0.75\n"
+                    "3,5,,1,0.0001,1536,1024,1.25\n4,4.9,5.1,1,0.0001,2048,1024,1.75\n");
     run(pp_command_run, pp_arena_printf(arena, "%s --trace trace.csv", RUN));
     run(pp_command_run,
         pp_arena_printf(arena, "%s --jitter 5%% --steps 2 --trace measured.csv", RUN));

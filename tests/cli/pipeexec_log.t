@@ -1,0 +1,64 @@
+# A row for each step; a resumed training continues the file without a repeated step.
+$ pipeexec --seq 16 --steps 6 --no-check --quiet --log l.csv --checkpoint ck --checkpoint-every 2; cut -d, -f 1,3,6 l.csv
+> step,valid_loss,tokens
+> 1,,512
+> 2,,1024
+> 3,,1536
+> 4,,2048
+> 5,,2560
+> 6,,3072
+$ cp l.csv whole.csv; pipeexec --resume ck/step-000000004 --np 2 --exact-grad --no-check --quiet --log l.csv; cut -d, -f 1,3,5,6 l.csv | diff - <(cut -d, -f 1,3,5,6 whole.csv) && tail -n +6 l.csv | wc -l
+> 2
+$ head -n 4 whole.csv > l.csv; head -n 5 whole.csv | tail -n 1 | head -c 20 >> l.csv; pipeexec --resume ck/step-000000004 --no-check --quiet --log l.csv; cut -d, -f 1 l.csv | tr '\n' ' '; echo
+> step 1 2 3 5 6 
+$ pipeexec --seq 16 --steps 3 --dp 2 --np 2 --transport tcp --no-check --quiet --log l.csv; cut -d, -f 1,6 l.csv
+> step,tokens
+> 1,1024
+> 2,2048
+> 3,3072
+$ pipesim plot whole.csv -o l.gp && grep -E '^set (title|[xy]label)|title .training|^# step|^1 ' l.gp
+> set title 'loss over step'
+> set xlabel 'step'
+> set ylabel 'loss'
+> # step loss
+> 1 5 ...
+> plot $series1 using 1:2 with linespoints linestyle 1 title 'training'
+$ printf 'step,loss,valid_loss,grad_norm,lr,tokens,tokens_per_s,time_s\n1,5,,1,1,512,9,1\n2,4,4.5,1,1,1024,9,2\n' > v.csv; pipesim plot v.csv -o v.gp && sed -n '/^.series/,/^EOD/p' v.gp
+> $series1 << EOD
+> # validation
+> # step loss
+> 2 4.5
+> EOD
+> $series2 << EOD
+> # training
+> # step loss
+> 1 5
+> 2 4
+> EOD
+$ pipesim plot v.csv -y lr -o v.gp && grep -A3 '^.series' v.gp
+> $series1 << EOD
+> # v.csv
+> # step lr
+> 1 1
+! note: lr over step (other columns: -x, -y, --by)
+$ pipesim plot v.csv --kind bubble
+! pipesim: error: --kind bubble is drawn from a sweep, but v.csv is a log; from that: loss
+= 2
+$ printf 'step,loss,valid_loss\n' | pipesim plot -
+! pipesim: error: <stdin> has a header but no rows: nothing to draw
+= 2
+$ pipeexec --log -
+! pipeexec: error: --log -: the report is on stdout; give a file
+= 2
+$ pipeexec --log none/l.csv
+! pipeexec: error: --log: cannot write 'none/l.csv': No such file or directory
+= 1
+$ pipeexec --log l.csv --trace ./l.csv
+! pipeexec: error: --log l.csv and --trace ./l.csv are one file; give two
+= 2
+$ pipeexec --resume ck --steps 7 --log ck/step-000000006/manifest
+! pipeexec: error: --log: ck/step-000000006/manifest is no log: it does not begin with step,loss,valid_loss,grad_norm,lr,tokens,tokens_per_s,time_s
+= 2
+$ pipeexec --seq 16 --steps 3 --no-check --quiet --log /dev/full
+! pipeexec: error: --log: cannot write to /dev/full: No space left on device
+= 1
