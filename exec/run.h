@@ -14,8 +14,8 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
                                    FILE *out, pp_exec_stuck_fn on_stuck, struct pp_error *err);
 
 /* Checks names, folders and permissions of --trace, --predicted-trace and --log before training.
- * PP_EINVAL for other suffixes of traces and for one file under two names, PP_EFAIL if one cannot be
- * written. */
+ * PP_EINVAL for other suffixes of traces and for one file under two names, PP_EFAIL if one cannot
+ * be written. */
 enum pp_status pp_exec_traces_check(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_error *err);
 /* Writes the traces that are asked for, both or none. run->trace and run->predicted_trace name the

@@ -49,6 +49,7 @@ enum pp_status pp_data_paths(struct pp_arena *arena, const char *where, struct p
 
 struct pp_data_format {
     const char *token, *tokens; /* in messages */
+    enum pp_sample_order_kind usual_order;
     /* Whether the data is of this format, by its name, or by the first bytes of its first file;
      * NULL = this never tells. */
     bool (*is_named)(struct pp_arena *arena, const char *where);

@@ -219,6 +219,7 @@ static enum pp_status open_megatron(struct pp_arena *arena, const char *where, s
 const struct pp_data_format pp_format_megatron = {
     .token = "token",
     .tokens = "tokens",
+    .usual_order = PP_ORDER_SHUFFLED,
     .is_named = is_prefix,
     .open = open_megatron,
 };

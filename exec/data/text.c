@@ -229,6 +229,11 @@ uint32_t pp_text_crc(const struct pp_text *text)
     return crc;
 }
 
+enum pp_sample_order_kind pp_text_usual_order(const struct pp_text *text)
+{
+    return text->format->usual_order;
+}
+
 const char *pp_text_unit(const struct pp_text *text)
 {
     return text->format->tokens;

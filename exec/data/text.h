@@ -72,5 +72,7 @@ enum pp_status pp_text_sample(const struct pp_text *text, int64_t step, int64_t 
 /* Returns a checksum, which tells texts apart: of all tokens, or if these are checked late, of the
  * index and of both ends of each file. */
 uint32_t pp_text_crc(const struct pp_text *text);
+/* The order of samples that users of the format expect. */
+enum pp_sample_order_kind pp_text_usual_order(const struct pp_text *text);
 /* "bytes" or "tokens": what the text counts. */
 const char *pp_text_unit(const struct pp_text *text);

@@ -87,6 +87,9 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     pp_json_put_text(o, "model", c->net.name);
     pp_json_put_text(o, "weights", c->weights ? c->weights : "drawn");
     pp_json_put_text(o, "data", c->text.name);
+    pp_json_put_int(
+        o, "epoch_samples",
+        c->text.order.kind == PP_ORDER_DRAWN ? 0 : pp_order_samples(c->text.count, c->text.seq));
     pp_json_put_text(o, "precision", c->precision);
     pp_json_put_text(o, "kernels", c->kernels->about());
     pp_json_put_text(o, "attention", c->kernels->attention ? c->kernels->attention() : "own");

@@ -121,6 +121,7 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 static void print_batch(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_batch *b = &run->plan.batch;
+    const struct pp_text *data = &run->config.text;
     const int group = pp_schedule_option_value(run->plan.subject.schedule,
                                                &run->plan.selection.shape, pp_group_option.name);
     char text[PP_EXEC_TEXT_BYTES], tokens[PP_UNITS_TEXT_BYTES], bytes[PP_UNITS_TEXT_BYTES];
@@ -139,11 +140,14 @@ static void print_batch(const struct pp_exec_page *page, const struct pp_exec_ru
             pp_exec_star(run->plan.selection.chosen, (unsigned)PP_CHOSEN_OPTION << PP_GROUP_AT));
     if (b->granules > 1)
         used = pp_exec_append(text, used, ", backwards of 1/%d", b->granules);
-    pp_exec_append(text, used, ", %s~tokens a step; %s, %s~%s",
-                   pp_units_print_count((int64_t)pp_batch_samples(b) * run->config.net.seq, tokens),
-                   run->config.text.name,
-                   pp_units_print_count((int64_t)run->config.text.count, bytes),
-                   pp_text_unit(&run->config.text));
+    used = pp_exec_append(text, used, ", %s~tokens a step; %s, %s~%s",
+                          pp_units_print_count((int64_t)pp_batch_samples(b) * data->seq, tokens),
+                          data->name, pp_units_print_count((int64_t)data->count, bytes),
+                          pp_text_unit(data));
+    if (data->order.kind != PP_ORDER_DRAWN)
+        pp_exec_append(text, used, ", %s~samples an epoch%s",
+                       pp_units_print_count(pp_order_samples(data->count, data->seq), tokens),
+                       data->order.kind == PP_ORDER_SHUFFLED ? ", shuffled" : "");
     pp_exec_paragraph(page, "data", "%s", text);
 }
 

@@ -276,7 +276,7 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
     const bool is_checked = !wish->no_check;
     struct pp_text text = config->text;
 
-    text.order.seed = config->recipe.seed;
+    text.order.step_samples = pp_batch_samples(&plan->batch);
     return (struct pp_training){
         .machine = {.program = plan->program,
                     .stages = plan->stages,

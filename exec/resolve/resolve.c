@@ -187,7 +187,12 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
     PP_TRY(check_heads(config, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));
-    return resolve_text(arena, wish, config, err);
+    PP_TRY(resolve_text(arena, wish, config, err));
+    config->text.order = (struct pp_sample_order){
+        .kind = wish->given.shuffle.count ? (enum pp_sample_order_kind)wish->shuffle
+                                          : pp_text_usual_order(&config->text),
+        .seed = config->recipe.seed};
+    return PP_OK;
 }
 
 /* The first step warms caches up and the last is judged; those between may calibrate. */

@@ -42,6 +42,11 @@ PP_ROW_CHOICE(tokens, "FORMAT", "auto|bytes|u16|megatron", G_MODEL, RUN, .defaul
     .help = "Format of --data. bytes: each byte is a token. u16: shards of 16-bit tokens (.bin), "
             "as llm.c writes them. megatron: an indexed dataset, PREFIX.bin and PREFIX.idx. auto: "
             "what the files say by name or first bytes.")
+PP_ROW_CHOICE(shuffle, "on|off|draw", "draw|on|off", G_MODEL, RUN,
+    .default_text = "on for indexed data, else draw",
+    .help = "Order of samples. on: each sample of the data once an epoch, in a random order that "
+            "--seed and the epoch give. off: once an epoch, as they lie. draw: each at a random "
+            "position, whatever was read before.")
 PP_ROW_TEXT(tokenizer, "DIR|FILE", G_MODEL, RUN,
     .help = "Read --data as text and encode it with a byte-pair tokenizer like GPT-2's: a folder, "
             "tokenizer.json or VOCAB:MERGES.")

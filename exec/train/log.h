@@ -19,7 +19,7 @@ struct pp_log_row {
     int64_t tokens;                           /* of this step */
 };
 
-/* What a log holds of the first `steps` steps. */
+/* Header and rows of the first `steps` steps of a log. */
 struct pp_log_past {
     size_t bytes; /* of header and rows; 0: not even the header is whole */
     int64_t tokens;
