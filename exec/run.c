@@ -125,7 +125,7 @@ static enum pp_status check_inputs(const struct pp_exec_wish *wish,
                                    const struct pp_transport *transport, struct pp_error *err)
 {
     const struct pp_given *const inputs[] = {&wish->given.schedule, &wish->given.calibrate_on,
-                                             &wish->given.data};
+                                             &wish->given.data, &wish->given.valid_data};
 
     for (size_t i = 0; i < PP_COUNT(inputs); i++)
         if (inputs[i]->count && strcmp(inputs[i]->text, "-") == 0)
@@ -248,6 +248,7 @@ static enum pp_status prepare(struct pp_arena *arena, const struct pp_exec_wish 
     PP_TRY(pp_exec_resolve(arena, with, resumed, &run->config, err));
     PP_TRY(pp_exec_resume_check(with, &run->config, err));
     PP_TRY(open_plans(arena, with, run, err));
+    PP_TRY(pp_exec_valid(arena, with, run, err));
     PP_TRY(pp_exec_checkpoints_open(arena, with, run, err));
     PP_TRY(pp_exec_save_open(arena, with, run, err));
     return pp_exec_log_open(arena, with, run, err);

@@ -205,6 +205,8 @@ static void note_fallbacks(struct pp_machine *m)
 
 void pp_step_time_here(struct pp_machine *m)
 {
+    if (m->is_forward)
+        return;
     pp_probes_read(m);
     m->has_run = true;
     for (int k = 0; k < m->worker_count; k++) {

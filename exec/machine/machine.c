@@ -9,15 +9,15 @@
 
 static void place_columns(struct pp_machine *m)
 {
-    const size_t rows = (size_t)m->size * (size_t)m->replicas;
+    const size_t rows = (size_t)m->size * (size_t)m->replicas,
+                 cells = rows * ((size_t)m->kept + 1); /* one slot for what is not kept */
 
-    m->start_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
-    m->end_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
-    m->posted_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
-    m->matched_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
-    m->duration_ps = PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept);
-    m->nominal_ps =
-        m->options.slow ? PP_ARRAY(m->arena, int64_t, rows * (size_t)m->kept) : m->duration_ps;
+    m->start_ps = PP_ARRAY(m->arena, int64_t, cells);
+    m->end_ps = PP_ARRAY(m->arena, int64_t, cells);
+    m->posted_ps = PP_ARRAY(m->arena, int64_t, cells);
+    m->matched_ps = PP_ARRAY(m->arena, int64_t, cells);
+    m->duration_ps = PP_ARRAY(m->arena, int64_t, cells);
+    m->nominal_ps = m->options.slow ? PP_ARRAY(m->arena, int64_t, cells) : m->duration_ps;
     m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->launch_of = PP_ARRAY(m->arena, int32_t, rows + 1);

@@ -141,6 +141,11 @@ struct pp_step_result {
  * overflows, or a message is not the expected one. Further steps then fail with the same error. */
 enum pp_status pp_machine_step(struct pp_machine *machine, const struct pp_text *text, int step,
                                struct pp_step_result *result, struct pp_error *err);
+/* Runs the forwards of a step alone, on the samples of step `pass` of a text, after a step with
+ * neither probes nor hook. No gradient, weight, kept time or virtual clock changes. `*loss` is the
+ * mean over the samples. Errors: pp_machine_step(). */
+enum pp_status pp_machine_forward(struct pp_machine *machine, const struct pp_text *text, int pass,
+                                  double *loss, struct pp_error *err);
 /* Hook between the gradient sums of a step and its first update, for --check; NULL = none. The
  * caller of the step calls it while all workers wait. */
 typedef void (*pp_gradient_hook)(void *closure, const struct pp_machine *machine, int step);

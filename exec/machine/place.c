@@ -12,7 +12,7 @@ static double bookkeeping_bytes(const struct pp_machine *m)
         EVENT_BYTES = 256
     };
 
-    return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * (double)m->kept);
+    return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * (double)(m->kept + 1));
 }
 
 /* True if this process conducts the steps, and reads the states of all workers. */

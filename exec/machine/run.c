@@ -54,9 +54,9 @@ static int64_t now_ns(const struct pp_machine *m)
 static bool run_compute(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
-    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
+    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST && pp_worker_has(w, i + 1);
 
-    if (m->p->aux[i] == PP_FUSED_SECOND)
+    if (m->p->aux[i] == PP_FUSED_SECOND && pp_worker_has(w, i - 1))
         return true;
     if (!pp_worker_order(w, i))
         return false;
@@ -124,8 +124,8 @@ static int fault_at(const struct pp_worker *w)
 {
     const struct pp_inject *inject = &w->machine->options.inject;
 
-    return inject->kind && inject->rank == w->rank && inject->replica == w->replica &&
-                   inject->step == w->machine->step + 1
+    return inject->kind && !w->machine->is_forward && inject->rank == w->rank &&
+                   inject->replica == w->replica && inject->step == w->machine->step + 1
                ? w->machine->p->begin[w->rank] + inject->op
                : -1;
 }
@@ -144,6 +144,8 @@ void pp_worker_run(struct pp_worker *w)
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
         if (i == fault && !m->options.inject.kind->run(w))
             break;
+        if (!pp_worker_has(w, i))
+            continue;
         read_wall(w);
         if (!RUN[pp_op_kinds[m->p->kind[i]].stream](w, i))
             break;

@@ -104,9 +104,8 @@ static enum pp_status take_samples(struct pp_machine *m, const struct pp_text *t
     const int samples = pp_batch_samples(m->options.batch);
 
     for (int i = 0; i < samples; i++)
-        if (pp_text_sample(text, step, i, m->ids + (size_t)i * seq, m->targets + (size_t)i * seq,
-                           err) != PP_OK)
-            return pp_error_prefix(err, "step %d: ", step + 1);
+        PP_TRY(pp_text_sample(text, step, i, m->ids + (size_t)i * seq, m->targets + (size_t)i * seq,
+                              err));
     return PP_OK;
 }
 
@@ -191,6 +190,7 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
         begin_step(m, step);
         run_all(m, err);
     } else {
+        pp_error_prefix(err, "step %d: ", step + 1);
         pp_machine_fail(m, err);
     }
     if (has_failed(m))
@@ -202,5 +202,29 @@ enum pp_status pp_machine_step(struct pp_machine *m, const struct pp_text *text,
     m->step_begin_ps[m->slot] = m->begin_ps;
     m->steps_done++;
     sum_up(m, 1e-12 * (double)(pp_wall_ps() - before_ps), result);
+    return PP_OK;
+}
+
+enum pp_status pp_machine_forward(struct pp_machine *m, const struct pp_text *text, int pass,
+                                  double *loss, struct pp_error *err)
+{
+    if (has_failed(m))
+        return failure(m, err);
+    if (m->remote)
+        PP_TRY(m->remote->align(m, false, err));
+    m->is_forward = true;
+    if (take_samples(m, text, pass, err) == PP_OK) {
+        m->slot = m->kept; /* its times are not kept */
+        pp_step_begin(m, m->step, now_ps(m, m->last_end_ps));
+        run_all(m, err);
+    } else {
+        pp_error_prefix(err, "validation after step %d: ", m->step + 1);
+        pp_machine_fail(m, err);
+    }
+    m->is_forward = false;
+    m->read->fetched_at = -1; /* copies of states were closed */
+    if (has_failed(m))
+        return failure(m, err);
+    *loss = m->loss;
     return PP_OK;
 }

@@ -78,6 +78,18 @@ static double norm_of(const struct pp_machine *m)
     return pp_squares_norm(m->layer_squares, layers);
 }
 
+static enum pp_status judge_step(struct pp_machine *m, struct pp_error *err)
+{
+    m->grad_norm = norm_of(m);
+    m->adamw->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
+    PP_TRY(check_loss(m, err));
+    PP_TRY(check_gradients(m, err));
+    if (!isfinite(m->grad_norm))
+        return pp_error_set(err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
+                            m->step + 1);
+    return m->hook ? pp_states_fetch(m, err) : PP_OK;
+}
+
 static void judge(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_machine *m = argument;
@@ -85,19 +97,9 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
 
     (void)k;
     (void)stream;
-    m->grad_norm = norm_of(m);
-    m->adamw->grad_scale = pp_recipe_grad_scale(m->options.recipe, m->grad_norm);
-    enum pp_status status = check_loss(m, &err);
-    if (status == PP_OK)
-        status = check_gradients(m, &err);
-    if (status == PP_OK && !isfinite(m->grad_norm))
-        status = pp_error_set(&err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
-                              m->step + 1);
-    if (status == PP_OK && m->hook)
-        status = pp_states_fetch(m, &err);
-    if (status != PP_OK) {
+    if ((m->is_forward ? check_loss : judge_step)(m, &err) != PP_OK) {
         pp_machine_fail(m, &err);
-    } else if (m->hook) {
+    } else if (m->hook && !m->is_forward) {
         m->read->fetched_at = m->steps_done; /* and no later */
         m->hook(m->hook_closure, m, m->step);
     }
@@ -155,7 +157,7 @@ bool pp_barrier_meet(struct pp_worker *w, int i)
 
     if (!pp_worker_order(w, i))
         return false;
-    if (w->barriers == m->barrier_count)
+    if (w->barriers == m->barrier_count && !m->is_forward)
         pp_worker_launch(w, false, pp_bar_graph_id(w),
                          (struct pp_worker_launch){pp_squares_run, w});
     m->start_ps[at] = w->clock_ps;

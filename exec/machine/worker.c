@@ -65,12 +65,23 @@ pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
     return stream_at(w, pp_weight_stream_has(w->machine->p, i));
 }
 
+bool pp_worker_has(const struct pp_worker *w, int i)
+{
+    static const bool IS_FORWARD[PP_OP_KINDS] = {
+        [PP_F] = true, [PP_SEND_F] = true, [PP_RECV_F] = true, [PP_BAR] = true};
+    const struct pp_program *p = w->machine->p;
+    const int target = p->kind[i] == PP_WAIT ? p->begin[w->rank] + p->arg[i] : i;
+
+    return !w->machine->is_forward || IS_FORWARD[p->kind[target]];
+}
+
 bool pp_worker_order(struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
     const int after = pp_weight_stream_after(m->p, i);
 
-    return after < 0 || m->backend->wait(m->device, pp_stream_of(w, i), pp_row(w, after));
+    return after < 0 || !pp_worker_has(w, after) ||
+           m->backend->wait(m->device, pp_stream_of(w, i), pp_row(w, after));
 }
 
 /* Records an event if the other compute stream waits for the op. */

@@ -127,7 +127,7 @@ struct pp_machine {
     int64_t *nominal_ps; /* durations on devices of speed 1; duration_ps if all are */
     int64_t *step_begin_ps, *step_end_ps; /* [slot] */
     int32_t *launch_of;                   /* [row] number on its compute stream */
-    int kept, slot;                       /* slot of the step under way */
+    int kept, slot; /* slot of the step under way; `kept`: of forwards alone */
     int steps_done;
     bool has_probes;
     struct pp_machine_read *read;  /* result of the last pp_machine_times */
@@ -136,6 +136,7 @@ struct pp_machine {
 
     /* State of the step under way. */
     int step;
+    bool is_forward;     /* only forwards run: pp_machine_forward() */
     double *squares;     /* [square_count] sums of squares by block */
     int64_t *squares_of; /* [stage] first of its `squares` */
     int64_t square_count;

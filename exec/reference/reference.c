@@ -88,7 +88,7 @@ static struct pp_stage_work work_of(struct pp_reference *r)
     };
 }
 
-static void run_granule(const struct pp_kernels *k, void *stream, void *argument)
+static void run_forward(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_reference *r = argument;
     struct pp_stage_work work = work_of(r);
@@ -100,7 +100,15 @@ static void run_granule(const struct pp_kernels *k, void *stream, void *argument
         work.loss = (double *)(void *)r->losses.on_device + (size_t)work.split * split_tokens;
         pp_stage_forward(k, stream, &work);
     }
-    for (work.split = splits - 1; work.split >= 0; work.split--) {
+}
+
+static void run_granule(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_reference *r = argument;
+    struct pp_stage_work work = work_of(r);
+
+    run_forward(k, stream, argument);
+    for (work.split = r->stage->shape.splits - 1; work.split >= 0; work.split--) {
         work.kept = r->kept[work.split];
         pp_stage_backward(k, stream, &work);
     }
@@ -135,27 +143,42 @@ static enum pp_status check_granule(const struct pp_reference *r, int step, int 
     return pp_error_set(err, PP_EFAIL, "%s, a gradient %s", what, grad_faults[status]);
 }
 
-enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp_text *text,
-                                 int step, double *loss, struct pp_error *err)
+/* Runs `work` for each granule of a step; `*loss` is the mean over its tokens. */
+static enum pp_status run_granules(struct pp_reference *r, const struct pp_text *text, int step,
+                                   pp_backend_work work, double *loss, struct pp_error *err)
 {
-    struct pp_reference *r = reference;
     const int granules = r->batch.replicas * r->batch.micro_batches * r->batch.granules;
     struct pp_loss_sum sum = {.is_finite = true};
 
     *r->status = PP_FIXED_OK;
-    if (r->has_gradients)
-        PP_TRY(run(r, zero_gradients, r, err));
-    r->has_gradients = true;
     for (int g = 0; g < granules; g++) {
         PP_TRY(take_samples(r, text, step, g, err));
-        PP_TRY(run(r, run_granule, r, err));
+        PP_TRY(run(r, work, r, err));
         PP_TRY(pp_staging_fetch(&r->losses, err));
         pp_loss_add(&sum, (const double *)(const void *)r->losses.on_host,
                     (int64_t)pp_reference_granule_tokens(r->stage));
         PP_TRY(check_granule(r, step, g, &sum, err));
     }
     *loss = pp_loss_mean(&sum);
+    return PP_OK;
+}
+
+enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp_text *text,
+                                 int step, double *loss, struct pp_error *err)
+{
+    struct pp_reference *r = reference;
+
+    if (r->has_gradients)
+        PP_TRY(run(r, zero_gradients, r, err));
+    r->has_gradients = true;
+    PP_TRY(run_granules(r, text, step, run_granule, loss, err));
     return pp_staging_fetch(&r->staging, err);
+}
+
+enum pp_status pp_reference_forward(struct pp_reference *reference, const struct pp_text *text,
+                                    int pass, double *loss, struct pp_error *err)
+{
+    return run_granules(reference, text, pass, run_forward, loss, err);
 }
 
 /* ---- update ---------------------------------------------------------------------------------- */

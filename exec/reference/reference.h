@@ -37,6 +37,9 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
  * PP_EFAIL, with the step, for a loss that is not finite or a gradient that overflows. */
 enum pp_status pp_reference_step(struct pp_reference *reference, const struct pp_text *text,
                                  int step, double *loss, struct pp_error *err);
+/* Computes the loss alone, on the samples of step `pass`. */
+enum pp_status pp_reference_forward(struct pp_reference *reference, const struct pp_text *text,
+                                    int pass, double *loss, struct pp_error *err);
 /* Updates the weights. PP_EFAIL, with step, tensor and layer, for a gradient that is not finite. */
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err);
 

@@ -161,6 +161,9 @@ static void put_check(json_t *o, const struct pp_exec_run *run)
     const struct pp_training_result *r = &run->result;
 
     json_object_set_new(o, "losses", pp_json_reals(r->losses, r->steps_done));
+    json_object_set_new(o, "valid_losses",
+                        run->training.valid ? pp_json_reals(r->valid_losses, r->steps_done)
+                                            : json_null());
     json_object_set_new(o, "grad_norms", pp_json_reals(r->grad_norms, r->steps_done));
     json_t *check = r->is_checked ? difference_json(&r->gradients) : json_null();
     if (r->is_checked) {

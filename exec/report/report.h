@@ -57,6 +57,7 @@ const char *pp_exec_seconds(double value, char text[PP_UNITS_TEXT_BYTES]);
 const char *pp_exec_star(unsigned chosen, unsigned bit);
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
+void pp_exec_report_valid(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
 /* fallbacks.c: says which work slower kernels did, because a library refused it; "" if none. */
 void pp_exec_fallbacks_text(const struct pp_exec_run *run, char text[PP_EXEC_TEXT_BYTES]);

@@ -1,11 +1,8 @@
-/* Head and losses of the report, and its paragraphs. */
+/* Head of the report, and its paragraphs. */
 #include "exec/report/report.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
-
-enum { MAX_CURVE = 40, LOSSES_IN_ASCII = 6 };
 
 void pp_exec_paragraph(const struct pp_exec_page *page, const char *label, const char *format, ...)
 {
@@ -251,50 +248,4 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
     if (run->what_if)
         pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, "what-if", run->what_if);
     fputc('\n', page->out);
-}
-
-/* ---- losses ---------------------------------------------------------------------------------- */
-
-/* Appends a mark for each of at most MAX_CURVE stretches of steps. */
-static void append_curve(char *text, size_t used, const double *losses, int steps, int width)
-{
-    static const char *const MARKS[] = {"\u2581", "\u2582", "\u2583", "\u2584",
-                                        "\u2585", "\u2586", "\u2587", "\u2588"};
-    const int most = width < 1 ? 1 : width < MAX_CURVE ? width : MAX_CURVE;
-    const int columns = steps < most ? steps : most;
-    double low = losses[0], high = losses[0];
-
-    for (int i = 1; i < steps; i++) {
-        low = fmin(low, losses[i]);
-        high = fmax(high, losses[i]);
-    }
-    for (int c = 0; c < columns; c++) {
-        const double loss = losses[(int64_t)c * (steps - 1) / (columns > 1 ? columns - 1 : 1)];
-        const int level = high > low ? (int)lround(7 * (loss - low) / (high - low)) : 0;
-        used = pp_exec_append(text, used, "%s", MARKS[level]);
-    }
-}
-
-void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run)
-{
-    const double *losses = run->result.losses;
-    const int steps = run->result.steps_done;
-    const int shown = steps < LOSSES_IN_ASCII ? steps : LOSSES_IN_ASCII;
-    char text[PP_EXEC_TEXT_BYTES], number[32];
-    size_t used;
-
-    if (page->terminal.has_utf8 && steps > 1) {
-        used = pp_exec_append(text, 0, "%.4f -> %.4f  ", losses[0], losses[steps - 1]);
-        snprintf(number, sizeof(number), "%d steps", steps);
-        append_curve(text, used, losses, steps,
-                     page->terminal.width - PP_EXEC_LABEL - (int)used - 2 - (int)strlen(number));
-        pp_exec_line(page, "loss", "%s  %s", text, number);
-        return;
-    }
-    used = 0;
-    for (int i = 0; i < shown; i++)
-        used = pp_exec_append(text, used, "%s%.4f", i ? " " : "",
-                              losses[(int64_t)i * (steps - 1) / (shown > 1 ? shown - 1 : 1)]);
-    pp_exec_append(text, used, " in %d step%s", steps, plural(steps));
-    pp_exec_paragraph(page, "loss", "%s", text);
 }

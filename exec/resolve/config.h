@@ -16,7 +16,7 @@ struct pp_exec_config {
     const char *weights; /* folder of the initial ones; NULL = they are drawn */
     struct pp_hub_layout layout;
     struct pp_weights_source source; /* of `layout`, for `recipe` */
-    struct pp_text text;
+    struct pp_text text, valid;      /* valid: of --valid-data, or unset */
     struct pp_recipe recipe;
     struct pp_exec_wires wires;
     const struct pp_kernels *kernels;
@@ -107,6 +107,10 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
  * names for the tensors. PP_EINVAL or PP_EFAIL otherwise. */
 enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  struct pp_exec_run *run, struct pp_error *err);
+/* Resolves validation for run->training, after its plan. PP_EINVAL for options without
+ * --valid-data, and for more steps than it has samples for; else pp_text_load(). */
+enum pp_status pp_exec_valid(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                             struct pp_exec_run *run, struct pp_error *err);
 
 /* Writes a note if several GPUs are visible, on whether ranks share one; else leaves `text`. */
 void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes);

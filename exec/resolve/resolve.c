@@ -147,24 +147,24 @@ static enum pp_status resolve_machine(const struct pp_exec_wish *wish,
                : pp_error_prefix(err, "--link \"%s\": ", wish->link);
 }
 
-static enum pp_status resolve_text(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                                   struct pp_exec_config *config, struct pp_error *err)
+enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                            const char *data, const struct pp_net *net, struct pp_text *text,
+                            struct pp_error *err)
 {
-    const struct pp_text_wish text = {wish->data, (enum pp_token_kind)wish->tokens, config->net.seq,
-                                      config->net.vocab};
+    const struct pp_text_wish what = {data, (enum pp_token_kind)wish->tokens, net->seq, net->vocab};
     const char *where = wish->tokenizer;
     struct pp_tokenizer *tokenizer;
 
-    if (text.kind > PP_TOKENS_BYTES && !wish->data)
+    if (what.kind > PP_TOKENS_BYTES && !data)
         return pp_error_set(err, PP_EINVAL,
                             "--tokens %s: the built-in text is read by bytes; give "
                             "--data FILE",
                             wish->given.tokens.text);
     if (!where)
-        return pp_text_load(arena, &text, &config->text, err);
+        return pp_text_load(arena, &what, text, err);
     if (pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK)
         return pp_error_prefix(err, "--tokenizer: ");
-    return pp_text_encode(arena, &text, tokenizer, &config->text, err);
+    return pp_text_encode(arena, &what, tokenizer, text, err);
 }
 
 static enum pp_status check_heads(const struct pp_exec_config *config, struct pp_error *err)
@@ -187,7 +187,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
     PP_TRY(check_heads(config, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));
-    PP_TRY(resolve_text(arena, wish, config, err));
+    PP_TRY(pp_exec_text(arena, wish, wish->data, &config->net, &config->text, err));
     config->text.order = (struct pp_sample_order){
         .kind = wish->given.shuffle.count ? (enum pp_sample_order_kind)wish->shuffle
                                           : pp_text_usual_order(&config->text),

@@ -42,6 +42,15 @@ PP_ROW_CHOICE(tokens, "FORMAT", "auto|bytes|u16|megatron", G_MODEL, RUN, .defaul
     .help = "Format of --data. bytes: each byte is a token. u16: shards of 16-bit tokens (.bin), "
             "as llm.c writes them. megatron: an indexed dataset, PREFIX.bin and PREFIX.idx. auto: "
             "what the files say by name or first bytes.")
+PP_ROW_TEXT(valid_data, "FILE", G_MODEL, RUN,
+    .help = "Compute the loss of this text or these tokens, too, without training on them. "
+            "--tokens and --tokenizer read them as --data.")
+PP_ROW_INT(valid_every, "K", 1, BIG, G_MODEL, RUN, .aliases = PP_NAMES("eval-interval"),
+    .default_text = "only after the last step",
+    .help = "Steps from one loss of --valid-data to the next.")
+PP_ROW_INT(valid_steps, "M", 1, BIG, G_MODEL, RUN, .aliases = PP_NAMES("eval-iters"),
+    .default_text = "10, or as many as the data have samples for",
+    .help = "Compute it on the first samples of M steps, as they lie.")
 PP_ROW_CHOICE(shuffle, "on|off|draw", "draw|on|off", G_MODEL, RUN,
     .default_text = "on for indexed data, else draw",
     .help = "Order of samples. on: each sample of the data once an epoch, in a random order that "

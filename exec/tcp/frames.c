@@ -12,7 +12,7 @@ static struct pp_worker *worker_of(const struct pp_tcp *t, const struct pp_arriv
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* flags: 1 = durations of parts are wanted, 2 = gradients are. */
+/* flags: 1 = durations of parts are wanted, 2 = gradients are, 4 = forwards alone. */
 static bool take_step(struct pp_tcp *t, const struct pp_arrival *a)
 {
     const struct pp_frame ready = {.kind = PP_FRAME_READY};
@@ -22,6 +22,7 @@ static bool take_step(struct pp_tcp *t, const struct pp_arrival *a)
         return false;
     pp_machine_probes(m, a->frame->flags & 1);
     t->wants_gradients = a->frame->flags & 2;
+    m->is_forward = a->frame->flags & 4;
     pp_tcp_step_begin(t);
     pp_step_begin(m, a->frame->id, a->frame->ps);
     pp_tcp_send(t, a->process, &ready, NULL, NULL, NULL);

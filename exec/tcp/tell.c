@@ -20,7 +20,8 @@ static void tell_step(struct pp_tcp *t)
     const struct pp_machine *m = t->m;
     struct pp_frame frame = {.kind = PP_FRAME_STEP,
                              .id = m->step,
-                             .flags = (m->has_probes ? 1 : 0) | (m->hook ? 2 : 0),
+                             .flags = (m->has_probes ? 1 : 0) | (m->hook ? 2 : 0) |
+                                      (m->is_forward ? 4 : 0),
                              .ps = m->begin_ps};
 
     t->wants_gradients = m->hook;

@@ -61,6 +61,16 @@ void pp_train_save(struct pp_arena *arena, const struct pp_keeper *keeper,
 void pp_train_export(const struct pp_training *training, const struct pp_machine *machine,
                      struct pp_training_result *result);
 
+/* ---- after.c --------------------------------------------------------------------------------- */
+
+/* Sets result->valid_losses[k], and compares it with that of a reference (NULL = none) that has
+ * made the same updates. Errors: pp_machine_forward(). */
+enum pp_status pp_train_validate(const struct pp_training *training, struct pp_machine *machine,
+                                 struct pp_reference *reference, int k,
+                                 struct pp_training_result *result, struct pp_error *err);
+/* Adds the row of step k, if there is a log; its error goes to `result`. */
+void pp_train_log(const struct pp_training *training, int k, struct pp_training_result *result);
+
 /* Fills in slowdown and predicted_slowdown; `costs` are those of the prediction. */
 enum pp_status pp_train_slowdown(const struct pp_training *training,
                                  const struct pp_machine *machine, const struct pp_costs *costs,

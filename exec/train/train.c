@@ -116,30 +116,6 @@ static void note_step(struct run *run, int k, const struct pp_step_result *resul
     r->issued += result->issued;
 }
 
-/* A full disk does not end the training. */
-static void log_step(struct run *run, int k)
-{
-    const struct pp_training *t = run->training;
-    struct pp_training_result *r = run->result;
-    const int step = t->first_step + k;
-    const struct pp_log_row row = {
-        .step = step + 1,
-        .loss = r->losses[k],
-        .valid_loss = (double)NAN,
-        .grad_norm = r->grad_norms[k],
-        .rate = pp_recipe_rate(t->machine.recipe, step),
-        .elapsed_s = r->elapsed_s[k],
-        .tokens = (int64_t)pp_batch_samples(t->machine.batch) * t->net.seq,
-    };
-
-    if (!t->log)
-        return;
-    r->log_error = (struct pp_error){0};
-    r->log_error.status = pp_log_add(t->log, &row, &r->log_error);
-    if (r->log_error.status != PP_OK && t->on_unwritten)
-        t->on_unwritten(t->closure, "row of the log", &r->log_error);
-}
-
 static bool has_pairs(const struct pp_program *p)
 {
     for (int i = 0; i < pp_program_size(p); i++)
@@ -178,7 +154,10 @@ static enum pp_status one_step(struct run *run, int k, struct pp_error *err)
     note_step(run, k, &result);
     if (t->on_step)
         t->on_step(t->closure, step, &result);
-    log_step(run, k);
+    PP_TRY(pp_train_validate(t, run->machine, run->reference, k, r, err));
+    if (!isnan(r->valid_losses[k])) /* its time belongs to no step */
+        run->ended_s = pp_clock_s();
+    pp_train_log(t, k, r);
     pp_train_save(run->arena, &run->keeper, run->machine, step + 1, r);
     return PP_OK;
 }
@@ -332,6 +311,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
 
     *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, steps),
                                           .grad_norms = PP_ARRAY(arena, double, steps),
+                                          .valid_losses = PP_ARRAY(arena, double, steps),
                                           .step_s = PP_ARRAY(arena, double, steps),
                                           .elapsed_s = PP_ARRAY(arena, double, steps)};
     struct pp_machine_options options = training->machine;

@@ -24,6 +24,10 @@ struct pp_training {
     const struct pp_manifest *manifest; /* all but step and layers */
     int checkpoint_every;
     const struct pp_hub_export *export; /* weights to write at the end; NULL = none */
+    /* Text whose loss is computed every `valid_every` steps and at the end, on its first
+     * `valid_steps` steps of samples; NULL = none. */
+    const struct pp_text *valid;
+    int valid_every, valid_steps;
     int warmup; /* steps that calibrate the prediction, before the judged ones */
     /* FIRST: gradients of the first step; ALL: of every step, and the weights. */
     enum { PP_CHECK_NONE, PP_CHECK_FIRST, PP_CHECK_ALL } check;
@@ -48,6 +52,7 @@ struct pp_training_result {
     struct pp_machine_clock clock;
     int steps_done;                       /* in this run */
     double *losses, *grad_norms, *step_s; /* [steps_done] */
+    double *valid_losses;                 /* [steps_done]: after the step; NAN = not computed */
     int first_judged;                     /* first of the judged steps that are kept */
     double step_median_s;                 /* of the judged steps that are kept */
     /* Time by the watch from the end of a step to that of the next: with the host's work between
@@ -94,7 +99,7 @@ struct pp_training_result {
     const char *checkpoint;
     struct pp_error checkpoint_error;
     struct pp_error export_error; /* PP_OK: the weights are written, if that was wanted */
-    struct pp_error log_error; /* of the last row */
+    struct pp_error log_error;    /* of the last row */
 };
 
 /* Trains. PP_EFAIL as pp_machine_step(); `result` then keeps the steps before the error. */

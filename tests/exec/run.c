@@ -146,6 +146,12 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                              .steps = c->steps,
                              .warmup = 1,
                              .check = PP_CHECK_ALL};
+    run->valid = run->training.text; /* forwards alone between steps change nothing */
+    run->valid.order = (struct pp_sample_order){.kind = PP_ORDER_IN_TURN,
+                                                .step_samples = pp_batch_samples(&run->batch)};
+    run->training.valid = &run->valid;
+    run->training.valid_every = 2;
+    run->training.valid_steps = 1;
     make_stages(run, kernels);
     run->training.machine =
         (struct pp_machine_options){.program = run->program,

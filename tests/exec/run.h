@@ -35,6 +35,7 @@ struct exec_run {
     struct pp_stage **stages;
     struct pp_batch batch;
     struct pp_recipe recipe;
+    struct pp_text valid;
     struct pp_training training;
     struct pp_training_result result;
 };

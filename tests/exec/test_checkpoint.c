@@ -205,6 +205,7 @@ Test(checkpoint, weights_that_cannot_be_fetched_are_not_written)
         run.training.manifest = &head;
         run.training.checkpoint_every = 1;
         run.training.on_step = kill_after;
+        run.training.valid = NULL; /* which would fail first */
         run.training.closure = &step;
         cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_EFAIL);
         const char *named = pp_arena_printf(arena, "step %d: rank 3", step + 1);

@@ -139,6 +139,7 @@ Test(machine, states_that_are_not_checked_stay_on_the_device)
     c.backend = &backend;
     cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK);
     run.training.check = PP_CHECK_NONE;
+    run.training.valid = NULL;
     run.training.machine.is_poisoned = false;
     cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_OK, "%s", err.message);
     for (int rank = 0; rank < c.shape.ranks; rank++)
