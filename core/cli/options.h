@@ -27,6 +27,7 @@ struct pp_option {
     enum pp_option_type type;
     const char *argument;          /* name in help: "N", "FILE" */
     const char *choices;           /* CHOICE: "end|eager|eager-opt" */
+    const char *const *meant;      /* CHOICE: pairs, a word and the choice that it may mean; NULL */
     const char *kind;              /* description of its values in help; NULL = from the type */
     const char *(*name_of)(int i); /* instead of `kind`: names of a table, NULL after the last */
     const char *(*offered)(int i); /* further names that a shell offers; help does not list them */

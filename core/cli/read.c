@@ -35,7 +35,10 @@ static enum pp_status read_choice(const struct pp_option *option, const char *te
     pp_error_set(err, PP_EINVAL, "\"%s\" is not one of %s", text, names[0]);
     for (int i = 1; i < count; i++)
         pp_error_append(err, "%s%s", i + 1 < count ? ", " : " and ", names[i]);
-    const char *near = pp_suggest(text, names);
+    const char *near = NULL;
+    for (const char *const *pair = option->meant; pair && *pair && !near; pair += 2)
+        near = strcasecmp(pair[0], text) == 0 ? pair[1] : NULL;
+    near = near ? near : pp_suggest(text, names);
     if (near)
         pp_error_append(err, "; did you mean \"%s\"?", near);
     return PP_EINVAL;

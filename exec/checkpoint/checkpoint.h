@@ -108,7 +108,7 @@ struct pp_checkpoint_folder {
     int keep; /* number of complete checkpoints to keep */
     int fd;   /* of the folder, locked */
 };
-/* Makes the folder if it is missing (but not its parents), locks it, and removes incomplete
+/* Makes the folder and its parents if they are missing, locks it, and removes incomplete
  * checkpoints of interrupted runs. `before` is the checkpoint that the training continues, or NULL.
  * PP_EINVAL if the folder has later ones already, or one of another training. PP_EFAIL if it cannot
  * be made or written, or is locked by another run. */

@@ -65,10 +65,13 @@ static enum pp_status check_writable(const struct pp_checkpoint_folder *folder,
                : fail("write checkpoints to", folder->path, err);
 }
 
-/* Syncs the name of a new folder in its parent, or the file system if the parent is unreadable. */
-static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, struct pp_error *err)
+/* Syncs the name of a new folder in its parent, or the file system if the parent is unreadable or
+ * new. */
+static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, bool has_new_parents,
+                                struct pp_error *err)
 {
-    const int above = openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int above =
+        has_new_parents ? -1 : openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int failed = above >= 0 ? fsync(above) : syncfs(folder->fd);
     const enum pp_status status = failed ? fail("make the folder", folder->path, err) : PP_OK;
 
@@ -77,12 +80,28 @@ static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, struc
     return status;
 }
 
+/* True: the folder is new. False, with errno: it or a parent cannot be made. */
+static bool make_with_parents(struct pp_arena *arena, const char *path)
+{
+    char *part = pp_arena_strdup(arena, path);
+
+    for (char *end = part + 1; *part && (end = strchr(end, '/')); *end++ = '/') {
+        *end = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return false;
+    }
+    return mkdir(path, 0777) == 0;
+}
+
 enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep,
                                   const struct pp_manifest *before,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err)
 {
     *folder = (struct pp_checkpoint_folder){.path = path, .keep = keep, .fd = -1};
-    const bool is_new = mkdir(path, 0777) == 0;
+    bool is_new = mkdir(path, 0777) == 0;
+    const bool lacks_parents = !is_new && errno == ENOENT;
+    if (lacks_parents)
+        is_new = make_with_parents(arena, path) || errno == EEXIST; /* "a/b/" */
     if (!is_new && errno != EEXIST)
         return fail("make the folder", path, err);
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -94,7 +113,7 @@ enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int 
     if (status == PP_OK)
         status = check_writable(folder, err);
     if (status == PP_OK && is_new)
-        status = sync_name(folder, err);
+        status = sync_name(folder, lacks_parents, err);
     if (status != PP_OK)
         pp_checkpoint_close(folder);
     else

@@ -71,7 +71,7 @@ static enum pp_status split(const struct driver *driver, const CUdevResource *al
     }
     PP_TRY(try(refusal, "cut the GPU into parts", err));
     PP_TRY(try(driver->split(NULL, &most, all, NULL, 0, 1), "cut the GPU into parts", err));
-    return pp_error_set(err, PP_EFAIL,
+    return pp_error_set(err, PP_EINVAL,
                         "--device-mode partition: %d ranks on a GPU of %u multiprocessors, which "
                         "has at most %u parts: at most %u ranks, or --device-mode serial",
                         parts, total, most, most);

@@ -82,6 +82,7 @@ PP_ROW_CHOICE(precision, "TYPE", "fp32|double|bf16", G_RECIPE, RUN, .default_tex
             "weights in bfloat16; gradients, optimizer state and master weights in fp32.")
 
 PP_ROW_CHOICE(backend, "NAME", "cpu|cuda|fake", G_MACHINE, RUN, .aliases = PP_NAMES("device"),
+    .meant = PP_NAMES("gpu", "cuda"),
     .default_text = "cpu",
     .help = "Where work runs. cuda: each rank on a GPU of its own if as many are visible, else all "
             "on the first. With --transport ipc+nccl, ipc or nccl each rank is a process, and the "
@@ -100,6 +101,7 @@ PP_ROW_CHOICE(cuda_graphs, "on|off", "on|off", G_MACHINE, RUN, .default_text = "
     .help = "With --backend cuda: launch each op that is the same in every step as one CUDA graph "
             "instead of kernel by kernel, after the first step.")
 PP_ROW_CHOICE(transport, "NAME", "local|shm|tcp|nccl|ipc|ipc+nccl", G_MACHINE, RUN,
+    .meant = PP_NAMES("nccl+ipc", "ipc+nccl", "cuda", "nccl", "gloo", "tcp", "mpi", "tcp"),
     .default_text = "local; under a launcher tcp, or with --backend cuda the first of ipc+nccl, ipc "
                     "and nccl that all processes can use, as without a launcher if each rank can "
                     "have a GPU and --device-mode is not given",
@@ -163,7 +165,7 @@ PP_ROW_TEXT(save, "DIR", G_STATE, RUN,
             "the weights of --model, or fp32.")
 PP_ROW_TEXT(checkpoint, "DIR", G_STATE, RUN,
     .help = "Write the state of the training into this folder at the end, and at every "
-            "--checkpoint-every steps.")
+            "--checkpoint-every steps. The folder and its parents are made if they are missing.")
 PP_ROW_INT(checkpoint_every, "K", 1, BIG, G_STATE, RUN, .aliases = PP_NAMES("save-interval"),
     .help = "Steps from one checkpoint to the next.")
 PP_ROW_INT(checkpoint_keep, "K", 1, BIG, G_STATE, RUN, .default_text = "2",

@@ -157,8 +157,13 @@ $ pipeexec --schedule pipedream
 !   try: pipesim --schedule pipedream --pp 4 --model tiny
 = 2
 $ pipeexec --backend gpu
-! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cpu"?
+! pipeexec: error: --backend: "gpu" is not one of cpu, cuda and fake; did you mean "cuda"?
 = 2
+$ for t in nccl+ipc cuda gloo ncl; do pipeexec --transport $t 2>&1 | grep -o 'did you mean.*'; done
+> did you mean "ipc+nccl"?
+> did you mean "nccl"?
+> did you mean "tcp"?
+> did you mean "nccl"?
 $ pipeexec --transport nccl
 ! pipeexec: error: --transport nccl: it moves data between GPUs; give --backend cuda, or --transport tcp
 = 2

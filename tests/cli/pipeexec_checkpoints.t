@@ -7,6 +7,14 @@ $ ls -A t
 > step-000000002
 > step-000000003
 > step-000000004
+# The folder and its parents are made; what is in the way is said before the training.
+$ for d in deep/er/t deep//ly/ "$PWD/deep/est"; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --steps 2 --quiet --checkpoint $d && ls $d; done
+> step-000000002
+> step-000000002
+> step-000000002
+$ touch file; pipeexec --checkpoint file/deep/t
+! pipeexec: error: cannot make the folder file/deep/t: Not a directory
+= 1
 # The defaults of what goes on are those of what stopped.
 $ pipeexec --resume t/step-000000002 --schedule gpipe -np 1 --json | grep -E '"(first_step|resumed_from|checkpoint|steps|exact_grad|gbs|seq)"'
 >   "exact_grad": true,

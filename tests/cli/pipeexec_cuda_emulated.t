@@ -277,7 +277,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >              the bit (42,368 elements)
 $ pipeexec --backend cuda --np 16 --layers 16 --hidden 32 --heads 2 --seq 16 --mbs 1 --device-mode partition
 ! pipeexec: error: --device-mode partition: 16 ranks on a GPU of 64 multiprocessors, which has at most 8 parts: at most 8 ranks, or --device-mode serial
-= 1
+= 2
 # Graphs: used unless they are switched off, do not fit, or are not what they should be.
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --no-check --json | grep -A7 '"graphs"'
 >     "graphs": {
@@ -347,3 +347,6 @@ $ PP_EMULATED_DEVICES=1 pipeexec --backend cuda --np 2 --transport ipc --layers 
 > 2 processes on 1 GPU
 > note       the prediction assumes one device for each rank, but here processes
 > share 1 GPU, so the difference is no error
+# The page on the executor names what JSON has of graphs and of slower kernels, too.
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --json | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(refused_forms|kernels|why_left)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor.md || echo "$k is in no row"; done
+> 3
