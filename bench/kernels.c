@@ -182,7 +182,7 @@ static void block_forward(struct block *x)
     k->add(NULL, size, x->norm.x, residual);
     k->norm_forward(NULL, &x->norm);
     multiply(x, 4 * x->d, x->d, y, x->ffn);
-    k->gelu_forward(NULL, 4 * size, x->ffn, x->act);
+    k->activate_forward(NULL, PP_GELU_TANH, 4 * size, x->ffn, x->act);
     multiply(x, x->d, 4 * x->d, x->act, residual);
     k->add(NULL, size, x->norm.x, residual);
 }
@@ -221,7 +221,7 @@ static void block_backward(struct block *x)
     float *const y = x->norm.y, *const dy = (float *)x->norm.dy;
 
     unmultiply(x, x->d, 4 * x->d, x->act, x->norm.dx, x->dffn);
-    k->gelu_backward(NULL, 4 * size, x->ffn, x->dffn, x->dffn);
+    k->activate_backward(NULL, PP_GELU_TANH, 4 * size, x->ffn, x->dffn, x->dffn);
     unmultiply(x, 4 * x->d, x->d, y, x->dffn, dy);
     k->norm_backward(NULL, &x->norm);
     unmultiply(x, x->d, x->d, x->attention.out, x->norm.dx, (float *)x->attention.dout);
@@ -289,14 +289,14 @@ static void call_gelu(void *context)
 {
     const struct block *x = context;
 
-    k->gelu_forward(NULL, 4 * (int64_t)x->rows * x->d, x->ffn, x->act);
+    k->activate_forward(NULL, PP_GELU_TANH, 4 * (int64_t)x->rows * x->d, x->ffn, x->act);
 }
 
 static void call_gelu_backward(void *context)
 {
     const struct block *x = context;
 
-    k->gelu_backward(NULL, 4 * (int64_t)x->rows * x->d, x->ffn, x->act, x->dffn);
+    k->activate_backward(NULL, PP_GELU_TANH, 4 * (int64_t)x->rows * x->d, x->ffn, x->act, x->dffn);
 }
 
 static void call_bias(void *context)

@@ -18,14 +18,19 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "kernels/angles.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Activation functions: GELU in its tanh form (Hendrycks and Gimpel 2016) and by erf, ReLU, and
+ * SiLU, x sigmoid(x). */
+enum pp_activation { PP_GELU_TANH, PP_GELU_ERF, PP_RELU, PP_SILU, PP_ACTIVATIONS };
+
 /* c [m][n] = (base + op(a) op(b)) + bias. op(a) is [m][k], stored [k][m] when a_transposed; op(b)
  * is [k][n], stored [n][k] when b_transposed. All [m][n] tensors have the leading dimension ldc. In
- * use are {bias, base}, {bias, activated}, {gelu_of}, {base, is_gradient}, and parts of them. */
+ * use are {bias, base}, {bias, activated}, {slope_of}, {base, is_gradient}, and parts of them. */
 struct pp_gemm {
     int m, n, k;
     bool a_transposed, b_transposed;
@@ -33,10 +38,11 @@ struct pp_gemm {
     const void *a, *b;
     void *c;
     int lda, ldb, ldc;
-    const void *base;    /* [m][n], may be c; NULL = none */
-    const void *bias;    /* [n], added to every row; NULL = none */
-    void *activated;     /* [m][n]: gelu(c), while c is the input of gelu; NULL = none */
-    const void *gelu_of; /* [m][n], not c: c = (op(a) op(b)) * gelu'(gelu_of); NULL = none */
+    const void *base;              /* [m][n], may be c; NULL = none */
+    const void *bias;              /* [n], added to every row; NULL = none */
+    enum pp_activation activation; /* f of the next two */
+    void *activated;               /* [m][n]: f(c), while c is the input of f; NULL = none */
+    const void *slope_of; /* [m][n], not c: c = (op(a) op(b)) * f'(slope_of); NULL = none */
 };
 
 /* LayerNorm (Ba et al. 2016), or RMSNorm if is_rms (Zhang and Sennrich 2019): no mean, no bias. */
@@ -53,6 +59,15 @@ struct pp_norm {
     void *dgamma, *dbeta;  /* [width] of G; dbeta NULL = none */
     void *dx_sum; /* [width] of G: sum over rows of dx, with the bits of sum_rows; NULL = none */
     void *dgamma_added, *dbeta_added, *dx_added; /* like them: they are added to it; NULL = none */
+};
+
+/* Rotation of the pairs (i, i + dim / 2) of the first `heads` heads of each token (Su et al. 2021;
+ * the layout of LLaMA). x [batch * tokens][stride], token t of a sequence at position first + t.
+ * Inverse: rotate back. */
+struct pp_rotation {
+    int batch, tokens, heads, head_dim, stride, first;
+    struct pp_angles angles;
+    bool is_inverse;
 };
 
 /* Causal attention of the tokens of one sequence split to those of all splits up to it. qkv[j],
@@ -105,10 +120,15 @@ struct pp_adamw_step {
 enum { PP_SQUARES_BLOCK = 4096 };
 enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFLOW = 2 };
 
+/* Parts that a table may lack, as bits: activation functions other than GELU in its tanh form and
+ * SwiGLU, and `scale`. */
+enum pp_kernels_lacks { PP_LACKS_ACTIVATIONS = 1, PP_LACKS_SCALE = 2 };
+
 struct pp_kernels {
     const char *name;               /* "fp32", "reference" */
     size_t element_bytes;           /* sizeof(T) */
     size_t gradient_bytes;          /* sizeof(G) */
+    unsigned lacks;                 /* of enum pp_kernels_lacks */
     int head_dim_limit;             /* largest head_dim of attention; 0: any */
     int vocab_multiple;             /* gemm is fast if the padded vocabulary is a multiple of it */
     const char *(*about)(void);     /* libraries and instruction sets in use, one line */
@@ -123,20 +143,18 @@ struct pp_kernels {
     void (*norm_forward)(void *stream, const struct pp_norm *n);
     void (*norm_backward)(void *stream, const struct pp_norm *n);
 
-    /* y = gelu(x), tanh form (Hendrycks and Gimpel 2016). dx = dy * gelu'(x); dx may be x or dy.
-     * NULL in tables of CUDA, where gemm does it. */
-    void (*gelu_forward)(void *stream, int64_t count, const void *x, void *y);
-    void (*gelu_backward)(void *stream, int64_t count, const void *x, const void *dy, void *dx);
-    /* x [rows][2 width]: gate, then value. y [rows][width] = silu(gate) * value. dx may be x. */
-    void (*swiglu_forward)(void *stream, int rows, int width, const void *x, void *y);
-    void (*swiglu_backward)(void *stream, int rows, int width, const void *x, const void *dy,
-                            void *dx);
+    /* y = f(x). dx = dy * f'(x); dx may be x or dy. NULL in tables of CUDA, where gemm does it. */
+    void (*activate_forward)(void *stream, enum pp_activation f, int64_t count, const void *x,
+                             void *y);
+    void (*activate_backward)(void *stream, enum pp_activation f, int64_t count, const void *x,
+                              const void *dy, void *dx);
+    /* x [rows][2 width]: gate, then value. y [rows][width] = f(gate) * value. dx may be x. */
+    void (*gate_forward)(void *stream, enum pp_activation f, int rows, int width, const void *x,
+                         void *y);
+    void (*gate_backward)(void *stream, enum pp_activation f, int rows, int width, const void *x,
+                          const void *dy, void *dx);
 
-    /* Rotate the pairs (i, i + head_dim / 2) of the first `heads` heads of each token (Su et al.
-     * 2021; the layout of LLaMA). x [batch * tokens][stride], token t of a sequence at position
-     * first + t. Inverse: rotate back. */
-    void (*rotate)(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
-                   int first, double theta, bool is_inverse, void *x);
+    void (*rotate)(void *stream, const struct pp_rotation *r, void *x);
     size_t (*attention_scratch_bytes)(const struct pp_attention *a);
     void (*attention_forward)(void *stream, const struct pp_attention *a);
     void (*attention_backward)(void *stream, const struct pp_attention *a);
@@ -154,6 +172,9 @@ struct pp_kernels {
      * [batch * tokens] (double): -ln p(target). targets [batch][stride], columns first .. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
+
+    /* x *= factor; NULL in tables of CUDA */
+    void (*scale)(void *stream, int64_t count, double factor, void *x);
 
     void (*copy)(void *stream, size_t bytes, const void *from, void *to);
     void (*zero)(void *stream, size_t bytes, void *x);

@@ -19,7 +19,7 @@ static void report_gemm(struct block *b, const char *name, struct pp_gemm g)
 {
     struct product p = {b, g};
     const double m = g.m, n = g.n, depth = g.k, c = g.is_gradient ? G : T;
-    const double more = (g.base ? c : 0) + (g.activated ? T : 0) + (g.gelu_of ? T : 0);
+    const double more = (g.base ? c : 0) + (g.activated ? T : 0) + (g.slope_of ? T : 0);
 
     report(b, name, 2 * m * n * depth, T * depth * (m + n) + m * n * (c + more), call_gemm, &p);
 }
@@ -81,7 +81,7 @@ void report_gemms(struct block *b)
     const int d = b->width, v = b->vocab;
     struct pp_gemm down_dx = backward(b, 4 * d, d, b->dy, b->dwide);
 
-    down_dx.gelu_of = b->wide;
+    down_dx.slope_of = b->wide;
     report_gemm(b, "qkv: bias", with(forward(b, d, 3 * d, b->x, b->qkv), b->x, NULL, NULL));
     report_gemm(b, "out: bias, residual", with(forward(b, d, d, b->x, b->y), b->x, b->dy, NULL));
     report_gemm(b, "up: bias, gelu",

@@ -130,7 +130,7 @@ static enum pp_status products(struct probe_findings *f, bool is_trial, struct p
     all[1].b_transposed = true;
     all[2].bias = bias;
     all[2].activated = activated;
-    all[3].gelu_of = activated;
+    all[3].slope_of = activated;
     all[4].a_transposed = all[4].is_gradient = true;
     all[4].base = c;
     for (int part = 0; part < 2; part++) {

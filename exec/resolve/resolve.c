@@ -186,6 +186,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     const int seq = wish->seq ? wish->seq : config->model.seq;
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
     PP_TRY(check_heads(config, err));
+    PP_TRY(pp_net_check_kernels(&config->net, config->kernels, config->backend->name, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));
     PP_TRY(pp_exec_text(arena, wish, wish->data, &config->net, &config->text, err));
     config->text.order = (struct pp_sample_order){

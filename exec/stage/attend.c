@@ -6,11 +6,19 @@ static void rotate(const struct pp_call *c, const struct pp_stage_node *n, void 
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
     const struct pp_net *net = c->net;
+    struct pp_rotation r = {.batch = shape->rows,
+                            .tokens = shape->tokens,
+                            .heads = net->heads + net->kv_heads,
+                            .head_dim = net->head_dim,
+                            .stride = n->x->width,
+                            .first = c->w->split * shape->tokens,
+                            .angles = net->rotary,
+                            .is_inverse = is_inverse};
 
+    if (r.angles.dim == 0)
+        r.angles.dim = net->head_dim;
     if (!net->has_positions)
-        c->k->rotate(c->stream, shape->rows, shape->tokens, net->heads + net->kv_heads,
-                     net->head_dim, n->x->width, c->w->split * shape->tokens, net->rotary_theta,
-                     is_inverse, qkv);
+        c->k->rotate(c->stream, &r, qkv);
 }
 
 /* Returns the fields for both directions; `qkv` has room for PP_STAGE_SPLITS. */

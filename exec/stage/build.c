@@ -216,31 +216,60 @@ static struct pp_tensor *embedding(struct builder *b)
     struct pp_stage_node *n = node(b, &pp_node_embed, NULL, net->hidden);
 
     n->weight = push(b, table_of(b));
-    n->bias = push(
-        b, matrix("positions.weight", net->has_positions ? net->seq : 0, net->hidden, DEVIATION));
+    n->bias =
+        push(b, matrix("positions.weight", net->has_positions ? net->position_offset + net->seq : 0,
+                       net->hidden, DEVIATION));
     return n->y;
 }
 
-/* y = x + attention(norm(x)), and the same with the feed-forward layer. */
-static struct pp_tensor *pre_norm_block(struct builder *b, struct pp_tensor *x)
+/* The attention of t, before its output matrix. */
+static struct pp_tensor *attention(struct builder *b, struct pp_tensor *t)
 {
     const struct pp_net *net = b->net;
-    const int qkv_width = (net->heads + 2 * net->kv_heads) * net->head_dim;
-    const bool has_bias = net->has_bias_mlp;
-    struct pp_tensor *t = norm(b, x, "norm1.weight", "norm1.bias");
+    const int width = (net->heads + 2 * net->kv_heads) * net->head_dim;
 
-    t = linear(b, (struct linear){t, NULL, qkv_width, "qkv.weight",
-                                  net->has_bias_qkv ? "qkv.bias" : NULL, false});
-    t = attend(b, t);
-    struct pp_tensor *y = linear(b, (struct linear){t, x, net->hidden, "out.weight",
-                                                    net->has_bias_out ? "out.bias" : NULL, false});
-    t = norm(b, y, "norm2.weight", "norm2.bias");
-    t = linear(b, (struct linear){t, NULL, net->is_gated ? 2 * net->ffn : net->ffn, "up.weight",
-                                  has_bias ? "up.bias" : NULL, !net->is_gated});
-    if (net->is_gated)
-        t = node(b, &pp_node_gate, t, net->ffn)->y;
-    return linear(
-        b, (struct linear){t, y, net->hidden, "down.weight", has_bias ? "down.bias" : NULL, false});
+    return attend(b, linear(b, (struct linear){t, NULL, width, "qkv.weight",
+                                               net->has_bias_qkv ? "qkv.bias" : NULL, false}));
+}
+
+/* The feed-forward layer of t, before its last matrix. */
+static struct pp_tensor *feed_forward(struct builder *b, struct pp_tensor *t)
+{
+    const struct pp_net *net = b->net;
+    const int width = net->is_gated ? 2 * net->ffn : net->ffn;
+
+    t = linear(b, (struct linear){t, NULL, width, "up.weight", net->has_bias_mlp ? "up.bias" : NULL,
+                                  !net->is_gated});
+    return net->is_gated ? node(b, &pp_node_gate, t, net->ffn)->y : t;
+}
+
+/* Return base + t, by the last matrix of attention or of the feed-forward layer. */
+static struct pp_tensor *out(struct builder *b, struct pp_tensor *t, struct pp_tensor *base)
+{
+    return linear(b, (struct linear){t, base, b->net->hidden, "out.weight",
+                                     b->net->has_bias_out ? "out.bias" : NULL, false});
+}
+static struct pp_tensor *down(struct builder *b, struct pp_tensor *t, struct pp_tensor *base)
+{
+    return linear(b, (struct linear){t, base, b->net->hidden, "down.weight",
+                                     b->net->has_bias_mlp ? "down.bias" : NULL, false});
+}
+
+/* y = x + attention(norm(x)), and the same with the feed-forward layer of y. */
+static struct pp_tensor *pre_norm_block(struct builder *b, struct pp_tensor *x)
+{
+    struct pp_tensor *y = out(b, attention(b, norm(b, x, "norm1.weight", "norm1.bias")), x);
+
+    return down(b, feed_forward(b, norm(b, y, "norm2.weight", "norm2.bias")), y);
+}
+
+/* x + attention(norm1(x)) + feed forward(norm2(x)). */
+static struct pp_tensor *parallel_block(struct builder *b, struct pp_tensor *x)
+{
+    struct pp_tensor *a = attention(b, norm(b, x, "norm1.weight", "norm1.bias"));
+    struct pp_tensor *f = feed_forward(b, norm(b, x, "norm2.weight", "norm2.bias"));
+
+    return down(b, f, out(b, a, x));
 }
 
 /* A tied head takes the embedding's matrix, or its own copy if the stage has no embedding. */
@@ -280,7 +309,7 @@ static struct pp_tensor *layer(struct builder *b, int number, struct pp_tensor *
         y = embedding(b);
     } else if (number <= b->net->layers) {
         l->part = PP_PART_BLOCK;
-        y = pre_norm_block(b, x);
+        y = b->net->is_parallel ? parallel_block(b, x) : pre_norm_block(b, x);
     } else {
         l->part = PP_PART_HEAD;
         y = head(b, x);

@@ -1,29 +1,53 @@
 /* Both ends of the model: tokens in, loss out. */
 #include "exec/stage/graph.h"
 
+/* Returns the first row in use of a table of positions. */
+static void *first_position(const struct pp_call *c, const void *table, size_t element_bytes)
+{
+    const size_t rows = (size_t)c->net->position_offset;
+
+    return table ? (char *)(uintptr_t)table + rows * (size_t)c->net->hidden * element_bytes : NULL;
+}
+
+static void scale(const struct pp_call *c, const struct pp_stage_node *n, void *x)
+{
+    if (c->net->embedding_scale != 0)
+        c->k->scale(c->stream, (int64_t)c->g->tokens * n->y->width, c->net->embedding_scale, x);
+}
+
 /* A table of words, and one of positions, which is `bias`. */
 static void embed(struct pp_call *c, const struct pp_stage_node *n)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
+    const void *positions = pp_call_weight(c, n->bias);
+    void *y = pp_call_at(c, n->y);
 
     c->k->embed_forward(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
                         c->net->seq, n->y->width, c->w->ids, pp_call_weight(c, n->weight),
-                        pp_call_weight(c, n->bias), pp_call_at(c, n->y));
+                        first_position(c, positions, c->g->element_bytes), y);
+    scale(c, n, y);
 }
 
-/* In exact mode the gradients of both tables are in scratch, positions after words. */
+/* In exact mode the gradients of both tables are in scratch, positions after words. The kernel
+ * writes the rows of positions that are in use. */
 static void embed_weight_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
     const bool is_exact = c->w->grads.is_exact;
+    const size_t g_bytes = c->g->gradient_bytes;
     char *d_table = pp_call_target(c, n->weight), *d_positions = NULL;
+    void *dy = pp_call_at(c, n->dy);
 
     if (n->bias != NULL)
-        d_positions = is_exact ? d_table + (size_t)n->weight->count * c->g->gradient_bytes
-                               : pp_call_target(c, n->bias);
+        d_positions =
+            is_exact ? d_table + (size_t)n->weight->count * g_bytes : pp_call_target(c, n->bias);
+    if (is_exact && n->bias != NULL && c->net->position_offset > 0)
+        c->k->zero(c->stream, (size_t)c->net->position_offset * (size_t)n->y->width * g_bytes,
+                   d_positions);
+    scale(c, n, dy);
     c->k->embed_backward(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
-                         c->net->seq, n->y->width, c->net->vocab, c->w->ids, pp_call_at(c, n->dy),
-                         d_table, d_positions, !is_exact);
+                         c->net->seq, n->y->width, c->net->vocab, c->w->ids, dy, d_table,
+                         first_position(c, d_positions, g_bytes), !is_exact);
     pp_call_add_exactly(c, n->weight, d_table);
     if (n->bias != NULL)
         pp_call_add_exactly(c, n->bias, d_positions);

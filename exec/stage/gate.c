@@ -1,16 +1,16 @@
-/* SwiGLU of two halves of x: gate, then value. Its gradient replaces x. */
+/* Two halves of x: f(gate), times the value. Its gradient replaces x. */
 #include "exec/stage/graph.h"
 
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
-    c->k->swiglu_forward(c->stream, c->g->tokens, n->y->width, pp_call_at(c, n->x),
-                         pp_call_at(c, n->y));
+    c->k->gate_forward(c->stream, c->net->activation, c->g->tokens, n->y->width,
+                       pp_call_at(c, n->x), pp_call_at(c, n->y));
 }
 
 static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
-    c->k->swiglu_backward(c->stream, c->g->tokens, n->y->width, pp_call_at(c, n->x),
-                          pp_call_at(c, n->dy), pp_call_at(c, n->dx));
+    c->k->gate_backward(c->stream, c->net->activation, c->g->tokens, n->y->width,
+                        pp_call_at(c, n->x), pp_call_at(c, n->dy), pp_call_at(c, n->dx));
 }
 
 const struct pp_node_kind pp_node_gate = {

@@ -20,6 +20,7 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                                             .ldc = n->y->width,
                                             .base = pp_call_at(c, n->base),
                                             .bias = pp_call_weight(c, n->bias),
+                                            .activation = c->net->activation,
                                             .activated = pp_call_at(c, n->act)});
 }
 
@@ -36,7 +37,8 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
                                             .ldb = n->x->width,
                                             .ldc = n->x->width,
                                             .base = pp_call_at(c, n->dx_base),
-                                            .gelu_of = pp_call_at(c, n->slope_of)});
+                                            .activation = c->net->activation,
+                                            .slope_of = pp_call_at(c, n->slope_of)});
 }
 
 /* dW [out][in] = dy^T x, dbias = sum of the rows of dy. */

@@ -3,19 +3,23 @@
 
 #include "core/lines.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Families whose blocks differ from those that are computed here. */
+static const char only_of_file[] =
+    "a preset leaves its numerics open, its config.json does not: --model FILE.json";
+
+/* Families whose blocks differ from those that are computed here, or from what presets say. */
 static const struct {
     const char *family, *reason;
 } refused[] = {
     {"bert", "an encoder: it predicts no next token"},
     {"bloom", "its positions are slopes of the attention scores"},
-    {"gemma", "its feed-forward layer is gated by GELU"},
+    {"gemma", only_of_file},
     {"glm", "its norms come after attention and feed-forward layer"},
-    {"gpt-neox", "attention and feed-forward layer of a block run side by side"},
+    {"gpt-neox", only_of_file},
     {"nemotron", "its activation function is the square of ReLU"},
-    {"opt", "its activation function is ReLU"},
+    {"opt", only_of_file},
 };
 enum { REFUSED = PP_COUNT(refused) };
 
@@ -29,9 +33,27 @@ static enum pp_status refuse(const struct pp_model *model, const char *reason, s
                         reason, can_be_trained);
 }
 
-/* Names of the activation functions that are computed: GELU in its tanh form, gates by SiLU. */
-static const char *const plain[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL},
-                         *const gated[] = {"silu", "swish", NULL};
+/* Activation functions as transformers names them. */
+static const struct {
+    const char *name;
+    enum pp_activation activation;
+} activations[] = {
+    {"gelu", PP_GELU_ERF},      {"gelu_fast", PP_GELU_TANH},
+    {"gelu_new", PP_GELU_TANH}, {"gelu_pytorch_tanh", PP_GELU_TANH},
+    {"relu", PP_RELU},          {"silu", PP_SILU},
+    {"swish", PP_SILU},
+};
+enum { NAMES = PP_COUNT(activations) };
+
+/* Returns the row of an activation function; NAMES = none. */
+static int activation_of(const char *name)
+{
+    int i = 0;
+
+    while (i < NAMES && strcmp(activations[i].name, name) != 0)
+        i++;
+    return i;
+}
 
 static enum pp_status refuse_named(const struct pp_model *m, const char *what, const char *name,
                                    struct pp_error *err)
@@ -40,35 +62,49 @@ static enum pp_status refuse_named(const struct pp_model *m, const char *what, c
                         m->name, what, name, can_be_trained);
 }
 
+/* Returns the elements of a head that are rotated. */
+static int rotated(const struct pp_model *m, const struct pp_rope *rope)
+{
+    return (int)lround(rope->frac * m->head_dim);
+}
+
 static enum pp_status check_rope(const struct pp_model *m, const struct pp_rope *rope,
                                  struct pp_error *err)
 {
+    static const char *const scalings[] = {"linear", "llama3", NULL};
+    const int dim = rotated(m, rope);
+
     if (m->positions > 0)
         return PP_OK;
-    if (rope->scaling)
+    if (rope->scaling && !pp_is_one_of(rope->scaling, scalings))
         return refuse_named(m, "its rotary positions are scaled by", rope->scaling, err);
-    return rope->frac == 1 ? PP_OK : refuse(m, "it rotates only a part of each head", err);
+    if (dim % 2 == 0 && dim > 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "model '%.80s' cannot be trained here: rotary positions turn pairs, and "
+                        "the size of a head is %d, of which %d are rotated: the nearest legal one "
+                        "is %d",
+                        m->name, m->head_dim, dim, dim + dim % 2 + 2 * (dim == 0));
 }
 
 static enum pp_status check_numerics(const struct pp_model *m, struct pp_error *err)
 {
     const struct pp_numerics n = pp_model_numerics(m);
 
-    if (!pp_is_one_of(n.activation, m->is_gated ? gated : plain))
+    if (activation_of(n.activation) == NAMES)
         return refuse_named(m, "its activation function is", n.activation, err);
     if (n.odd)
         return refuse_named(m, "its file sets", n.odd, err);
-    if (n.norm_place != PP_NORM_PRE || n.has_norm_offset || n.embedding_scale != 1)
-        return refuse(m, "its norms or its embedding are others", err);
-    if (n.position_offset != 0)
-        return refuse(m, "its table of positions does not begin at its first row", err);
+    if (n.norm_place == PP_NORM_POST)
+        return refuse(m, "its norms come after attention and feed-forward layer", err);
     return check_rope(m, &n.rope, err);
 }
 
 static enum pp_status check_architecture(const struct pp_model *m, struct pp_error *err)
 {
     for (int i = 0; i < REFUSED; i++)
-        if (m->family != NULL && strcmp(m->family, refused[i].family) == 0)
+        if (m->family != NULL && strcmp(m->family, refused[i].family) == 0 &&
+            (refused[i].reason != only_of_file || m->numerics.activation == NULL))
             return refuse(m, refused[i].reason, err);
     if (m->experts.count > 0)
         return refuse(m, "it is a mixture of experts", err);
@@ -80,29 +116,39 @@ static enum pp_status check_architecture(const struct pp_model *m, struct pp_err
         return refuse(m, "it is an encoder", err);
     if (m->norms_per_layer != 2 || !m->has_final_norm)
         return refuse(m, "expected two norms in a block and one before the head", err);
-    if (m->positions == 0 && m->head_dim % 2 != 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "model '%.80s' cannot be trained here: rotary positions turn pairs, "
-                            "and the size of a head is %d: the nearest legal one is %d",
-                            m->name, m->head_dim, m->head_dim + 1);
     return check_numerics(m, err);
 }
 
 static enum pp_status check_seq(const struct pp_model *m, int seq, struct pp_error *err)
 {
+    const int positions = m->positions - m->numerics.position_offset;
+
     if (seq < 1)
         return pp_error_set(err, PP_EINVAL, "a sequence of %d tokens: expected at least 1", seq);
-    if (m->positions > 0 && seq > m->positions)
+    if (m->positions > 0 && seq > positions)
         return pp_error_set(err, PP_EINVAL,
                             "a sequence of %d tokens: model '%.80s' has %d positions, so at most "
                             "%d tokens",
-                            seq, m->name, m->positions, m->positions);
+                            seq, m->name, positions, positions);
     if (seq > m->window.keys && pp_model_windowed_blocks(m, 0, m->layers) > 0)
         return pp_error_set(err, PP_EINVAL,
                             "a sequence of %d tokens: attention of model '%.80s' has windows of "
                             "%d keys, so at most %d tokens",
                             seq, m->name, m->window.keys, m->window.keys);
     return PP_OK;
+}
+
+static struct pp_angles angles_of(const struct pp_model *m, const struct pp_rope *rope)
+{
+    const bool is_scaled = rope->scaling != NULL,
+               is_llama3 = is_scaled && strcmp(rope->scaling, "llama3") == 0;
+
+    return (struct pp_angles){.dim = rotated(m, rope),
+                              .theta = rope->theta,
+                              .factor = is_scaled ? rope->factor : 0,
+                              .low = is_llama3 ? rope->low_factor : 0,
+                              .high = is_llama3 ? rope->high_factor : 0,
+                              .original_seq = is_llama3 ? rope->original_seq : 0};
 }
 
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
@@ -125,15 +171,52 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .vocab = model->vocab,
         .seq = tokens,
         .has_positions = model->positions > 0,
+        .position_offset = model->positions > 0 ? numerics.position_offset : 0,
         .is_gated = model->is_gated,
+        .is_parallel = numerics.norm_place == PP_NORM_PARALLEL,
         .is_tied = model->is_tied,
         .is_rms = !model->has_bias_norm, /* true for every family that can be read */
         .has_bias_qkv = model->has_bias_attn_qkv,
         .has_bias_out = model->has_bias_attn_out,
         .has_bias_mlp = model->has_bias_mlp,
         .has_bias_norm = model->has_bias_norm,
+        .has_norm_offset = numerics.has_norm_offset,
+        .activation = activations[activation_of(numerics.activation)].activation,
         .norm_epsilon = numerics.norm_epsilon,
-        .rotary_theta = numerics.rope.theta,
+        .embedding_scale = numerics.embedding_scale == 1 ? 0 : numerics.embedding_scale,
+        .rotary = angles_of(model, &numerics.rope),
     };
+    return PP_OK;
+}
+
+static bool has_other_activation(const struct pp_net *net)
+{
+    return net->activation != (net->is_gated ? PP_SILU : PP_GELU_TANH);
+}
+
+static bool has_embedding_scale(const struct pp_net *net)
+{
+    return net->embedding_scale != 0;
+}
+
+/* Parts of a net that tables of kernels may lack. */
+static const struct {
+    unsigned bit;
+    bool (*is_needed)(const struct pp_net *net);
+    const char *what;
+} parts[] = {
+    {PP_LACKS_ACTIVATIONS, has_other_activation, "activation functions other than GELU and SwiGLU"},
+    {PP_LACKS_SCALE, has_embedding_scale, "a factor on the embedding"},
+};
+
+enum pp_status pp_net_check_kernels(const struct pp_net *net, const struct pp_kernels *kernels,
+                                    const char *backend, struct pp_error *err)
+{
+    for (size_t i = 0; i < PP_COUNT(parts); i++)
+        if (kernels->lacks & parts[i].bit && parts[i].is_needed(net))
+            return pp_error_set(err, PP_EINVAL,
+                                "--backend %s: model '%.80s' needs %s, which its kernels lack; "
+                                "--backend cpu has them",
+                                backend, net->name, parts[i].what);
     return PP_OK;
 }

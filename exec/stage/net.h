@@ -6,22 +6,33 @@
 #pragma once
 
 #include "core/model/model.h"
+#include "kernels/kernels.h"
 
 struct pp_net {
     const char *name;
     int layers, hidden, heads, kv_heads, head_dim, ffn, vocab;
     int seq;              /* tokens of a sample */
     bool has_positions;   /* learned table of seq rows; else rotary */
-    bool is_gated;        /* SwiGLU; else GELU */
+    int position_offset;  /* rows of that table before its first in use */
+    bool is_gated;        /* the activation is that of a gate */
+    bool is_parallel;     /* attention and feed-forward layer of a block run side by side */
     bool is_tied, is_rms; /* RMSNorm; else LayerNorm */
     bool has_bias_qkv, has_bias_out, has_bias_mlp, has_bias_norm;
-    double norm_epsilon, rotary_theta;
+    bool has_norm_offset; /* files have weights of norms less 1 (Gemma), the stages do not */
+    enum pp_activation activation;
+    double norm_epsilon;
+    double embedding_scale;  /* factor on rows of the embedding; 0 = none */
+    struct pp_angles rotary; /* of rotary positions; dim 0 = all of a head */
 };
 
 /* Takes the dimensions of a model; seq 0 = its own, `name` is kept by reference. PP_EINVAL for a
  * seq beyond its positions and models that cannot be trained here, with the nearest legal value. */
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
                                  struct pp_error *err);
+
+/* PP_EINVAL if the kernels lack a part of the net, with its name and what has it. */
+enum pp_status pp_net_check_kernels(const struct pp_net *net, const struct pp_kernels *kernels,
+                                    const char *backend, struct pp_error *err);
 
 /* Initial weights as in GPT-2 (Radford et al. 2019, section 2.3): normal with deviation 0.02,
  * divided by sqrt(2 layers) for matrices that end in the residual stream. */

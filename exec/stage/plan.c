@@ -108,10 +108,10 @@ static void place_gradient(struct pp_stage *stage, struct pp_tensor *grad)
     bool is_in_b = grad->is_stream;
 
     place_in(grad, PP_SCRATCH);
-    if (!grad->is_for_w && !grad->is_stream)
+    if (!grad->is_for_w)
         return;
     struct pp_tensor *to = free_place(g, grad, grad->made[PP_PASS_I]);
-    if (to == NULL && grad->is_for_w && (grad == g->grad_bottom || is_short(g, grad))) {
+    if (to == NULL && (grad == g->grad_bottom || is_short(g, grad))) {
         to = add_place(stage, grad);
         is_in_b = true;
     }

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- activations of one number; GELU in its tanh form (Hendrycks and Gimpel 2016) ------------ */
+/* ---- activations of one number --------------------------------------------------------------- */
 
 static const double GELU_SCALE = 0.79788456080286535588; /* sqrt(2 / pi) */
 static const double GELU_CUBE = 0.044715;
@@ -30,10 +30,44 @@ static double gelu_slope(double x)
     return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * GELU_SCALE * (1 + 3 * GELU_CUBE * x * x);
 }
 
-static double sigmoid(double x)
+static double gelu_erf(double x)
 {
-    return 1 / (1 + exp(-x));
+    return 0.5 * x * erfc(-x * M_SQRT1_2);
 }
+
+static double gelu_erf_slope(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2) + 0.5 * GELU_SCALE * x * exp(-0.5 * x * x);
+}
+
+static double relu(double x)
+{
+    return x < 0 ? 0 : x;
+}
+
+static double relu_slope(double x)
+{
+    return x > 0;
+}
+
+static double silu(double x)
+{
+    return x / (1 + exp(-x));
+}
+
+static double silu_slope(double x)
+{
+    const double s = 1 / (1 + exp(-x));
+
+    return s * (1 + x * (1 - s));
+}
+
+static const struct {
+    double (*value)(double x), (*slope)(double x);
+} activations[PP_ACTIVATIONS] = {[PP_GELU_TANH] = {gelu, gelu_slope},
+                                 [PP_GELU_ERF] = {gelu_erf, gelu_erf_slope},
+                                 [PP_RELU] = {relu, relu_slope},
+                                 [PP_SILU] = {silu, silu_slope}};
 
 /* ---- rows: biases, norms, activations -------------------------------------------------------- */
 
@@ -71,33 +105,36 @@ static void norm_forward(void *stream, const struct pp_norm *n)
     }
 }
 
-static void gelu_forward(void *stream, int64_t count, const void *x, void *y)
+static void activate_forward(void *stream, enum pp_activation f, int64_t count, const void *x,
+                             void *y)
 {
     (void)stream;
     for (size_t i = 0; i < (size_t)count; i++)
-        ((element *)y)[i] = from(gelu(at(x, i)));
+        ((element *)y)[i] = from(activations[f].value(at(x, i)));
 }
 
-static void gelu_backward(void *stream, int64_t count, const void *x, const void *dy, void *dx)
+static void activate_backward(void *stream, enum pp_activation f, int64_t count, const void *x,
+                              const void *dy, void *dx)
 {
     (void)stream;
     for (size_t i = 0; i < (size_t)count; i++)
-        ((element *)dx)[i] = from(at(dy, i) * gelu_slope(at(x, i)));
+        ((element *)dx)[i] = from(at(dy, i) * activations[f].slope(at(x, i)));
 }
 
-static void swiglu_forward(void *stream, int rows, int width, const void *x, void *y)
+static void gate_forward(void *stream, enum pp_activation f, int rows, int width, const void *x,
+                         void *y)
 {
     (void)stream;
     for (size_t r = 0; r < (size_t)rows; r++)
         for (size_t i = 0; i < (size_t)width; i++) {
             const size_t gate_at = 2 * r * (size_t)width + i;
             const double gate = at(x, gate_at), value = at(x, gate_at + (size_t)width);
-            ((element *)y)[r * (size_t)width + i] = from(gate * sigmoid(gate) * value);
+            ((element *)y)[r * (size_t)width + i] = from(activations[f].value(gate) * value);
         }
 }
 
-static void swiglu_backward(void *stream, int rows, int width, const void *x, const void *dy,
-                            void *dx)
+static void gate_backward(void *stream, enum pp_activation f, int rows, int width, const void *x,
+                          const void *dy, void *dx)
 {
     element *to = dx;
 
@@ -105,28 +142,34 @@ static void swiglu_backward(void *stream, int rows, int width, const void *x, co
     for (size_t r = 0; r < (size_t)rows; r++)
         for (size_t i = 0; i < (size_t)width; i++) {
             const size_t gate_at = 2 * r * (size_t)width + i, value_at = gate_at + (size_t)width;
-            const double g = at(x, gate_at), v = at(x, value_at), s = sigmoid(g);
+            const double gate = at(x, gate_at), value = at(x, value_at);
             const double d = at(dy, r * (size_t)width + i);
-            to[gate_at] = from(d * v * s * (1 + g * (1 - s)));
-            to[value_at] = from(d * g * s);
+            to[gate_at] = from(d * value * activations[f].slope(gate));
+            to[value_at] = from(d * activations[f].value(gate));
         }
+}
+
+static void scale(void *stream, int64_t count, double factor, void *x)
+{
+    (void)stream;
+    for (size_t i = 0; i < (size_t)count; i++)
+        ((element *)x)[i] = from(at(x, i) * factor);
 }
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
-static void rotate(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
-                   int first, double theta, bool is_inverse, void *x)
+static void rotate(void *stream, const struct pp_rotation *r, void *x)
 {
-    const size_t half = (size_t)head_dim / 2;
+    const size_t half = (size_t)r->angles.dim / 2;
 
     (void)stream;
-    for (int row = 0; row < batch * tokens; row++)
-        for (int h = 0; h < heads; h++) {
-            element *a = (element *)x + (size_t)row * (size_t)stride + (size_t)(h * head_dim);
+    for (int row = 0; row < r->batch * r->tokens; row++)
+        for (int h = 0; h < r->heads; h++) {
+            element *a = (element *)x + (size_t)row * (size_t)r->stride + (size_t)(h * r->head_dim);
             for (size_t i = 0; i < half; i++) {
                 const double angle =
-                    (first + row % tokens) * pow(theta, -2.0 * (double)i / head_dim);
-                const double c = cos(angle), s = is_inverse ? -sin(angle) : sin(angle);
+                    (r->first + row % r->tokens) * pp_angles_frequency(&r->angles, (int)i);
+                const double c = cos(angle), s = r->is_inverse ? -sin(angle) : sin(angle);
                 const double u = at(a, i), v = at(a, i + half);
                 a[i] = from(u * c - v * s);
                 a[i + half] = from(v * c + u * s);

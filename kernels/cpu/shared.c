@@ -15,10 +15,10 @@ static void finish(const struct pp_kernels *k, void *stream, const struct pp_gem
 
     if (g->bias != NULL)
         k->add_bias(stream, rows, g->n, g->bias, c);
-    if (g->gelu_of != NULL)
-        k->gelu_backward(stream, count, (const char *)g->gelu_of + at, c, c);
+    if (g->slope_of != NULL)
+        k->activate_backward(stream, g->activation, count, (const char *)g->slope_of + at, c, c);
     if (g->activated != NULL)
-        k->gelu_forward(stream, count, c, (char *)g->activated + at);
+        k->activate_forward(stream, g->activation, count, c, (char *)g->activated + at);
 }
 
 void pp_gemm_compose(const struct pp_kernels *k,

@@ -3,8 +3,9 @@
 
 #include "kernels/kernels.h"
 
-/* All of `g`, composed of functions of the same table, in the order base, product, bias, GELU.
- * `multiply` is called once, with a base that is c or NULL; it does product and base only. */
+/* All of `g`, composed of functions of the same table, in the order base, product, bias,
+ * activation. `multiply` is called once, with a base that is c or NULL; it does product and base
+ * only. */
 void pp_gemm_compose(const struct pp_kernels *k,
                      void (*multiply)(void *stream, const struct pp_gemm *g), void *stream,
                      const struct pp_gemm *g);

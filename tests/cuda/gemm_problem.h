@@ -25,7 +25,7 @@ struct problem {
     struct pp_gemm g;
     int flags;
     bool is_bf16;
-    struct drawn_tensor a, b, c, base, bias, activated, gelu_of;
+    struct drawn_tensor a, b, c, base, bias, activated, slope_of;
 };
 
 static inline size_t stored(int rows, int ld)
@@ -48,7 +48,7 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
     p.base = drawn_tensor(flags & BASE ? size : 0, c_is_bf16, 1, 0);
     p.bias = drawn_tensor(flags & BIAS ? (size_t)s->n : 0, is_bf16, 1, 0);
     p.activated = drawn_tensor(flags & ACTIVATED ? size : 0, is_bf16, 1, 0);
-    p.gelu_of = drawn_tensor(flags & GELU_OF ? size : 0, is_bf16, 1, 0);
+    p.slope_of = drawn_tensor(flags & GELU_OF ? size : 0, is_bf16, 1, 0);
     p.g = (struct pp_gemm){.m = s->m,
                            .n = s->n,
                            .k = s->k,
@@ -64,14 +64,14 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
                            .base = flags & IN_PLACE ? p.c.device : p.base.device,
                            .bias = p.bias.device,
                            .activated = p.activated.device,
-                           .gelu_of = p.gelu_of.device};
+                           .slope_of = p.slope_of.device};
     return p;
 }
 
 static inline void end(struct problem *p)
 {
-    struct drawn_tensor *all[] = {&p->a,    &p->b,         &p->c,      &p->base,
-                                  &p->bias, &p->activated, &p->gelu_of};
+    struct drawn_tensor *all[] = {&p->a,    &p->b,         &p->c,       &p->base,
+                                  &p->bias, &p->activated, &p->slope_of};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         drawn_tensor_free(all[i]);
@@ -127,7 +127,7 @@ static inline struct sum expected(const struct problem *p, int row, int column)
     s.value += more;
     s.size += 2; /* base and bias are at most 1 */
     if (p->flags & GELU_OF)
-        s.value *= gelu_slope(p->gelu_of.host[at]);
+        s.value *= gelu_slope(p->slope_of.host[at]);
     return s;
 }
 

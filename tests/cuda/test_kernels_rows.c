@@ -236,8 +236,9 @@ static void call_swiglu(const struct pp_kernels *k, void *stream, void *const *x
 {
     const struct shape *s = what;
 
-    k->swiglu_forward(stream, s->rows, s->width, x[0], x[1]);
-    k->swiglu_backward(stream, s->rows, s->width, x[0], x[2], s->flags & INTO_X ? x[0] : x[3]);
+    k->gate_forward(stream, PP_SILU, s->rows, s->width, x[0], x[1]);
+    k->gate_backward(stream, PP_SILU, s->rows, s->width, x[0], x[2],
+                     s->flags & INTO_X ? x[0] : x[3]);
 }
 
 static struct kernel_case swiglu_case(const struct shape *s)
@@ -265,23 +266,33 @@ Test(cuda_kernels, swiglu)
 struct turn {
     int batch, tokens, heads, head_dim, stride, first;
     bool is_inverse;
+    int dim; /* of the rotated part of a head */
+    double factor;
 };
 
 static void call_rotate(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
 {
     const struct turn *t = what;
 
-    k->rotate(stream, t->batch, t->tokens, t->heads, t->head_dim, t->stride, t->first, 10000,
-              t->is_inverse, x[0]);
+    const struct pp_rotation r = {t->batch,
+                                  t->tokens,
+                                  t->heads,
+                                  t->head_dim,
+                                  t->stride,
+                                  t->first,
+                                  {.dim = t->dim, .theta = 10000, .factor = t->factor},
+                                  t->is_inverse};
+
+    k->rotate(stream, &r, x[0]);
 }
 
 Test(cuda_kernels, rotate)
 {
     static const struct turn TURNS[] = {
-        {1, 1, 1, 2, 2, 0, false},      {2, 5, 3, 6, 20, 7, true},
-        {2, 3, 5, 16, 96, 1000, false}, {1, 4, 9, 64, 704, 123456, false},
-        {3, 2, 4, 128, 512, 5, true},   {1, 3, 4, 80, 333, 0, false},
-        {1, 3, 13, 12, 160, 2, false},
+        {1, 1, 1, 2, 2, 0, false, 2, 0},       {2, 5, 3, 6, 20, 7, true, 6, 0},
+        {2, 3, 5, 16, 96, 1000, false, 16, 4}, {1, 4, 9, 64, 704, 123456, false, 64, 0},
+        {3, 2, 4, 128, 512, 5, true, 32, 0},   {1, 3, 4, 80, 333, 0, false, 80, 0},
+        {1, 3, 13, 12, 160, 2, false, 6, 2},   {1, 3, 3, 20, 80, 9, true, 16, 0},
     };
 
     for (size_t i = 0; i < sizeof TURNS / sizeof *TURNS; i++) {

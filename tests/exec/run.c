@@ -42,6 +42,7 @@ static struct pp_net net_of(const struct exec_case *c)
                            .seq = or (c->seq, 8),
                            .has_positions = !c->has_rope,
                            .is_gated = c->is_gated,
+                           .activation = c->is_gated ? PP_SILU : PP_GELU_TANH,
                            .is_tied = !c->is_untied,
                            .is_rms = c->is_gated,
                            .has_bias_qkv = !c->is_gated,
@@ -49,7 +50,7 @@ static struct pp_net net_of(const struct exec_case *c)
                            .has_bias_mlp = !c->is_gated,
                            .has_bias_norm = !c->is_gated,
                            .norm_epsilon = 1e-5,
-                           .rotary_theta = 10000};
+                           .rotary.theta = 10000};
 }
 
 static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)

@@ -62,11 +62,11 @@ static void finish(const struct pp_gemm *g, size_t i, size_t column, double sum)
         sum = pp_number_get(g->base, element_bytes, (int64_t)i) + sum;
     if (g->bias != NULL)
         sum += at(g->bias, column);
-    if (g->gelu_of != NULL)
-        sum *= gelu_slope(at(g->gelu_of, i));
+    if (g->slope_of != NULL)
+        sum *= activations[g->activation].slope(at(g->slope_of, i));
     pp_number_put(g->c, element_bytes, (int64_t)i, sum);
     if (g->activated != NULL)
-        ((uint16_t *)g->activated)[i] = from(gelu(at(g->c, i)));
+        ((uint16_t *)g->activated)[i] = from(activations[g->activation].value(at(g->c, i)));
 }
 
 static void gemm(void *stream, const struct pp_gemm *g)
@@ -189,10 +189,10 @@ const struct pp_kernels pp_kernels_bf16 = {
     .sum_rows = sum_rows,
     .norm_forward = norm_forward,
     .norm_backward = norm_backward,
-    .gelu_forward = gelu_forward,
-    .gelu_backward = gelu_backward,
-    .swiglu_forward = swiglu_forward,
-    .swiglu_backward = swiglu_backward,
+    .activate_forward = activate_forward,
+    .activate_backward = activate_backward,
+    .gate_forward = gate_forward,
+    .gate_backward = gate_backward,
     .rotate = rotate,
     .attention_scratch_bytes = pp_bf16_attention_scratch_bytes,
     .attention_forward = pp_bf16_attention_forward,
@@ -200,6 +200,7 @@ const struct pp_kernels pp_kernels_bf16 = {
     .embed_forward = embed_forward,
     .embed_backward = embed_backward,
     .cross_entropy = cross_entropy,
+    .scale = scale,
     .copy = pp_bytes_copy,
     .zero = pp_bytes_zero,
     .add = PP_AT(add),

@@ -32,14 +32,17 @@ void PP_AT(sum_rows)(void *stream, int rows, int width, const void *dy, void *db
 void PP_AT(norm_forward)(void *stream, const struct pp_norm *n);
 void PP_AT(norm_backward)(void *stream, const struct pp_norm *n);
 /* activation.c */
-void PP_AT(gelu_forward)(void *stream, int64_t count, const void *x, void *y);
-void PP_AT(gelu_backward)(void *stream, int64_t count, const void *x, const void *dy, void *dx);
-void PP_AT(swiglu_forward)(void *stream, int rows, int width, const void *x, void *y);
-void PP_AT(swiglu_backward)(void *stream, int rows, int width, const void *x, const void *dy,
-                            void *dx);
+void PP_AT(activate_forward)(void *stream, enum pp_activation f, int64_t count, const void *x,
+                             void *y);
+void PP_AT(activate_backward)(void *stream, enum pp_activation f, int64_t count, const void *x,
+                              const void *dy, void *dx);
+void PP_AT(gate_forward)(void *stream, enum pp_activation f, int rows, int width, const void *x,
+                         void *y);
+void PP_AT(gate_backward)(void *stream, enum pp_activation f, int rows, int width, const void *x,
+                          const void *dy, void *dx);
+void PP_AT(scale)(void *stream, int64_t count, double factor, void *x);
 /* rotate.c */
-void PP_AT(rotate)(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
-                   int first, double theta, bool is_inverse, void *x);
+void PP_AT(rotate)(void *stream, const struct pp_rotation *r, void *x);
 /* attention.c */
 size_t PP_AT(attention_scratch_bytes)(const struct pp_attention *a);
 void PP_AT(attention_forward)(void *stream, const struct pp_attention *a);

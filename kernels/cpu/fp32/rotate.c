@@ -12,12 +12,13 @@ struct strip {
     double cosine[LANES], sine[LANES], step_cosine[LANES], step_sine[LANES];
 };
 
-static struct strip strip_at(int i, int half, double theta)
+static struct strip strip_at(const struct pp_angles *angles, int i)
 {
+    const int half = angles->dim / 2;
     struct strip s = {.count = (size_t)(half - i < LANES ? half - i : LANES)};
 
     for (int j = 0; j < LANES && i + j < half; j++) {
-        const double angle = pow(theta, -(double)(i + j) / half);
+        const double angle = pp_angles_frequency(angles, i + j);
         s.cosine[j] = 1;
         s.step_cosine[j] = cos(angle);
         s.step_sine[j] = sin(angle);
@@ -42,27 +43,27 @@ PP_INLINE void rotate_pairs(float *a, size_t half, size_t count, vf c, vf s)
     store_some(a + half, count, v * c + u * s);
 }
 
-void PP_AT(rotate)(void *stream, int batch, int tokens, int heads, int head_dim, int stride,
-                   int first, double theta, bool is_inverse, void *x)
+void PP_AT(rotate)(void *stream, const struct pp_rotation *r, void *x)
 {
-    const int half = head_dim / 2;
+    const int half = r->angles.dim / 2;
 
     (void)stream;
     for (int i = 0; i < half; i += LANES) {
-        struct strip strip = strip_at(i, half, theta);
+        struct strip strip = strip_at(&r->angles, i);
 
-        for (int t = 0; t < first; t++)
+        for (int t = 0; t < r->first; t++)
             step(&strip);
-        for (int t = 0; t < tokens; t++, step(&strip)) {
+        for (int t = 0; t < r->tokens; t++, step(&strip)) {
             vf c = {0}, s = {0};
             for (int j = 0; j < LANES; j++) {
                 c[j] = (float)strip.cosine[j];
-                s[j] = (float)(is_inverse ? -strip.sine[j] : strip.sine[j]);
+                s[j] = (float)(r->is_inverse ? -strip.sine[j] : strip.sine[j]);
             }
-            for (int b = 0; b < batch; b++) {
-                float *row = (float *)x + ((size_t)b * (size_t)tokens + (size_t)t) * (size_t)stride;
-                for (int h = 0; h < heads; h++)
-                    rotate_pairs(row + h * head_dim + i, (size_t)half, strip.count, c, s);
+            for (int b = 0; b < r->batch; b++) {
+                const size_t row = (size_t)b * (size_t)r->tokens + (size_t)t;
+                float *at = (float *)x + row * (size_t)r->stride + i;
+                for (int h = 0; h < r->heads; h++)
+                    rotate_pairs(at + h * r->head_dim, (size_t)half, strip.count, c, s);
             }
         }
     }

@@ -23,7 +23,7 @@ enum {
     X(gemm, T)                                                /* gemm.c */                         \
     X(sum_rows, T)                                            /* columns.cu */                     \
     X(norm_forward, T) X(norm_backward, T)                    /* norm.cu, norm_backward.cu */      \
-    X(swiglu_forward, T) X(swiglu_backward, T)                /* activation.cu */                  \
+    X(gate_forward, T) X(gate_backward, T)                    /* activation.cu */                  \
     X(rotate, T)                                              /* rotate.cu */                      \
     X(attention_forward, T) X(attention_backward, T)          /* attention.cu */                   \
     X(embed_forward, T) X(embed_backward, T)                  /* embed.cu */                       \

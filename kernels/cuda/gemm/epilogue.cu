@@ -1,5 +1,5 @@
 /* Multiplications and epilogues that cuBLASLt does not do. T is the type of a, b, bias, activated
- * and gelu_of; C that of c and base, float for gradients. Sums are float. */
+ * and slope_of; C that of c and base, float for gradients. Sums are float. */
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/gemm/gemm.h"
 
@@ -15,8 +15,8 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
 
     if (g.bias)
         pp_add(x, pp_load<N>((const T *)g.bias + column));
-    if (g.gelu_of) {
-        const pp_floats<N> of = pp_load<N>((const T *)g.gelu_of + at);
+    if (g.slope_of) {
+        const pp_floats<N> of = pp_load<N>((const T *)g.slope_of + at);
 #pragma unroll
         for (int j = 0; j < N; j++)
             x.at[j] *= pp_gelu_slope(of.at[j]);
@@ -88,7 +88,7 @@ template <typename T, typename C>
 static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *g)
 {
     const bool is_aligned =
-        g->ldc % PP_WIDE<T> == 0 && pp_are_aligned(g->c, g->bias, g->gelu_of, g->activated);
+        g->ldc % PP_WIDE<T> == 0 && pp_are_aligned(g->c, g->bias, g->slope_of, g->activated);
 
     pp_map_rows<PP_WIDE<T>>((void *)s, g->m, g->n, is_aligned, finish<T, C>{*g});
 }

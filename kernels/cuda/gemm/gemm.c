@@ -12,7 +12,7 @@ static int alignment_bytes_of(const struct pp_gemm *g)
 {
     const uintptr_t bits = ALIGNMENT_BYTES | (uintptr_t)g->a | (uintptr_t)g->b | (uintptr_t)g->c |
                            (uintptr_t)g->base | (uintptr_t)g->bias | (uintptr_t)g->activated |
-                           (uintptr_t)g->gelu_of;
+                           (uintptr_t)g->slope_of;
 
     return (int)(bits & -bits);
 }
@@ -23,9 +23,9 @@ static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, bool is_bf16, 
 {
     const bool may_have_aux = is_bf16 && alignment_bytes == ALIGNMENT_BYTES && g->ldc % AUX_LD == 0;
 
-    if (g->is_gradient || (g->base && (g->activated || g->gelu_of)))
+    if (g->is_gradient || (g->base && (g->activated || g->slope_of)))
         return PP_CUDA_PLAIN;
-    if (g->gelu_of)
+    if (g->slope_of)
         return may_have_aux && !g->bias && !g->activated ? PP_CUDA_GELU_SLOPE : PP_CUDA_PLAIN;
     if (g->activated)
         return may_have_aux && g->bias ? PP_CUDA_BIAS_GELU : PP_CUDA_PLAIN;
@@ -46,7 +46,7 @@ static void multiply(const struct pp_cuda_stream *stream, bool is_bf16, const st
                                 .is_gradient = g->is_gradient,
                                 .alignment_bytes = alignment_bytes_of(g)};
     struct pp_cuda_multiplied *count = &pp_cuda_plans_report(stream->plans)->multiplied;
-    const bool has_more = g->bias || g->activated || g->gelu_of;
+    const bool has_more = g->bias || g->activated || g->slope_of;
 
     form.epilogue = epilogue_of(g, is_bf16, form.alignment_bytes);
     enum pp_cuda_outcome outcome = pp_cuda_plans_multiply(stream, &form, g);

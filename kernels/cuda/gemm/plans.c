@@ -273,7 +273,8 @@ enum pp_cuda_outcome pp_cuda_plans_multiply(const struct pp_cuda_stream *stream,
     struct plan *p = find(stream, form);
     void *out = is_activated ? g->activated : g->c; /* c is then the input of GELU */
 
-    if (p->status == CUBLAS_STATUS_SUCCESS && point(p, g->bias, is_activated ? g->c : g->gelu_of) &&
+    if (p->status == CUBLAS_STATUS_SUCCESS &&
+        point(p, g->bias, is_activated ? g->c : g->slope_of) &&
         !CALL(p, cublasLtMatmul(stream->blas, p->how, &alpha, g->b, p->first, g->a, p->second,
                                 &beta, g->base ? g->base : out, p->out, out, p->out, &p->algo,
                                 stream->workspace, stream->workspace_bytes, stream->stream)) &&

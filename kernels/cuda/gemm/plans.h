@@ -25,7 +25,7 @@ enum pp_cuda_epilogue {
     PP_CUDA_PLAIN,
     PP_CUDA_BIAS,
     PP_CUDA_BIAS_GELU, /* `activated` and `c` are written */
-    PP_CUDA_GELU_SLOPE /* times gelu'(gelu_of) */
+    PP_CUDA_GELU_SLOPE /* times gelu'(slope_of) */
 };
 
 /* Properties of a multiplication that its plan depends on. Integers only: compared as bytes. */

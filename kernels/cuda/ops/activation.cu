@@ -51,13 +51,14 @@ template <class T> struct swiglu_backward {
 } // namespace
 
 #define ACTIVATION(name, T)                                                                        \
-    void pp_cuda_swiglu_forward_##name(void *stream, int rows, int width, const void *x, void *y)  \
+    void pp_cuda_gate_forward_##name(void *stream, enum pp_activation, int rows, int width,        \
+                                     const void *x, void *y)                                       \
     {                                                                                              \
         pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(x, y),                         \
                                 swiglu_forward<T>{(const T *)x, (T *)y, width});                   \
     }                                                                                              \
-    void pp_cuda_swiglu_backward_##name(void *stream, int rows, int width, const void *x,          \
-                                        const void *dy, void *dx)                                  \
+    void pp_cuda_gate_backward_##name(void *stream, enum pp_activation, int rows, int width,       \
+                                      const void *x, const void *dy, void *dx)                     \
     {                                                                                              \
         pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(x, dy, dx),                    \
                                 swiglu_backward<T>{(const T *)x, (const T *)dy, (T *)dx, width});  \

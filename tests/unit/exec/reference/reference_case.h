@@ -22,7 +22,7 @@ static const struct pp_net net = {.name = "test",
                                   .has_bias_mlp = true,
                                   .has_bias_norm = true,
                                   .norm_epsilon = 1e-5,
-                                  .rotary_theta = 10000};
+                                  .rotary.theta = 10000};
 /* Everything that the one above is not. */
 static const struct pp_net llama = {.name = "test-llama",
                                     .layers = 3,
@@ -34,9 +34,10 @@ static const struct pp_net llama = {.name = "test-llama",
                                     .vocab = 128,
                                     .seq = 16,
                                     .is_gated = true,
+                                    .activation = PP_SILU,
                                     .is_rms = true,
                                     .norm_epsilon = 1e-5,
-                                    .rotary_theta = 10000};
+                                    .rotary.theta = 10000};
 static const struct pp_recipe recipe = {.seed = 1,
                                         .is_exact = true,
                                         .rate = 3e-3,

@@ -284,17 +284,75 @@ static inline struct pp_net rig_net(int layers)
                            .has_bias_mlp = true,
                            .has_bias_norm = true,
                            .norm_epsilon = 1e-5,
-                           .rotary_theta = 100};
+                           .rotary.theta = 100};
 }
 
-/* The 32 combinations of positions, activation function, head, norm and key-value heads. */
-enum { RIG_VARIANTS = 32 };
+static inline void rig_net_without_biases(struct pp_net *net)
+{
+    net->has_positions = net->has_bias_qkv = net->has_bias_out = net->has_bias_mlp =
+        net->has_bias_norm = false;
+    net->is_rms = true;
+}
+
+/* What families of models have beyond that. */
+static inline void rig_neox(struct pp_net *net)
+{
+    net->has_positions = false;
+    net->is_parallel = true;
+    net->activation = PP_GELU_ERF;
+    net->rotary = (struct pp_angles){.dim = 2, .theta = 100};
+}
+/* OPT has ReLU, whose slope differences do not see near 0: tests of kernels have it. */
+static inline void rig_opt(struct pp_net *net)
+{
+    net->activation = PP_SILU;
+    net->position_offset = 2;
+    net->is_tied = true;
+}
+static inline void rig_gemma(struct pp_net *net)
+{
+    rig_net_without_biases(net);
+    net->is_gated = net->is_tied = true;
+    net->activation = PP_GELU_TANH;
+    net->embedding_scale = sqrt(net->hidden);
+}
+static inline void rig_llama3(struct pp_net *net)
+{
+    rig_net_without_biases(net);
+    net->is_gated = true;
+    net->activation = PP_SILU;
+    net->rotary =
+        (struct pp_angles){.theta = 100, .factor = 2, .low = 1, .high = 4, .original_seq = 16};
+}
+static void (*const rig_families[])(struct pp_net *net) = {rig_neox, rig_opt, rig_gemma,
+                                                           rig_llama3};
+
+/* The 32 combinations of positions, activation function, head, norm and key-value heads, and the
+ * families. */
+enum {
+    RIG_COMBINATIONS = 32,
+    RIG_VARIANTS = RIG_COMBINATIONS + (int)(sizeof rig_families / sizeof *rig_families)
+};
+/* Returns the next variant: every `step`-th combination, and all families. */
+static inline int rig_next(int variant, int step)
+{
+    if (variant >= RIG_COMBINATIONS)
+        return variant + 1;
+    return variant + step < RIG_COMBINATIONS ? variant + step : RIG_COMBINATIONS;
+}
+
 static inline struct pp_net rig_variant(int layers, int variant)
 {
     struct pp_net net = rig_net(layers);
 
+    if (variant >= RIG_COMBINATIONS) {
+        rig_families[variant - RIG_COMBINATIONS](&net);
+        return net;
+    }
+
     net.has_positions = variant & 1;
     net.is_gated = variant & 2;
+    net.activation = net.is_gated ? PP_SILU : PP_GELU_TANH;
     net.is_tied = variant & 4;
     net.is_rms = variant & 8;
     net.has_bias_norm = !net.is_rms;

@@ -93,8 +93,7 @@ static const struct {
     {"deepseek-v3", 0, "it is a mixture of experts"},
     {"qwen3-8b", 0, "its attention is more than queries, keys and values"},
     {"bloom-176b", 0, "slopes of the attention scores"},
-    {PP_TESTS_DIR "/data/configs/opt-125m.json", 0, "its activation function is ReLU"},
-    {PP_TESTS_DIR "/data/configs/pythia-160m.json", 0, "run side by side"},
+    {PP_TESTS_DIR "/data/configs/opt-125m.json", 2049, "has 2048 positions, so at most 2048"},
 };
 
 Test(net, refuses_what_it_cannot_train)
@@ -150,17 +149,60 @@ Test(net, takes_the_numbers_of_a_file)
     struct pp_net net;
 
     cr_assert_eq(pp_net_from_model(&model, 0, &net, &err), PP_OK, "%s", err.message);
-    cr_assert(net.norm_epsilon == 0.25 && net.rotary_theta == 77);
+    cr_assert(net.norm_epsilon == 0.25 && net.rotary.theta == 77);
+}
+
+Test(net, takes_what_families_add)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_model opt = load(arena, PP_TESTS_DIR "/data/configs/opt-125m.json"),
+                          neox = load(arena, PP_TESTS_DIR "/data/configs/pythia-160m.json"),
+                          llama = read_text(arena, LLAMA ", \"rope_scaling\": {\"rope_type\": "
+                                                         "\"llama3\", \"factor\": 8, "
+                                                         "\"low_freq_factor\": 1, "
+                                                         "\"high_freq_factor\": 4, "
+                                                         "\"original_max_position_embeddings\": "
+                                                         "512}}");
+    struct pp_error err = {0};
+    struct pp_net net;
+
+    cr_assert_eq(pp_net_from_model(&opt, 2048, &net, &err), PP_OK, "%s", err.message);
+    cr_assert(net.activation == PP_RELU && net.position_offset == 2 && !net.is_parallel);
+    cr_assert_eq(pp_net_from_model(&neox, 0, &net, &err), PP_OK, "%s", err.message);
+    cr_assert(net.activation == PP_GELU_ERF && net.is_parallel);
+    cr_assert_eq(net.rotary.dim, 16);
+    cr_assert_eq(net.rotary.factor, 0);
+    cr_assert_eq(pp_net_from_model(&llama, 0, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(net.rotary.dim, 32);
+    cr_assert(net.rotary.factor == 8 && net.rotary.low == 1 && net.rotary.high == 4);
+    cr_assert_eq(net.rotary.original_seq, 512);
+}
+
+Test(net, is_refused_by_kernels_that_lack_a_part)
+{
+    const struct pp_kernels lacking = {.lacks = PP_LACKS_ACTIVATIONS | PP_LACKS_SCALE};
+    struct pp_net net = {.name = "net", .is_gated = true, .activation = PP_SILU};
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_net_check_kernels(&net, &lacking, "cuda", &err), PP_OK);
+    net.embedding_scale = 3;
+    cr_assert_eq(pp_net_check_kernels(&net, &pp_kernels_reference, "cpu", &err), PP_OK);
+    cr_assert_eq(pp_net_check_kernels(&net, &lacking, "cuda", &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "needs a factor on the embedding"), "%s", err.message);
+    net.activation = PP_GELU_TANH;
+    cr_assert_eq(pp_net_check_kernels(&net, &lacking, "cuda", &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "needs activation functions"), "%s", err.message);
 }
 
 /* What would change the numbers that training computes. */
 static const struct {
     const char *text, *message;
 } others[] = {
-    {LLAMA ", \"hidden_act\": \"gelu\"}", "its activation function is 'gelu'"},
+    {LLAMA ", \"hidden_act\": \"mish\"}", "its activation function is 'mish'"},
     {LLAMA ", \"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 2}}",
      "its rotary positions are scaled by 'yarn'"},
-    {LLAMA ", \"partial_rotary_factor\": 0.5}", "it rotates only a part of each head"},
+    {LLAMA ", \"partial_rotary_factor\": 0.4}",
+     "of which 13 are rotated: the nearest legal one is 14"},
     {LLAMA ", \"final_logit_softcapping\": 30}", "its file sets 'final_logit_softcapping'"},
 };
 

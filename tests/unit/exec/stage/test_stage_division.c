@@ -54,7 +54,7 @@ static void compare(const struct rig *whole, const struct rig *divided, int vari
 
 static void check_divisions(int splits, bool is_exact)
 {
-    for (int variant = 0; variant < RIG_VARIANTS; variant += 3) {
+    for (int variant = 0; variant < RIG_VARIANTS; variant = rig_next(variant, 3)) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         const struct pp_net net = rig_variant(LAYERS, variant);
         const struct rig *whole = trained(arena, &net, -1, splits, is_exact);

@@ -93,4 +93,17 @@ static inline void tensor_same(struct tensor x, int from, int to, const char *wh
                       (double)((float *)x.of[from])[i], (double)((float *)x.of[e])[i]);
 }
 
+/* Angles of `half` pairs: plain, scaled, and scaled as in Llama 3. */
+static inline struct pp_angles angles_of(int half)
+{
+    const struct pp_angles angles[] = {
+        {.theta = 1e4},
+        {.theta = 1e4, .factor = 4},
+        {.theta = 1e4, .factor = 8, .low = 1, .high = 4, .original_seq = 200}};
+    struct pp_angles a = angles[half / 3 % 3];
+
+    a.dim = 2 * half;
+    return a;
+}
+
 #endif

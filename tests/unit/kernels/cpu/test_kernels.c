@@ -89,43 +89,45 @@ Test(kernels, norm)
         norm_case(&t, widths[i / 8], i & 1, i & 2, i & 4);
 }
 
-Test(kernels, gelu)
+Test(kernels, activations)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct tables t = tables_all(arena);
 
-    for (int i = 0; i < WIDTHS; i++) {
-        const int64_t count = widths[i] * 3;
-        const struct tensor x = tensor_random(&t, (size_t)count, i % 2 ? 1 : 12);
+    for (int i = 0; i < WIDTHS * PP_ACTIVATIONS; i++) {
+        const enum pp_activation f = (enum pp_activation)(i % PP_ACTIVATIONS);
+        const int64_t count = widths[i / PP_ACTIVATIONS] * 3;
+        const struct tensor x = tensor_random(&t, (size_t)count, i % 3 ? 1 : 12);
         const struct tensor y = tensor_random(&t, (size_t)count, 1);
         const struct tensor dy = tensor_random(&t, (size_t)count, 1);
         for (int e = 0; e < t.count; e++) {
-            t.of[e]->gelu_forward(NULL, count, x.of[e], y.of[e]);
+            t.of[e]->activate_forward(NULL, f, count, x.of[e], y.of[e]);
             void *const dx = i % 3 == 0 ? dy.of[e] : x.of[e];
-            t.of[e]->gelu_backward(NULL, count, x.of[e], dy.of[e], dx);
+            t.of[e]->activate_backward(NULL, f, count, x.of[e], dy.of[e], dx);
         }
-        check(&t, y, 1e-6, "gelu_forward");
-        check(&t, i % 3 == 0 ? dy : x, 2e-6, "gelu_backward");
+        check(&t, y, 1e-6, "activate_forward");
+        check(&t, i % 3 == 0 ? dy : x, 2e-6, "activate_backward");
     }
 }
 
-Test(kernels, swiglu)
+Test(kernels, gates)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct tables t = tables_all(arena);
 
-    for (int i = 0; i < WIDTHS; i++) {
-        const int width = widths[i], rows = tables_int(&t, 1, 9);
+    for (int i = 0; i < WIDTHS * PP_ACTIVATIONS; i++) {
+        const enum pp_activation f = (enum pp_activation)(i % PP_ACTIVATIONS);
+        const int width = widths[i / PP_ACTIVATIONS], rows = tables_int(&t, 1, 9);
         const size_t size = (size_t)(rows * width);
         const struct tensor x = tensor_random(&t, 2 * size, 5), y = tensor_random(&t, size, 1);
         const struct tensor dy = tensor_random(&t, size, 1), dx = tensor_random(&t, 2 * size, 1);
         for (int e = 0; e < t.count; e++) {
-            t.of[e]->swiglu_forward(NULL, rows, width, x.of[e], y.of[e]);
-            t.of[e]->swiglu_backward(NULL, rows, width, x.of[e], dy.of[e],
-                                     i % 2 ? dx.of[e] : x.of[e]);
+            t.of[e]->gate_forward(NULL, f, rows, width, x.of[e], y.of[e]);
+            t.of[e]->gate_backward(NULL, f, rows, width, x.of[e], dy.of[e],
+                                   i % 3 ? dx.of[e] : x.of[e]);
         }
-        check(&t, y, 1e-6, "swiglu_forward");
-        check(&t, i % 2 ? dx : x, 2e-6, "swiglu_backward");
+        check(&t, y, 1e-6, "gate_forward");
+        check(&t, i % 3 ? dx : x, 2e-6, "gate_backward");
     }
 }
 
@@ -195,15 +197,17 @@ Test(kernels, rotate)
 
     for (int half = 1; half < 40; half += 3) {
         enum { BATCH = 2, TOKENS = 9, HEADS = 3, FIRST = 1000 };
-        const int stride = (HEADS + 1) * 2 * half;
+        const int head_dim = 2 * half + half % 4, stride = (HEADS + 1) * head_dim;
         const struct tensor x = tensor_random(&t, (size_t)(BATCH * TOKENS * stride), 1);
         const struct tensor back = tensor_random(&t, x.count, 1);
+        struct pp_rotation r = {BATCH,  TOKENS, HEADS,           head_dim,
+                                stride, FIRST,  angles_of(half), false};
         for (int e = 0; e < t.count; e++) {
-            t.of[e]->rotate(NULL, BATCH, TOKENS, HEADS, 2 * half, stride, FIRST, 1e4, false,
-                            x.of[e]);
+            r.is_inverse = false;
+            t.of[e]->rotate(NULL, &r, x.of[e]);
             t.of[e]->copy(NULL, x.count * t.of[e]->element_bytes, x.of[e], back.of[e]);
-            t.of[e]->rotate(NULL, BATCH, TOKENS, HEADS, 2 * half, stride, FIRST, 1e4, true,
-                            back.of[e]);
+            r.is_inverse = true;
+            t.of[e]->rotate(NULL, &r, back.of[e]);
         }
         check(&t, x, 1e-6, "rotate");
         check(&t, back, 1e-6, "rotate back");

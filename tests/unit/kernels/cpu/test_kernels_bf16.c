@@ -74,7 +74,7 @@ static void gemm_case(int m, int n, int k, int transposed, int flags)
                       c = pair_random(&p, element, size, 1),
                       base = pair_random(&p, element, size, 2),
                       bias = pair_random(&p, OF_T, (size_t)n, 2),
-                      gelu_of = pair_random(&p, OF_T, size, 2),
+                      slope_of = pair_random(&p, OF_T, size, 2),
                       activated = pair_random(&p, OF_T, size, 1);
 
     for (int is_reference = 0; is_reference < 2; is_reference++) {
@@ -84,7 +84,7 @@ static void gemm_case(int m, int n, int k, int transposed, int flags)
         g.c = SIDE(c);
         g.base = !(flags & BASE) ? NULL : flags & IN_PLACE ? g.c : SIDE(base);
         g.bias = flags & BIAS ? SIDE(bias) : NULL;
-        g.gelu_of = flags & GELU_OF ? SIDE(gelu_of) : NULL;
+        g.slope_of = flags & GELU_OF ? SIDE(slope_of) : NULL;
         g.activated = flags & ACTIVATED ? SIDE(activated) : NULL;
 #undef SIDE
         (is_reference ? r : b)->gemm(NULL, &g);
@@ -177,27 +177,28 @@ Test(kernels_bf16, norm)
 
 Test(kernels_bf16, activations)
 {
-    for (int i = 0; i < WIDTHS; i++) {
-        const int width = widths[i], rows = 3;
+    for (int i = 0; i < WIDTHS * PP_ACTIVATIONS; i++) {
+        const enum pp_activation f = (enum pp_activation)(i % PP_ACTIVATIONS);
+        const int width = widths[i / PP_ACTIVATIONS], rows = 3;
         const size_t size = (size_t)(rows * width);
         const struct pair x = pair_random(&p, OF_T, 2 * size, i % 2 ? 1 : 12),
                           y = pair_random(&p, OF_T, size, 1), dy = pair_random(&p, OF_T, size, 1),
                           dx = pair_random(&p, OF_T, 2 * size, 1);
-        b->swiglu_forward(NULL, rows, width, x.of, y.of);
-        r->swiglu_forward(NULL, rows, width, x.real, y.real);
-        pair_close(y, EXACT, "swiglu_forward");
-        b->swiglu_backward(NULL, rows, width, x.of, dy.of, dx.of);
-        r->swiglu_backward(NULL, rows, width, x.real, dy.real, dx.real);
-        pair_close(dx, EXACT, "swiglu_backward");
-        b->gelu_forward(NULL, (int64_t)size, x.of, y.of);
-        r->gelu_forward(NULL, (int64_t)size, x.real, y.real);
-        pair_close(y, EXACT, "gelu_forward");
-        b->gelu_backward(NULL, (int64_t)size, x.of, dy.of, dy.of);
-        r->gelu_backward(NULL, (int64_t)size, x.real, dy.real, dy.real);
-        pair_close(dy, EXACT, "gelu_backward");
-        b->swiglu_backward(NULL, rows, width, x.of, y.of, x.of);
-        r->swiglu_backward(NULL, rows, width, x.real, y.real, x.real);
-        pair_close(x, EXACT, "swiglu_backward in place");
+        b->gate_forward(NULL, f, rows, width, x.of, y.of);
+        r->gate_forward(NULL, f, rows, width, x.real, y.real);
+        pair_close(y, EXACT, "gate_forward");
+        b->gate_backward(NULL, f, rows, width, x.of, dy.of, dx.of);
+        r->gate_backward(NULL, f, rows, width, x.real, dy.real, dx.real);
+        pair_close(dx, EXACT, "gate_backward");
+        b->activate_forward(NULL, f, (int64_t)size, x.of, y.of);
+        r->activate_forward(NULL, f, (int64_t)size, x.real, y.real);
+        pair_close(y, EXACT, "activate_forward");
+        b->activate_backward(NULL, f, (int64_t)size, x.of, dy.of, dy.of);
+        r->activate_backward(NULL, f, (int64_t)size, x.real, dy.real, dy.real);
+        pair_close(dy, EXACT, "activate_backward");
+        b->gate_backward(NULL, f, rows, width, x.of, y.of, x.of);
+        r->gate_backward(NULL, f, rows, width, x.real, y.real, x.real);
+        pair_close(x, EXACT, "gate_backward in place");
     }
 }
 
@@ -284,10 +285,19 @@ Test(kernels_bf16, rotate)
     for (int half = 1; half < 40; half += 3)
         for (int is_inverse = 0; is_inverse < 2; is_inverse++) {
             enum { BATCH = 2, TOKENS = 9, HEADS = 3, FIRST = 1000 };
-            const int stride = (HEADS + 1) * 2 * half;
+            const int head_dim = 2 * half + half % 4, stride = (HEADS + 1) * head_dim;
             const struct pair x = pair_random(&p, OF_T, (size_t)(BATCH * TOKENS * stride), 1);
-            b->rotate(NULL, BATCH, TOKENS, HEADS, 2 * half, stride, FIRST, 1e4, is_inverse, x.of);
-            r->rotate(NULL, BATCH, TOKENS, HEADS, 2 * half, stride, FIRST, 1e4, is_inverse, x.real);
+            const struct pp_rotation rotation = {
+                BATCH,
+                TOKENS,
+                HEADS,
+                head_dim,
+                stride,
+                FIRST,
+                {.dim = 2 * half, .theta = 1e4, .factor = half % 2 ? 4 : 0},
+                is_inverse};
+            b->rotate(NULL, &rotation, x.of);
+            r->rotate(NULL, &rotation, x.real);
             pair_close(x, EXACT, "rotate");
         }
 }

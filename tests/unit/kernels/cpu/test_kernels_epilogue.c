@@ -21,7 +21,7 @@ static const int combinations[] = {
 struct scene {
     struct pp_gemm shape;
     int flags;
-    struct tensor a, b, base, bias, gelu_of, c, activated, c_before, activated_before;
+    struct tensor a, b, base, bias, slope_of, c, activated, c_before, activated_before;
 };
 
 static struct scene scene_of(struct tables *t, int m, int n, int k, int gap, int flags)
@@ -40,7 +40,7 @@ static struct scene scene_of(struct tables *t, int m, int n, int k, int gap, int
     s.b = tensor_random(t, (size_t)(k * n), 1);
     s.base = tensor_random(t, size, 2);
     s.bias = tensor_random(t, (size_t)n, 1);
-    s.gelu_of = tensor_random(t, size, 2);
+    s.slope_of = tensor_random(t, size, 2);
     return s;
 }
 
@@ -49,13 +49,14 @@ static void run_fused(const struct scene *s, const struct pp_kernels *k, int e)
     struct pp_gemm g = s->shape;
 
     g.is_gradient = s->flags & IS_GRADIENT;
+    g.activation = (enum pp_activation)(s->shape.m % PP_ACTIVATIONS);
     g.a = s->a.of[e];
     g.b = s->b.of[e];
     g.c = s->c.of[e];
     g.base = !(s->flags & BASE) ? NULL : s->flags & IN_PLACE ? g.c : s->base.of[e];
     g.bias = s->flags & BIAS ? s->bias.of[e] : NULL;
     g.activated = s->flags & ACTIVATED ? s->activated.of[e] : NULL;
-    g.gelu_of = s->flags & GELU_OF ? s->gelu_of.of[e] : NULL;
+    g.slope_of = s->flags & GELU_OF ? s->slope_of.of[e] : NULL;
     k->gemm(NULL, &g);
 }
 
@@ -90,10 +91,12 @@ static void run_alone(const struct tables *t, const struct scene *s, int e, void
     if (s->flags & BIAS)
         k->add_bias(NULL, g.m, g.n, s->bias.of[e], *c);
     if (s->flags & GELU_OF)
-        k->gelu_backward(NULL, count, packed(t, s, s->gelu_of, e), *c, *c);
+        k->activate_backward(NULL, (enum pp_activation)(s->shape.m % PP_ACTIVATIONS), count,
+                             packed(t, s, s->slope_of, e), *c, *c);
     *activated = packed(t, s, s->activated_before, e);
     if (s->flags & ACTIVATED)
-        k->gelu_forward(NULL, count, *c, *activated);
+        k->activate_forward(NULL, (enum pp_activation)(s->shape.m % PP_ACTIVATIONS), count, *c,
+                            *activated);
 }
 
 /* The rows are those expected, and what lies between them is as before. */

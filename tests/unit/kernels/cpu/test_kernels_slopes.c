@@ -111,19 +111,21 @@ Test(kernels_slopes, norm)
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-static double gelu_loss(void *context, const double *x)
+static enum pp_activation f;
+
+static double activation_loss(void *context, const double *x)
 {
     double y[SIZE];
 
-    k->gelu_forward(NULL, SIZE, x, y);
+    k->activate_forward(NULL, f, SIZE, x, y);
     return weighted(SIZE, y, context);
 }
 
-static double swiglu_loss(void *context, const double *x)
+static double gate_loss(void *context, const double *x)
 {
     double y[SIZE];
 
-    k->swiglu_forward(NULL, ROWS, WIDTH, x, y);
+    k->gate_forward(NULL, f, ROWS, WIDTH, x, y);
     return weighted(SIZE, y, context);
 }
 
@@ -133,10 +135,12 @@ Test(kernels_slopes, activations)
     struct tables t = tables_all(arena);
     double *x = random_doubles(&t, 2 * SIZE, 3), *dy = random_doubles(&t, SIZE, 1), dx[2 * SIZE];
 
-    k->gelu_backward(NULL, SIZE, x, dy, dx);
-    check_slopes((struct function){dy, gelu_loss}, SIZE, x, dx, "gelu");
-    k->swiglu_backward(NULL, ROWS, WIDTH, x, dy, dx);
-    check_slopes((struct function){dy, swiglu_loss}, 2 * SIZE, x, dx, "swiglu");
+    for (f = 0; f < PP_ACTIVATIONS; f++) {
+        k->activate_backward(NULL, f, SIZE, x, dy, dx);
+        check_slopes((struct function){dy, activation_loss}, SIZE, x, dx, "activation");
+        k->gate_backward(NULL, f, ROWS, WIDTH, x, dy, dx);
+        check_slopes((struct function){dy, gate_loss}, 2 * SIZE, x, dx, "gate");
+    }
 }
 
 /* ---- cross entropy --------------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ Test(kernels_values, sigmoid)
         x[COUNT + i] = 1;
     }
     for (int e = 1; e < t.count; e++) {
-        t.of[e]->swiglu_forward(NULL, 1, COUNT, x, y.of[e]);
+        t.of[e]->gate_forward(NULL, PP_SILU, 1, COUNT, x, y.of[e]);
         for (int i = 0; i < COUNT; i++) {
             const double right = (double)x[i] / (1 + exp(-(double)x[i]));
             const double value = (double)((float *)y.of[e])[i];
@@ -67,6 +67,29 @@ Test(kernels_values, sigmoid)
                       right);
         }
     }
+}
+
+/* Frequencies of Llama 3 as its authors write them: by wavelength. */
+Test(kernels_values, angles)
+{
+    const struct pp_angles a = {
+        .dim = 64, .theta = 1e4, .factor = 8, .low = 1, .high = 4, .original_seq = 512};
+    const struct pp_angles linear = {.dim = 64, .theta = 1e4, .factor = 8};
+    int blended = 0;
+
+    for (int i = 0; i < 32; i++) {
+        const double plain = pow(1e4, -i / 32.0), length = 2 * acos(-1) / plain;
+        const double blend = (512 / length - 1) / 3;
+        double right = length > 512 ? plain / 8 : plain;
+
+        if (length >= 128 && length <= 512) {
+            right = (1 - blend) * plain / 8 + blend * plain;
+            blended++;
+        }
+        cr_assert_float_eq(pp_angles_frequency(&a, i), right, 1e-14 * plain, "pair %d", i);
+        cr_assert_float_eq(pp_angles_frequency(&linear, i), plain / 8, 1e-14 * plain);
+    }
+    cr_assert_gt(blended, 3);
 }
 
 /* Infinities saturate, NaN stays NaN, in every lane. */
@@ -79,10 +102,10 @@ Test(kernels_values, not_finite)
         for (int i = 0; i < 19; i++) {
             float x[19] = {0}, y[19];
             x[i] = INFINITY;
-            t.of[e]->gelu_forward(NULL, 19, x, y);
+            t.of[e]->activate_forward(NULL, PP_GELU_TANH, 19, x, y);
             cr_assert_eq(y[i], INFINITY);
             x[i] = NAN;
-            t.of[e]->gelu_forward(NULL, 19, x, y);
+            t.of[e]->activate_forward(NULL, PP_GELU_TANH, 19, x, y);
             for (int j = 0; j < 19; j++)
                 cr_assert_eq(isnan(y[j]), j == i);
         }
