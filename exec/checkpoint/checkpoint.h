@@ -117,7 +117,7 @@ enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int 
                                   struct pp_checkpoint_folder *folder, struct pp_error *err);
 void pp_checkpoint_close(struct pp_checkpoint_folder *folder);
 
-/* ---- exec/checkpoint/write.c ----------------------------------------------------------------- */
+/* ---- exec/checkpoint/write_parts.c ----------------------------------------------------------- */
 
 /* Bytes that a process has written of a layer's file. The checksum is that of its parts, each as if
  * it stood alone before as many zeros as bytes follow it in the file. The sums of all processes,
@@ -130,22 +130,44 @@ struct pp_checkpoint_sum {
  * and syncs these. Each range is written by the first part that has it. Sets sums[layers]. */
 enum pp_status pp_checkpoint_write_parts(const char *path, const struct pp_checkpoint_parts *parts,
                                          struct pp_checkpoint_sum *sums, struct pp_error *err);
+/* Does so in a thread, from a copy in host memory. Without memory or thread for that, and if it is
+ * not to be in the background, all is written when this returns. */
+struct pp_checkpoint_copy;
+enum pp_status pp_checkpoint_copy_begin(const char *path, const struct pp_checkpoint_parts *parts,
+                                        bool in_background, struct pp_checkpoint_copy **copy,
+                                        struct pp_error *err);
+size_t pp_checkpoint_copy_bytes(const struct pp_checkpoint_copy *copy); /* NULL: 0 */
+/* Waits for the thread, frees the copy and sets *copy to NULL. `sums` may be NULL. Errors:
+ * pp_checkpoint_write_parts(). */
+enum pp_status pp_checkpoint_copy_end(struct pp_checkpoint_copy **copy,
+                                      struct pp_checkpoint_sum *sums, struct pp_error *err);
 
-struct pp_checkpoint_writers {
-    const struct pp_checkpoint_parts *parts; /* without `write`, all of them are here */
-    /* Lets all processes write their parts, and adds up their sums; NULL: this one writes all. */
-    enum pp_status (*write)(void *closure, const char *path, struct pp_checkpoint_sum *sums,
-                            struct pp_error *err);
-    void *closure;
+/* ---- exec/checkpoint/write.c ----------------------------------------------------------------- */
+
+/* A checkpoint whose parts are being written, in a folder with a temporary name. */
+struct pp_checkpoint_draft {
+    struct pp_arena *arena;
+    const struct pp_checkpoint_folder *folder;
+    const struct pp_checkpoint_parts *parts; /* for the order of tensors */
+    const char *path;                        /* its own folder, for pp_checkpoint_write_parts() */
+    int fd;
+    struct pp_manifest manifest;
 };
-/* Writes `manifest` (all but its layers is given) and the state of `writers`, then removes all but
- * the newest `keep`. `*path` is the checkpoint's own folder, in the arena. PP_EFAIL leaves earlier
- * checkpoints unchanged, and no incomplete one. */
-enum pp_status pp_checkpoint_write(struct pp_arena *arena,
+/* Makes the files of all layers; `manifest` lacks only these. All arguments live as long as the
+ * draft. PP_EFAIL leaves no draft. */
+enum pp_status pp_checkpoint_begin(struct pp_arena *arena,
                                    const struct pp_checkpoint_folder *folder,
                                    const struct pp_manifest *manifest,
-                                   const struct pp_checkpoint_writers *writers, const char **path,
-                                   struct pp_error *err);
+                                   const struct pp_checkpoint_parts *parts,
+                                   struct pp_checkpoint_draft *draft, struct pp_error *err);
+/* Makes the draft a checkpoint, once all parts are written: their sums, added up, are sums[layers].
+ * Then removes all but the newest `keep`. `*path` is its folder, in the arena. PP_EFAIL leaves
+ * earlier checkpoints unchanged, and no incomplete one. */
+enum pp_status pp_checkpoint_end(const struct pp_checkpoint_draft *draft,
+                                 const struct pp_checkpoint_sum *sums, const char **path,
+                                 struct pp_error *err);
+/* Removes the draft. */
+void pp_checkpoint_abandon(const struct pp_checkpoint_draft *draft);
 
 /* ---- exec/checkpoint/folder.c: names --------------------------------------------------------- */
 enum { PP_CHECKPOINT_NAME_BYTES = 64 };

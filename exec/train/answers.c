@@ -72,7 +72,7 @@ static uint64_t hash_of(struct pp_arena *arena, const struct pp_manifest *manife
 /* A question to this process. */
 struct asked {
     struct pp_arena *scratch;
-    const struct pp_keeper *keeper;
+    struct pp_keeper *keeper;
     const struct pp_machine *machine;
     const struct question *question;
 };
@@ -96,8 +96,17 @@ static enum pp_status answer_writes(const struct asked *a, void *answer, struct 
 {
     struct pp_checkpoint_parts parts;
 
+    (void)answer;
+    if (a->keeper->copy) /* of a checkpoint that another process could not write */
+        pp_checkpoint_copy_end(&a->keeper->copy, NULL, err);
     PP_TRY(parts_here(a, &parts, err));
-    return pp_checkpoint_write_parts(a->question->path, &parts, answer, err);
+    return pp_checkpoint_copy_begin(a->question->path, &parts, a->question->what == PP_TRAIN_COPIES,
+                                    &a->keeper->copy, err);
+}
+
+static enum pp_status answer_wrote(const struct asked *a, void *answer, struct pp_error *err)
+{
+    return pp_checkpoint_copy_end(&a->keeper->copy, answer, err);
 }
 
 /* It may be another folder than that of process 0, with the same checkpoint. */
@@ -126,10 +135,9 @@ static enum pp_status answer_reads(const struct asked *a, void *answer, struct p
 
 static enum pp_status (*const ANSWERS[PP_TRAIN_QUESTIONS])(const struct asked *asked, void *answer,
                                                            struct pp_error *err) = {
-    [PP_TRAIN_SEES] = answer_sees,
-    [PP_TRAIN_WRITES] = answer_writes,
-    [PP_TRAIN_HAS] = answer_has,
-    [PP_TRAIN_READS] = answer_reads,
+    [PP_TRAIN_SEES] = answer_sees,     [PP_TRAIN_WRITES] = answer_writes,
+    [PP_TRAIN_COPIES] = answer_writes, [PP_TRAIN_WROTE] = answer_wrote,
+    [PP_TRAIN_HAS] = answer_has,       [PP_TRAIN_READS] = answer_reads,
 };
 
 /* Room for any answer. */

@@ -72,20 +72,42 @@ enum pp_status pp_train_look(struct pp_keeper *keeper, const struct pp_machine *
     return status;
 }
 
-struct writing {
-    struct pp_arena *arena;
-    const struct pp_keeper *keeper;
-    const struct pp_machine *machine;
-};
-
-static enum pp_status write_all(void *closure, const char *path, struct pp_checkpoint_sum *sums,
-                                struct pp_error *err)
+static enum pp_status begin(struct pp_keeper *keeper, const struct pp_machine *machine, int done,
+                            bool in_background, struct pp_error *err)
 {
-    const struct writing *w = closure;
-    const int layers = w->keeper->training->net.layers + 2;
+    const struct pp_training *training = keeper->training;
+    struct pp_arena *arena = pp_arena_create();
+    struct pp_manifest manifest = *training->manifest;
+    struct pp_checkpoint_parts all;
     struct pp_answers answers;
 
-    PP_TRY(pp_train_ask(w->arena, w->keeper, w->machine, PP_TRAIN_WRITES, path, &answers, err));
+    manifest.step = done;
+    keeper->layers = pp_train_no_parts(arena, training);
+    enum pp_status status = pp_checkpoint_begin(arena, training->folder, &manifest, &keeper->layers,
+                                                &keeper->draft, err);
+    if (status != PP_OK) {
+        pp_arena_destroy(arena);
+        keeper->draft.arena = NULL;
+        return status;
+    }
+    if (!keeper->blind[PP_WRITTEN])
+        return pp_train_ask(arena, keeper, machine,
+                            in_background ? PP_TRAIN_COPIES : PP_TRAIN_WRITES, keeper->draft.path,
+                            &answers, err);
+    PP_TRY(pp_train_parts(arena, training, machine, true, &all, err));
+    return pp_checkpoint_copy_begin(keeper->draft.path, &all, in_background, &keeper->copy, err);
+}
+
+/* Waits until all have written their parts, and adds up their sums. */
+static enum pp_status await(struct pp_keeper *keeper, const struct pp_machine *machine,
+                            struct pp_checkpoint_sum *sums, struct pp_error *err)
+{
+    const int layers = keeper->training->net.layers + 2;
+    struct pp_answers answers;
+
+    if (keeper->blind[PP_WRITTEN] || is_alone(keeper))
+        return pp_checkpoint_copy_end(&keeper->copy, sums, err);
+    PP_TRY(pp_train_ask(keeper->draft.arena, keeper, machine, PP_TRAIN_WROTE, "", &answers, err));
     for (int k = 0; k < answers.count * layers; k++) {
         struct pp_checkpoint_sum sum;
 
@@ -96,22 +118,40 @@ static enum pp_status write_all(void *closure, const char *path, struct pp_check
     return PP_OK;
 }
 
-static enum pp_status save(struct pp_arena *arena, const struct pp_keeper *keeper,
-                           const struct pp_machine *machine, int done, const char **path,
-                           struct pp_error *err)
+/* Copies have equal weights; moments may be in any of them. A full disk does not end the
+ * training. */
+static void conclude(struct pp_arena *arena, struct pp_keeper *keeper,
+                     const struct pp_machine *machine, struct pp_training_result *result,
+                     enum pp_status status)
 {
     const struct pp_training *training = keeper->training;
-    const bool is_blind = keeper->blind[PP_WRITTEN];
-    struct writing writing = {arena, keeper, machine};
-    struct pp_checkpoint_parts parts = pp_train_no_parts(arena, training);
-    const struct pp_checkpoint_writers writers = {
-        .parts = &parts, .write = is_blind ? NULL : write_all, .closure = &writing};
-    struct pp_manifest manifest = *training->manifest;
+    struct pp_error *err = &result->checkpoint_error;
+    struct pp_arena *own = keeper->draft.arena;
+    const size_t copied_bytes = pp_checkpoint_copy_bytes(keeper->copy);
+    const char *path;
 
-    manifest.step = done;
-    if (is_blind)
-        PP_TRY(pp_train_parts(arena, training, machine, true, &parts, err));
-    return pp_checkpoint_write(arena, training->folder, &manifest, &writers, path, err);
+    if (own && status == PP_OK) {
+        struct pp_checkpoint_sum *sums =
+            PP_ARRAY(own, struct pp_checkpoint_sum, training->net.layers + 2);
+        status = await(keeper, machine, sums, err);
+        if (status == PP_OK)
+            status = pp_checkpoint_end(&keeper->draft, sums, &path, err);
+        else
+            pp_checkpoint_abandon(&keeper->draft);
+    } else if (own) {
+        pp_checkpoint_abandon(&keeper->draft);
+    }
+    err->status = status;
+    if (status == PP_OK) {
+        result->checkpoint = pp_arena_strdup(arena, path);
+        result->checkpoints++;
+        if (copied_bytes > result->checkpoint_copy_bytes)
+            result->checkpoint_copy_bytes = copied_bytes;
+    } else if (training->on_unwritten) {
+        training->on_unwritten(training->closure, "checkpoint", err);
+    }
+    keeper->draft.arena = NULL;
+    pp_arena_destroy(own);
 }
 
 static bool is_due(const struct pp_training *t, int done)
@@ -119,24 +159,37 @@ static bool is_due(const struct pp_training *t, int done)
     return done == t->steps || (t->checkpoint_every > 0 && done % t->checkpoint_every == 0);
 }
 
-/* Copies have equal weights; moments may be in any of them. A full disk does not end the
- * training. */
-void pp_train_save(struct pp_arena *arena, const struct pp_keeper *keeper,
+void pp_train_save(struct pp_arena *arena, struct pp_keeper *keeper,
                    const struct pp_machine *machine, int done, struct pp_training_result *result)
 {
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_training *training = keeper->training;
-    struct pp_error *err = &result->checkpoint_error;
-    const char *path;
+    const bool in_background = training->checkpoint_async && done < training->steps;
 
-    if (!training->folder || !is_due(training, done))
+    if (!training->folder)
         return;
-    *err = (struct pp_error){0};
-    err->status = save(scratch, keeper, machine, done, &path, err);
-    if (err->status == PP_OK) {
-        result->checkpoint = pp_arena_strdup(arena, path);
-        result->checkpoints++;
-    } else if (training->on_unwritten) {
-        training->on_unwritten(training->closure, "checkpoint", err);
+    if (keeper->draft.arena)
+        conclude(arena, keeper, machine, result, PP_OK);
+    if (!is_due(training, done))
+        return;
+    result->checkpoint_error = (struct pp_error){0};
+    const enum pp_status status =
+        begin(keeper, machine, done, in_background, &result->checkpoint_error);
+    if (status != PP_OK || !in_background)
+        conclude(arena, keeper, machine, result, status);
+}
+
+void pp_train_leave(struct pp_arena *arena, struct pp_keeper *keeper,
+                    struct pp_training_result *result)
+{
+    struct pp_error ignored = {0};
+
+    if (keeper->draft.arena && keeper->copy && (keeper->blind[PP_WRITTEN] || is_alone(keeper)))
+        conclude(arena, keeper, NULL, result, PP_OK);
+    if (keeper->copy)
+        pp_checkpoint_copy_end(&keeper->copy, NULL, &ignored);
+    if (keeper->draft.arena) {
+        pp_checkpoint_abandon(&keeper->draft);
+        pp_arena_destroy(keeper->draft.arena);
+        keeper->draft.arena = NULL;
     }
 }

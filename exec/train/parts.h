@@ -8,6 +8,10 @@ struct pp_keeper {
     const struct pp_training *training;
     const struct pp_reference *reference; /* NULL = none */
     int blind[PP_FOLDERS];                /* see struct pp_training_result */
+    struct pp_checkpoint_copy *copy;      /* parts that this process writes; NULL = none */
+    /* First process: the checkpoint that all write; arena NULL = none. */
+    struct pp_checkpoint_draft draft;
+    struct pp_checkpoint_parts layers; /* of `draft` */
 };
 
 /* ---- answers.c ------------------------------------------------------------------------------- */
@@ -26,7 +30,9 @@ void pp_train_add_reference(struct pp_checkpoint_parts *parts,
 
 enum pp_train_question {
     PP_TRAIN_SEES,   /* whether a folder is there: yes or no, a byte */
-    PP_TRAIN_WRITES, /* its part of a checkpoint: struct pp_checkpoint_sum, [layers] */
+    PP_TRAIN_WRITES, /* that it begins to write its part of a checkpoint */
+    PP_TRAIN_COPIES, /* that it copies that part, and begins to write the copy */
+    PP_TRAIN_WROTE,  /* that it has written its part: struct pp_checkpoint_sum, [layers] */
     PP_TRAIN_HAS,    /* whether its part of the checkpoint to resume is there: a byte */
     PP_TRAIN_READS,  /* that part */
     PP_TRAIN_QUESTIONS
@@ -51,9 +57,14 @@ enum pp_status pp_train_look(struct pp_keeper *keeper, const struct pp_machine *
 /* Loads the state of training->resumed, if set, into all copies and the reference. */
 enum pp_status pp_train_resume(struct pp_keeper *keeper, const struct pp_machine *machine,
                                struct pp_error *err);
-/* Writes a checkpoint if one is due after `done` steps; its path or error goes to `result`. */
-void pp_train_save(struct pp_arena *arena, const struct pp_keeper *keeper,
+/* Completes the checkpoint that is being written in the background. Then writes one, or begins to,
+ * if it is due after `done` steps. Path or error goes to `result`. */
+void pp_train_save(struct pp_arena *arena, struct pp_keeper *keeper,
                    const struct pp_machine *machine, int done, struct pp_training_result *result);
+/* Ends what is written in the background after a failure: a checkpoint that this process writes
+ * alone is completed. */
+void pp_train_leave(struct pp_arena *arena, struct pp_keeper *keeper,
+                    struct pp_training_result *result);
 
 /* ---- export.c -------------------------------------------------------------------------------- */
 

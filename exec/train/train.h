@@ -23,6 +23,7 @@ struct pp_training {
     const struct pp_checkpoint_folder *folder;
     const struct pp_manifest *manifest; /* all but step and layers */
     int checkpoint_every;
+    bool checkpoint_async;              /* while the next step runs, from a copy in host memory */
     const struct pp_hub_export *export; /* weights to write at the end; NULL = none */
     /* Text whose loss is computed every `valid_every` steps and at the end, on its first
      * `valid_steps` steps of samples; NULL = none. */
@@ -97,6 +98,7 @@ struct pp_training_result {
      * one */
     int checkpoints;
     const char *checkpoint;
+    size_t checkpoint_copy_bytes; /* largest copy in this process; 0 = none was made */
     struct pp_error checkpoint_error;
     struct pp_error export_error; /* PP_OK: the weights are written, if that was wanted */
     struct pp_error log_error;    /* of the last row */

@@ -85,3 +85,21 @@ $ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240
 $ pipeexec --tokens u16
 ! pipeexec: error: --tokens u16: the built-in text is read by bytes; give --data FILE
 = 2
+# In the background of the next step: the same bytes, complete at the end.
+$ R='--layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 4 --exact-grad --no-check --quiet --checkpoint-every 1 --checkpoint-keep 9'; pipeexec $R --checkpoint y1; for o in '--transport local' '--transport shm' '--transport tcp' '--backend fake'; do pipeexec $R $o --checkpoint y2 --checkpoint-async; for s in 1 2 3 4; do cat y2/step-00000000$s/layer-* | cmp - <(cat y1/step-00000000$s/layer-*); done; ls -A y2 | tr '\n' ' '; rm -r y2; echo; done | sed 's/ $//' | uniq -c
+>       4 step-000000001 step-000000002 step-000000003 step-000000004
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpoint y3 --quiet; ulimit -f 64; pipeexec --resume y3 --steps 3 --checkpoint y3 --checkpoint-every 1 --checkpoint-async --json | grep -c loss; ls -A y3; exit ${PIPESTATUS[0]}
+> 3
+> step-000000001
+! pipeexec: warning: no checkpoint: cannot write y3/.pipeexec-tmp-step-000000002/layer-00000.bin: File too large
+! pipeexec: warning: no checkpoint: cannot write y3/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
+! pipeexec: error: cannot write y3/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
+# A run that fails in the next step completes it if one process writes all, else it has the one before.
+$ for t in shm tcp; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 6 --no-check --transport $t --quiet --checkpoint y4 --checkpoint-every 1 --checkpoint-async --checkpoint-keep 9 --inject 'kill rank:1 op:3 step:4' 2> /dev/null; ls -A y4 | tail -n 1; pipeexec --resume y4 --no-check --quiet && echo resumed; rm -r y4; done
+> step-000000003
+> resumed
+> step-000000002
+> resumed
+$ pipeexec --checkpoint-async
+! pipeexec: error: --checkpoint-async has no effect without --checkpoint DIR
+= 2

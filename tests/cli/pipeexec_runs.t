@@ -99,7 +99,8 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | 
 > tokens_per_s model_flops_per_s mfu peak_mem_bytes predicted_peak_mem_bytes peak_rank
 > memory ranks clock_error_s clock_jump machinery fallbacks
 > what_if slowdown predicted_slowdown slowdown_error_frac resumed_from checkpoint
-> saved trace predicted_trace shared_device weight_grad_stream meta
+> checkpoint_copy_bytes saved trace predicted_trace shared_device weight_grad_stream
+> meta
 # The page on the executor names each of them, and each member of their objects.
 $ for o in "--clock wall --check" "--transport tcp --clock wall --inject jump,rank:1,op:3,step:2"; do pipeexec --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 2 --steps 3 $o --json; done | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(by_s|loss_equal|optimizer_bytes|moves)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor.md || echo "$k is in no row"; done
 > 4

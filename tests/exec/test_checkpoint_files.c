@@ -55,12 +55,22 @@ static struct rig *make_rig(void)
 static enum pp_status write_at(const struct rig *rig, const struct pp_checkpoint_folder *opened,
                                int step, struct pp_error *err)
 {
+    struct pp_checkpoint_sum *sums =
+        PP_ARRAY(arena, struct pp_checkpoint_sum, pp_checkpoint_layers(&rig->parts));
     struct pp_manifest manifest = rig->head;
+    struct pp_checkpoint_copy *copy;
+    struct pp_checkpoint_draft draft;
     const char *path;
 
     manifest.step = step;
-    return pp_checkpoint_write(arena, opened, &manifest,
-                               &(struct pp_checkpoint_writers){.parts = &rig->parts}, &path, err);
+    PP_TRY(pp_checkpoint_begin(arena, opened, &manifest, &rig->parts, &draft, err));
+    enum pp_status status = pp_checkpoint_copy_begin(draft.path, &rig->parts, step % 2, &copy, err);
+    if (pp_checkpoint_copy_end(&copy, sums, status == PP_OK ? err : &(struct pp_error){0}) != PP_OK)
+        status = err->status;
+    if (status == PP_OK)
+        return pp_checkpoint_end(&draft, sums, &path, err);
+    pp_checkpoint_abandon(&draft);
+    return status;
 }
 
 static enum pp_status load(const struct rig *rig, struct pp_error *err)

@@ -1,0 +1,20 @@
+/* exec/checkpoint/file.h — files that are being written: private to exec/checkpoint. */
+#pragma once
+
+#include "exec/checkpoint/checkpoint.h"
+
+struct pp_checkpoint_file {
+    int folder_fd, fd;  /* fd < 0: not open */
+    const char *folder; /* for messages */
+    char name[PP_CHECKPOINT_NAME_BYTES];
+};
+/* All are PP_EFAIL, with the file and errno's text. */
+enum pp_status pp_checkpoint_file_fail(const struct pp_checkpoint_file *file, struct pp_error *err);
+enum pp_status pp_checkpoint_file_open(struct pp_checkpoint_file *file, int flags,
+                                       struct pp_error *err);
+enum pp_status pp_checkpoint_file_write(const struct pp_checkpoint_file *file, int64_t offset,
+                                        const void *data, size_t bytes, struct pp_error *err);
+/* Syncs and closes a file; does not sync it if writing has failed. */
+enum pp_status pp_checkpoint_file_close(struct pp_checkpoint_file *file, enum pp_status status,
+                                        struct pp_error *err);
+enum pp_status pp_checkpoint_folder_open(const char *path, int *fd, struct pp_error *err);
