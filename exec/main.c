@@ -35,22 +35,11 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     return pp_exec_command_run(arena, &wish, out, end_stuck, err);
 }
 
-/* Threads end with the process; files appear only when they are whole. */
-static void interrupted(int signal_number)
-{
-    static const char text[] = "pipeexec: error: interrupted\n";
-
-    (void)signal_number;
-    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-        _exit(PP_EFAIL);
-    _exit(PP_EINTR);
-}
-
 int main(int argc, char **argv)
 {
     struct pp_error err = {0};
 
-    pp_process_begin(interrupted);
+    pp_process_begin("pipeexec");
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
     return pp_process_end("pipeexec", status, &err);

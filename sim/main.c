@@ -6,7 +6,6 @@
 #include "sim/simgrid/engines.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 static pp_command_function *const COMMANDS[] = {
     [PP_CMD_RUN] = pp_command_run,
@@ -60,22 +59,11 @@ static enum pp_status dispatch(struct pp_arena *arena, int argc, char **argv, FI
     return COMMANDS[parsed.command](arena, wish, out, err);
 }
 
-/* Ends the process, and with it its children. */
-static void interrupted(int signal_number)
-{
-    static const char text[] = "pipesim: error: interrupted\n";
-
-    (void)signal_number;
-    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-        _exit(PP_EFAIL);
-    _exit(PP_EINTR);
-}
-
 int main(int argc, char **argv)
 {
     struct pp_error err = {0};
 
-    pp_process_begin(interrupted);
+    pp_process_begin("pipesim");
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const enum pp_status status = dispatch(arena, argc, argv, stdout, &err);
     return pp_process_end("pipesim", status, &err);

@@ -26,13 +26,24 @@ static void open_standard(void)
             _exit(PP_EFAIL);
 }
 
-void pp_process_begin(void (*interrupted)(int))
+static char interruption[64]; /* its message */
+
+static void end_interrupted(int signal_number)
 {
+    (void)signal_number;
+    if (write(STDERR_FILENO, interruption, strlen(interruption)) < 0)
+        _exit(PP_EFAIL);
+    _exit(PP_EINTR);
+}
+
+void pp_process_begin(const char *program)
+{
+    snprintf(interruption, sizeof(interruption), "%s: error: interrupted\n", program);
     open_standard();
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ, SIG_IGN);                   /* writing fails instead */
-    if (signal(SIGINT, interrupted) == SIG_IGN) /* started in the background */
+    signal(SIGXFSZ, SIG_IGN);                       /* writing fails instead */
+    if (signal(SIGINT, end_interrupted) == SIG_IGN) /* started in the background */
         signal(SIGINT, SIG_IGN);
 }
 

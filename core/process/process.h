@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Sets locale and signals; `interrupted` handles SIGINT unless that is ignored. Opens closed
- * standard streams, so that no file gets their numbers; using them still fails. */
-void pp_process_begin(void (*interrupted)(int));
+/* Sets locale and signals. SIGINT, unless that is ignored, ends the process with a message, and so
+ * its threads and children; files appear only when they are whole. Opens closed standard streams,
+ * so that no file gets their numbers; using them still fails. */
+void pp_process_begin(const char *program);
 /* Block SIGINT and SIGTERM until the mask is `before` again. */
 void pp_process_hold(sigset_t *before);
 void pp_process_release(const sigset_t *before);

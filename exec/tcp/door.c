@@ -16,15 +16,12 @@ static const double CROWDED_S = 0.25; /* for a hello, while another caller waits
 void pp_door_open(struct pp_door *door, int listener, uint64_t token)
 {
     *door = (struct pp_door){.listener = listener, .token = token};
-    for (int k = 0; k < PP_DOOR_PLACES; k++)
-        door->callers[k].fd = -1;
 }
 
 void pp_door_close(struct pp_door *door)
 {
-    for (int k = 0; k < PP_DOOR_PLACES; k++)
-        if (door->callers[k].fd >= 0)
-            close(door->callers[k].fd);
+    while (door->count > 0)
+        close(door->callers[--door->count].fd);
     close(door->listener);
 }
 
@@ -46,17 +43,23 @@ static void note_unknown(struct pp_door *door, const struct pp_caller *caller)
     pp_socket_name(&caller->from, door->last);
 }
 
+/* The last caller takes the place. */
+static void give_place(struct pp_door *door, struct pp_caller *caller)
+{
+    *caller = door->callers[--door->count];
+}
+
 static void leave(struct pp_door *door, struct pp_caller *caller)
 {
     note_unknown(door, caller);
     close(caller->fd);
-    caller->fd = -1;
+    give_place(door, caller);
 }
 
 static void leave_the_silent(struct pp_door *door, double now_s)
 {
-    for (int k = 0; k < PP_DOOR_PLACES; k++)
-        if (door->callers[k].fd >= 0 && now_s >= door->callers[k].since_s + HELLO_S)
+    for (int k = door->count - 1; k >= 0; k--)
+        if (now_s >= door->callers[k].since_s + HELLO_S)
             leave(door, &door->callers[k]);
 }
 
@@ -66,31 +69,22 @@ static void refuse_other_run(struct pp_door *door, struct pp_caller *caller)
     pp_door_refuse(caller->fd, PP_EFAIL,
                    "another run of pipeexec listens there: give each run its own MASTER_PORT (or "
                    "all processes of a run the same PIPEEXEC_RUN_ID)");
-    caller->fd = -1;
+    give_place(door, caller);
 }
 
 /* ---- callers --------------------------------------------------------------------------------- */
 
-static struct pp_caller *free_place(struct pp_door *door)
-{
-    for (int k = 0; k < PP_DOOR_PLACES; k++)
-        if (door->callers[k].fd < 0)
-            return &door->callers[k];
-    return NULL;
-}
-
 static void let_in(struct pp_door *door, double now_s)
 {
-    struct pp_caller *place = free_place(door);
-    socklen_t length = sizeof(place->from);
+    struct pp_caller caller = {.since_s = now_s};
+    socklen_t length = sizeof(caller.from);
 
-    if (!place)
-        return;
-    *place = (struct pp_caller){.since_s = now_s};
-    place->fd = accept4(door->listener, (struct sockaddr *)&place->from, &length, SOCK_CLOEXEC);
-    door->cannot = place->fd < 0 ? errno : 0; /* no descriptors left, or the caller is gone */
-    if (place->fd < 0)
+    caller.fd = accept4(door->listener, (struct sockaddr *)&caller.from, &length, SOCK_CLOEXEC);
+    door->cannot = caller.fd < 0 ? errno : 0; /* no descriptors left, or the caller is gone */
+    if (caller.fd < 0)
         poll(NULL, 0, SHORT_MS);
+    else
+        door->callers[door->count++] = caller;
 }
 
 static bool is_out_of_descriptors(const struct pp_door *door)
@@ -102,29 +96,19 @@ static bool is_out_of_descriptors(const struct pp_door *door)
 static void make_room(struct pp_door *door, double now_s)
 {
     struct pollfd outside = {.fd = door->listener, .events = POLLIN};
-    struct pp_caller *oldest = NULL;
+    struct pp_caller *oldest = door->callers;
 
-    if ((free_place(door) && !is_out_of_descriptors(door)) || poll(&outside, 1, 0) <= 0)
+    if ((door->count < PP_DOOR_PLACES && !is_out_of_descriptors(door)) || door->count == 0 ||
+        poll(&outside, 1, 0) <= 0)
         return;
-    for (int k = 0; k < PP_DOOR_PLACES; k++) {
-        struct pp_caller *caller = &door->callers[k];
-        if (caller->fd >= 0 && (!oldest || caller->since_s < oldest->since_s))
-            oldest = caller;
-    }
-    if (oldest && now_s >= oldest->since_s + CROWDED_S)
+    for (int k = 1; k < door->count; k++)
+        if (door->callers[k].since_s < oldest->since_s)
+            oldest = &door->callers[k];
+    if (now_s >= oldest->since_s + CROWDED_S)
         leave(door, oldest);
 }
 
-static bool is_full(const struct pp_door *door)
-{
-    bool has_callers = false;
-
-    for (int k = 0; k < PP_DOOR_PLACES; k++)
-        has_callers = has_callers || door->callers[k].fd >= 0;
-    return !has_callers && is_out_of_descriptors(door);
-}
-
-/* Reads more of a hello. True: it is complete and of this run. */
+/* Reads more of a hello. True: it is complete and of this run; else the caller may have left. */
 static bool listen_to(struct pp_door *door, struct pp_caller *caller)
 {
     const ssize_t count = recv(caller->fd, (char *)&caller->hello + caller->bytes,
@@ -135,40 +119,38 @@ static bool listen_to(struct pp_door *door, struct pp_caller *caller)
     caller->bytes += count > 0 ? (size_t)count : 0;
     if (count <= 0 && caller->bytes == 0) { /* a test whether a process listens */
         close(caller->fd);
-        caller->fd = -1;
-        return false;
-    }
-    if (count <= 0 ||
-        (caller->bytes >= sizeof(caller->hello.magic) && caller->hello.magic != PP_HELLO_MAGIC))
+        give_place(door, caller);
+    } else if (count <= 0 || (caller->bytes >= sizeof(caller->hello.magic) &&
+                              caller->hello.magic != PP_HELLO_MAGIC)) {
         leave(door, caller);
-    else if (caller->bytes == sizeof(caller->hello) && caller->hello.token != door->token)
+    } else if (caller->bytes == sizeof(caller->hello)) {
+        caller->hello.words[sizeof(caller->hello.words) - 1] = '\0';
+        if (caller->hello.token == door->token)
+            return true;
         refuse_other_run(door, caller);
-    caller->hello.words[sizeof(caller->hello.words) - 1] = '\0';
-    return caller->fd >= 0 && caller->bytes == sizeof(caller->hello);
+    }
+    return false;
 }
 
-/* Hears callers once; returns one with a complete hello. Without a free place, new ones wait. */
+/* Hears callers once, the last ones first, as they take the places of others. Returns one with a
+ * complete hello. Without a free place, new ones wait. */
 static struct pp_caller *hear(struct pp_door *door, int wait_ms)
 {
     struct pollfd fds[PP_DOOR_PLACES + 1];
-    struct pp_caller *callers[PP_DOOR_PLACES], *ready = NULL;
-    nfds_t count = 0;
+    struct pp_caller *ready = NULL;
 
     make_room(door, pp_clock_s());
-    for (int k = 0; k < PP_DOOR_PLACES; k++)
-        if (door->callers[k].fd >= 0) {
-            callers[count] = &door->callers[k];
-            fds[count++] = (struct pollfd){.fd = door->callers[k].fd, .events = POLLIN};
-        }
-    const nfds_t outside = count; /* poll allows no more places than open descriptors */
-    if (free_place(door))
-        fds[count++] = (struct pollfd){.fd = door->listener, .events = POLLIN};
-    if (poll(fds, count, count > outside ? wait_ms : SHORT_MS) <= 0)
+    const int outside = door->count; /* poll allows no more places than open descriptors */
+    const bool has_room = outside < PP_DOOR_PLACES;
+    for (int k = 0; k < outside; k++)
+        fds[k] = (struct pollfd){.fd = door->callers[k].fd, .events = POLLIN};
+    fds[outside] = (struct pollfd){.fd = door->listener, .events = POLLIN};
+    if (poll(fds, (nfds_t)(outside + has_room), has_room ? wait_ms : SHORT_MS) <= 0)
         return NULL;
-    for (nfds_t k = 0; k < outside && !ready; k++)
-        if (fds[k].revents && listen_to(door, callers[k]))
-            ready = callers[k];
-    if (count > outside && fds[outside].revents)
+    for (int k = outside - 1; k >= 0 && !ready; k--)
+        if (fds[k].revents && listen_to(door, &door->callers[k]))
+            ready = &door->callers[k];
+    if (has_room && fds[outside].revents)
         let_in(door, pp_clock_s());
     return ready;
 }
@@ -181,11 +163,11 @@ enum pp_status pp_door_next(struct pp_door *door, double until_s, struct pp_call
 
         if (ready) {
             *caller = *ready;
-            ready->fd = -1;
+            give_place(door, ready);
             return PP_OK;
         }
         leave_the_silent(door, now_s);
-        if (is_full(door))
+        if (door->count == 0 && is_out_of_descriptors(door))
             return pp_error_set(err, PP_EFAIL,
                                 "no connection to another process can be taken: %s (ulimit -n)",
                                 strerror(door->cannot));

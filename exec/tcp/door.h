@@ -31,7 +31,7 @@ struct pp_answer { /* answer of process 0; if it is ok, the addresses of all pro
 };
 
 struct pp_caller {
-    int fd; /* -1 = none */
+    int fd;
     struct sockaddr_storage from;
     struct pp_hello hello;
     size_t bytes; /* bytes of `hello` that have arrived */
@@ -44,7 +44,8 @@ struct pp_door {
     /* Called now and then while waiting; an error ends the wait. NULL = none. */
     enum pp_status (*look)(void *closure, struct pp_error *err);
     void *closure;
-    struct pp_caller callers[PP_DOOR_PLACES];
+    struct pp_caller callers[PP_DOOR_PLACES]; /* [count] incomplete */
+    int count;
     int cannot;  /* errno of the last caller if it could not be accepted; 0: accepted */
     int refused; /* number of callers */
     char last[PP_ADDRESS_BYTES];
