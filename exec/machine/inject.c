@@ -72,7 +72,7 @@ static const struct key {
     {"op", offsetof(struct pp_inject, op), 0},
     {"step", offsetof(struct pp_inject, step), 1},
 };
-enum { WORD_BYTES = 64, MOST = 1000000000 };
+enum { MOST = 1000000000 };
 
 static enum pp_status take_kind(const char *word, struct pp_inject *inject, struct pp_error *err)
 {
@@ -108,18 +108,12 @@ static enum pp_status take_key(const char *word, struct pp_inject *inject, struc
 enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_inject *inject,
                                struct pp_error *err)
 {
-    *inject = (struct pp_inject){.step = first_step + 1};
-    for (const char *at = text ? text : ""; *(at += strspn(at, " ,"));) {
-        const size_t length = strcspn(at, " ,");
-        char word[WORD_BYTES];
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    char *rest = pp_arena_strdup(scratch, text ? text : "");
 
-        if (length >= sizeof(word))
-            return pp_error_set(err, PP_EINVAL, "\"%.20s...\" is too long", at);
-        memcpy(word, at, length);
-        word[length] = '\0';
+    *inject = (struct pp_inject){.step = first_step + 1};
+    for (char *word; (word = strtok_r(rest, " ,", &rest));)
         PP_TRY(inject->kind ? take_key(word, inject, err) : take_kind(word, inject, err));
-        at += length;
-    }
     return PP_OK;
 }
 

@@ -119,3 +119,7 @@ void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes
  * those with the embedding and the head are empty first; the other empty stages are spread. */
 enum pp_status pp_exec_blocks(struct pp_arena *arena, int layers, int stages,
                               int **blocks_per_stage, struct pp_error *err);
+/* Parses "latency:10us bandwidth:10GBps", each at most once, in any order; a missing one
+ * is as usual (NULL = both). Limits, as in a calibration: 10 s, and 1 to 1e18 bytes/s. PP_EINVAL
+ * with the expected form. */
+enum pp_status pp_wires_parse(const char *text, struct pp_exec_wires *wires, struct pp_error *err);

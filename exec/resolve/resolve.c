@@ -3,7 +3,6 @@
 
 #include "core/model/options.h"
 #include "exec/resolve/what_if.h"
-#include "exec/resolve/wires.h"
 #include "exec/transport/transports.h"
 
 /* In the order of the choices of --transport. */

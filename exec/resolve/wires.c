@@ -1,11 +1,11 @@
 /* The wires between ranks: latency and bandwidth, from the options. */
-#include "exec/resolve/wires.h"
+#include "exec/resolve/config.h"
 
 #include "core/units.h"
 
 #include <string.h>
 
-enum { KEYS = 2, WORD_BYTES = 64 };
+enum { KEYS = 2 };
 static const struct key {
     const char *name, *example, *range; /* range: least and most in words */
     enum pp_unit unit;
@@ -38,23 +38,16 @@ static enum pp_status take_word(const char *word, double values[KEYS], bool is_s
 
 enum pp_status pp_wires_parse(const char *text, struct pp_exec_wires *wires, struct pp_error *err)
 {
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct key *keys = LATENCY_AND_BANDWIDTH;
+    char *rest = pp_arena_strdup(scratch, text ? text : "");
     double values[KEYS] = {10e-6, 10e9};
     bool is_seen[KEYS] = {false};
 
-    for (const char *at = text ? text : ""; *at;) {
-        char word[WORD_BYTES];
-        at += strspn(at, " ,");
-        const size_t length = strcspn(at, " ,");
-        if (length >= sizeof(word))
-            return pp_error_set(err, PP_EINVAL, "\"%.20s...\" is too long", at);
-        memcpy(word, at, length);
-        word[length] = '\0';
-        if (length > 0 && take_word(word, values, is_seen, err) != PP_OK)
+    for (char *word; (word = strtok_r(rest, " ,", &rest));)
+        if (take_word(word, values, is_seen, err) != PP_OK)
             return pp_error_append(err, "; expected words like %s:%s %s:%s", keys[0].name,
                                    keys[0].example, keys[1].name, keys[1].example);
-        at += length;
-    }
     *wires = (struct pp_exec_wires){.alpha_s = values[0], .bytes_per_s = values[1]};
     return PP_OK;
 }

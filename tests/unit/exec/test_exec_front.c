@@ -2,7 +2,6 @@
 #include "exec/cli.h"
 #include "exec/report/report.h"
 #include "exec/resolve/config.h"
-#include "exec/resolve/wires.h"
 #include "schedules/registry.h"
 
 #include <criterion/criterion.h>
