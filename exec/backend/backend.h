@@ -76,7 +76,7 @@ struct pp_fallbacks {
 };
 struct pp_backend_device; /* each backend's own */
 struct pp_backend {
-    const char *name, *summary;
+    const char *name;
     bool is_immediate; /* work has run when launch returns, and can be timed; else asynchronous */
     bool is_deferred;  /* only finish waits: one thread issues a whole step */
     bool is_apart;     /* memory of alloc is not the host's: see read and write */

@@ -113,7 +113,6 @@ static void cpu_cancel(struct pp_backend_device *d)
 
 const struct pp_backend pp_backend_cpu = {
     .name = "cpu",
-    .summary = "cores of this machine, a worker for each pipeline rank of each replica",
     .is_immediate = true,
     .open = cpu_open,
     .close = cpu_close,

@@ -132,7 +132,6 @@ static struct pp_span fake_span(const struct pp_backend_device *device, pp_strea
 
 const struct pp_backend pp_backend_fake = {
     .name = "fake",
-    .summary = "host memory, in adversarial but legal orders: finds missing waits",
     .open = fake_open,
     .close = fake_close,
     .is_deferred = true,

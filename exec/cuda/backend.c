@@ -213,7 +213,6 @@ static int64_t cuda_passed(struct pp_backend_device *d)
 
 const struct pp_backend pp_backend_cuda = {
     .name = "cuda",
-    .summary = "a GPU of NVIDIA, which all ranks share",
     .is_apart = true,
     .about = pp_cuda_about,
     .open = pp_cuda_open,

@@ -40,8 +40,7 @@ struct pp_remote {
 };
 
 struct pp_transport {
-    const char *name, *summary;
-    const char *worker, *workers;   /* noun for a worker, and its plural */
+    const char *name;
     const char *means;              /* for devices that are apart, in a report: "by NCCL" */
     const struct pp_remote *remote; /* NULL: workers share memory. Else with these: */
     /* The worker has posted a SEND or RECV; a collective. */

@@ -186,15 +186,19 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
     const struct pp_exec_config *c = &run->config;
     const int workers = run->plan.program->ranks * run->plan.batch.replicas;
     const int gpus = run->result.way.gpus;
+    const bool are_processes = c->transport->check;
     char processor[PP_EXEC_TEXT_BYTES / 2], latency[PP_UNITS_TEXT_BYTES],
         bandwidth[PP_UNITS_TEXT_BYTES], on[32] = "";
 
     print_processor(run, sizeof(processor), processor);
     if (gpus > 0)
         snprintf(on, sizeof(on), " on %d~GPU%s", gpus, plural(gpus));
-    pp_exec_paragraph(page, "machine", "%s, %d~%s%s; %s~with %s", processor, workers,
-                      workers == 1 ? c->transport->worker : c->transport->workers, on, c->precision,
-                      c->kernels->about());
+    pp_exec_paragraph(page, "machine", "%s, %d~%s%s%s; %s~with %s", processor, workers,
+                      are_processes ? "process" : "thread",
+                      workers == 1    ? ""
+                      : are_processes ? "es"
+                                      : "s",
+                      on, c->precision, c->kernels->about());
     if (c->clock == PP_CLOCK_WALL)
         paragraph_wall(page, run);
     else if (run->plan.unit)

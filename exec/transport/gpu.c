@@ -95,12 +95,9 @@ static void gpu_summed(struct pp_worker *w, int i)
     pp_device_issue_sum(w, i, pp_gpu_of(w->machine)->sums->sum);
 }
 
-#define TRANSPORT(id, text, what, how, maps)                                                       \
+#define TRANSPORT(id, text, how, maps)                                                             \
     const struct pp_transport pp_transport_##id = {                                                \
         .name = text,                                                                              \
-        .summary = what,                                                                           \
-        .worker = "process",                                                                       \
-        .workers = "processes",                                                                    \
         .means = how,                                                                              \
         .remote = &pp_tcp_remote,                                                                  \
         .posted = gpu_posted,                                                                      \
@@ -117,8 +114,6 @@ static void gpu_summed(struct pp_worker *w, int i)
         .stop = gpu_stop,                                                                          \
         .communicators = communicators,                                                            \
     };
-TRANSPORT(nccl, "nccl", "processes with a GPU each, or that share one, by NCCL", "by NCCL", false)
-TRANSPORT(ipc, "ipc", "processes of one host with GPUs, on memory of these that they map",
-          "by CUDA IPC", true)
-TRANSPORT(ipc_nccl, "ipc+nccl", "processes of one host with GPUs: messages by ipc, sums by nccl",
-          "by CUDA IPC, sums by NCCL", true)
+TRANSPORT(nccl, "nccl", "by NCCL", false)
+TRANSPORT(ipc, "ipc", "by CUDA IPC", true)
+TRANSPORT(ipc_nccl, "ipc+nccl", "by CUDA IPC, sums by NCCL", true)

@@ -39,9 +39,6 @@ void pp_threads_join(struct pp_machine *m)
 
 const struct pp_transport pp_transport_local = {
     .name = "local",
-    .summary = "threads of this process",
-    .worker = "thread",
-    .workers = "threads",
     .start = pp_threads_start,
     .stop = pp_threads_join,
 };

@@ -88,9 +88,6 @@ static enum pp_status shm_start(struct pp_machine *m, struct pp_error *err)
 
 const struct pp_transport pp_transport_shm = {
     .name = "shm",
-    .summary = "processes of this machine, on memory that they share",
-    .worker = "process",
-    .workers = "processes",
     .is_shared = true,
     .start = shm_start,
     .check = pp_processes_check,

@@ -301,9 +301,6 @@ const struct pp_remote pp_tcp_remote = {
 
 const struct pp_transport pp_transport_tcp = {
     .name = "tcp",
-    .summary = "processes on any hosts, over TCP",
-    .worker = "process",
-    .workers = "processes",
     .remote = &pp_tcp_remote,
     .posted = pp_tcp_posted,
     .summed = pp_tcp_summed,
