@@ -2,9 +2,9 @@
 #pragma once
 
 #include "exec/backend/staging.h"
-#include "exec/host/alarm.h"
 #include "exec/reference/reference.h"
 
+struct pp_alarm;
 struct pp_reference {
     const struct pp_net *net;
     const struct pp_kernels *kernels;
@@ -35,3 +35,11 @@ struct pp_reference {
 enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
                                  const struct pp_place *place, struct pp_error *err);
 size_t pp_reference_granule_tokens(const struct pp_stage *stage);
+
+/* exec/reference/alarm.c: a watchdog that ends the process if a wait for the device takes longer
+ * than the place allows. NULL: none is needed. Ends with the arena. PP_EFAIL: the system gives no
+ * thread. */
+enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_place *place,
+                               struct pp_alarm **alarm, struct pp_error *err);
+/* Called before a wait and after it; accepts NULL. */
+void pp_alarm_switch(struct pp_alarm *alarm);

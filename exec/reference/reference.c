@@ -7,23 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Makes an alarm for a device that hangs, for which the calling thread would wait forever. */
-static enum pp_status look_after(struct pp_arena *arena, struct pp_reference *r,
-                                 const struct pp_place *place, struct pp_error *err)
-{
-    const struct pp_alarm_options options = {
-        .what =
-            pp_arena_printf(arena,
-                            "backend %s, in the training on one rank that gradients are checked "
-                            "against (--no-check leaves it out),",
-                            place->backend->name),
-        .timeout_s = place->backend->is_immediate ? 0 : place->timeout_s,
-        .on_stuck = place->on_stuck,
-        .closure = place->stuck_closure};
-
-    return pp_alarm_create(arena, &options, &r->alarm, err);
-}
-
 enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *net,
                                    const struct pp_kernels *kernels, const struct pp_place *place,
                                    const struct pp_batch *batch, const struct pp_recipe *recipe,
@@ -37,7 +20,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
                                .batch = *batch,
                                .recipe = *recipe};
     PP_TRY(pp_reference_take(arena, r, place, err));
-    PP_TRY(look_after(arena, r, place, err));
+    PP_TRY(pp_alarm_create(arena, place, &r->alarm, err));
     pp_state_init(r->stage, kernels, recipe, &r->seen, 1);
     PP_TRY(pp_staging_push(&r->staging, err));
     *reference = r;
@@ -47,11 +30,11 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
 static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *argument,
                           struct pp_error *err)
 {
-    pp_alarm_begin(r->alarm);
+    pp_alarm_switch(r->alarm);
     r->backend->begin(r->device);
     r->backend->launch(r->device, 0, work, argument);
     const enum pp_status status = r->backend->finish(r->device, err);
-    pp_alarm_end(r->alarm);
+    pp_alarm_switch(r->alarm);
     return status;
 }
 

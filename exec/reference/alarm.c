@@ -1,17 +1,15 @@
-/* A watchdog thread for a wait that may never end. */
-#include "exec/host/alarm.h"
-
+/* A watchdog thread for a device that hangs: the thread that waits for it cannot be woken. */
 #include "core/clock.h"
 #include "exec/host/futex.h"
+#include "exec/reference/parts.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 
 enum { TICK_NS = 20 * 1000 * 1000 };
 static const double MOST_S = 5e-9 * TICK_NS; /* a busy machine wakes the thread late */
 
 struct pp_alarm {
-    struct pp_alarm_options options;
+    struct pp_place place;
     pthread_t thread;
     atomic_uint changes; /* number of begins and ends: odd during a wait */
     atomic_bool is_over;
@@ -21,9 +19,11 @@ static void ring(const struct pp_alarm *a, double idle_s)
 {
     struct pp_error err = {0};
 
-    pp_error_set(&err, PP_EFAIL, "%s has made no progress for %.1f s (--timeout)", a->options.what,
-                 idle_s);
-    a->options.on_stuck(a->options.closure, &err);
+    pp_error_set(&err, PP_EFAIL,
+                 "backend %s, in the training on one rank that gradients are checked against "
+                 "(--no-check leaves it out), has made no progress for %.1f s (--timeout)",
+                 a->place.backend->name, idle_s);
+    a->place.on_stuck(a->place.stuck_closure, &err);
 }
 
 static void *watch(void *alarm)
@@ -38,7 +38,7 @@ static void *watch(void *alarm)
         seen = changes;
         pp_futex_wait(&a->changes, seen, seen % 2 == 1 ? TICK_NS : -1);
         idle_s += pp_clock_passed_s(&now_s, MOST_S);
-        if (seen % 2 == 1 && atomic_load(&a->changes) == seen && idle_s >= a->options.timeout_s)
+        if (seen % 2 == 1 && atomic_load(&a->changes) == seen && idle_s >= a->place.timeout_s)
             ring(a, idle_s);
     }
     return NULL;
@@ -53,30 +53,24 @@ static void destroy(void *alarm)
     pthread_join(a->thread, NULL);
 }
 
-enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_alarm_options *options,
+enum pp_status pp_alarm_create(struct pp_arena *arena, const struct pp_place *place,
                                struct pp_alarm **alarm, struct pp_error *err)
 {
     struct pp_alarm *a = PP_NEW(arena, struct pp_alarm);
 
     *alarm = NULL;
-    a->options = *options;
-    if (!(options->timeout_s > 0) || !options->on_stuck)
+    a->place = *place;
+    if (place->backend->is_immediate || !(place->timeout_s > 0) || !place->on_stuck)
         return PP_OK;
     if (pthread_create(&a->thread, NULL, watch, a) != 0)
-        return pp_error_set(err, PP_EFAIL, "cannot start the thread that looks after %s",
-                            options->what);
+        return pp_error_set(err, PP_EFAIL, "cannot start the thread that looks after backend %s",
+                            place->backend->name);
     pp_arena_defer(arena, destroy, a);
     *alarm = a;
     return PP_OK;
 }
 
-void pp_alarm_begin(struct pp_alarm *alarm)
-{
-    if (alarm)
-        pp_futex_change(&alarm->changes);
-}
-
-void pp_alarm_end(struct pp_alarm *alarm)
+void pp_alarm_switch(struct pp_alarm *alarm)
 {
     if (alarm)
         pp_futex_change(&alarm->changes);
