@@ -7,36 +7,18 @@ typedef ncclResult_t start_piece(const struct pp_nccl_library *l, const struct p
                                  const struct pp_nccl_piece *p, ncclDataType_t type,
                                  cudaStream_t stream);
 
-static ncclResult_t send(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,
-                         const struct pp_nccl_piece *p, ncclDataType_t type, cudaStream_t stream)
-{
-    return l->Send(p->at, p->count, type, comm->peer, comm->handle, stream);
-}
-
-static ncclResult_t recv(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,
-                         const struct pp_nccl_piece *p, ncclDataType_t type, cudaStream_t stream)
-{
-    return l->Recv(p->at, p->count, type, comm->peer, comm->handle, stream);
-}
-
-static ncclResult_t sum(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,
-                        const struct pp_nccl_piece *p, ncclDataType_t type, cudaStream_t stream)
-{
-    return l->AllReduce(p->at, p->at, p->count, type, ncclSum, comm->handle, stream);
-}
-
-static ncclResult_t reduce(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,
-                           const struct pp_nccl_piece *p, ncclDataType_t type, cudaStream_t stream)
-{
-    return l->Reduce(p->at, p->at, p->count, type, ncclSum, p->root, comm->handle, stream);
-}
-
-static ncclResult_t broadcast(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,
-                              const struct pp_nccl_piece *p, ncclDataType_t type,
-                              cudaStream_t stream)
-{
-    return l->Broadcast(p->at, p->at, p->count, type, p->root, comm->handle, stream);
-}
+#define START(name, call)                                                                          \
+    static ncclResult_t name(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,     \
+                             const struct pp_nccl_piece *p, ncclDataType_t type,                   \
+                             cudaStream_t stream)                                                  \
+    {                                                                                              \
+        return l->call;                                                                            \
+    }
+START(send, Send(p->at, p->count, type, comm->peer, comm->handle, stream))
+START(recv, Recv(p->at, p->count, type, comm->peer, comm->handle, stream))
+START(sum, AllReduce(p->at, p->at, p->count, type, ncclSum, comm->handle, stream))
+START(reduce, Reduce(p->at, p->at, p->count, type, ncclSum, p->root, comm->handle, stream))
+START(broadcast, Broadcast(p->at, p->at, p->count, type, p->root, comm->handle, stream))
 
 static const struct {
     start_piece *start;
