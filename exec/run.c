@@ -219,10 +219,17 @@ static void note_shared(const struct pp_exec_run *run)
         pp_tell("pipeexec: note: %s", text);
 }
 
-static void warn(FILE *out, const char *what, const struct pp_error *error)
+/* The first error is that of the run; a later one is a warning. */
+static enum pp_status join(enum pp_status status, const struct pp_error *later, const char *what,
+                           FILE *out, struct pp_error *err)
 {
+    if (status == PP_OK && later->status != PP_OK)
+        *err = *later;
+    if (status == PP_OK || later->status == PP_OK)
+        return status == PP_OK ? later->status : status;
     fflush(out);
-    pp_tell("pipeexec: warning: no %s: %s", what, error->message);
+    pp_tell("pipeexec: warning: no %s: %s", what, later->message);
+    return status;
 }
 
 /* The error of a file that could not be written during the training, if all else is well. */
@@ -263,7 +270,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     const struct pp_checkpoint *resumed;
     struct pp_tcp_launched *others;
     struct pp_plot_target target;
-    struct pp_error unwritten, undrawn;
+    struct pp_error unwritten = {0}, undrawn = {0};
 
     PP_TRY(pp_exec_traces_check(arena, typed, err));
     PP_TRY(pp_exec_plot_open(arena, typed, out, &target, err));
@@ -281,25 +288,12 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
         return PP_OK;
     run->config.transport = run->result.way.transport;
     /* a full disk does not undo the training: the report is printed all the same */
-    const enum pp_status traces = pp_exec_traces_write(arena, wish, run, &unwritten);
+    pp_exec_traces_write(arena, wish, run, &unwritten);
     run->wall_s = pp_clock_s() - started_s;
     enum pp_status status = judge(run, err);
-    enum pp_status picture = report(arena, wish, run, status, out, &undrawn);
-    if (picture == PP_OK)
-        picture = pp_exec_plot_draw(arena, run, &target, &undrawn);
+    if (report(arena, wish, run, status, out, &undrawn) == PP_OK)
+        pp_exec_plot_draw(arena, run, &target, &undrawn);
     status = unwritten_of(run, status, err);
-    if (status == PP_OK && traces != PP_OK) {
-        *err = unwritten;
-        status = traces;
-    } else if (traces != PP_OK) {
-        warn(out, "traces", &unwritten);
-    }
-    if (picture == PP_OK)
-        return status;
-    if (status != PP_OK) {
-        warn(out, "picture", &undrawn);
-        return status;
-    }
-    *err = undrawn;
-    return picture;
+    status = join(status, &unwritten, "traces", out, err);
+    return join(status, &undrawn, "picture", out, err);
 }
