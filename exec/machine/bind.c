@@ -8,28 +8,25 @@
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/weight_stream.h"
 
-enum { AT_F, AT_R, AT_RECV_F, AT_RECV_B, AT_SEND_F, AT_SEND_B, TABLES };
+static const uint8_t NOTED[] = {PP_F, PP_R, PP_RECV_F, PP_RECV_B, PP_SEND_F, PP_SEND_B};
 
 struct binder {
     struct pp_machine *m;
     const struct pp_program *p;
-    int32_t *at[TABLES]; /* [cell]: 1 + instruction, 0 = none */
-    size_t *loss_at;     /* [rank] bytes in use */
+    int32_t *at[PP_OP_KINDS]; /* of NOTED: [cell]: 1 + instruction, 0 = none */
+    size_t *loss_at;          /* [rank] bytes in use */
 };
 
 static void note_all(struct binder *b)
 {
-    static const int8_t TABLE_OF[PP_OP_KINDS] = {
-        [PP_F] = AT_F + 1,           [PP_R] = AT_R + 1,           [PP_RECV_F] = AT_RECV_F + 1,
-        [PP_RECV_B] = AT_RECV_B + 1, [PP_SEND_F] = AT_SEND_F + 1, [PP_SEND_B] = AT_SEND_B + 1,
-    };
     const struct pp_program *p = b->p;
+    const size_t cells = pp_memory_cell(p, p->stages, 0, 0);
 
-    for (int t = 0; t < TABLES; t++)
-        b->at[t] = PP_ARRAY(b->m->arena, int32_t, pp_memory_cell(p, p->stages, 0, 0) + 1);
+    for (size_t k = 0; k < PP_COUNT(NOTED); k++)
+        b->at[NOTED[k]] = PP_ARRAY(b->m->arena, int32_t, cells + 1);
     for (int i = 0; i < pp_program_size(p); i++)
-        for (int g = p->mb[i]; TABLE_OF[p->kind[i]] && g < p->mb[i] + p->granule_count[i]; g++)
-            b->at[TABLE_OF[p->kind[i]] - 1][pp_memory_cell(p, p->stage[i], g, p->split[i])] = i + 1;
+        for (int g = p->mb[i]; b->at[p->kind[i]] && g < p->mb[i] + p->granule_count[i]; g++)
+            b->at[p->kind[i]][pp_memory_cell(p, p->stage[i], g, p->split[i])] = i + 1;
 }
 
 void *pp_bind_buffer(const struct pp_worker *w, int i)
@@ -39,18 +36,18 @@ void *pp_bind_buffer(const struct pp_worker *w, int i)
     return w->block + m->layout[w->rank].offset[m->class_of[i]][m->p->slot[i]];
 }
 
-/* Address of granule g in the slot of table t's instruction for the cell; NULL if it has none. */
-static char *slot_at(const struct binder *b, const struct pp_worker *w, int t, int stage, int g,
+/* Address of granule g in the slot of the cell's instruction of a kind; NULL if it has none. */
+static char *slot_at(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                      int split)
 {
     const int i = stage >= 0 && stage < b->p->stages
-                      ? b->at[t][pp_memory_cell(b->p, stage, g, split)] - 1
+                      ? b->at[kind][pp_memory_cell(b->p, stage, g, split)] - 1
                       : -1;
 
     if (i < 0)
         return NULL;
     const size_t pitch = pp_slot_pitch(b->m->options.stages[stage],
-                                       (enum pp_slot_class)b->m->class_of[i], t == AT_R);
+                                       (enum pp_slot_class)b->m->class_of[i], kind == PP_R);
     return (char *)pp_bind_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
 }
 
@@ -60,20 +57,20 @@ static char *saved_of(const struct binder *b, const struct pp_worker *w, int kin
                       int split)
 {
     const struct pp_stage *s = b->m->options.stages[stage];
-    const int f = b->at[AT_F][pp_memory_cell(b->p, stage, g, split)] - 1;
-    char *refilled = kind == PP_F ? NULL : slot_at(b, w, AT_R, stage, g, split);
+    const int f = b->at[PP_F][pp_memory_cell(b->p, stage, g, split)] - 1;
+    char *refilled = kind == PP_F ? NULL : slot_at(b, w, PP_R, stage, g, split);
 
     if (refilled)
         return refilled;
     if (b->m->class_of[f] != PP_SLOT_KEPT)
-        return slot_at(b, w, AT_F, stage, g, split) + s->kept_bytes;
+        return slot_at(b, w, PP_F, stage, g, split) + s->kept_bytes;
     return w->block + b->m->layout[w->rank].transient_offset +
            (size_t)(g - b->p->mb[f]) * s->saved_bytes;
 }
 
 static char *edge_of(const struct binder *b, const struct pp_worker *w, int stage, int g, int split)
 {
-    return slot_at(b, w, AT_F, stage, g, split) + b->m->options.stages[stage]->edge_offset;
+    return slot_at(b, w, PP_F, stage, g, split) + b->m->options.stages[stage]->edge_offset;
 }
 
 static void bind_forward(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
@@ -81,10 +78,10 @@ static void bind_forward(const struct binder *b, struct pp_worker *w, const stru
 {
     const struct pp_stage_shape *shape = &work->stage->shape;
 
-    work->in = slot_at(b, w, AT_RECV_F, op->stage, g, op->split);
+    work->in = slot_at(b, w, PP_RECV_F, op->stage, g, op->split);
     if (!work->in && !shape->has_embedding)
         work->in = edge_of(b, w, op->stage - 1, g, op->split);
-    work->out = slot_at(b, w, AT_SEND_F, op->stage, g, op->split);
+    work->out = slot_at(b, w, PP_SEND_F, op->stage, g, op->split);
     if (!work->out && !shape->has_head)
         work->out = edge_of(b, w, op->stage, g, op->split);
     if (!shape->has_head || op->kind != PP_F)
@@ -99,10 +96,10 @@ static void bind_backward(const struct binder *b, struct pp_worker *w, const str
 {
     const struct pp_stage_shape *shape = &work->stage->shape;
 
-    work->grad_in = slot_at(b, w, AT_RECV_B, op->stage, g, op->split);
+    work->grad_in = slot_at(b, w, PP_RECV_B, op->stage, g, op->split);
     if (!work->grad_in && !shape->has_head)
         work->grad_in = edge_of(b, w, op->stage, g, op->split);
-    work->grad_out = slot_at(b, w, AT_SEND_B, op->stage, g, op->split);
+    work->grad_out = slot_at(b, w, PP_SEND_B, op->stage, g, op->split);
     if (!work->grad_out && !shape->has_embedding)
         work->grad_out = edge_of(b, w, op->stage - 1, g, op->split);
 }
@@ -147,7 +144,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
                                                     : m->layout[w->rank].tensor_offset),
                   .status = w->status},
         .split = op->split,
-        .kept = slot_at(b, w, AT_F, op->stage, g, op->split),
+        .kept = slot_at(b, w, PP_F, op->stage, g, op->split),
         .saved = saved,
         .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
         .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,

@@ -129,16 +129,10 @@ void pp_machine_capture(struct pp_machine *m)
 /* Every kind of op runs once before any step. On a GPU the first launch may load a kernel, choose
  * an algorithm or wait for an idle device. The device may wait for a process that waits for this
  * launch. Inputs are not filled yet; lasting state is restored. */
-static bool is_alike(const struct pp_program *p, int a, int b)
-{
-    return p->kind[a] == p->kind[b] && p->stage[a] == p->stage[b] && p->pipe[a] == p->pipe[b] &&
-           p->split[a] == p->split[b] && p->granule_count[a] == p->granule_count[b];
-}
-
 static bool is_first_of_kind(const struct pp_program *p, int begin, int i)
 {
     for (int k = begin; k < i; k++)
-        if (is_alike(p, k, i))
+        if (pp_program_is_alike(p, k, i))
             return false;
     return true;
 }

@@ -215,10 +215,6 @@ static inline double pp_speed(const struct pp_machine *m, int rank, int replica)
 {
     return m->options.slow ? m->options.slow[rank * m->replicas + replica] : 1;
 }
-static inline int64_t pp_later_ps(int64_t a_ps, int64_t b_ps)
-{
-    return a_ps > b_ps ? a_ps : b_ps;
-}
 int64_t pp_wall_ps(void); /* since the first call, which precedes any fork */
 /* Time on the clock of this process; on the clock that all workers share. */
 static inline int64_t pp_own_ps(const struct pp_machine *m)

@@ -73,10 +73,6 @@ static inline size_t pp_step_row(const struct pp_step_times *times, int instruct
 {
     return (size_t)instruction * (size_t)times->replicas + (size_t)replica;
 }
-static inline int64_t pp_later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Add pauses, or messages and sums (sizes in `costs`), of a step on the wall clock. */
 void pp_calibration_gaps(struct pp_calibration *c, const struct pp_program *program,

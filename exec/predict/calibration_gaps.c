@@ -44,11 +44,11 @@ static void walk_list(struct pp_calibration *c, const struct pp_program *p, int 
         int64_t *ready = &ready_ps[pp_weight_stream_has(p, i)];
 
         if (after >= 0)
-            *ready = pp_later(*ready, times->end_ps[pp_step_row(times, after, replica)]);
+            *ready = pp_later_ps(*ready, times->end_ps[pp_step_row(times, after, replica)]);
         if (is_op && p->aux[i] != PP_FUSED_SECOND)
-            pp_samples_add(c, samples, (double)pp_later(0, times->start_ps[row] - *ready));
+            pp_samples_add(c, samples, (double)pp_later_ps(0, times->start_ps[row] - *ready));
         if (is_op || p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR)
-            *ready = pp_later(*ready, times->end_ps[row]);
+            *ready = pp_later_ps(*ready, times->end_ps[row]);
     }
 }
 

@@ -16,11 +16,11 @@ static void add_channel(struct pp_calibration *c, const struct pp_program *p,
         const struct pp_op op = pp_program_op(p, sides[id][0]);
         const size_t send = pp_step_row(times, sides[id][0], replica),
                      recv = pp_step_row(times, sides[id][1], replica);
-        const int64_t both_ps = pp_later(times->posted_ps[send], times->posted_ps[recv]),
-                      end_ps = pp_later(times->end_ps[send], times->end_ps[recv]);
+        const int64_t both_ps = pp_later_ps(times->posted_ps[send], times->posted_ps[recv]),
+                      end_ps = pp_later_ps(times->end_ps[send], times->end_ps[recv]);
 
         pp_samples_add(c, pp_sized(c->arena, &c->messages, pp_costs_message_bytes(costs, &op)),
-                       (double)pp_later(0, end_ps - pp_later(both_ps, over_ps)));
+                       (double)pp_later_ps(0, end_ps - pp_later_ps(both_ps, over_ps)));
         over_ps = end_ps;
     }
 }
@@ -59,8 +59,8 @@ static void find_bounds(const struct pp_program *p, const struct pp_step_times *
             continue;
         struct bounds *b = &bounds[p->arg[i]];
         b->instruction = i;
-        b->begin_ps = pp_later(b->begin_ps, pp_later(times->posted_ps[row], over_ps));
-        b->end_ps = pp_later(b->end_ps, times->end_ps[row]);
+        b->begin_ps = pp_later_ps(b->begin_ps, pp_later_ps(times->posted_ps[row], over_ps));
+        b->end_ps = pp_later_ps(b->end_ps, times->end_ps[row]);
         over_ps = times->end_ps[row];
     }
 }
@@ -81,7 +81,7 @@ static void add_sums(struct pp_calibration *c, const struct pp_program *p,
 
         if (costs_ps > 0)
             pp_samples_add(c, &c->sum[op.kind],
-                           (double)pp_later(0, bounds[k].end_ps - bounds[k].begin_ps) /
+                           (double)pp_later_ps(0, bounds[k].end_ps - bounds[k].begin_ps) /
                                (double)costs_ps);
     }
 }
