@@ -23,17 +23,24 @@ static int usual_micro_batches(const struct pp_schedule *schedule, const struct 
     return USUAL_MICRO_BATCHES;
 }
 
+/* Appends the nearest multiples of `unit`. */
+static enum pp_status append_multiples(struct pp_error *err, int64_t value, int64_t unit,
+                                       const char *separator)
+{
+    const int64_t below = value / unit * unit;
+
+    if (below)
+        pp_error_append(err, "%lld%s", (long long)below, separator);
+    return pp_error_append(err, "%lld", (long long)(below + unit));
+}
+
 static enum pp_status uneven(const struct pp_exec_wish *wish, int64_t gbs, int64_t unit,
                              const char *factors, struct pp_error *err)
 {
-    const int64_t below = gbs / unit * unit;
-
     pp_error_set(err, PP_EINVAL,
                  "%s is not a multiple of %s = %lld; nearest: ", wish->given.gbs.typed, factors,
                  (long long)unit);
-    if (below)
-        pp_error_append(err, "%lld, ", (long long)below);
-    return pp_error_append(err, "%lld", (long long)(below + unit));
+    return append_multiples(err, gbs, unit, ", ");
 }
 
 /* Derives from --gbs the number of micro-batches, or their samples if the number is given. */
@@ -102,16 +109,6 @@ enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
                            config->replicas, config->mbs ? config->mbs : USUAL_MBS);
 }
 
-/* Appends the nearest multiples of `unit`. */
-static void append_multiples(struct pp_error *err, int value, int unit)
-{
-    const int below = value / unit * unit;
-
-    if (below)
-        pp_error_append(err, "%d or ", below);
-    pp_error_append(err, "%d", below + unit);
-}
-
 enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err)
 {
@@ -122,8 +119,7 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
         pp_error_set(err, PP_EINVAL,
                      "--mbs %d: backwards of 1/%d micro-batch need a multiple of %d; nearest: ",
                      mbs, shape->granules, shape->granules);
-        append_multiples(err, mbs, shape->granules);
-        return PP_EINVAL;
+        return append_multiples(err, mbs, shape->granules, " or ");
     }
     if (splits > 1 && seq % splits) {
         int below = splits, above = splits;
@@ -138,8 +134,7 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
         if (seq % above == 0 && above > splits)
             pp_error_append(err, " or %d", above);
         pp_error_append(err, ", or --seq ");
-        append_multiples(err, seq, splits);
-        return PP_EINVAL;
+        return append_multiples(err, seq, splits, " or ");
     }
     if (config->kernels->element_bytes < sizeof(float) &&
         mbs / shape->granules * (seq / splits) % 2)
