@@ -1,5 +1,5 @@
 /* Parses a meeting as a URL, as torch.distributed writes it. */
-#define _GNU_SOURCE /* strchrnul */
+#define _GNU_SOURCE /* strsep */
 #include "exec/rendezvous/meeting.h"
 
 #include "core/units.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PROCESSES = 1 << 20, MOST_S = 1 << 20, NUMBER_BYTES = 16 };
+enum { MOST_PROCESSES = 1 << 20, MOST_S = 1 << 20, MOST_DIGITS = 15 };
 
 static enum pp_status refuse(const char *text, const char *why, struct pp_error *err)
 {
@@ -25,16 +25,13 @@ struct number {
     int64_t least, most;
 };
 
-static enum pp_status read_number(const char *text, const struct number *what, const char *at,
-                                  size_t length, int64_t *value, struct pp_error *err)
+static enum pp_status read_number(const char *text, const struct number *what, const char *digits,
+                                  int64_t *value, struct pp_error *err)
 {
-    char number[NUMBER_BYTES];
-
-    if (length >= sizeof(number))
+    if (strlen(digits) > MOST_DIGITS)
         return pp_error_set(err, PP_EINVAL, "%.200s: %s: a number of %zu digits", text, what->name,
-                            length);
-    snprintf(number, sizeof(number), "%.*s", (int)length, at);
-    if (pp_units_parse_int(number, what->least, what->most, value, err) == PP_OK)
+                            strlen(digits));
+    if (pp_units_parse_int(digits, what->least, what->most, value, err) == PP_OK)
         return PP_OK;
     return pp_error_prefix(err, "%.200s: %s: ", text, what->name);
 }
@@ -53,36 +50,25 @@ static const struct key {
     {{"timeout", 1, MOST_S}, offsetof(struct query, patience_s)},
 };
 
-static const struct key *find_key(const char *word, size_t length)
-{
-    for (size_t i = 0; i < PP_COUNT(KEYS); i++)
-        if (strlen(KEYS[i].number.name) == length &&
-            strncmp(KEYS[i].number.name, word, length) == 0)
-            return &KEYS[i];
-    return NULL;
-}
-
-static enum pp_status read_key(const char *text, const char *word, size_t length,
+static enum pp_status read_key(const char *text, const char *name, const char *value,
                                struct query *query, struct pp_error *err)
 {
-    const char *equals = memchr(word, '=', length);
-    const struct key *key = equals ? find_key(word, (size_t)(equals - word)) : NULL;
-
-    if (!key)
-        return refuse(text, "after '?' come rank, world_size and timeout", err);
-    return read_number(text, &key->number, equals + 1, (size_t)(word + length - equals - 1),
-                       (int64_t *)(void *)((char *)query + key->at), err);
+    for (size_t i = 0; value && i < PP_COUNT(KEYS); i++)
+        if (strcmp(KEYS[i].number.name, name) == 0)
+            return read_number(text, &KEYS[i].number, value,
+                               (int64_t *)(void *)((char *)query + KEYS[i].at), err);
+    return refuse(text, "after '?' come rank, world_size and timeout", err);
 }
 
-static enum pp_status read_query(const char *text, const char *at, struct pp_meeting *meeting,
+/* `at` is NULL without a query. */
+static enum pp_status read_query(const char *text, char *at, struct pp_meeting *meeting,
                                  struct pp_error *err)
 {
     struct query query = {-1, -1, -1};
 
-    while (*at) {
-        const char *end = strchrnul(at, '&');
-        PP_TRY(read_key(text, at, (size_t)(end - at), &query, err));
-        at = *end ? end + 1 : end;
+    while (at && *at) {
+        char *value = strsep(&at, "&"), *name = strsep(&value, "=");
+        PP_TRY(read_key(text, name, value, &query, err));
     }
     if ((query.rank < 0) != (query.size < 0))
         return refuse(text, "rank and world_size stand together", err);
@@ -100,16 +86,16 @@ static enum pp_status read_query(const char *text, const char *at, struct pp_mee
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static enum pp_status read_host(const char *text, const char *at, size_t length,
-                                struct pp_meeting *meeting, struct pp_error *err)
+static enum pp_status read_host(const char *text, const char *at, struct pp_meeting *meeting,
+                                struct pp_error *err)
 {
     static const struct number PORT = {"port", 1, 65535};
-    const char *colon = memrchr(at, ':', length);
+    const char *colon = strrchr(at, ':');
     int64_t port;
 
     if (!colon || colon == at || (size_t)(colon - at) >= sizeof(meeting->host))
         return refuse(text, "it names no host and port", err);
-    PP_TRY(read_number(text, &PORT, colon + 1, (size_t)(at + length - colon - 1), &port, err));
+    PP_TRY(read_number(text, &PORT, colon + 1, &port, err));
     const bool is_bracketed = at[0] == '[' && colon[-1] == ']';
     snprintf(meeting->host, sizeof(meeting->host), "%.*s", (int)(colon - at) - 2 * is_bracketed,
              at + is_bracketed);
@@ -117,32 +103,35 @@ static enum pp_status read_host(const char *text, const char *at, size_t length,
     return PP_OK;
 }
 
-static enum pp_status read_path(const char *text, const char *at, size_t length,
-                                struct pp_meeting *meeting, struct pp_error *err)
+static enum pp_status read_path(const char *text, const char *at, struct pp_meeting *meeting,
+                                struct pp_error *err)
 {
-    if (length == 0 || length >= sizeof(meeting->path))
+    if (!*at || strlen(at) >= sizeof(meeting->path))
         return refuse(text, "it names no file, or one with a very long name", err);
-    snprintf(meeting->path, sizeof(meeting->path), "%.*s", (int)length, at);
+    strcpy(meeting->path, at);
     return PP_OK;
 }
 
 static const struct {
     const char *scheme;
-    enum pp_status (*read)(const char *text, const char *at, size_t length,
-                           struct pp_meeting *meeting, struct pp_error *err);
+    enum pp_status (*read)(const char *text, const char *at, struct pp_meeting *meeting,
+                           struct pp_error *err);
 } SCHEMES[] = {{"tcp://", read_host}, {"file://", read_path}};
 
 enum pp_status pp_rendezvous_parse(const char *text, struct pp_meeting *meeting,
                                    struct pp_error *err)
 {
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    char *query = pp_arena_strdup(scratch, text);
+    const char *place = strsep(&query, "?");
+
     for (size_t i = 0; i < PP_COUNT(SCHEMES); i++) {
         const size_t length = strlen(SCHEMES[i].scheme);
-        const char *query = strchrnul(text, '?');
 
-        if (strncmp(text, SCHEMES[i].scheme, length) != 0)
+        if (strncmp(place, SCHEMES[i].scheme, length) != 0)
             continue;
-        PP_TRY(SCHEMES[i].read(text, text + length, (size_t)(query - text) - length, meeting, err));
-        return read_query(text, *query ? query + 1 : query, meeting, err);
+        PP_TRY(SCHEMES[i].read(text, place + length, meeting, err));
+        return read_query(text, query, meeting, err);
     }
     return refuse(text, "it is of no kind that is known", err);
 }
