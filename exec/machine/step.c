@@ -50,8 +50,7 @@ static void run_workers(struct pp_machine *m)
         return;
     }
     atomic_store(&m->running, (unsigned)m->worker_count);
-    if (m->remote && m->remote->begin(m, &err) != PP_OK) {
-        pp_machine_fail(m, &err);
+    if (m->remote && !pp_machine_try(m, m->remote->begin(m, &err), &err)) {
         atomic_store(&m->running, 0);
         return;
     }

@@ -97,9 +97,8 @@ static void judge(const struct pp_kernels *k, void *stream, void *argument)
 
     (void)k;
     (void)stream;
-    if ((m->is_forward ? check_loss : judge_step)(m, &err) != PP_OK) {
-        pp_machine_fail(m, &err);
-    } else if (m->hook && !m->is_forward) {
+    if (pp_machine_try(m, (m->is_forward ? check_loss : judge_step)(m, &err), &err) && m->hook &&
+        !m->is_forward) {
         m->read->fetched_at = m->steps_done; /* and no later */
         m->hook(m->hook_closure, m, m->step);
     }

@@ -17,6 +17,13 @@ void pp_machine_fail(struct pp_machine *m, const struct pp_error *err)
     m->backend->cancel(m->device);
 }
 
+bool pp_machine_try(struct pp_machine *m, enum pp_status status, const struct pp_error *err)
+{
+    if (status != PP_OK)
+        pp_machine_fail(m, err);
+    return status == PP_OK;
+}
+
 bool pp_machine_is_member(const struct pp_machine *m)
 {
     return m->remote && m->remote->is_member(m);

@@ -229,6 +229,8 @@ static inline int64_t pp_now_ps(const struct pp_machine *m)
 /* ---- worker.c: shared helpers, which call no other file of a machine ------------------------- */
 /* Keeps the first error and cancels the step. Lock-free: another reporter may have been killed. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);
+/* Fails with *err unless `status` is PP_OK; returns whether it is. */
+bool pp_machine_try(struct pp_machine *m, enum pp_status status, const struct pp_error *err);
 /* Number of launches of this step that this process's device has finished; 0: unknown. */
 int64_t pp_machine_passed(struct pp_machine *m);
 /* Stream on which the worker computes instruction i, or from which it posts it. */

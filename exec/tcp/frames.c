@@ -139,9 +139,7 @@ static bool take_fetch(struct pp_tcp *t, const struct pp_arrival *a)
 
     if (t->m->options.is_poisoned)
         state.ps = (int64_t)pp_machine_touched(t->m, w->rank, w->replica);
-    if (has_states && pp_states_fetch(t->m, &err) != PP_OK)
-        pp_machine_fail(t->m, &err);
-    else
+    if (!has_states || pp_machine_try(t->m, pp_states_fetch(t->m, &err), &err))
         pp_tcp_send_state(t, a->process, state);
     return true;
 }
@@ -154,8 +152,8 @@ static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
 
     if (t->process == 0 && !pp_tcp_is_answer(t, a))
         return false;
-    if (t->process > 0 && w->has_states && pp_staging_push(&w->staging, &err) != PP_OK)
-        pp_machine_fail(t->m, &err);
+    if (t->process > 0 && w->has_states)
+        pp_machine_try(t->m, pp_staging_push(&w->staging, &err), &err);
     w->touched_bytes = (size_t)a->frame->ps;
     if (t->process == 0)
         pp_tcp_count_answer(t);
@@ -190,9 +188,7 @@ static bool take_leave(struct pp_tcp *t, const struct pp_arrival *a)
 
     if (!t->m->transport->leave)
         return false;
-    if (t->m->transport->leave(t->m, &err) != PP_OK)
-        pp_machine_fail(t->m, &err);
-    else
+    if (pp_machine_try(t->m, t->m->transport->leave(t->m, &err), &err))
         pp_tcp_send(t, a->process, &left, NULL, NULL, NULL);
     return true;
 }

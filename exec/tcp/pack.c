@@ -26,24 +26,6 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
 
 /* ---- samples of a step ----------------------------------------------------------------------- */
 
-static bool has_first(const struct pp_stage *stage)
-{
-    return stage->shape.has_embedding;
-}
-
-static bool has_last(const struct pp_stage *stage)
-{
-    return stage->shape.has_head;
-}
-
-static bool has_stage(const struct pp_worker *w, bool (*is)(const struct pp_stage *stage))
-{
-    for (int place = 0; place < w->machine->places; place++)
-        if (w->chunks[place].worker && is(w->chunks[place].stage))
-            return true;
-    return false;
-}
-
 /* A first stage needs the input of its replica, a last one the targets. */
 static void walk_samples(struct packer *packer, struct pp_worker *w)
 {
@@ -52,10 +34,17 @@ static void walk_samples(struct packer *packer, struct pp_worker *w)
     const size_t tokens = (size_t)batch->micro_batches * (size_t)batch->mbs *
                           (size_t)m->options.stages[0]->net->seq,
                  first = (size_t)w->replica * tokens;
+    bool has_first = false, has_last = false;
 
-    if (has_stage(w, has_first))
+    for (int place = 0; place < m->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+
+        has_first |= chunk->worker && chunk->stage->shape.has_embedding;
+        has_last |= chunk->worker && chunk->stage->shape.has_head;
+    }
+    if (has_first)
         pack(packer, m->ids + first, sizeof(*m->ids) * tokens);
-    if (has_stage(w, has_last))
+    if (has_last)
         pack(packer, m->targets + first, sizeof(*m->targets) * tokens);
 }
 
@@ -140,11 +129,8 @@ static void walk_figures(struct packer *packer, struct pp_worker *w)
 static bool open_states(struct pp_worker *w)
 {
     struct pp_error err = {0};
-    const bool is_open = pp_states_open(w, &err) == PP_OK;
 
-    if (!is_open)
-        pp_machine_fail(w->machine, &err);
-    return is_open;
+    return pp_machine_try(w->machine, pp_states_open(w, &err), &err);
 }
 
 static bool is_status(int status)
@@ -235,14 +221,6 @@ uint64_t pp_tcp_worker_bytes(const struct pp_tcp *t, const struct pp_frame *f)
     return counter.bytes;
 }
 
-/* Fails the step if the device does not answer. */
-static bool is_fetched(struct pp_machine *m, enum pp_status status, const struct pp_error *err)
-{
-    if (status != PP_OK)
-        pp_machine_fail(m, err);
-    return status == PP_OK;
-}
-
 void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
 {
     struct pp_machine *m = t->m;
@@ -250,8 +228,8 @@ void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
     const bool has_figures = frame.kind == PP_FRAME_ARRIVED;
     struct pp_error err = {0};
 
-    if ((has_figures && !is_fetched(m, pp_staging_fetch(&w->losses, &err), &err)) ||
-        (has_figures && t->wants_gradients && !is_fetched(m, pp_states_fetch(m, &err), &err)))
+    if ((has_figures && !pp_machine_try(m, pp_staging_fetch(&w->losses, &err), &err)) ||
+        (has_figures && t->wants_gradients && !pp_machine_try(m, pp_states_fetch(m, &err), &err)))
         return;
     frame.bytes = pp_tcp_worker_bytes(t, &frame);
     struct packer out = {.at = malloc(frame.bytes + 1),

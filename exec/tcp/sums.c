@@ -188,10 +188,8 @@ bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a)
     const bool is_part = f->kind == PP_FRAME_PART;
     struct pp_error err = {0};
 
-    if (pp_states_open_parts(&t->m->workers[f->worker], &err) != PP_OK) {
-        pp_machine_fail(t->m, &err);
+    if (!pp_machine_try(t->m, pp_states_open_parts(&t->m->workers[f->worker], &err), &err))
         return true;
-    }
     pthread_mutex_lock(&t->m->collectives_mutex);
     const bool is_expected = is_part ? is_next_part(t, f) : is_due(t, f);
     if (is_expected) {
