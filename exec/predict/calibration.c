@@ -37,39 +37,21 @@ void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *pro
 
 /* ---- what was measured ----------------------------------------------------------------------- */
 
-/* Passes of an op, with their rows of the probe; a full backward has two. */
-static const struct {
-    int count;
-    struct {
-        int row;
-        enum pp_timed_pass pass;
-    } at[2];
-} passes_of[PP_OP_KINDS] = {
-    [PP_F] = {1, {{0, PP_TIMED_F}}},
-    [PP_R] = {1, {{0, PP_TIMED_R}}},
-    [PP_I] = {1, {{1, PP_TIMED_I}}},
-    [PP_W] = {1, {{2, PP_TIMED_W}}},
-    [PP_B] = {2, {{1, PP_TIMED_BI}, {2, PP_TIMED_BW}}},
-};
-
 /* Adds samples of all parts; returns the time of all layers. */
 static double add_parts(struct pp_calibration *c, const struct pp_timed_op *m)
 {
     double inside_ps = 0;
 
-    for (int k = 0; k < passes_of[m->op.kind].count; k++) {
-        const double *s = m->probe->s[passes_of[m->op.kind].at[k].row];
-        struct pp_samples **samples = c->part[passes_of[m->op.kind].at[k].pass];
-
-        for (int part = 0; part < PP_PARTS; part++) {
+    for (int pass = 0; pass < PP_TIMED_PASSES; pass++)
+        for (int part = 0; part < PP_PARTS && pp_passes[pass].kind == m->op.kind; part++) {
+            const double ps = m->probe->s[pp_passes[pass].row][part] * PS_PER_S;
             const int layers = pp_calibration_layers(&m->stage->shape, part);
+
             if (layers == 0)
                 continue;
-            inside_ps += s[part] * PS_PER_S;
-            pp_samples_add(c, &samples[part][m->op.split],
-                           s[part] * PS_PER_S / layers / m->op.granules);
+            inside_ps += ps;
+            pp_samples_add(c, &c->part[pass][part][m->op.split], ps / layers / m->op.granules);
         }
-    }
     return inside_ps;
 }
 

@@ -16,6 +16,13 @@ enum pp_timed_pass {
     PP_TIMED_BW,
     PP_TIMED_PASSES
 };
+/* Each pass: the op that has it, its row in a probe, and the pass that replaces it if it was never
+ * measured. Those of I and W replace those of B, and the other way round; F replaces R. */
+struct pp_pass {
+    int kind, row;
+    enum pp_timed_pass substitute;
+};
+extern const struct pp_pass pp_passes[PP_TIMED_PASSES];
 
 struct pp_samples {
     double *ps;

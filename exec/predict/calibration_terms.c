@@ -4,23 +4,13 @@
 
 static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};
 
-/* The op that has a pass. */
-static const int kind_of_pass[PP_TIMED_PASSES] = {
-    [PP_TIMED_F] = PP_F, [PP_TIMED_R] = PP_R,  [PP_TIMED_I] = PP_I,
-    [PP_TIMED_W] = PP_W, [PP_TIMED_BI] = PP_B, [PP_TIMED_BW] = PP_B,
-};
-
-/* Passes of an op, and substitutes: those of B for I and W, and the other way round; F for R. */
-static const struct {
-    int count;
-    enum pp_timed_pass pass[2][2]; /* [pass][choice] */
-} needs[PP_OP_KINDS] = {
-    [PP_F] = {1, {{PP_TIMED_F, PP_TIMED_F}}},
-    [PP_R] = {1, {{PP_TIMED_R, PP_TIMED_F}}},
-    [PP_I] = {1, {{PP_TIMED_I, PP_TIMED_BI}}},
-    [PP_W] = {1, {{PP_TIMED_W, PP_TIMED_BW}}},
-    [PP_B] = {2, {{PP_TIMED_BI, PP_TIMED_I}, {PP_TIMED_BW, PP_TIMED_W}}},
-};
+static bool has_passes(int kind)
+{
+    for (int pass = 0; pass < PP_TIMED_PASSES; pass++)
+        if (pp_passes[pass].kind == kind)
+            return true;
+    return false;
+}
 
 static void add(struct pp_terms *terms, const struct pp_samples *samples, double factor)
 {
@@ -94,14 +84,16 @@ static enum pp_status fail_part(const struct pp_calibration *c, int kind, int pa
 static enum pp_status add_layers(const struct pp_calibration *c, int kind, int part, int layers,
                                  int split, struct pp_terms *terms, struct pp_error *err)
 {
-    for (int k = 0; k < needs[kind].count; k++) {
-        const enum pp_timed_pass *choice = needs[kind].pass[k];
-        const enum pp_timed_pass pass = choice[c->part[choice[0]][part][split].count == 0];
-        const struct pp_samples *samples = &c->part[pass][part][split];
+    for (int pass = 0; pass < PP_TIMED_PASSES; pass++) {
+        if (pp_passes[pass].kind != kind)
+            continue;
+        const bool is_measured = c->part[pass][part][split].count > 0;
+        const int taken = is_measured ? pass : (int)pp_passes[pass].substitute;
+        const struct pp_samples *samples = &c->part[taken][part][split];
 
         if (samples->count == 0)
             return fail_part(c, kind, part, split, err);
-        add_probed(c, kind_of_pass[pass], samples, (double)layers * c->batch.granules, terms);
+        add_probed(c, pp_passes[taken].kind, samples, (double)layers * c->batch.granules, terms);
     }
     return PP_OK;
 }
@@ -109,7 +101,7 @@ static enum pp_status add_layers(const struct pp_calibration *c, int kind, int p
 static enum pp_status op_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
                                  int kind, int split, struct pp_terms *terms, struct pp_error *err)
 {
-    if (needs[kind].count == 0)
+    if (!has_passes(kind))
         return pp_error_set(err, PP_EINVAL, "%s cannot be predicted", pp_op_kinds[kind].text);
     add_outside(c, kind, terms);
     for (int part = 0; part < PP_PARTS; part++) {
@@ -267,7 +259,7 @@ static enum pp_status in_situ(struct pp_arena *arena, const struct pp_calibratio
                             program->name);
     create(arena, program, table);
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        for (int at = 0; needs[kind].count > 0 && at < program->stages * program->splits; at++)
+        for (int at = 0; has_passes(kind) && at < program->stages * program->splits; at++)
             if (used.by_kind[kind][at])
                 PP_TRY(op_in_situ(c, kind, at, alone.by_kind[kind][at], &table->op[kind][at], err));
     for (int s = 0; s < program->stages; s++)

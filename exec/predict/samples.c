@@ -2,6 +2,12 @@
 #include "core/quantile.h"
 #include "exec/predict/calibration.h"
 
+const struct pp_pass pp_passes[PP_TIMED_PASSES] = {
+    [PP_TIMED_F] = {PP_F, 0, PP_TIMED_F},  [PP_TIMED_R] = {PP_R, 0, PP_TIMED_F},
+    [PP_TIMED_I] = {PP_I, 1, PP_TIMED_BI}, [PP_TIMED_W] = {PP_W, 2, PP_TIMED_BW},
+    [PP_TIMED_BI] = {PP_B, 1, PP_TIMED_I}, [PP_TIMED_BW] = {PP_B, 2, PP_TIMED_W},
+};
+
 void pp_samples_add(struct pp_calibration *c, struct pp_samples *samples, double value)
 {
     *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = value;
