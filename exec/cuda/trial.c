@@ -11,7 +11,8 @@ enum { NUMBERS = 1024, BLOCKS = 16 /* per multiprocessor */ };
 struct trial {
     struct cuda_stream *target;
     cudaEvent_t begin, end;
-    int *seen; /* [2][NUMBERS], shared */
+    bool has_events; /* in the graph */
+    int *seen;       /* [2][NUMBERS], shared */
     int blocks;
 };
 
@@ -21,32 +22,25 @@ static void note(const struct trial *t, bool is_captured)
                                  t->seen + (is_captured ? NUMBERS : 0));
 }
 
-static void note_between_events(const struct pp_kernels *k, void *stream, void *trial)
+static void note_captured(const struct pp_kernels *k, void *stream, void *trial)
 {
     const struct trial *t = trial;
     struct cuda_stream *target = stream;
+    const cudaStream_t cuda = target->cuda.stream;
 
     (void)k;
-    target->refusal =
-        cudaEventRecordWithFlags(t->begin, target->cuda.stream, cudaEventRecordExternal);
+    if (t->has_events)
+        target->refusal = cudaEventRecordWithFlags(t->begin, cuda, cudaEventRecordExternal);
     note(t, true);
-    if (target->refusal == cudaSuccess)
-        target->refusal =
-            cudaEventRecordWithFlags(t->end, target->cuda.stream, cudaEventRecordExternal);
+    if (t->has_events && target->refusal == cudaSuccess)
+        target->refusal = cudaEventRecordWithFlags(t->end, cuda, cudaEventRecordExternal);
 }
 
-static void note_alone(const struct pp_kernels *k, void *stream, void *trial)
-{
-    (void)k;
-    (void)stream;
-    note(trial, true);
-}
-
-static cudaError_t run_graph(struct trial *t, pp_backend_work work)
+static cudaError_t run_graph(struct trial *t)
 {
     cudaGraphExec_t exec = NULL;
     size_t nodes;
-    cudaError_t code = pp_cuda_capture(t->target, work, t, &exec, &nodes);
+    cudaError_t code = pp_cuda_capture(t->target, note_captured, t, &exec, &nodes);
 
     if (code == cudaSuccess)
         code = cudaGraphLaunch(exec, t->target->cuda.stream);
@@ -91,12 +85,13 @@ static void judge(struct pp_backend_device *d, struct trial *t)
             pp_arena_printf(d->arena, "the device fails (%s)", cudaGetErrorName(code));
         return;
     }
-    code = cudaErrorUnknown;
-    if (graphs->may_time)
-        code = run_graph(t, note_between_events);
-    graphs->may_time = code == cudaSuccess && has_times(t);
-    if (code != cudaSuccess)
-        code = run_graph(t, note_alone);
+    t->has_events = graphs->may_time;
+    code = run_graph(t);
+    graphs->may_time = t->has_events && code == cudaSuccess && has_times(t);
+    if (code != cudaSuccess && t->has_events) {
+        t->has_events = false;
+        code = run_graph(t);
+    }
     if (code != cudaSuccess)
         graphs->stats.why_not = pp_arena_printf(
             d->arena, "this driver refuses to record or to run them (%s)", cudaGetErrorName(code));
