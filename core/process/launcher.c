@@ -13,6 +13,7 @@ struct ranks {
     const char *rank;
     const char *count;     /* NULL: gives only the rank; another row has the number */
     const char *needed[2]; /* all must be set, too, else the row is of another launcher */
+    const char *run[2];    /* variables that name the run */
     bool is_of_step;       /* meaningless in a batch script or in the shell of salloc */
 };
 /* Innermost first: torchrun and mpirun are started by srun, not the other way round. Within a row
@@ -21,16 +22,25 @@ struct ranks {
  * LOCAL_RANK it is torchrun's. With MASTER_ADDR it is that of PyTorch's "env://", on a cluster or
  * by hand, and counts only without a launcher. */
 static const struct ranks ranks_table[] = {
-    {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "LOCAL_RANK"}},
-    {.rank = "OMPI_COMM_WORLD_RANK", .count = "OMPI_COMM_WORLD_SIZE"},
-    {.rank = "MV2_COMM_WORLD_RANK", .count = "MV2_COMM_WORLD_SIZE"},
-    {.rank = "PMI_RANK", .count = "PMI_SIZE"},
+    {.rank = "RANK",
+     .count = "WORLD_SIZE",
+     .needed = {"WORLD_SIZE", "LOCAL_RANK"},
+     .run = {"TORCHELASTIC_RUN_ID"}},
+    {.rank = "OMPI_COMM_WORLD_RANK",
+     .count = "OMPI_COMM_WORLD_SIZE",
+     .run = {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}},
+    {.rank = "MV2_COMM_WORLD_RANK", .count = "MV2_COMM_WORLD_SIZE", .run = {"PMI_JOBID"}},
+    {.rank = "PMI_RANK", .count = "PMI_SIZE", .run = {"PMI_JOBID"}},
     {.rank = "SLURM_PROCID",
      .count = "SLURM_STEP_NUM_TASKS",
      .needed = {"SLURM_STEP_NUM_TASKS"},
+     .run = {"SLURM_JOB_ID", "SLURM_STEP_ID"},
      .is_of_step = true},
-    {.rank = "PMIX_RANK", .is_of_step = true},
-    {.rank = "RANK", .count = "WORLD_SIZE", .needed = {"WORLD_SIZE", "MASTER_ADDR"}},
+    {.rank = "PMIX_RANK", .run = {"PMIX_NAMESPACE"}, .is_of_step = true},
+    {.rank = "RANK",
+     .count = "WORLD_SIZE",
+     .needed = {"WORLD_SIZE", "MASTER_ADDR"},
+     .run = {"TORCHELASTIC_RUN_ID"}},
 };
 
 /* Tasks of a job array. Without a `last` the number of tasks is unknown. */
@@ -57,6 +67,7 @@ static const struct array arrays_table[] = {
 struct place {
     const char *source; /* NULL = none */
     int index, count;
+    const char *const *run;
 };
 
 /* Returns the value of a variable that is set and not empty, else NULL. */
@@ -108,6 +119,7 @@ static enum pp_status lacks_count(const char *name, int index, const char *what,
 static enum pp_status read_ranks(const struct ranks *row, struct place *place, struct pp_error *err)
 {
     place->source = row->rank;
+    place->run = row->run;
     PP_TRY(read_int(row->rank, 0, &place->index, err));
     if (!variable(row->count))
         return lacks_count(row->rank, place->index, "processes", row->count, err);
@@ -185,6 +197,7 @@ static enum pp_status detect(struct pp_launched *launch, bool has_arrays, struct
                             rank.count, task.count);
     launch->index = task.index * rank.count + rank.index;
     launch->count = task.count * rank.count;
+    launch->run = rank.run;
     snprintf(launch->source, sizeof launch->source, "%s%s%s", rank.source ? rank.source : "",
              rank.source && task.source ? ", " : "", task.source ? task.source : "");
     return PP_OK;

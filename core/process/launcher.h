@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 struct pp_launched {
-    int index, count; /* 0-based; an array of srun steps counts through both */
-    char source[128]; /* "SLURM_PROCID, SLURM_ARRAY_TASK_ID"; "" without a launcher */
+    int index, count;       /* 0-based; an array of srun steps counts through both */
+    char source[128];       /* "SLURM_PROCID, SLURM_ARRAY_TASK_ID"; "" without a launcher */
+    const char *const *run; /* [2] variables that name the run, or NULL; NULL without a launcher */
 };
 /* Detects the launcher; {0, 1, ""} without one. PP_EINVAL if variables contradict each other or
  * lack the number of processes; the message names them. */

@@ -112,17 +112,6 @@ static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err
     return PP_OK;
 }
 
-/* Names of the run, by the variable with the process's index. */
-static const struct {
-    const char *source, *names[2];
-} RUNS[] = {
-    {"RANK", {"TORCHELASTIC_RUN_ID"}},
-    {"OMPI_COMM_WORLD_RANK", {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}},
-    {"MV2_COMM_WORLD_RANK", {"PMI_JOBID"}},
-    {"PMI_RANK", {"PMI_JOBID"}},
-    {"SLURM_PROCID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
-    {"PMIX_RANK", {"PMIX_NAMESPACE"}},
-};
 static const char RUN_ID[] = "PIPEEXEC_RUN_ID"; /* overrides the launcher */
 
 static uint64_t mix(uint64_t token, const char *name)
@@ -132,14 +121,12 @@ static uint64_t mix(uint64_t token, const char *name)
     return value ? pp_hash(token, value, strlen(value)) : token;
 }
 
-static uint64_t find_token(const char *source)
+static uint64_t find_token(const struct pp_launched *launch)
 {
     uint64_t token = mix(0, RUN_ID);
 
-    for (size_t i = 0; i < PP_COUNT(RUNS) && !variable(RUN_ID); i++)
-        if (strcmp(RUNS[i].source, source) == 0)
-            for (size_t k = 0; k < PP_COUNT(RUNS[i].names); k++)
-                token = mix(token, RUNS[i].names[k]);
+    for (int k = 0; k < 2 && launch->run && !variable(RUN_ID); k++)
+        token = mix(token, launch->run[k]);
     return token;
 }
 
@@ -164,7 +151,7 @@ static void find_place(struct pp_meeting *meeting)
 static enum pp_status find_ranks(const char *rendezvous, bool is_option, struct pp_meeting *meeting,
                                  struct pp_error *err)
 {
-    struct pp_launched launch;
+    struct pp_launched launch = {0};
 
     if (rendezvous) {
         setenv("MASTER_ADDR", rendezvous, 1);
@@ -173,12 +160,13 @@ static enum pp_status find_ranks(const char *rendezvous, bool is_option, struct 
     }
     if (meeting->count > 1) {
         snprintf(meeting->source, sizeof(meeting->source), "rank and world_size");
-        return PP_OK;
+    } else {
+        PP_TRY(pp_launcher_detect_ranks(&launch, err));
+        meeting->index = launch.index;
+        meeting->count = launch.count;
+        snprintf(meeting->source, sizeof(meeting->source), "%s", launch.source);
     }
-    PP_TRY(pp_launcher_detect_ranks(&launch, err));
-    meeting->index = launch.index;
-    meeting->count = launch.count;
-    snprintf(meeting->source, sizeof(meeting->source), "%s", launch.source);
+    meeting->token = meeting->count > 1 ? find_token(&launch) : 0;
     return PP_OK;
 }
 
@@ -199,7 +187,6 @@ enum pp_status pp_meeting_find(const char *rendezvous, struct pp_meeting *meetin
                             rendezvous);
     if (meeting->count < 2)
         return PP_OK;
-    meeting->token = find_token(meeting->source);
     find_place(meeting);
     if (told)
         return PP_OK;
