@@ -145,7 +145,6 @@ static void bind_rows(struct pp_machine *m)
         struct pp_worker *w = &m->workers[k];
 
         w->collective_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank]);
-        w->due = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
         w->reducer.capacity = (unsigned)p->collective_count + 1;
         w->reducer.queue = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
         for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {

@@ -29,7 +29,7 @@ void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *
 }
 
 /* Adds all copies to the first, then copies the sum back. */
-void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
+static void sum_run(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_sum *sum = argument;
 
@@ -127,7 +127,7 @@ static int needed_of(const struct pp_sum *sum, int copy, struct pp_range *ranges
 }
 
 const struct pp_sum_rule pp_sum_rules[PP_OP_KINDS] = {
-    [PP_AR] = {pp_sum_run, all_of, all_of},
+    [PP_AR] = {sum_run, all_of, all_of},
     [PP_RS] = {scatter_run, all_of, needed_of},
     [PP_AG] = {gather_run, share_of, all_of},
 };

@@ -30,11 +30,12 @@ static bool has_turn(const struct pp_machine *m, const struct pp_machine_collect
     return true;
 }
 
-/* Stamps a collective of free members that have all posted, and advances their turns. The worker
- * runs it later, without the lock. */
+/* Stamps a collective of free members that have all posted, advances their turns, and queues it.
+ * The ring cannot overflow: a step waits for all that it queues. */
 static void settle(struct pp_worker *w, struct pp_machine_collective *c)
 {
     struct pp_machine *m = w->machine;
+    struct pp_reducer *r = &w->reducer;
     int64_t start_ps = m->begin_ps;
 
     for (int k = 0; k < c->row_count; k++) {
@@ -48,7 +49,8 @@ static void settle(struct pp_worker *w, struct pp_machine_collective *c)
         member->reduce_ps = start_ps + c->ps;
         member->turn++;
     }
-    w->due[w->due_count++] = (int32_t)(c - m->collectives);
+    r->queue[atomic_load(&r->given) % r->capacity] = (int32_t)(c - m->collectives);
+    atomic_fetch_add(&r->given, 1);
 }
 
 /* Settles c and all collectives that become ready with it. */
@@ -87,20 +89,26 @@ static void run_collective(struct pp_machine *m, int32_t collective)
 
 /* ---- the reducer ----------------------------------------------------------------------------- */
 
+static void run_queue(struct pp_worker *w)
+{
+    struct pp_reducer *r = &w->reducer;
+
+    while (r->taken != atomic_load(&r->given))
+        run_collective(w->machine, r->queue[r->taken++ % r->capacity]);
+}
+
 static void *reduce(void *argument)
 {
     struct pp_worker *w = argument;
     struct pp_reducer *r = &w->reducer;
 
-    for (unsigned taken = 0;;) {
+    for (;;) {
         const unsigned seen = atomic_load(&r->changes);
 
-        if (taken != atomic_load(&r->given))
-            run_collective(w->machine, r->queue[taken++ % r->capacity]);
-        else if (atomic_load(&r->is_over))
+        run_queue(w);
+        if (atomic_load(&r->is_over))
             return NULL;
-        else
-            pp_futex_wait(&r->changes, seen, -1);
+        pp_futex_wait(&r->changes, seen, -1);
     }
 }
 
@@ -113,19 +121,6 @@ void pp_reducer_start(struct pp_worker *w)
         !w->machine->backend->is_immediate)
         return;
     r->is_there = pthread_create(&r->thread, NULL, reduce, w) == 0;
-}
-
-/* The ring cannot overflow: a step waits for all that it queues. */
-static bool give(struct pp_worker *w, int32_t collective)
-{
-    struct pp_reducer *r = &w->reducer;
-
-    if (!r->is_there)
-        return false;
-    r->queue[atomic_load(&r->given) % r->capacity] = collective;
-    atomic_fetch_add(&r->given, 1);
-    pp_futex_change(&r->changes);
-    return true;
 }
 
 void pp_reducer_stop(struct pp_worker *w)
@@ -168,14 +163,15 @@ void pp_collective_post(struct pp_worker *w, int i)
         m->transport->summed(w, i);
         return;
     }
+    const unsigned given = atomic_load(&w->reducer.given);
     pthread_mutex_lock(&m->collectives_mutex);
     c->posts++;
-    w->due_count = 0;
     give_turns(w, c);
     pthread_mutex_unlock(&m->collectives_mutex);
-    for (int k = 0; k < w->due_count; k++)
-        if (!give(w, w->due[k]))
-            run_collective(m, w->due[k]);
+    if (!w->reducer.is_there)
+        run_queue(w);
+    else if (given != atomic_load(&w->reducer.given))
+        pp_futex_change(&w->reducer.changes);
 }
 
 bool pp_collective_wait(struct pp_worker *w, int target)

@@ -73,8 +73,7 @@ struct pp_sum_rule {
     int (*given)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
     int (*got)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
 };
-extern const struct pp_sum_rule pp_sum_rules[];                       /* [kind] */
-void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum); /* `run` of AR */
+extern const struct pp_sum_rule pp_sum_rules[]; /* [kind] */
 /* Adds elements of copy `from` to those of copy `to`, or copies them there. */
 void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
                 int to, struct pp_range range);

@@ -36,12 +36,12 @@ struct pp_chunk {
     bool owns_squares; /* its gradients, or its share of them, count in the norm */
 };
 
-/* Thread that runs the collectives for which its worker was the last member to post. */
+/* Collectives for which its worker was the last member to post, and a thread that runs them. */
 struct pp_reducer {
     pthread_t thread;
-    bool is_there;
-    int32_t *queue; /* [capacity] collectives, a ring */
-    unsigned capacity;
+    bool is_there;  /* else the worker runs them itself */
+    int32_t *queue; /* [capacity] a ring */
+    unsigned capacity, taken;
     atomic_uint given, changes; /* collectives queued so far; a futex */
     atomic_bool is_over;
 };
@@ -72,7 +72,6 @@ struct pp_worker {
     int32_t turn;              /* next of its collectives that may run */
     int32_t *collective_row;   /* [k] row of its k-th collective */
     int32_t collective_count;
-    int32_t *due, due_count; /* collectives for this worker or its reducer to run */
     struct pp_reducer reducer;
     int32_t barriers;     /* barriers passed */
     int32_t *barrier_row; /* [k] row of its k-th BAR */
