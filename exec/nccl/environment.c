@@ -53,16 +53,6 @@ void pp_nccl_find_host(struct pp_nccl_place *place)
         fclose(file);
 }
 
-static bool is_same_host(const struct pp_nccl_place *a, const struct pp_nccl_place *b)
-{
-    return strncmp(a->host, b->host, sizeof a->host) == 0;
-}
-
-static bool is_same_gpu(const struct pp_nccl_place *a, const struct pp_nccl_place *b)
-{
-    return is_same_host(a, b) && strncmp(a->gpu, b->gpu, sizeof a->gpu) == 0;
-}
-
 /* All processes set variables, or none: two on different networks do not find each other. */
 void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process)
 {
@@ -70,8 +60,10 @@ void pp_nccl_prepare(const struct pp_nccl_place *places, int count, int process)
 
     for (int a = 0; a < count; a++)
         for (int b = 0; b < a; b++) {
-            is_shared |= is_same_gpu(&places[a], &places[b]);
-            is_one_host &= is_same_host(&places[a], &places[b]);
+            const bool is_same = !strncmp(places[a].host, places[b].host, sizeof places[a].host);
+
+            is_one_host &= is_same;
+            is_shared |= is_same && !strncmp(places[a].gpu, places[b].gpu, sizeof places[a].gpu);
         }
     if (is_shared)
         pp_nccl_share_device(process, is_one_host);

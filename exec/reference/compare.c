@@ -17,11 +17,6 @@ struct sides {
     size_t element_bytes; /* of G */
 };
 
-static size_t bytes_each(const struct sides *s)
-{
-    return s->is_fixed ? sizeof(int64_t) : s->element_bytes;
-}
-
 static double reference_value(const struct sides *s, int64_t i)
 {
     if (s->is_fixed)
@@ -47,7 +42,7 @@ static double distance(const struct sides *s, int64_t i)
 static void compare_tensor(const struct sides *s, const struct pp_param *param,
                            struct pp_difference *difference)
 {
-    const size_t bytes = bytes_each(s);
+    const size_t bytes = s->is_fixed ? sizeof(int64_t) : s->element_bytes;
 
     difference->elements += s->count;
     for (int64_t i = 0; i < s->count; i++) {

@@ -92,12 +92,6 @@ static bool is_port_taken(void)
     return says && !strcmp(says, "True");
 }
 
-/* Another port, the same for all processes. */
-static int port_near(int port)
-{
-    return port < 65535 ? port + 1 : port - 1;
-}
-
 static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err)
 {
     const char *given = variable("MASTER_PORT");
@@ -108,7 +102,9 @@ static enum pp_status find_port(struct pp_meeting *meeting, struct pp_error *err
             port += (int64_t)(strtoull(variable(JOBS[i]), NULL, 10) % SPREAD);
     if (given && pp_units_parse_int(given, 1, 65535, &port, err) != PP_OK)
         return pp_error_prefix(err, "MASTER_PORT: ");
-    meeting->port = given && is_port_taken() ? port_near((int)port) : (int)port;
+    if (given && is_port_taken()) /* another port, the same for all processes */
+        port += port < 65535 ? 1 : -1;
+    meeting->port = (int)port;
     return PP_OK;
 }
 

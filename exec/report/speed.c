@@ -13,16 +13,11 @@ static int devices(const struct pp_exec_run *run)
     return c->transport->remote ? run->result.way.gpus : 1;
 }
 
-static const struct pp_device *device_of(const struct pp_exec_config *c)
-{
-    return c->cuda && c->backend->about ? pp_device_by_driver(c->backend->about()) : NULL;
-}
-
 struct pp_exec_speed pp_exec_speed(const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
     const struct pp_training_result *r = &run->result;
-    const struct pp_device *device = device_of(c);
+    const struct pp_device *device = c->cuda ? pp_device_by_driver(c->backend->about()) : NULL;
     const int seq = c->net.seq, count = devices(run);
     const bool is_elapsed = c->clock == PP_CLOCK_WALL && run->training.check != PP_CHECK_ALL;
     const double step_s = is_elapsed ? r->elapsed_median_s : r->step_median_s,
