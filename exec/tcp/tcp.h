@@ -129,13 +129,6 @@ static inline struct pp_tcp *pp_tcp_of(const struct pp_machine *m)
 {
     return m->transport_state;
 }
-/* State of the transport that is built on this one; NULL before it has one. */
-static inline void *pp_tcp_above(const struct pp_machine *m)
-{
-    const struct pp_tcp *t = pp_tcp_of(m);
-
-    return t ? t->above : NULL;
-}
 
 static inline int pp_tcp_owner(const struct pp_tcp *t, int worker)
 {

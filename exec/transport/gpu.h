@@ -9,8 +9,8 @@
 struct pp_nccl_run;
 struct pp_ipc_run;
 struct pp_carrier;
-/* State of these transports: pp_tcp_above(), NULL before all processes have met. A carrier's part
- * is NULL unless it is open. */
+/* State of these transports, above that of tcp; NULL before all processes have met. A carrier's
+ * part is NULL unless it is open. */
 struct pp_gpu_run {
     const struct pp_carrier *messages, *sums; /* may be the same */
     struct pp_nccl_place *places;             /* [process]; empty without NCCL */
@@ -20,7 +20,9 @@ struct pp_gpu_run {
 };
 static inline struct pp_gpu_run *pp_gpu_of(const struct pp_machine *m)
 {
-    return pp_tcp_above(m);
+    const struct pp_tcp *t = pp_tcp_of(m);
+
+    return t ? t->above : NULL;
 }
 
 /* A way from GPU to GPU, for messages, sums, or both. */
