@@ -3,6 +3,7 @@
 #include "exec/cuda/module.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
@@ -116,6 +117,41 @@ static void cuda_cancel(struct pp_backend_device *d)
     pp_recorded_cancel(d->recorded);
 }
 
+/* ---- multiplications --------------------------------------------------------------------------
+ */
+
+/* Counts the multiplications of a step, and those that cuBLASLt has refused. */
+static void cuda_fallbacks(const struct pp_backend_device *d, struct pp_fallbacks *f)
+{
+    const char *(*attention)(void) = d->options.kernels->attention;
+
+    *f = (struct pp_fallbacks){0};
+    snprintf(f->attention, sizeof(f->attention), "%s", attention ? attention() : "own");
+    for (int i = 0; i < d->cuda_stream_count; i++) {
+        const struct pp_cuda_plan_report *r = pp_cuda_plans_report(d->cuda_streams[i].cuda.plans);
+
+        if (!r)
+            continue;
+        f->gemms += r->multiplied.all;
+        f->own += r->multiplied.own;
+        f->finished += r->multiplied.finished;
+        f->refused += r->refused;
+        if (r->refusal && !f->first[0])
+            snprintf(f->first, sizeof(f->first), "%s", r->refusal);
+    }
+}
+
+/* The first one that has failed; NULL: none. */
+static const char *multiply_failure(const struct pp_backend_device *d)
+{
+    const char *failure = NULL;
+
+    for (int i = 0; i < d->cuda_stream_count && !failure; i++)
+        if (d->cuda_streams[i].cuda.plans)
+            failure = pp_cuda_plans_report(d->cuda_streams[i].cuda.plans)->failure;
+    return failure;
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Nothing of the step runs before the event that is the origin of its times. */
@@ -125,7 +161,9 @@ static void cuda_begin(struct pp_backend_device *d)
     for (int s = 0; s < d->options.streams; s++) {
         pthread_mutex_lock(&d->streams[s].target->lock);
         d->streams[s].count = 0;
-        pp_cuda_fallbacks_begin(d->streams[s].target);
+        if (d->streams[s].target->cuda.plans)
+            pp_cuda_plans_report(d->streams[s].target->cuda.plans)->multiplied =
+                (struct pp_cuda_multiplied){0};
         atomic_store(&d->streams[s].last_end, NULL);
         atomic_store(&d->streams[s].over, 0);
         pthread_mutex_unlock(&d->streams[s].target->lock);
@@ -142,7 +180,7 @@ static enum pp_status cuda_finish(struct pp_backend_device *d, struct pp_error *
         if (atomic_load(&d->cuda_streams[i].has_stream))
             pp_cuda_note(d, cudaStreamSynchronize(d->cuda_streams[i].cuda.stream));
     const cudaError_t failed = (cudaError_t)atomic_load(&d->failed);
-    const char *multiplication = pp_cuda_multiply_failure(d);
+    const char *multiplication = multiply_failure(d);
     if (failed == cudaErrorUnknown && multiplication)
         return pp_error_set(err, PP_EFAIL, "cuBLASLt has failed to multiply: %s", multiplication);
     if (failed != cudaSuccess)
@@ -227,7 +265,7 @@ const struct pp_backend pp_backend_cuda = {
     .capture = pp_cuda_graph_make,
     .launch_graph = cuda_launch_graph,
     .graph_stats = pp_cuda_graphs_stats,
-    .fallbacks = pp_cuda_fallbacks,
+    .fallbacks = cuda_fallbacks,
     .host = cuda_host,
     .record = cuda_record,
     .wait = cuda_wait,

@@ -129,12 +129,6 @@ void pp_cuda_graphs_free(struct pp_backend_device *device);
 /* trial.c: tests graphs here. Sets are_on and may_time, or why_not. */
 void pp_cuda_graphs_try(struct pp_backend_device *device);
 
-/* fallbacks.c: forgets the multiplications of the step before; reads those of a step. Returns the
- * first failure of a multiplication, or NULL. */
-void pp_cuda_fallbacks_begin(struct cuda_stream *target);
-void pp_cuda_fallbacks(const struct pp_backend_device *device, struct pp_fallbacks *fallbacks);
-const char *pp_cuda_multiply_failure(const struct pp_backend_device *device);
-
 /* parts.c: cuts the multiprocessors into equal parts, until _free; makes a stream on one, with its
  * size. PP_EFAIL: the GPU has too few, or the driver is too old. */
 enum pp_status pp_cuda_parts_make(struct pp_backend_device *device, int count,
