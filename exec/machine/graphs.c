@@ -6,6 +6,7 @@
  *   n + i    op i with timing events for probes, which belong to it alone
  *   2 n      the work of the last BAR */
 #include "core/hash.h"
+#include "core/map64.h"
 #include "exec/machine/parts.h"
 
 #include <string.h>
@@ -36,51 +37,40 @@ static bool is_same(const struct pp_bound_call *a, const struct pp_bound_call *b
 
 static uint64_t hash_of(const struct pp_bound_call *call)
 {
-    const struct pp_stage_work *w = &call->works[0];
-    const void *const some[] = {w->stage,    w->kept, w->saved[w->split],
-                                w->in,       w->out,  w->grad_in,
-                                w->grad_out, w->ids,  w->loss};
+    uint64_t hash = pp_hash(PP_HASH_OF_NOTHING, &call->run, sizeof call->run);
 
-    return pp_hash(PP_HASH_OF_NOTHING, some, sizeof some);
+    for (int g = 0; g < call->count; g++) {
+        const struct pp_stage_work *w = &call->works[g];
+        const void *const some[] = {w->stage,    w->kept, w->saved[w->split],
+                                    w->in,       w->out,  w->grad_in,
+                                    w->grad_out, w->ids,  w->loss};
+
+        hash = pp_hash(hash, some, sizeof some);
+    }
+    return hash;
 }
 
-/* `buckets`: 1 + last instruction of each. `next`: 1 + the one before this one in its bucket. */
-static void find_same(struct pp_machine *m, const struct pp_worker *w, int32_t *buckets,
-                      int32_t *next)
+/* Two works of one hash that differ do not share: only the first one of a hash is found. */
+static void find_same(struct pp_machine *m, const struct pp_worker *w)
 {
-    const struct pp_program *p = m->p;
-    const int begin = p->begin[w->rank], length = pp_list_length(w);
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const int begin = m->p->begin[w->rank], length = pp_list_length(w);
+    struct pp_map64 first_of = pp_map64_create(scratch, length); /* [hash] place in the list */
 
-    memset(buckets, 0, sizeof(*buckets) * (size_t)length);
     for (int i = begin; i < begin + length; i++) {
-        const int32_t row = pp_row(w, i);
-        const struct pp_bound_call *call = &m->calls[row];
+        const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+        const int own = i - begin;
+        const int first = call->count > 0 ? *pp_map64_at(&first_of, hash_of(call) / 2, own) : own;
 
-        m->same_as[row] = i - begin;
-        if (call->count == 0)
-            continue;
-        int32_t *bucket = &buckets[hash_of(call) % (uint64_t)length];
-        int other = *bucket;
-        while (other > 0 && !is_same(call, &m->calls[pp_row(w, begin + other - 1)]))
-            other = next[other - 1];
-        if (other > 0) {
-            m->same_as[row] = other - 1;
-            continue;
-        }
-        next[i - begin] = *bucket;
-        *bucket = i - begin + 1;
+        m->same_as[pp_row(w, i)] = is_same(call, &m->calls[pp_row(w, begin + first)]) ? first : own;
     }
 }
 
 void pp_bind_same(struct pp_machine *m)
 {
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    int32_t *buckets = PP_ARRAY(scratch, int32_t, m->size),
-            *next = PP_ARRAY(scratch, int32_t, m->size);
-
     m->same_as = PP_ARRAY(m->arena, int32_t, (size_t)m->size * (size_t)m->replicas);
     for (int k = 0; k < m->worker_count; k++)
-        find_same(m, &m->workers[k], buckets, next);
+        find_same(m, &m->workers[k]);
 }
 
 /* ---- capture --------------------------------------------------------------------------------- */
