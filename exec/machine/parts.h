@@ -52,7 +52,8 @@ void pp_watchdog_stop(struct pp_machine *m); /* no effect if it was not started 
 /* Sets *err to the places of stuck workers, and what the others wait for. */
 void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);
 
-int64_t pp_given_ps(const struct pp_machine *m, int instruction); /* duration by the costs */
+/* Duration of an op, or of both of a fused pair, by the costs. */
+int64_t pp_given_ps(const struct pp_machine *m, int instruction);
 /* Whether the worker runs instruction i in the step under way. */
 bool pp_worker_has(const struct pp_worker *w, int instruction);
 /* Makes instruction i wait for the op on the worker's other compute stream that must come first. */

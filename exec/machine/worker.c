@@ -1,5 +1,6 @@
 /* Helpers of all files of a machine, none of which they call: failure, clocks, launches. */
 #include "exec/machine/parts.h"
+#include "schedules/evaluate/op_cost.h"
 #include "schedules/evaluate/weight_stream.h"
 
 #include <time.h>
@@ -50,14 +51,7 @@ int64_t pp_wall_ps(void)
 
 int64_t pp_given_ps(const struct pp_machine *m, int i)
 {
-    struct pp_op op = pp_program_op(m->p, i), second = {0};
-    const bool is_fused = m->p->aux[i] == PP_FUSED_FIRST;
-
-    if (is_fused)
-        second = pp_program_op(m->p, i + 1);
-    return m->p->aux[i] == PP_FUSED_SECOND
-               ? 0
-               : pp_costs_op_ps(m->options.costs, &op, is_fused ? &second : NULL);
+    return pp_program_ps(m->p, m->options.costs, i, m->p->aux[i] == PP_FUSED_FIRST);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */

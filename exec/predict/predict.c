@@ -2,6 +2,7 @@
 #include "exec/predict/predict.h"
 
 #include "core/units.h"
+#include "schedules/evaluate/op_cost.h"
 #include "schedules/evaluate/perturb.h"
 #include "schedules/evaluate/weight_stream.h"
 #include "traces/from_times.h"
@@ -56,10 +57,7 @@ static const int64_t *paused_ps(struct pp_arena *arena, const struct pp_program 
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
             if (!pp_op_is_compute(p->kind[i]) || p->aux[i] == PP_FUSED_SECOND)
                 continue;
-            const bool is_fused = p->aux[i] == PP_FUSED_FIRST;
-            const struct pp_op op = pp_program_op(p, i),
-                               second = is_fused ? pp_program_op(p, i + 1) : op;
-            const int64_t ps = pp_costs_op_ps(costs, &op, is_fused ? &second : NULL);
+            const int64_t ps = pp_program_ps(p, costs, i, p->aux[i] == PP_FUSED_FIRST);
             for (int r = 0; r < replicas.count; r++)
                 compute_ps[(size_t)i * (size_t)replicas.count + (size_t)r] =
                     pp_slowed_ps(ps, replicas.slow ? replicas.slow[rank * replicas.count + r] : 1);
