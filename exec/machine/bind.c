@@ -17,16 +17,23 @@ struct binder {
     size_t *loss_at;          /* [rank] bytes in use */
 };
 
+static size_t cell_at(const struct pp_program *p, int stage, int granule, int split)
+{
+    return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
+               (size_t)p->splits +
+           (size_t)split;
+}
+
 static void note_all(struct binder *b)
 {
     const struct pp_program *p = b->p;
-    const size_t cells = pp_memory_cell(p, p->stages, 0, 0);
+    const size_t cells = cell_at(p, p->stages, 0, 0);
 
     for (size_t k = 0; k < PP_COUNT(NOTED); k++)
         b->at[NOTED[k]] = PP_ARRAY(b->m->arena, int32_t, cells + 1);
     for (int i = 0; i < pp_program_size(p); i++)
         for (int g = p->mb[i]; b->at[p->kind[i]] && g < p->mb[i] + p->granule_count[i]; g++)
-            b->at[p->kind[i]][pp_memory_cell(p, p->stage[i], g, p->split[i])] = i + 1;
+            b->at[p->kind[i]][cell_at(p, p->stage[i], g, p->split[i])] = i + 1;
 }
 
 void *pp_bind_buffer(const struct pp_worker *w, int i)
@@ -40,9 +47,8 @@ void *pp_bind_buffer(const struct pp_worker *w, int i)
 static char *slot_at(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                      int split)
 {
-    const int i = stage >= 0 && stage < b->p->stages
-                      ? b->at[kind][pp_memory_cell(b->p, stage, g, split)] - 1
-                      : -1;
+    const int i =
+        stage >= 0 && stage < b->p->stages ? b->at[kind][cell_at(b->p, stage, g, split)] - 1 : -1;
 
     if (i < 0)
         return NULL;
@@ -57,7 +63,7 @@ static char *saved_of(const struct binder *b, const struct pp_worker *w, int kin
                       int split)
 {
     const struct pp_stage *s = b->m->options.stages[stage];
-    const int f = b->at[PP_F][pp_memory_cell(b->p, stage, g, split)] - 1;
+    const int f = b->at[PP_F][cell_at(b->p, stage, g, split)] - 1;
     char *refilled = kind == PP_F ? NULL : slot_at(b, w, PP_R, stage, g, split);
 
     if (refilled)

@@ -3,55 +3,6 @@
 
 #include "exec/stage/state.h"
 
-#include <string.h>
-
-size_t pp_memory_cell(const struct pp_program *p, int stage, int granule, int split)
-{
-    return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
-               (size_t)p->splits +
-           (size_t)split;
-}
-
-/* Returns [cell]: whether it has an R. */
-static bool *find_recomputed(struct pp_arena *arena, const struct pp_program *p)
-{
-    bool *has = PP_ARRAY(arena, bool, pp_memory_cell(p, p->stages, 0, 0) + 1);
-
-    for (int i = 0; i < pp_program_size(p); i++)
-        for (int g = p->mb[i]; p->kind[i] == PP_R && g < p->mb[i] + p->granule_count[i]; g++)
-            has[pp_memory_cell(p, p->stage[i], g, p->split[i])] = true;
-    return has;
-}
-
-/* An F keeps only what R needs if all its granules have an R, as slots are assigned. */
-static bool is_kept(const struct pp_program *p, const bool *is_recomputed, int i)
-{
-    for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
-        if (!is_recomputed[pp_memory_cell(p, p->stage[i], g, p->split[i])])
-            return false;
-    return true;
-}
-
-static const int8_t CLASS_OF[PP_OP_KINDS] = {
-    /* class + 1; 0 = carries no slot */
-    [PP_F] = PP_SLOT_SAVED + 1,       [PP_R] = PP_SLOT_SAVED + 1,
-    [PP_RECV_F] = PP_SLOT_RECV_F + 1, [PP_RECV_B] = PP_SLOT_RECV_B + 1,
-    [PP_SEND_F] = PP_SLOT_SEND_F + 1, [PP_SEND_B] = PP_SLOT_SEND_B + 1,
-};
-
-int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *p)
-{
-    const bool *is_recomputed = find_recomputed(arena, p);
-    int8_t *class_of = PP_ARRAY(arena, int8_t, pp_program_size(p) + 1);
-
-    for (int i = 0; i < pp_program_size(p); i++) {
-        class_of[i] = p->slot[i] < 0 ? -1 : (int8_t)(CLASS_OF[p->kind[i]] - 1);
-        if (p->kind[i] == PP_F && is_kept(p, is_recomputed, i))
-            class_of[i] = PP_SLOT_KEPT;
-    }
-    return class_of;
-}
-
 size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute)
 {
     switch (class) {

@@ -3,22 +3,8 @@
 #pragma once
 
 #include "exec/stage/stage.h"
-#include "schedules/program/program.h"
+#include "schedules/lower/slots.h"
 
-/* Classes of slots, numbered as in the slots pass. */
-enum pp_slot_class {
-    PP_SLOT_KEPT,  /* F, where R fills `saved` again */
-    PP_SLOT_SAVED, /* F, kept and saved; or R, saved alone */
-    PP_SLOT_RECV_F,
-    PP_SLOT_RECV_B,
-    PP_SLOT_SEND_F,
-    PP_SLOT_SEND_B,
-    PP_SLOT_CLASSES
-};
-/* Returns the number of a granule of a split on a stage; there are (stages, 0, 0) of them. */
-size_t pp_memory_cell(const struct pp_program *program, int stage, int granule, int split);
-/* Returns [instructions]: the class of each one's slot; -1 if it has none. */
-int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *program);
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of
  * an F holds kept, then saved. */
 size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute);

@@ -10,12 +10,11 @@
  * Stages share slots. A slot is as large as the largest tensor that it ever carries, so ranks whose
  * stages are of one size waste nothing. A SEND without a WAIT keeps its slot. An overlapped pair
  * takes the slots of both ops before either releases any. */
+#include "schedules/lower/slots.h"
 #include "schedules/lower/lower.h"
 #include "schedules/memory/lifetimes.h"
 
 #include <string.h>
-
-enum { CLASS_KEPT, CLASS_SAVED, CLASS_RECV_F, CLASS_RECV_B, CLASS_SEND_F, CLASS_SEND_B, CLASSES };
 
 /* Free slots of one class: a bit each, 1 = free. Slots from `used` on were never taken. */
 struct slot_class {
@@ -75,16 +74,27 @@ static struct tensors make_tensors(struct pp_arena *arena, const struct pp_progr
 static int class_of(const struct pp_program *p, const struct pp_memory_place *place, int i)
 {
     static const uint8_t of_kind[PP_OP_KINDS] = {
-        [PP_F] = 1 + CLASS_SAVED,       [PP_R] = 1 + CLASS_SAVED,
-        [PP_RECV_F] = 1 + CLASS_RECV_F, [PP_RECV_B] = 1 + CLASS_RECV_B,
-        [PP_SEND_F] = 1 + CLASS_SEND_F, [PP_SEND_B] = 1 + CLASS_SEND_B};
+        [PP_F] = 1 + PP_SLOT_SAVED,       [PP_R] = 1 + PP_SLOT_SAVED,
+        [PP_RECV_F] = 1 + PP_SLOT_RECV_F, [PP_RECV_B] = 1 + PP_SLOT_RECV_B,
+        [PP_SEND_F] = 1 + PP_SLOT_SEND_F, [PP_SEND_B] = 1 + PP_SLOT_SEND_B};
     const int class = of_kind[p->kind[i]];
 
-    if (class != 1 + CLASS_SAVED)
+    if (class != 1 + PP_SLOT_SAVED)
         return class;
     if (p->mode == PP_MODE_INFER)
         return 0;
-    return p->kind[i] == PP_F && place->again == p->granule_count[i] ? 1 + CLASS_KEPT : class;
+    return p->kind[i] == PP_F && place->again == p->granule_count[i] ? 1 + PP_SLOT_KEPT : class;
+}
+
+int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *p)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_memory_place *places = pp_memory_places(scratch, p);
+    int8_t *class = PP_ARRAY(arena, int8_t, pp_program_size(p) + 1);
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        class[i] = (int8_t)(class_of(p, &places[i], i) - 1);
+    return class;
 }
 
 /* Collects the tensors of a rank in reverse, so that chains run in list order. */
@@ -102,7 +112,7 @@ static void collect(const struct pp_program *p, const struct pp_memory_place *pl
         t->class[at] = (uint8_t) class;
         if (class == 0)
             continue;
-        const bool is_saved = class == 1 + CLASS_SAVED || class == 1 + CLASS_KEPT;
+        const bool is_saved = class == 1 + PP_SLOT_SAVED || class == 1 + PP_SLOT_KEPT;
         const int begin = is_saved ? at : place->taken,
                   end = is_saved ? place->freed : place->given;
         t->next_begin[at] = t->begin[begin];
@@ -114,7 +124,8 @@ static void collect(const struct pp_program *p, const struct pp_memory_place *pl
 static void assign(struct pp_arena *arena, const struct tensors *t, int count, int32_t *slot,
                    struct slot_class *classes)
 {
-    for (int c = 0; c < CLASSES; c++) /* the next rank starts anew, with the memory of the last */
+    for (int c = 0; c < PP_SLOT_CLASSES;
+         c++) /* the next rank starts anew, with the memory of the last */
         classes[c].used = classes[c].lowest = 0;
     for (int at = 0; at < count; at++) {
         for (int i = t->begin[at]; i; i = t->next_begin[i - 1])
@@ -138,7 +149,7 @@ void pp_lower_slots(struct pp_program *p)
         return;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_memory_place *places = pp_memory_places(scratch, p);
-    struct slot_class classes[CLASSES] = {0};
+    struct slot_class classes[PP_SLOT_CLASSES] = {0};
     const struct tensors tensors = make_tensors(scratch, p);
 
     for (int rank = 0; rank < p->ranks; rank++) {
