@@ -47,13 +47,16 @@ void pp_process_begin(const char *program)
         signal(SIGINT, SIG_IGN);
 }
 
+static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDINGS = PP_COUNT(ENDING) };
+
 void pp_process_hold(sigset_t *before)
 {
     sigset_t held;
 
     sigemptyset(&held);
-    sigaddset(&held, SIGINT);
-    sigaddset(&held, SIGTERM);
+    for (int i = 0; i < ENDINGS; i++)
+        sigaddset(&held, ENDING[i]);
     sigprocmask(SIG_BLOCK, &held, before);
 }
 
@@ -64,8 +67,6 @@ void pp_process_release(const sigset_t *before)
 
 /* ---- a file that goes with the process ------------------------------------------------------- */
 
-static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDINGS = PP_COUNT(ENDING) };
 static struct {
     char path[PATH_MAX];
     dev_t device;

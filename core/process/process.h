@@ -11,7 +11,7 @@
  * its threads and children; files appear only when they are whole. Opens closed standard streams,
  * so that no file gets their numbers; using them still fails. */
 void pp_process_begin(const char *program);
-/* Block SIGINT and SIGTERM until the mask is `before` again. */
+/* Block SIGINT, SIGTERM and SIGHUP until the mask is `before` again. */
 void pp_process_hold(sigset_t *before);
 void pp_process_release(const sigset_t *before);
 /* Guards a file that is useless after this process. SIGINT, SIGTERM and SIGHUP remove it before

@@ -15,7 +15,6 @@
 #include <ifaddrs.h>
 #include <inttypes.h>
 #include <net/if.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -84,14 +83,13 @@ static enum pp_status write_file(struct pp_arena *arena, const struct pp_meeting
 static enum pp_status write_guarded(struct pp_arena *arena, const struct pp_meeting *meeting,
                                     uint64_t drawn, struct pp_error *err)
 {
-    sigset_t all, before;
+    sigset_t before;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pp_process_hold(&before);
     const enum pp_status status = write_file(arena, meeting, drawn, err);
     if (status == PP_OK)
         pp_process_guard(meeting->path);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pp_process_release(&before);
     return status;
 }
 

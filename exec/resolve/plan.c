@@ -93,14 +93,6 @@ static enum pp_status check_kinds(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-static int find_op(const struct pp_program *p, int kind, int aux)
-{
-    for (int i = 0; i < pp_program_size(p); i++)
-        if (p->kind[i] == kind && p->aux[i] == aux)
-            return i;
-    return -1;
-}
-
 static enum pp_status check_model(const struct pp_subject *subject,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
@@ -108,13 +100,13 @@ static enum pp_status check_model(const struct pp_subject *subject,
 
     if (!file)
         return PP_OK;
-    if (!config->net.is_tied && find_op(file, PP_AR, PP_TIED) >= 0)
+    if (!config->net.is_tied && pp_program_has_tied(file))
         return pp_error_set(err, PP_EINVAL,
                             "--schedule %s: (0;%d)AR sums a matrix that embedding and head share, "
                             "but the head of %s has its own; remove it and its WAITs, or choose a "
                             "model that shares it, such as --model mini",
                             subject->name, file->stages - 1, config->net.name);
-    if (file->splits > 1 && find_op(file, PP_R, 0) >= 0)
+    if (file->splits > 1 && pp_program_has_kind(file, PP_R))
         return pp_error_set(err, PP_EINVAL,
                             "--schedule %s: R recomputes one of %d sequence splits alone, which is "
                             "not possible; remove every R",
@@ -204,7 +196,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
     build.is_recomputed = config->has_recompute;
     PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(check_kinds(wish, config, &plan->subject, plan->program, err));
-    plan->zero = find_op(plan->program, PP_RS, 0) >= 0;
+    plan->zero = pp_program_has_kind(plan->program, PP_RS);
     PP_TRY(pp_verify(plan->program, NULL, err));
     if (config->has_weight_stream)
         plan->program->weight_stream = pp_weight_stream_create(arena, plan->program);

@@ -2,6 +2,7 @@
 #include "exec/tcp/tcp.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PINGS = 32 };
@@ -29,16 +30,11 @@ static enum pp_status ask_clock(struct pp_tcp *t, int process, struct pp_error *
     return PP_OK;
 }
 
-static int64_t magnitude(int64_t ps)
-{
-    return ps < 0 ? -ps : ps;
-}
-
 /* True if two comparisons differ by more than drift and errors. */
 static bool has_jumped(const struct pp_tcp_clock *before, const struct pp_tcp_clock *now)
 {
-    const int64_t moved_ps = magnitude(now->offset_ps - before->offset_ps);
-    const double passed_ps = (double)magnitude(now->at_ps - before->at_ps);
+    const int64_t moved_ps = llabs(now->offset_ps - before->offset_ps);
+    const double passed_ps = (double)llabs(now->at_ps - before->at_ps);
 
     return (double)moved_ps >
            DRIFT_FRAC * passed_ps + (double)before->error_ps + (double)now->error_ps;
@@ -58,7 +54,7 @@ static void note_jump(struct pp_machine *m, const struct pp_worker *w, int64_t a
 static bool compare(struct pp_tcp *t, int process, const struct pp_tcp_clock *before)
 {
     const struct pp_tcp_clock *now = &t->clocks[process];
-    const int64_t parted_ps = before->is_known ? magnitude(now->offset_ps - before->offset_ps) : 0;
+    const int64_t parted_ps = before->is_known ? llabs(now->offset_ps - before->offset_ps) : 0;
     const double error_s = 1e-12 * (double)(parted_ps + now->error_ps);
 
     if (error_s > t->m->clock.error_s)
