@@ -174,19 +174,11 @@ static void print_pair(const struct pp_exec_page *page, const char *label, const
         fprintf(page->out, remark[0] ? "\n  %*s\n" : "\n", FIGURES - 2, remark);
 }
 
-static const char *percent(double frac, char text[PP_UNITS_TEXT_BYTES])
+static const char *figure(double value, int digits, const char *unit,
+                          char text[PP_UNITS_TEXT_BYTES])
 {
-    if (isfinite(frac))
-        snprintf(text, PP_UNITS_TEXT_BYTES, "%.1f %%", 100 * frac);
-    else
-        strcpy(text, "-");
-    return text;
-}
-
-static const char *mebibytes(double bytes, char text[PP_UNITS_TEXT_BYTES])
-{
-    if (isfinite(bytes))
-        snprintf(text, PP_UNITS_TEXT_BYTES, "%.2f MiB", bytes / MIB);
+    if (isfinite(value))
+        snprintf(text, PP_UNITS_TEXT_BYTES, "%.*f %s", digits, value, unit);
     else
         strcpy(text, "-");
     return text;
@@ -215,11 +207,11 @@ static void print_figures(const struct pp_exec_page *page, const struct pp_exec_
         snprintf(b, sizeof(b), "x %.3f", r->predicted_slowdown);
         print_pair(page, "slowdown", a, b, r->predicted_slowdown / r->slowdown - 1, "by what-if");
     }
-    print_pair(page, "bubble", percent(r->metrics.bubble_frac, a),
-               percent(r->prediction.metrics.bubble_frac, b), NAN, "");
+    print_pair(page, "bubble", figure(100 * r->metrics.bubble_frac, 1, "%", a),
+               figure(100 * r->prediction.metrics.bubble_frac, 1, "%", b), NAN, "");
     snprintf(remark, sizeof(remark), "worst rank: %d", r->peak_rank);
-    print_pair(page, "memory", mebibytes(r->peak_mem_bytes, a),
-               mebibytes(r->predicted_peak_mem_bytes, b),
+    print_pair(page, "memory", figure(r->peak_mem_bytes / MIB, 2, "MiB", a),
+               figure(r->predicted_peak_mem_bytes / MIB, 2, "MiB", b),
                isfinite(r->peak_mem_bytes) && r->peak_mem_bytes > 0
                    ? r->predicted_peak_mem_bytes / r->peak_mem_bytes - 1
                    : (double)NAN,
