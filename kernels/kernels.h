@@ -48,13 +48,15 @@ struct pp_gemm {
 /* LayerNorm (Ba et al. 2016), or RMSNorm if is_rms (Zhang and Sennrich 2019): no mean, no bias. */
 struct pp_norm {
     int rows, width;
+    int group, stride; /* 0: rows are dense. Else rows of x, y, dy, base and dx lie in groups, each
+                        * at a multiple of `stride` elements: heads of a token */
     bool is_rms;
     double epsilon;
     const void *x, *gamma, *beta; /* beta NULL = none */
     void *y;                      /* forward: [rows][width] */
     void *stats;                  /* [rows][2] of G: mean (0 when is_rms), 1 / deviation */
     /* backward; also reads x, gamma, stats */
-    const void *dy, *base; /* base [rows][width], may be dx; NULL = 0 */
+    const void *dy, *base; /* base [rows][width], may be dx; NULL = 0. dy may be dx without base */
     void *dx;              /* = base + the gradient */
     void *dgamma, *dbeta;  /* [width] of G; dbeta NULL = none */
     void *dx_sum; /* [width] of G: sum over rows of dx, with the bits of sum_rows; NULL = none */
@@ -121,8 +123,16 @@ enum { PP_SQUARES_BLOCK = 4096 };
 enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFLOW = 2 };
 
 /* Parts that a table may lack, as bits: activation functions other than GELU in its tanh form and
- * SwiGLU, and `scale`. */
-enum pp_kernels_lacks { PP_LACKS_ACTIVATIONS = 1, PP_LACKS_SCALE = 2 };
+ * SwiGLU, `scale`, and norms in groups. */
+enum pp_kernels_lacks { PP_LACKS_ACTIVATIONS = 1, PP_LACKS_SCALE = 2, PP_LACKS_HEAD_NORMS = 4 };
+
+/* Returns the first element of a row. */
+static inline size_t pp_norm_row(const struct pp_norm *n, size_t row)
+{
+    const size_t group = (size_t)n->group, width = (size_t)n->width;
+
+    return group > 0 ? row / group * (size_t)n->stride + row % group * width : row * width;
+}
 
 struct pp_kernels {
     const char *name;               /* "fp32", "reference" */

@@ -8,7 +8,7 @@ enum {
     IDS_PER_LAYER = 16, /* most tensors of a layer */
     EMBEDDING_LAYER = 0,
     FIRST_BLOCK_LAYER = 1,
-    BLOCK_NODES = 8,
+    BLOCK_NODES = 9,
     END_NODES = 4, /* of embedding and head */
     NODE_TENSORS = 6,
 };
@@ -222,14 +222,29 @@ static struct pp_tensor *embedding(struct builder *b)
     return n->y;
 }
 
+/* Normalizes the heads of queries and of keys. */
+static struct pp_tensor *qk_norm(struct builder *b, struct pp_tensor *qkv)
+{
+    const struct pp_net *net = b->net;
+    struct pp_stage_node *n = node(b, &pp_node_qk_norm, qkv, qkv->width);
+
+    n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->tokens * (net->heads + net->kv_heads));
+    n->weight = push(b, gain("q_norm.weight", net->head_dim));
+    n->bias = push(b, gain("k_norm.weight", net->head_dim));
+    n->dnorm = pp_stage_tensor_of_g(b->g, 2 * (int64_t)net->head_dim);
+    n->dnorm->is_grad = true;
+    return n->y;
+}
+
 /* The attention of t, before its output matrix. */
 static struct pp_tensor *attention(struct builder *b, struct pp_tensor *t)
 {
     const struct pp_net *net = b->net;
     const int width = (net->heads + 2 * net->kv_heads) * net->head_dim;
 
-    return attend(b, linear(b, (struct linear){t, NULL, width, "qkv.weight",
-                                               net->has_bias_qkv ? "qkv.bias" : NULL, false}));
+    t = linear(b, (struct linear){t, NULL, width, "qkv.weight",
+                                  net->has_bias_qkv ? "qkv.bias" : NULL, false});
+    return attend(b, net->has_qk_norm ? qk_norm(b, t) : t);
 }
 
 /* The feed-forward layer of t, before its last matrix. */

@@ -54,7 +54,7 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
         read_in(n->dx_base, false, at);
         make_at(n->dnorm, false, at->i);
         make_at(n->scratch, false, at->i);
-        if (n->dx != n->x)
+        if (n->dx != n->x && n->dx != n->dy)
             make_at(n->dx, false, at->i);
     }
     if (n->kind->weight_grad != NULL) {
@@ -86,6 +86,9 @@ static void wire(struct pp_stage_graph *g, struct pp_stage_node *n)
     if (n->kind->is_in_place) {
         assert(of->grad == NULL);
         n->dx = of;
+    } else if (n->kind->is_in_gradient) {
+        assert(of->grad == NULL);
+        n->dx = n->dy;
     } else if (n->kind->input_grad != NULL) {
         n->dx_base = of->grad;
         n->dx = gradient(g, of->width, of->is_stream);

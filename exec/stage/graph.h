@@ -15,6 +15,8 @@
  *   NORM     norm of x                  x, stats, dy          dnorm       stats [T][2] of G: mean,
  *                                                                         1 / deviation; dnorm
  *   LINEAR   base + x W^T + bias        dy                    x, dy       act = GELU of y
+ *   QK_NORM  x, heads of queries and    x, stats, dy: dx is   dnorm       stats, for each head;
+ *            keys normalized            in dy                             dnorm; bias: gain of keys
  *   ATTEND   attention of x, rotated    x, y, stats, dy       -           stats = lse, [T heads]
  *   GATE     SwiGLU of x                x, dy: dx is in x     -
  *   LOSS     F leaves dx in x           -                     -
@@ -84,10 +86,11 @@ struct pp_node_kind {
     void (*input_grad)(struct pp_call *c, const struct pp_stage_node *n);  /* NULL = none */
     void (*weight_grad)(struct pp_call *c, const struct pp_stage_node *n); /* NULL = none */
     bool i_reads_x, i_reads_y, w_reads_x, w_reads_dy;
-    bool is_in_place; /* dx is in x */
+    bool is_in_place;    /* dx is in x */
+    bool is_in_gradient; /* dx is in dy */
 };
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
-    pp_node_gate, pp_node_loss;
+    pp_node_qk_norm, pp_node_gate, pp_node_loss;
 
 struct pp_stage_node {
     const struct pp_node_kind *kind;

@@ -108,7 +108,7 @@ static enum pp_status check_architecture(const struct pp_model *m, struct pp_err
             return refuse(m, refused[i].reason, err);
     if (m->experts.count > 0)
         return refuse(m, "it is a mixture of experts", err);
-    if (m->latent.kv_rank > 0 || m->has_qk_norm || m->has_sinks)
+    if (m->latent.kv_rank > 0 || m->has_sinks)
         return refuse(m, "its attention is more than queries, keys and values", err);
     if (m->params_override > 0)
         return refuse(m, "only its number of parameters is known", err);
@@ -180,6 +180,7 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .has_bias_out = model->has_bias_attn_out,
         .has_bias_mlp = model->has_bias_mlp,
         .has_bias_norm = model->has_bias_norm,
+        .has_qk_norm = model->has_qk_norm,
         .has_norm_offset = numerics.has_norm_offset,
         .activation = activations[activation_of(numerics.activation)].activation,
         .norm_epsilon = numerics.norm_epsilon,
@@ -199,6 +200,11 @@ static bool has_embedding_scale(const struct pp_net *net)
     return net->embedding_scale != 0;
 }
 
+static bool has_head_norms(const struct pp_net *net)
+{
+    return net->has_qk_norm;
+}
+
 /* Parts of a net that tables of kernels may lack. */
 static const struct {
     unsigned bit;
@@ -206,6 +212,7 @@ static const struct {
     const char *what;
 } parts[] = {
     {PP_LACKS_ACTIVATIONS, has_other_activation, "activation functions other than GELU and SwiGLU"},
+    {PP_LACKS_HEAD_NORMS, has_head_norms, "norms of queries and keys"},
     {PP_LACKS_SCALE, has_embedding_scale, "a factor on the embedding"},
 };
 

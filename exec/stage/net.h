@@ -18,6 +18,7 @@ struct pp_net {
     bool is_parallel;     /* attention and feed-forward layer of a block run side by side */
     bool is_tied, is_rms; /* RMSNorm; else LayerNorm */
     bool has_bias_qkv, has_bias_out, has_bias_mlp, has_bias_norm;
+    bool has_qk_norm;     /* queries and keys are normalized head by head */
     bool has_norm_offset; /* files have weights of norms less 1 (Gemma), the stages do not */
     enum pp_activation activation;
     double norm_epsilon;

@@ -78,5 +78,57 @@ static void weight_grad(struct pp_call *c, const struct pp_stage_node *n)
     }
 }
 
+/* ---- heads of queries and keys --------------------------------------------------------------- */
+
+/* Returns the norm of the heads of queries, or of keys, in place of `x` within rows of qkv. */
+static struct pp_norm heads_of(const struct pp_call *c, const struct pp_stage_node *n, bool is_keys)
+{
+    const struct pp_net *net = c->net;
+    const int heads = is_keys ? net->kv_heads : net->heads;
+    const size_t first = is_keys ? (size_t)net->heads : 0, dim = (size_t)net->head_dim,
+                 at = first * dim * c->g->element_bytes,
+                 before = first * (size_t)c->g->tokens * c->g->gradient_bytes;
+    char *dy = pp_call_at(c, n->dy), *made = pp_call_at(c, n->dnorm);
+
+    return (struct pp_norm){.rows = c->g->tokens * heads,
+                            .width = net->head_dim,
+                            .group = heads,
+                            .stride = n->x->width,
+                            .is_rms = net->is_rms,
+                            .epsilon = net->norm_epsilon,
+                            .x = (char *)pp_call_at(c, n->x) + at,
+                            .y = (char *)pp_call_at(c, n->y) + at,
+                            .gamma = pp_call_weight(c, is_keys ? n->bias : n->weight),
+                            .stats = (char *)pp_call_at(c, n->stats) + 2 * before,
+                            .dy = dy ? dy + at : NULL,
+                            .dx = dy ? dy + at : NULL,
+                            .dgamma =
+                                made ? made + (is_keys ? dim * c->g->gradient_bytes : 0) : NULL};
+}
+
+static void heads_forward(struct pp_call *c, const struct pp_stage_node *n)
+{
+    c->k->copy(c->stream, n->x->bytes, pp_call_at(c, n->x), pp_call_at(c, n->y));
+    for (int is_keys = 0; is_keys < 2; is_keys++) {
+        const struct pp_norm norm = heads_of(c, n, is_keys);
+        c->k->norm_forward(c->stream, &norm);
+    }
+}
+
+static void heads_input_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    for (int is_keys = 0; is_keys < 2; is_keys++) {
+        struct pp_norm norm = heads_of(c, n, is_keys);
+        if (adds_at_once(c))
+            norm.dgamma_added = pp_call_target(c, is_keys ? n->bias : n->weight);
+        c->k->norm_backward(c->stream, &norm);
+    }
+}
+
 const struct pp_node_kind pp_node_norm = {
     .forward = forward, .input_grad = input_grad, .weight_grad = weight_grad, .i_reads_x = true};
+const struct pp_node_kind pp_node_qk_norm = {.forward = heads_forward,
+                                             .input_grad = heads_input_grad,
+                                             .weight_grad = weight_grad,
+                                             .i_reads_x = true,
+                                             .is_in_gradient = true};

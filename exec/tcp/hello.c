@@ -23,7 +23,7 @@ static uint64_t of_model(const struct pp_machine *m)
 
     return OF(n->layers, n->hidden, n->heads, n->kv_heads, n->ffn, n->vocab, n->seq,
               n->has_positions, n->is_gated, n->is_tied, n->is_rms, n->activation, n->is_parallel,
-              n->norm_epsilon, n->embedding_scale, n->rotary.dim, n->rotary.theta,
+              n->has_qk_norm, n->norm_epsilon, n->embedding_scale, n->rotary.dim, n->rotary.theta,
               n->rotary.factor);
 }
 

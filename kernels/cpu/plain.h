@@ -89,8 +89,8 @@ static void norm_forward(void *stream, const struct pp_norm *n)
 
     (void)stream;
     for (size_t r = 0; r < (size_t)n->rows; r++, stats += 2) {
-        const element *x = (const element *)n->x + r * width;
-        element *y = (element *)n->y + r * width;
+        const element *x = (const element *)n->x + pp_norm_row(n, r);
+        element *y = (element *)n->y + pp_norm_row(n, r);
         double mean = 0, variance = 0;
 
         for (size_t i = 0; i < width && !n->is_rms; i++)

@@ -70,10 +70,10 @@ static void norm_inputs(const struct pp_norm *n)
     const double *gamma = n->gamma, *stats = n->stats;
 
     for (size_t r = 0; r < (size_t)n->rows; r++) {
-        const double *x = (const double *)n->x + r * (size_t)n->width;
-        const double *dy = (const double *)n->dy + r * (size_t)n->width;
-        const double *base = n->base ? (const double *)n->base + r * (size_t)n->width : NULL;
-        double *dx = (double *)n->dx + r * (size_t)n->width;
+        const size_t at = pp_norm_row(n, r);
+        const double *x = (const double *)n->x + at, *dy = (const double *)n->dy + at;
+        const double *base = n->base ? (const double *)n->base + at : NULL;
+        double *dx = (double *)n->dx + at;
         const double mean = stats[2 * r], inverse = stats[2 * r + 1];
         double mean_g = 0, mean_gh = 0;
 
@@ -97,7 +97,8 @@ static void norm_backward(void *stream, const struct pp_norm *n)
     for (size_t i = 0; i < width; i++) {
         double sum = 0;
         for (size_t r = 0; r < (size_t)n->rows; r++)
-            sum += dy[r * width + i] * (x[r * width + i] - stats[2 * r]) * stats[2 * r + 1];
+            sum += dy[pp_norm_row(n, r) + i] * (x[pp_norm_row(n, r) + i] - stats[2 * r]) *
+                   stats[2 * r + 1];
         to[i] = sum;
         if (n->dgamma_added)
             ((double *)n->dgamma_added)[i] += sum;

@@ -106,16 +106,16 @@ static double normal(const struct pp_norm *n, size_t r, size_t i)
 {
     const float *stats = n->stats;
 
-    return (at(n->x, r * (size_t)n->width + i) - (double)stats[2 * r]) * (double)stats[2 * r + 1];
+    return (at(n->x, pp_norm_row(n, r) + i) - (double)stats[2 * r]) * (double)stats[2 * r + 1];
 }
 
 /* dx = (g - mean(g) - h mean(g h)) / deviation, with h = normal(x); see kernels/cpu/reference.c. */
 static void norm_back_row(const struct pp_norm *n, size_t r)
 {
     const size_t width = (size_t)n->width;
-    const uint16_t *dy = (const uint16_t *)n->dy + r * width;
-    const uint16_t *base = n->base ? (const uint16_t *)n->base + r * width : NULL;
-    uint16_t *dx = (uint16_t *)n->dx + r * width;
+    const uint16_t *dy = (const uint16_t *)n->dy + pp_norm_row(n, r);
+    const uint16_t *base = n->base ? (const uint16_t *)n->base + pp_norm_row(n, r) : NULL;
+    uint16_t *dx = (uint16_t *)n->dx + pp_norm_row(n, r);
     const double inverse = (double)((const float *)n->stats)[2 * r + 1];
     double mean_g = 0, mean_gh = 0;
 
@@ -138,8 +138,8 @@ static void norm_backward(void *stream, const struct pp_norm *n)
     for (size_t i = 0; i < width; i++) {
         double gain = 0, bias = 0;
         for (size_t r = 0; r < (size_t)n->rows; r++) {
-            gain += at(n->dy, r * width + i) * normal(n, r, i);
-            bias += at(n->dy, r * width + i);
+            gain += at(n->dy, pp_norm_row(n, r) + i) * normal(n, r, i);
+            bias += at(n->dy, pp_norm_row(n, r) + i);
         }
         dgamma[i] = (float)gain;
         if (dbeta)

@@ -35,11 +35,14 @@ static float variance_of(const float *x, size_t width, float mean)
 void PP_AT(norm_forward)(void *stream, const struct pp_norm *n)
 {
     const size_t width = (size_t)n->width;
-    const float *x = n->x, *gamma = n->gamma, *beta = n->beta;
-    float *y = n->y, *stats = n->stats;
+    const float *gamma = n->gamma, *beta = n->beta;
+    float *stats = n->stats;
 
     (void)stream;
-    for (int r = 0; r < n->rows; r++, x += width, y += width, stats += 2) {
+    for (int r = 0; r < n->rows; r++, stats += 2) {
+        const size_t at = pp_norm_row(n, (size_t)r);
+        const float *x = (const float *)n->x + at;
+        float *y = (float *)n->y + at;
         const float mean = n->is_rms ? 0 : mean_of(x, width);
         const float inverse = 1 / sqrtf(variance_of(x, width, mean) + (float)n->epsilon);
 
@@ -57,11 +60,13 @@ void PP_AT(norm_forward)(void *stream, const struct pp_norm *n)
 static void norm_inputs(const struct pp_norm *n)
 {
     const size_t width = (size_t)n->width;
-    const float *x = n->x, *dy = n->dy, *gamma = n->gamma, *stats = n->stats;
-    const float *base = n->base;
-    float *dx = n->dx;
+    const float *gamma = n->gamma, *stats = n->stats;
 
-    for (int r = 0; r < n->rows; r++, x += width, dy += width, dx += width, stats += 2) {
+    for (int r = 0; r < n->rows; r++, stats += 2) {
+        const size_t at = pp_norm_row(n, (size_t)r);
+        const float *x = (const float *)n->x + at, *dy = (const float *)n->dy + at;
+        const float *base = n->base ? (const float *)n->base + at : NULL;
+        float *dx = (float *)n->dx + at;
         const float mean = stats[0], inverse = stats[1];
         vf sum_g = {0}, sum_gd = {0};
 
@@ -79,26 +84,26 @@ static void norm_inputs(const struct pp_norm *n)
             const vf before = base ? load_some(base + i, rest) : (vf){0};
             store_some(dx + i, rest, before + inverse * (g - mean_g - d * slope));
         }
-        base = base ? base + width : NULL;
     }
 }
 
 /* As sum_strip of rows.c, for gamma and beta in one pass. */
 PP_INLINE void weights_strip(const struct pp_norm *n, size_t first, size_t count, const int vectors)
 {
-    const size_t width = (size_t)n->width;
     float *dgamma = n->dgamma, *dbeta = n->dbeta;
-    const float *x = (const float *)n->x + first, *dy = (const float *)n->dy + first;
     const float *stats = n->stats;
     vf gamma[4] = {{0}}, beta[4] = {{0}};
 
-    for (int r = 0; r < n->rows; r++, x += width, dy += width, stats += 2)
+    for (int r = 0; r < n->rows; r++, stats += 2) {
+        const size_t row = pp_norm_row(n, (size_t)r) + first;
+        const float *x = (const float *)n->x + row, *dy = (const float *)n->dy + row;
         for (int j = 0; j < vectors; j++) {
             const size_t rest = count - (size_t)j * LANES;
             const vf d = load_some(dy + j * LANES, rest);
             gamma[j] += d * ((load_some(x + j * LANES, rest) - stats[0]) * stats[1]);
             beta[j] += d;
         }
+    }
     for (int j = 0; j < vectors; j++) {
         const size_t at = first + (size_t)j * LANES, rest = count - (size_t)j * LANES;
         store_some(dgamma + at, rest, gamma[j]);

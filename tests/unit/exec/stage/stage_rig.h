@@ -324,8 +324,14 @@ static inline void rig_llama3(struct pp_net *net)
     net->rotary =
         (struct pp_angles){.theta = 100, .factor = 2, .low = 1, .high = 4, .original_seq = 16};
 }
-static void (*const rig_families[])(struct pp_net *net) = {rig_neox, rig_opt, rig_gemma,
-                                                           rig_llama3};
+static inline void rig_qwen3(struct pp_net *net)
+{
+    rig_net_without_biases(net);
+    net->is_gated = net->has_qk_norm = true;
+    net->activation = PP_SILU;
+}
+static void (*const rig_families[])(struct pp_net *net) = {rig_neox, rig_opt, rig_gemma, rig_llama3,
+                                                           rig_qwen3};
 
 /* The 32 combinations of positions, activation function, head, norm and key-value heads, and the
  * families. */

@@ -89,6 +89,69 @@ Test(kernels, norm)
         norm_case(&t, widths[i / 8], i & 1, i & 2, i & 4);
 }
 
+/* Rows in groups, with something after each group that stays, and gradients in place. Every table
+ * has the bits of its own dense rows. */
+static void group_case(struct tables *t, int width)
+{
+    enum { GROUPS = 5, GROUP = 3, ROWS = GROUPS * GROUP };
+    const int stride = GROUP * width + 2;
+    const size_t dense = (size_t)(ROWS * width), sparse = (size_t)(GROUPS * stride);
+    struct tensor x[2], y[2], dy[2], stats[2], dgamma[2];
+    const struct tensor gamma = tensor_random(t, (size_t)width, 1);
+
+    for (int i = 0; i < 2; i++) {
+        x[i] = tensor_random(t, i ? sparse : dense, 1);
+        y[i] = tensor_random(t, i ? sparse : dense, 1);
+        dy[i] = tensor_random(t, i ? sparse : dense, 1);
+        stats[i] = tensor_random(t, 2 * ROWS, 1);
+        dgamma[i] = tensor_random(t, (size_t)width, 1);
+    }
+    for (int e = 0; e < t->count; e++) {
+        const size_t bytes = t->of[e]->element_bytes, of_group = (size_t)(GROUP * width) * bytes;
+        for (size_t g = 0; g < GROUPS; g++) {
+            memcpy((char *)x[0].of[e] + g * of_group,
+                   (char *)x[1].of[e] + g * (size_t)stride * bytes, of_group);
+            memcpy((char *)dy[0].of[e] + g * of_group,
+                   (char *)dy[1].of[e] + g * (size_t)stride * bytes, of_group);
+        }
+        for (int i = 0; i < 2; i++) {
+            const struct pp_norm n = {.rows = ROWS,
+                                      .width = width,
+                                      .group = i ? GROUP : 0,
+                                      .stride = stride,
+                                      .is_rms = true,
+                                      .epsilon = 1e-5,
+                                      .x = x[i].of[e],
+                                      .gamma = gamma.of[e],
+                                      .y = y[i].of[e],
+                                      .stats = stats[i].of[e],
+                                      .dy = dy[i].of[e],
+                                      .dx = dy[i].of[e],
+                                      .dgamma = dgamma[i].of[e]};
+            t->of[e]->norm_forward(NULL, &n);
+            t->of[e]->norm_backward(NULL, &n);
+        }
+        for (size_t g = 0; g < GROUPS; g++) {
+            const size_t at = g * (size_t)stride * bytes;
+            cr_assert_arr_eq((char *)y[0].of[e] + g * of_group, (char *)y[1].of[e] + at, of_group);
+            cr_assert_arr_eq((char *)dy[0].of[e] + g * of_group, (char *)dy[1].of[e] + at,
+                             of_group);
+        }
+        cr_assert_arr_eq(dgamma[0].of[e], dgamma[1].of[e], (size_t)width * bytes);
+    }
+    check(t, y[1], 2e-6, "norm_forward in groups");
+    check(t, dy[1], 5e-6, "norm_backward in groups");
+}
+
+Test(kernels, norms_of_groups)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+
+    for (int i = 0; i < WIDTHS; i++)
+        group_case(&t, widths[i]);
+}
+
 Test(kernels, activations)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
