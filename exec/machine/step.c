@@ -3,6 +3,7 @@
 #include "exec/host/futex.h"
 #include "exec/machine/parts.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { LOOK_NS = 100 * 1000 * 1000 }; /* between looks for dead workers */
@@ -102,6 +103,7 @@ static enum pp_status take_samples(struct pp_machine *m, const struct pp_text *t
     const size_t seq = (size_t)m->options.stages[0]->net->seq;
     const int samples = pp_batch_samples(m->options.batch);
 
+    assert(text->seq == (int)seq);
     for (int i = 0; i < samples; i++)
         PP_TRY(pp_text_sample(text, step, i, m->ids + (size_t)i * seq, m->targets + (size_t)i * seq,
                               err));

@@ -3,6 +3,7 @@
 #include "exec/reference/parts.h"
 #include "exec/stage/loss.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static enum pp_status take_samples(struct pp_reference *r, const struct pp_text 
 {
     const int rows = r->stage->shape.rows, seq = r->net->seq;
 
+    assert(text->seq == seq);
     for (int row = 0; row < rows; row++)
         if (pp_text_sample(text, step, (int64_t)g * rows + row, r->ids + (int64_t)row * seq,
                            r->targets + (int64_t)row * seq, err) != PP_OK)

@@ -60,7 +60,7 @@ static struct pp_exec_config draw(const struct pp_program *p, uint32_t bits)
 {
     struct pp_exec_config config = usual[bits & 1];
 
-    config.net.seq = 2 * p->splits;
+    config.net.seq = config.text.seq = 2 * p->splits;
     config.mbs = p->granules;
     config.replicas = 1 + (bits >> 1 & 1);
     config.has_recompute = (bits >> 2 & 1) && p->level != PP_LEVEL_LOWERED;
