@@ -88,7 +88,7 @@ static inline bool pp_machine_is_contended(const struct pp_machine_options *opti
            options->meeting.count <= 1 && options->program->ranks * options->batch->replicas > 1;
 }
 
-/* Takes all memory and starts the workers. PP_EFAIL: too little memory, with a table by rank.
+/* Takes all memory and starts the workers. PP_EFAIL: too little memory, and what would help.
  * PP_EPROGRAM: a tensor has no slot, barriers differ by rank, or the last precedes a gradient. */
 enum pp_status pp_machine_create(struct pp_arena *arena, const struct pp_machine_options *options,
                                  struct pp_machine **machine, struct pp_error *err);

@@ -9,7 +9,14 @@ void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* slot of the
 void pp_bind_messages(struct pp_machine *m);
 void pp_messages_begin(struct pp_machine *m);
 
-/* PP_EFAIL when the machine or the device has too little memory. */
+/* True if this process conducts the steps, and reads the states of all workers. */
+static inline bool pp_is_conductor(const struct pp_machine *m)
+{
+    return m->options.meeting.count <= 1 || m->options.meeting.index == 0;
+}
+/* fit.c: PP_EFAIL with what would help when the machine or the device has too little memory. */
+enum pp_status pp_check_memory(const struct pp_machine *m, struct pp_error *err);
+/* The same; places the memory of all workers, or their addresses. */
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
 /* Staging buffer for a part of a worker's block. */
 struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,

@@ -151,6 +151,23 @@ $ PP_EMULATED_MEMORY_BYTES=200000000 pipeexec --backend cuda --transport nccl --
 $ for m in 70000000 64000000; do PP_EMULATED_MEMORY_BYTES=$m pipeexec --backend cuda --np 2 --layers 2 --hidden 256 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 1 --no-check 2>&1 | grep -oE '^  loss|the run needs.*lists'; done
 >   loss
 > the run needs 31 MiB in all, this device has 29 MiB free; lists
+# What would help is said where it would, and only by the first process without room.
+$ for o in "--np 2 --schedule gpipe --mbs 4 --transport local" "--np 2 --schedule gpipe --recompute full --precision bf16 --mbs 1 --no-check --transport local" "--np 2 --dp 2 --mbs 1 --no-check --transport local" "--np 4 --mbs 4 --transport ipc --no-check" "--np 8 --dp 2 --mbs 4 --zero 1 --transport ipc --no-check"; do PP_EMULATED_DEVICES=16 PP_EMULATED_MEMORY_BYTES=66000000 pipeexec --backend cuda --layers 8 --hidden 256 --heads 2 --seq 64 --micro-batches 16 --steps 1 $o 2>&1 | sed '/note:/d; /another process says: rank/d; s/[0-9][0-9]* MiB/X MiB/g; s/; lists.*; try/; try/'; done
+> pipeexec: error: the run needs X MiB in all, this device has X MiB free; try --recompute full, --precision bf16, --no-check, fewer --micro-batches, a lower --mbs, a lower --seq, fewer --layers, a lower --hidden
+>   rank 1, in MiB: weights 12, gradients 12, optimizer 25, activations 268, other 7
+>   1 other: 316 in all
+> pipeexec: error: the run needs X MiB in all, this device has X MiB free; try fewer --layers, a lower --hidden
+>   rank 1, in MiB: weights 6, gradients 12, optimizer 37, activations 3, other 3
+>   1 other: 61 in all
+> pipeexec: error: the run needs X MiB in all, this device has X MiB free; try --recompute full, --zero 1, a lower --dp, a lower --seq, fewer --layers, a lower --hidden
+>   rank 0, in MiB: weights 12, gradients 12, optimizer 25, activations 8, other 1
+>   3 others: 167 in all
+> pipeexec: error: rank 0 needs X MiB in all, this device has X MiB free; try a higher --np, --recompute full, --precision bf16, a lower --mbs, a lower --seq, fewer --layers, a lower --hidden
+>   rank 0, in MiB: weights 6, gradients 6, optimizer 13, activations 33, other 4
+>   nor would 3 other ranks fit
+> pipeexec: error: rank 0 needs X MiB in all, this device has X MiB free; try --recompute full, --precision bf16, a lower --mbs, a lower --seq, fewer --layers, a lower --hidden
+>   rank 0, in MiB: weights 3, gradients 3, optimizer 3, activations 34, other 5
+>   nor would 4 other ranks fit
 $ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9
 ! pipeexec: error: step ...
 !   CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer say in which kernel
@@ -169,7 +186,7 @@ $ PP_EMULATED_HANG=20 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --he
 = 1
 # The host holds copies of what is on a device, however large that is.
 $ PP_EMULATED_MEMORY_BYTES=900000000000000000 pipeexec --backend cuda --np 2 --layers 4 --hidden 1048576 --heads 16384 --steps 1 2>&1 | sed 's/[0-9][0-9]* MiB/X MiB/g; s/[0-9]*, lists and times [0-9]*/X, lists and times X/'
-> pipeexec: error: the host needs X MiB and has X MiB free: copies of what the device holds X, lists and times X; --no-check leaves out some of the copies, or lower --dp, --layers or --hidden
+> pipeexec: error: the host needs X MiB and has X MiB free: copies of what the device holds X, lists and times X; --no-check leaves out some of the copies, or lower --layers or --hidden
 $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --inject 'hang rank:1 op:3 step:2' --timeout 5 2>&1 | head -2
 > pipeexec: error: step 2: no rank has made progress for 5.0 s (--timeout)
 >   stuck: rank 1 at op 3 ...
