@@ -6,9 +6,9 @@ relative error of the loss, and of gradients and weights (L2, of the worst tenso
 of AdamW. PyTorch computes in double precision, with the sines of rotary positions in single precision,
 as transformers does. Also loaded: weights that pipeexec has written, and its loss with those.
 
-Left out of weights in single precision: biases of keys. A softmax does not depend on them, so their
-gradients are rounding errors, which AdamW scales to whole steps. Rows of a table of positions beyond
-the sample are left out, too: PyTorch decays them, pipeexec keeps them.
+Left out of weights: biases of keys, unless all is in double precision (GPT-2). A softmax does not depend
+on them, so their gradients are rounding errors, which AdamW scales to whole steps. Rows of a table of
+positions beyond the sample are left out, too: PyTorch decays them, pipeexec keeps them.
 
 usage: hub.py PIPEEXEC [--short]
 Exit: 0 all within the bounds, 1 one is not, 77 torch, transformers or safetensors is missing.
@@ -32,6 +32,9 @@ LOSS_BOUND, GRADIENT_BOUND, WEIGHT_BOUND = 1e-6, 1e-5, 1e-5
 LLAMA_LIKE = dict(vocab_size=VOCAB, hidden_size=HIDDEN, intermediate_size=56, num_hidden_layers=4,
                   num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64,
                   rms_norm_eps=1e-4)
+NEOX_LIKE = dict(vocab_size=VOCAB, hidden_size=HIDDEN, intermediate_size=56, num_hidden_layers=4,
+                 num_attention_heads=2, max_position_embeddings=64, hidden_dropout=0.0,
+                 attention_dropout=0.0, layer_norm_eps=1e-4)
 FAMILIES = {
     "gpt2": (transformers.GPT2LMHeadModel, transformers.GPT2Config,
              dict(vocab_size=VOCAB, n_positions=40, n_embd=HIDDEN, n_layer=4, n_head=4, resid_pdrop=0.0,
@@ -42,6 +45,23 @@ FAMILIES = {
                 dict(LLAMA_LIKE, head_dim=16, sliding_window=64)),
     "qwen2": (transformers.Qwen2ForCausalLM, transformers.Qwen2Config,
               dict(LLAMA_LIKE, rope_theta=1e6)),
+    "llama-linear": (transformers.LlamaForCausalLM, transformers.LlamaConfig,
+                     dict(LLAMA_LIKE, rope_parameters=dict(rope_type="linear", rope_theta=1e4,
+                                                           factor=4.0))),
+    "llama-llama3": (transformers.LlamaForCausalLM, transformers.LlamaConfig,
+                     dict(LLAMA_LIKE, rope_parameters=dict(
+                         rope_type="llama3", rope_theta=1e4, factor=8.0, low_freq_factor=1.0,
+                         high_freq_factor=4.0, original_max_position_embeddings=16))),
+    "gemma": (transformers.GemmaForCausalLM, transformers.GemmaConfig,
+              dict(LLAMA_LIKE, head_dim=16)),
+    "gpt_neox": (transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig,
+                 dict(NEOX_LIKE, use_parallel_residual=True)),
+    "gpt_neox-serial": (transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig,
+                        dict(NEOX_LIKE, use_parallel_residual=False)),
+    "opt": (transformers.OPTForCausalLM, transformers.OPTConfig,
+            dict(vocab_size=VOCAB, hidden_size=HIDDEN, word_embed_proj_dim=HIDDEN, ffn_dim=56,
+                 num_hidden_layers=4, num_attention_heads=4, max_position_embeddings=40,
+                 dropout=0.0, attention_dropout=0.0, layerdrop=0.0)),
 }
 RUNS = [  # options of pipeexec
     "--schedule 1f1b --np 2",
@@ -106,42 +126,70 @@ def train(model, tokens, steps):
     return losses, gradients, weights
 
 
-def ours_of(family, tensors, layers):
+def by_head(tensor, heads=NEOX_LIKE["num_attention_heads"]):
+    """Query, key and value of each head in turn, as all queries, all keys, all values."""
+    rest = tensor.shape[1:]
+    return tensor.reshape(heads, 3, -1, *rest).transpose(0, 1).reshape(-1, *rest)
+
+
+# Parts of a block: our name, theirs, how ours is made of it.
+BLOCKS = {
+    "transformer.h": [
+        ("norm1", ["ln_1"], None), ("qkv", ["attn.c_attn"], "T"), ("out", ["attn.c_proj"], "T"),
+        ("norm2", ["ln_2"], None), ("up", ["mlp.c_fc"], "T"), ("down", ["mlp.c_proj"], "T")],
+    "model.layers": [
+        ("norm1", ["input_layernorm"], None),
+        ("qkv", ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], None),
+        ("out", ["self_attn.o_proj"], None), ("norm2", ["post_attention_layernorm"], None),
+        ("up", ["mlp.gate_proj", "mlp.up_proj"], None), ("down", ["mlp.down_proj"], None)],
+    "gpt_neox.layers": [
+        ("norm1", ["input_layernorm"], None), ("qkv", ["attention.query_key_value"], "heads"),
+        ("out", ["attention.dense"], None), ("norm2", ["post_attention_layernorm"], None),
+        ("up", ["mlp.dense_h_to_4h"], None), ("down", ["mlp.dense_4h_to_h"], None)],
+    "model.decoder.layers": [
+        ("norm1", ["self_attn_layer_norm"], None),
+        ("qkv", ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], None),
+        ("out", ["self_attn.out_proj"], None), ("norm2", ["final_layer_norm"], None),
+        ("up", ["fc1"], None), ("down", ["fc2"], None)],
+}
+ENDS = {  # tensors outside of blocks: ours, the first of theirs that is there
+    "embedding.weight": ["transformer.wte", "model.embed_tokens", "gpt_neox.embed_in",
+                         "model.decoder.embed_tokens"],
+    "positions.weight": ["transformer.wpe", "model.decoder.embed_positions"],
+    "norm.weight": ["transformer.ln_f", "model.norm", "gpt_neox.final_layer_norm",
+                    "model.decoder.final_layer_norm"],
+    "head.weight": ["lm_head", "embed_out"],
+}
+
+
+def ours_of(family, tensors, layers, norm_offset=0.0):
     """Tensors of the hub as pipeexec arranges them: (layer, name) -> values."""
-    def get(name):
-        return tensors[name]
-
+    blocks = next(b for b in BLOCKS if any(n.startswith(b + ".0.") for n in tensors))
+    offset = norm_offset if family == "gemma" else 0.0
     out = {}
-    if family == "gpt2":
-        pairs = [("norm1", "ln_1", 0), ("qkv", "attn.c_attn", 1), ("out", "attn.c_proj", 1),
-                 ("norm2", "ln_2", 0), ("up", "mlp.c_fc", 1), ("down", "mlp.c_proj", 1)]
-        out[0, "embedding.weight"] = get("transformer.wte.weight")
-        out[0, "positions.weight"] = get("transformer.wpe.weight")[:SEQ]
-        for i in range(layers):
-            for ours, theirs, turned in pairs:
-                weight = get(f"transformer.h.{i}.{theirs}.weight")
-                out[i + 1, ours + ".weight"] = weight.T if turned else weight
-                out[i + 1, ours + ".bias"] = get(f"transformer.h.{i}.{theirs}.bias")
-        out[layers + 1, "norm.weight"] = get("transformer.ln_f.weight")
-        out[layers + 1, "norm.bias"] = get("transformer.ln_f.bias")
-    else:
-        out[0, "embedding.weight"] = get("model.embed_tokens.weight")
-        for i in range(layers):
-            def part(name, suffix="weight", i=i):
-                return get(f"model.layers.{i}.{name}.{suffix}")
-
-            out[i + 1, "norm1.weight"] = part("input_layernorm")
-            for suffix in ("weight", "bias"):
-                if f"model.layers.{i}.self_attn.q_proj.{suffix}" in tensors:
-                    out[i + 1, f"qkv.{suffix}"] = torch.cat(
-                        [part(f"self_attn.{x}_proj", suffix) for x in "qkv"])
-            out[i + 1, "out.weight"] = part("self_attn.o_proj")
-            out[i + 1, "norm2.weight"] = part("post_attention_layernorm")
-            out[i + 1, "up.weight"] = torch.cat([part("mlp.gate_proj"), part("mlp.up_proj")])
-            out[i + 1, "down.weight"] = part("mlp.down_proj")
-        out[layers + 1, "norm.weight"] = get("model.norm.weight")
-    if "lm_head.weight" in tensors:
-        out[layers + 1, "head.weight"] = get("lm_head.weight")
+    for i in range(layers):
+        for ours, theirs, order in BLOCKS[blocks]:
+            for end in ("weight", "bias"):
+                names = [f"{blocks}.{i}.{name}.{end}" for name in theirs]
+                if names[0] not in tensors:
+                    continue
+                value = torch.cat([tensors[name] for name in names])
+                if order == "T" and end == "weight":
+                    value = value.T
+                elif order == "heads":
+                    value = by_head(value)
+                out[i + 1, f"{ours}.{end}"] = value + offset if ours.startswith("norm") else value
+    for ours, theirs in ENDS.items():
+        for name in theirs:
+            for end in ("weight", "bias"):
+                key = f"{ours.split('.')[0]}.{end}"
+                layer = 0 if ours[0] in "ep" else layers + 1
+                if f"{name}.{end}" in tensors and (layer, key) not in out:
+                    out[layer, key] = tensors[f"{name}.{end}"]
+    if (0, "positions.weight") in out:
+        rows = SEQ + (2 if family == "opt" else 0)
+        out[0, "positions.weight"] = out[0, "positions.weight"][:rows]
+    out[layers + 1, "norm.weight"] = out[layers + 1, "norm.weight"] + offset
     return {key: value.reshape(-1) for key, value in out.items()}
 
 
@@ -166,8 +214,8 @@ def read_checkpoint(folder):
     return weights, gradients
 
 
-def without_key_bias(ours, options):
-    if "double" in options:
+def without_key_bias(ours, family, options):
+    if family == "gpt2" and "double" in options:
         return ours
     out = dict(ours)
     for key in ours:
@@ -228,14 +276,14 @@ class Bench:
         saved = {n: p.detach() for n, p in
                  load(family, self.path("ten" + tag)).named_parameters()}
         for what, mine, theirs in (("1 step", ours, after_one[0]),
-                                   ("10 steps", ours_of(family, saved, layers), weights[-1])):
-            row.append(self.check(what, worst(without_key_bias(mine, options), without_key_bias(
-                ours_of(family, theirs, layers), options)), WEIGHT_BOUND))
+                                   ("10 steps", ours_of(family, saved, layers, 1.0), weights[-1])):
+            row.append(self.check(what, worst(without_key_bias(mine, family, options), without_key_bias(
+                ours_of(family, theirs, layers, 1.0), family, options)), WEIGHT_BOUND))
         exported = loss_of(load(family, self.path("ten" + tag)), self.tokens).item()
         again = self.run(self.path("ten" + tag), options, 1)
         row.append(self.check("reloaded", abs(again["losses"][0] / exported - 1) if again else 1,
                               LOSS_BOUND))
-        print(f"{name:14} {options:75} {', '.join(row)}", flush=True)
+        print(f"{name:20} {options:75} {', '.join(row)}", flush=True)
 
 
 def main():
@@ -245,7 +293,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(sys.argv[1], folder)
         for family in FAMILIES:
-            for tied in (False, True):
+            for tied in (False, True) if family != "opt" else (True,):
                 name = family + ("-tied" if tied else "")
                 make(family, tied, bench.path(name), torch.float32, "50KB" if tied else "5GB")
                 for options in RUNS[:2] if is_short else RUNS:
@@ -259,7 +307,7 @@ def main():
             a, b = (load_file(bench.path(f) + "/model.safetensors") for f in (name, name + "-saved"))
             same = all(torch.equal(a[k], b[k]) for k in a) and a.keys() == b.keys()
             bench.failed += not same
-            print(f"{name:14} {RUNS[0]:75} " +
+            print(f"{name:20} {RUNS[0]:75} " +
                   bench.check("loss", abs(report["losses"][0] / loss - 1), LOSS_BOUND) +
                   (", written as read" if same else ", written otherwise FAILED"))
     print("all within the bounds" if bench.failed == 0 else f"{bench.failed} FAILED")

@@ -95,40 +95,42 @@ static struct pp_safetensor tensor_of(const struct pp_hub_piece *piece)
                                    .type = pp_number_type("F32"),
                                    .dimensions = piece->is_vector ? 1 : 2,
                                    .count = piece->stored_rows * piece->columns};
-    tensor.shape[0] = piece->is_transposed ? piece->columns : piece->stored_rows;
-    tensor.shape[1] = piece->is_transposed ? piece->stored_rows : piece->columns;
+    tensor.shape[0] = piece->order->is_transposed ? piece->columns : piece->stored_rows;
+    tensor.shape[1] = piece->order->is_transposed ? piece->stored_rows : piece->columns;
     return tensor;
 }
 
-static void transpose(int64_t rows, int64_t columns, const float *from, float *to)
+/* Finds the numbers of a tensor as the file has them, in one of both buffers. */
+static enum pp_status find_numbers(const struct draft *d, const struct pp_hub_piece *piece,
+                                   float *buffers[2], struct pp_error *err)
 {
-    enum { TILE = 16 };
+    const int64_t count = piece->rows * piece->columns;
+    float *values = buffers[0];
 
-    for (int64_t begin = 0; begin < rows; begin += TILE)
-        for (int64_t c = 0; c < columns; c++)
-            for (int64_t r = begin; r < rows && r < begin + TILE; r++)
-                to[c * rows + r] = from[r * columns + c];
+    PP_TRY(d->fetch(d->closure, piece->param, (struct pp_range){piece->from, piece->from + count},
+                    values, err));
+    for (int64_t i = 0; piece->added != 0 && i < count; i++)
+        values[i] -= piece->added;
+    if (piece->order->arrange) {
+        piece->order->arrange(piece, values, buffers[1]);
+        buffers[0] = buffers[1];
+        buffers[1] = values;
+    }
+    return PP_OK;
 }
 
-/* Puts the numbers of a tensor. Rows that the model does not train keep the bytes of the file. */
+/* Puts the bytes of a tensor. Rows that the model does not train are those of the file. */
 static enum pp_status put_tensor(const struct draft *d, const struct pp_hub_piece *piece,
-                                 const struct pp_safetensor *tensor, float *values, float *turned,
+                                 const struct pp_safetensor *tensor, float *buffers[2],
                                  struct pp_safetensor_sink *sink, struct pp_error *err)
 {
     const int64_t count = piece->rows * piece->columns;
     const size_t bytes = (size_t)(count * tensor->type->bytes),
                  all = (size_t)(tensor->count * tensor->type->bytes);
 
-    PP_TRY(d->fetch(d->closure, piece->param, (struct pp_range){piece->from, piece->from + count},
-                    values, err));
-    if (piece->is_transposed) {
-        transpose(piece->rows, piece->columns, values, turned);
-        tensor->type->write(turned, count, values);
-    } else {
-        tensor->type->write(values, count, turned);
-        values = turned;
-    }
-    PP_TRY(pp_safetensor_put(sink, values, bytes, err));
+    PP_TRY(find_numbers(d, piece, buffers, err));
+    tensor->type->write(buffers[0], count, buffers[1]);
+    PP_TRY(pp_safetensor_put(sink, buffers[1], bytes, err));
     return bytes < all ? pp_safetensor_put(sink, tensor->data + bytes, all - bytes, err) : PP_OK;
 }
 
@@ -138,15 +140,15 @@ static enum pp_status fill(void *closure, int number, struct pp_safetensor_sink 
     const struct draft *d = closure;
     const int i = d->begin[d->shard] + number;
     const size_t bytes = (size_t)d->tensors[i].count * sizeof(float);
-    float *values = malloc(bytes + 1), *turned = malloc(bytes + 1);
+    float *buffers[2] = {malloc(bytes + 1), malloc(bytes + 1)};
     const enum pp_status status =
-        values && turned ? put_tensor(d, &d->export->layout->pieces[i], &d->tensors[i], values,
-                                      turned, sink, err)
-                         : pp_error_set(err, PP_EFAIL, "no memory for tensor '%s' of %zu bytes",
-                                        d->tensors[i].name, bytes);
+        buffers[0] && buffers[1]
+            ? put_tensor(d, &d->export->layout->pieces[i], &d->tensors[i], buffers, sink, err)
+            : pp_error_set(err, PP_EFAIL, "no memory for tensor '%s' of %zu bytes",
+                           d->tensors[i].name, bytes);
 
-    free(values);
-    free(turned);
+    free(buffers[0]);
+    free(buffers[1]);
     return status;
 }
 

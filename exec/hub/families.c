@@ -4,8 +4,10 @@
 #include <string.h>
 
 /* clang-format off */
-#define NAME(ours, name, rows, columns) {ours, name, PP_HUB_##rows, PP_HUB_##columns, false}
-#define TRANSPOSED(ours, name, rows, columns) {ours, name, PP_HUB_##rows, PP_HUB_##columns, true}
+#define ROW(ours, name, rows, columns, order) {ours, name, PP_HUB_##rows, PP_HUB_##columns, order}
+#define NAME(ours, name, rows, columns) ROW(ours, name, rows, columns, &pp_hub_plain)
+#define TRANSPOSED(ours, name, rows, columns) ROW(ours, name, rows, columns, &pp_hub_transposed)
+#define BY_HEAD(ours, name, rows, columns) ROW(ours, name, rows, columns, &pp_hub_by_head)
 #define FIELD(key, kind, member) {key, PP_HUB_##kind, offsetof(struct pp_model, member)}
 
 /* ---- GPT-2: its Conv1D stores matrices as [in][out] ------------------------------------------ */
@@ -94,14 +96,94 @@ static const struct pp_hub_setting LLAMA_SETTINGS[] = {
 };
 static const struct pp_hub_setting OTHER_SETTINGS[] = {LLAMA_FIELDS, {.key = NULL}};
 
+/* ---- GPT-NeoX, Pythia: query, key and value of each head in turn ----------------------------- */
+
+#define NEOX_BLOCK "gpt_neox.layers.%d."
+static const struct pp_hub_name NEOX_NAMES[] = {
+    NAME("embedding.weight", "gpt_neox.embed_in.weight", VOCAB, HIDDEN),
+    NAME("norm1.weight", NEOX_BLOCK "input_layernorm.weight", HIDDEN, ONE),
+    NAME("norm1.bias", NEOX_BLOCK "input_layernorm.bias", HIDDEN, ONE),
+    BY_HEAD("qkv.weight", NEOX_BLOCK "attention.query_key_value.weight", QKV, HIDDEN),
+    BY_HEAD("qkv.bias", NEOX_BLOCK "attention.query_key_value.bias", QKV, ONE),
+    NAME("out.weight", NEOX_BLOCK "attention.dense.weight", HIDDEN, Q),
+    NAME("out.bias", NEOX_BLOCK "attention.dense.bias", HIDDEN, ONE),
+    NAME("norm2.weight", NEOX_BLOCK "post_attention_layernorm.weight", HIDDEN, ONE),
+    NAME("norm2.bias", NEOX_BLOCK "post_attention_layernorm.bias", HIDDEN, ONE),
+    NAME("up.weight", NEOX_BLOCK "mlp.dense_h_to_4h.weight", FFN, HIDDEN),
+    NAME("up.bias", NEOX_BLOCK "mlp.dense_h_to_4h.bias", FFN, ONE),
+    NAME("down.weight", NEOX_BLOCK "mlp.dense_4h_to_h.weight", HIDDEN, FFN),
+    NAME("down.bias", NEOX_BLOCK "mlp.dense_4h_to_h.bias", HIDDEN, ONE),
+    NAME("norm.weight", "gpt_neox.final_layer_norm.weight", HIDDEN, ONE),
+    NAME("norm.bias", "gpt_neox.final_layer_norm.bias", HIDDEN, ONE),
+    NAME("head.weight", "embed_out.weight", VOCAB, HIDDEN),
+    {.ours = NULL},
+};
+static const char *const NEOX_IGNORED[] = {
+    ".attention.bias", ".attention.masked_bias", ".attention.rotary_emb.inv_freq", NULL};
+
+static const struct pp_hub_setting NEOX_SETTINGS[] = {
+    FIELD("num_hidden_layers", INT, layers),
+    FIELD("hidden_size", INT, hidden),
+    FIELD("num_attention_heads", INT, heads),
+    FIELD("intermediate_size", INT, ffn),
+    FIELD("vocab_size", INT, vocab),
+    FIELD("tie_word_embeddings", BOOL, is_tied),
+    {.key = NULL},
+};
+
+/* ---- OPT ------------------------------------------------------------------------------------- */
+
+#define OPT_BLOCK "model.decoder.layers.%d."
+static const struct pp_hub_name OPT_NAMES[] = {
+    NAME("embedding.weight", "model.decoder.embed_tokens.weight", VOCAB, HIDDEN),
+    NAME("positions.weight", "model.decoder.embed_positions.weight", POSITIONS, HIDDEN),
+    NAME("norm1.weight", OPT_BLOCK "self_attn_layer_norm.weight", HIDDEN, ONE),
+    NAME("norm1.bias", OPT_BLOCK "self_attn_layer_norm.bias", HIDDEN, ONE),
+    NAME("qkv.weight", OPT_BLOCK "self_attn.q_proj.weight", Q, HIDDEN),
+    NAME("qkv.weight", OPT_BLOCK "self_attn.k_proj.weight", KV, HIDDEN),
+    NAME("qkv.weight", OPT_BLOCK "self_attn.v_proj.weight", KV, HIDDEN),
+    NAME("qkv.bias", OPT_BLOCK "self_attn.q_proj.bias", Q, ONE),
+    NAME("qkv.bias", OPT_BLOCK "self_attn.k_proj.bias", KV, ONE),
+    NAME("qkv.bias", OPT_BLOCK "self_attn.v_proj.bias", KV, ONE),
+    NAME("out.weight", OPT_BLOCK "self_attn.out_proj.weight", HIDDEN, Q),
+    NAME("out.bias", OPT_BLOCK "self_attn.out_proj.bias", HIDDEN, ONE),
+    NAME("norm2.weight", OPT_BLOCK "final_layer_norm.weight", HIDDEN, ONE),
+    NAME("norm2.bias", OPT_BLOCK "final_layer_norm.bias", HIDDEN, ONE),
+    NAME("up.weight", OPT_BLOCK "fc1.weight", FFN, HIDDEN),
+    NAME("up.bias", OPT_BLOCK "fc1.bias", FFN, ONE),
+    NAME("down.weight", OPT_BLOCK "fc2.weight", HIDDEN, FFN),
+    NAME("down.bias", OPT_BLOCK "fc2.bias", HIDDEN, ONE),
+    NAME("norm.weight", "model.decoder.final_layer_norm.weight", HIDDEN, ONE),
+    NAME("norm.bias", "model.decoder.final_layer_norm.bias", HIDDEN, ONE),
+    NAME("head.weight", "lm_head.weight", VOCAB, HIDDEN),
+    {.ours = NULL},
+};
+static const char *const NONE_IGNORED[] = {NULL};
+
+static const struct pp_hub_setting OPT_SETTINGS[] = {
+    FIELD("num_hidden_layers", INT, layers),
+    FIELD("hidden_size", INT, hidden),
+    FIELD("word_embed_proj_dim", INT, hidden),
+    FIELD("num_attention_heads", INT, heads),
+    FIELD("ffn_dim", INT, ffn),
+    FIELD("vocab_size", INT, vocab),
+    FIELD("max_position_embeddings", INT, seq),
+    FIELD("tie_word_embeddings", BOOL, is_tied),
+    {.key = NULL},
+};
+
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct pp_hub_family FAMILIES[] = {
+    {"gemma", "gemma", "GemmaForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED, OTHER_SETTINGS},
     {"gpt", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},
     {"gpt2", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},
+    {"gpt-neox", "gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.", NEOX_NAMES, NEOX_IGNORED,
+     NEOX_SETTINGS},
     {"llama", "llama", "LlamaForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED, LLAMA_SETTINGS},
     {"mistral", "mistral", "MistralForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
      OTHER_SETTINGS},
+    {"opt", "opt", "OPTForCausalLM", "model.", OPT_NAMES, NONE_IGNORED, OPT_SETTINGS},
     {"qwen2", "qwen2", "Qwen2ForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
      OTHER_SETTINGS},
 };

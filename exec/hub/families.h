@@ -18,13 +18,25 @@ enum pp_hub_size {
     PP_HUB_POSITIONS,
 };
 
+/* How the numbers of a tensor are stored. `read` finds those of a range of ours; `arrange` puts all
+ * of ours as the file has them, NULL = as they are. */
+struct pp_hub_piece;
+struct pp_range;
+struct pp_hub_order {
+    bool is_transposed; /* stored as [columns][rows] */
+    void (*read)(const struct pp_hub_piece *piece, struct pp_range range, float *values);
+    void (*arrange)(const struct pp_hub_piece *piece, const float *ours, float *stored);
+};
+/* BY_HEAD: query, key and value of each head in turn. */
+extern const struct pp_hub_order pp_hub_plain, pp_hub_transposed, pp_hub_by_head;
+
 /* A tensor of a file. Its rows are those of one of ours, after the rows of the names before it that
  * have the same `ours`. */
 struct pp_hub_name {
     const char *ours; /* as in struct pp_param; NULL ends a list */
     const char *name; /* with %d for the block */
     enum pp_hub_size rows, columns;
-    bool is_transposed; /* stored as [columns][rows] */
+    const struct pp_hub_order *order;
 };
 
 /* A key of config.json, and the field that it has in struct pp_model. */

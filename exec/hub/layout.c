@@ -1,6 +1,7 @@
 /* Which tensors of the hub each of ours consists of. */
 #include "exec/hub/weights.h"
 
+#include "core/text/file.h"
 #include "kernels/kernels.h"
 
 #include <inttypes.h>
@@ -25,6 +26,15 @@ static const char *name_of(struct pp_arena *arena, const struct pp_hub_name *row
                  : row->name;
 }
 
+/* Norms of some families multiply by 1 + weight, ours by the weight. */
+static float added_to(const struct pp_model *model, const struct pp_param *param)
+{
+    return model->numerics.has_norm_offset && strncmp(param->name, "norm", 4) == 0 &&
+                   pp_has_suffix(param->name, ".weight")
+               ? 1
+               : 0;
+}
+
 /* Appends the pieces of one of our tensors, which they must fill. */
 static enum pp_status add_pieces(struct pp_arena *arena, const struct pp_param *param,
                                  struct pp_hub_layout *l, struct pp_error *err)
@@ -45,7 +55,9 @@ static enum pp_status add_pieces(struct pp_arena *arena, const struct pp_param *
                                        .columns = columns,
                                        .stored_rows = stored,
                                        .is_vector = row->columns == PP_HUB_ONE,
-                                       .is_transposed = row->is_transposed};
+                                       .head_dim = l->model->head_dim,
+                                       .added = added_to(l->model, param),
+                                       .order = row->order};
         from += piece->rows * columns;
     }
     return from == param->count ? PP_OK : has_no_place(l, param, err);

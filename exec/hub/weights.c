@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TILE_ROWS = 256, TILE_COLUMNS = 16 }; /* of a transposition: whole lines of caches */
-
 /* ---- names, shapes and types ----------------------------------------------------------------- */
 
 static const struct pp_safetensor *find(const struct pp_safetensors *files,
@@ -32,8 +30,8 @@ static void append_shape(struct pp_error *err, int dimensions, const int64_t *sh
 
 static int shape_of(const struct pp_hub_piece *piece, int64_t shape[2])
 {
-    shape[0] = piece->is_transposed ? piece->columns : piece->stored_rows;
-    shape[1] = piece->is_transposed ? piece->stored_rows : piece->columns;
+    shape[0] = piece->order->is_transposed ? piece->columns : piece->stored_rows;
+    shape[1] = piece->order->is_transposed ? piece->stored_rows : piece->columns;
     return piece->is_vector ? 1 : 2;
 }
 
@@ -71,8 +69,9 @@ static enum pp_status match_piece(const struct pp_safetensors *files, const char
  * if it is that of the embedding. */
 static bool is_ignored(const struct pp_hub_layout *l, const char *name)
 {
-    if (l->model->is_tied && strcmp(name, "lm_head.weight") == 0)
-        return true;
+    for (const struct pp_hub_name *row = l->family->names; l->model->is_tied && row->ours; row++)
+        if (strcmp(row->ours, "head.weight") == 0 && strcmp(row->name, name) == 0)
+            return true;
     for (const char *const *end = l->family->ignored; *end; end++)
         if (pp_has_suffix(name, *end))
             return true;
@@ -106,59 +105,12 @@ enum pp_status pp_hub_match(struct pp_arena *arena, const struct pp_safetensors 
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Reads columns [from, until) of `rows` rows from `row` on, which are neighbors in the file. They
- * go through a tile: lines of rows whose length is a power of 2 would drive each other out of a
- * cache. */
-static void read_rows(const struct pp_hub_piece *piece, int64_t row, int64_t rows,
-                      struct pp_range columns, float *values)
-{
-    const struct pp_number_type *type = piece->tensor->type;
-    const unsigned char *data = piece->tensor->data + row * type->bytes;
-    float run[TILE_ROWS], tile[TILE_ROWS][TILE_COLUMNS];
-
-    for (int64_t c = columns.from; c < columns.until; c += TILE_COLUMNS) {
-        const int64_t left = columns.until - c, count = left < TILE_COLUMNS ? left : TILE_COLUMNS;
-        for (int64_t k = 0; k < count; k++) {
-            type->read(data + (c + k) * piece->stored_rows * type->bytes, rows, run);
-            for (int64_t r = 0; r < rows; r++)
-                tile[r][k] = run[r];
-        }
-        for (int64_t r = 0; r < rows; r++)
-            memcpy(values + r * piece->columns + c - columns.from, tile[r],
-                   sizeof(float) * (size_t)count);
-    }
-}
-
-/* Takes whole rows together, and those that the range cuts alone. */
-static void read_transposed(const struct pp_hub_piece *piece, struct pp_range range, float *values)
-{
-    const int64_t columns = piece->columns;
-
-    while (range.from < range.until) {
-        const int64_t column = range.from % columns, left = range.until - range.from,
-                      whole = column > 0 ? 0 : left / columns,
-                      rows = whole < TILE_ROWS ? whole : TILE_ROWS, rest = columns - column,
-                      count = rows > 0      ? rows * columns
-                              : rest < left ? rest
-                                            : left;
-
-        read_rows(piece, range.from / columns, rows > 0 ? rows : 1,
-                  (struct pp_range){column, rows > 0 ? columns : column + count}, values);
-        values += count;
-        range.from += count;
-    }
-}
-
 /* Reads elements of a piece, counted in ours from its begin. */
 static void read_piece(const struct pp_hub_piece *piece, struct pp_range range, float *values)
 {
-    const struct pp_number_type *type = piece->tensor->type;
-
-    if (piece->is_transposed)
-        read_transposed(piece, range, values);
-    else
-        type->read(piece->tensor->data + range.from * type->bytes, range.until - range.from,
-                   values);
+    piece->order->read(piece, range, values);
+    for (int64_t i = 0; piece->added != 0 && i < range.until - range.from; i++)
+        values[i] += piece->added;
 }
 
 static const struct pp_hub_piece *first_of(const struct pp_hub_layout *l, int id)

@@ -14,7 +14,10 @@ struct pp_hub_piece {
     int64_t from;                 /* first element in ours */
     int64_t rows, columns;        /* in ours */
     int64_t stored_rows;          /* in the file: at least as many */
-    bool is_vector, is_transposed;
+    int head_dim;
+    bool is_vector;
+    float added; /* to numbers of the file, to make them ours */
+    const struct pp_hub_order *order;
     const struct pp_safetensor *tensor; /* NULL = there is no file */
 };
 struct pp_hub_layout {

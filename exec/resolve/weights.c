@@ -66,8 +66,10 @@ static enum pp_status lay_out_drawn(struct pp_arena *arena, const struct pp_exec
     struct pp_model *model = PP_NEW(arena, struct pp_model);
 
     *model = config->model;
-    if (config->net.has_positions)
-        model->positions = config->net.seq;
+    if (config->net.has_positions) {
+        model->seq = config->net.seq;
+        model->positions = config->net.seq + model->numerics.position_offset;
+    }
     return pp_hub_layout(arena, model, &config->net, layout, err);
 }
 

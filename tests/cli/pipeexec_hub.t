@@ -83,6 +83,6 @@ $ : > b/model.safetensors; pipeexec --model ./b --seq 16
 $ rm b/model.safetensors; echo '{"weight_map": {"transformer.wte.weight": "x.safetensors"}}' > b/model.safetensors.index.json; pipeexec --model ./b --seq 16
 ! pipeexec: error: cannot open ./b/x.safetensors: No such file or directory (a shard of ./b/model.safetensors.index.json)
 = 1
-$ sed -i 's/gelu_new/gelu/' a/config.json; pipeexec --model ./a
-! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'gelu'; decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, tiny-llama, gpt2
+$ sed -i "s/gelu_new/relu2/" a/config.json; pipeexec --model ./a
+! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'relu2'; decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, tiny-llama, gpt2
 = 2

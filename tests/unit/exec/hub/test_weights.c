@@ -178,6 +178,82 @@ Test(weights, matrices_have_the_order_of_the_family)
     cr_assert_eq(value, number_of(piece->param, (8 + 4) * 8));
 }
 
+static void take_family(const char *text, const char *family, bool has_norm_offset)
+{
+    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
+                 err.message);
+    if (strcmp(family, "gpt-neox") == 0)
+        model.positions = 0; /* rotary */
+    cr_assert_eq(pp_net_from_model(&model, 6, &net, &err), PP_OK, "%s", err.message);
+    model.family = family;
+    model.numerics.has_norm_offset = has_norm_offset;
+    cr_assert_eq(pp_hub_layout(arena, &model, &net, &layout, &err), PP_OK, "%s", err.message);
+}
+
+static float stored(const struct pp_safetensors *files, const char *name, int64_t element)
+{
+    const struct pp_safetensor *tensor = pp_safetensors_find(files, name);
+    float value;
+
+    cr_assert(tensor && element < tensor->count, "%s", name);
+    tensor->type->read(tensor->data + element * tensor->type->bytes, 1, &value);
+    return value;
+}
+
+static const struct pp_param *param_of(const char *name)
+{
+    const struct pp_hub_piece *piece = layout.pieces;
+
+    while (strcmp(piece->param->name, name) != 0)
+        piece++;
+    return piece->param;
+}
+
+/* Heads of GPT-NeoX have their query, key and value in turn. */
+Test(weights, rows_are_sorted_by_head_where_the_family_does)
+{
+    take_family(GPT2 ", \"tie_word_embeddings\": false}", "gpt-neox", false);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a");
+    cr_assert_eq(match(&files), PP_OK, "%s", err.message);
+    check_all(1);
+    for (int head = 0; head < 2; head++)
+        for (int part = 0; part < 3; part++)
+            for (int e = 0; e < 4; e++) {
+                const int ours = 8 * part + 4 * head + e, theirs = 4 * (3 * head + part) + e;
+                cr_assert_eq(
+                    stored(&files, "gpt_neox.layers.0.attention.query_key_value.bias", theirs),
+                    number_of(param_of("qkv.bias"), ours));
+                cr_assert_eq(stored(&files, "gpt_neox.layers.0.attention.query_key_value.weight",
+                                    8 * theirs + 5),
+                             number_of(param_of("qkv.weight"), 8 * ours + 5));
+            }
+}
+
+Test(weights, opt_has_a_matrix_for_each_part)
+{
+    take_family(GPT2 "}", "opt", false);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a");
+    cr_assert_eq(match(&files), PP_OK, "%s", err.message);
+    check_all(1);
+    cr_assert_eq(stored(&files, "model.decoder.layers.0.self_attn.k_proj.bias", 3),
+                 number_of(param_of("qkv.bias"), 8 + 3));
+}
+
+/* Gemma multiplies by 1 + weight. */
+Test(weights, gains_of_norms_are_stored_less_one)
+{
+    take_family(LLAMA "}", "gemma", true);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a");
+    cr_assert_eq(match(&files), PP_OK, "%s", err.message);
+    check_all(1);
+    cr_assert_eq(stored(&files, "model.norm.weight", 3), number_of(param_of("norm.weight"), 3) - 1);
+    cr_assert_eq(stored(&files, "model.embed_tokens.weight", 3),
+                 number_of(param_of("embedding.weight"), 3));
+}
+
 /* Names without the prefix are those of a model without its head. */
 Test(weights, a_prefix_may_be_left_out)
 {
@@ -321,5 +397,5 @@ Test(weights, a_family_without_names_is_refused)
     cr_assert_eq(pp_hub_layout(arena, &model, &net, &layout, &err), PP_EINVAL);
     cr_assert_str_eq(err.message,
                      "model 'c.json': the names of the tensors of family internlm are not known; "
-                     "known are gpt, gpt2, llama, mistral, qwen2");
+                     "known are gemma, gpt, gpt2, gpt-neox, llama, mistral, opt, qwen2");
 }
