@@ -11,8 +11,9 @@
 
 /* ---- exec/checkpoint/manifest.c -------------------------------------------------------------- */
 
-/* Dimensions that must agree before a state can be loaded, one number a field. */
-enum { PP_IDENTITY_FIELDS = 16 };
+/* What must agree before a state can be loaded, one number a field. Those from FIRST_UNUSUAL on are
+ * in a manifest only if they are not usual. Reals are the bits of a float. */
+enum { PP_IDENTITY_FIRST_UNUSUAL = 16, PP_IDENTITY_FIELDS = 28 };
 struct pp_identity {
     int64_t value[PP_IDENTITY_FIELDS];
 };
@@ -50,8 +51,10 @@ enum pp_status pp_manifest_parse(struct pp_arena *arena, const char *name, const
 /* ---- exec/checkpoint/identity.c -------------------------------------------------------------- */
 struct pp_identity pp_identity_of(const struct pp_net *net, const struct pp_kernels *kernels);
 const char *pp_identity_name(int field);
-/* Fields that readers of files need: bits of a number, blocks. */
-enum { PP_IDENTITY_PRECISION = 0, PP_IDENTITY_LAYERS = 1 };
+/* Returns the value of a field of most models, such as GPT-2 and Llama 2, with the others given. */
+int64_t pp_identity_usual(const struct pp_identity *identity, int field);
+/* Fields that others need: bits of a number, blocks, whether the activation is that of a gate. */
+enum { PP_IDENTITY_PRECISION = 0, PP_IDENTITY_LAYERS = 1, PP_IDENTITY_GATED = 9 };
 /* PP_EINVAL with every field that differs, and the options that set them. */
 enum pp_status pp_identity_check(const char *path, const struct pp_identity *stored,
                                  const struct pp_identity *own, struct pp_error *err);

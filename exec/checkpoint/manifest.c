@@ -30,7 +30,9 @@ static void print_head(const struct pp_manifest *m, FILE *out)
 {
     fprintf(out, "%s%d\nstep %d\n", MAGIC, FORMAT, m->step);
     for (int i = 0; i < PP_IDENTITY_FIELDS; i++)
-        fprintf(out, "%s %" PRId64 "\n", pp_identity_name(i), m->identity.value[i]);
+        if (i < PP_IDENTITY_FIRST_UNUSUAL ||
+            m->identity.value[i] != pp_identity_usual(&m->identity, i))
+            fprintf(out, "%s %" PRId64 "\n", pp_identity_name(i), m->identity.value[i]);
     fprintf(out, "tokens %" PRId64 " %08" PRIx32 "\n", m->tokens, m->tokens_crc);
     fprintf(out, "options %d\n", m->option_count);
     for (int i = 0; i < m->option_count; i++)
@@ -139,6 +141,22 @@ static enum pp_status read_number(struct reader *r, const char *key, int64_t low
     return refuse(r, expected, line);
 }
 
+/* Takes a line of its own only if the value is not the usual one. */
+static enum pp_status read_unusual(struct reader *r, struct pp_identity *identity, int field)
+{
+    const int64_t usual = pp_identity_usual(identity, field);
+    const char *name = pp_identity_name(field), *at = r->at;
+
+    identity->value[field] = usual;
+    if (!take_word(&at, name) || !take_word(&at, " "))
+        return PP_OK;
+    PP_TRY(read_number(r, name, 0, INT_MAX, &identity->value[field]));
+    if (identity->value[field] != usual)
+        return PP_OK;
+    return pp_error_set(r->err, PP_EINVAL, "%s:%d: %s is the usual one, which has no line", r->name,
+                        r->line, name);
+}
+
 static enum pp_status read_head(struct reader *r, struct pp_manifest *m)
 {
     int64_t format, step, options;
@@ -146,8 +164,10 @@ static enum pp_status read_head(struct reader *r, struct pp_manifest *m)
     PP_TRY(read_number(r, "pipesim checkpoint", FORMAT, FORMAT, &format));
     PP_TRY(read_number(r, "step", 0, INT_MAX, &step));
     m->step = (int)step;
-    for (int i = 0; i < PP_IDENTITY_FIELDS; i++)
+    for (int i = 0; i < PP_IDENTITY_FIRST_UNUSUAL; i++)
         PP_TRY(read_number(r, pp_identity_name(i), 0, INT_MAX, &m->identity.value[i]));
+    for (int i = PP_IDENTITY_FIRST_UNUSUAL; i < PP_IDENTITY_FIELDS; i++)
+        PP_TRY(read_unusual(r, &m->identity, i));
     const char *line = take_line(r), *at = line;
     if (!take_word(&at, "tokens ") || !take_number(&at, INT64_MAX, &m->tokens) ||
         !take_word(&at, " ") || !take_crc(&at, &m->tokens_crc) || *at)

@@ -103,3 +103,10 @@ $ for t in shm tcp; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 
 $ pipeexec --checkpoint-async
 ! pipeexec: error: --checkpoint-async has no effect without --checkpoint DIR
 = 2
+# A model of the same dimensions with another epsilon and other positions is another model.
+$ mkdir e; C='{"model_type":"llama","num_hidden_layers":2,"hidden_size":32,"num_attention_heads":2,"vocab_size":256,"intermediate_size":64,"max_position_embeddings":16,"rms_norm_eps":1e-6}'; echo "$C" > e/config.json; pipeexec --model e/config.json --np 2 --steps 1 --no-check --quiet --checkpoint e1; sed -n '/^has_bias_norm/,/^tokens/p' e1/*/manifest; pipeexec --resume e1 --steps 2 --no-check --quiet && echo "${C%\}}, \"rope_theta\":500000}" | sed s/1e-6/1e-5/ > e/config.json; pipeexec --resume e1 --steps 2
+> has_bias_norm 0
+> norm_epsilon 897988541
+> tokens 99910 554ab513
+! pipeexec: error: e1/step-000000001 is of another model: norm_epsilon is 1e-06 there and 1e-05 here, rotary_theta is 10000 there and 500000 here
+= 2

@@ -321,7 +321,16 @@ Test(checkpoint, another_model_is_refused_by_what_differs)
                      "p is of another model: precision_bits is 32 there and 64 here "
                      "(--precision), positions is 4 there and 5 here (--seq), is_gated "
                      "is 0 there and 1 here (--mlp)");
-    net.has_positions = other.has_positions = other.is_gated = false;
+    other = net;
+    other.activation = PP_RELU;
+    other.norm_epsilon = 1e-6;
+    b = pp_identity_of(&other, pp_kernels_fp32(true));
+    cr_assert_eq(pp_identity_check("p", &a, &b, &err), PP_EINVAL);
+    cr_assert_str_eq(err.message, "p is of another model: activation is gelu_new there and relu "
+                                  "here, norm_epsilon is 0 there and 1e-06 here");
+    net.has_positions = other.has_positions = false;
+    other = net;
+    other.seq = 5;
     b = pp_identity_of(&net, &pp_kernels_reference);
     const struct pp_identity c = pp_identity_of(&other, &pp_kernels_reference);
     cr_assert_eq(pp_identity_check("p", &b, &c, &err), PP_OK,
