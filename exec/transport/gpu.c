@@ -4,12 +4,19 @@
 #include "exec/transport/gpu.h"
 #include "exec/transport/transports.h"
 
+static const struct pp_transport *const WAYS[PP_WAYS] = {
+    [PP_WAY_NCCL] = &pp_transport_nccl,
+    [PP_WAY_IPC] = &pp_transport_ipc,
+    [PP_WAY_IPC_NCCL] = &pp_transport_ipc_nccl,
+};
+
 /* ---- the beginning --------------------------------------------------------------------------- */
 
 static enum pp_status gpu_met(struct pp_machine *m, struct pp_error *err)
 {
     struct pp_gpu_run *run = PP_NEW(m->arena, struct pp_gpu_run);
 
+    run->ways = WAYS;
     pp_tcp_of(m)->above = run;
     pp_device_join_sums(m);
     PP_TRY(pp_gpu_find_way(m, err));

@@ -9,9 +9,11 @@
 struct pp_nccl_run;
 struct pp_ipc_run;
 struct pp_carrier;
+enum pp_gpu_way { PP_WAY_NCCL, PP_WAY_IPC, PP_WAY_IPC_NCCL, PP_WAYS };
 /* State of these transports, above that of tcp; NULL before all processes have met. A carrier's
  * part is NULL unless it is open. */
 struct pp_gpu_run {
+    const struct pp_transport *const *ways;   /* [PP_WAYS] */
     const struct pp_carrier *messages, *sums; /* may be the same */
     struct pp_nccl_place *places;             /* [process]; empty without NCCL */
     struct pp_nccl_run *nccl;

@@ -2,20 +2,28 @@
  * since all must choose the same. */
 #define _GNU_SOURCE /* gethostname */
 #include "exec/transport/gpu.h"
-#include "exec/transport/transports.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void take_way(struct pp_machine *m, const struct pp_transport *way)
+static void take_way(struct pp_machine *m, enum pp_gpu_way way)
 {
-    const bool has_ipc = way != &pp_transport_nccl, has_nccl = way != &pp_transport_ipc;
+    struct pp_gpu_run *run = pp_gpu_of(m);
 
-    m->transport = way;
-    pp_gpu_of(m)->messages = has_ipc ? &pp_carrier_ipc : &pp_carrier_nccl;
-    pp_gpu_of(m)->sums = has_nccl ? &pp_carrier_nccl : &pp_carrier_ipc;
+    m->transport = run->ways[way];
+    run->messages = way == PP_WAY_NCCL ? &pp_carrier_nccl : &pp_carrier_ipc;
+    run->sums = way == PP_WAY_IPC ? &pp_carrier_ipc : &pp_carrier_nccl;
+}
+
+static enum pp_gpu_way way_of(const struct pp_machine *m)
+{
+    int way = 0;
+
+    while (pp_gpu_of(m)->ways[way] != m->transport)
+        way++;
+    return (enum pp_gpu_way)way;
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -154,9 +162,7 @@ static enum pp_status choose(struct pp_machine *m, const struct sight *all, stru
         PP_TRY(find_nccl(m, &has_nccl, &why, err));
     if (!can_map && !has_nccl)
         return pp_error_set(err, PP_EFAIL, "%s", why.message[0] ? why.message : "no NCCL");
-    take_way(m, !can_map   ? &pp_transport_nccl
-                : has_nccl ? &pp_transport_ipc_nccl
-                           : &pp_transport_ipc);
+    take_way(m, !can_map ? PP_WAY_NCCL : has_nccl ? PP_WAY_IPC_NCCL : PP_WAY_IPC);
     if (wants_nccl && !has_nccl)
         note(m, "gradient sums go by CUDA IPC, for there is no NCCL", &why);
     else if (can_map && sums && shared)
@@ -173,7 +179,7 @@ enum pp_status pp_gpu_find_way(struct pp_machine *m, struct pp_error *err)
     m->gpus = count_gpus(m, all);
     if (m->options.may_choose_transport)
         return choose(m, all, err);
-    take_way(m, m->transport);
+    take_way(m, way_of(m));
     if (run->messages == &pp_carrier_ipc)
         PP_TRY(check_hosts(m, all, err));
     if (run->messages == &pp_carrier_ipc && !has_sums(m)) /* NCCL is not loaded */
@@ -201,7 +207,7 @@ enum pp_status pp_gpu_open_ipc(struct pp_machine *m, struct pp_error *err)
                             why.message[0] ? why.message : "another process cannot map memory",
                             missing.message[0] ? missing.message : "and it has no NCCL",
                             "or let all ranks share one GPU: --transport local");
-    take_way(m, &pp_transport_nccl);
+    take_way(m, PP_WAY_NCCL);
     note(m, "messages go by NCCL, for GPUs do not reach each other", &why);
     return PP_OK;
 }
