@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* O_DIRECTORY */
 #include "exec/hub/export.h"
 
+#include "core/text/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +25,14 @@ static const char *partial_of(struct pp_arena *arena, const char *folder)
     return pp_arena_printf(arena, "%.*s.partial", (int)length, folder);
 }
 
-/* Removes a folder and its files, if it is there. */
+/* True for the names of files that an export writes. */
+static bool is_own(const char *name)
+{
+    return strcmp(name, "config.json") == 0 || strcmp(name, PP_SAFETENSORS_INDEX) == 0 ||
+           (strncmp(name, "model", 5) == 0 && pp_has_suffix(name, ".safetensors"));
+}
+
+/* Removes what an export has left in a folder, and the folder if nothing else is in it. */
 static void remove_folder(const char *path)
 {
     DIR *entries = opendir(path);
@@ -32,7 +41,7 @@ static void remove_folder(const char *path)
     if (!entries)
         return;
     while ((entry = readdir(entries)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        if (is_own(entry->d_name))
             unlinkat(dirfd(entries), entry->d_name, 0);
     closedir(entries);
     rmdir(path);
@@ -56,7 +65,7 @@ enum pp_status pp_hub_export_check(struct pp_arena *arena, const char *folder, s
                    : fail(folder, err);
     remove_folder(partial);
     if (mkdir(partial, 0777) != 0)
-        return fail(folder, err);
+        return fail(errno == EEXIST ? partial : folder, err);
     rmdir(partial);
     return PP_OK;
 }
@@ -236,7 +245,7 @@ enum pp_status pp_hub_export_write(struct pp_arena *arena, const struct pp_hub_e
 
     remove_folder(draft.folder);
     if (mkdir(draft.folder, 0777) != 0)
-        return fail(export->folder, err);
+        return fail(errno == EEXIST ? draft.folder : export->folder, err);
     enum pp_status status = write_files(&draft, err);
     if (status == PP_OK && rename(draft.folder, export->folder) != 0)
         status = fail(export->folder, err);

@@ -73,6 +73,20 @@ static enum pp_status lay_out_drawn(struct pp_arena *arena, const struct pp_exec
     return pp_hub_layout(arena, model, &config->net, layout, err);
 }
 
+/* The folder of checkpoints is there already, empty perhaps, and is not to be replaced. */
+static enum pp_status check_folders(const struct pp_exec_wish *wish, struct pp_error *err)
+{
+    struct stat save, checkpoint;
+
+    if (!wish->checkpoint || stat(wish->save, &save) != 0 ||
+        stat(wish->checkpoint, &checkpoint) != 0 || save.st_dev != checkpoint.st_dev ||
+        save.st_ino != checkpoint.st_ino)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--save: %s is the folder of --checkpoint; give the name of a new folder",
+                        wish->save);
+}
+
 enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  struct pp_exec_run *run, struct pp_error *err)
 {
@@ -92,6 +106,7 @@ enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wi
         return PP_OK;
     *export = (struct pp_hub_export){
         .folder = wish->save, .layout = &run->saved, .shard_bytes = PP_HUB_SHARD_BYTES};
+    PP_TRY(check_folders(wish, err));
     if (pp_hub_export_check(arena, wish->save, err) != PP_OK)
         return pp_error_prefix(err, "--save: ");
     PP_TRY(pp_hub_config(arena, &run->saved, access(source, R_OK) == 0 ? source : NULL, !is_changed,

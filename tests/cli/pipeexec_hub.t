@@ -39,6 +39,13 @@ $ pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --lr 0 --precision bf16 --save
 $ pipeexec --model ./a --save b
 ! pipeexec: error: --save: b is there already; give the name of a new folder
 = 2
+$ mkdir mine.partial; echo text > mine.partial/notes; pipeexec --model ./a --save mine; cat mine.partial/notes
+> text
+! pipeexec: error: --save: cannot write the folder mine.partial: File exists
+= 0
+$ mkdir both; pipeexec --model ./a --seq 16 --steps 1 --checkpoint both --save both
+! pipeexec: error: --save: both is the folder of --checkpoint; give the name of a new folder
+= 2
 $ mkdir empty; pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --save empty --quiet; ls empty
 > config.json
 > model.safetensors
