@@ -91,11 +91,13 @@ static void unmap(void *context)
     munmap(mapped->bytes, mapped->length);
 }
 
-/* Maps a plain file that has bytes; NULL: it must be read. */
+/* Maps a plain file that has bytes; NULL: it must be read. A pipe is not opened here: its writer
+ * would lose its reader. */
 static struct pp_mapped *map(struct pp_arena *arena, const char *path)
 {
     struct stat info;
-    const int fd = strcmp(path, "-") && !pp_has_suffix(path, ".gz")
+    const int fd = strcmp(path, "-") && !pp_has_suffix(path, ".gz") && stat(path, &info) == 0 &&
+                           S_ISREG(info.st_mode)
                        ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
                        : -1;
     const bool is_plain =
