@@ -55,12 +55,17 @@ static enum pp_status parse_type(struct pp_named_bytes index, struct pp_indexed 
     return PP_OK;
 }
 
+static bool is_index(struct pp_named_bytes file)
+{
+    return file.length >= sizeof(MAGIC) && memcmp(file.bytes, MAGIC, sizeof(MAGIC)) == 0;
+}
+
 static enum pp_status parse_header(struct pp_named_bytes index, struct pp_indexed *indexed,
                                    struct pp_error *err)
 {
     const unsigned char *at = (const unsigned char *)index.bytes;
 
-    if (index.length < sizeof(MAGIC) || memcmp(at, MAGIC, sizeof(MAGIC)) != 0)
+    if (!is_index(index))
         return pp_error_set(err, PP_EINVAL,
                             "%s is no index of Megatron: it does not begin with MMIDIDX",
                             index.name);
@@ -221,5 +226,6 @@ const struct pp_data_format pp_format_megatron = {
     .tokens = "tokens",
     .usual_order = PP_ORDER_SHUFFLED,
     .is_named = is_prefix,
+    .is_begun = is_index,
     .open = open_megatron,
 };

@@ -66,3 +66,6 @@ $ pipeexec --data tests/data/bpe/more.txt --seq 16 --steps 3 --shuffle off --qui
 $ pipeexec --shuffle maybe
 ! pipeexec: error: --shuffle: "maybe" is not one of draw, on and off
 = 2
+$ cp tests/data/tokens/more.idx alone.idx; pipeexec --data alone.idx --seq 16
+! pipeexec: error: cannot open alone.bin: No such file or directory
+= 1
