@@ -72,6 +72,10 @@ static enum pp_status unknown_model(struct pp_arena *arena, const char *name, st
                             "unknown model '%.80s': a model that is known only by its size is "
                             "--params %s",
                             name, name);
+    if (access(name, F_OK) == 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "unknown model '%.80s': the file or folder here is ./%.80s", name,
+                            name);
     const char *near = pp_suggest(name, names);
     if (near != NULL)
         return pp_error_set(err, PP_EINVAL,

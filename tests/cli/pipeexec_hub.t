@@ -46,6 +46,9 @@ $ mkdir mine.partial; echo text > mine.partial/notes; pipeexec --model ./a --sav
 $ mkdir both; pipeexec --model ./a --seq 16 --steps 1 --checkpoint both --save both
 ! pipeexec: error: --save: both is the folder of --checkpoint; give the name of a new folder
 = 2
+$ pipeexec --model a
+! pipeexec: error: unknown model 'a': the file or folder here is ./a
+= 2
 $ mkdir empty; pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --save empty --quiet; ls empty
 > config.json
 > model.safetensors
