@@ -52,6 +52,8 @@ FAMILIES = {
                      dict(LLAMA_LIKE, rope_parameters=dict(
                          rope_type="llama3", rope_theta=1e4, factor=8.0, low_freq_factor=1.0,
                          high_freq_factor=4.0, original_max_position_embeddings=16))),
+    "qwen3": (transformers.Qwen3ForCausalLM, transformers.Qwen3Config,
+              dict(LLAMA_LIKE, head_dim=16)),
     "gemma": (transformers.GemmaForCausalLM, transformers.GemmaConfig,
               dict(LLAMA_LIKE, head_dim=16)),
     "gpt_neox": (transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig,
@@ -140,6 +142,7 @@ BLOCKS = {
     "model.layers": [
         ("norm1", ["input_layernorm"], None),
         ("qkv", ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], None),
+        ("q_norm", ["self_attn.q_norm"], None), ("k_norm", ["self_attn.k_norm"], None),
         ("out", ["self_attn.o_proj"], None), ("norm2", ["post_attention_layernorm"], None),
         ("up", ["mlp.gate_proj", "mlp.up_proj"], None), ("down", ["mlp.down_proj"], None)],
     "gpt_neox.layers": [

@@ -60,6 +60,8 @@ static const struct pp_hub_name LLAMA_NAMES[] = {
     NAME("qkv.bias", LLAMA_BLOCK "self_attn.q_proj.bias", Q, ONE),
     NAME("qkv.bias", LLAMA_BLOCK "self_attn.k_proj.bias", KV, ONE),
     NAME("qkv.bias", LLAMA_BLOCK "self_attn.v_proj.bias", KV, ONE),
+    NAME("q_norm.weight", LLAMA_BLOCK "self_attn.q_norm.weight", HEAD, ONE),
+    NAME("k_norm.weight", LLAMA_BLOCK "self_attn.k_norm.weight", HEAD, ONE),
     NAME("out.weight", LLAMA_BLOCK "self_attn.o_proj.weight", HIDDEN, Q),
     NAME("out.bias", LLAMA_BLOCK "self_attn.o_proj.bias", HIDDEN, ONE),
     NAME("norm2.weight", LLAMA_BLOCK "post_attention_layernorm.weight", HIDDEN, ONE),
@@ -186,6 +188,8 @@ static const struct pp_hub_family FAMILIES[] = {
     {"opt", "opt", "OPTForCausalLM", "model.", OPT_NAMES, NONE_IGNORED, OPT_SETTINGS},
     {"qwen2", "qwen2", "Qwen2ForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
      OTHER_SETTINGS},
+    {"qwen3", "qwen3", "Qwen3ForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
+     LLAMA_SETTINGS},
 };
 /* clang-format on */
 
@@ -208,14 +212,10 @@ enum pp_status pp_hub_family(const struct pp_model *model, const struct pp_hub_f
 int64_t pp_hub_size(const struct pp_model *m, enum pp_hub_size size)
 {
     const int64_t q = (int64_t)m->heads * m->head_dim, kv = (int64_t)m->kv_heads * m->head_dim;
-    const int64_t sizes[] = {[PP_HUB_ONE] = 1,
-                             [PP_HUB_HIDDEN] = m->hidden,
-                             [PP_HUB_Q] = q,
-                             [PP_HUB_KV] = kv,
-                             [PP_HUB_QKV] = 3 * q,
-                             [PP_HUB_FFN] = m->ffn,
-                             [PP_HUB_VOCAB] = m->vocab,
-                             [PP_HUB_POSITIONS] = m->positions};
+    const int64_t sizes[] = {
+        [PP_HUB_ONE] = 1,      [PP_HUB_HIDDEN] = m->hidden, [PP_HUB_Q] = q,
+        [PP_HUB_KV] = kv,      [PP_HUB_QKV] = 3 * q,        [PP_HUB_HEAD] = m->head_dim,
+        [PP_HUB_FFN] = m->ffn, [PP_HUB_VOCAB] = m->vocab,   [PP_HUB_POSITIONS] = m->positions};
 
     return sizes[size];
 }

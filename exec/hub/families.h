@@ -13,6 +13,7 @@ enum pp_hub_size {
     PP_HUB_Q,
     PP_HUB_KV,
     PP_HUB_QKV,
+    PP_HUB_HEAD,
     PP_HUB_FFN,
     PP_HUB_VOCAB,
     PP_HUB_POSITIONS,
