@@ -63,6 +63,18 @@ static enum pp_status add_pieces(struct pp_arena *arena, const struct pp_param *
     return from == param->count ? PP_OK : has_no_place(l, param, err);
 }
 
+/* A family with a table of positions cannot do without, as its files have no rotary ones. */
+static enum pp_status check_positions(const struct pp_hub_layout *l, struct pp_error *err)
+{
+    for (const struct pp_hub_name *row = l->family->names; row->ours; row++)
+        if (row->rows == PP_HUB_POSITIONS && l->model->positions == 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "model '%.80s' has no table of positions, and family %s of the hub "
+                                "has one: give --positions, at least the tokens of a sample",
+                                l->model->name, l->family->type);
+    return PP_OK;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct pp_hub_piece *x = a, *y = b;
@@ -83,6 +95,7 @@ enum pp_status pp_hub_layout(struct pp_arena *arena, const struct pp_model *mode
         .model = model,
         .pieces = PP_ARRAY(arena, struct pp_hub_piece, MOST_PIECES * whole->param_count)};
     PP_TRY(pp_hub_family(model, &layout->family, err));
+    PP_TRY(check_positions(layout, err));
     for (int p = 0; p < whole->param_count; p++)
         PP_TRY(add_pieces(arena, &whole->params[p], layout, err));
     qsort(layout->pieces, (size_t)layout->count, sizeof(*layout->pieces), by_place);

@@ -49,6 +49,9 @@ $ mkdir both; pipeexec --model ./a --seq 16 --steps 1 --checkpoint both --save b
 $ pipeexec --model a
 ! pipeexec: error: unknown model 'a': the file or folder here is ./a
 = 2
+$ pipeexec --model tiny --positions 0 --save rotary
+! pipeexec: error: --save: model 'tiny-like' has no table of positions, and family gpt2 of the hub has one: give --positions, at least the tokens of a sample
+= 2
 $ mkdir empty; pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --save empty --quiet; ls empty
 > config.json
 > model.safetensors
