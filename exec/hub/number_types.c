@@ -18,25 +18,36 @@ static void write_f32(const float *from, int64_t count, void *to)
     memcpy(to, from, (size_t)count * sizeof(float));
 }
 
-/* ---- bfloat16 -------------------------------------------------------------------------------- */
+/* ---- 16 bits, by the functions that convert a number ------------------------------------------
+ */
 
-static void read_bf16(const void *from, int64_t count, float *to)
+static void read_16(const void *from, int64_t count, float *to, float (*value)(uint16_t))
 {
     const unsigned char *at = from;
 
     for (int64_t i = 0; i < count; i++) {
         uint16_t bits;
         memcpy(&bits, at + 2 * i, sizeof(bits));
-        to[i] = pp_bf16_value(bits);
+        to[i] = value(bits);
     }
+}
+
+static void write_16(const float *from, int64_t count, void *to, uint16_t (*round)(float))
+{
+    for (int64_t i = 0; i < count; i++) {
+        const uint16_t bits = round(from[i]);
+        memcpy((char *)to + 2 * i, &bits, sizeof(bits));
+    }
+}
+
+static void read_bf16(const void *from, int64_t count, float *to)
+{
+    read_16(from, count, to, pp_bf16_value);
 }
 
 static void write_bf16(const float *from, int64_t count, void *to)
 {
-    for (int64_t i = 0; i < count; i++) {
-        const uint16_t bits = pp_bf16_round(from[i]);
-        memcpy((char *)to + 2 * i, &bits, sizeof(bits));
-    }
+    write_16(from, count, to, pp_bf16_round);
 }
 
 /* ---- half precision (IEEE 754 binary16): 5 bits of exponent, 10 of fraction -------------------
@@ -73,21 +84,12 @@ static uint16_t half_round(float value)
 
 static void read_f16(const void *from, int64_t count, float *to)
 {
-    const unsigned char *at = from;
-
-    for (int64_t i = 0; i < count; i++) {
-        uint16_t bits;
-        memcpy(&bits, at + 2 * i, sizeof(bits));
-        to[i] = half_value(bits);
-    }
+    read_16(from, count, to, half_value);
 }
 
 static void write_f16(const float *from, int64_t count, void *to)
 {
-    for (int64_t i = 0; i < count; i++) {
-        const uint16_t bits = half_round(from[i]);
-        memcpy((char *)to + 2 * i, &bits, sizeof(bits));
-    }
+    write_16(from, count, to, half_round);
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
