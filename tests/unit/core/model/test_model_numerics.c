@@ -1,4 +1,5 @@
 #include "core/model/model.h"
+#include "tests/unit/core/model/from_text.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -29,16 +30,6 @@ static const struct {
     {"minitron-4b.json", "relu2", 1e-5, 1e4, 0.5, NULL, PP_NORM_PRE, 0},
     {"deepseek-v3.json", "silu", 1e-6, 1e4, 1, NULL, PP_NORM_PRE, 0},
 };
-
-static struct pp_model read_text(struct pp_arena *arena, const char *text)
-{
-    struct pp_error err = {0};
-    struct pp_model model;
-
-    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
-                 err.message);
-    return model;
-}
 
 Test(model_numerics, are_those_of_published_files)
 {

@@ -1,4 +1,5 @@
 #include "exec/stage/stage.h"
+#include "tests/unit/core/model/from_text.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -128,16 +129,6 @@ Test(net, refuses_a_model_known_by_its_size_and_odd_rotary_heads)
 #define LLAMA                                                                                      \
     "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 64, "                  \
     "\"num_attention_heads\": 2, \"vocab_size\": 100, \"intermediate_size\": 128"
-
-static struct pp_model read_text(struct pp_arena *arena, const char *text)
-{
-    struct pp_error err = {0};
-    struct pp_model model;
-
-    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
-                 err.message);
-    return model;
-}
 
 Test(net, takes_the_numbers_of_a_file)
 {
