@@ -7,7 +7,7 @@
 #pragma once
 
 #include "exec/backend/backend.h"
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 /* ---- exec/checkpoint/manifest.c -------------------------------------------------------------- */
 

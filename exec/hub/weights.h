@@ -3,7 +3,7 @@
 
 #include "exec/hub/families.h"
 #include "exec/hub/safetensors.h"
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 /* ---- exec/hub/layout.c ----------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@
 #include "exec/program/memory.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/stage/batch.h"
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/memory/memory.h"
 

@@ -1,7 +1,7 @@
 /* The layout of a rank's memory: one block, with a place for each slot, state and buffer. */
 #include "exec/program/memory.h"
 
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute)
 {

@@ -13,7 +13,7 @@ struct pp_rank_layout {
     int slots[PP_SLOT_CLASSES];
     size_t *offset[PP_SLOT_CLASSES], *bytes[PP_SLOT_CLASSES]; /* [slot] */
     size_t *state_offset; /* [pipeline * stages + stage]: weights, gradients, m, v, master
-                           * (exec/stage/state.h); SIZE_MAX = not on this rank */
+                           * (exec/state/state.h); SIZE_MAX = not on this rank */
     size_t state_bytes;   /* states of all chunks, at the begin of the block */
     size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
     size_t scratch_offset, scratch_bytes;     /* of any one call of a stage, or of the norm */

@@ -6,7 +6,7 @@
 #include "exec/backend/backend.h"
 #include "exec/data/text.h"
 #include "exec/stage/batch.h"
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 /* The reference's own device, as large as that of a worker. */
 struct pp_place {

@@ -1,7 +1,7 @@
-/* State of stages that are laid out by hand, for tests of exec/stage/state.h. */
+/* State of stages that are laid out by hand, for tests of exec/state/state.h. */
 #pragma once
 
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 #include <math.h>
 

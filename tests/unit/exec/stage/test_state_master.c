@@ -1,5 +1,5 @@
 /* Master weights: state of two element types, held against that of single precision alone. */
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 #include "kernels/numbers.h"
 

@@ -1,6 +1,6 @@
 /* Initial weights: given, or drawn by counter. They are equal, up to rounding, for any division
  * into stages and any type. */
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 #include "core/hash.h"
 #include "core/process/pool.h"

@@ -1,5 +1,5 @@
 /* Weights, gradients and optimizer state of a stage: their layout, shares, norm and update. */
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 #include <assert.h>
 #include <math.h>

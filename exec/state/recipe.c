@@ -1,5 +1,5 @@
 /* The recipe of a training: learning rate by step, clipping, constants of AdamW. */
-#include "exec/stage/state.h"
+#include "exec/state/state.h"
 
 #include <math.h>
 

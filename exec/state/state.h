@@ -1,4 +1,4 @@
-/* exec/stage/state.h — weights, gradient sums and optimizer state of one copy of a stage:
+/* exec/state/state.h — weights, gradient sums and optimizer state of one copy of a stage:
  * initialization, norm, update. Vectors are flat, laid out as in pp_stage; gaps stay zero. */
 #pragma once
 
