@@ -43,9 +43,10 @@ file=${1:-/dev/null}
 
 # The devices that pipesim knows, a line each: name, operations in bf16 and bytes a second.
 presets() {
-    local program
+    local program cc
+    read -ra cc <<<"${CC:-cc}"
     program=$(mktemp)
-    "${CC:-cc}" -I "$root" -o "$program" -x c - "$root/core/cluster/presets.c" <<'END' && "$program"
+    "${cc[@]}" -I "$root" -o "$program" -x c - "$root/core/cluster/presets.c" <<'END' && "$program"
 #include "core/cluster/cluster.h"
 #include <stdio.h>
 int main(void)

@@ -35,11 +35,12 @@ END
 
 mkdir "$folder/others"
 cp tests/cuda/include/cublasLt.h "$folder/others"
+read -ra cc <<<"${CC:-cc}"
 compiles() { # PACKAGES...
     local file failed=0 headers=(-isystem "$folder/others") package
     for package in "$@"; do headers+=(-isystem "$cache/$package"); done
     for file in exec/cuda/*.c exec/nccl/*.c kernels/cuda/*.c kernels/cuda/gemm/*.c bench/gpu/*.c bench/probe/*.c; do
-        "${CC:-cc}" -std=gnu11 -fsyntax-only -Wall -Werror -DPP_VERSION='"0"' -I. "${headers[@]}" "$file" || failed=1
+        "${cc[@]}" -std=gnu11 -fsyntax-only -Wall -Werror -DPP_VERSION='"0"' -I. "${headers[@]}" "$file" || failed=1
     done
     return "$failed"
 }

@@ -34,11 +34,12 @@ kernels() {
     [ -s "$folder/due" ] && diff --label Meson "$folder/due" --label bench -u0 <(basename -a "${kernels[@]}" | sort)
 }
 # Tests of kernels need no more of Criterion than runner.h has.
+read -ra cc <<<"${CC:-cc}"
 bare() {
     local file kind
     for file in "${tests[@]}" tests/exec/test_nccl.c; do
         for kind in -DPP_CUDA_EMULATED -UPP_CUDA_EMULATED; do
-            "${CC:-cc}" -std=gnu11 -fsyntax-only -Werror=implicit-function-declaration -DPP_BARE_TESTS $kind -I. -Itests/cuda/include "$file" || return
+            "${cc[@]}" -std=gnu11 -fsyntax-only -Werror=implicit-function-declaration -DPP_BARE_TESTS $kind -I. -Itests/cuda/include "$file" || return
         done
     done
 }
