@@ -1,152 +1,56 @@
 /* The nodes of a stage, layer by layer, and their parameters in the same order. */
-#include "exec/stage/graph.h"
-
-#include <assert.h>
-#include <math.h>
+#include "exec/stage/build.h"
 
 enum {
-    IDS_PER_LAYER = 16, /* most tensors of a layer */
     EMBEDDING_LAYER = 0,
     FIRST_BLOCK_LAYER = 1,
     BLOCK_NODES = 9,
     END_NODES = 4, /* of embedding and head */
     NODE_TENSORS = 6,
 };
-static const double DEVIATION = 0.02;
-
-struct builder {
-    struct pp_stage *stage;
-    struct pp_stage_graph *g;
-    const struct pp_net *net;
-    const struct pp_kernels *k;
-    int layer, tensor; /* of the next parameter */
-};
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* A tensor of `count` elements (0 = no tensor), with a gap after it up to `room`. */
-struct wanted {
-    const char *name;
-    int64_t count, room;
-    enum pp_init init;
-    double deviation;
-    bool is_tied;
-};
-
-static struct wanted matrix(const char *name, int64_t rows, int64_t columns, double deviation)
-{
-    return (struct wanted){name, rows * columns, 0, PP_INIT_NORMAL, deviation, false};
-}
-
-static struct wanted gain(const char *name, int width)
-{
-    return (struct wanted){.name = name, .count = width, .init = PP_INIT_ONE};
-}
-
-static struct wanted bias(const char *name, int width)
-{
-    return (struct wanted){.name = name, .count = name ? width : 0};
-}
-
 /* A matrix with a row for each word, and room for padded logits if a head multiplies with it. */
-static struct wanted words(const struct builder *b, const char *name, bool is_multiplied)
+static struct pp_new_param words(const struct pp_builder *b, const char *name, bool is_multiplied)
 {
-    struct wanted w = matrix(name, b->net->vocab, b->net->hidden, DEVIATION);
+    struct pp_new_param w = pp_build_matrix(name, b->net->vocab, b->net->hidden, PP_DEVIATION);
 
     w.room = is_multiplied ? (int64_t)b->g->logits_width * b->net->hidden : 0;
     return w;
 }
 
 /* The matrix of the embedding, which a tied head multiplies with. */
-static struct wanted table_of(const struct builder *b)
+static struct pp_new_param table_of(const struct pp_builder *b)
 {
     const bool is_tied = b->net->is_tied;
-    struct wanted w = words(b, "embedding.weight", is_tied && b->stage->shape.has_head);
+    struct pp_new_param w = words(b, "embedding.weight", is_tied && b->stage->shape.has_head);
 
     w.is_tied = is_tied;
     return w;
 }
 
-/* Appends a tensor. The table has room for all, so it never moves. Ids are those of a layer's
- * tensors in order, whether they are there or not. */
-static const struct pp_param *push(struct builder *b, struct wanted w)
-{
-    struct pp_stage *stage = b->stage;
-    const int id = b->layer * IDS_PER_LAYER + b->tensor++;
-
-    assert(b->tensor <= IDS_PER_LAYER);
-    if (w.count == 0)
-        return NULL;
-    struct pp_param *param = &stage->params[stage->param_count++];
-    const int64_t room = w.room > w.count ? w.room : w.count;
-
-    *param = (struct pp_param){.name = w.name,
-                               .id = id,
-                               .layer = b->layer,
-                               .count = w.count,
-                               .offset = stage->elements,
-                               .init = w.init,
-                               .deviation = w.deviation,
-                               .decays = w.init == PP_INIT_NORMAL,
-                               .is_tied = w.is_tied};
-    stage->elements += (room + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
-    return param;
-}
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
-
-static struct pp_tensor *append(struct pp_stage_graph *g, int width, size_t bytes)
-{
-    struct pp_tensor *t = &g->tensors[g->tensor_count++];
-
-    *t = (struct pp_tensor){
-        .width = width, .bytes = bytes, .made = {-1, -1, -1, -1}, .read = {-1, -1, -1, -1}};
-    return t;
-}
-
-struct pp_tensor *pp_stage_tensor(struct pp_stage_graph *g, int width)
-{
-    return append(g, width, (size_t)g->tokens * (size_t)width * g->element_bytes);
-}
-
-struct pp_tensor *pp_stage_tensor_of_g(struct pp_stage_graph *g, int64_t elements)
-{
-    return append(g, 0, (size_t)elements * g->gradient_bytes);
-}
-
-/* Appends a node with an output of `width` (0 = none). */
-static struct pp_stage_node *node(struct builder *b, const struct pp_node_kind *kind,
-                                  struct pp_tensor *x, int width)
-{
-    struct pp_stage_graph *g = b->g;
-    struct pp_stage_node *n = &g->nodes[g->node_count++];
-
-    *n = (struct pp_stage_node){
-        .kind = kind, .x = x, .y = width > 0 ? pp_stage_tensor(g, width) : NULL};
-    if (n->y != NULL)
-        n->y->maker = n;
-    return n;
-}
 
 /* Is true if x is the sum of a LINEAR that no node has read yet. The first reader of a tensor makes
  * the last part of its gradient. */
-static bool is_new_sum(const struct builder *b, const struct pp_tensor *x)
+static bool is_new_sum(const struct pp_builder *b, const struct pp_tensor *x)
 {
     return x->maker == &b->g->nodes[b->g->node_count - 1] && x->maker->kind == &pp_node_linear;
 }
 
 /* `rows` of the bias before it, see graph.h, gain and bias. */
-static struct pp_tensor *norm(struct builder *b, struct pp_tensor *x, const char *weight_name,
+static struct pp_tensor *norm(struct pp_builder *b, struct pp_tensor *x, const char *weight_name,
                               const char *bias_name)
 {
     const int hidden = b->net->hidden;
     const bool sums_bias = is_new_sum(b, x) && b->layer <= b->net->layers;
     struct pp_stage_node *before = sums_bias ? &b->g->nodes[b->g->node_count - 1] : NULL;
-    struct pp_stage_node *n = node(b, &pp_node_norm, x, hidden);
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_norm, x, hidden);
 
     n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->tokens);
-    n->weight = push(b, gain(weight_name, hidden));
-    n->bias = push(b, bias(b->net->has_bias_norm ? bias_name : NULL, hidden));
+    n->weight = pp_build_push(b, pp_build_gain(weight_name, hidden));
+    n->bias = pp_build_push(b, pp_build_bias(b->net->has_bias_norm ? bias_name : NULL, hidden));
     if (before != NULL && before->bias != NULL) {
         n->bias_before = before->bias;
         before->is_bias_summed = true;
@@ -157,34 +61,7 @@ static struct pp_tensor *norm(struct builder *b, struct pp_tensor *x, const char
     return n->y;
 }
 
-struct linear {
-    struct pp_tensor *x, *base; /* base NULL: none; else y is of the residual stream */
-    int width;
-    const char *weight, *bias; /* bias NULL: none */
-    bool is_activated;
-};
-
-/* Returns y, or its activation. Matrices that end in the residual stream, two of a block, begin
- * with smaller weights. */
-static struct pp_tensor *linear(struct builder *b, struct linear l)
-{
-    const double small = DEVIATION / sqrt(2.0 * b->net->layers);
-    struct pp_stage_node *n = node(b, &pp_node_linear, l.x, l.width);
-
-    n->base = l.base;
-    n->y->is_stream = l.base != NULL;
-    n->weight = push(b, matrix(l.weight, l.width, l.x->width, l.base ? small : DEVIATION));
-    n->bias = push(b, bias(l.bias, l.width));
-    if (l.x->maker != NULL && l.x->maker->act == l.x)
-        n->slope_of = l.x->maker->y;
-    if (!l.is_activated)
-        return n->y;
-    n->act = pp_stage_tensor(b->g, l.width);
-    n->act->maker = n;
-    return n->act;
-}
-
-static size_t attention_scratch_bytes(const struct builder *b)
+static size_t attention_scratch_bytes(const struct pp_builder *b)
 {
     const struct pp_net *net = b->net;
     const struct pp_stage_shape *shape = &b->stage->shape;
@@ -198,80 +75,82 @@ static size_t attention_scratch_bytes(const struct builder *b)
     return pp_whole_lines(b->k->attention_scratch_bytes(&attention));
 }
 
-static struct pp_tensor *attend(struct builder *b, struct pp_tensor *qkv)
+static struct pp_tensor *attend(struct pp_builder *b, struct pp_tensor *qkv)
 {
     const struct pp_net *net = b->net;
-    struct pp_stage_node *n = node(b, &pp_node_attend, qkv, net->heads * net->head_dim);
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_attend, qkv, net->heads * net->head_dim);
 
     n->stats = pp_stage_tensor_of_g(b->g, (int64_t)b->g->tokens * net->heads);
-    n->scratch = append(b->g, 0, attention_scratch_bytes(b));
+    n->scratch = pp_build_tensor(b->g, 0, attention_scratch_bytes(b));
     return n->y;
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */
 
-static struct pp_tensor *embedding(struct builder *b)
+static struct pp_tensor *embedding(struct pp_builder *b)
 {
     const struct pp_net *net = b->net;
-    struct pp_stage_node *n = node(b, &pp_node_embed, NULL, net->hidden);
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_embed, NULL, net->hidden);
 
-    n->weight = push(b, table_of(b));
+    n->weight = pp_build_push(b, table_of(b));
     n->bias =
-        push(b, matrix("positions.weight", net->has_positions ? net->position_offset + net->seq : 0,
-                       net->hidden, DEVIATION));
+        pp_build_push(b, pp_build_matrix("positions.weight",
+                                         net->has_positions ? net->position_offset + net->seq : 0,
+                                         net->hidden, PP_DEVIATION));
     return n->y;
 }
 
 /* Normalizes the heads of queries and of keys. */
-static struct pp_tensor *qk_norm(struct builder *b, struct pp_tensor *qkv)
+static struct pp_tensor *qk_norm(struct pp_builder *b, struct pp_tensor *qkv)
 {
     const struct pp_net *net = b->net;
-    struct pp_stage_node *n = node(b, &pp_node_qk_norm, qkv, qkv->width);
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_qk_norm, qkv, qkv->width);
 
     n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->tokens * (net->heads + net->kv_heads));
-    n->weight = push(b, gain("q_norm.weight", net->head_dim));
-    n->bias = push(b, gain("k_norm.weight", net->head_dim));
+    n->weight = pp_build_push(b, pp_build_gain("q_norm.weight", net->head_dim));
+    n->bias = pp_build_push(b, pp_build_gain("k_norm.weight", net->head_dim));
     n->dnorm = pp_stage_tensor_of_g(b->g, 2 * (int64_t)net->head_dim);
     n->dnorm->is_grad = true;
     return n->y;
 }
 
 /* The attention of t, before its output matrix. */
-static struct pp_tensor *attention(struct builder *b, struct pp_tensor *t)
+static struct pp_tensor *attention(struct pp_builder *b, struct pp_tensor *t)
 {
     const struct pp_net *net = b->net;
     const int width = (net->heads + 2 * net->kv_heads) * net->head_dim;
 
-    t = linear(b, (struct linear){t, NULL, width, "qkv.weight",
-                                  net->has_bias_qkv ? "qkv.bias" : NULL, false});
+    t = pp_build_linear(b, (struct pp_linear){t, NULL, width, "qkv.weight",
+                                              net->has_bias_qkv ? "qkv.bias" : NULL, false});
     return attend(b, net->has_qk_norm ? qk_norm(b, t) : t);
 }
 
 /* The feed-forward layer of t, before its last matrix. */
-static struct pp_tensor *feed_forward(struct builder *b, struct pp_tensor *t)
+static struct pp_tensor *feed_forward(struct pp_builder *b, struct pp_tensor *t)
 {
     const struct pp_net *net = b->net;
     const int width = net->is_gated ? 2 * net->ffn : net->ffn;
 
-    t = linear(b, (struct linear){t, NULL, width, "up.weight", net->has_bias_mlp ? "up.bias" : NULL,
-                                  !net->is_gated});
-    return net->is_gated ? node(b, &pp_node_gate, t, net->ffn)->y : t;
+    t = pp_build_linear(b,
+                        (struct pp_linear){t, NULL, width, "up.weight",
+                                           net->has_bias_mlp ? "up.bias" : NULL, !net->is_gated});
+    return net->is_gated ? pp_build_node(b, &pp_node_gate, t, net->ffn)->y : t;
 }
 
 /* Return base + t, by the last matrix of attention or of the feed-forward layer. */
-static struct pp_tensor *out(struct builder *b, struct pp_tensor *t, struct pp_tensor *base)
+static struct pp_tensor *out(struct pp_builder *b, struct pp_tensor *t, struct pp_tensor *base)
 {
-    return linear(b, (struct linear){t, base, b->net->hidden, "out.weight",
-                                     b->net->has_bias_out ? "out.bias" : NULL, false});
+    return pp_build_linear(b, (struct pp_linear){t, base, b->net->hidden, "out.weight",
+                                                 b->net->has_bias_out ? "out.bias" : NULL, false});
 }
-static struct pp_tensor *down(struct builder *b, struct pp_tensor *t, struct pp_tensor *base)
+static struct pp_tensor *down(struct pp_builder *b, struct pp_tensor *t, struct pp_tensor *base)
 {
-    return linear(b, (struct linear){t, base, b->net->hidden, "down.weight",
-                                     b->net->has_bias_mlp ? "down.bias" : NULL, false});
+    return pp_build_linear(b, (struct pp_linear){t, base, b->net->hidden, "down.weight",
+                                                 b->net->has_bias_mlp ? "down.bias" : NULL, false});
 }
 
 /* y = x + attention(norm(x)), and the same with the feed-forward layer of y. */
-static struct pp_tensor *pre_norm_block(struct builder *b, struct pp_tensor *x)
+static struct pp_tensor *pre_norm_block(struct pp_builder *b, struct pp_tensor *x)
 {
     struct pp_tensor *y = out(b, attention(b, norm(b, x, "norm1.weight", "norm1.bias")), x);
 
@@ -279,7 +158,7 @@ static struct pp_tensor *pre_norm_block(struct builder *b, struct pp_tensor *x)
 }
 
 /* x + attention(norm1(x)) + feed forward(norm2(x)). */
-static struct pp_tensor *parallel_block(struct builder *b, struct pp_tensor *x)
+static struct pp_tensor *parallel_block(struct pp_builder *b, struct pp_tensor *x)
 {
     struct pp_tensor *a = attention(b, norm(b, x, "norm1.weight", "norm1.bias"));
     struct pp_tensor *f = feed_forward(b, norm(b, x, "norm2.weight", "norm2.bias"));
@@ -288,30 +167,30 @@ static struct pp_tensor *parallel_block(struct builder *b, struct pp_tensor *x)
 }
 
 /* A tied head takes the embedding's matrix, or its own copy if the stage has no embedding. */
-static const struct pp_param *head_matrix(struct builder *b)
+static const struct pp_param *head_matrix(struct pp_builder *b)
 {
     if (!b->net->is_tied)
-        return push(b, words(b, "head.weight", true));
+        return pp_build_push(b, words(b, "head.weight", true));
     if (b->stage->shape.has_embedding)
         return b->g->nodes[0].weight;
     b->layer = EMBEDDING_LAYER;
     b->tensor = 0;
-    return push(b, table_of(b));
+    return pp_build_push(b, table_of(b));
 }
 
-static struct pp_tensor *head(struct builder *b, struct pp_tensor *x)
+static struct pp_tensor *head(struct pp_builder *b, struct pp_tensor *x)
 {
     struct pp_tensor *t = norm(b, x, "norm.weight", "norm.bias");
-    struct pp_stage_node *logits = node(b, &pp_node_linear, t, b->g->logits_width);
+    struct pp_stage_node *logits = pp_build_node(b, &pp_node_linear, t, b->g->logits_width);
 
     logits->weight = head_matrix(b);
-    struct pp_stage_node *loss = node(b, &pp_node_loss, logits->y, 0);
-    loss->scratch = append(b->g, 0, (size_t)b->g->tokens * sizeof(double));
+    struct pp_stage_node *loss = pp_build_node(b, &pp_node_loss, logits->y, 0);
+    loss->scratch = pp_build_tensor(b->g, 0, (size_t)b->g->tokens * sizeof(double));
     return NULL;
 }
 
 /* Appends layer `number` of the model, and returns its output. */
-static struct pp_tensor *layer(struct builder *b, int number, struct pp_tensor *x)
+static struct pp_tensor *layer(struct pp_builder *b, int number, struct pp_tensor *x)
 {
     struct pp_layer *l = &b->g->layers[b->g->layer_count++];
     struct pp_tensor *y;
@@ -350,7 +229,7 @@ static void reserve(struct pp_arena *arena, struct pp_stage *stage)
 void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct pp_kernels *k)
 {
     const struct pp_stage_shape *shape = &stage->shape;
-    struct builder b = {.stage = stage, .g = stage->graph, .net = stage->net, .k = k};
+    struct pp_builder b = {.stage = stage, .g = stage->graph, .net = stage->net, .k = k};
 
     reserve(arena, stage);
     struct pp_tensor *x = shape->has_embedding ? layer(&b, EMBEDDING_LAYER, NULL)

@@ -1,0 +1,49 @@
+/* exec/stage/build.h — private to exec/stage: what layers are built of. Calls append to the graph,
+ * in the order in which a forward walks it. */
+#pragma once
+
+#include "exec/stage/graph.h"
+
+static const double PP_DEVIATION = 0.02; /* of initial weights */
+
+struct pp_builder {
+    struct pp_stage *stage;
+    struct pp_stage_graph *g;
+    const struct pp_net *net;
+    const struct pp_kernels *k;
+    int layer, tensor; /* of the next parameter */
+};
+
+/* A tensor of `count` elements (0 = no tensor), with a gap after it up to `room`. */
+struct pp_new_param {
+    const char *name;
+    int64_t count, room;
+    enum pp_init init;
+    double deviation;
+    bool is_tied;
+};
+
+struct pp_new_param pp_build_matrix(const char *name, int64_t rows, int64_t columns,
+                                    double deviation);
+struct pp_new_param pp_build_gain(const char *name, int width);
+struct pp_new_param pp_build_bias(const char *name, int width); /* name NULL: none */
+/* Appends a parameter. The table has room for all, so it never moves. Ids are those of a layer's
+ * tensors in order, whether they are there or not. */
+const struct pp_param *pp_build_push(struct pp_builder *b, struct pp_new_param w);
+
+/* Appends a tensor of `bytes`. */
+struct pp_tensor *pp_build_tensor(struct pp_stage_graph *g, int width, size_t bytes);
+/* Appends a node with an output of `width` (0 = none). */
+struct pp_stage_node *pp_build_node(struct pp_builder *b, const struct pp_node_kind *kind,
+                                    struct pp_tensor *x, int width);
+
+struct pp_linear {
+    struct pp_tensor *x, *base; /* base NULL: none; else y is of the residual stream */
+    int width;
+    const char *weight, *bias; /* bias NULL: none */
+    bool is_activated;
+};
+
+/* Appends a LINEAR. Returns y, or its activation. Matrices that end in the residual stream, two of
+ * a block, begin with smaller weights. */
+struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l);

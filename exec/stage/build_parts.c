@@ -1,0 +1,102 @@
+/* Parameters, tensors and nodes, appended one by one. */
+#include "exec/stage/build.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { IDS_PER_LAYER = 16 }; /* most tensors of a layer */
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+struct pp_new_param pp_build_matrix(const char *name, int64_t rows, int64_t columns,
+                                    double deviation)
+{
+    return (struct pp_new_param){name, rows * columns, 0, PP_INIT_NORMAL, deviation, false};
+}
+
+struct pp_new_param pp_build_gain(const char *name, int width)
+{
+    return (struct pp_new_param){.name = name, .count = width, .init = PP_INIT_ONE};
+}
+
+struct pp_new_param pp_build_bias(const char *name, int width)
+{
+    return (struct pp_new_param){.name = name, .count = name ? width : 0};
+}
+
+const struct pp_param *pp_build_push(struct pp_builder *b, struct pp_new_param w)
+{
+    struct pp_stage *stage = b->stage;
+    const int id = b->layer * IDS_PER_LAYER + b->tensor++;
+
+    assert(b->tensor <= IDS_PER_LAYER);
+    if (w.count == 0)
+        return NULL;
+    struct pp_param *param = &stage->params[stage->param_count++];
+    const int64_t room = w.room > w.count ? w.room : w.count;
+
+    *param = (struct pp_param){.name = w.name,
+                               .id = id,
+                               .layer = b->layer,
+                               .count = w.count,
+                               .offset = stage->elements,
+                               .init = w.init,
+                               .deviation = w.deviation,
+                               .decays = w.init == PP_INIT_NORMAL,
+                               .is_tied = w.is_tied};
+    stage->elements += (room + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
+    return param;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+struct pp_tensor *pp_build_tensor(struct pp_stage_graph *g, int width, size_t bytes)
+{
+    struct pp_tensor *t = &g->tensors[g->tensor_count++];
+
+    *t = (struct pp_tensor){
+        .width = width, .bytes = bytes, .made = {-1, -1, -1, -1}, .read = {-1, -1, -1, -1}};
+    return t;
+}
+
+struct pp_tensor *pp_stage_tensor(struct pp_stage_graph *g, int width)
+{
+    return pp_build_tensor(g, width, (size_t)g->tokens * (size_t)width * g->element_bytes);
+}
+
+struct pp_tensor *pp_stage_tensor_of_g(struct pp_stage_graph *g, int64_t elements)
+{
+    return pp_build_tensor(g, 0, (size_t)elements * g->gradient_bytes);
+}
+
+struct pp_stage_node *pp_build_node(struct pp_builder *b, const struct pp_node_kind *kind,
+                                    struct pp_tensor *x, int width)
+{
+    struct pp_stage_graph *g = b->g;
+    struct pp_stage_node *n = &g->nodes[g->node_count++];
+
+    *n = (struct pp_stage_node){
+        .kind = kind, .x = x, .y = width > 0 ? pp_stage_tensor(g, width) : NULL};
+    if (n->y != NULL)
+        n->y->maker = n;
+    return n;
+}
+
+struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l)
+{
+    const double small = PP_DEVIATION / sqrt(2.0 * b->net->layers);
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_linear, l.x, l.width);
+
+    n->base = l.base;
+    n->y->is_stream = l.base != NULL;
+    n->weight = pp_build_push(
+        b, pp_build_matrix(l.weight, l.width, l.x->width, l.base ? small : PP_DEVIATION));
+    n->bias = pp_build_push(b, pp_build_bias(l.bias, l.width));
+    if (l.x->maker != NULL && l.x->maker->act == l.x)
+        n->slope_of = l.x->maker->y;
+    if (!l.is_activated)
+        return n->y;
+    n->act = pp_stage_tensor(b->g, l.width);
+    n->act->maker = n;
+    return n->act;
+}
