@@ -8,6 +8,7 @@
 #include "sim/config/buckets.h"
 #include "sim/config/steps.h"
 #include "sim/config/tiers.h"
+#include "sim/run/overlap.h"
 #include "sim/run/simulate.h"
 
 #include <stddef.h>
@@ -143,6 +144,8 @@ static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
     PP_TRY(pp_build_known(arena, prepared->programs, &build, &result->program, err));
     if (!result->program)
         return PP_OK;
+    if (!result->config.is_unit)
+        pp_overlap_settle(result->program, result->costs);
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
     return PP_OK;
