@@ -15,7 +15,8 @@
 
 enum { PAGE = 4096, ALIGN = 256, POISON_BYTES = 4 << 20 };
 
-static std::map<const char *, struct allocation> allocations; /* by `mapped` */
+/* By `mapped`. What a process leaves stays reachable to its end. */
+static auto &allocations = *new std::map<const char *, struct allocation>;
 static bool is_open;
 
 /* ---- finding, opening ------------------------------------------------------------------------ */
