@@ -89,6 +89,35 @@ struct pp_attention {
     bool add;
 };
 
+/* The choice of experts for each token (Shazeer et al. 2017): softmax over the logits of all
+ * experts, and the `top_k` largest; of equal ones, those of smaller index. Rows are copies of
+ * tokens in the order of experts, those of one expert in the order of tokens. With a capacity, an
+ * expert takes no more than the first `capacity` choices of a sample; others have no row. Integers
+ * are in memory that host and device both read. */
+struct pp_routing {
+    int batch, tokens, experts, top_k; /* tokens: of one split of a sample */
+    int rows;                          /* the most that there can be */
+    int capacity;                      /* 0 = no limit */
+    bool is_normalized;    /* the gates of a token add up to 1; else probabilities of all do */
+    const void *logits;    /* [batch * tokens][experts] */
+    void *gates;           /* [batch * tokens][top_k] of G: weights of the choices */
+    int32_t *expert, *row; /* [batch * tokens][top_k]: of each choice; row -1 = none */
+    int32_t *from;         /* [rows] choice of a row, token * top_k + k; -1 = not in use */
+    int32_t *begin;        /* [experts + 1] first row of each expert, and their number */
+    const int32_t *before; /* [batch][experts] choices in earlier splits; NULL = 0 */
+    int32_t *so_far;       /* likewise, with this split; NULL without capacity */
+    const void *dgates;    /* backward: of G; also reads logits, gates, expert */
+    void *dlogits;         /* may be logits */
+};
+
+/* Rows from tokens and tokens from rows, of `width`. Rows that are not in use are left alone. */
+struct pp_token_exchange {
+    const struct pp_routing *routing; /* expert, row, from, begin and gates are read */
+    int width;
+    const void *x, *dy, *base; /* base of tokens; NULL = 0 */
+    void *y, *dx, *dgates;     /* dgates [batch * tokens][top_k] of G */
+};
+
 /* Tensors of a flat vector. Each begins at a multiple of PP_FLAT_UNIT elements; gaps are zero. */
 enum { PP_FLAT_UNIT = 16 };
 struct pp_flat_tensor {
@@ -123,8 +152,13 @@ enum { PP_SQUARES_BLOCK = 4096 };
 enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFLOW = 2 };
 
 /* Parts that a table may lack, as bits: activation functions other than GELU in its tanh form and
- * SwiGLU, `scale`, and norms in groups. */
-enum pp_kernels_lacks { PP_LACKS_ACTIVATIONS = 1, PP_LACKS_SCALE = 2, PP_LACKS_HEAD_NORMS = 4 };
+ * SwiGLU, `scale`, norms in groups, and experts. */
+enum pp_kernels_lacks {
+    PP_LACKS_ACTIVATIONS = 1,
+    PP_LACKS_SCALE = 2,
+    PP_LACKS_HEAD_NORMS = 4,
+    PP_LACKS_EXPERTS = 8
+};
 
 /* Returns the first element of a row. */
 static inline size_t pp_norm_row(const struct pp_norm *n, size_t row)
@@ -185,6 +219,16 @@ struct pp_kernels {
 
     /* x *= factor; NULL in tables of CUDA */
     void (*scale)(void *stream, int64_t count, double factor, void *x);
+
+    /* Experts; NULL in tables of CUDA. dispatch: y [row] = x [token]. Backward, dx = base + the sum
+     * of a token's rows of dy. combine: y = base + the sum of gate * x [row]. Backward, dx [row] =
+     * gate * dy, which may be x. Then dgates = x . dy, 0 for choices without a row. */
+    void (*route_forward)(void *stream, const struct pp_routing *r);
+    void (*route_backward)(void *stream, const struct pp_routing *r);
+    void (*dispatch_forward)(void *stream, const struct pp_token_exchange *e);
+    void (*dispatch_backward)(void *stream, const struct pp_token_exchange *e);
+    void (*combine_forward)(void *stream, const struct pp_token_exchange *e);
+    void (*combine_backward)(void *stream, const struct pp_token_exchange *e);
 
     void (*copy)(void *stream, size_t bytes, const void *from, void *to);
     void (*zero)(void *stream, size_t bytes, void *x);

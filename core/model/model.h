@@ -20,6 +20,8 @@ struct pp_experts {
     int groups, group_limit; /* a token's experts lie in at most `group_limit` of `groups` groups of
                               * neighbours (DeepSeek-V3, section 2.1.2); 0 = anywhere */
     bool has_router_bias;    /* a number per expert: GPT-OSS, DeepSeek's balancing */
+    bool has_plain_gates;    /* a token's experts are weighed by their probabilities among all; else
+                              * by those divided by their sum */
     bool has_shared_gate;    /* a gate weighs the shared experts (Qwen2-MoE) */
 };
 

@@ -77,7 +77,8 @@ enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *re
 
 static enum pp_status needs_experts(const struct pp_request *request, struct pp_error *err)
 {
-    static const char *const options[] = {"top-k", "moe-ffn", "shared-ffn", "dense-layers"};
+    static const char *const options[] = {"top-k", "moe-ffn", "shared-ffn", "dense-layers",
+                                          "moe-every"};
     char typed[PP_REQUEST_TYPED_BYTES];
     enum pp_origin origin;
 
@@ -88,28 +89,43 @@ static enum pp_status needs_experts(const struct pp_request *request, struct pp_
     return PP_OK;
 }
 
+static void change_name(struct pp_arena *arena, struct pp_model *model)
+{
+    if (!pp_has_suffix(model->name, "-like"))
+        model->name = pp_arena_printf(arena, "%s-like", model->name);
+}
+
+void pp_model_take_mtp(struct pp_arena *arena, const struct pp_request *request,
+                       struct pp_model *model)
+{
+    const int mtp = pp_request_int(request, "mtp", model->mtp);
+
+    if (mtp != model->mtp)
+        change_name(arena, model);
+    model->mtp = mtp;
+}
+
 enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
                                      struct pp_model *model, struct pp_error *err)
 {
     struct pp_experts *e = &model->experts;
     const struct pp_experts before = *e;
-    const int mtp = model->mtp;
 
-    model->mtp = pp_request_int(request, "mtp", mtp);
     e->count = pp_request_int(request, "experts", e->count);
     if (e->count <= 1) {
         *e = (struct pp_experts){0};
         PP_TRY(needs_experts(request, err));
     } else {
         e->top_k = pp_request_int(request, "top-k", before.count > 0 ? before.top_k : 2);
+        e->has_plain_gates = e->top_k == before.top_k ? e->has_plain_gates : e->top_k == 1;
+        e->every = pp_request_int(request, "moe-every", e->every);
         e->ffn = pp_request_int(request, "moe-ffn", before.count > 0 ? before.ffn : model->ffn);
         e->shared_ffn = pp_request_int(request, "shared-ffn", e->shared_ffn);
         e->dense_first = pp_request_int(request, "dense-layers", e->dense_first);
     }
-    if (!pp_has_suffix(model->name, "-like") &&
-        (e->count != before.count || e->top_k != before.top_k || e->ffn != before.ffn ||
-         e->shared_ffn != before.shared_ffn || e->dense_first != before.dense_first ||
-         model->mtp != mtp))
-        model->name = pp_arena_printf(arena, "%s-like", model->name);
+    if (e->count != before.count || e->top_k != before.top_k || e->ffn != before.ffn ||
+        e->shared_ffn != before.shared_ffn || e->dense_first != before.dense_first ||
+        e->every != before.every)
+        change_name(arena, model);
     return pp_model_check(model, err);
 }

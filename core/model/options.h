@@ -34,7 +34,7 @@
     PP_ROW_CHOICE(                                                                                 \
         embedding, "HOW", "tied|untied", heading, mask,                                            \
         .help = "Whether head and embedding share one matrix, in place of the model's choice.")
-/* --experts --top-k --moe-ffn --shared-ffn --dense-layers --mtp */
+/* --experts --top-k --moe-ffn --shared-ffn --dense-layers --moe-every */
 #define PP_OPTIONS_EXPERTS(heading, mask)                                                          \
     PP_ROW_INT(experts, "E", 1, 65536, heading, mask, .aliases = PP_NAMES("num-experts"),          \
                .help = "Experts of a block, in place of the model's; 1: the model is dense.")      \
@@ -53,6 +53,11 @@
                    "of the model's.")                                                              \
     PP_ROW_INT(dense_layers, "L", 0, 65535, heading, mask,                                         \
                .help = "Blocks at the start that have no experts, in place of the model's.")       \
+    PP_ROW_INT(moe_every, "N", 1, 65535, heading, mask, .aliases = PP_NAMES("moe-layer-freq"),     \
+               .help = "Every N-th block has experts: N, 2N, and so on, in place of the model's "  \
+                       "choice.")
+/* --mtp */
+#define PP_OPTIONS_MTP(heading, mask)                                                              \
     PP_ROW_INT(mtp, "N", 0, 16, heading, mask, .aliases = PP_NAMES("mtp-num-layers"),              \
                .help =                                                                             \
                    "Further tokens to predict, each by its own block and the head, in place of "   \
@@ -64,7 +69,10 @@
 enum pp_status pp_model_take(struct pp_arena *arena, const struct pp_request *request,
                              const char *usual, struct pp_model *model, struct pp_error *err);
 
-/* Applies the flags of PP_OPTIONS_EXPERTS. PP_EINVAL for contradictions, and for flags that need
- * experts in a model without. */
+/* Applies the flags of PP_OPTIONS_EXPERTS. PP_EINVAL for
+ * contradictions, and for flags that need experts in a model without. */
 enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
                                      struct pp_model *model, struct pp_error *err);
+/* Applies --mtp, before pp_model_take_experts(), which checks it. */
+void pp_model_take_mtp(struct pp_arena *arena, const struct pp_request *request,
+                       struct pp_model *model);

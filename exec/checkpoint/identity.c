@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { POSITIONS = 8, FIRST_ROTARY = 22 };
+enum { POSITIONS = 8, FIRST_ROTARY = 22, END_ROTARY = 28 };
 
 enum kind { IS_NUMBER, IS_FLAG, IS_ENUM, IS_REAL };
 struct field {
@@ -57,8 +57,16 @@ static const struct field FIELDS[PP_IDENTITY_FIELDS] = {
     REAL("rotary_factor", rotary.factor, 0),
     REAL("rotary_low", rotary.low, 0),
     REAL("rotary_high", rotary.high, 0),
-    [PP_IDENTITY_FIELDS - 1] = {"rotary_original_seq", NULL,
-                                offsetof(struct pp_net, rotary.original_seq), IS_NUMBER, 0},
+    [END_ROTARY - 1] = {"rotary_original_seq", NULL, offsetof(struct pp_net, rotary.original_seq),
+                        IS_NUMBER, 0},
+    NUMBER(experts, "--experts"),
+    NUMBER(top_k, "--top-k"),
+    NUMBER(expert_ffn, "--moe-ffn"),
+    NUMBER(shared_ffn, "--shared-ffn"),
+    NUMBER(dense_first, "--dense-layers"),
+    NUMBER(every, "--moe-every"),
+    NUMBER(capacity, "--capacity-factor"),
+    [PP_IDENTITY_FIELDS - 1] = FLAG(has_plain_gates, NULL),
 };
 
 /* As transformers names them. */
@@ -120,7 +128,7 @@ struct pp_identity pp_identity_of(const struct pp_net *net, const struct pp_kern
         identity.value[i] = value_of(&FIELDS[i], net);
     identity.value[PP_IDENTITY_PRECISION] = CHAR_BIT * (int64_t)kernels->element_bytes;
     identity.value[POSITIONS] = net->has_positions ? net->seq : 0;
-    for (int i = FIRST_ROTARY; i < PP_IDENTITY_FIELDS && net->has_positions; i++)
+    for (int i = FIRST_ROTARY; i < END_ROTARY && net->has_positions; i++)
         identity.value[i] = pp_identity_usual(&identity, i);
     if (net->rotary.dim == net->head_dim)
         identity.value[FIRST_ROTARY] = 0;

@@ -42,7 +42,7 @@ struct pp_by_size {
 struct pp_calibration {
     struct pp_arena *arena;
     struct pp_batch batch;
-    struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK: of one block */
+    struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK, EXPERTS: of one block */
     struct pp_samples outside[PP_OP_KINDS];             /* time of an op outside its layers */
     struct pp_samples
         delay[PP_OP_KINDS]; /* by an event of a probe, with neither granule nor part */
@@ -97,7 +97,7 @@ struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, 
 void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_samples **least,
                    const struct pp_sized_samples **most);
 
-int pp_calibration_layers(const struct pp_stage_shape *shape, enum pp_layer_part part);
+int pp_calibration_layers(const struct pp_stage *stage, enum pp_layer_part part);
 /* Returns the median; NAN without samples. Sorts them. */
 double pp_samples_median(const struct pp_samples *samples);
 /* Adds the delay of each op by probes, from two steps in a row with and without them. */

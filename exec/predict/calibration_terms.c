@@ -105,7 +105,7 @@ static enum pp_status op_by_part(const struct pp_calibration *c, const struct pp
         return pp_error_set(err, PP_EINVAL, "%s cannot be predicted", pp_op_kinds[kind].text);
     add_outside(c, kind, terms);
     for (int part = 0; part < PP_PARTS; part++) {
-        const int layers = pp_calibration_layers(&stage->shape, part);
+        const int layers = pp_calibration_layers(stage, part);
         if (layers > 0)
             PP_TRY(add_layers(c, kind, part, layers, split, terms, err));
     }

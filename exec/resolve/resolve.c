@@ -5,6 +5,8 @@
 #include "exec/resolve/what_if.h"
 #include "exec/transport/transports.h"
 
+#include <math.h>
+
 /* In the order of the choices of --transport. */
 static const struct pp_transport *const TRANSPORTS[] = {
     &pp_transport_local, &pp_transport_shm, &pp_transport_tcp,
@@ -178,12 +180,38 @@ static enum pp_status check_heads(const struct pp_exec_config *config, struct pp
     return PP_OK;
 }
 
+/* A factor stands for a number of choices of a sample, at least 1. */
+static enum pp_status take_capacity(const struct pp_exec_wish *wish, struct pp_net *net,
+                                    struct pp_error *err)
+{
+    enum { MOST = 16 };
+    const double factor = wish->capacity_factor;
+
+    if (!wish->given.capacity_factor.count)
+        return PP_OK;
+    if (net->experts == 0)
+        return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; give --experts",
+                            wish->given.capacity_factor.typed, net->name);
+    if (!(factor > 0) || factor > MOST)
+        return pp_error_set(err, PP_EINVAL, "%s: expected more than 0, at most %d",
+                            wish->given.capacity_factor.typed, MOST);
+    net->capacity = (int)ceil(factor * net->top_k * net->seq / net->experts);
+    return PP_OK;
+}
+
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_config *config, struct pp_error *err)
 {
     PP_TRY(pp_model_take(arena, &wish->request, "tiny", &config->model, err));
     const int seq = wish->seq ? wish->seq : config->model.seq;
+    PP_TRY(pp_model_take_experts(arena, &wish->request, &config->model, err));
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
+    PP_TRY(take_capacity(wish, &config->net, err));
+    if (wish->given.ep.count && wish->ep > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s cannot be executed: each replica has all experts; nearest: --ep 1. "
+                            "pipesim predicts it",
+                            wish->given.ep.typed);
     PP_TRY(check_heads(config, err));
     PP_TRY(pp_net_check_kernels(&config->net, config->kernels, config->backend->name, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));

@@ -28,6 +28,10 @@ PP_OPTIONS_DP(G_LAYOUT, RUN)
 PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")
 PP_OPTIONS_GBS(G_LAYOUT, RUN)
 PP_OPTIONS_SEQ(G_LAYOUT, RUN)
+PP_ROW_INT(ep, "E", 1, 65536, G_LAYOUT, RUN, .aliases = PP_NAMES("expert-model-parallel-size"),
+    .default_text = "1",
+    .help = "Replicas that divide the experts of a stage. Only 1 can be executed: each replica has "
+            "all experts.")
 
 PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "tiny",
@@ -35,6 +39,11 @@ PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = 
             "be trained. 'pipesim models' names the presets. Training starts from the weights of "
             "a folder with model.safetensors, or with its shards and their index.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
+PP_OPTIONS_EXPERTS(G_MODEL, RUN)
+PP_ROW_FRAC(capacity_factor, "X", G_MODEL, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),
+    .default_text = "no limit",
+    .help = "Tokens of a sample that an expert takes at most, over its share of evenly spread "
+            "tokens. Later ones pass it by: only the shared expert and the residual have them.")
 PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .is_common = true, .default_text = "a built-in text",
     .help = "The text or tokens to train on. Shards may be a folder, a pattern such as "
             "'DIR/train_*.bin', or a list with commas. --tokens names the formats.")

@@ -4,8 +4,8 @@
 enum {
     EMBEDDING_LAYER = 0,
     FIRST_BLOCK_LAYER = 1,
-    BLOCK_NODES = 9,
-    END_NODES = 4, /* of embedding and head */
+    BLOCK_NODES = 16, /* with experts and a shared one */
+    END_NODES = 4,    /* of embedding and head */
     NODE_TENSORS = 6,
 };
 
@@ -153,8 +153,11 @@ static struct pp_tensor *down(struct pp_builder *b, struct pp_tensor *t, struct 
 static struct pp_tensor *pre_norm_block(struct pp_builder *b, struct pp_tensor *x)
 {
     struct pp_tensor *y = out(b, attention(b, norm(b, x, "norm1.weight", "norm1.bias")), x);
+    struct pp_tensor *t = norm(b, y, "norm2.weight", "norm2.bias");
 
-    return down(b, feed_forward(b, norm(b, y, "norm2.weight", "norm2.bias")), y);
+    return pp_net_has_experts(b->net, b->layer - FIRST_BLOCK_LAYER)
+               ? pp_build_experts(b, t, y)
+               : down(b, feed_forward(b, t), y);
 }
 
 /* x + attention(norm1(x)) + feed forward(norm2(x)). */
@@ -202,7 +205,8 @@ static struct pp_tensor *layer(struct pp_builder *b, int number, struct pp_tenso
         l->part = PP_PART_EMBEDDING;
         y = embedding(b);
     } else if (number <= b->net->layers) {
-        l->part = PP_PART_BLOCK;
+        l->part = pp_net_has_experts(b->net, number - FIRST_BLOCK_LAYER) ? PP_PART_EXPERTS
+                                                                         : PP_PART_BLOCK;
         y = b->net->is_parallel ? parallel_block(b, x) : pre_norm_block(b, x);
     } else {
         l->part = PP_PART_HEAD;
@@ -229,7 +233,8 @@ static void reserve(struct pp_arena *arena, struct pp_stage *stage)
 void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct pp_kernels *k)
 {
     const struct pp_stage_shape *shape = &stage->shape;
-    struct pp_builder b = {.stage = stage, .g = stage->graph, .net = stage->net, .k = k};
+    struct pp_builder b = {
+        .stage = stage, .g = stage->graph, .net = stage->net, .k = k, .arena = arena};
 
     reserve(arena, stage);
     struct pp_tensor *x = shape->has_embedding ? layer(&b, EMBEDDING_LAYER, NULL)

@@ -11,7 +11,9 @@ struct pp_builder {
     struct pp_stage_graph *g;
     const struct pp_net *net;
     const struct pp_kernels *k;
+    struct pp_arena *arena;
     int layer, tensor; /* of the next parameter */
+    int mixture;       /* mixtures of experts so far */
 };
 
 /* A tensor of `count` elements (0 = no tensor), with a gap after it up to `room`. */
@@ -47,3 +49,7 @@ struct pp_linear {
 /* Appends a LINEAR. Returns y, or its activation. Matrices that end in the residual stream, two of
  * a block, begin with smaller weights. */
 struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l);
+
+/* build_experts.c: returns base + the feed-forward layer of x, of experts. */
+struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
+                                   struct pp_tensor *base);

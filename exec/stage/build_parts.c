@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { IDS_PER_LAYER = 16 }; /* most tensors of a layer */
+enum { IDS_PER_LAYER = 16 };
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
@@ -24,12 +24,21 @@ struct pp_new_param pp_build_bias(const char *name, int width)
     return (struct pp_new_param){.name = name, .count = name ? width : 0};
 }
 
+/* Tensors beyond the first 16 of a layer have ids after those of all layers. */
+static int next_id(struct pp_builder *b)
+{
+    const int number = b->tensor++, layers = b->net->layers + 2;
+
+    assert(number < 2 * IDS_PER_LAYER);
+    return number < IDS_PER_LAYER ? b->layer * IDS_PER_LAYER + number
+                                  : (layers + b->layer - 1) * IDS_PER_LAYER + number;
+}
+
 const struct pp_param *pp_build_push(struct pp_builder *b, struct pp_new_param w)
 {
     struct pp_stage *stage = b->stage;
-    const int id = b->layer * IDS_PER_LAYER + b->tensor++;
+    const int id = next_id(b);
 
-    assert(b->tensor <= IDS_PER_LAYER);
     if (w.count == 0)
         return NULL;
     struct pp_param *param = &stage->params[stage->param_count++];

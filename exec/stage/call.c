@@ -100,6 +100,7 @@ void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct p
 
     again.out = NULL;
     again.loss = w->scratch;
+    again.expert_tokens = NULL;
     struct pp_call c = begin(k, stream, &again, PP_PASS_F);
     assert(w->stage->shape.splits == 1);
     if (c.g->input != c.g->output)

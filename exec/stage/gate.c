@@ -3,13 +3,14 @@
 
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
-    c->k->gate_forward(c->stream, c->net->activation, c->g->tokens, n->y->width,
+    c->k->gate_forward(c->stream, c->net->activation, pp_call_rows(c, n->routes), n->y->width,
                        pp_call_at(c, n->x), pp_call_at(c, n->y));
+    pp_call_clear_rest(c, n->routes, n->y);
 }
 
 static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
-    c->k->gate_backward(c->stream, c->net->activation, c->g->tokens, n->y->width,
+    c->k->gate_backward(c->stream, c->net->activation, pp_call_rows(c, n->routes), n->y->width,
                         pp_call_at(c, n->x), pp_call_at(c, n->dy), pp_call_at(c, n->dx));
 }
 

@@ -39,8 +39,25 @@ static void live_in_f(const struct pp_stage_node *n, const struct steps *at)
     make_at(n->y, true, at->f);
     make_at(n->act, true, at->f);
     make_at(n->scratch, true, at->f);
+    if (n->kind == &pp_node_route) {
+        make_at(n->routes->gates, true, at->f);
+        make_at(n->routes->order, true, at->f);
+    }
     read_at(n->x, PP_PASS_F, at->f);
     read_at(n->base, PP_PASS_F, at->f);
+}
+
+/* All nodes of a mixture are taken to read all tensors of its routing. */
+static void live_of_routes(const struct pp_stage_node *n, const struct steps *at)
+{
+    read_in(n->routes->gates, false, at);
+    read_in(n->routes->order, false, at);
+    if (n->kind->weight_grad != NULL)
+        read_in(n->routes->order, true, at);
+    if (n->kind == &pp_node_combine)
+        make_at(n->routes->dgates, false, at->i);
+    else
+        read_in(n->routes->dgates, false, at);
 }
 
 static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
@@ -57,6 +74,8 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
         if (n->dx != n->x && n->dx != n->dy)
             make_at(n->dx, false, at->i);
     }
+    if (n->routes != NULL)
+        live_of_routes(n, at);
     if (n->kind->weight_grad != NULL) {
         read_in(n->kind->w_reads_x ? n->x : NULL, true, at);
         read_in(n->kind->w_reads_dy ? n->dy : NULL, true, at);
@@ -92,6 +111,7 @@ static void wire(struct pp_stage_graph *g, struct pp_stage_node *n)
     } else if (n->kind->input_grad != NULL) {
         n->dx_base = of->grad;
         n->dx = gradient(g, of->width, of->is_stream);
+        n->dx->bytes = of->bytes;
     }
     if (n->dx != NULL)
         of->grad = n->dx;

@@ -19,6 +19,12 @@
  *            keys normalized            in dy                             dnorm; bias: gain of keys
  *   ATTEND   attention of x, rotated    x, y, stats, dy       -           stats = lse, [T heads]
  *   GATE     SwiGLU of x                x, dy: dx is in x     -
+ *   ROUTE    - (see struct pp_routes)   x, gates, dgates:     -           x: logits of experts
+ *                                       dx is in x
+ *   DISPATCH rows of x                  order, dy             -
+ *   GROUPED  x W^T + bias, by expert    order, dy             x, dy       act, as of LINEAR
+ *   COMBINE  base + gates times rows x  x, gates, dy:         -           I also makes dgates
+ *                                       dx is in x
  *   LOSS     F leaves dx in x           -                     -
  *
  * If x of a LINEAR is `act` of another, its I makes the gradient of the other's y, `slope_of`. So
@@ -80,6 +86,14 @@ struct pp_tensor {
     bool is_for_w, is_taken; /* W reads it; a gradient has replaced it, or none may */
 };
 
+/* Routing of a mixture of experts: see struct pp_routing of kernels/kernels.h. Tensors of T by row
+ * have room for `rows` rows; those that are not in use are zero. */
+struct pp_routes {
+    int rows;
+    int mixture;                              /* number among the mixtures of the stage */
+    struct pp_tensor *gates, *dgates, *order; /* order: all its integers */
+};
+
 struct pp_call;
 struct pp_node_kind {
     void (*forward)(struct pp_call *c, const struct pp_stage_node *n);
@@ -90,13 +104,15 @@ struct pp_node_kind {
     bool is_in_gradient; /* dx is in dy */
 };
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
-    pp_node_qk_norm, pp_node_gate, pp_node_loss;
+    pp_node_qk_norm, pp_node_gate, pp_node_route, pp_node_dispatch, pp_node_grouped,
+    pp_node_combine, pp_node_loss;
 
 struct pp_stage_node {
     const struct pp_node_kind *kind;
     struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
-    struct pp_tensor *scratch; /* of a kernel, at the begin of scratch */
+    struct pp_tensor *scratch;      /* of a kernel, at the begin of scratch */
+    const struct pp_routes *routes; /* of x or y, which is in rows; NULL = none */
     const struct pp_param *weight, *bias;
     const struct pp_param *bias_before; /* NORM: whose gradient it makes */
     bool is_bias_summed;                /* LINEAR: by a norm */
@@ -160,3 +176,14 @@ static inline const void *pp_call_weight(const struct pp_call *c, const struct p
 void *pp_call_target(const struct pp_call *c, const struct pp_param *param);
 /* In exact mode, adds the gradient to the sum. */
 void pp_call_add_exactly(const struct pp_call *c, const struct pp_param *param, const void *grad);
+
+/* experts.c: the routing of this call, without logits and their gradient. */
+struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes);
+/* Rows in use of tensors that are in rows; tokens otherwise. */
+int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes);
+/* Clears rows of a tensor that are not in use; no effect if `routes` is NULL. */
+void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
+                        const struct pp_tensor *t);
+/* The most rows; bytes of the integers. */
+int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
+size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *shape, int rows);

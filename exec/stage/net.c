@@ -100,14 +100,32 @@ static enum pp_status check_numerics(const struct pp_model *m, struct pp_error *
     return check_rope(m, &n.rope, err);
 }
 
+static enum pp_status check_experts(const struct pp_model *m, struct pp_error *err)
+{
+    const struct pp_experts *e = &m->experts;
+
+    if (e->count == 0)
+        return PP_OK;
+    if (e->groups > 0)
+        return refuse(m, "experts of a token are chosen by groups", err);
+    if (e->has_router_bias)
+        return refuse(m, "its router has a bias", err);
+    if (e->has_shared_gate)
+        return refuse(m, "a gate weighs its shared experts", err);
+    if (pp_model_numerics(m).norm_place == PP_NORM_PARALLEL)
+        return refuse(m, "attention and experts of a block run side by side", err);
+    return PP_OK;
+}
+
 static enum pp_status check_architecture(const struct pp_model *m, struct pp_error *err)
 {
     for (int i = 0; i < REFUSED; i++)
         if (m->family != NULL && strcmp(m->family, refused[i].family) == 0 &&
             (refused[i].reason != only_of_file || m->numerics.activation == NULL))
             return refuse(m, refused[i].reason, err);
-    if (m->experts.count > 0)
-        return refuse(m, "it is a mixture of experts", err);
+    PP_TRY(check_experts(m, err));
+    if (m->mtp > 0)
+        return refuse(m, "it predicts more than one token", err);
     if (m->latent.kv_rank > 0 || m->has_sinks)
         return refuse(m, "its attention is more than queries, keys and values", err);
     if (m->params_override > 0)
@@ -182,12 +200,33 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .has_bias_norm = model->has_bias_norm,
         .has_qk_norm = model->has_qk_norm,
         .has_norm_offset = numerics.has_norm_offset,
+        .experts = model->experts.count,
+        .top_k = model->experts.top_k,
+        .expert_ffn = model->experts.ffn,
+        .shared_ffn = model->experts.shared_ffn,
+        .dense_first = model->experts.dense_first,
+        .every = model->experts.count > 0 && model->experts.every == 0 ? 1 : model->experts.every,
+        .has_plain_gates = model->experts.has_plain_gates,
         .activation = activations[activation_of(numerics.activation)].activation,
         .norm_epsilon = numerics.norm_epsilon,
         .embedding_scale = numerics.embedding_scale == 1 ? 0 : numerics.embedding_scale,
         .rotary = angles_of(model, &numerics.rope),
     };
     return PP_OK;
+}
+
+bool pp_net_has_experts(const struct pp_net *net, int block)
+{
+    return net->experts > 0 && block >= net->dense_first && (block + 1) % net->every == 0;
+}
+
+int pp_net_mixtures(const struct pp_net *net, int first, int count)
+{
+    int mixtures = 0;
+
+    for (int i = first; i < first + count; i++)
+        mixtures += pp_net_has_experts(net, i);
+    return mixtures;
 }
 
 static bool has_other_activation(const struct pp_net *net)
@@ -198,6 +237,11 @@ static bool has_other_activation(const struct pp_net *net)
 static bool has_embedding_scale(const struct pp_net *net)
 {
     return net->embedding_scale != 0;
+}
+
+static bool has_experts(const struct pp_net *net)
+{
+    return net->experts > 0;
 }
 
 static bool has_head_norms(const struct pp_net *net)
@@ -213,6 +257,7 @@ static const struct {
 } parts[] = {
     {PP_LACKS_ACTIVATIONS, has_other_activation, "activation functions other than GELU and SwiGLU"},
     {PP_LACKS_HEAD_NORMS, has_head_norms, "norms of queries and keys"},
+    {PP_LACKS_EXPERTS, has_experts, "experts"},
     {PP_LACKS_SCALE, has_embedding_scale, "a factor on the embedding"},
 };
 

@@ -20,6 +20,12 @@ struct pp_net {
     bool has_bias_qkv, has_bias_out, has_bias_mlp, has_bias_norm;
     bool has_qk_norm;     /* queries and keys are normalized head by head */
     bool has_norm_offset; /* files have weights of norms less 1 (Gemma), the stages do not */
+    /* mixtures of experts, in blocks as pp_net_has_experts() says */
+    int experts, top_k; /* experts 0 = none */
+    int expert_ffn, shared_ffn;
+    int dense_first, every;
+    bool has_plain_gates; /* probabilities of all experts; else those of a token add up to 1 */
+    int capacity;         /* choices of a sample that an expert takes; 0 = all */
     enum pp_activation activation;
     double norm_epsilon;
     double embedding_scale;  /* factor on rows of the embedding; 0 = none */
@@ -30,6 +36,11 @@ struct pp_net {
  * seq beyond its positions and models that cannot be trained here, with the nearest legal value. */
 enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct pp_net *net,
                                  struct pp_error *err);
+
+/* True if block `block`, from 0, is a mixture of experts. */
+bool pp_net_has_experts(const struct pp_net *net, int block);
+/* Returns how many of the `count` blocks from `first` on are. */
+int pp_net_mixtures(const struct pp_net *net, int first, int count);
 
 /* PP_EINVAL if the kernels lack a part of the net, with its name and what has it. */
 enum pp_status pp_net_check_kernels(const struct pp_net *net, const struct pp_kernels *kernels,

@@ -47,7 +47,7 @@ static void place_forward(struct pp_stage *stage, bool is_g)
         if ((t->width == 0) != is_g || (t->is_grad && !is_g) ||
             t->place[PP_PASS_F].base != PP_NOWHERE)
             continue;
-        if (t->read[PP_PASS_B] >= 0 && (stage->shape.has_w || !t->is_grad))
+        if (t->read[PP_PASS_B] >= 0 && (!t->is_grad || (stage->shape.has_w && t->is_for_w)))
             save(stage, t);
         else
             place_in(t, PP_SCRATCH);
@@ -97,6 +97,7 @@ static struct pp_tensor *add_place(struct pp_stage *stage, const struct pp_tenso
 {
     struct pp_tensor *t = pp_stage_tensor(stage->graph, grad->width);
 
+    t->bytes = grad->bytes;
     save(stage, t);
     return t;
 }

@@ -14,7 +14,7 @@ static void size_grad_scratch(struct pp_stage *stage)
 
         if (n->kind == &pp_node_embed)
             elements = n->weight->count + (n->bias ? n->bias->count : 0);
-        else if (n->kind == &pp_node_linear)
+        else if (n->kind == &pp_node_linear || n->kind == &pp_node_grouped)
             elements = (int64_t)n->x->width * n->y->width;
         else if (n->weight != NULL)
             elements = n->weight->count;

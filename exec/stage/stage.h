@@ -72,7 +72,13 @@ struct pp_grads {
 
 /* Seconds per kind of layer in a call, for calibration. The thread's clock measures them, or timing
  * events between the parts if work runs later. */
-enum pp_layer_part { PP_PART_EMBEDDING, PP_PART_BLOCK, PP_PART_HEAD, PP_PARTS };
+enum pp_layer_part {
+    PP_PART_EMBEDDING,
+    PP_PART_BLOCK,
+    PP_PART_HEAD,
+    PP_PART_EXPERTS, /* a block with experts */
+    PP_PARTS
+};
 enum { PP_TIMING_BEGIN = 3 * PP_PARTS }; /* begin of a call */
 struct pp_probe {
     double (*now_s)(void); /* clock of the thread; NULL with timing events */
@@ -82,7 +88,7 @@ struct pp_probe {
     uint8_t *timings;
     int timing_count;
     /* Times of the last call: F or R in [0], input gradients in [1], weight gradients in [2]. BLOCK
-     * is the sum over the stage's blocks. */
+     * and EXPERTS are sums over the stage's blocks. */
     double s[3][PP_PARTS];
 };
 
@@ -104,6 +110,9 @@ struct pp_stage_work {
     double loss_scale;            /* 1 / (tokens of a step over all replicas) */
     double *loss;                 /* [rows * tokens] of the head: loss of each token */
     void *scratch;
+    /* F: adds the tokens that each expert takes, and those it has no room for, [mixtures of the
+     * stage][experts + 1]; NULL = not wanted */
+    double *expert_tokens;
     struct pp_probe *probe; /* NULL = not wanted */
 };
 /* Reads `in` (or ids); fills kept, saved and out. */

@@ -13,7 +13,7 @@ static element from(double value)
     return value;
 }
 
-#include "kernels/cpu/plain.h"
+#include "kernels/cpu/plain_experts.h"
 
 static const char *about(void)
 {
@@ -338,6 +338,12 @@ const struct pp_kernels pp_kernels_reference = {
     .embed_backward = embed_backward,
     .cross_entropy = cross_entropy,
     .scale = scale,
+    .route_forward = route_forward,
+    .route_backward = route_backward,
+    .dispatch_forward = dispatch_forward,
+    .dispatch_backward = dispatch_backward,
+    .combine_forward = combine_forward,
+    .combine_backward = combine_backward,
     .copy = pp_bytes_copy,
     .zero = pp_bytes_zero,
     .add = add,

@@ -66,6 +66,7 @@ PP_ROW_COUNT(params, "X", G_MODEL, RUN,
     .help = "A model known only by its number of parameters: 7.5e9, 70B.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN | CALIBRATE)
 PP_OPTIONS_EXPERTS(G_MODEL, RUN)
+PP_OPTIONS_MTP(G_MODEL, RUN)
 PP_ROW_INT(first_stage_layers, "L", 1, 65535, G_MODEL, RUN,
     .aliases = PP_NAMES("decoder-first-pipeline-num-layers"),
     .help = "Blocks of the first stage; default: as even as possible. --head balanced divides "

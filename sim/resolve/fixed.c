@@ -37,6 +37,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_wish
     if (!wish->given.model.count)
         config->origin.chosen |= PP_CHOSE_MODEL;
     PP_TRY(pp_model_take(arena, &wish->request, "gpt3-175b", &config->model, err));
+    pp_model_take_mtp(arena, &wish->request, &config->model);
     return pp_model_take_experts(arena, &wish->request, &config->model, err);
 }
 

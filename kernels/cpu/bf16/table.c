@@ -3,7 +3,7 @@
 #define PP_LEVEL base
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
-#include "kernels/cpu/plain.h"
+#include "kernels/cpu/plain_experts.h"
 
 static const char *about(void)
 {
@@ -201,6 +201,12 @@ const struct pp_kernels pp_kernels_bf16 = {
     .embed_backward = embed_backward,
     .cross_entropy = cross_entropy,
     .scale = scale,
+    .route_forward = route_forward,
+    .route_backward = route_backward,
+    .dispatch_forward = dispatch_forward,
+    .dispatch_backward = dispatch_backward,
+    .combine_forward = combine_forward,
+    .combine_backward = combine_backward,
     .copy = pp_bytes_copy,
     .zero = pp_bytes_zero,
     .add = PP_AT(add),

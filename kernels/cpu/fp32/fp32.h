@@ -55,6 +55,13 @@ void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int s
                            void *dpositions, bool add);
 void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
+/* experts.c */
+void PP_AT(route_forward)(void *stream, const struct pp_routing *r);
+void PP_AT(route_backward)(void *stream, const struct pp_routing *r);
+void PP_AT(dispatch_forward)(void *stream, const struct pp_token_exchange *e);
+void PP_AT(dispatch_backward)(void *stream, const struct pp_token_exchange *e);
+void PP_AT(combine_forward)(void *stream, const struct pp_token_exchange *e);
+void PP_AT(combine_backward)(void *stream, const struct pp_token_exchange *e);
 /* update.c */
 void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
 extern const struct pp_flat_parts PP_AT(flat_parts);

@@ -1,7 +1,7 @@
 /* Both ends of the model: embedding, and softmax with cross entropy. */
 #include "kernels/cpu/fp32/fp32.h"
+#include "kernels/cpu/fp32/softmax.h"
 #include "kernels/cpu/shared.h"
-#include "kernels/cpu/simd.h"
 
 #include <math.h>
 
@@ -57,30 +57,6 @@ static double log_double(double x)
     for (int i = 23; i > 1; i -= 2)
         sum = (sum + 1.0 / i) * square;
     return n * 0x1.62e42fefa39efp-1 + 2 * (s + s * sum);
-}
-
-PP_INLINE float largest(const float *row, size_t count)
-{
-    vf max = load_some(row, count);
-
-    if (count < LANES)
-        max = only_first(count, max, row[0]);
-    for (size_t i = LANES; i < count; i += LANES)
-        max = larger(load_some(row + (count - i < LANES ? count - LANES : i), LANES), max);
-    return largest_lane(max);
-}
-
-/* row = exp(row - max); returns the sum. */
-PP_INLINE float exponentials(float *row, size_t count, float max)
-{
-    vf sum = {0};
-
-    for (size_t i = 0; i < count; i += LANES) {
-        const vf e = exp_lanes(load_some(row + i, count - i) - max);
-        store_some(row + i, count - i, e);
-        sum += count - i < LANES ? only_first(count - i, e, 0) : e;
-    }
-    return sum_lanes(sum);
 }
 
 void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,

@@ -9,11 +9,11 @@ struct pp_wish {
     struct pp_request request;
 #define PP_ROW PP_ROW_FIELD
     PP_OPTIONS_DIMENSIONS("", 0)
-    PP_OPTIONS_EXPERTS("", 0)
+    PP_OPTIONS_EXPERTS("", 0) PP_OPTIONS_MTP("", 0)
 #undef PP_ROW
     struct {
 #define PP_ROW PP_ROW_GIVEN
-        PP_OPTIONS_DIMENSIONS("", 0) PP_OPTIONS_EXPERTS("", 0)
+        PP_OPTIONS_DIMENSIONS("", 0) PP_OPTIONS_EXPERTS("", 0) PP_OPTIONS_MTP("", 0)
 #undef PP_ROW
     } given;
 };
@@ -29,7 +29,7 @@ static struct pp_option options[] = {
      .max = 1 << 24,
      .commands = 1},
     {.name = "preset", .type = PP_OPTION_STRING, .argument = "P", .help = "", .commands = 1},
-    PP_OPTIONS_DIMENSIONS("Model", 1) PP_OPTIONS_EXPERTS("Model", 1)};
+    PP_OPTIONS_DIMENSIONS("Model", 1) PP_OPTIONS_EXPERTS("Model", 1) PP_OPTIONS_MTP("Model", 1)};
 static const struct pp_command commands[] = {{"run", "run", "", 0, 0}};
 static const struct pp_cli cli = {.program = "test",
                                   .commands = commands,
@@ -54,6 +54,7 @@ static enum pp_status take(struct pp_arena *arena, const char *line, struct pp_m
     PP_TRY(pp_options_parse(arena, &cli, argc, argv, &parsed, err));
     PP_TRY(pp_request_open(arena, &parsed, &request, err));
     PP_TRY(pp_model_take(arena, &request, "gpt3-175b", model, err));
+    pp_model_take_mtp(arena, &request, model);
     return pp_model_take_experts(arena, &request, model, err);
 }
 

@@ -330,8 +330,28 @@ static inline void rig_qwen3(struct pp_net *net)
     net->is_gated = net->has_qk_norm = true;
     net->activation = PP_SILU;
 }
-static void (*const rig_families[])(struct pp_net *net) = {rig_neox, rig_opt, rig_gemma, rig_llama3,
-                                                           rig_qwen3};
+static inline void rig_mixtral(struct pp_net *net)
+{
+    rig_llama3(net);
+    net->experts = 4;
+    net->top_k = 2;
+    net->expert_ffn = 6;
+    net->every = 1;
+}
+/* Top-1 with a limit, which some tokens are beyond; dense blocks between the mixtures. */
+static inline void rig_switch(struct pp_net *net)
+{
+    net->activation = PP_GELU_TANH;
+    net->experts = 3;
+    net->top_k = 1;
+    net->expert_ffn = 6;
+    net->shared_ffn = 14;
+    net->every = 2;
+    net->has_plain_gates = true;
+    net->capacity = 3;
+}
+static void (*const rig_families[])(struct pp_net *net) = {
+    rig_neox, rig_opt, rig_gemma, rig_llama3, rig_qwen3, rig_mixtral, rig_switch};
 
 /* The 32 combinations of positions, activation function, head, norm and key-value heads, and the
  * families. */

@@ -1,0 +1,124 @@
+/* The feed-forward layer of a block with experts:
+ *
+ *   logits = x router^T             LINEAR
+ *   gates, order = choice of top k  ROUTE
+ *   rows = tokens, by expert        DISPATCH
+ *   up, f, down of each expert      GROUPED, and GATE on rows
+ *   y = base + shared expert of x   LINEAR, GATE, LINEAR: only if there is one
+ *   y + sum of gate * row           COMBINE */
+#include "exec/stage/build.h"
+
+#include <math.h>
+
+static struct pp_routes *routes_of(struct pp_arena *arena, struct pp_builder *b)
+{
+    const struct pp_stage_shape *shape = &b->stage->shape;
+    struct pp_routes *routes = PP_NEW(arena, struct pp_routes);
+    const int64_t choices = (int64_t)b->g->tokens * b->net->top_k;
+
+    routes->rows = pp_routes_rows(b->net, shape);
+    routes->mixture = b->mixture++;
+    routes->gates = pp_stage_tensor_of_g(b->g, choices);
+    routes->order = pp_build_tensor(b->g, 0, pp_routes_bytes(b->net, shape, routes->rows));
+    routes->dgates = pp_stage_tensor_of_g(b->g, choices);
+    routes->dgates->is_grad = true;
+    return routes;
+}
+
+static struct pp_tensor *rows_tensor(struct pp_builder *b, const struct pp_routes *routes,
+                                     int width)
+{
+    return pp_build_tensor(b->g, width, (size_t)routes->rows * (size_t)width * b->g->element_bytes);
+}
+
+/* Appends a node whose output has rows in the order of experts. */
+static struct pp_stage_node *rows_node(struct pp_builder *b, const struct pp_node_kind *kind,
+                                       const struct pp_routes *routes, struct pp_tensor *x,
+                                       int width)
+{
+    struct pp_stage_node *n = pp_build_node(b, kind, x, 0);
+
+    n->routes = routes;
+    n->y = rows_tensor(b, routes, width);
+    n->y->maker = n;
+    return n;
+}
+
+struct grouped {
+    const char *weight, *bias; /* bias NULL: none */
+    int width;
+    double deviation;
+    bool is_activated;
+};
+
+static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *routes,
+                                 struct pp_tensor *x, struct grouped w)
+{
+    struct pp_stage_node *n = rows_node(b, &pp_node_grouped, routes, x, w.width);
+    const int64_t rows = (int64_t)b->net->experts * w.width;
+
+    n->weight = pp_build_push(b, pp_build_matrix(w.weight, rows, x->width, w.deviation));
+    n->bias = pp_build_push(b, pp_build_bias(w.bias, b->net->experts * w.width));
+    if (x->maker->act == x)
+        n->slope_of = x->maker->y;
+    if (!w.is_activated)
+        return n->y;
+    n->act = rows_tensor(b, routes, w.width);
+    n->act->maker = n;
+    return n->act;
+}
+
+/* The rows of all experts, from `x` in rows. */
+static struct pp_tensor *experts(struct pp_builder *b, const struct pp_routes *routes,
+                                 struct pp_tensor *x)
+{
+    const struct pp_net *net = b->net;
+    const bool has_bias = net->has_bias_mlp, is_gated = net->is_gated;
+    struct pp_tensor *t =
+        grouped(b, routes, x,
+                (struct grouped){"experts.up.weight", has_bias ? "experts.up.bias" : NULL,
+                                 is_gated ? 2 * net->expert_ffn : net->expert_ffn, PP_DEVIATION,
+                                 !is_gated});
+
+    if (is_gated)
+        t = rows_node(b, &pp_node_gate, routes, t, net->expert_ffn)->y;
+    return grouped(b, routes, t,
+                   (struct grouped){"experts.down.weight", has_bias ? "experts.down.bias" : NULL,
+                                    net->hidden, PP_DEVIATION / sqrt(2.0 * net->layers), false});
+}
+
+/* base + the shared expert of x */
+static struct pp_tensor *shared(struct pp_builder *b, struct pp_tensor *x, struct pp_tensor *base)
+{
+    const struct pp_net *net = b->net;
+    const bool has_bias = net->has_bias_mlp, is_gated = net->is_gated;
+    const int ffn = net->shared_ffn;
+    struct pp_tensor *t =
+        pp_build_linear(b, (struct pp_linear){x, NULL, is_gated ? 2 * ffn : ffn, "shared.up.weight",
+                                              has_bias ? "shared.up.bias" : NULL, !is_gated});
+
+    if (is_gated)
+        t = pp_build_node(b, &pp_node_gate, t, ffn)->y;
+    return pp_build_linear(b, (struct pp_linear){t, base, net->hidden, "shared.down.weight",
+                                                 has_bias ? "shared.down.bias" : NULL, false});
+}
+
+struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
+                                   struct pp_tensor *base)
+{
+    const struct pp_net *net = b->net;
+    struct pp_tensor *logits =
+        pp_build_linear(b, (struct pp_linear){x, NULL, net->experts, "router.weight", NULL, false});
+    struct pp_routes *routes = routes_of(b->arena, b);
+
+    pp_build_node(b, &pp_node_route, logits, 0)->routes = routes;
+    struct pp_tensor *rows = rows_node(b, &pp_node_dispatch, routes, x, net->hidden)->y;
+    rows = experts(b, routes, rows);
+    if (net->shared_ffn > 0)
+        base = shared(b, x, base);
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_combine, rows, net->hidden);
+    n->routes = routes;
+    n->base = base;
+    n->y->is_stream = true;
+    return n->y;
+}

@@ -1,0 +1,178 @@
+/* A mixture of experts: the choice of experts for each token, tokens to experts and back. */
+#include "exec/stage/graph.h"
+
+/* Places of the integers of a routing in its tensor. */
+struct order {
+    int32_t *expert, *row, *from, *begin, *so_far;
+};
+
+static struct order order_at(const struct pp_call *c, const struct pp_routes *routes, void *tensor)
+{
+    const size_t choices = (size_t)c->g->tokens * (size_t)c->net->top_k;
+    int32_t *at = tensor;
+
+    return (struct order){at, at + choices, at + 2 * choices,
+                          at + 2 * choices + (size_t)routes->rows,
+                          at + 2 * choices + (size_t)routes->rows + (size_t)c->net->experts + 1};
+}
+
+size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *shape, int rows)
+{
+    const int counts = net->capacity > 0 ? shape->rows * net->experts : 0,
+              choices = shape->rows * shape->tokens * net->top_k,
+              integers = 2 * choices + rows + net->experts + 1 + counts;
+
+    return sizeof(int32_t) * (size_t)(integers + integers % 2);
+}
+
+int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
+{
+    const int64_t all = (int64_t)shape->tokens * net->top_k,
+                  most = net->capacity < shape->tokens ? net->capacity : shape->tokens,
+                  held = net->capacity > 0 ? most * net->experts : all,
+                  rows = shape->rows * (held < all ? held : all);
+
+    return (int)(rows + rows % 2);
+}
+
+/* With splits, an expert has room for what the splits before have left. */
+struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const bool is_limited = c->net->capacity > 0;
+    const struct order order = order_at(c, routes, pp_call_at(c, routes->order));
+    const int32_t *before = NULL;
+
+    if (is_limited && c->w->split > 0)
+        before = order_at(c, routes,
+                          (char *)c->w->saved[c->w->split - 1] + routes->order->place[c->pass].at)
+                     .so_far;
+    return (struct pp_routing){.batch = shape->rows,
+                               .tokens = shape->tokens,
+                               .experts = c->net->experts,
+                               .top_k = c->net->top_k,
+                               .rows = routes->rows,
+                               .capacity = c->net->capacity,
+                               .is_normalized = !c->net->has_plain_gates,
+                               .gates = pp_call_at(c, routes->gates),
+                               .expert = order.expert,
+                               .row = order.row,
+                               .from = order.from,
+                               .begin = order.begin,
+                               .before = before,
+                               .so_far = is_limited ? order.so_far : NULL,
+                               .dgates = pp_call_at(c, routes->dgates)};
+}
+
+int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes)
+{
+    return routes ? pp_call_routing(c, routes).begin[c->net->experts] : c->g->tokens;
+}
+
+void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
+                        const struct pp_tensor *t)
+{
+    if (routes == NULL)
+        return;
+    const int used = pp_call_rows(c, routes);
+    const size_t row = t->bytes / (size_t)routes->rows;
+
+    if (used < routes->rows)
+        c->k->zero(c->stream, row * (size_t)(routes->rows - used),
+                   (char *)pp_call_at(c, t) + row * (size_t)used);
+}
+
+/* ---- routing --------------------------------------------------------------------------------- */
+
+/* Counts the tokens of each expert of this block, and those that found no room. */
+static void count(const struct pp_call *c, const struct pp_stage_node *n,
+                  const struct pp_routing *r)
+{
+    double *to = c->w->expert_tokens + (size_t)n->routes->mixture * (size_t)(r->experts + 1);
+
+    for (int e = 0; e < r->experts; e++)
+        to[e] += r->begin[e + 1] - r->begin[e];
+    to[r->experts] += r->batch * r->tokens * r->top_k - r->begin[r->experts];
+}
+
+static void route(struct pp_call *c, const struct pp_stage_node *n)
+{
+    struct pp_routing r = pp_call_routing(c, n->routes);
+
+    c->k->zero(c->stream, n->routes->order->bytes, pp_call_at(c, n->routes->order));
+    r.logits = pp_call_at(c, n->x);
+    c->k->route_forward(c->stream, &r);
+    if (c->w->expert_tokens != NULL)
+        count(c, n, &r);
+}
+
+static void route_input_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    struct pp_routing r = pp_call_routing(c, n->routes);
+
+    r.logits = pp_call_at(c, n->x);
+    r.dlogits = pp_call_at(c, n->dx);
+    c->k->route_backward(c->stream, &r);
+}
+
+const struct pp_node_kind pp_node_route = {
+    .forward = route, .input_grad = route_input_grad, .i_reads_x = true, .is_in_place = true};
+
+/* ---- tokens to experts, and back ------------------------------------------------------------- */
+
+static void dispatch(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_routing r = pp_call_routing(c, n->routes);
+
+    c->k->dispatch_forward(c->stream, &(struct pp_token_exchange){.routing = &r,
+                                                                  .width = n->x->width,
+                                                                  .x = pp_call_at(c, n->x),
+                                                                  .y = pp_call_at(c, n->y)});
+    pp_call_clear_rest(c, n->routes, n->y);
+}
+
+static void dispatch_input_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_routing r = pp_call_routing(c, n->routes);
+
+    c->k->dispatch_backward(c->stream,
+                            &(struct pp_token_exchange){.routing = &r,
+                                                        .width = n->x->width,
+                                                        .base = pp_call_at(c, n->dx_base),
+                                                        .dy = pp_call_at(c, n->dy),
+                                                        .dx = pp_call_at(c, n->dx)});
+}
+
+const struct pp_node_kind pp_node_dispatch = {.forward = dispatch,
+                                              .input_grad = dispatch_input_grad};
+
+/* A recomputation does not want the output of the stage. */
+static void combine(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_routing r = pp_call_routing(c, n->routes);
+    void *y = pp_call_at(c, n->y);
+
+    if (y != NULL)
+        c->k->combine_forward(c->stream, &(struct pp_token_exchange){.routing = &r,
+                                                                     .width = n->y->width,
+                                                                     .x = pp_call_at(c, n->x),
+                                                                     .base = pp_call_at(c, n->base),
+                                                                     .y = y});
+}
+
+/* The gradient of a row replaces the row. */
+static void combine_input_grad(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_routing r = pp_call_routing(c, n->routes);
+
+    c->k->combine_backward(c->stream,
+                           &(struct pp_token_exchange){.routing = &r,
+                                                       .width = n->y->width,
+                                                       .x = pp_call_at(c, n->x),
+                                                       .dy = pp_call_at(c, n->dy),
+                                                       .dx = pp_call_at(c, n->dx),
+                                                       .dgates = pp_call_at(c, n->routes->dgates)});
+}
+
+const struct pp_node_kind pp_node_combine = {
+    .forward = combine, .input_grad = combine_input_grad, .i_reads_x = true, .is_in_place = true};

@@ -1,0 +1,29 @@
+# pipeexec: mixtures of experts under every schedule, and what is refused.
+# Bits of one rank, whatever the schedule, its replicas, splits, granules and recomputation.
+$ for s in gpipe 1f1b eager-1f1b interleaved bfs chimera gems zb-h1 zb-h2 zb-auto interleaved-zb zbv v-half v-min dualpipe dualpipev seq1f1b hanayo; do pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --ffn 48 --experts 6 --capacity-factor 0.75 --moe-every 2 --shared-ffn 16 --schedule $s --np 4 --seq 16 --mbs 2 --steps 2 --exact-grad --check --quiet || echo $s; done
+$ for o in "--dp 2 --zero 1" "--recompute full" "--schedule chimera --concat halving" "--precision double --top-k 1" "--precision bf16" "--transport tcp" "--backend fake" "--transport shm --dp 2"; do pipeexec --layers 4 --hidden 32 --heads 4 --ffn 48 --experts 6 --seq 16 --mbs 2 --steps 2 --exact-grad --check --quiet $o || echo $o; done
+# Memory as predicted, rows that are not in use included.
+$ pipeexec --model tiny-llama --experts 6 --capacity-factor 0.5 --seq 32 --steps 2 --json | grep -oE '^  "(predicted_)?peak_mem_bytes": [0-9]*' | cut -d: -f2 | uniq | wc -l
+> 1
+$ pipeexec --experts 4 --ep 2
+! pipeexec: error: --ep 2 cannot be executed: each replica has all experts; nearest: --ep 1. pipesim predicts it
+= 2
+$ pipeexec --capacity-factor 1
+! pipeexec: error: --capacity-factor 1: tiny has no experts; give --experts
+= 2
+$ pipeexec --experts 4 --capacity-factor 0
+! pipeexec: error: --capacity-factor 0: expected more than 0, at most 16
+= 2
+$ pipeexec --experts 4 --top-k 5
+! pipeexec: error: experts of a token (top-k) is 5: expected 1 to 4
+= 2
+$ pipeexec --top-k 2
+! pipeexec: error: --top-k 2: the model has no experts; give --experts
+= 2
+$ pipeexec --model deepseek-v3 --layers 4
+! pipeexec: error: model 'deepseek-v3-like' cannot be trained here: experts of a token are chosen by groups; decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, tiny-llama, gpt2
+= 2
+# A checkpoint of another mixture is another model.
+$ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --seq 16 --mbs 2 --steps 2 --checkpoint c --quiet; pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --top-k 1 --capacity-factor 1 --seq 16 --mbs 2 --steps 4 --resume c
+! pipeexec: error: c/step-000000002 is of another model: top_k is 2 there and 1 here (--top-k), capacity is 0 there and 4 here (--capacity-factor), has_plain_gates is 0 there and 1 here
+= 2

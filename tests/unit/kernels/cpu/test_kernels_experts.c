@@ -1,0 +1,155 @@
+/* Routing and exchange of tokens: order of rows, limits, and all tables against plain double. */
+#include "kernels/numbers.h"
+#include "tests/unit/kernels/cpu/kernel_tables.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+enum { BATCH = 2, TOKENS = 6, EXPERTS = 5, TOP_K = 2, WIDTH = 21, MOST = BATCH * TOKENS * TOP_K };
+enum { ALL_TOKENS = BATCH * TOKENS };
+
+struct numbers {
+    double logits[ALL_TOKENS * EXPERTS], x[ALL_TOKENS * WIDTH], dgates[MOST];
+    double gates[MOST], dlogits[ALL_TOKENS * EXPERTS], rows[MOST * WIDTH], y[ALL_TOKENS * WIDTH],
+        drows[MOST * WIDTH], made[MOST], dx[ALL_TOKENS * WIDTH];
+};
+struct integers {
+    int32_t expert[MOST], row[MOST], from[MOST], begin[EXPERTS + 1], so_far[BATCH * EXPERTS];
+};
+
+static double number(int a, int b)
+{
+    return sin(12.9898 * a + 78.233 * b + 1);
+}
+
+static void put(const double *from, int count, size_t bytes, void *to)
+{
+    for (int i = 0; i < count; i++)
+        pp_number_put(to, bytes, i, from[i]);
+}
+
+static void get(const void *from, int count, size_t bytes, double *to)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = pp_number_get(from, bytes, i);
+}
+
+/* Every kernel on the same numbers, one after the other. */
+static void run(const struct pp_kernels *k, int capacity, bool is_normalized, struct numbers *n,
+                struct integers *i)
+{
+    const size_t t = k->element_bytes, g = k->gradient_bytes;
+    double logits[ALL_TOKENS * EXPERTS], x[ALL_TOKENS * WIDTH], y[ALL_TOKENS * WIDTH],
+        rows[MOST * WIDTH], dx[ALL_TOKENS * WIDTH], gates[MOST], dgates[MOST], made[MOST];
+    struct pp_routing r = {.batch = BATCH,
+                           .tokens = TOKENS,
+                           .experts = EXPERTS,
+                           .top_k = TOP_K,
+                           .rows = MOST,
+                           .capacity = capacity,
+                           .is_normalized = is_normalized,
+                           .logits = logits,
+                           .gates = gates,
+                           .expert = i->expert,
+                           .row = i->row,
+                           .from = i->from,
+                           .begin = i->begin,
+                           .so_far = capacity > 0 ? i->so_far : NULL,
+                           .dgates = dgates,
+                           .dlogits = logits};
+    struct pp_token_exchange e = {.routing = &r, .width = WIDTH, .x = x, .y = rows};
+
+    memset(rows, 0, sizeof rows);
+    put(n->logits, ALL_TOKENS * EXPERTS, t, logits);
+    put(n->x, ALL_TOKENS * WIDTH, t, x);
+    put(n->dgates, MOST, g, dgates);
+    k->route_forward(NULL, &r);
+    get(gates, MOST, g, n->gates);
+    k->dispatch_forward(NULL, &e);
+    get(rows, MOST * WIDTH, t, n->rows);
+    e = (struct pp_token_exchange){.routing = &r, .width = WIDTH, .x = rows, .base = x, .y = y};
+    k->combine_forward(NULL, &e);
+    get(y, ALL_TOKENS * WIDTH, t, n->y);
+    e.dy = y;
+    e.dx = rows;
+    e.dgates = made;
+    k->combine_backward(NULL, &e);
+    get(rows, MOST * WIDTH, t, n->drows);
+    get(made, MOST, g, n->made);
+    e = (struct pp_token_exchange){.routing = &r, .width = WIDTH, .base = x, .dy = rows, .dx = dx};
+    k->dispatch_backward(NULL, &e);
+    get(dx, ALL_TOKENS * WIDTH, t, n->dx);
+    k->route_backward(NULL, &r);
+    get(logits, ALL_TOKENS * EXPERTS, t, n->dlogits);
+}
+
+static void fill(struct numbers *n)
+{
+    for (int i = 0; i < ALL_TOKENS * EXPERTS; i++)
+        n->logits[i] = round(64 * number(1, i)) / 64; /* exact in bfloat16 */
+    for (int i = 0; i < ALL_TOKENS * WIDTH; i++)
+        n->x[i] = round(64 * number(2, i)) / 64;
+    for (int i = 0; i < MOST; i++)
+        n->dgates[i] = round(64 * number(3, i)) / 64;
+}
+
+static void near(const double *a, const double *b, int count, double tolerance, const char *what)
+{
+    for (int i = 0; i < count; i++)
+        cr_assert_float_eq(a[i], b[i], tolerance, "%s [%d]: %g, not %g", what, i, a[i], b[i]);
+}
+
+Test(kernels_experts, all_tables_agree)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct tables all = tables_all(arena);
+
+    for (int variant = 0; variant < 4 * (all.count + 1); variant++) {
+        const struct pp_kernels *k =
+            variant / 4 < all.count ? all.of[variant / 4] : &pp_kernels_bf16;
+        const int capacity = variant & 1 ? 2 : 0;
+        const double tolerance = k->element_bytes == 2 ? 0.06 : 4e-6;
+        struct numbers ours, plain;
+        struct integers order = {0}, same = {0};
+
+        fill(&ours);
+        fill(&plain);
+        run(k, capacity, variant & 2, &ours, &order);
+        run(&pp_kernels_reference, capacity, variant & 2, &plain, &same);
+        cr_assert_arr_eq(&order, &same, sizeof order);
+        near(ours.gates, plain.gates, MOST, 2e-7, "gates");
+        near(ours.rows, plain.rows, MOST * WIDTH, 0, "rows");
+        near(ours.y, plain.y, ALL_TOKENS * WIDTH, tolerance, "y");
+        near(ours.drows, plain.drows, MOST * WIDTH, tolerance, "gradients of rows");
+        near(ours.made, plain.made, MOST, 10 * tolerance, "gradients of gates");
+        near(ours.dx, plain.dx, ALL_TOKENS * WIDTH, 2 * tolerance, "gradients of tokens");
+        near(ours.dlogits, plain.dlogits, ALL_TOKENS * EXPERTS, tolerance, "gradients of logits");
+    }
+}
+
+/* Rows of an expert are those of its tokens in order; limits hold for each sample. */
+Test(kernels_experts, rows_are_in_order_and_within_limits)
+{
+    for (int capacity = 0; capacity <= 3; capacity++) {
+        struct numbers n;
+        struct integers i = {0};
+        int taken[BATCH][EXPERTS] = {{0}};
+
+        fill(&n);
+        run(&pp_kernels_reference, capacity, true, &n, &i);
+        for (int e = 0; e < EXPERTS; e++)
+            for (int row = i.begin[e]; row < i.begin[e + 1]; row++) {
+                cr_assert_eq(i.expert[i.from[row]], e);
+                cr_assert_eq(i.row[i.from[row]], row);
+                cr_assert(row == i.begin[e] || i.from[row] > i.from[row - 1]);
+            }
+        for (int c = 0; c < MOST; c++) {
+            int *of = &taken[c / (TOKENS * TOP_K)][i.expert[c]];
+            cr_assert_eq(i.row[c] >= 0, capacity == 0 || *of < capacity, "choice %d", c);
+            ++*of;
+        }
+        for (int row = i.begin[EXPERTS]; row < MOST; row++)
+            cr_assert_eq(i.from[row], -1);
+    }
+}
