@@ -80,7 +80,9 @@ static enum pp_status measure(struct pp_arena *arena, const char *parent, int m,
                               &model, err));
     PP_TRY(pp_net_from_model(&model, 64, &net, err));
     PP_TRY(pp_hub_layout(arena, &model, &net, &layout, err));
-    const struct pp_hub_export export = {folder, "{}\n", &layout, PP_HUB_SHARD_BYTES};
+    struct pp_hub_folder *open = PP_NEW(arena, struct pp_hub_folder);
+    PP_TRY(pp_hub_folder_open(arena, folder, pp_hub_export_bytes(&layout), open, err));
+    const struct pp_hub_export export = {open, "{}\n", &layout, PP_HUB_SHARD_BYTES};
     const double begin_s = pp_clock_s();
     PP_TRY(pp_hub_export_write(arena, &export, fetch, NULL, err));
     const double write_s = pp_clock_s() - begin_s;

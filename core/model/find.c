@@ -144,6 +144,17 @@ static const char *file_of(struct pp_arena *arena, const char *path)
     return pp_arena_printf(arena, "%.*s/config.json", (int)length, path);
 }
 
+/* Weights alone do not say what model they are of. */
+static enum pp_status refuse_weights(const char *path, struct pp_error *err)
+{
+    const char *slash = strrchr(path, '/');
+
+    return pp_error_set(err, PP_EINVAL,
+                        "%s has weights only; give its folder, which has config.json, too: "
+                        "--model %.*s",
+                        path, slash ? (int)(slash + 1 - path) : 2, slash ? path : "./");
+}
+
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err)
 {
@@ -151,6 +162,8 @@ enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
 
     if (is_hub_name(name))
         return load_hub_name(arena, name, model, err);
+    if (pp_has_suffix(name, ".safetensors"))
+        return refuse_weights(name, err);
     if (is_path(name))
         return pp_model_from_file(arena, file_of(arena, name), model, err);
     for (size_t i = 0; i < ALIASES; i++)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,23 @@ static enum pp_status read_all(struct pp_file *file, struct buffer *buffer, stru
         PP_TRY(pp_file_next(file, buffer->data + buffer->length, CHUNK_BYTES, &got, err));
     }
     return PP_OK;
+}
+
+bool pp_folder_make(const char *path)
+{
+    char part[PATH_MAX];
+
+    if (strlen(path) >= sizeof(part)) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    strcpy(part, path);
+    for (char *end = part + 1; *part && (end = strchr(end, '/')); *end++ = '/') {
+        *end = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return false;
+    }
+    return mkdir(path, 0777) == 0;
 }
 
 bool pp_has_suffix(const char *path, const char *suffix)

@@ -31,5 +31,9 @@ enum pp_status pp_file_next(struct pp_file *file, char *to, size_t most, size_t 
 enum pp_status pp_file_rewind(struct pp_file *file, struct pp_error *err);
 void pp_file_close(struct pp_file *file); /* accepts NULL */
 
+/* Makes a folder and its parents. True: it is new. False, with errno: it or a parent cannot be
+ * made, or it is there (EEXIST). */
+bool pp_folder_make(const char *path);
+
 /* Is true if the path ends in the suffix, with a name before it. */
 bool pp_has_suffix(const char *path, const char *suffix);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* O_DIRECTORY, flock, syncfs */
 #include "exec/checkpoint/checkpoint.h"
 
+#include "core/text/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -80,19 +82,6 @@ static enum pp_status sync_name(const struct pp_checkpoint_folder *folder, bool 
     return status;
 }
 
-/* True: the folder is new. False, with errno: it or a parent cannot be made. */
-static bool make_with_parents(struct pp_arena *arena, const char *path)
-{
-    char *part = pp_arena_strdup(arena, path);
-
-    for (char *end = part + 1; *part && (end = strchr(end, '/')); *end++ = '/') {
-        *end = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            return false;
-    }
-    return mkdir(path, 0777) == 0;
-}
-
 enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int keep,
                                   const struct pp_manifest *before,
                                   struct pp_checkpoint_folder *folder, struct pp_error *err)
@@ -101,7 +90,7 @@ enum pp_status pp_checkpoint_open(struct pp_arena *arena, const char *path, int 
     bool is_new = mkdir(path, 0777) == 0;
     const bool lacks_parents = !is_new && errno == ENOENT;
     if (lacks_parents)
-        is_new = make_with_parents(arena, path) || errno == EEXIST; /* "a/b/" */
+        is_new = pp_folder_make(path) || errno == EEXIST; /* "a/b/" */
     if (!is_new && errno != EEXIST)
         return fail("make the folder", path, err);
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,4 +1,5 @@
 /* Files of data: finds them, and maps those that need not be read whole. */
+#include "core/process/mapped.h"
 #include "core/text/file.h"
 #include "exec/data/format.h"
 
@@ -86,39 +87,36 @@ enum pp_status pp_data_paths(struct pp_arena *arena, const char *where, struct p
 
 static void unmap(void *context)
 {
-    const struct pp_mapped *mapped = context;
-
-    munmap(mapped->bytes, mapped->length);
+    pp_unmap_file(context);
 }
 
 /* Maps a plain file that has bytes; NULL: it must be read. A pipe is not opened here: its writer
  * would lose its reader. */
 static struct pp_mapped *map(struct pp_arena *arena, const char *path)
 {
+    struct pp_mapped *mapped = PP_NEW(arena, struct pp_mapped);
     struct stat info;
     const int fd = strcmp(path, "-") && !pp_has_suffix(path, ".gz") && stat(path, &info) == 0 &&
                            S_ISREG(info.st_mode)
                        ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
                        : -1;
-    const bool is_plain =
-        fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
-    void *bytes =
-        is_plain ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    const bool is_mapped =
+        fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
+        pp_map_file(&mapped->file, pp_arena_strdup(arena, path), fd, (size_t)info.st_size);
 
     if (fd >= 0)
         close(fd);
-    if (bytes == MAP_FAILED)
+    if (!is_mapped)
         return NULL;
-    struct pp_mapped *mapped = PP_NEW(arena, struct pp_mapped);
-    *mapped = (struct pp_mapped){pp_arena_strdup(arena, path), bytes, (size_t)info.st_size,
-                                 (uint64_t)info.st_dev, (uint64_t)info.st_ino};
-    pp_arena_defer(arena, unmap, mapped);
+    mapped->device = (uint64_t)info.st_dev;
+    mapped->inode = (uint64_t)info.st_ino;
+    pp_arena_defer(arena, unmap, &mapped->file);
     return mapped;
 }
 
 static bool is_packed(const struct pp_mapped *mapped)
 {
-    return mapped->length > 2 && memcmp(mapped->bytes, "\x1f\x8b", 2) == 0;
+    return mapped->file.length > 2 && memcmp(mapped->file.bytes, "\x1f\x8b", 2) == 0;
 }
 
 enum pp_status pp_data_open(struct pp_arena *arena, const char *path, struct pp_named_bytes *file,
@@ -129,8 +127,8 @@ enum pp_status pp_data_open(struct pp_arena *arena, const char *path, struct pp_
     *mapped = map(arena, path);
     file->name = pp_arena_strdup(arena, path);
     if (*mapped && !is_packed(*mapped)) {
-        file->bytes = (*mapped)->bytes;
-        file->length = (*mapped)->length;
+        file->bytes = (*mapped)->file.bytes;
+        file->length = (*mapped)->file.length;
         return PP_OK;
     }
     *mapped = NULL;
@@ -142,7 +140,7 @@ enum pp_status pp_data_open(struct pp_arena *arena, const char *path, struct pp_
 void pp_data_read_sparsely(const struct pp_mapped *mapped)
 {
     if (mapped)
-        madvise(mapped->bytes, mapped->length, MADV_RANDOM);
+        madvise(mapped->file.bytes, mapped->file.length, MADV_RANDOM);
 }
 
 /* A file that was replaced or removed leaves the mapped one as it was. */
@@ -150,9 +148,9 @@ enum pp_status pp_data_is_whole(const struct pp_mapped *mapped, struct pp_error 
 {
     struct stat now;
 
-    if (!mapped || stat(mapped->path, &now) != 0 || (uint64_t)now.st_dev != mapped->device ||
-        (uint64_t)now.st_ino != mapped->inode || (uint64_t)now.st_size >= mapped->length)
+    if (!mapped || stat(mapped->file.path, &now) != 0 || (uint64_t)now.st_dev != mapped->device ||
+        (uint64_t)now.st_ino != mapped->inode || (uint64_t)now.st_size >= mapped->file.length)
         return PP_OK;
     return pp_error_set(err, PP_EFAIL, "%s had %zu bytes when training began, and has %llu now",
-                        mapped->path, mapped->length, (unsigned long long)now.st_size);
+                        mapped->file.path, mapped->file.length, (unsigned long long)now.st_size);
 }

@@ -1,6 +1,7 @@
 /* exec/data/format.h — formats of data, a row each: private to exec/data. */
 #pragma once
 
+#include "core/process/mapped.h"
 #include "exec/data/text.h"
 
 /* ---- tokens.c -------------------------------------------------------------------------------- */
@@ -23,9 +24,7 @@ void pp_text_one_file(struct pp_arena *arena, struct pp_text *text, struct pp_to
 
 /* A file as it was when it was mapped. */
 struct pp_mapped {
-    const char *path;
-    void *bytes;
-    size_t length;
+    struct pp_mapped_file file;
     uint64_t device, inode;
 };
 /* Maps a file, or reads it if it is packed, no plain file, or "-"; errors as pp_file_read(). */
@@ -33,7 +32,7 @@ enum pp_status pp_data_open(struct pp_arena *arena, const char *path, struct pp_
                             const struct pp_mapped **mapped, struct pp_error *err);
 /* Only samples will be read: the kernel need not read ahead. */
 void pp_data_read_sparsely(const struct pp_mapped *mapped);
-/* PP_EFAIL if the file at this path is shorter now: to read a page beyond its end is fatal. */
+/* PP_EFAIL if the file at this path is shorter now, before a page beyond its end is read. */
 enum pp_status pp_data_is_whole(const struct pp_mapped *mapped, struct pp_error *err);
 /* Finds the files of FILE, of FOLDER (its *.bin), of a pattern such as 'DIR/train_*.bin', or of a
  * list of these with commas; in the order of the list, and of the bytes of their names. */

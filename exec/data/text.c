@@ -179,7 +179,7 @@ static enum pp_status take(const struct pp_text *text, const struct pp_token_fil
     if (token >= 0 && token < text->vocab)
         return PP_OK;
     return pp_error_set(
-        err, PP_EFAIL, "%s has %s %lld at offset %zu, but the model has a vocabulary of %d",
+        err, PP_EINVAL, "%s has %s %lld at offset %zu, but the model has a vocabulary of %d",
         file->name, text->format->token, (long long)token, i - file->first, text->vocab);
 }
 

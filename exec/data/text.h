@@ -65,8 +65,8 @@ enum pp_status pp_text_encode(struct pp_arena *arena, const struct pp_text_wish 
                               const struct pp_tokenizer *tokenizer, struct pp_text *text,
                               struct pp_error *err);
 /* Fills in sample `index` of step `step`: seq tokens, and targets shifted by one. The result
- * depends only on text, step and index, not on rank or number of replicas. PP_EFAIL, with file and
- * place, for a token beyond the vocabulary, and for a file that has shrunk. */
+ * depends only on text, step and index, not on rank or number of replicas. PP_EINVAL, with file and
+ * place, for a token beyond the vocabulary; PP_EFAIL for a file that has shrunk. */
 enum pp_status pp_text_sample(const struct pp_text *text, int64_t step, int64_t index, int32_t *ids,
                               int32_t *targets, struct pp_error *err);
 /* Returns a checksum, which tells texts apart: of all tokens, or if these are checked late, of the

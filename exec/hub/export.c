@@ -1,86 +1,10 @@
-/* A folder for the hub: complete under its name, or not there. */
-#define _GNU_SOURCE /* O_DIRECTORY */
+/* The files of a model for the hub. */
 #include "exec/hub/export.h"
 
-#include "core/text/file.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- folders --------------------------------------------------------------------------------- */
-
-static const char *partial_of(struct pp_arena *arena, const char *folder)
-{
-    size_t length = strlen(folder);
-
-    while (length > 1 && folder[length - 1] == '/')
-        length--;
-    return pp_arena_printf(arena, "%.*s.partial", (int)length, folder);
-}
-
-/* True for the names of files that an export writes. */
-static bool is_own(const char *name)
-{
-    return strcmp(name, "config.json") == 0 || strcmp(name, PP_SAFETENSORS_INDEX) == 0 ||
-           (strncmp(name, "model", 5) == 0 && pp_has_suffix(name, ".safetensors"));
-}
-
-/* Removes what an export has left in a folder, and the folder if nothing else is in it. */
-static void remove_folder(const char *path)
-{
-    DIR *entries = opendir(path);
-    const struct dirent *entry;
-
-    if (!entries)
-        return;
-    while ((entry = readdir(entries)))
-        if (is_own(entry->d_name))
-            unlinkat(dirfd(entries), entry->d_name, 0);
-    closedir(entries);
-    rmdir(path);
-}
-
-static enum pp_status fail(const char *folder, struct pp_error *err)
-{
-    return pp_error_set(err, PP_EFAIL, "cannot write the folder %s: %s", folder, strerror(errno));
-}
-
-/* Makes a folder of the same parent and removes it: what is written later can be written now. */
-enum pp_status pp_hub_export_check(struct pp_arena *arena, const char *folder, struct pp_error *err)
-{
-    const char *partial = partial_of(arena, folder);
-    struct stat info;
-
-    if (stat(folder, &info) == 0 && rmdir(folder) != 0)
-        return errno == ENOTEMPTY || errno == EEXIST || !S_ISDIR(info.st_mode)
-                   ? pp_error_set(err, PP_EINVAL,
-                                  "%s is there already; give the name of a new folder", folder)
-                   : fail(folder, err);
-    remove_folder(partial);
-    if (mkdir(partial, 0777) != 0)
-        return fail(errno == EEXIST ? partial : folder, err);
-    rmdir(partial);
-    return PP_OK;
-}
-
-static enum pp_status sync_folder(const char *path, struct pp_error *err)
-{
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool is_synced = fd >= 0 && fsync(fd) == 0;
-
-    if (!is_synced)
-        fail(path, err);
-    if (fd >= 0)
-        close(fd);
-    return is_synced ? PP_OK : PP_EFAIL;
-}
 
 /* ---- one tensor ------------------------------------------------------------------------------ */
 
@@ -88,7 +12,6 @@ static enum pp_status sync_folder(const char *path, struct pp_error *err)
 struct draft {
     struct pp_arena *arena;
     const struct pp_hub_export *export;
-    const char *folder;            /* the temporary one */
     struct pp_safetensor *tensors; /* [layout->count] */
     int *begin;                    /* [shards + 1] first tensor of each */
     int shards, shard;
@@ -139,8 +62,9 @@ static enum pp_status put_tensor(const struct draft *d, const struct pp_hub_piec
 
     PP_TRY(find_numbers(d, piece, buffers, err));
     tensor->type->write(buffers[0], count, buffers[1]);
-    PP_TRY(pp_safetensor_put(sink, buffers[1], bytes, err));
-    return bytes < all ? pp_safetensor_put(sink, tensor->data + bytes, all - bytes, err) : PP_OK;
+    if (bytes < all)
+        memcpy((char *)buffers[1] + bytes, tensor->data + bytes, all - bytes);
+    return pp_safetensor_put(sink, buffers[1], all, err);
 }
 
 static enum pp_status fill(void *closure, int number, struct pp_safetensor_sink *sink,
@@ -166,6 +90,17 @@ static enum pp_status fill(void *closure, int number, struct pp_safetensor_sink 
 static int64_t bytes_of(const struct pp_safetensor *tensor)
 {
     return tensor->count * tensor->type->bytes;
+}
+
+int64_t pp_hub_export_bytes(const struct pp_hub_layout *layout)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < layout->count; i++) {
+        const struct pp_safetensor tensor = tensor_of(&layout->pieces[i]);
+        bytes += bytes_of(&tensor);
+    }
+    return bytes;
 }
 
 /* Cuts the tensors into files of at most so many bytes; a larger tensor has one of its own. */
@@ -196,7 +131,7 @@ static const char *file_name(const struct draft *d, int shard)
 
 static const char *path_of(const struct draft *d, const char *name)
 {
-    return pp_arena_printf(d->arena, "%s/%s", d->folder, name);
+    return pp_arena_printf(d->arena, "%s/%s", d->export->folder->partial, name);
 }
 
 static enum pp_status write_index(const struct draft *d, struct pp_error *err)
@@ -231,25 +166,13 @@ static enum pp_status write_files(struct draft *d, struct pp_error *err)
     if (d->shards > 1)
         PP_TRY(write_index(d, err));
     PP_TRY(pp_hub_write_text(path_of(d, "config.json"), d->export->config, err));
-    return sync_folder(d->folder, err);
+    return pp_hub_folder_publish(d->export->folder, err);
 }
 
 enum pp_status pp_hub_export_write(struct pp_arena *arena, const struct pp_hub_export *export,
                                    pp_hub_fetch fetch, void *closure, struct pp_error *err)
 {
-    struct draft draft = {.arena = arena,
-                          .export = export,
-                          .folder = partial_of(arena, export->folder),
-                          .fetch = fetch,
-                          .closure = closure};
+    struct draft draft = {.arena = arena, .export = export, .fetch = fetch, .closure = closure};
 
-    remove_folder(draft.folder);
-    if (mkdir(draft.folder, 0777) != 0)
-        return fail(errno == EEXIST ? draft.folder : export->folder, err);
-    enum pp_status status = write_files(&draft, err);
-    if (status == PP_OK && rename(draft.folder, export->folder) != 0)
-        status = fail(export->folder, err);
-    if (status != PP_OK)
-        remove_folder(draft.folder);
-    return status;
+    return write_files(&draft, err);
 }

@@ -1,6 +1,7 @@
 /* exec/hub/export.h — writes a model for the hub: config.json and weights in safetensors. */
 #pragma once
 
+#include "exec/hub/folder.h"
 #include "exec/hub/weights.h"
 
 /* ---- exec/hub/safetensors_write.c ------------------------------------------------------------ */
@@ -35,7 +36,7 @@ enum pp_status pp_hub_config(struct pp_arena *arena, const struct pp_hub_layout 
 #define PP_HUB_SHARD_BYTES INT64_C(5000000000) /* as transformers cuts */
 
 struct pp_hub_export {
-    const char *folder;
+    const struct pp_hub_folder *folder; /* open */
     const char *config;                 /* text of config.json */
     const struct pp_hub_layout *layout; /* types are those of its files, else F32 */
     int64_t shard_bytes;
@@ -43,11 +44,8 @@ struct pp_hub_export {
 /* Finds elements of one of our tensors. */
 typedef enum pp_status (*pp_hub_fetch)(void *closure, const struct pp_param *param,
                                        struct pp_range range, float *values, struct pp_error *err);
-/* PP_EINVAL if the folder is there and not empty, PP_EFAIL if it cannot be made. Removes what an
- * interrupted export has left. */
-enum pp_status pp_hub_export_check(struct pp_arena *arena, const char *folder,
-                                   struct pp_error *err);
-/* Writes all files into a folder of another name, and renames it when they are on the disk.
- * PP_EFAIL leaves nothing. */
+/* Returns the bytes of all weights. */
+int64_t pp_hub_export_bytes(const struct pp_hub_layout *layout);
+/* Writes all files into the folder, and publishes it when they are on the disk. PP_EFAIL. */
 enum pp_status pp_hub_export_write(struct pp_arena *arena, const struct pp_hub_export *export,
                                    pp_hub_fetch fetch, void *closure, struct pp_error *err);

@@ -60,6 +60,6 @@ enum pp_status pp_safetensors_look(struct pp_arena *arena, const char *folder, c
                                    struct pp_error *err);
 /* Maps a file, or all files of an index (.json), for as long as the arena lives. PP_EFAIL if one is
  * missing or cannot be read. PP_EINVAL as pp_safetensors_parse(), and where index and shards
- * contradict each other. The files must not become shorter meanwhile. */
+ * contradict each other. For files that become shorter meanwhile see pp_map_file(). */
 enum pp_status pp_safetensors_open(struct pp_arena *arena, const char *path,
                                    struct pp_safetensors *tensors, struct pp_error *err);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "exec/hub/safetensors.h"
 
+#include "core/process/mapped.h"
 #include "core/text/file.h"
 #include "core/text/json.h"
 
@@ -9,25 +10,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-struct mapping {
-    void *at;
-    size_t bytes;
-};
-
-static void unmap(void *mapping)
+static void unmap(void *mapped)
 {
-    const struct mapping *m = mapping;
-
-    munmap(m->at, m->bytes);
+    pp_unmap_file(mapped);
 }
 
-static enum pp_status map(const char *path, int fd, struct mapping *mapping, struct pp_error *err)
+static enum pp_status map(const char *path, int fd, struct pp_mapped_file *mapped,
+                          struct pp_error *err)
 {
     struct stat info;
 
@@ -36,9 +30,7 @@ static enum pp_status map(const char *path, int fd, struct mapping *mapping, str
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
         return pp_error_set(err, PP_EINVAL, "%s is %s, not a safetensors file", path,
                             S_ISREG(info.st_mode) ? "empty" : "no file");
-    mapping->bytes = (size_t)info.st_size;
-    mapping->at = mmap(NULL, mapping->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    return mapping->at != MAP_FAILED
+    return pp_map_file(mapped, path, fd, (size_t)info.st_size)
                ? PP_OK
                : pp_error_set(err, PP_EFAIL, "cannot map %s: %s", path, strerror(errno));
 }
@@ -46,16 +38,16 @@ static enum pp_status map(const char *path, int fd, struct mapping *mapping, str
 static enum pp_status open_file(struct pp_arena *arena, const char *path,
                                 struct pp_safetensors *tensors, struct pp_error *err)
 {
-    struct mapping *mapping = PP_NEW(arena, struct mapping);
+    struct pp_mapped_file *mapped = PP_NEW(arena, struct pp_mapped_file);
+    const char *name = pp_arena_strdup(arena, path);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    const enum pp_status status = map(path, fd, mapping, err);
+    const enum pp_status status = map(name, fd, mapped, err);
 
     if (fd >= 0)
         close(fd);
     PP_TRY(status);
-    pp_arena_defer(arena, unmap, mapping);
-    return pp_safetensors_parse(arena, pp_arena_strdup(arena, path), mapping->at, mapping->bytes,
-                                tensors, err);
+    pp_arena_defer(arena, unmap, mapped);
+    return pp_safetensors_parse(arena, name, mapped->bytes, mapped->length, tensors, err);
 }
 
 /* ---- shards ---------------------------------------------------------------------------------- */

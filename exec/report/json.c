@@ -250,7 +250,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     pp_json_put_text(o, "resumed_from", run->config.resumed ? run->config.resumed->path : NULL);
     pp_json_put_text(o, "checkpoint", r->checkpoint);
     pp_json_put_int(o, "checkpoint_copy_bytes", (int64_t)r->checkpoint_copy_bytes);
-    pp_json_put_text(o, "saved", is_saved ? run->training.export->folder : NULL);
+    pp_json_put_text(o, "saved", is_saved ? run->training.export->folder->path : NULL);
     pp_json_put_text(o, "trace", run->trace);
     pp_json_put_text(o, "predicted_trace", run->predicted_trace);
     pp_json_put_bool(o, "shared_device", r->is_contended);

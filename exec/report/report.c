@@ -287,7 +287,7 @@ static void print_next(const struct pp_exec_page *page, const struct pp_exec_run
     if (run->result.checkpoint)
         pp_exec_line(page, "checkpoint", "%s", run->result.checkpoint);
     if (run->training.export && run->result.export_error.status == PP_OK)
-        pp_exec_line(page, "saved", "%s", run->training.export->folder);
+        pp_exec_line(page, "saved", "%s", run->training.export->folder->path);
     if (run->trace)
         pp_exec_line(page, "trace", "%s", run->trace);
     if (run->predicted_trace)

@@ -17,8 +17,8 @@ enum pp_status pp_exec_resume_check(const struct pp_exec_wish *with,
  * pp_checkpoint_open(). */
 enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_exec_wish *with,
                                         struct pp_exec_run *run, struct pp_error *err);
-/* Opens --log for run->training, which may be continued; under a launcher, only in the first
- * process. Errors: pp_log_open(). */
+/* Opens --log for run->training, which may be continued and does not change yet; under a
+ * launcher, only in the first process. Errors: pp_log_open(). */
 enum pp_status pp_exec_log_open(struct pp_arena *arena, const struct pp_exec_wish *with,
                                 struct pp_exec_run *run, struct pp_error *err);
 /* Writes options that differ from the checkpoint's as a note; leaves `text` if there are none. */

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 /* The weights have their own dimensions. */
-static enum pp_status check_alone(const struct pp_exec_wish *wish, struct pp_error *err)
+static enum pp_status check_alone(const struct pp_exec_wish *wish, const char *folder,
+                                  struct pp_error *err)
 {
     const struct pp_given *const given[] = {
         &wish->given.layers,   &wish->given.hidden,    &wish->given.heads,
@@ -19,7 +20,7 @@ static enum pp_status check_alone(const struct pp_exec_wish *wish, struct pp_err
             return pp_error_set(err, PP_EINVAL,
                                 "%s: the weights of %s have their own dimensions; leave it out, or "
                                 "give --model %s/config.json to draw weights",
-                                given[i]->typed, wish->model, wish->model);
+                                given[i]->typed, folder, folder);
     return PP_OK;
 }
 
@@ -47,7 +48,7 @@ enum pp_status pp_exec_weights(struct pp_arena *arena, const struct pp_exec_wish
     PP_TRY(pp_safetensors_look(arena, folder, &path, err));
     if (!path)
         return PP_OK;
-    PP_TRY(check_alone(wish, err));
+    PP_TRY(check_alone(wish, folder, err));
     PP_TRY(pp_hub_layout(arena, &config->model, &config->net, &config->layout, err));
     PP_TRY(pp_safetensors_open(arena, path, &files, err));
     PP_TRY(pp_hub_match(arena, &files, path, &config->layout, err));
@@ -95,6 +96,7 @@ enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wi
     const bool is_changed = pp_has_suffix(config->model.name, "-like") ||
                             (!config->weights && config->net.has_positions);
     struct pp_hub_export *export = PP_NEW(arena, struct pp_hub_export);
+    struct pp_hub_folder *folder = PP_NEW(arena, struct pp_hub_folder);
 
     if (!wish->save)
         return PP_OK;
@@ -105,9 +107,10 @@ enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wi
     if (config->meeting.count > 1 && config->meeting.index > 0)
         return PP_OK;
     *export = (struct pp_hub_export){
-        .folder = wish->save, .layout = &run->saved, .shard_bytes = PP_HUB_SHARD_BYTES};
+        .folder = folder, .layout = &run->saved, .shard_bytes = PP_HUB_SHARD_BYTES};
     PP_TRY(check_folders(wish, err));
-    if (pp_hub_export_check(arena, wish->save, err) != PP_OK)
+    if (pp_hub_folder_open(arena, wish->save, pp_hub_export_bytes(&run->saved), folder, err) !=
+        PP_OK)
         return pp_error_prefix(err, "--save: ");
     PP_TRY(pp_hub_config(arena, &run->saved, access(source, R_OK) == 0 ? source : NULL, !is_changed,
                          &export->config, err));

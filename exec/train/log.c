@@ -140,10 +140,14 @@ enum pp_status pp_log_open(struct pp_arena *arena, const char *path, int steps, 
     if (made->fd < 0)
         return fail(made, "open", err);
     pp_arena_defer(arena, end, made);
-    if (ftruncate(made->fd, (off_t)made->past.bytes) != 0 && errno != EINVAL)
-        return fail(made, "shorten", err);
-    return made->past.bytes > 0 ? PP_OK
-                                : append(made, PP_LOG_HEADER, sizeof(PP_LOG_HEADER) - 1, err);
+    return PP_OK;
+}
+
+enum pp_status pp_log_begin(struct pp_log *log, struct pp_error *err)
+{
+    if (ftruncate(log->fd, (off_t)log->past.bytes) != 0 && errno != EINVAL)
+        return fail(log, "shorten", err);
+    return log->past.bytes > 0 ? PP_OK : append(log, PP_LOG_HEADER, sizeof(PP_LOG_HEADER) - 1, err);
 }
 
 /* Prints a number that reads as the same one; nothing for NAN. */

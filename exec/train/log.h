@@ -30,9 +30,11 @@ enum pp_status pp_log_parse(const char *name, const char *text, size_t length, i
                             struct pp_log_past *past, struct pp_error *err);
 
 struct pp_log;
-/* Creates the file, or with steps > 0 continues one that is there. PP_EFAIL if that fails;
- * PP_EINVAL if it is there and is no log. */
+/* Opens the file, which is made if it is not there. With steps > 0, it is continued. PP_EFAIL if
+ * that fails; PP_EINVAL if it is there and is no log. Changes nothing of a file that is there. */
 enum pp_status pp_log_open(struct pp_arena *arena, const char *path, int steps, struct pp_log **log,
                            struct pp_error *err);
+/* Cuts off what the training replaces: all, or rows after the first `steps` steps. PP_EFAIL. */
+enum pp_status pp_log_begin(struct pp_log *log, struct pp_error *err);
 /* Appends a row. PP_EFAIL, and the file ends with its last whole row. */
 enum pp_status pp_log_add(struct pp_log *log, const struct pp_log_row *row, struct pp_error *err);

@@ -281,6 +281,8 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     PP_TRY(pp_train_look(&run->keeper, run->machine, err));
     PP_TRY(pp_train_resume(&run->keeper, run->machine, err));
     memcpy(run->result->blind, run->keeper.blind, sizeof(run->keeper.blind));
+    if (run->training->log && pp_log_begin(run->training->log, err) != PP_OK)
+        return pp_error_prefix(err, "--log: ");
     run->ended_s = pp_clock_s();
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));

@@ -24,10 +24,10 @@ $ pipeexec --tokens megatron
 = 2
 $ pipeexec --data tests/data/tokens/more --vocab 100 --seq 16 --steps 3
 ! pipeexec: error: step 1: tests/data/tokens/more.bin has token 142 at offset 240, but the model has a vocabulary of 100
-= 1
+= 2
 $ pipeexec --data tests/data/tokens/more --vocab 100 --seq 16 --steps 3 --no-check --transport tcp
 ! pipeexec: error: step 1: tests/data/tokens/more.bin has token 142 at offset 240, but the model has a vocabulary of 100
-= 1
+= 2
 $ pipeexec --data 'none/*.bin'
 ! pipeexec: error: no file matches none/*.bin
 = 1

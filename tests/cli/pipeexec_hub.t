@@ -55,15 +55,37 @@ $ pipeexec --model tiny --positions 0 --save rotary
 $ mkdir empty; pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --save empty --quiet; ls empty
 > config.json
 > model.safetensors
-$ pipeexec --save none/b
-! pipeexec: error: --save: cannot write the folder none/b: No such file or directory
+$ pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --save deep/er/b/ --quiet; ls deep/er
+> b
+$ pipeexec --save a/config.json/b
+! pipeexec: error: --save: cannot write the folder a/config.json/b: Not a directory
+= 1
+$ ln -s empty link; pipeexec --model ./a --save link; ln -s nowhere dangling; pipeexec --model ./a --save dangling/
+! pipeexec: error: --save: link is a symbolic link; give the name of a new folder
+! pipeexec: error: --save: dangling is a symbolic link; give the name of a new folder
+= 2
+# An empty folder stays if the run cannot begin, as here for space.
+$ mkdir still; pipeexec --hidden 65536 --layers 400 --heads 8 --save still; ls -d still*
+> still
+! pipeexec: error: --save: still: the weights take 82464887 MB, and its file system has ...
+# One run at a time; the other one's folder stays.
+$ mkdir taken.partial; flock taken.partial pipeexec --save taken; ls -d taken*
+> taken.partial
+! pipeexec: error: --save: taken: another run writes it, in taken.partial; wait for its end, or choose another folder
+# Positions beyond the sample are read again at the end.
+$ pipeexec --layers 4 --hidden 512 --heads 2 --seq 256 --mbs 1 --steps 1 --save long --quiet; pipeexec --model ./long --seq 16 --mbs 2 --steps 2 --log steps.csv --save short --quiet & until [ -s steps.csv ]; do sleep 0.01; done; truncate -s 300000 long/model.safetensors; wait $!
+! pipeexec: error: ./long/model.safetensors became shorter while it was in use
 = 1
 $ (ulimit -f 16; pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --save full --quiet); ls -d full*
 ! pipeexec: error: cannot write full.partial/model.safetensors: File too large
 ! ls: cannot access 'full*': No such file or directory
 = 2
-$ pipeexec --model ./a --layers 2
+$ pipeexec --model ./a/ --layers 2
 ! pipeexec: error: --layers 2: the weights of ./a have their own dimensions; leave it out, or give --model ./a/config.json to draw weights
+= 2
+$ pipeexec --model ./a/model.safetensors; pipeexec --model model.safetensors
+! pipeexec: error: ./a/model.safetensors has weights only; give its folder, which has config.json, too: --model ./a/
+! pipeexec: error: model.safetensors has weights only; give its folder, which has config.json, too: --model ./
 = 2
 $ pipeexec --layers 2 --mlp gated --save e
 ! pipeexec: error: --save: model 'tiny-like': family gpt2 of the hub has no place for its tensor up.weight of 131072 elements

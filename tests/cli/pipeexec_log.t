@@ -47,6 +47,11 @@ $ pipesim plot v.csv --kind bubble
 $ printf 'step,loss,valid_loss\n' | pipesim plot -
 ! pipesim: error: <stdin> has a header but no rows: nothing to draw
 = 2
+# A run that cannot begin leaves the file as it is.
+$ cp v.csv kept.csv; RANK=0 WORLD_SIZE=2 pipeexec --np 2 --rendezvous 'file://meet?timeout=1' --log kept.csv --quiet; cmp v.csv kept.csv && echo same
+> same
+! pipeexec: error: after 1 s these of 2 processes have not called: 1
+!   one that has ended says why; one that still waits calls elsewhere ...
 $ pipeexec --log -
 ! pipeexec: error: --log -: the report is on stdout; give a file
 = 2

@@ -31,7 +31,7 @@ $ pipeexec --valid-data none
 = 1
 $ yes A | head -c 400 > a.txt; pipeexec --valid-data tests/data/tokens/more --vocab 100 --seq 16 --data a.txt --steps 3 --transport tcp --np 2
 ! pipeexec: error: validation after step 3: tests/data/tokens/more.bin has token 108 at offset 1, but the model has a vocabulary of 100
-= 1
+= 2
 $ pipeexec --seq 2000 --valid-data tests/data/tokens/more
 ! pipeexec: error: a sequence of 2000 tokens: model 'tiny' has 256 positions, so at most 256 tokens
 = 2

@@ -230,13 +230,13 @@ Test(indexed, tokens_beyond_the_vocabulary_are_refused_where_samples_lie)
     write_dataset(&d);
     cr_assert_eq(load("d", PP_TOKENS_MEGATRON, 3, 103), PP_OK, "%s", err.message);
     text.order = (struct pp_sample_order){PP_ORDER_IN_TURN, 0, 1};
-    cr_assert_eq(pp_text_sample(&text, 0, 0, ids, targets, &err), PP_EFAIL);
+    cr_assert_eq(pp_text_sample(&text, 0, 0, ids, targets, &err), PP_EINVAL);
     cr_assert_str_eq(err.message,
                      pp_arena_printf(arena,
                                      "%s/d.bin has token -2147483643 at offset 0, but the model "
                                      "has a vocabulary of 103",
                                      folder));
-    cr_assert_eq(pp_text_sample(&text, 1, 0, ids, targets, &err), PP_EFAIL);
+    cr_assert_eq(pp_text_sample(&text, 1, 0, ids, targets, &err), PP_EINVAL);
     cr_assert_not_null(strstr(err.message, "token 103 at offset 6"), "%s", err.message);
 }
 

@@ -72,11 +72,14 @@ static const char *folder_of(const char *name)
 
 static void write_folder(const char *name, float factor, int64_t shard_bytes)
 {
-    const struct pp_hub_export export = {folder_of(name), "{}\n", &layout, shard_bytes};
+    PP_ARENA_AUTO struct pp_arena *run = pp_arena_create();
+    struct pp_hub_folder folder;
+    const struct pp_hub_export export = {&folder, "{}\n", &layout, shard_bytes};
 
-    cr_assert_eq(pp_hub_export_check(arena, export.folder, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_hub_export_write(arena, &export, fetch, &factor, &err), PP_OK, "%s",
-                 err.message);
+    cr_assert_eq(
+        pp_hub_folder_open(run, folder_of(name), pp_hub_export_bytes(&layout), &folder, &err),
+        PP_OK, "%s", err.message);
+    cr_assert_eq(pp_hub_export_write(run, &export, fetch, &factor, &err), PP_OK, "%s", err.message);
 }
 
 static struct pp_safetensors open_folder(const char *name)
@@ -363,25 +366,85 @@ Test(weights, other_tensors_are_refused_unless_they_are_constants)
     }
 }
 
-Test(weights, a_folder_appears_whole_or_not_at_all)
+static enum pp_status open_new(struct pp_arena *run, const char *name, int64_t bytes)
 {
-    const float factor = 1;
+    struct pp_hub_folder *folder = PP_NEW(run, struct pp_hub_folder);
+
+    return pp_hub_folder_open(run, folder_of(name), bytes, folder, &err);
+}
+
+static void command(const char *text)
+{
+    cr_assert_eq(system(pp_arena_printf(arena, "cd %s && %s", parent, text)), 0, "%s", text);
+}
+
+Test(weights, a_folder_must_be_new_or_empty)
+{
+    command("mkdir full empty; touch full/x file; ln -s empty link; ln -s none dangling");
+    cr_expect_eq(open_new(arena, "full", 1), PP_EINVAL);
+    cr_expect_not_null(strstr(err.message, "full is there already"), "%s", err.message);
+    cr_expect_eq(open_new(arena, "file", 1), PP_EINVAL);
+    cr_expect_eq(open_new(arena, "link/", 1), PP_EINVAL);
+    cr_expect_not_null(strstr(err.message, "link is a symbolic link"), "%s", err.message);
+    cr_expect_eq(open_new(arena, "dangling", 1), PP_EINVAL);
+    cr_expect_eq(open_new(arena, "file/below", 1), PP_EFAIL);
+    cr_expect_eq(open_new(arena, "empty", 1), PP_OK, "%s", err.message);
+    cr_expect_eq(open_new(arena, "new/with/parents/", 1), PP_OK, "%s", err.message);
+}
+
+Test(weights, a_folder_that_is_not_written_stays_as_it_was)
+{
+    struct pp_arena *run = pp_arena_create();
+
+    command("mkdir empty old.partial; touch old.partial/model.safetensors");
+    cr_assert_eq(open_new(run, "empty", 1), PP_OK, "%s", err.message);
+    cr_assert_eq(open_new(run, "new", 1), PP_OK, "%s", err.message);
+    cr_assert_eq(open_new(run, "old", 1), PP_OK, "%s", err.message);
+    cr_expect_eq(count_files("old.partial"), 0); /* of an interrupted run */
+    cr_expect_eq(count_files("empty"), 0);
+    pp_arena_destroy(run);
+    cr_expect_eq(count_files("empty"), 0);
+    cr_expect_neq(access(folder_of("empty.partial"), F_OK), 0);
+    cr_expect_neq(access(folder_of("new"), F_OK), 0);
+    cr_expect_neq(access(folder_of("new.partial"), F_OK), 0);
+}
+
+Test(weights, one_run_at_a_time_writes_a_folder)
+{
+    struct pp_arena *first = pp_arena_create();
+
+    cr_assert_eq(open_new(first, "a", 1), PP_OK, "%s", err.message);
+    cr_expect_eq(open_new(arena, "a", 1), PP_EFAIL);
+    cr_expect_not_null(strstr(err.message, "another run writes it"), "%s", err.message);
+    cr_expect_eq(access(folder_of("a.partial"), F_OK), 0);
+    pp_arena_destroy(first);
+    cr_expect_eq(open_new(arena, "a", 1), PP_OK, "%s", err.message);
+}
+
+Test(weights, space_is_checked_before_the_training)
+{
+    struct pp_arena *run = pp_arena_create();
+
+    cr_expect_eq(open_new(run, "a", INT64_C(1) << 60), PP_EFAIL);
+    cr_expect_not_null(strstr(err.message, "the weights take 1152921504607 MB, and its file system "
+                                           "has "),
+                       "%s", err.message);
+    pp_arena_destroy(run);
+    cr_expect_neq(access(folder_of("a.partial"), F_OK), 0);
+}
+
+Test(weights, a_folder_that_has_appeared_meanwhile_is_kept)
+{
+    struct pp_arena *run = pp_arena_create();
+    struct pp_hub_folder folder;
+    const struct pp_hub_export export = {&folder, "{}\n", &layout, PP_HUB_SHARD_BYTES};
+    float factor = 1;
+
     take_model(LLAMA "}", 6);
-    write_folder("a", factor, PP_HUB_SHARD_BYTES);
-    cr_expect_eq(pp_hub_export_check(arena, folder_of("a"), &err), PP_EINVAL);
-    cr_expect_not_null(strstr(err.message, "is there already"));
-    cr_expect_eq(pp_hub_export_check(arena, folder_of("none/a"), &err), PP_EFAIL);
-    /* what an interrupted run has left is removed */
-    cr_assert_eq(system(pp_arena_printf(arena, "mkdir %s; touch %s/model.safetensors",
-                                        folder_of("b.partial"), folder_of("b.partial"))),
-                 0);
-    cr_expect_eq(pp_hub_export_check(arena, folder_of("b/"), &err), PP_OK);
-    cr_expect_neq(access(folder_of("b.partial"), F_OK), 0);
-    /* a folder of that name has appeared meanwhile */
-    cr_assert_eq(
-        system(pp_arena_printf(arena, "mkdir %s; touch %s/x", folder_of("b"), folder_of("b"))), 0);
-    const struct pp_hub_export export = {folder_of("b"), "{}\n", &layout, PP_HUB_SHARD_BYTES};
-    cr_expect_eq(pp_hub_export_write(arena, &export, fetch, (void *)&factor, &err), PP_EFAIL);
+    cr_assert_eq(pp_hub_folder_open(run, folder_of("b"), 1, &folder, &err), PP_OK);
+    command("mkdir b; touch b/x");
+    cr_expect_eq(pp_hub_export_write(run, &export, fetch, &factor, &err), PP_EFAIL);
+    pp_arena_destroy(run);
     cr_expect_neq(access(folder_of("b.partial"), F_OK), 0);
     cr_expect_eq(count_files("b"), 1);
 }

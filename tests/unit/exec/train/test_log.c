@@ -60,6 +60,7 @@ static enum pp_status add(int steps, struct pp_log_row row)
 
     err = (struct pp_error){0};
     PP_TRY(pp_log_open(own, path, steps, &log, &err));
+    PP_TRY(pp_log_begin(log, &err));
     return pp_log_add(log, &row, &err);
 }
 
@@ -146,11 +147,21 @@ Test(log, what_is_no_log_is_refused_with_its_line)
                                   "step,loss,valid_loss,grad_norm,lr,tokens,tokens_per_s,time_s");
 }
 
+Test(log, a_file_that_is_only_opened_stays_as_it_is)
+{
+    struct pp_log *log;
+
+    write_log("something else");
+    cr_assert_eq(pp_log_open(arena, path, 0, &log, &err), PP_OK, "%s", err.message);
+    cr_assert_str_eq(contents(), "something else");
+}
+
 Test(log, a_full_disk_is_reported)
 {
     struct pp_log *log;
 
-    cr_assert_eq(pp_log_open(arena, "/dev/full", 0, &log, &err), PP_EFAIL);
+    cr_assert_eq(pp_log_open(arena, "/dev/full", 0, &log, &err), PP_OK);
+    cr_assert_eq(pp_log_begin(log, &err), PP_EFAIL);
     cr_assert_str_eq(err.message, "cannot write to /dev/full: No space left on device");
     err = (struct pp_error){0};
     cr_assert_eq(pp_log_open(arena, "/nonexistent/log.csv", 0, &log, &err), PP_EFAIL);

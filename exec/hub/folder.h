@@ -1,0 +1,22 @@
+/* exec/hub/folder.h — a folder that is written under another name until it is complete. */
+#pragma once
+
+#include "core/arena.h"
+#include "core/error.h"
+
+#include <stdint.h>
+
+struct pp_hub_folder {
+    const char *path, *partial; /* its name, and that until it is complete */
+    int fd;                     /* of `partial`, locked */
+};
+
+/* Makes and locks DIR.partial, with its parents, and removes what an interrupted export has left in
+ * it. It goes with the arena unless it is published. PP_EINVAL if DIR is there and not empty.
+ * PP_EFAIL if it cannot be made, another run writes it, or `bytes` do not fit. */
+enum pp_status pp_hub_folder_open(struct pp_arena *arena, const char *path, int64_t bytes,
+                                  struct pp_hub_folder *folder, struct pp_error *err);
+/* Brings the folder to the disk and gives it its name. PP_EFAIL. */
+enum pp_status pp_hub_folder_publish(const struct pp_hub_folder *folder, struct pp_error *err);
+/* Sets PP_EFAIL from errno. */
+enum pp_status pp_hub_folder_fail(const char *path, struct pp_error *err);
