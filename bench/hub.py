@@ -4,7 +4,7 @@
 For each family a small random model is made, and trained by both on the same tokens. Printed are the
 relative error of the loss, and of gradients and weights (L2, of the worst tensor) after 1 and 10 steps
 of AdamW. PyTorch computes in double precision, with the sines of rotary positions in single precision,
-as transformers does. Also loaded: weights that pipeexec has written, and its loss with those.
+as transformers does, and the router of Mixtral in double precision. Also loaded: weights that pipeexec has written, and its loss with those.
 
 Left out of weights: biases of keys, unless all is in double precision (GPT-2). A softmax does not depend
 on them, so their gradients are rounding errors, which AdamW scales to whole steps. Rows of a table of
@@ -54,6 +54,14 @@ FAMILIES = {
                          high_freq_factor=4.0, original_max_position_embeddings=16))),
     "qwen3": (transformers.Qwen3ForCausalLM, transformers.Qwen3Config,
               dict(LLAMA_LIKE, head_dim=16)),
+    "mixtral": (transformers.MixtralForCausalLM, transformers.MixtralConfig,
+                dict(LLAMA_LIKE, num_local_experts=4, num_experts_per_tok=2)),
+    "qwen3_moe": (transformers.Qwen3MoeForCausalLM, transformers.Qwen3MoeConfig,
+                  dict(LLAMA_LIKE, head_dim=16, num_experts=6, num_experts_per_tok=3,
+                       moe_intermediate_size=24, norm_topk_prob=True)),
+    "qwen3_moe-plain": (transformers.Qwen3MoeForCausalLM, transformers.Qwen3MoeConfig,
+                        dict(LLAMA_LIKE, head_dim=16, num_experts=6, num_experts_per_tok=3,
+                             moe_intermediate_size=24, decoder_sparse_step=2)),
     "gemma": (transformers.GemmaForCausalLM, transformers.GemmaConfig,
               dict(LLAMA_LIKE, head_dim=16)),
     "gpt_neox": (transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig,
@@ -84,9 +92,21 @@ def make(family, tied, folder, dtype, shard):
     model.to(dtype).save_pretrained(folder, max_shard_size=shard)
 
 
+def route(self, hidden):
+    """Mixtral's router in the precision of its weights; theirs is in single precision."""
+    logits = torch.nn.functional.linear(hidden.reshape(-1, self.hidden_dim), self.weight)
+    weights, chosen = torch.topk(torch.softmax(logits, -1), self.top_k, dim=-1)
+    return logits, weights / weights.sum(-1, keepdim=True), chosen
+
+
+transformers.models.mixtral.modeling_mixtral.MixtralTopKRouter.forward = route
+
+
 def load(family, folder):
-    model = FAMILIES[family][0].from_pretrained(folder, dtype=torch.float32,
-                                                attn_implementation="eager")
+    model_class, _, settings = FAMILIES[family]
+    plain = {"experts_implementation": "eager"} if "num_experts_per_tok" in settings else {}
+    model = model_class.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager",
+                                        **plain)
     return model.to(torch.float64).train()
 
 
@@ -144,7 +164,8 @@ BLOCKS = {
         ("qkv", ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], None),
         ("q_norm", ["self_attn.q_norm"], None), ("k_norm", ["self_attn.k_norm"], None),
         ("out", ["self_attn.o_proj"], None), ("norm2", ["post_attention_layernorm"], None),
-        ("up", ["mlp.gate_proj", "mlp.up_proj"], None), ("down", ["mlp.down_proj"], None)],
+        ("up", ["mlp.gate_proj", "mlp.up_proj"], None), ("down", ["mlp.down_proj"], None),
+        ("router", ["mlp.gate"], None)],
     "gpt_neox.layers": [
         ("norm1", ["input_layernorm"], None), ("qkv", ["attention.query_key_value"], "heads"),
         ("out", ["attention.dense"], None), ("norm2", ["post_attention_layernorm"], None),
@@ -182,6 +203,9 @@ def ours_of(family, tensors, layers, norm_offset=0.0):
                 elif order == "heads":
                     value = by_head(value)
                 out[i + 1, f"{ours}.{end}"] = value + offset if ours.startswith("norm") else value
+        for ours, theirs in (("up", "gate_up_proj"), ("down", "down_proj")):
+            if f"{blocks}.{i}.mlp.experts.{theirs}" in tensors:  # [expert][out][in], without an end
+                out[i + 1, f"experts.{ours}.weight"] = tensors[f"{blocks}.{i}.mlp.experts.{theirs}"]
     for ours, theirs in ENDS.items():
         for name in theirs:
             for end in ("weight", "bias"):

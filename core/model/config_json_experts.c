@@ -10,7 +10,8 @@ struct keys {
     const char *shared_ffn;   /* width of all shared experts ... */
     const char *shared_count; /* ... or their number, of the usual width */
     const char *dense_first, *every;
-    const char *dense_ffn; /* if "intermediate_size" is that of an expert */
+    const char *normalized; /* whether weights of a token's experts add up to 1; NULL = they do */
+    const char *dense_ffn;  /* if "intermediate_size" is that of an expert */
     bool has_router_bias, has_shared_gate;
 };
 
@@ -29,7 +30,8 @@ static const struct keys families[] = {
     {"mixtral", "num_local_experts", "intermediate_size"},
     {"qwen2_moe", "num_experts", "moe_intermediate_size", "shared_expert_intermediate_size",
      .every = "decoder_sparse_step", .has_shared_gate = true},
-    {"qwen3_moe", "num_experts", "moe_intermediate_size", .every = "decoder_sparse_step"},
+    {"qwen3_moe", "num_experts|num_local_experts", "moe_intermediate_size",
+     .every = "decoder_sparse_step", .normalized = "norm_topk_prob"},
 };
 /* clang-format on */
 static const char top_k_keys[] = "num_experts_per_tok|experts_per_token|num_selected_experts";
@@ -113,6 +115,11 @@ static enum pp_status read_keys(const struct pp_model_reader *r, const struct ke
         experts.groups = experts.group_limit = 0;
     if (keys->every != NULL)
         PP_TRY(pp_model_read_int(r, keys->every, 100000, &experts.every));
+    if (keys->normalized != NULL) {
+        bool is_normalized = false;
+        PP_TRY(pp_model_read_bool(r, keys->normalized, &is_normalized));
+        experts.has_plain_gates = !is_normalized;
+    }
     if (keys->dense_ffn != NULL)
         PP_TRY(pp_model_read_int(r, keys->dense_ffn, 1 << 24, &model->ffn));
     model->experts = experts;

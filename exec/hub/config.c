@@ -16,6 +16,8 @@ static json_t *value_of(const struct pp_hub_setting *setting, const struct pp_mo
         return json_integer(*(const int *)at);
     case PP_HUB_BOOL:
         return json_boolean(*(const bool *)at);
+    case PP_HUB_NOT:
+        return json_boolean(!*(const bool *)at);
     case PP_HUB_REAL:
         return json_real(*(const double *)at);
     case PP_HUB_TEXT:
@@ -30,6 +32,7 @@ static void put_settings(json_t *root, const struct pp_hub_layout *layout)
     struct pp_model model = *layout->model;
 
     model.numerics = pp_model_numerics(&model);
+    model.experts.every = model.experts.every > 0 ? model.experts.every : 1;
     json_object_set_new(root, "model_type", json_string(family->type));
     json_object_set_new(root, "architectures", json_pack("[s]", family->architecture));
     for (const struct pp_hub_setting *s = family->settings; s->key; s++)

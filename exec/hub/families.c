@@ -98,6 +98,39 @@ static const struct pp_hub_setting LLAMA_SETTINGS[] = {
 };
 static const struct pp_hub_setting OTHER_SETTINGS[] = {LLAMA_FIELDS, {.key = NULL}};
 
+/* Mixtures of experts: all are one of our tensors, expert by expert. */
+static const struct pp_hub_name MIXTRAL_EXPERTS[] = {
+    NAME("router.weight", LLAMA_BLOCK "block_sparse_moe.gate.weight", EXPERTS, HIDDEN),
+    NAME("experts.up.weight", LLAMA_BLOCK "block_sparse_moe.experts.%d.w1.weight", EXPERT_FFN, HIDDEN),
+    NAME("experts.up.weight", LLAMA_BLOCK "block_sparse_moe.experts.%d.w3.weight", EXPERT_FFN, HIDDEN),
+    NAME("experts.down.weight", LLAMA_BLOCK "block_sparse_moe.experts.%d.w2.weight", HIDDEN, EXPERT_FFN),
+    {.ours = NULL},
+};
+static const struct pp_hub_name QWEN3_EXPERTS[] = {
+    NAME("router.weight", LLAMA_BLOCK "mlp.gate.weight", EXPERTS, HIDDEN),
+    NAME("experts.up.weight", LLAMA_BLOCK "mlp.experts.%d.gate_proj.weight", EXPERT_FFN, HIDDEN),
+    NAME("experts.up.weight", LLAMA_BLOCK "mlp.experts.%d.up_proj.weight", EXPERT_FFN, HIDDEN),
+    NAME("experts.down.weight", LLAMA_BLOCK "mlp.experts.%d.down_proj.weight", HIDDEN, EXPERT_FFN),
+    {.ours = NULL},
+};
+static const struct pp_hub_setting MIXTRAL_SETTINGS[] = {
+    LLAMA_FIELDS,
+    FIELD("intermediate_size", INT, experts.ffn),
+    FIELD("num_local_experts", INT, experts.count),
+    FIELD("num_experts_per_tok", INT, experts.top_k),
+    {.key = NULL},
+};
+static const struct pp_hub_setting QWEN3_MOE_SETTINGS[] = {
+    LLAMA_FIELDS,
+    FIELD("attention_bias", BOOL, has_bias_attn_qkv),
+    FIELD("moe_intermediate_size", INT, experts.ffn),
+    FIELD("num_experts", INT, experts.count),
+    FIELD("num_experts_per_tok", INT, experts.top_k),
+    FIELD("decoder_sparse_step", INT, experts.every),
+    FIELD("norm_topk_prob", NOT, experts.has_plain_gates),
+    {.key = NULL},
+};
+
 /* ---- GPT-NeoX, Pythia: query, key and value of each head in turn ----------------------------- */
 
 #define NEOX_BLOCK "gpt_neox.layers.%d."
@@ -185,11 +218,15 @@ static const struct pp_hub_family FAMILIES[] = {
     {"llama", "llama", "LlamaForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED, LLAMA_SETTINGS},
     {"mistral", "mistral", "MistralForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
      OTHER_SETTINGS},
+    {"mixtral", "mixtral", "MixtralForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
+     MIXTRAL_SETTINGS, MIXTRAL_EXPERTS},
     {"opt", "opt", "OPTForCausalLM", "model.", OPT_NAMES, NONE_IGNORED, OPT_SETTINGS},
     {"qwen2", "qwen2", "Qwen2ForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
      OTHER_SETTINGS},
     {"qwen3", "qwen3", "Qwen3ForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
      LLAMA_SETTINGS},
+    {"qwen3", "qwen3_moe", "Qwen3MoeForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
+     QWEN3_MOE_SETTINGS, QWEN3_EXPERTS, .is_switchable = true},
 };
 /* clang-format on */
 
@@ -197,25 +234,35 @@ enum pp_status pp_hub_family(const struct pp_model *model, const struct pp_hub_f
                              struct pp_error *err)
 {
     for (size_t i = 0; i < PP_COUNT(FAMILIES); i++)
-        if (model->family && strcmp(model->family, FAMILIES[i].family) == 0) {
+        if (model->family && strcmp(model->family, FAMILIES[i].family) == 0 &&
+            (FAMILIES[i].experts != NULL) == (model->experts.count > 0)) {
             *family = &FAMILIES[i];
             return PP_OK;
         }
     pp_error_set(err, PP_EINVAL,
-                 "model '%.80s': the names of the tensors of family %s are not known; known are",
-                 model->name, model->family ? model->family : "none");
+                 "model '%.80s': the names of the tensors of family %s%s are not known; known are",
+                 model->name, model->family ? model->family : "none",
+                 model->experts.count > 0 ? " with experts" : "");
     for (size_t i = 0; i < PP_COUNT(FAMILIES); i++)
-        pp_error_append(err, "%s %s", i ? "," : "", FAMILIES[i].family);
+        pp_error_append(err, "%s %s%s", i ? "," : "", FAMILIES[i].family,
+                        FAMILIES[i].experts ? " with experts" : "");
     return err->status;
 }
 
 int64_t pp_hub_size(const struct pp_model *m, enum pp_hub_size size)
 {
     const int64_t q = (int64_t)m->heads * m->head_dim, kv = (int64_t)m->kv_heads * m->head_dim;
-    const int64_t sizes[] = {
-        [PP_HUB_ONE] = 1,      [PP_HUB_HIDDEN] = m->hidden, [PP_HUB_Q] = q,
-        [PP_HUB_KV] = kv,      [PP_HUB_QKV] = 3 * q,        [PP_HUB_HEAD] = m->head_dim,
-        [PP_HUB_FFN] = m->ffn, [PP_HUB_VOCAB] = m->vocab,   [PP_HUB_POSITIONS] = m->positions};
+    const int64_t sizes[] = {[PP_HUB_ONE] = 1,
+                             [PP_HUB_HIDDEN] = m->hidden,
+                             [PP_HUB_Q] = q,
+                             [PP_HUB_KV] = kv,
+                             [PP_HUB_QKV] = 3 * q,
+                             [PP_HUB_HEAD] = m->head_dim,
+                             [PP_HUB_FFN] = m->ffn,
+                             [PP_HUB_EXPERTS] = m->experts.count,
+                             [PP_HUB_EXPERT_FFN] = m->experts.ffn,
+                             [PP_HUB_VOCAB] = m->vocab,
+                             [PP_HUB_POSITIONS] = m->positions};
 
     return sizes[size];
 }

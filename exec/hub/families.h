@@ -15,6 +15,8 @@ enum pp_hub_size {
     PP_HUB_QKV,
     PP_HUB_HEAD,
     PP_HUB_FFN,
+    PP_HUB_EXPERTS,
+    PP_HUB_EXPERT_FFN,
     PP_HUB_VOCAB,
     PP_HUB_POSITIONS,
 };
@@ -35,7 +37,7 @@ extern const struct pp_hub_order pp_hub_plain, pp_hub_transposed, pp_hub_by_head
  * have the same `ours`. */
 struct pp_hub_name {
     const char *ours; /* as in struct pp_param; NULL ends a list */
-    const char *name; /* with %d for the block */
+    const char *name; /* with %d for the block, and for the expert after it */
     enum pp_hub_size rows, columns;
     const struct pp_hub_order *order;
 };
@@ -43,7 +45,7 @@ struct pp_hub_name {
 /* A key of config.json, and the field that it has in struct pp_model. */
 struct pp_hub_setting {
     const char *key; /* NULL ends a list */
-    enum { PP_HUB_INT, PP_HUB_BOOL, PP_HUB_REAL, PP_HUB_TEXT } kind;
+    enum { PP_HUB_INT, PP_HUB_BOOL, PP_HUB_NOT, PP_HUB_REAL, PP_HUB_TEXT } kind;
     size_t offset;
 };
 
@@ -54,6 +56,8 @@ struct pp_hub_family {
     const struct pp_hub_name *names;
     const char *const *ignored; /* ends of names; NULL ends the list */
     const struct pp_hub_setting *settings;
+    const struct pp_hub_name *experts; /* of blocks with experts, after `names`; NULL = none */
+    bool is_switchable; /* files say which blocks have experts, and how they are weighed */
 };
 
 /* Returns the family of a model. PP_EINVAL, with the known ones, if its names are not known. */

@@ -17,13 +17,12 @@ static enum pp_status has_no_place(const struct pp_hub_layout *l, const struct p
                         l->model->name, l->family->type, param->name, param->count);
 }
 
-static const char *name_of(struct pp_arena *arena, const struct pp_hub_name *row, int layer)
+/* Returns `text` with `number` for its first %d. */
+static const char *numbered(struct pp_arena *arena, const char *text, int number)
 {
-    const char *block = strstr(row->name, "%d");
+    const char *at = strstr(text, "%d");
 
-    return block ? pp_arena_printf(arena, "%.*s%d%s", (int)(block - row->name), row->name,
-                                   layer - 1, block + 2)
-                 : row->name;
+    return at ? pp_arena_printf(arena, "%.*s%d%s", (int)(at - text), text, number, at + 2) : text;
 }
 
 /* Norms of some families multiply by 1 + weight, ours by the weight. */
@@ -35,32 +34,63 @@ static float added_to(const struct pp_model *model, const struct pp_param *param
                : 0;
 }
 
-/* Appends the pieces of one of our tensors, which they must fill. */
-static enum pp_status add_pieces(struct pp_arena *arena, const struct pp_param *param,
-                                 struct pp_hub_layout *l, struct pp_error *err)
+/* Appends the pieces of one of our tensors that belong to an expert, or to none; returns the place
+ * after them. */
+static int64_t add_rows(struct pp_arena *arena, const struct pp_param *param,
+                        const struct pp_hub_name *names, int expert, int64_t from,
+                        struct pp_hub_layout *l)
 {
-    int64_t from = 0;
-
-    for (const struct pp_hub_name *row = l->family->names; row->ours; row++) {
+    for (const struct pp_hub_name *row = names; row->ours; row++) {
         if (strcmp(row->ours, param->name) != 0)
             continue;
         const int64_t columns = pp_hub_size(l->model, row->columns),
                       stored = pp_hub_size(l->model, row->rows), left = param->count / columns;
         const bool is_cut = row->rows == PP_HUB_POSITIONS && left < stored;
         struct pp_hub_piece *piece = &l->pieces[l->count++];
-        *piece = (struct pp_hub_piece){.name = name_of(arena, row, param->layer),
-                                       .param = param,
-                                       .from = from,
-                                       .rows = is_cut ? left : stored,
-                                       .columns = columns,
-                                       .stored_rows = stored,
-                                       .is_vector = row->columns == PP_HUB_ONE,
-                                       .head_dim = l->model->head_dim,
-                                       .added = added_to(l->model, param),
-                                       .order = row->order};
+        *piece = (struct pp_hub_piece){
+            .name = numbered(arena, numbered(arena, row->name, param->layer - 1), expert),
+            .param = param,
+            .from = from,
+            .rows = is_cut ? left : stored,
+            .columns = columns,
+            .stored_rows = stored,
+            .is_vector = row->columns == PP_HUB_ONE,
+            .head_dim = l->model->head_dim,
+            .added = added_to(l->model, param),
+            .order = row->order};
         from += piece->rows * columns;
     }
+    return from;
+}
+
+/* Appends the pieces of one of our tensors, which they must fill. */
+static enum pp_status add_pieces(struct pp_arena *arena, const struct pp_param *param,
+                                 struct pp_hub_layout *l, struct pp_error *err)
+{
+    const bool is_of_each = strncmp(param->name, "experts.", 8) == 0,
+               is_of_experts = is_of_each || strcmp(param->name, "router.weight") == 0;
+    const struct pp_hub_name *names = is_of_experts ? l->family->experts : l->family->names;
+    int64_t from = 0;
+
+    for (int e = 0; e < (is_of_each ? l->model->experts.count : 1); e++)
+        from = add_rows(arena, param, names, e, from, l);
     return from == param->count ? PP_OK : has_no_place(l, param, err);
+}
+
+/* Files of some families cannot say which blocks have experts, and how these are weighed. */
+static enum pp_status check_experts(const struct pp_hub_layout *l, struct pp_error *err)
+{
+    const struct pp_model *m = l->model;
+    const bool is_usual =
+        pp_model_moe_blocks(m, 0, m->layers) == m->layers && !m->experts.has_plain_gates;
+
+    if (m->experts.count == 0 || l->family->is_switchable || is_usual)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "model '%.80s': in family %s of the hub all blocks have experts, whose "
+                        "weights add up to 1: leave out --moe-every and --dense-layers, and give "
+                        "--top-k 2 or more",
+                        m->name, l->family->type);
 }
 
 /* A family with a table of positions cannot do without, as its files have no rotary ones. */
@@ -93,9 +123,11 @@ enum pp_status pp_hub_layout(struct pp_arena *arena, const struct pp_model *mode
 
     *layout = (struct pp_hub_layout){
         .model = model,
-        .pieces = PP_ARRAY(arena, struct pp_hub_piece, MOST_PIECES * whole->param_count)};
+        .pieces = PP_ARRAY(arena, struct pp_hub_piece,
+                           (MOST_PIECES + 2 * model->experts.count) * whole->param_count)};
     PP_TRY(pp_hub_family(model, &layout->family, err));
     PP_TRY(check_positions(layout, err));
+    PP_TRY(check_experts(layout, err));
     for (int p = 0; p < whole->param_count; p++)
         PP_TRY(add_pieces(arena, &whole->params[p], layout, err));
     qsort(layout->pieces, (size_t)layout->count, sizeof(*layout->pieces), by_place);
