@@ -7,42 +7,9 @@
 #include "core/cluster/map.h"
 #include "core/cost/collective.h"
 #include "core/cost/framework.h"
+#include "core/cost/recompute.h"
 #include "core/cost/state.h"
 #include "core/model/model.h"
-
-enum pp_recompute {
-    PP_RECOMPUTE_NONE,
-    PP_RECOMPUTE_SELECTIVE,
-    PP_RECOMPUTE_FULL,
-    PP_RECOMPUTE_STAGE
-};
-extern const char *const pp_recompute_names[];
-
-/* Modules that selective recomputation computes again, as a sum; 0 = the framework's default.
- * Megatron-Core's --recompute-modules. */
-enum pp_again {
-    PP_AGAIN_CORE = 1,   /* attention between its projections */
-    PP_AGAIN_NORM = 2,   /* norms in front of attention and MLP */
-    PP_AGAIN_ACT = 4,    /* activation functions of MLPs and experts */
-    PP_AGAIN_LATENT = 8, /* norms and matrices from narrow to wide of latent attention */
-    PP_AGAIN_MLP = 16,   /* dense MLPs */
-    PP_AGAIN_MOE = 32,   /* mixtures of experts with router, exchanges and shared experts */
-    PP_AGAIN_ALL = 63
-};
-extern const struct pp_again_name {
-    const char *name; /* Megatron-Core's name, but for "act", which is not of experts alone; the
-                       * first of a module is printed */
-    enum pp_again module;
-} pp_again_names[]; /* terminated by NULL */
-/* Parses "core_attn+layernorm"; PP_EINVAL with the known names. */
-enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
-/* Prints the modules by their first names, in their order; "" for 0. */
-void pp_again_print(unsigned again, char *text, size_t size);
-/* Prints a recomputation as --recompute takes it, without the R of stage-aware: "none",
- * "selective=layernorm+act". Returns `text`. */
-enum { PP_RECOMPUTE_TEXT_BYTES = 80 };
-const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
-                               char text[PP_RECOMPUTE_TEXT_BYTES]);
 
 /* Place and price of embedding and head. The last three have an equal part of both in every stage;
  * the others put them in the first and the last stage.

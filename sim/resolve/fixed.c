@@ -41,67 +41,19 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_wish
     return pp_model_take_experts(arena, &wish->request, &config->model, err);
 }
 
-/* Refuses modules that no block of the model has: recomputing them would change nothing. */
-static enum pp_status check_again(const struct pp_model *model, unsigned again,
-                                  struct pp_error *err)
-{
-    const bool is_experts_only =
-        model->layers > 0 && pp_model_moe_blocks(model, 0, model->layers) == model->layers;
-    const struct {
-        bool is_missing;
-        unsigned module;
-        const char *why;
-    } MODULES[] = {{model->latent.kv_rank == 0, PP_AGAIN_LATENT, "has no latent attention"},
-                   {is_experts_only, PP_AGAIN_MLP, "has experts in every block, and no dense MLP"},
-                   {model->experts.count == 0, PP_AGAIN_MOE, "has no experts"}};
-
-    for (size_t i = 0; i < PP_COUNT(MODULES); i++)
-        for (const struct pp_again_name *n = pp_again_names; n->name; n++)
-            if (MODULES[i].is_missing && n->module == (again & MODULES[i].module))
-                return pp_error_set(err, PP_EINVAL,
-                                    "--recompute selective: %s has no effect here: %s %s", n->name,
-                                    model->name, MODULES[i].why);
-    return PP_OK;
-}
-
 static enum pp_status resolve_recompute(const struct pp_wish *wish, struct pp_config *config,
                                         struct pp_error *err)
 {
-    const char *text = wish->recompute;
-    static const char STAGE[] = "stage-aware=", SELECTIVE[] = "selective=";
+    struct pp_recompute_choice choice = {.how = PP_RECOMPUTE_NONE};
 
-    config->costs.recompute = PP_RECOMPUTE_NONE;
-    if (!text) {
+    if (wish->recompute)
+        PP_TRY(pp_recompute_read(wish->recompute, &config->model, &choice, err));
+    else
         config->origin.chosen |= PP_CHOSE_RECOMPUTE;
-        return PP_OK;
-    }
-    if (!strncmp(text, STAGE, sizeof(STAGE) - 1)) {
-        config->costs.recompute = PP_RECOMPUTE_STAGE;
-        PP_TRY(pp_units_parse(text + sizeof(STAGE) - 1, PP_UNIT_FRAC,
-                              &config->costs.first_stage_ratio, err) == PP_OK
-                   ? PP_OK
-                   : pp_error_prefix(err, "--recompute %s: ", text));
-        if (config->costs.first_stage_ratio > 1)
-            return pp_error_set(err, PP_EINVAL, "--recompute %s: the ratio lies between 0 and 1",
-                                text);
-        return PP_OK;
-    }
-    if (!strncmp(text, SELECTIVE, sizeof(SELECTIVE) - 1)) {
-        config->costs.recompute = PP_RECOMPUTE_SELECTIVE;
-        if (pp_again_read(text + sizeof(SELECTIVE) - 1, &config->costs.again, err) != PP_OK)
-            return pp_error_prefix(err, "--recompute selective=");
-        return check_again(&config->model, config->costs.again, err);
-    }
-    for (int i = 0; i < PP_RECOMPUTE_STAGE; i++)
-        if (!strcmp(text, pp_recompute_names[i])) {
-            config->costs.recompute = (enum pp_recompute)i;
-            return PP_OK;
-        }
-    return pp_error_set(
-        err, PP_EINVAL,
-        "--recompute %s: expected none, selective, selective=MODULES, full or stage-aware=R with R "
-        "from 0 to 1",
-        text);
+    config->costs.recompute = choice.how;
+    config->costs.again = choice.again;
+    config->costs.first_stage_ratio = choice.first_stage_ratio;
+    return PP_OK;
 }
 
 static enum pp_status resolve_p2p(const struct pp_wish *wish, struct pp_eval_options *plan,

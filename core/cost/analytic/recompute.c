@@ -1,4 +1,4 @@
-/* Recomputation: its share of a stage, its flops, and a framework's selection. */
+/* Recomputation: its flops, and a framework's selection. */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
@@ -15,16 +15,7 @@ unsigned pp_analytic_again(const struct pp_cost_inputs *in)
 
 static double recompute_frac(const struct pp_cost_inputs *in, int stage)
 {
-    const double later = in->stages - 1 - stage;
-
-    if (in->recompute == PP_RECOMPUTE_FULL || in->recompute == PP_RECOMPUTE_SELECTIVE)
-        return 1;
-    if (in->recompute == PP_RECOMPUTE_NONE || later <= 0)
-        return 0;
-    /* Merak: stage s of P (from 1) keeps the blocks that fit while P - s later micro-batches are in
-     * flight. rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing is recomputed on the last. */
-    const double frac = 1 - (1 - in->first_stage_ratio) * (in->stages - 1) / later;
-    return fmin(1, fmax(0, frac));
+    return pp_recompute_frac(in->recompute, in->first_stage_ratio, in->stages, stage);
 }
 
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in)

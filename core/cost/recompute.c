@@ -1,0 +1,158 @@
+/* Recomputation: its names, and its share of each stage. */
+#include "core/cost/recompute.h"
+
+#include "core/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const pp_recompute_names[] = {"none", "selective", "full", "stage-aware", NULL};
+const struct pp_again_name pp_again_names[] = {
+    {"core_attn", PP_AGAIN_CORE}, {"layernorm", PP_AGAIN_NORM},
+    {"act", PP_AGAIN_ACT},        {"mla_up_proj", PP_AGAIN_LATENT},
+    {"mlp", PP_AGAIN_MLP},        {"moe", PP_AGAIN_MOE},
+    {"moe_act", PP_AGAIN_ACT},    {NULL, 0},
+};
+
+static unsigned module_of(const char *text, size_t length)
+{
+    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+        if (strlen(n->name) == length && !strncmp(text, n->name, length))
+            return n->module;
+    return 0;
+}
+
+enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err)
+{
+    *again = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, "+");
+        const unsigned module = module_of(at, length);
+        if (module == 0)
+            break;
+        *again |= module;
+        at += length;
+        if (!*at)
+            return PP_OK;
+    }
+    pp_error_set(err, PP_EINVAL, "'%.60s': expected modules with + between them, of", text);
+    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+        pp_error_append(err, " %s", n->name);
+    return PP_EINVAL;
+}
+
+void pp_again_print(unsigned again, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const struct pp_again_name *n = pp_again_names; n->name && used < size; n++)
+        if (again & n->module) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "", n->name);
+            again &= ~(unsigned)n->module;
+        }
+}
+
+const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
+                               char text[PP_RECOMPUTE_TEXT_BYTES])
+{
+    const bool has_modules = recompute == PP_RECOMPUTE_SELECTIVE && again;
+    const int used = snprintf(text, PP_RECOMPUTE_TEXT_BYTES, "%s%s", pp_recompute_names[recompute],
+                              has_modules ? "=" : "");
+
+    if (has_modules)
+        pp_again_print(again, text + used, (size_t)(PP_RECOMPUTE_TEXT_BYTES - used));
+    return text;
+}
+
+/* ---- option ---------------------------------------------------------------------------------- */
+
+/* Refuses modules that no block of the model has: recomputing them would change nothing. */
+static enum pp_status check_modules(const struct pp_model *model, unsigned again,
+                                    struct pp_error *err)
+{
+    const bool is_experts_only =
+        model->layers > 0 && pp_model_moe_blocks(model, 0, model->layers) == model->layers;
+    const struct {
+        bool is_missing;
+        unsigned module;
+        const char *why;
+    } MODULES[] = {{model->latent.kv_rank == 0, PP_AGAIN_LATENT, "has no latent attention"},
+                   {is_experts_only, PP_AGAIN_MLP, "has experts in every block, and no dense MLP"},
+                   {model->experts.count == 0, PP_AGAIN_MOE, "has no experts"}};
+
+    for (size_t i = 0; i < PP_COUNT(MODULES); i++)
+        for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+            if (MODULES[i].is_missing && n->module == (again & MODULES[i].module))
+                return pp_error_set(err, PP_EINVAL,
+                                    "--recompute selective: %s has no effect here: %s %s", n->name,
+                                    model->name, MODULES[i].why);
+    return PP_OK;
+}
+
+static enum pp_status read_modules(const char *text, const struct pp_model *model,
+                                   struct pp_recompute_choice *choice, struct pp_error *err)
+{
+    choice->how = PP_RECOMPUTE_SELECTIVE;
+    if (pp_again_read(text, &choice->again, err) != PP_OK)
+        return pp_error_prefix(err, "--recompute selective=");
+    return check_modules(model, choice->again, err);
+}
+
+static enum pp_status read_ratio(const char *text, const char *ratio,
+                                 struct pp_recompute_choice *choice, struct pp_error *err)
+{
+    choice->how = PP_RECOMPUTE_STAGE;
+    if (pp_units_parse(ratio, PP_UNIT_FRAC, &choice->first_stage_ratio, err) != PP_OK)
+        return pp_error_prefix(err, "--recompute %s: ", text);
+    if (choice->first_stage_ratio > 1)
+        return pp_error_set(err, PP_EINVAL, "--recompute %s: the ratio lies between 0 and 1", text);
+    return PP_OK;
+}
+
+enum pp_status pp_recompute_read(const char *text, const struct pp_model *model,
+                                 struct pp_recompute_choice *choice, struct pp_error *err)
+{
+    static const char STAGE[] = "stage-aware=", SELECTIVE[] = "selective=";
+
+    *choice = (struct pp_recompute_choice){.how = PP_RECOMPUTE_NONE};
+    if (!strncmp(text, STAGE, sizeof(STAGE) - 1))
+        return read_ratio(text, text + sizeof(STAGE) - 1, choice, err);
+    if (!strncmp(text, SELECTIVE, sizeof(SELECTIVE) - 1))
+        return read_modules(text + sizeof(SELECTIVE) - 1, model, choice, err);
+    for (int i = 0; i < PP_RECOMPUTE_STAGE; i++)
+        if (!strcmp(text, pp_recompute_names[i])) {
+            choice->how = (enum pp_recompute)i;
+            return PP_OK;
+        }
+    return pp_error_set(
+        err, PP_EINVAL,
+        "--recompute %s: expected none, selective, selective=MODULES, full or stage-aware=R with R "
+        "from 0 to 1",
+        text);
+}
+
+/* ---- share of a stage ------------------------------------------------------------------------ */
+
+double pp_recompute_frac(enum pp_recompute how, double first_stage_ratio, int stages, int stage)
+{
+    const double later = stages - 1 - stage;
+
+    if (how == PP_RECOMPUTE_FULL || how == PP_RECOMPUTE_SELECTIVE)
+        return 1;
+    if (how == PP_RECOMPUTE_NONE || later <= 0)
+        return 0;
+    /* Merak: stage s of P (from 1) keeps the blocks that fit while P - s later micro-batches are in
+     * flight. rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing is recomputed on the last. */
+    const double frac = 1 - (1 - first_stage_ratio) * (stages - 1) / later;
+    return fmin(1, fmax(0, frac));
+}
+
+int pp_recompute_blocks(const struct pp_recompute_choice *choice, int stages, int stage, int blocks)
+{
+    static const double ROUNDING = 1e-9; /* of products such as 0.3 * 10 */
+    const double frac = pp_recompute_frac(choice->how, choice->first_stage_ratio, stages, stage);
+
+    return (int)ceil(frac * blocks - ROUNDING);
+}

@@ -1,0 +1,57 @@
+/* core/cost/recompute.h — recomputation, as --recompute names it: what a stage computes again
+ * before a backward, instead of saving it. */
+#pragma once
+
+#include "core/error.h"
+#include "core/model/model.h"
+
+enum pp_recompute {
+    PP_RECOMPUTE_NONE,
+    PP_RECOMPUTE_SELECTIVE,
+    PP_RECOMPUTE_FULL,
+    PP_RECOMPUTE_STAGE
+};
+extern const char *const pp_recompute_names[];
+
+/* Modules that selective recomputation computes again, as a sum; 0 = the framework's default.
+ * Megatron-Core's --recompute-modules. */
+enum pp_again {
+    PP_AGAIN_CORE = 1,   /* attention between its projections */
+    PP_AGAIN_NORM = 2,   /* norms in front of attention and MLP */
+    PP_AGAIN_ACT = 4,    /* activation functions of MLPs and experts */
+    PP_AGAIN_LATENT = 8, /* norms and matrices from narrow to wide of latent attention */
+    PP_AGAIN_MLP = 16,   /* dense MLPs */
+    PP_AGAIN_MOE = 32,   /* mixtures of experts with router, exchanges and shared experts */
+    PP_AGAIN_ALL = 63
+};
+extern const struct pp_again_name {
+    const char *name; /* Megatron-Core's name, but for "act", which is not of experts alone; the
+                       * first of a module is printed */
+    enum pp_again module;
+} pp_again_names[]; /* terminated by NULL */
+/* Parses "core_attn+layernorm"; PP_EINVAL with the known names. */
+enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
+/* Prints the modules by their first names, in their order; "" for 0. */
+void pp_again_print(unsigned again, char *text, size_t size);
+
+/* A value of --recompute. */
+struct pp_recompute_choice {
+    enum pp_recompute how;
+    unsigned again;           /* PP_RECOMPUTE_SELECTIVE: set of enum pp_again */
+    double first_stage_ratio; /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/costs-memory.md) */
+};
+/* Parses it: none, selective, selective=MODULES, full, stage-aware=R. PP_EINVAL with the legal
+ * values, and for modules that no block of the model has. */
+enum pp_status pp_recompute_read(const char *text, const struct pp_model *model,
+                                 struct pp_recompute_choice *choice, struct pp_error *err);
+/* Prints a recomputation as --recompute takes it, without the R of stage-aware: "none",
+ * "selective=layernorm+act". Returns `text`. */
+enum { PP_RECOMPUTE_TEXT_BYTES = 80 };
+const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
+                               char text[PP_RECOMPUTE_TEXT_BYTES]);
+/* Returns the share of the blocks of a stage that recompute. */
+double pp_recompute_frac(enum pp_recompute how, double first_stage_ratio, int stages, int stage);
+/* Returns the number of its `blocks`, rounded up, so that a stage saves no more than by its share.
+ */
+int pp_recompute_blocks(const struct pp_recompute_choice *choice, int stages, int stage,
+                        int blocks);
