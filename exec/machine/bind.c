@@ -57,21 +57,24 @@ static char *slot_at(const struct binder *b, const struct pp_worker *w, int kind
     return (char *)pp_bind_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
 }
 
+/* Is true if the F of a cell only keeps. */
+static bool is_kept(const struct binder *b, int stage, int g, int split)
+{
+    return b->m->class_of[b->at[PP_F][cell_at(b->p, stage, g, split)] - 1] == PP_SLOT_KEPT;
+}
+
 /* Address of a cell's `saved`: in the slot of the R that recomputes it, else in the F's slot. An F
- * that only keeps uses the transient area, and one with room in its slot always that. */
+ * with room in its slot always uses that, and one that only keeps has none: NULL. */
 static char *saved_of(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                       int split)
 {
-    const struct pp_stage *s = b->m->options.stages[stage];
-    const int f = b->at[PP_F][cell_at(b->p, stage, g, split)] - 1;
     char *refilled = kind == PP_F ? NULL : slot_at(b, w, PP_R, stage, g, split);
 
     if (refilled)
         return refilled;
-    if (b->m->class_of[f] != PP_SLOT_KEPT)
-        return slot_at(b, w, PP_F, stage, g, split) + s->kept_bytes;
-    return w->block + b->m->layout[w->rank].transient_offset +
-           (size_t)(g - b->p->mb[f]) * s->saved_bytes;
+    return is_kept(b, stage, g, split)
+               ? NULL
+               : slot_at(b, w, PP_F, stage, g, split) + b->m->options.stages[stage]->kept_bytes;
 }
 
 static char *edge_of(const struct binder *b, const struct pp_worker *w, int stage, int g, int split)
@@ -136,10 +139,13 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
     const struct pp_chunk *chunk = &w->chunks[op->pipe * m->stages + op->stage];
     const int64_t sample = sample_of(m, w->replica, g);
     const int seq = chunk->stage->net->seq;
-    void **saved = PP_ARRAY(m->arena, void *, op->split + 1);
+    void **kept = PP_ARRAY(m->arena, void *, op->split + 1),
+         **saved = PP_ARRAY(m->arena, void *, op->split + 1);
 
-    for (int split = 0; split <= op->split; split++)
+    for (int split = 0; split <= op->split; split++) {
+        kept[split] = slot_at(b, w, PP_F, op->stage, g, split);
         saved[split] = saved_of(b, w, op->kind, op->stage, g, split);
+    }
     *work = (struct pp_stage_work){
         .stage = chunk->stage,
         .weights = chunk->state.weights,
@@ -150,14 +156,15 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
                                                     : m->layout[w->rank].tensor_offset),
                   .status = w->status},
         .split = op->split,
-        .kept = slot_at(b, w, PP_F, op->stage, g, op->split),
+        .kept = kept,
         .saved = saved,
         .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
         .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,
         .loss_scale = 1.0 / ((double)pp_batch_samples(m->options.batch) * seq),
         .scratch = on_weights ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };
-    call->run = CALLS[op->kind].run;
+    call->run = op->kind == PP_F && is_kept(b, op->stage, g, op->split) ? pp_stage_keep
+                                                                        : CALLS[op->kind].run;
     if (CALLS[op->kind].bind)
         CALLS[op->kind].bind(b, w, op, g, work);
 }

@@ -18,7 +18,8 @@ static bool is_same_work(const struct pp_stage_work *a, const struct pp_stage_wo
     return a->stage == b->stage && a->weights == b->weights &&
            a->grads.is_exact == b->grads.is_exact && a->grads.sum == b->grads.sum &&
            a->grads.fixed == b->grads.fixed && a->grads.scratch == b->grads.scratch &&
-           a->grads.status == b->grads.status && a->split == b->split && a->kept == b->kept &&
+           a->grads.status == b->grads.status && a->split == b->split &&
+           memcmp(a->kept, b->kept, sizeof(void *) * (size_t)(a->split + 1)) == 0 &&
            memcmp(a->saved, b->saved, sizeof(void *) * (size_t)(a->split + 1)) == 0 &&
            a->in == b->in && a->out == b->out && a->grad_in == b->grad_in &&
            a->grad_out == b->grad_out && a->ids == b->ids && a->targets == b->targets &&
@@ -41,9 +42,9 @@ static uint64_t hash_of(const struct pp_bound_call *call)
 
     for (int g = 0; g < call->count; g++) {
         const struct pp_stage_work *w = &call->works[g];
-        const void *const some[] = {w->stage,    w->kept, w->saved[w->split],
-                                    w->in,       w->out,  w->grad_in,
-                                    w->grad_out, w->ids,  w->loss};
+        const void *const some[] = {w->stage, w->kept[w->split], w->saved[w->split], w->in,
+                                    w->out,   w->grad_in,        w->grad_out,        w->ids,
+                                    w->loss};
 
         hash = pp_hash(hash, some, sizeof some);
     }

@@ -145,8 +145,11 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
 
 static enum pp_status build(struct pp_machine *m, struct pp_error *err)
 {
+    const struct pp_stage *first = m->options.stages[0];
+
     PP_TRY(bind_barriers(m, err));
-    PP_TRY(pp_check_program(m->p, m->options.stages[0]->net->is_tied, m->replicas, err));
+    PP_TRY(pp_check_program(m->p, first->net->is_tied, pp_stage_is_partly_again(&first->shape),
+                            m->replicas, err));
     PP_TRY(open_device(m, err));
     PP_TRY(pp_place_memory(m, err));
     place_columns(m);

@@ -186,7 +186,6 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
         return 0;
     return pp_memory_touched(block, layout->block_bytes) +
            untouched(block, layout->scratch_offset, layout->scratch_bytes) +
-           untouched(block, layout->transient_offset, layout->transient_bytes) +
            untouched(block, layout->tensor_offset, layout->tensor_bytes) +
            untouched(block, layout->weights_offset, layout->weights_bytes);
 }

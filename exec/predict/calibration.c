@@ -45,7 +45,7 @@ static double add_parts(struct pp_calibration *c, const struct pp_timed_op *m)
     for (int pass = 0; pass < PP_TIMED_PASSES; pass++)
         for (int part = 0; part < PP_PARTS && pp_passes[pass].kind == m->op.kind; part++) {
             const double ps = m->probe->s[pp_passes[pass].row][part] * PS_PER_S;
-            const int layers = pp_calibration_layers(m->stage, part);
+            const int layers = pp_calibration_layers(m->stage, m->op.kind, part);
 
             if (layers == 0)
                 continue;

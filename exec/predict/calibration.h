@@ -17,7 +17,8 @@ enum pp_timed_pass {
     PP_TIMED_PASSES
 };
 /* Each pass: the op that has it, its row in a probe, and the pass that replaces it if it was never
- * measured. Those of I and W replace those of B, and the other way round; F replaces R. */
+ * measured. Those of I and W replace those of B, and the other way round; F replaces R of a
+ * whole stage. */
 struct pp_pass {
     int kind, row;
     enum pp_timed_pass substitute;
@@ -97,7 +98,8 @@ struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, 
 void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_samples **least,
                    const struct pp_sized_samples **most);
 
-int pp_calibration_layers(const struct pp_stage *stage, enum pp_layer_part part);
+/* Returns the layers of a part that an op of a kind computes in a stage. */
+int pp_calibration_layers(const struct pp_stage *stage, int kind, enum pp_layer_part part);
 /* Returns the median; NAN without samples. Sorts them. */
 double pp_samples_median(const struct pp_samples *samples);
 /* Adds the delay of each op by probes, from two steps in a row with and without them. */

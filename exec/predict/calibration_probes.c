@@ -10,7 +10,7 @@ static int events_of(const struct pp_op *op, const struct pp_stage *stage)
     int layers = 0;
 
     for (int part = 0; part < PP_PARTS; part++)
-        layers += pp_calibration_layers(stage, part);
+        layers += pp_calibration_layers(stage, op->kind, part);
     return op->granules * (1 + (op->kind == PP_B ? 2 : 1) * layers);
 }
 

@@ -82,13 +82,14 @@ static enum pp_status fail_part(const struct pp_calibration *c, int kind, int pa
 }
 
 static enum pp_status add_layers(const struct pp_calibration *c, int kind, int part, int layers,
-                                 int split, struct pp_terms *terms, struct pp_error *err)
+                                 bool may_replace, int split, struct pp_terms *terms,
+                                 struct pp_error *err)
 {
     for (int pass = 0; pass < PP_TIMED_PASSES; pass++) {
         if (pp_passes[pass].kind != kind)
             continue;
         const bool is_measured = c->part[pass][part][split].count > 0;
-        const int taken = is_measured ? pass : (int)pp_passes[pass].substitute;
+        const int taken = is_measured || !may_replace ? pass : (int)pp_passes[pass].substitute;
         const struct pp_samples *samples = &c->part[taken][part][split];
 
         if (samples->count == 0)
@@ -103,11 +104,13 @@ static enum pp_status op_by_part(const struct pp_calibration *c, const struct pp
 {
     if (!has_passes(kind))
         return pp_error_set(err, PP_EINVAL, "%s cannot be predicted", pp_op_kinds[kind].text);
+    const bool may_replace = kind != PP_R || !pp_stage_is_partly_again(&stage->shape);
+
     add_outside(c, kind, terms);
     for (int part = 0; part < PP_PARTS; part++) {
-        const int layers = pp_calibration_layers(stage, part);
+        const int layers = pp_calibration_layers(stage, kind, part);
         if (layers > 0)
-            PP_TRY(add_layers(c, kind, part, layers, split, terms, err));
+            PP_TRY(add_layers(c, kind, part, layers, may_replace, split, terms, err));
     }
     return PP_OK;
 }

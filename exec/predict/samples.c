@@ -39,11 +39,13 @@ void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_sampl
     }
 }
 
-int pp_calibration_layers(const struct pp_stage *stage, enum pp_layer_part part)
+int pp_calibration_layers(const struct pp_stage *stage, int kind, enum pp_layer_part part)
 {
     const struct pp_stage_shape *shape = &stage->shape;
     const int mixtures = pp_net_mixtures(stage->net, shape->first_block, shape->blocks);
 
+    if (kind == PP_R && pp_stage_is_partly_again(shape))
+        return part == PP_PART_BLOCK ? pp_stage_blocks_again(shape) : 0;
     return part == PP_PART_EMBEDDING ? shape->has_embedding
            : part == PP_PART_HEAD    ? shape->has_head
            : part == PP_PART_EXPERTS ? mixtures

@@ -117,10 +117,11 @@ static enum pp_status check_recomputed(const struct pp_program *p, struct pp_err
     return PP_OK;
 }
 
-enum pp_status pp_check_program(const struct pp_program *p, bool is_tied, int replicas,
-                                struct pp_error *err)
+enum pp_status pp_check_program(const struct pp_program *p, bool is_tied, bool is_partly_again,
+                                int replicas, struct pp_error *err)
 {
-    PP_TRY(check_recomputed(p, err));
+    if (!is_partly_again)
+        PP_TRY(check_recomputed(p, err));
     PP_TRY(check_tied(p, is_tied, err));
     PP_TRY(check_copies(p, replicas, err));
     return pp_check_updates(p, err);

@@ -13,6 +13,7 @@ enum pp_status pp_check_updates(const struct pp_program *program, struct pp_erro
 /* pp_check_updates(), and PP_EPROGRAM for:
  *   - a sum that copies of a stage lack;
  *   - a tied sum without a tied model (`is_tied`), or the other way round;
- *   - sequence splits that are computed again. */
-enum pp_status pp_check_program(const struct pp_program *program, bool is_tied, int replicas,
-                                struct pp_error *err);
+ *   - sequence splits that are computed again, unless only parts of blocks are
+ *     (`is_partly_again`). */
+enum pp_status pp_check_program(const struct pp_program *program, bool is_tied,
+                                bool is_partly_again, int replicas, struct pp_error *err);

@@ -74,8 +74,6 @@ static void size_slots(const struct layout *l, int r, struct pp_rank_layout *ran
         size_t *slot = &rank->bytes[c][p->slot[i]];
 
         *slot = bytes > *slot ? bytes : *slot;
-        if (c == PP_SLOT_KEPT && p->granule_count[i] * stage->saved_bytes > rank->transient_bytes)
-            rank->transient_bytes = p->granule_count[i] * stage->saved_bytes;
     }
 }
 
@@ -115,13 +113,12 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
             rank->loss_bytes +=
                 sizeof(double) * p->granule_count[i] * (size_t)shape->rows * (size_t)shape->tokens;
     }
-    rank->transient_offset = take(rank, rank->transient_bytes);
     rank->scratch_offset = take(rank, rank->scratch_bytes);
     rank->tensor_offset = take(rank, rank->tensor_bytes);
     rank->weights_offset = take(rank, rank->weights_bytes);
     rank->loss_offset = take(rank, rank->loss_bytes);
-    rank->other_bytes = rank->transient_bytes + rank->scratch_bytes + rank->tensor_bytes +
-                        rank->weights_bytes + rank->loss_bytes;
+    rank->other_bytes =
+        rank->scratch_bytes + rank->tensor_bytes + rank->weights_bytes + rank->loss_bytes;
 }
 
 int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *p, int replicas)

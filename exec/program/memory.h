@@ -15,11 +15,10 @@ struct pp_rank_layout {
     size_t *state_offset; /* [pipeline * stages + stage]: weights, gradients, m, v, master
                            * (exec/state/state.h); SIZE_MAX = not on this rank */
     size_t state_bytes;   /* states of all chunks, at the begin of the block */
-    size_t transient_offset, transient_bytes; /* saved of an F whose R fills it again */
-    size_t scratch_offset, scratch_bytes;     /* of any one call of a stage, or of the norm */
-    size_t tensor_offset, tensor_bytes;       /* one tensor, for exact gradients */
-    size_t weights_offset, weights_bytes;     /* one tensor, for the weight-gradient stream */
-    size_t loss_offset, loss_bytes;           /* of every token whose loss the rank computes */
+    size_t scratch_offset, scratch_bytes; /* of any one call of a stage, or of the norm */
+    size_t tensor_offset, tensor_bytes;   /* one tensor, for exact gradients */
+    size_t weights_offset, weights_bytes; /* one tensor, for the weight-gradient stream */
+    size_t loss_offset, loss_bytes;       /* of every token whose loss the rank computes */
     size_t block_bytes; /* the whole, with padding to 64 bytes between the parts */
 
     /* payload without padding, by kind */

@@ -65,6 +65,7 @@ static struct pp_stage_work work_of(struct pp_reference *r)
                   .fixed = r->state.fixed,
                   .scratch = r->grad_scratch,
                   .status = r->status},
+        .kept = r->kept,
         .saved = r->saved,
         .ids = r->ids,
         .targets = r->targets,
@@ -81,7 +82,6 @@ static void run_forward(const struct pp_kernels *k, void *stream, void *argument
     const size_t split_tokens = pp_reference_granule_tokens(r->stage) / (size_t)splits;
 
     for (work.split = 0; work.split < splits; work.split++) {
-        work.kept = r->kept[work.split];
         work.loss = (double *)(void *)r->losses.on_device + (size_t)work.split * split_tokens;
         pp_stage_forward(k, stream, &work);
     }
@@ -93,10 +93,8 @@ static void run_granule(const struct pp_kernels *k, void *stream, void *argument
     struct pp_stage_work work = work_of(r);
 
     run_forward(k, stream, argument);
-    for (work.split = r->stage->shape.splits - 1; work.split >= 0; work.split--) {
-        work.kept = r->kept[work.split];
+    for (work.split = r->stage->shape.splits - 1; work.split >= 0; work.split--)
         pp_stage_backward(k, stream, &work);
-    }
 }
 
 static void zero_gradients(const struct pp_kernels *k, void *stream, void *argument)

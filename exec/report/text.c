@@ -213,6 +213,7 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
 /* Prints the title; returns the columns used. */
 static int print_title(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_exec_plan *plan = &run->plan;
     const unsigned chosen = plan->selection.chosen;
     const int ranks = plan->program->ranks, chunks = plan->program->stages / ranks;
@@ -220,7 +221,7 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
 
     used += fprintf(page->out, "%spipeexec %s  %s%s%s on %d%s rank%s%s", page->bold, PP_VERSION,
                     plan->subject.name, plan->selection.is_eager ? ", eager" : "",
-                    run->config.has_recompute ? ", recomputing" : "", ranks,
+                    pp_exec_recompute_text(arena, &run->config), ranks,
                     pp_exec_star(plan->chosen, PP_EXEC_CHOSE_RANKS), plural(ranks), page->plain);
     if (chunks > 1)
         used +=

@@ -142,11 +142,6 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                             "--precision %s: a forward takes %d tokens, and this needs an even "
                             "number; change --seq %d, or --mbs %d",
                             config->precision, mbs / shape->granules * (seq / splits), seq, mbs);
-    if (splits > 1 && config->has_recompute)
-        return pp_error_set(err, PP_EINVAL,
-                            "--recompute full: the forward of one of %d sequence splits cannot be "
-                            "recomputed alone; give --splits 1, or --recompute none",
-                            splits);
     return PP_OK;
 }
 

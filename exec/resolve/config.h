@@ -1,6 +1,7 @@
 /* exec/resolve/config.h — a run of pipeexec as resolved from flags and defaults. */
 #pragma once
 
+#include "core/cost/recompute.h"
 #include "exec/hub/weights.h"
 #include "exec/machine/transport.h"
 #include "exec/resolve/wish.h"
@@ -41,7 +42,7 @@ struct pp_exec_config {
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
     int replicas, mbs;        /* mbs 0 = follows from gbs */
     int64_t gbs;              /* 0 = not given */
-    bool has_recompute;
+    struct pp_recompute_choice recompute;
     const struct pp_checkpoint *resumed; /* NULL = training starts at its first step */
     int first_step, steps, warmup;
     bool is_warmup_short; /* fewer than usual, because the run has too few steps */
@@ -114,6 +115,9 @@ enum pp_status pp_exec_valid(struct pp_arena *arena, const struct pp_exec_wish *
 
 /* Writes a note if several GPUs are visible, on whether ranks share one; else leaves `text`. */
 void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes);
+
+/* Returns the recomputation for a title: ", recomputing layernorm+act"; "" for none. */
+const char *pp_exec_recompute_text(struct pp_arena *arena, const struct pp_exec_config *config);
 
 /* Distributes the blocks among the stages as evenly as possible. With fewer blocks than stages,
  * those with the embedding and the head are empty first; the other empty stages are spread. */

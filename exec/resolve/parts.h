@@ -36,9 +36,22 @@ enum pp_status pp_exec_batch(const struct pp_exec_wish *wish, const struct pp_ex
 enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
                                      const struct pp_exec_config *config, struct pp_error *err);
 /* PP_EINVAL unless granules have whole samples, and splits whole tokens, an even number if elements
- * have 2 bytes (see exec/stage/stage.h). PP_EINVAL for a recomputation of splits. */
+ * have 2 bytes (see exec/stage/stage.h). */
 enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err);
+
+/* again.c: resolves --recompute, after the model. Errors: pp_recompute_read(). */
+enum pp_status pp_exec_recompute(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                                 struct pp_error *err);
+/* PP_EINVAL for a recomputation of whole splits, and for one by stages of a file that has R. */
+enum pp_status pp_exec_check_again(const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_error *err);
+/* Returns the share of each stage that recomputes, [stages]. */
+double *pp_exec_recompute_fracs(struct pp_arena *arena, const struct pp_exec_config *config,
+                                int stages, const int *blocks_per_stage);
+/* Returns what R of a stage with `blocks` computes. */
+struct pp_stage_again pp_exec_stage_again(const struct pp_exec_config *config, int stages,
+                                          int stage, int blocks);
 
 /* weights.c: opens the weights of --model DIR, after model and net. PP_EINVAL for files that are
  * not those of config.json, and for options that change its dimensions. */

@@ -106,11 +106,6 @@ static enum pp_status check_model(const struct pp_subject *subject,
                             "but the head of %s has its own; remove it and its WAITs, or choose a "
                             "model that shares it, such as --model mini",
                             subject->name, file->stages - 1, config->net.name);
-    if (file->splits > 1 && pp_program_has_kind(file, PP_R))
-        return pp_error_set(err, PP_EINVAL,
-                            "--schedule %s: R recomputes one of %d sequence splits alone, which is "
-                            "not possible; remove every R",
-                            subject->name, file->splits);
     return PP_OK;
 }
 
@@ -169,13 +164,19 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
                             struct pp_error *err)
 {
     const struct pp_given *const sums[] = {&wish->given.grad_sync, &wish->given.zero};
-    struct pp_build build = {.schedule = plan->subject.schedule,
-                             .shape = plan->selection.shape,
-                             .given = plan->subject.file,
-                             .unit = plan->unit,
-                             .is_eager = plan->selection.is_eager,
-                             .eager_limit = plan->selection.eager_limit,
-                             .proves_given = true};
+    const struct pp_program *file = plan->subject.file;
+    const int stages = file ? file->stages : pp_shape_stages(&plan->selection.shape);
+
+    PP_TRY(pp_exec_blocks(arena, config->net.layers, stages, &plan->blocks_per_stage, err));
+    struct pp_build build = {
+        .schedule = plan->subject.schedule,
+        .shape = plan->selection.shape,
+        .given = file,
+        .recompute_frac = pp_exec_recompute_fracs(arena, config, stages, plan->blocks_per_stage),
+        .unit = plan->unit,
+        .is_eager = plan->selection.is_eager,
+        .eager_limit = plan->selection.eager_limit,
+        .proves_given = true};
 
     PP_TRY(check_lowered(wish, plan, err));
     PP_TRY(pp_build_order(arena, &build, err));
@@ -193,7 +194,6 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
         .has_clip = true}; /* at its BAR the norm is computed and gradients are compared */
     build.has_update = true;
     build.has_tied = config->net.is_tied;
-    build.is_recomputed = config->has_recompute;
     PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(check_kinds(wish, config, &plan->subject, plan->program, err));
     plan->zero = pp_program_has_kind(plan->program, PP_RS);
@@ -213,15 +213,18 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
 
     plan->stages = PP_ARRAY(arena, const struct pp_stage *, p->stages);
     for (int s = 0; s < p->stages; s++) {
-        const struct pp_stage_shape shape = {.first_block = first,
-                                             .blocks = plan->blocks_per_stage[s],
-                                             .has_embedding = s == 0,
-                                             .has_head = s == p->stages - 1,
-                                             .has_edge = pp_program_has_edge(p, s),
-                                             .has_w = pp_program_has_kind(p, PP_W),
-                                             .rows = plan->batch.mbs / plan->batch.granules,
-                                             .tokens = config->net.seq / plan->batch.splits,
-                                             .splits = plan->batch.splits};
+        const struct pp_stage_shape shape = {
+            .first_block = first,
+            .blocks = plan->blocks_per_stage[s],
+            .has_embedding = s == 0,
+            .has_head = s == p->stages - 1,
+            .has_edge = pp_program_has_edge(p, s),
+            .has_w = pp_program_has_kind(p, PP_W),
+            .has_r = pp_program_has_kind(p, PP_R),
+            .again = pp_exec_stage_again(config, p->stages, s, plan->blocks_per_stage[s]),
+            .rows = plan->batch.mbs / plan->batch.granules,
+            .tokens = config->net.seq / plan->batch.splits,
+            .splits = plan->batch.splits};
         plan->stages[s] = pp_stage_create(arena, &config->net, &shape, config->kernels);
         plan->empty_stages += shape.blocks == 0;
         first += shape.blocks;
@@ -239,10 +242,10 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     PP_TRY(check_model(&plan->subject, config, err));
     PP_TRY(resolve_shape(wish, config, plan, err));
     PP_TRY(pp_exec_check_cut(config, plan, err));
+    PP_TRY(pp_exec_check_again(config, plan, err));
     PP_TRY(pp_exec_plan_unit(arena, wish, config, plan, err));
     PP_TRY(build(arena, wish, config, plan, err));
     const struct pp_program *p = plan->program;
-    PP_TRY(pp_exec_blocks(arena, config->net.layers, p->stages, &plan->blocks_per_stage, err));
     plan->batch.replicas = config->replicas;
     plan->batch.micro_batches = p->micro_batches;
     plan->batch.granules = p->granules;

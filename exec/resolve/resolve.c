@@ -303,7 +303,6 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
         .replicas = wish->dp ? wish->dp : 1,
         .mbs = wish->given.mbs.count ? wish->mbs : 0,
         .gbs = wish->gbs,
-        .has_recompute = wish->recompute == 1,
         .words = pp_exec_words(arena, wish),
         .chosen = (wish->given.model.count ? 0 : PP_EXEC_CHOSE_MODEL) |
                   (wish->given.seq.count ? 0 : PP_EXEC_CHOSE_SEQ) |
@@ -313,5 +312,6 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
     PP_TRY(resolve_machine(wish, config, err));
     PP_TRY(resolve_steps(wish, config, err));
     PP_TRY(resolve_recipe(wish, config, err));
-    return resolve_model(arena, wish, config, err);
+    PP_TRY(resolve_model(arena, wish, config, err));
+    return pp_exec_recompute(wish, config, err);
 }

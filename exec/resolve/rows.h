@@ -8,10 +8,12 @@ PP_ROW_TEXT(schedule, "NAME|FILE", G_SCHEDULE, RUN, .is_common = true,
 PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedule accepts")
 PP_OPTIONS_SHAPE(G_SCHEDULE, RUN)
 PP_OPTIONS_DIALECT(G_SCHEDULE, RUN)
-PP_ROW_CHOICE(recompute, "HOW", "none|full", G_SCHEDULE, RUN,
+PP_ROW_TEXT(recompute, "HOW", G_SCHEDULE, RUN,
     .aliases = PP_NAMES("recompute-granularity"), .default_text = "none",
-    .help = "full: keep only the input of each stage, and compute its forward again before its "
-            "backward.")
+    .help = "What is computed again before each backward, instead of saved. full: stages, from "
+            "their input. selective, or selective=MODULES with + between them: core_attn (the "
+            "default), layernorm, act, mlp of each block. stage-aware=R: the share R of the first "
+            "stage's blocks, and less of later ones.")
 PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN)
 PP_ROW_INT(zero, "STAGE", 0, 1, G_SCHEDULE, RUN, .default_text = "0",
     .help = "ZeRO stage. 1: the replicas of a stage shard its optimizer state. Gradients are "

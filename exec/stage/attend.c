@@ -1,4 +1,5 @@
 /* Attention of queries, keys and values, which F rotates first. */
+#include "core/cost/recompute.h"
 #include "exec/stage/graph.h"
 
 static void rotate(const struct pp_call *c, const struct pp_stage_node *n, void *qkv,
@@ -28,7 +29,7 @@ static struct pp_attention attention_of(const struct pp_call *c, const struct pp
     const struct pp_stage_shape *shape = &c->stage->shape;
 
     for (int s = 0; s <= c->w->split; s++)
-        qkv[s] = (const char *)c->w->saved[s] + n->x->place[PP_PASS_F].at;
+        qkv[s] = pp_call_at_split(c, n->x, s);
     return (struct pp_attention){.batch = shape->rows,
                                  .tokens = shape->tokens,
                                  .heads = c->net->heads,
@@ -46,7 +47,8 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
     const void *qkv[PP_STAGE_SPLITS];
     struct pp_attention a = attention_of(c, n, qkv);
 
-    rotate(c, n, pp_call_at(c, n->x), false);
+    if (!c->is_again || n->x->is_again)
+        rotate(c, n, pp_call_at(c, n->x), false);
     c->k->attention_forward(c->stream, &a);
 }
 
@@ -57,9 +59,8 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
     void *d_qkv[PP_STAGE_SPLITS];
     struct pp_attention a = attention_of(c, n, qkv);
 
-    for (int s = 0; s < c->w->split; s++)
-        d_qkv[s] = (char *)c->w->saved[s] + n->dx->place[c->pass].at;
-    d_qkv[c->w->split] = pp_call_at(c, n->dx);
+    for (int s = 0; s <= c->w->split; s++)
+        d_qkv[s] = pp_call_at_split(c, n->dx, s);
     a.dout = pp_call_at(c, n->dy);
     a.dqkv = d_qkv;
     a.add = c->w->split + 1 < c->stage->shape.splits;
@@ -67,5 +68,8 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
     rotate(c, n, d_qkv[c->w->split], true);
 }
 
-const struct pp_node_kind pp_node_attend = {
-    .forward = forward, .input_grad = input_grad, .i_reads_x = true, .i_reads_y = true};
+const struct pp_node_kind pp_node_attend = {.forward = forward,
+                                            .input_grad = input_grad,
+                                            .i_reads_x = true,
+                                            .i_reads_y = true,
+                                            .again = PP_AGAIN_CORE};

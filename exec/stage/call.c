@@ -61,7 +61,7 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
                         .stage = w->stage,
                         .net = w->stage->net,
                         .g = w->stage->graph,
-                        .base = {[PP_KEPT] = w->kept,
+                        .base = {[PP_KEPT] = w->kept[w->split],
                                  [PP_SAVED] = w->stage->saved_bytes > 0 ? w->saved[w->split] : NULL,
                                  [PP_SCRATCH] = w->scratch,
                                  [PP_OUT] = w->out,
@@ -75,22 +75,40 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
+/* Layers that R leaves out take no time. */
 static void forward_layers(struct pp_call *c)
 {
     for (const struct pp_layer *l = c->g->layers; l < c->g->layers + c->g->layer_count; l++) {
-        for (int n = l->first; n < l->end; n++)
-            c->g->nodes[n].kind->forward(c, &c->g->nodes[n]);
-        stamp(c, PP_PASS_F, l->part);
+        bool has_run = false;
+        for (const struct pp_stage_node *n = &c->g->nodes[l->first]; n < &c->g->nodes[l->end]; n++)
+            if (!c->is_again || n->is_again) {
+                n->kind->forward(c, n);
+                has_run = true;
+            }
+        if (has_run)
+            stamp(c, PP_PASS_F, l->part);
     }
 }
 
-void pp_stage_forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
+static void forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w,
+                    enum pp_call_pass pass)
 {
-    struct pp_call c = begin(k, stream, w, PP_PASS_F);
+    struct pp_call c = begin(k, stream, w, pass);
 
     if (!w->stage->shape.has_embedding)
         k->copy(stream, w->stage->boundary_bytes, w->in, pp_call_at(&c, c.g->input));
     forward_layers(&c);
+}
+
+void pp_stage_forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
+{
+    forward(k, stream, w, PP_PASS_F);
+}
+
+void pp_stage_keep(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
+{
+    assert(w->stage->shape.has_r);
+    forward(k, stream, w, PP_PASS_KEEP);
 }
 
 /* Does not write the output. So there is nothing to do for an embedding alone. */
@@ -102,7 +120,8 @@ void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct p
     again.loss = w->scratch;
     again.expert_tokens = NULL;
     struct pp_call c = begin(k, stream, &again, PP_PASS_F);
-    assert(w->stage->shape.splits == 1);
+    assert(w->stage->shape.splits == 1 || pp_stage_is_partly_again(&w->stage->shape));
+    c.is_again = true;
     if (c.g->input != c.g->output)
         forward_layers(&c);
 }

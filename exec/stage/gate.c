@@ -1,4 +1,5 @@
 /* Two halves of x: f(gate), times the value. Its gradient replaces x. */
+#include "core/cost/recompute.h"
 #include "exec/stage/graph.h"
 
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
@@ -14,5 +15,8 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
                         pp_call_at(c, n->x), pp_call_at(c, n->dy), pp_call_at(c, n->dx));
 }
 
-const struct pp_node_kind pp_node_gate = {
-    .forward = forward, .input_grad = input_grad, .i_reads_x = true, .is_in_place = true};
+const struct pp_node_kind pp_node_gate = {.forward = forward,
+                                          .input_grad = input_grad,
+                                          .i_reads_x = true,
+                                          .is_in_place = true,
+                                          .again = PP_AGAIN_ACT | PP_AGAIN_MLP};

@@ -29,22 +29,33 @@ static void make_at(struct pp_tensor *t, bool is_f, int step)
     if (t == NULL)
         return;
     if (is_f)
-        t->made[PP_PASS_F] = step;
+        t->made[PP_PASS_F] = t->made[PP_PASS_KEEP] = step;
     else
         t->made[PP_PASS_I] = t->made[PP_PASS_B] = step;
+}
+
+static void read_in_f(struct pp_tensor *t, const struct steps *at)
+{
+    read_at(t, PP_PASS_F, at->f);
+    read_at(t, PP_PASS_KEEP, at->f);
 }
 
 static void live_in_f(const struct pp_stage_node *n, const struct steps *at)
 {
     make_at(n->y, true, at->f);
     make_at(n->act, true, at->f);
+    make_at(n->stats, true, at->f);
     make_at(n->scratch, true, at->f);
     if (n->kind == &pp_node_route) {
         make_at(n->routes->gates, true, at->f);
         make_at(n->routes->order, true, at->f);
     }
-    read_at(n->x, PP_PASS_F, at->f);
-    read_at(n->base, PP_PASS_F, at->f);
+    if (n->routes != NULL) {
+        read_in_f(n->routes->gates, at);
+        read_in_f(n->routes->order, at);
+    }
+    read_in_f(n->x, at);
+    read_in_f(n->base, at);
 }
 
 /* All nodes of a mixture are taken to read all tensors of its routing. */

@@ -43,6 +43,17 @@
  * With splits, the backward of earlier splits still reads x of ATTEND, and adds to dx. So dx has a
  * place of its own. dnorm is in `saved` if W comes later, else in scratch.
  *
+ * Recomputation. R makes tensors of `saved` again, from those of `kept`. F either fills both, or
+ * keeps only and has the others in scratch. R of a whole stage makes all but the stage's input. R
+ * of blocks makes all of them but the outputs of blocks. R of modules makes what they do not keep:
+ *
+ *   core_attn   y of ATTEND, stats        act   act of LINEAR, y of GATE
+ *   layernorm   y of NORM, stats          mlp   y of the LINEAR before act or GATE, too
+ *
+ * Then all else that a backward reads is in `kept`. With splits, so are x of ATTEND and its
+ * gradient: the backward of a split finds those of earlier ones, which R has not reached. ATTEND
+ * does not rotate a kept x again. Gradients take places in both, and add them in `saved`.
+ *
  * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
  *
  * Rows of logits are padded to `logits_width`. The rows of the head's matrix for the padding are a
@@ -55,7 +66,14 @@
 enum { PP_STAGE_SPLITS = 255 }; /* most that an instruction can count */
 
 /* Calls by the gradients that they make, as bits. */
-enum pp_call_pass { PP_PASS_F, PP_PASS_I, PP_PASS_W, PP_PASS_B = PP_PASS_I | PP_PASS_W, PP_PASSES };
+enum pp_call_pass {
+    PP_PASS_F, /* R, too */
+    PP_PASS_I,
+    PP_PASS_W,
+    PP_PASS_B = PP_PASS_I | PP_PASS_W,
+    PP_PASS_KEEP, /* F that only keeps */
+    PP_PASSES
+};
 
 /* Memory of a call. */
 enum pp_base {
@@ -84,6 +102,7 @@ struct pp_tensor {
     /* for the planner: step of its maker, and of its last reader, in F, I alone and B; -1 = none */
     int made[PP_PASSES], read[PP_PASSES];
     bool is_for_w, is_taken; /* W reads it; a gradient has replaced it, or none may */
+    bool is_again;           /* R makes it */
 };
 
 /* Routing of a mixture of experts: see struct pp_routing of kernels/kernels.h. Tensors of T by row
@@ -102,6 +121,7 @@ struct pp_node_kind {
     bool i_reads_x, i_reads_y, w_reads_x, w_reads_dy;
     bool is_in_place;    /* dx is in x */
     bool is_in_gradient; /* dx is in dy */
+    unsigned again;      /* of enum pp_again: modules of which it makes y */
 };
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
     pp_node_qk_norm, pp_node_gate, pp_node_route, pp_node_dispatch, pp_node_grouped,
@@ -116,6 +136,7 @@ struct pp_stage_node {
     const struct pp_param *weight, *bias;
     const struct pp_param *bias_before; /* NORM: whose gradient it makes */
     bool is_bias_summed;                /* LINEAR: by a norm */
+    bool is_again;                      /* R runs it */
 };
 
 struct pp_layer {
@@ -142,6 +163,8 @@ struct pp_tensor *pp_stage_tensor(struct pp_stage_graph *g, int width);
 struct pp_tensor *pp_stage_tensor_of_g(struct pp_stage_graph *g, int64_t elements);
 /* gradients.c: appends the tensors of the backward, and finds who makes and reads each tensor. */
 void pp_stage_gradients(const struct pp_stage *stage);
+/* again.c: chooses what R makes again. */
+void pp_stage_choose_again(const struct pp_stage *stage);
 /* plan.c: places all tensors; sets kept_bytes, saved_bytes, scratch_bytes. */
 void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage);
 /* scratch.c: places the tensors that a pass has in scratch; returns the bytes that they take. */
@@ -156,6 +179,7 @@ struct pp_call {
     const struct pp_stage_graph *g;
     char *base[PP_BASES];
     enum pp_call_pass pass;
+    bool is_again; /* R */
     double last_s; /* of the probe's last stamp */
 };
 
@@ -165,6 +189,15 @@ static inline void *pp_call_at(const struct pp_call *c, const struct pp_tensor *
     const struct pp_tensor_place none = {PP_NOWHERE, 0}, place = t ? t->place[c->pass] : none;
 
     return c->base[place.base] ? c->base[place.base] + place.at : NULL;
+}
+/* Returns the place of a tensor of this or an earlier split. */
+static inline void *pp_call_at_split(const struct pp_call *c, const struct pp_tensor *t, int split)
+{
+    const struct pp_tensor_place place = t->place[c->pass];
+
+    if (split == c->w->split)
+        return pp_call_at(c, t);
+    return (char *)(place.base == PP_KEPT ? c->w->kept : c->w->saved)[split] + place.at;
 }
 static inline const void *pp_call_weight(const struct pp_call *c, const struct pp_param *param)
 {

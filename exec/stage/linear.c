@@ -1,6 +1,13 @@
 /* y = base + x W^T + bias, and the activation of y; all in the epilogue of one multiplication. */
 #include "exec/stage/graph.h"
 
+/* Is true if R makes an activation, whose input is kept. Without a kernel for it alone, the
+ * multiplication makes both, with the same bits. */
+static bool is_activation_alone(const struct pp_call *c, const struct pp_stage_node *n)
+{
+    return c->is_again && !n->y->is_again && c->k->activate_forward != NULL;
+}
+
 /* A recomputation does not want the output of the stage. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
@@ -8,6 +15,11 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
 
     if (y == NULL)
         return;
+    if (is_activation_alone(c, n)) {
+        c->k->activate_forward(c->stream, c->net->activation, (int64_t)c->g->tokens * n->y->width,
+                               y, pp_call_at(c, n->act));
+        return;
+    }
     c->k->gemm(c->stream, &(struct pp_gemm){.m = c->g->tokens,
                                             .n = n->y->width,
                                             .k = n->x->width,

@@ -1,5 +1,6 @@
 /* LayerNorm or RMSNorm. I makes the gradients of its parameters, and of the bias before it. In B it
  * adds them to the sum, which saves W a pass. */
+#include "core/cost/recompute.h"
 #include "exec/stage/graph.h"
 
 static struct pp_norm norm_of(const struct pp_call *c, const struct pp_stage_node *n)
@@ -125,8 +126,11 @@ static void heads_input_grad(struct pp_call *c, const struct pp_stage_node *n)
     }
 }
 
-const struct pp_node_kind pp_node_norm = {
-    .forward = forward, .input_grad = input_grad, .weight_grad = weight_grad, .i_reads_x = true};
+const struct pp_node_kind pp_node_norm = {.forward = forward,
+                                          .input_grad = input_grad,
+                                          .weight_grad = weight_grad,
+                                          .i_reads_x = true,
+                                          .again = PP_AGAIN_NORM};
 const struct pp_node_kind pp_node_qk_norm = {.forward = heads_forward,
                                              .input_grad = heads_input_grad,
                                              .weight_grad = weight_grad,

@@ -9,12 +9,19 @@ static void place_in(struct pp_tensor *t, enum pp_base base)
         t->place[pass] = (struct pp_tensor_place){base, 0};
 }
 
-/* Appends a tensor to `saved`. */
+/* Appends a tensor to `saved`, or to `kept`. */
+static void append(struct pp_stage *stage, struct pp_tensor *t, enum pp_base base)
+{
+    size_t *bytes = base == PP_KEPT ? &stage->kept_bytes : &stage->saved_bytes;
+
+    for (int pass = 0; pass < PP_PASSES; pass++)
+        t->place[pass] = (struct pp_tensor_place){base, *bytes};
+    *bytes += t->bytes;
+}
+
 static void save(struct pp_stage *stage, struct pp_tensor *t)
 {
-    for (int pass = 0; pass < PP_PASSES; pass++)
-        t->place[pass] = (struct pp_tensor_place){PP_SAVED, stage->saved_bytes};
-    stage->saved_bytes += t->bytes;
+    append(stage, t, PP_SAVED);
 }
 
 /* ---- tensors of F ---------------------------------------------------------------------------- */
@@ -48,7 +55,7 @@ static void place_forward(struct pp_stage *stage, bool is_g)
             t->place[PP_PASS_F].base != PP_NOWHERE)
             continue;
         if (t->read[PP_PASS_B] >= 0 && (!t->is_grad || (stage->shape.has_w && t->is_for_w)))
-            save(stage, t);
+            append(stage, t, t->is_again || t->is_grad ? PP_SAVED : PP_KEPT);
         else
             place_in(t, PP_SCRATCH);
     }
@@ -56,10 +63,17 @@ static void place_forward(struct pp_stage *stage, bool is_g)
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
-/* Is true if gradients may replace the tensor when I has read it. */
-static bool is_place(const struct pp_tensor *t)
+/* Is true for a place that lives from F or R to B or W. */
+static bool is_lasting(struct pp_tensor_place place)
 {
-    return t->place[PP_PASS_F].base == PP_SAVED && !t->is_grad && t->width > 0 && !t->is_for_w;
+    return place.base == PP_SAVED || place.base == PP_KEPT;
+}
+
+/* Is true if gradients may replace the tensor when I has read it. The input stays in `kept`. */
+static bool is_place(const struct pp_stage_graph *g, const struct pp_tensor *t)
+{
+    return is_lasting(t->place[PP_PASS_F]) && (t != g->input || t->maker != NULL) && !t->is_grad &&
+           t->width > 0 && !t->is_for_w;
 }
 
 /* Is true for the gradients that I leaves for W, except dnorm. */
@@ -74,7 +88,7 @@ static struct pp_tensor *free_place(struct pp_stage_graph *g, const struct pp_te
 {
     for (int i = 0; i < g->tensor_count; i++) {
         struct pp_tensor *t = &g->tensors[i];
-        if (t->bytes == grad->bytes && is_place(t) && !t->is_taken && t->read[PP_PASS_I] < step)
+        if (t->bytes == grad->bytes && is_place(g, t) && !t->is_taken && t->read[PP_PASS_I] < step)
             return t;
     }
     return NULL;
@@ -88,7 +102,7 @@ static bool is_short(const struct pp_stage_graph *g, const struct pp_tensor *gra
     for (int i = 0; i < g->tensor_count; i++) {
         const struct pp_tensor *t = &g->tensors[i];
         if (t->bytes == grad->bytes)
-            left += is_place(t) - is_left(t);
+            left += is_place(g, t) - is_left(t);
     }
     return left < 0;
 }
@@ -132,7 +146,7 @@ static void place_copies(struct pp_stage *stage)
     for (int i = 0; i < g->tensor_count; i++) {
         struct pp_tensor *t = &g->tensors[i], *to;
 
-        if (!is_left(t) || t->place[PP_PASS_I].base == PP_SAVED)
+        if (!is_left(t) || is_lasting(t->place[PP_PASS_I]))
             continue;
         to = free_place(g, t, INT_MAX);
         if (to == NULL)
@@ -161,13 +175,24 @@ static void place_gradients(struct pp_stage *stage)
             continue;
         if (n->kind == &pp_node_attend && stage->shape.splits > 1) {
             n->x->is_taken = true;
-            save(stage, n->dx);
+            append(stage, n->dx, n->x->place[PP_PASS_F].base);
         } else {
             place_gradient(stage, n->dx);
         }
     }
     if (stage->shape.has_w)
         place_copies(stage);
+}
+
+/* F that only keeps has in scratch what R makes again. */
+static void place_keep(struct pp_stage_graph *g)
+{
+    for (int i = 0; i < g->tensor_count; i++) {
+        struct pp_tensor *t = &g->tensors[i];
+
+        if (t->place[PP_PASS_F].base == PP_SAVED)
+            t->place[PP_PASS_KEEP] = (struct pp_tensor_place){PP_SCRATCH, 0};
+    }
 }
 
 void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
@@ -178,8 +203,11 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
     place_forward(stage, false);
     place_gradients(stage);
     place_forward(stage, true);
+    place_keep(g);
     for (int pass = 0; pass < PP_PASSES; pass++) {
-        const bool is_called = pass != PP_PASS_W && (pass != PP_PASS_I || stage->shape.has_w);
+        const bool is_called = pass == PP_PASS_KEEP ? stage->shape.has_r
+                               : pass == PP_PASS_I  ? stage->shape.has_w
+                                                    : pass != PP_PASS_W;
         const size_t bytes = is_called ? pp_stage_scratch(arena, g, (enum pp_call_pass)pass) : 0;
         if (bytes > stage->scratch_bytes)
             stage->scratch_bytes = bytes;

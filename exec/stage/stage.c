@@ -44,6 +44,7 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     stage->boundary_bytes = (size_t)g->tokens * (size_t)net->hidden * g->element_bytes;
     pp_stage_build(arena, stage, kernels);
     pp_stage_gradients(stage);
+    pp_stage_choose_again(stage);
     pp_stage_place(arena, stage);
     size_grad_scratch(stage);
     return stage;

@@ -6,23 +6,36 @@
  * micro-batch, in bytes per granule and split:
  *
  *   kept    from F to B/W: the stage's input, and the edge to the next stage on the same rank.
- *           The edge is the output of F until that stage has read it, then the gradient for B
- *   saved   from F (or R) to B/W: tensors for the backward of each layer; I leaves those for W
+ *           The edge is the output of F until that stage has read it, then the gradient for B. If
+ *           R computes parts of blocks, also what it does not make
+ *   saved   from F (or R) to B/W: other tensors for the backward of each layer; I leaves those
+ *           for W
  *
- * F, R and I write both completely, without padding. Elements are of the kernels' T, but statistics
+ * F, R and I write them completely, without padding. Elements are of the kernels' T, but statistics
  * and gradients of norms are of G. If T has 2 bytes, rows * tokens is even. */
 #pragma once
 
 #include "exec/stage/net.h"
 #include "kernels/kernels.h"
 
+/* Parts of a stage that R computes again. All 0: the whole stage, from its input. */
+struct pp_stage_again {
+    unsigned modules; /* of enum pp_again: of each block */
+    int blocks;       /* the first ones, each from its input */
+};
+
 struct pp_stage_shape {
     int first_block, blocks; /* of 0 .. layers - 1 */
     bool has_embedding, has_head;
     bool has_edge; /* the next stage is on the same rank */
     bool has_w;    /* I and W are called, not B alone */
+    bool has_r;    /* R is called, and F that only keeps */
+    struct pp_stage_again again;
     int rows, tokens, splits;
 };
+
+/* Is true if R computes parts of blocks, or some of them. */
+bool pp_stage_is_partly_again(const struct pp_stage_shape *shape);
 
 /* Rounds up to cache lines of 64 bytes. */
 static inline size_t pp_whole_lines(size_t bytes)
@@ -92,6 +105,8 @@ struct pp_probe {
     double s[3][PP_PARTS];
 };
 
+/* Returns the blocks that R computes again, whole or in part, if it does not compute the stage. */
+int pp_stage_blocks_again(const struct pp_stage_shape *shape);
 int pp_stage_timings(const struct pp_stage *stage); /* most timings of a call */
 
 /* Arguments of a call; pointers that it does not use may be NULL. */
@@ -100,15 +115,14 @@ struct pp_stage_work {
     const void *weights;
     struct pp_grads grads;
     int split;
-    void *kept;                   /* of this split */
-    void *const *saved;           /* [split + 1]: of all splits up to this one */
-    const void *in;               /* forward: activation, not read with an embedding */
-    void *out;                    /* forward: activation, NULL with a head */
-    const void *grad_in;          /* I, B: gradient of the output, NULL with a head */
-    void *grad_out;               /* I, B: gradient of the input, NULL with an embedding */
-    const int32_t *ids, *targets; /* [rows][seq] */
-    double loss_scale;            /* 1 / (tokens of a step over all replicas) */
-    double *loss;                 /* [rows * tokens] of the head: loss of each token */
+    void *const *kept, *const *saved; /* [split + 1]: of all splits up to this one */
+    const void *in;                   /* forward: activation, not read with an embedding */
+    void *out;                        /* forward: activation, NULL with a head */
+    const void *grad_in;              /* I, B: gradient of the output, NULL with a head */
+    void *grad_out;                   /* I, B: gradient of the input, NULL with an embedding */
+    const int32_t *ids, *targets;     /* [rows][seq] */
+    double loss_scale;                /* 1 / (tokens of a step over all replicas) */
+    double *loss;                     /* [rows * tokens] of the head: loss of each token */
     void *scratch;
     /* F: adds the tokens that each expert takes, and those it has no room for, [mixtures of the
      * stage][experts + 1]; NULL = not wanted */
@@ -117,7 +131,9 @@ struct pp_stage_work {
 };
 /* Reads `in` (or ids); fills kept, saved and out. */
 void pp_stage_forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
-/* Fills saved again from kept; does not write out. Only without splits. */
+/* The same, but does not write saved: R will. */
+void pp_stage_keep(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
+/* R: fills saved from kept; does not write out. With splits only parts of blocks. */
 void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 /* I: grad_in -> grad_out. W: weight gradients. B: both, layer by layer, with the same results. */
 void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);

@@ -207,7 +207,7 @@ $ pipeexec --schedule seq1f1b --splits 3
 ! pipeexec: error: --splits 3 does not divide the 64 tokens of a sample; nearest: --splits 2 or 4, or --seq 63 or 66
 = 2
 $ pipeexec --schedule seq1f1b --recompute full
-! pipeexec: error: --recompute full: the forward of one of 2 sequence splits cannot be recomputed alone; give --splits 1, or --recompute none
+! pipeexec: error: --recompute full: the forward of one of 2 sequence splits cannot be recomputed alone; give --splits 1, or --recompute selective or none
 = 2
 $ pipeexec --gbs 30
 ! pipeexec: error: --gbs 30 is not a multiple of dp * mbs = 4; nearest: 28, 32
@@ -332,7 +332,17 @@ $ printf '0F0,0B0,(0;1)AR\n1F0,1B0,(0;1)AR\n' >tied.csv; pipeexec --schedule tie
 ! pipeexec: error: --schedule tied.csv: (0;1)AR sums a matrix that embedding and head share, but the head of tiny has its own; remove it and its WAITs, or choose a model that shares it, such as --model mini
 = 2
 $ printf '0F0s0,0F0s1,0R0s1,0B0s1,0B0s0\n' >split.csv; pipeexec --schedule split.csv
-! pipeexec: error: --schedule split.csv: R recomputes one of 2 sequence splits alone, which is not possible; remove every R
+! pipeexec: error: --schedule split.csv: R recomputes one of 2 sequence splits alone, which is not possible for whole stages; give --recompute selective, or remove every R
+= 2
+$ printf '0F0,0R0,0B0\n' >again.csv; pipeexec --schedule again.csv --recompute stage-aware=1
+! pipeexec: error: --recompute stage-aware: R of again.csv says which stages recompute; give full, selective or selective=MODULES, or remove every R
+= 2
+$ for r in some selective=norm selective=act+moe selective=mla_up_proj stage-aware=2; do pipeexec --recompute $r; done
+! pipeexec: error: --recompute some: expected none, selective, selective=MODULES, full or stage-aware=R with R from 0 to 1
+! pipeexec: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe moe_act
+! pipeexec: error: --recompute selective: moe has no effect here: tiny has no experts
+! pipeexec: error: --recompute selective: mla_up_proj has no effect here: tiny has no latent attention
+! pipeexec: error: --recompute stage-aware=2: the ratio lies between 0 and 1
 = 2
 # A failure prints nothing on stdout.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json

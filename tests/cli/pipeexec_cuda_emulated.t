@@ -157,8 +157,8 @@ $ for o in "--np 2 --schedule gpipe --mbs 4 --transport local" "--np 2 --schedul
 >   rank 1, in MiB: weights 12, gradients 12, optimizer 25, activations 268, other 7
 >   1 other: 316 in all
 > pipeexec: error: the run needs X MiB in all, this device has X MiB free; try fewer --layers, a lower --hidden
->   rank 1, in MiB: weights 6, gradients 12, optimizer 37, activations 3, other 3
->   1 other: 61 in all
+>   rank 1, in MiB: weights 6, gradients 12, optimizer 37, activations 3, other 1
+>   1 other: 59 in all
 > pipeexec: error: the run needs X MiB in all, this device has X MiB free; try --recompute full, --zero 1, a lower --dp, a lower --seq, fewer --layers, a lower --hidden
 >   rank 0, in MiB: weights 12, gradients 12, optimizer 25, activations 8, other 1
 >   3 others: 167 in all

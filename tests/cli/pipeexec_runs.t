@@ -66,6 +66,20 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-chec
 >       1   "peak_mem_bytes": null,
 >       1   "weight_check": null,
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --quiet
+# Recomputation of modules or blocks: bits of a run without, less memory, steps replayed exactly.
+$ for r in none selective selective=layernorm+act selective=core_attn+mlp stage-aware=0.5; do pipeexec --np 2 --schedule zb-h1 --recompute $r --layers 6 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 4 --steps 3 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
+> 1
+$ for r in none selective selective=layernorm selective=act selective=mlp stage-aware=0.7 full; do pipeexec --np 2 --vp 3 --schedule interleaved --recompute $r --layers 6 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 8 --steps 1 --no-check --json | grep -m1 activations_bytes; done
+>     "activations_bytes": 500480,
+>     "activations_bytes": 483072,
+>     "activations_bytes": 465664,
+>     "activations_bytes": 434944,
+>     "activations_bytes": 369408,
+>     "activations_bytes": 235776,
+>     "activations_bytes": 123904,
+$ printf '0F0,0R0,0B0\n' >again.csv; for o in seq1f1b 'seq1f1b --precision bf16' again.csv; do pipeexec --schedule $o --recompute selective=core_attn+layernorm+act+mlp --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | grep -E '"bit_equal"|structural'; done | sort | uniq -c
+>       6     "bit_equal": true,
+>       3   "structural_error_s": 0.0,
 # Mixed precision: bits of no schedule and of no order either.
 $ for s in 1f1b zbv "chimera --recompute full" "1f1b --backend fake" "1f1b --dp 2 --micro-batches 4 --zero 1"; do pipeexec --schedule $s --precision bf16 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"precision"/p; /"losses"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done | sort -u | wc -l
 > 1

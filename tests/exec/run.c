@@ -67,6 +67,7 @@ static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)
                                              .has_head = s == p->stages - 1,
                                              .has_edge = pp_program_has_edge(p, s),
                                              .has_w = pp_program_has_kind(p, PP_W),
+                                             .has_r = pp_program_has_kind(p, PP_R),
                                              .rows = run->batch.mbs / p->granules,
                                              .tokens = run->training.net.seq / p->splits,
                                              .splits = p->splits};

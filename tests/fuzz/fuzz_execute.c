@@ -56,6 +56,13 @@ static uint32_t hash(const uint8_t *data, size_t size)
     return value ^ value >> 15;
 }
 
+static const struct pp_recompute_choice recomputations[] = {
+    {.how = PP_RECOMPUTE_FULL},
+    {.how = PP_RECOMPUTE_SELECTIVE, .again = PP_AGAIN_CORE | PP_AGAIN_ACT},
+    {.how = PP_RECOMPUTE_SELECTIVE, .again = PP_AGAIN_NORM | PP_AGAIN_MLP},
+    {.how = PP_RECOMPUTE_STAGE, .first_stage_ratio = 0.5},
+};
+
 static struct pp_exec_config draw(const struct pp_program *p, uint32_t bits)
 {
     struct pp_exec_config config = usual[bits & 1];
@@ -63,7 +70,8 @@ static struct pp_exec_config draw(const struct pp_program *p, uint32_t bits)
     config.net.seq = config.text.seq = 2 * p->splits;
     config.mbs = p->granules;
     config.replicas = 1 + (bits >> 1 & 1);
-    config.has_recompute = (bits >> 2 & 1) && p->level != PP_LEVEL_LOWERED;
+    if (bits >> 2 & 1 && p->level != PP_LEVEL_LOWERED)
+        config.recompute = recomputations[bits >> 4 & 3];
     config.backend = bits >> 3 & 1 ? &pp_backend_fake : &pp_backend_cpu;
     return config;
 }

@@ -60,7 +60,7 @@ static enum pp_status check_with(const char *lists, bool is_tied, int replicas,
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
-    return pp_check_program(read(arena, lists, err), is_tied, replicas, err);
+    return pp_check_program(read(arena, lists, err), is_tied, false, replicas, err);
 }
 
 #define TIED_0 "0F0,0B0,(0;1)AR,((0;1)AR)WAIT,0BAR,0U\n"

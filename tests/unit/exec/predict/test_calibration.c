@@ -53,7 +53,7 @@ static struct pp_probe probe_of(const struct pp_stage *stage, const struct pp_op
         for (int part = 0; part < PP_PARTS; part++) {
             const int row = rows_of[op->kind][k];
             probe.s[row][part] =
-                1e-12 * (double)(op->granules * pp_calibration_layers(stage, part) *
+                1e-12 * (double)(op->granules * pp_calibration_layers(stage, op->kind, part) *
                                  layer_ps(row, part, op->split));
         }
     return probe;
@@ -226,7 +226,7 @@ Test(calibration, the_delay_of_probes_is_taken_out)
     for (int s = 0; s < p->stages; s++) {
         int layers = 0;
         for (int part = 0; part < PP_PARTS; part++)
-            layers += pp_calibration_layers(c.stages[s], part);
+            layers += pp_calibration_layers(c.stages[s], PP_F, part);
         events[PP_F][s] = p->granules * (1 + layers);
         events[PP_B][s] = p->granules * (1 + 2 * layers);
     }

@@ -30,7 +30,8 @@ struct rig {
     int status;
     bool is_exact;
     int32_t *ids, *targets;
-    double loss_scale, *loss; /* [splits][rows * tokens] */
+    double loss_scale, *loss;    /* [splits][rows * tokens] */
+    struct pp_stage_again again; /* of all stages */
     struct pp_probe *probe;
 };
 
@@ -121,6 +122,8 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
                                          .has_head = s == r->stages - 1,
                                          .has_edge = has_edge && s < r->stages - 1,
                                          .has_w = true,
+                                         .has_r = true,
+                                         .again = r->again,
                                          .rows = r->rows,
                                          .tokens = r->net->seq / r->splits,
                                          .splits = r->splits};
@@ -141,14 +144,16 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
 
 /* blocks [stages] add up to net->layers. With edges every stage writes its output into its own
  * kept, where the next one's backward leaves the gradient. */
-static inline struct rig *rig_create(struct pp_arena *arena, const struct pp_kernels *k,
-                                     const struct pp_net *net, int stages, const int *blocks,
-                                     int rows, int splits, bool has_edges)
+static inline struct rig *rig_create_again(struct pp_arena *arena, const struct pp_kernels *k,
+                                           const struct pp_net *net, int stages, const int *blocks,
+                                           int rows, int splits, bool has_edges,
+                                           struct pp_stage_again again)
 {
     struct rig *r = PP_NEW(arena, struct rig);
     size_t grad_scratch_bytes = 0;
 
-    *r = (struct rig){.k = k, .net = net, .stages = stages, .rows = rows, .splits = splits};
+    *r = (struct rig){
+        .k = k, .net = net, .stages = stages, .rows = rows, .splits = splits, .again = again};
     for (int s = 0, first = 0; s < stages; first += blocks[s++]) {
         rig_chunk(arena, r, s, first, blocks[s], has_edges);
         const struct pp_stage *stage = r->chunk[s].stage;
@@ -170,6 +175,14 @@ static inline struct rig *rig_create(struct pp_arena *arena, const struct pp_ker
     return r;
 }
 
+static inline struct rig *rig_create(struct pp_arena *arena, const struct pp_kernels *k,
+                                     const struct pp_net *net, int stages, const int *blocks,
+                                     int rows, int splits, bool has_edges)
+{
+    return rig_create_again(arena, k, net, stages, blocks, rows, splits, has_edges,
+                            (struct pp_stage_again){0});
+}
+
 static inline struct pp_stage_work rig_work(struct rig *r, int s, int split)
 {
     struct chunk *c = &r->chunk[s];
@@ -183,7 +196,7 @@ static inline struct pp_stage_work rig_work(struct rig *r, int s, int split)
                   .scratch = r->grad_scratch,
                   .status = &r->status},
         .split = split,
-        .kept = c->kept[split],
+        .kept = (void *const *)c->kept,
         .saved = (void *const *)c->saved,
         .in = s > 0 ? r->chunk[s - 1].out[split] : NULL,
         .out = s < r->stages - 1 ? c->out[split] : NULL,
