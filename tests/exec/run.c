@@ -68,6 +68,7 @@ static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)
                                              .has_edge = pp_program_has_edge(p, s),
                                              .has_w = pp_program_has_kind(p, PP_W),
                                              .has_r = pp_program_has_kind(p, PP_R),
+                                             .again = run->again,
                                              .rows = run->batch.mbs / p->granules,
                                              .tokens = run->training.net.seq / p->splits,
                                              .splits = p->splits};
@@ -123,7 +124,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                                       : pp_kernels_fp32(true);
     const struct pp_exec_wires wires = {.alpha_s = 10e-6, .bytes_per_s = 10e9};
 
-    *run = (struct exec_run){.arena = arena};
+    *run = (struct exec_run){.arena = arena, .again = c->again};
     PP_TRY(make_program(arena, c, run, err));
     run->batch = (struct pp_batch){.replicas = c->replicas,
                                    .micro_batches = run->program->micro_batches,
@@ -176,16 +177,17 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
 
 const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
 {
-    return pp_arena_printf(arena,
-                           "%s P%d V%d N%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s post%d "
-                           "sync%d buckets%d zero%d seed%llu",
-                           c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
-                           c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
-                           c->shape.option[PP_CONCAT_AT], c->is_exact ? "exact " : "",
-                           c->is_double ? "double "
-                           : c->is_bf16 ? "bf16 "
-                                        : "",
-                           c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
-                           c->is_gated ? "gated " : "", (int)c->post, (int)c->grad_sync, c->buckets,
-                           c->zero, (unsigned long long)c->seed);
+    return pp_arena_printf(
+        arena,
+        "%s P%d V%d N%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
+        "sync%d buckets%d zero%d seed%llu",
+        c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
+        c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
+        c->shape.option[PP_CONCAT_AT], c->is_exact ? "exact " : "",
+        c->is_double ? "double "
+        : c->is_bf16 ? "bf16 "
+                     : "",
+        c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
+        c->is_gated ? "gated " : "", c->again.modules, (int)c->post, (int)c->grad_sync, c->buckets,
+        c->zero, (unsigned long long)c->seed);
 }

@@ -13,6 +13,7 @@ struct exec_case {
     struct pp_shape shape;            /* ranks, micro_batches, ... */
     int replicas, mbs, steps;
     bool is_exact, is_untied, is_double, is_bf16, has_rope, is_recomputed, is_gated;
+    struct pp_stage_again again;           /* with is_recomputed: parts of blocks */
     int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
     enum pp_post post;
     enum pp_grad_sync grad_sync;
@@ -31,6 +32,7 @@ struct exec_case {
 
 struct exec_run {
     struct pp_arena *arena;
+    struct pp_stage_again again;
     struct pp_program *program;
     struct pp_stage **stages;
     struct pp_batch batch;
