@@ -106,6 +106,8 @@ static enum pp_status check_experts(const struct pp_model *m, struct pp_error *e
 
     if (e->count == 0)
         return PP_OK;
+    if (m->window.is_chunked) /* Llama 4 */
+        return refuse(m, "its router weighs what experts read, by a sigmoid", err);
     if (e->groups > 0)
         return refuse(m, "experts of a token are chosen by groups", err);
     if (e->has_router_bias)

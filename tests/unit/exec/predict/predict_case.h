@@ -23,13 +23,15 @@ struct predict_case {
 static inline const struct pp_stage **case_stages(struct pp_arena *arena,
                                                   const struct pp_program *p)
 {
+    static const struct pp_net net = {.layers = CASE_LAYERS};
     const struct pp_stage **stages = PP_ARRAY(arena, const struct pp_stage *, p->stages);
 
     for (int s = 0; s < p->stages; s++) {
         struct pp_stage *stage = PP_NEW(arena, struct pp_stage);
         const int first = CASE_LAYERS * s / p->stages, end = CASE_LAYERS * (s + 1) / p->stages;
 
-        *stage = (struct pp_stage){.shape = {.first_block = first,
+        *stage = (struct pp_stage){.net = &net,
+                                   .shape = {.first_block = first,
                                              .blocks = end - first,
                                              .has_embedding = s == 0,
                                              .has_head = s == p->stages - 1,

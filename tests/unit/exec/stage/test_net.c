@@ -31,12 +31,13 @@ static double params_of(struct pp_arena *arena, const struct pp_net *net)
 
 static bool can_be_trained(const struct pp_model *m)
 {
-    static const char *const families[] = {"gpt", "gpt2",    "internlm", "llama",
-                                           "mpt", "mistral", "qwen2",    "qwen3"};
+    static const char *const families[] = {"gpt",     "gpt2",    "internlm", "llama", "mpt",
+                                           "mistral", "mixtral", "qwen2",    "qwen3"};
 
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(m->family, families[i]) == 0)
-            return m->experts.count == 0;
+            return m->experts.count == 0 ||
+                   (!m->window.is_chunked && !m->experts.has_shared_gate && m->experts.groups == 0);
     return false;
 }
 
