@@ -72,12 +72,16 @@ struct pp_rotation {
     bool is_inverse;
 };
 
-/* Causal attention of the tokens of one sequence split to those of all splits up to it. qkv[j],
+/* Attention of the tokens of one sequence split to those of all splits up to it. It is causal,
+ * unless it is full: then every query meets all keys of the split, which is the whole sequence.
+ * With a window, a causal query meets its own key and those before it, `window` in total. qkv[j],
  * j = 0 .. split: [batch * tokens][(heads + 2 kv_heads) * head_dim], per token all queries, then
  * keys, then values. Query head h reads key head h / (heads / kv_heads). Scores are scaled by
  * 1 / sqrt(head_dim). */
 struct pp_attention {
     int batch, tokens, heads, kv_heads, head_dim, split; /* tokens: of one split */
+    int window;                                          /* 0 = none */
+    bool is_full;
     const void *const *qkv;
     void *out;     /* [batch * tokens][heads * head_dim] */
     void *lse;     /* [batch][heads][tokens] of G: log of the sum of exp of a row of scores */
@@ -152,13 +156,28 @@ enum { PP_SQUARES_BLOCK = 4096 };
 enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFLOW = 2 };
 
 /* Parts that a table may lack, as bits: activation functions other than GELU in its tanh form and
- * SwiGLU, `scale`, norms in groups, and experts. */
+ * SwiGLU, `scale`, norms in groups, experts, windows. Encoders need full attention, targets that do
+ * not count, add_bias, and activations apart from gemm. */
 enum pp_kernels_lacks {
     PP_LACKS_ACTIVATIONS = 1,
     PP_LACKS_SCALE = 2,
     PP_LACKS_HEAD_NORMS = 4,
-    PP_LACKS_EXPERTS = 8
+    PP_LACKS_EXPERTS = 8,
+    PP_LACKS_WINDOWS = 16,
+    PP_LACKS_ENCODERS = 32
 };
+
+/* Keys that a query meets, counted over all splits; `query` counts in its own. */
+struct pp_keys {
+    int from, until;
+};
+static inline struct pp_keys pp_keys_met(const struct pp_attention *a, int query)
+{
+    const int own = a->split * a->tokens + query,
+              before = a->window > 0 && a->window <= own ? own + 1 - a->window : 0;
+
+    return a->is_full ? (struct pp_keys){0, a->tokens} : (struct pp_keys){before, own + 1};
+}
 
 /* Returns the first element of a row. */
 static inline size_t pp_norm_row(const struct pp_norm *n, size_t row)
@@ -213,7 +232,8 @@ struct pp_kernels {
                            void *dpositions, bool add);
     /* Softmax and cross entropy, fused. x [batch * tokens][ld] has logits in the first `vocab`
      * columns, and becomes (softmax - one-hot) * scale. Later columns become 0. loss
-     * [batch * tokens] (double): -ln p(target). targets [batch][stride], columns first .. */
+     * [batch * tokens] (double): -ln p(target). targets [batch][stride], columns first .. Rows
+     * whose target is negative do not count: they and their loss become 0. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
 

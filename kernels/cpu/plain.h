@@ -235,8 +235,9 @@ static void cross_entropy(void *stream, int batch, int tokens, int first, int st
     (void)stream;
     for (int b = 0; b < batch; b++)
         for (int t = first; t < first + tokens; t++, row += ld) {
-            *loss++ = entropy_of_row(
-                (size_t)vocab, (size_t)targets[(size_t)b * (size_t)stride + (size_t)t], scale, row);
-            memset(row + vocab, 0, sizeof *row * (size_t)(ld - vocab));
+            const int32_t target = targets[(size_t)b * (size_t)stride + (size_t)t];
+            const int kept = target < 0 ? 0 : vocab;
+            *loss++ = target < 0 ? 0 : entropy_of_row((size_t)vocab, (size_t)target, scale, row);
+            memset(row + kept, 0, sizeof *row * (size_t)(ld - kept));
         }
 }

@@ -116,12 +116,12 @@ static void norm_backward(void *stream, const struct pp_norm *n)
 
 /* ---- attention, row by row of scores --------------------------------------------------------- */
 
-/* Offsets of one query in every tensor. It sees keys 0 .. keys - 1 of the sequence. */
+/* Offsets of one query in every tensor. */
 struct query {
     const struct pp_attention *a;
     size_t batch, width, key_offset, value_offset; /* width: of a token in qkv */
     size_t offset, out_offset;                     /* place of the query in qkv[split], in out */
-    int keys;
+    struct pp_keys keys;
     double scale;
     double *lse;
 };
@@ -140,7 +140,7 @@ static struct query query_of(const struct pp_attention *a, int b, int h, int t)
         .value_offset = ((size_t)(a->heads + a->kv_heads) + key_head) * dim,
         .offset = row * width + (size_t)h * dim,
         .out_offset = (row * (size_t)a->heads + (size_t)h) * dim,
-        .keys = a->split * a->tokens + t + 1,
+        .keys = pp_keys_met(a, t),
         .scale = 1 / sqrt(a->head_dim),
         .lse = (double *)a->lse + ((size_t)(b * a->heads + h) * (size_t)a->tokens + (size_t)t),
     };
@@ -184,14 +184,14 @@ static void forward(const struct query *q)
 {
     double *out = (double *)q->a->out + q->out_offset, max = -INFINITY, sum = 0;
 
-    for (int key = 0; key < q->keys; key++)
+    for (int key = q->keys.from; key < q->keys.until; key++)
         max = fmax(max, score(q, key));
-    for (int key = 0; key < q->keys; key++)
+    for (int key = q->keys.from; key < q->keys.until; key++)
         sum += exp(score(q, key) - max);
     *q->lse = max + log(sum);
     for (int i = 0; i < q->a->head_dim; i++)
         out[i] = 0;
-    for (int key = 0; key < q->keys; key++) {
+    for (int key = q->keys.from; key < q->keys.until; key++) {
         const double p = exp(score(q, key) - *q->lse);
         for (int i = 0; i < q->a->head_dim; i++)
             out[i] += p * values_at(q, key, q->value_offset)[i];
@@ -208,7 +208,7 @@ static void backward(const struct query *q)
 
     for (int i = 0; i < q->a->head_dim; i++)
         dx[i] = 0;
-    for (int key = 0; key < q->keys; key++) {
+    for (int key = q->keys.from; key < q->keys.until; key++) {
         const double p = exp(score(q, key) - *q->lse);
         const double dp = dot(q->a->head_dim, dout, values_at(q, key, q->value_offset));
         const double ds = p * (dp - sum) * q->scale;

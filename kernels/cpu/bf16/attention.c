@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+struct keys {
+    size_t from, until;
+};
+
 /* One head of one sequence. Offsets count elements within a token. */
 struct head {
     const struct pp_attention *a;
@@ -63,6 +67,11 @@ static uint16_t *gradient_at(const struct head *x, size_t at, size_t offset)
     return (uint16_t *)x->a->dqkv[at / x->tokens] +
            (x->batch * x->tokens + at % x->tokens) * x->width + offset;
 }
+/* Place of query t in the sequence. */
+static size_t place_of(const struct head *x, size_t t)
+{
+    return (size_t)x->a->split * x->tokens + t;
+}
 /* Offset of query t in out and dout. */
 static size_t row_of(const struct head *x, size_t t)
 {
@@ -78,31 +87,32 @@ static double dot(size_t count, const uint16_t *x, const uint16_t *y)
     return sum;
 }
 
-/* Writes scores of query t into p. Returns the number of keys that it sees. */
-static size_t score(const struct head *x, size_t t)
+/* Writes scores of query t into p. Returns the keys that it meets. */
+static struct keys score(const struct head *x, size_t t)
 {
-    const size_t at = (size_t)x->a->split * x->tokens + t;
-    const uint16_t *query = value_at(x, at, x->query_offset);
+    const struct pp_keys met = pp_keys_met(x->a, (int)t);
+    const struct keys keys = {(size_t)met.from, (size_t)met.until};
+    const uint16_t *query = value_at(x, place_of(x, t), x->query_offset);
 
-    for (size_t key = 0; key <= at; key++)
+    for (size_t key = keys.from; key < keys.until; key++)
         x->p[key] = x->scale * dot(x->dim, query, value_at(x, key, x->key_offset));
-    return at + 1;
+    return keys;
 }
 
 static void forward(const struct head *x, size_t t)
 {
-    const size_t keys = score(x, t);
+    const struct keys keys = score(x, t);
     uint16_t *out = (uint16_t *)x->a->out + row_of(x, t);
     double max = -INFINITY, sum = 0;
 
-    for (size_t key = 0; key < keys; key++)
+    for (size_t key = keys.from; key < keys.until; key++)
         max = fmax(max, x->p[key]);
-    for (size_t key = 0; key < keys; key++)
+    for (size_t key = keys.from; key < keys.until; key++)
         sum += x->p[key] = exp(x->p[key] - max);
     x->lse[t] = (float)(max + log(sum));
     for (size_t i = 0; i < x->dim; i++) {
         double y = 0;
-        for (size_t key = 0; key < keys; key++)
+        for (size_t key = keys.from; key < keys.until; key++)
             y += x->p[key] * at(value_at(x, key, x->value_offset), i);
         out[i] = from(y / sum);
     }
@@ -111,14 +121,15 @@ static void forward(const struct head *x, size_t t)
 /* d score = p (dp - sum of p dp), and that sum is dout . out (Dao et al. 2022). */
 static void backward(const struct head *x, size_t t)
 {
-    const size_t keys = score(x, t), last = keys - 1;
+    const struct keys keys = score(x, t);
+    const size_t own = place_of(x, t);
     const uint16_t *dout = (const uint16_t *)x->a->dout + row_of(x, t);
-    const uint16_t *query = value_at(x, last, x->query_offset);
+    const uint16_t *query = value_at(x, own, x->query_offset);
     const double sum = dot(x->dim, dout, (const uint16_t *)x->a->out + row_of(x, t));
-    uint16_t *dq = gradient_at(x, last, x->query_offset);
+    uint16_t *dq = gradient_at(x, own, x->query_offset);
 
     memset(x->dq, 0, sizeof(double) * x->dim);
-    for (size_t key = 0; key < keys; key++) {
+    for (size_t key = keys.from; key < keys.until; key++) {
         const uint16_t *k = value_at(x, key, x->key_offset);
         const double p = exp(x->p[key] - (double)x->lse[t]);
         const double dp = dot(x->dim, dout, value_at(x, key, x->value_offset));

@@ -1,7 +1,7 @@
 /* Attention, 64 queries at a time, with scores transposed: a row belongs to a key, a lane to a
  * query. So a softmax runs down the rows, and only the queries and the gradient of the output are
- * transposed. Masked scores are skipped, in blocks of 16 x 16. The backward recomputes scores from
- * `lse`: memory grows with the keys, not with their square. */
+ * transposed. Masked scores are skipped, in blocks of 16 x 16; those before a window, key by key.
+ * The backward recomputes scores from `lse`: memory grows with the keys, not with their square. */
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/simd.h"
 
@@ -12,10 +12,11 @@ enum { BLOCK = 64 };
 /* 64 queries of one head of one sequence, and their scratch. */
 struct block {
     const struct pp_attention *a;
-    size_t width, out_width;                    /* elements of a token in qkv, in out */
-    size_t row, query, key, value, out;         /* first token; columns of this head */
-    size_t first, count, chunks;                /* queries of the split; 16s of them */
-    size_t hidden;                              /* keys before the diagonal */
+    size_t width, out_width;            /* elements of a token in qkv, in out */
+    size_t row, query, key, value, out; /* first token; columns of this head */
+    size_t first, count, chunks;        /* queries of the split; 16s of them */
+    size_t begin, hidden;               /* keys before the diagonal, from the first met on */
+    size_t diagonal;                    /* 16s of keys on the diagonal; 0 with full ones */
     float *query_t, *dout_t, *scores, *dscores; /* [head_dim][64] x 2, [keys][64] x 2 */
 };
 
@@ -34,6 +35,7 @@ static struct block block_of(const struct pp_attention *a, int b, int h, size_t 
     const size_t dim = (size_t)a->head_dim, heads = (size_t)a->heads, kv = (size_t)a->kv_heads;
     const size_t tokens = (size_t)a->tokens, key_head = (size_t)h / (heads / kv);
     const size_t count = tokens - first < BLOCK ? tokens - first : BLOCK;
+    const size_t chunks = (count + LANES - 1) / LANES;
     float *scratch = a->scratch;
 
     return (struct block){
@@ -47,8 +49,10 @@ static struct block block_of(const struct pp_attention *a, int b, int h, size_t 
         .out = ((size_t)b * tokens + first) * heads * dim + (size_t)h * dim,
         .first = first,
         .count = count,
-        .chunks = (count + LANES - 1) / LANES,
-        .hidden = (size_t)a->split * tokens + first,
+        .chunks = chunks,
+        .begin = (size_t)pp_keys_met(a, (int)first).from,
+        .hidden = a->is_full ? tokens : (size_t)a->split * tokens + first,
+        .diagonal = a->is_full ? 0 : chunks,
         .query_t = scratch,
         .dout_t = scratch + dim * BLOCK,
         .scores = scratch + 2 * dim * BLOCK,
@@ -123,7 +127,7 @@ static void mix_part(const struct block *x, const struct part *p, size_t queries
         .ldb = x->width,
         .c = to + p->from * ldc,
         .ldc = ldc,
-        .add = p->split + p->token > 0,
+        .add = p->split * (size_t)x->a->tokens + p->token > x->begin,
     });
 }
 
@@ -147,21 +151,19 @@ static void gradient_part(const struct block *x, const struct part *p, size_t co
     });
 }
 
-/* Part number `at` of the keys before the diagonal, in order; false after the last. */
-static int hidden_parts(const struct block *x, struct part *p, int at)
-{
-    const size_t split = (size_t)x->a->split;
-
-    if ((size_t)at < split)
-        *p = (struct part){.split = (size_t)at, .keys = (size_t)x->a->tokens};
-    else
-        *p = (struct part){.split = split, .keys = x->first};
-    return (size_t)at <= split && p->keys > 0;
-}
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* The keys before the diagonal that are met in a split; there may be none. */
+static struct part hidden_part(const struct block *x, size_t split)
+{
+    const size_t tokens = (size_t)x->a->tokens, from = split * tokens,
+                 end = least(x->hidden - from, tokens),
+                 token = x->begin > from ? least(x->begin - from, end) : 0;
+
+    return (struct part){split, token, end - token, 0};
 }
 
 /* 16 keys on the diagonal, and the queries from the first of them on. */
@@ -183,9 +185,12 @@ static void dot_all(const struct block *x, size_t column, const float *queries_t
 {
     struct part p;
 
-    for (int i = 0; hidden_parts(x, &p, i); i++)
-        dot_part(x, &p, column, queries_t, scores);
-    for (size_t c = 0; c < x->chunks; c++) {
+    for (size_t split = 0; split <= (size_t)x->a->split; split++) {
+        p = hidden_part(x, split);
+        if (p.keys > 0)
+            dot_part(x, &p, column, queries_t, scores);
+    }
+    for (size_t c = 0; c < x->diagonal; c++) {
         p = diagonal_keys(x, c);
         dot_part(x, &p, column, queries_t, scores);
     }
@@ -195,9 +200,12 @@ static void mix_all(const struct block *x, size_t column, float *scores, float *
 {
     struct part p;
 
-    for (int i = 0; hidden_parts(x, &p, i); i++)
-        mix_part(x, &p, x->count, column, scores, to, ldc);
-    for (size_t c = 0; c < x->chunks; c++) {
+    for (size_t split = 0; split <= (size_t)x->a->split; split++) {
+        p = hidden_part(x, split);
+        if (p.keys > 0)
+            mix_part(x, &p, x->count, column, scores, to, ldc);
+    }
+    for (size_t c = 0; c < x->diagonal; c++) {
         p = diagonal_queries(x, c);
         mix_part(x, &p, least(LANES, x->count - p.from), column, scores, to, ldc);
     }
@@ -208,9 +216,12 @@ static void gradient_all(const struct block *x, size_t column, float *scores, co
 {
     struct part p;
 
-    for (int i = 0; hidden_parts(x, &p, i); i++)
-        gradient_part(x, &p, column, scores, from, ldb);
-    for (size_t c = 0; c < x->chunks; c++) {
+    for (size_t split = 0; split <= (size_t)x->a->split; split++) {
+        p = hidden_part(x, split);
+        if (p.keys > 0)
+            gradient_part(x, &p, column, scores, from, ldb);
+    }
+    for (size_t c = 0; c < x->diagonal; c++) {
         p = diagonal_keys(x, c);
         gradient_part(x, &p, column, scores, from, ldb);
     }
@@ -218,10 +229,10 @@ static void gradient_all(const struct block *x, size_t column, float *scores, co
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* Number of keys that the queries of a chunk have scores for. */
-static size_t keys_seen(const struct block *x, size_t chunk)
+/* End of the keys that the queries of a chunk have scores for. */
+static size_t keys_end(const struct block *x, size_t chunk)
 {
-    return x->hidden + least((chunk + 1) * LANES, x->count);
+    return x->diagonal > 0 ? x->hidden + least((chunk + 1) * LANES, x->count) : x->hidden;
 }
 
 static float *lse_of(const struct block *x, size_t chunk)
@@ -233,27 +244,33 @@ static float *lse_of(const struct block *x, size_t chunk)
            chunk * LANES;
 }
 
-/* Sets scores of later keys to -inf. */
+/* Sets scores of later keys to -inf, and those of keys before the window. */
 static void mask(const struct block *x, size_t chunk)
 {
     const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const vf none = all(-__builtin_inff());
     const struct part p = diagonal_keys(x, chunk);
+    const size_t query = x->hidden + chunk * LANES, window = (size_t)x->a->window;
+    const size_t end = window > 0 ? least(query + LANES, keys_end(x, chunk) + window) : 0;
     float *row = part_row(x, &p, x->scores);
 
     for (size_t key = 0; key < p.keys; key++, row += BLOCK)
-        store(row, choose(lane < (int32_t)key, all(-__builtin_inff()), load(row)));
+        store(row, choose(lane < (int32_t)key, none, load(row)));
+    row = x->scores + x->begin * BLOCK + chunk * LANES;
+    for (size_t key = x->begin + window; key < end; key++, row += BLOCK)
+        store(row, choose(lane < (int32_t)key - (int32_t)query, load(row), none));
 }
 
 /* Replaces scores of a chunk by exp(score - max); returns 1 / their sum. */
 static vf softmax(const struct block *x, size_t chunk)
 {
-    const size_t keys = keys_seen(x, chunk), rest = x->count - chunk * LANES;
+    const size_t keys = keys_end(x, chunk), rest = x->count - chunk * LANES;
     float *const top = x->scores + chunk * LANES;
-    vf max = load(top), sum = {0};
+    vf max = load(top + x->begin * BLOCK), sum = {0};
 
-    for (size_t key = 1; key < keys; key++)
+    for (size_t key = x->begin + 1; key < keys; key++)
         max = larger(load(top + key * BLOCK), max);
-    for (size_t key = 0; key < keys; key++) {
+    for (size_t key = x->begin; key < keys; key++) {
         const vf e = exp_lanes(load(top + key * BLOCK) - max);
         store(top + key * BLOCK, e);
         sum += e;
@@ -271,7 +288,8 @@ static void forward(const struct block *x)
     columns_of(qkv + query_at(x), x->width, x->count, dim, 1 / sqrtf((float)dim), x->query_t);
     dot_all(x, x->key, x->query_t, x->scores);
     for (size_t c = 0; c < x->chunks; c++) {
-        mask(x, c);
+        if (x->diagonal > 0)
+            mask(x, c);
         store(inverse + c * LANES, softmax(x, c));
     }
     mix_all(x, x->value, x->scores, out, x->out_width);
@@ -300,10 +318,10 @@ static void dot_out(const struct block *x, float *sums)
 /* Replaces scores by probabilities p, dscores (dp) by p (dp - sum) scale. */
 static void softmax_backward(const struct block *x, size_t chunk, const float *sums, float scale)
 {
-    const size_t keys = keys_seen(x, chunk), at = chunk * LANES;
+    const size_t keys = keys_end(x, chunk), at = chunk * LANES;
     const vf lse = load_some(lse_of(x, chunk), x->count - at), sum = load(sums + at);
 
-    for (size_t key = 0; key < keys; key++) {
+    for (size_t key = x->begin; key < keys; key++) {
         float *s = x->scores + key * BLOCK + at, *d = x->dscores + key * BLOCK + at;
         const vf p = exp_lanes(load(s) - lse);
         store(s, p);
@@ -324,7 +342,8 @@ static void backward(const struct block *x)
     dot_all(x, x->key, x->query_t, x->scores);
     dot_all(x, x->value, x->dout_t, x->dscores);
     for (size_t c = 0; c < x->chunks; c++) {
-        mask(x, c);
+        if (x->diagonal > 0)
+            mask(x, c);
         softmax_backward(x, c, sums, scale);
     }
     mix_all(x, x->key, x->dscores, dqueries, x->width);

@@ -69,6 +69,11 @@ void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int st
     for (int b = 0; b < batch; b++)
         for (int t = first; t < first + tokens; t++, row += ld) {
             const int32_t target = targets[(size_t)b * (size_t)stride + (size_t)t];
+            if (target < 0) {
+                memset(row, 0, sizeof *row * (size_t)ld);
+                *loss++ = 0;
+                continue;
+            }
             const float logit = row[target], max = largest(row, width);
             const float sum = exponentials(row, width, max), factor = (float)scale / sum;
 

@@ -253,6 +253,31 @@ Test(kernels, cross_entropy)
     }
 }
 
+/* The others are as without them; a row that is not a number does not matter either. */
+Test(kernels, rows_without_a_target_do_not_count)
+{
+    enum { ROWS = 4, VOCAB = 21, LD = 24, NONE = 2 };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+    const struct tensor x = tensor_random(&t, (size_t)(ROWS * LD), 20),
+                        all = tensor_random(&t, (size_t)(ROWS * LD), 20);
+    const int32_t some[ROWS] = {3, 20, -1, 0}, each[ROWS] = {3, 20, 5, 0};
+
+    for (int e = 0; e < t.count; e++) {
+        const size_t row = LD * t.of[e]->element_bytes;
+        char *rows = x.of[e], *same = all.of[e];
+        double loss[ROWS], loss_of_all[ROWS];
+        memcpy(same, rows, ROWS * row);
+        memset(rows + NONE * row, 0xff, row);
+        t.of[e]->cross_entropy(NULL, 1, ROWS, 0, ROWS, VOCAB, LD, some, 0.5, rows, loss);
+        t.of[e]->cross_entropy(NULL, 1, ROWS, 0, ROWS, VOCAB, LD, each, 0.5, same, loss_of_all);
+        memset(same + NONE * row, 0, row);
+        loss_of_all[NONE] = 0;
+        cr_assert_eq(memcmp(rows, same, ROWS * row), 0);
+        cr_assert_eq(memcmp(loss, loss_of_all, sizeof(loss)), 0);
+    }
+}
+
 Test(kernels, rotate)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();

@@ -274,6 +274,9 @@ Test(kernels_bf16, attention)
         {{.batch = 3, .tokens = 37, .heads = 6, .kv_heads = 2, .head_dim = 7}, 1},
         {{.batch = 2, .tokens = 8, .heads = 4, .kv_heads = 4, .head_dim = 16}, 2},
         {{.batch = 2, .tokens = 19, .heads = 4, .kv_heads = 1, .head_dim = 12}, 3},
+        {{.batch = 2, .tokens = 19, .heads = 4, .kv_heads = 1, .head_dim = 12, .window = 23}, 3},
+        {{.batch = 1, .tokens = 37, .heads = 2, .kv_heads = 2, .head_dim = 7, .window = 5}, 1},
+        {{.batch = 2, .tokens = 19, .heads = 4, .kv_heads = 2, .head_dim = 8, .is_full = true}, 1},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -304,7 +307,7 @@ Test(kernels_bf16, rotate)
 
 /* ---- both ends -------------------------------------------------------------------------------*/
 
-static const int32_t *random_ids(int count, int vocab)
+static int32_t *random_ids(int count, int vocab)
 {
     int32_t *ids = PP_ARRAY(p.arena, int32_t, count);
 
@@ -346,10 +349,11 @@ Test(kernels_bf16, cross_entropy)
 
     for (int i = 0; i < WIDTHS; i++) {
         const int vocab = widths[i];
-        const int32_t *targets = random_ids(BATCH * STRIDE, vocab);
+        int32_t *targets = random_ids(BATCH * STRIDE, vocab);
         const int ld = vocab + i % 3 * 5;
         const struct pair x = pair_random(&p, OF_T, (size_t)(BATCH * TOKENS * ld), 20);
         double loss[2][BATCH * TOKENS];
+        targets[FIRST + i % TOKENS] = -1;
         b->cross_entropy(NULL, BATCH, TOKENS, FIRST, STRIDE, vocab, ld, targets, 0.5, x.of,
                          loss[0]);
         r->cross_entropy(NULL, BATCH, TOKENS, FIRST, STRIDE, vocab, ld, targets, 0.5, x.real,

@@ -115,6 +115,12 @@ Test(kernels_matrix, attention)
         {{.batch = 2, .tokens = 19, .heads = 4, .kv_heads = 2, .head_dim = 12}, 3},
         {{.batch = 1, .tokens = 81, .heads = 1, .kv_heads = 1, .head_dim = 20}, 3},
         {{.batch = 2, .tokens = 1, .heads = 2, .kv_heads = 2, .head_dim = 5}, 2},
+        {{.batch = 2, .tokens = 150, .heads = 2, .kv_heads = 1, .head_dim = 8, .window = 70}, 1},
+        {{.batch = 1, .tokens = 90, .heads = 2, .kv_heads = 2, .head_dim = 20, .window = 1}, 1},
+        {{.batch = 2, .tokens = 37, .heads = 4, .kv_heads = 2, .head_dim = 12, .window = 17}, 3},
+        {{.batch = 1, .tokens = 81, .heads = 1, .kv_heads = 1, .head_dim = 7, .window = 100}, 3},
+        {{.batch = 2, .tokens = 150, .heads = 4, .kv_heads = 2, .head_dim = 8, .is_full = true}, 1},
+        {{.batch = 3, .tokens = 19, .heads = 2, .kv_heads = 2, .head_dim = 16, .is_full = true}, 1},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct tables t = tables_all(arena);
@@ -128,6 +134,46 @@ Test(kernels_matrix, attention)
             check_fused(&t, s.lse[j], 2e-6, 1, "lse");
             check_fused(&t, s.dqkv[j], 5e-6, 1, "dqkv");
         }
+    }
+}
+
+/* The last query of a window meets the keys of a sequence that begins with the window; with full
+ * attention, the first query meets as many as the last one of causal attention. */
+Test(kernels_matrix, attention_of_a_window_is_that_of_its_keys)
+{
+    enum { TOKENS = 40, WINDOW = 21, DIM = 16, WIDTH = 3 * DIM };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct tables t = tables_all(arena);
+    struct pp_attention a = {
+        .batch = 1, .tokens = TOKENS, .heads = 1, .kv_heads = 1, .head_dim = DIM};
+    struct scene causal = scene_of(&t, a, 1), window = scene_of(&t, a, 1),
+                 full = scene_of(&t, a, 1);
+
+    window.shape.window = WINDOW;
+    full.shape.is_full = true;
+    for (int e = 0; e < t.count; e++) {
+        const size_t size = t.of[e]->element_bytes;
+        char *x = full.qkv[0].of[e], *cut = window.qkv[0].of[e];
+        memcpy(x, x + (TOKENS - 1) * WIDTH * size, DIM * size); /* the same query */
+        memcpy(causal.qkv[0].of[e], x, TOKENS * WIDTH * size);
+        memcpy(cut, x, TOKENS * WIDTH * size);
+        run(&causal, &t, e);
+        run(&full, &t, e);
+        cr_assert_eq(memcmp(full.out[0].of[e],
+                            (char *)causal.out[0].of[e] + (TOKENS - 1) * DIM * size, DIM * size),
+                     0);
+        run(&window, &t, e);
+        char *last = pp_arena_alloc(arena, DIM * size);
+        memcpy(last, (char *)window.out[0].of[e] + (TOKENS - 1) * DIM * size, DIM * size);
+        memset(cut, 0, (TOKENS - WINDOW) * WIDTH * size); /* what it does not meet */
+        run(&window, &t, e);
+        cr_assert_eq(
+            memcmp(last, (char *)window.out[0].of[e] + (TOKENS - 1) * DIM * size, DIM * size), 0);
+        memset(cut + (TOKENS - WINDOW) * WIDTH * size, 0,
+               WIDTH * size); /* the first that it meets */
+        run(&window, &t, e);
+        cr_assert_neq(
+            memcmp(last, (char *)window.out[0].of[e] + (TOKENS - 1) * DIM * size, DIM * size), 0);
     }
 }
 

@@ -176,25 +176,28 @@ enum { TOKEN = (HEADS + 2 * KV_HEADS) * DIM, QKV = BATCH * TOKENS * TOKEN };
 enum { OUT = BATCH * TOKENS * HEADS * DIM };
 
 struct attention {
+    int window;
+    bool is_full;
     double *dout[SPLITS], out[SPLITS][OUT], lse[SPLITS][BATCH * HEADS * TOKENS];
 };
 
 static struct pp_attention attention_of(struct attention *s, int split, const void *const *qkv,
                                         void *const *dqkv)
 {
-    return (struct pp_attention){BATCH,
-                                 TOKENS,
-                                 HEADS,
-                                 KV_HEADS,
-                                 DIM,
-                                 split,
-                                 qkv,
-                                 s->out[split],
-                                 s->lse[split],
-                                 NULL,
-                                 s->dout[split],
-                                 dqkv,
-                                 split + 1 < SPLITS};
+    return (struct pp_attention){.batch = BATCH,
+                                 .tokens = TOKENS,
+                                 .heads = HEADS,
+                                 .kv_heads = KV_HEADS,
+                                 .head_dim = DIM,
+                                 .split = s->is_full ? 0 : split,
+                                 .window = s->window,
+                                 .is_full = s->is_full,
+                                 .qkv = s->is_full ? qkv + split : qkv,
+                                 .out = s->out[split],
+                                 .lse = s->lse[split],
+                                 .dout = s->dout[split],
+                                 .dqkv = s->is_full && dqkv ? dqkv + split : dqkv,
+                                 .add = !s->is_full && split + 1 < SPLITS};
 }
 
 static double attention_loss(void *context, const double *x)
@@ -211,12 +214,14 @@ static double attention_loss(void *context, const double *x)
     return sum;
 }
 
-Test(kernels_slopes, attention)
+static void attention_slopes(int window, bool is_full)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct tables t = tables_all(arena);
     double *x = random_doubles(&t, SPLITS * QKV, 2), dx[SPLITS * QKV] = {0};
-    struct attention s = {.dout = {random_doubles(&t, OUT, 1), random_doubles(&t, OUT, 1)}};
+    struct attention s = {.window = window,
+                          .is_full = is_full,
+                          .dout = {random_doubles(&t, OUT, 1), random_doubles(&t, OUT, 1)}};
     const void *qkv[SPLITS] = {x, x + QKV};
     void *dqkv[SPLITS] = {dx, dx + QKV};
 
@@ -226,4 +231,20 @@ Test(kernels_slopes, attention)
         k->attention_backward(NULL, &a);
     }
     check_slopes((struct function){&s, attention_loss}, SPLITS * QKV, x, dx, "attention");
+}
+
+Test(kernels_slopes, attention)
+{
+    attention_slopes(0, false);
+}
+
+Test(kernels_slopes, attention_in_windows)
+{
+    attention_slopes(2, false);
+}
+
+/* Each split is a sequence of its own. */
+Test(kernels_slopes, full_attention)
+{
+    attention_slopes(0, true);
 }
