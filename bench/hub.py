@@ -43,6 +43,11 @@ FAMILIES = {
               dict(LLAMA_LIKE, rope_theta=500.0)),
     "mistral": (transformers.MistralForCausalLM, transformers.MistralConfig,
                 dict(LLAMA_LIKE, head_dim=16, sliding_window=64)),
+    "mistral-window": (transformers.MistralForCausalLM, transformers.MistralConfig,
+                       dict(LLAMA_LIKE, head_dim=16, sliding_window=9)),
+    "qwen2-window": (transformers.Qwen2ForCausalLM, transformers.Qwen2Config,
+                     dict(LLAMA_LIKE, use_sliding_window=True, sliding_window=5,
+                          max_window_layers=2)),
     "qwen2": (transformers.Qwen2ForCausalLM, transformers.Qwen2Config,
               dict(LLAMA_LIKE, rope_theta=1e6)),
     "llama-linear": (transformers.LlamaForCausalLM, transformers.LlamaConfig,
@@ -68,6 +73,10 @@ FAMILIES = {
                  dict(NEOX_LIKE, use_parallel_residual=True)),
     "gpt_neox-serial": (transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig,
                         dict(NEOX_LIKE, use_parallel_residual=False)),
+    "bert": (transformers.BertForMaskedLM, transformers.BertConfig,
+             dict(vocab_size=VOCAB, hidden_size=HIDDEN, intermediate_size=56, num_hidden_layers=4,
+                  num_attention_heads=4, max_position_embeddings=40, hidden_dropout_prob=0.0,
+                  attention_probs_dropout_prob=0.0, layer_norm_eps=1e-4, pad_token_id=None)),
     "opt": (transformers.OPTForCausalLM, transformers.OPTConfig,
             dict(vocab_size=VOCAB, hidden_size=HIDDEN, word_embed_proj_dim=HIDDEN, ffn_dim=56,
                  num_hidden_layers=4, num_attention_heads=4, max_position_embeddings=40,
@@ -120,12 +129,41 @@ def write_tokens(path):
     return torch.tensor([tokens])
 
 
-def loss_of(model, tokens):
+MASK64 = (1 << 64) - 1
+
+
+def mix(x):
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9 & MASK64
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb & MASK64
+    return x ^ (x >> 31)
+
+
+def masked(tokens, step, samples):
+    """The samples of a step with hidden words, and targets, as exec/data/masked.h draws them."""
+    stream = lambda seed, name: mix(seed ^ mix(name + 1))
+    ids, targets = [], []
+    for index in range(samples):
+        own = stream(stream(mix(0x6d61736b), step), index)
+        below = lambda counter, count: (mix(own + (counter + 1) * 0x9e3779b97f4a7c15 & MASK64) >> 32) * count >> 32
+        left, row, wanted = max(1, round(0.15 * SEQ)), tokens[0, :-1].tolist(), [-100] * SEQ
+        for t in range(SEQ):
+            if below(3 * t, SEQ - t) < left:
+                wanted[t], percent, left = row[t], below(3 * t + 1, 100), left - 1
+                row[t] = VOCAB - 1 if percent < 80 else below(3 * t + 2, VOCAB) if percent < 90 else row[t]
+        ids.append(row)
+        targets.append(wanted)
+    return torch.tensor(ids), torch.tensor(targets)
+
+
+def loss_of(model, tokens, step=0, samples=8):
+    if model.config.model_type == "bert":
+        ids, targets = masked(tokens, step, samples)
+        return model(input_ids=ids, labels=targets).loss
     logits = model(input_ids=tokens[:, :-1]).logits
     return torch.nn.functional.cross_entropy(logits[0], tokens[0, 1:])
 
 
-def train(model, tokens, steps):
+def train(model, tokens, steps, samples):
     """Returns losses, gradients of the first step, weights after each step."""
     decays = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() <= 1]
@@ -138,7 +176,7 @@ def train(model, tokens, steps):
         for group in optimizer.param_groups:
             group["lr"] = LR / 10 + (LR - LR / 10) * 0.5 * (1 + math.cos(math.pi * done))
         optimizer.zero_grad()
-        loss = loss_of(model, tokens)
+        loss = loss_of(model, tokens, step, samples)
         loss.backward()
         if step == 0:
             gradients = {n: p.grad.clone() for n, p in model.named_parameters()}
@@ -175,14 +213,23 @@ BLOCKS = {
         ("qkv", ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"], None),
         ("out", ["self_attn.out_proj"], None), ("norm2", ["final_layer_norm"], None),
         ("up", ["fc1"], None), ("down", ["fc2"], None)],
+    "bert.encoder.layer": [
+        ("qkv", ["attention.self.query", "attention.self.key", "attention.self.value"], None),
+        ("out", ["attention.output.dense"], None), ("norm1", ["attention.output.LayerNorm"], None),
+        ("up", ["intermediate.dense"], None), ("down", ["output.dense"], None),
+        ("norm2", ["output.LayerNorm"], None)],
 }
 ENDS = {  # tensors outside of blocks: ours, the first of theirs that is there
     "embedding.weight": ["transformer.wte", "model.embed_tokens", "gpt_neox.embed_in",
-                         "model.decoder.embed_tokens"],
-    "positions.weight": ["transformer.wpe", "model.decoder.embed_positions"],
+                         "model.decoder.embed_tokens", "bert.embeddings.word_embeddings"],
+    "positions.weight": ["transformer.wpe", "model.decoder.embed_positions",
+                         "bert.embeddings.position_embeddings"],
+    "types.weight": ["bert.embeddings.token_type_embeddings"],
+    "embedding_norm.weight": ["bert.embeddings.LayerNorm"],
+    "dense.weight": ["cls.predictions.transform.dense"],
     "norm.weight": ["transformer.ln_f", "model.norm", "gpt_neox.final_layer_norm",
-                    "model.decoder.final_layer_norm"],
-    "head.weight": ["lm_head", "embed_out"],
+                    "model.decoder.final_layer_norm", "cls.predictions.transform.LayerNorm"],
+    "head.weight": ["lm_head", "embed_out", "cls.predictions.decoder", "cls.predictions"],
 }
 
 
@@ -210,7 +257,7 @@ def ours_of(family, tensors, layers, norm_offset=0.0):
         for name in theirs:
             for end in ("weight", "bias"):
                 key = f"{ours.split('.')[0]}.{end}"
-                layer = 0 if ours[0] in "ep" else layers + 1
+                layer = 0 if ours[0] in "ept" else layers + 1
                 if f"{name}.{end}" in tensors and (layer, key) not in out:
                     out[layer, key] = tensors[f"{name}.{end}"]
     if (0, "positions.weight") in out:
@@ -286,15 +333,17 @@ class Bench:
         return f"{what} {error:.1e}" + ("" if is_good else f" > {bound:g} FAILED")
 
     def compare(self, name, family, options):
-        losses, gradients, weights = train(load(family, self.path(name)), self.tokens, STEPS)
-        layers, row, tag = 4, [], str(len(os.listdir(self.folder)))
+        layers, samples = 4, 16 if "--dp 2" in options else 8
+        losses, gradients, weights = train(load(family, self.path(name)), self.tokens, STEPS,
+                                           samples)
+        row, tag = [], str(len(os.listdir(self.folder)))
         model = self.path(name)
         one = self.run(model, options, 1, "--checkpoint", self.path("ck" + tag), "--save",
                        self.path("one" + tag))
         ten = self.run(model, options, STEPS, "--save", self.path("ten" + tag))
         if not one or not ten:
             return
-        first, _, after_one = train(load(family, model), self.tokens, 1)
+        first, _, after_one = train(load(family, model), self.tokens, 1, samples)
         row.append(self.check("loss", max(abs(a / b - 1) for a, b in zip(ten["losses"], losses)),
                               LOSS_BOUND))
         ours, grads = read_checkpoint(self.path("ck" + tag))
@@ -306,7 +355,7 @@ class Bench:
                                    ("10 steps", ours_of(family, saved, layers, 1.0), weights[-1])):
             row.append(self.check(what, worst(without_key_bias(mine, family, options), without_key_bias(
                 ours_of(family, theirs, layers, 1.0), family, options)), WEIGHT_BOUND))
-        exported = loss_of(load(family, self.path("ten" + tag)), self.tokens).item()
+        exported = loss_of(load(family, self.path("ten" + tag)), self.tokens, 0, samples).item()
         again = self.run(self.path("ten" + tag), options, 1)
         row.append(self.check("reloaded", abs(again["losses"][0] / exported - 1) if again else 1,
                               LOSS_BOUND))
@@ -320,7 +369,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(sys.argv[1], folder)
         for family in FAMILIES:
-            for tied in (False, True) if family != "opt" else (True,):
+            for tied in (False, True) if family not in ("bert", "opt") else (True,):
                 name = family + ("-tied" if tied else "")
                 make(family, tied, bench.path(name), torch.float32, "50KB" if tied else "5GB")
                 for options in RUNS[:2] if is_short else RUNS:

@@ -6,6 +6,7 @@
     .is_causal = true, .has_bias_attn_qkv = true, .has_bias_attn_out = true, .has_bias_mlp = true, \
     .has_bias_norm = true, .has_final_norm = true, .norms_per_layer = 2, .notes = ""
 #define BERT_SHAPE                                                                                 \
+    .numerics = {.activation = "gelu", .norm_epsilon = 1e-12, .norm_place = PP_NORM_POST},         \
     .has_bias_attn_qkv = true, .has_bias_attn_out = true, .has_bias_mlp = true,                    \
     .has_bias_norm = true, .norms_per_layer = 2, .notes = ""
 #define DECODER_SHAPE .is_causal = true, .is_gated = true, .has_final_norm = true, .notes = ""
@@ -33,8 +34,13 @@
           .is_tied = true, GPT_SHAPE)
 #define LLAMA(preset, l, h, a, kv, f, v, s, text)                                                  \
     MODEL(preset, "llama", l, h, a, kv, 128, f, v, s, text, LLAMA_SHAPE)
-#define GEMMA(preset, l, h, a, kv, d, f, text, ...)                                                \
+/* scale: the square root of h */
+#define GEMMA(preset, l, h, a, kv, d, f, scale, text, ...)                                         \
     MODEL(preset, "gemma", l, h, a, kv, d, f, 256000, 8192, text, .is_tied = true, DECODER_SHAPE,  \
+          .numerics = {.activation = "gelu_pytorch_tanh",                                          \
+                       .norm_epsilon = 1e-6,                                                       \
+                       .has_norm_offset = true,                                                    \
+                       .embedding_scale = (scale)},                                                \
           __VA_ARGS__)
 #define GEMMA2_SHAPE .norms_per_layer = 4, .window = {.keys = 4096, .full_every = 2}
 #define GPT_OSS(preset, l, e)                                                                      \
@@ -124,15 +130,15 @@ const struct pp_model pp_model_presets[] = {
                       .group_limit = 4,
                       .has_router_bias = true},
           LLAMA_SHAPE),
-    GEMMA("gemma-2b", 18, 2048, 8, 1, 256, 16384, "Gemma Team 2024, table 1; published config.json",
-          .norms_per_layer = 2),
-    GEMMA("gemma-7b", 28, 3072, 16, 16, 256, 24576,
+    GEMMA("gemma-2b", 18, 2048, 8, 1, 256, 16384, 0x1.6a09e667f3bcdp+5,
           "Gemma Team 2024, table 1; published config.json", .norms_per_layer = 2),
-    GEMMA("gemma2-27b", 46, 4608, 32, 16, 128, 36864,
+    GEMMA("gemma-7b", 28, 3072, 16, 16, 256, 24576, 0x1.bb67ae8584caap+5,
+          "Gemma Team 2024, table 1; published config.json", .norms_per_layer = 2),
+    GEMMA("gemma2-27b", 46, 4608, 32, 16, 128, 36864, 0x1.0f876ccdf6cd9p+6,
           "Gemma Team 2024 (Gemma 2), table 1; published config.json", GEMMA2_SHAPE),
-    GEMMA("gemma2-2b", 26, 2304, 8, 4, 256, 9216,
+    GEMMA("gemma2-2b", 26, 2304, 8, 4, 256, 9216, 48,
           "Gemma Team 2024 (Gemma 2), table 1; published config.json", GEMMA2_SHAPE),
-    GEMMA("gemma2-9b", 42, 3584, 16, 8, 256, 14336,
+    GEMMA("gemma2-9b", 42, 3584, 16, 8, 256, 14336, 0x1.deeea11683f49p+5,
           "Gemma Team 2024 (Gemma 2), table 1; published config.json", GEMMA2_SHAPE),
     MODEL("glm-130b", "glm", 70, 12288, 96, 96, 128, 32768, 150528, 2048,
           "Zeng et al. 2022 (GLM-130B), table 11; vocabulary of its code", .is_tied = true,
@@ -153,7 +159,11 @@ const struct pp_model pp_model_presets[] = {
     MEGATRON("gpt-7.5b", 36, 4096, 32, SC21),
     MEGATRON("gpt-76b", 60, 10240, 80, SC21),
     MODEL("gpt-neox-20b", "gpt-neox", 44, 6144, 64, 64, 96, 24576, 50432, 2048,
-          "Black et al. 2022; published config.json", GPT_SHAPE),
+          "Black et al. 2022; published config.json",
+          .numerics = {.activation = "gelu_fast",
+                       .rope = {.frac = 0.25},
+                       .norm_place = PP_NORM_PARALLEL},
+          GPT_SHAPE),
     GPT_OSS("gpt-oss-120b", 36, 128),
     GPT_OSS("gpt-oss-20b", 24, 32),
     GPT2("gpt2", 12, 768, 12),

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { POSITIONS = 8, FIRST_ROTARY = 22, END_ROTARY = 28 };
+enum { POSITIONS = 8, FIRST_ROTARY = 27, END_ROTARY = 33 };
 
 enum kind { IS_NUMBER, IS_FLAG, IS_ENUM, IS_REAL };
 struct field {
@@ -52,6 +52,11 @@ static const struct field FIELDS[PP_IDENTITY_FIELDS] = {
     NUMBER(position_offset, NULL),
     REAL("norm_epsilon", norm_epsilon, 1e-5),
     REAL("embedding_scale", embedding_scale, 0),
+    FLAG(is_encoder, NULL),
+    NUMBER(token_types, NULL),
+    {"window", NULL, offsetof(struct pp_net, window.keys), IS_NUMBER, 0},
+    {"window_full_every", NULL, offsetof(struct pp_net, window.full_every), IS_NUMBER, 0},
+    {"window_full_first", NULL, offsetof(struct pp_net, window.full_first), IS_NUMBER, 0},
     [FIRST_ROTARY] = {"rotary_dim", NULL, offsetof(struct pp_net, rotary.dim), IS_NUMBER, 0},
     REAL("rotary_theta", rotary.theta, 10000),
     REAL("rotary_factor", rotary.factor, 0),

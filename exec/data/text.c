@@ -202,6 +202,8 @@ enum pp_status pp_text_sample(const struct pp_text *text, int64_t step, int64_t 
         if (t > 0)
             targets[t - 1] = id;
     }
+    if (text->masking.words > 0)
+        pp_mask_words(&text->masking, step, index, text->seq, text->vocab, ids, targets);
     return PP_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "exec/data/masked.h"
 #include "exec/data/order.h"
 #include "exec/data/tokenizer.h"
 
@@ -41,6 +42,7 @@ struct pp_text {
     bool is_checked_late;
     struct pp_named_bytes index; /* of the format, or empty */
     struct pp_sample_order order;
+    struct pp_masking masking;
 };
 
 /* What to load. */
@@ -64,9 +66,10 @@ enum pp_status pp_text_load(struct pp_arena *arena, const struct pp_text_wish *w
 enum pp_status pp_text_encode(struct pp_arena *arena, const struct pp_text_wish *wish,
                               const struct pp_tokenizer *tokenizer, struct pp_text *text,
                               struct pp_error *err);
-/* Fills in sample `index` of step `step`: seq tokens, and targets shifted by one. The result
- * depends only on text, step and index, not on rank or number of replicas. PP_EINVAL, with file and
- * place, for a token beyond the vocabulary; PP_EFAIL for a file that has shrunk. */
+/* Fills in sample `index` of step `step`: seq tokens, and targets shifted by one, or those of
+ * hidden words. The result depends only on text, step and index, not on rank or number of replicas.
+ * PP_EINVAL, with file and place, for a token beyond the vocabulary; PP_EFAIL for a file that has
+ * shrunk. */
 enum pp_status pp_text_sample(const struct pp_text *text, int64_t step, int64_t index, int32_t *ids,
                               int32_t *targets, struct pp_error *err);
 /* Returns a checksum, which tells texts apart: of all tokens, or if these are checked late, of the

@@ -207,9 +207,62 @@ static const struct pp_hub_setting OPT_SETTINGS[] = {
     {.key = NULL},
 };
 
+/* ---- BERT with its head of hidden words ------------------------------------------------------ */
+
+#define BERT_BLOCK "bert.encoder.layer.%d."
+static const struct pp_hub_name BERT_NAMES[] = {
+    NAME("embedding.weight", "bert.embeddings.word_embeddings.weight", VOCAB, HIDDEN),
+    NAME("positions.weight", "bert.embeddings.position_embeddings.weight", POSITIONS, HIDDEN),
+    NAME("types.weight", "bert.embeddings.token_type_embeddings.weight", TYPES, HIDDEN),
+    NAME("embedding_norm.weight", "bert.embeddings.LayerNorm.weight", HIDDEN, ONE),
+    NAME("embedding_norm.bias", "bert.embeddings.LayerNorm.bias", HIDDEN, ONE),
+    NAME("qkv.weight", BERT_BLOCK "attention.self.query.weight", Q, HIDDEN),
+    NAME("qkv.weight", BERT_BLOCK "attention.self.key.weight", KV, HIDDEN),
+    NAME("qkv.weight", BERT_BLOCK "attention.self.value.weight", KV, HIDDEN),
+    NAME("qkv.bias", BERT_BLOCK "attention.self.query.bias", Q, ONE),
+    NAME("qkv.bias", BERT_BLOCK "attention.self.key.bias", KV, ONE),
+    NAME("qkv.bias", BERT_BLOCK "attention.self.value.bias", KV, ONE),
+    NAME("out.weight", BERT_BLOCK "attention.output.dense.weight", HIDDEN, Q),
+    NAME("out.bias", BERT_BLOCK "attention.output.dense.bias", HIDDEN, ONE),
+    NAME("norm1.weight", BERT_BLOCK "attention.output.LayerNorm.weight", HIDDEN, ONE),
+    NAME("norm1.bias", BERT_BLOCK "attention.output.LayerNorm.bias", HIDDEN, ONE),
+    NAME("up.weight", BERT_BLOCK "intermediate.dense.weight", FFN, HIDDEN),
+    NAME("up.bias", BERT_BLOCK "intermediate.dense.bias", FFN, ONE),
+    NAME("down.weight", BERT_BLOCK "output.dense.weight", HIDDEN, FFN),
+    NAME("down.bias", BERT_BLOCK "output.dense.bias", HIDDEN, ONE),
+    NAME("norm2.weight", BERT_BLOCK "output.LayerNorm.weight", HIDDEN, ONE),
+    NAME("norm2.bias", BERT_BLOCK "output.LayerNorm.bias", HIDDEN, ONE),
+    NAME("dense.weight", "cls.predictions.transform.dense.weight", HIDDEN, HIDDEN),
+    NAME("dense.bias", "cls.predictions.transform.dense.bias", HIDDEN, ONE),
+    NAME("norm.weight", "cls.predictions.transform.LayerNorm.weight", HIDDEN, ONE),
+    NAME("norm.bias", "cls.predictions.transform.LayerNorm.bias", HIDDEN, ONE),
+    NAME("head.bias", "cls.predictions.bias", VOCAB, ONE),
+    {.ours = NULL},
+};
+/* The pooler and the head of the next sentence have no part in the loss. */
+static const char *const BERT_IGNORED[] = {
+    "embeddings.position_ids", "cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "pooler.dense.weight",
+    "pooler.dense.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias", NULL};
+
+static const struct pp_hub_setting BERT_SETTINGS[] = {
+    FIELD("num_hidden_layers", INT, layers),
+    FIELD("hidden_size", INT, hidden),
+    FIELD("num_attention_heads", INT, heads),
+    FIELD("intermediate_size", INT, ffn),
+    FIELD("vocab_size", INT, vocab),
+    FIELD("max_position_embeddings", INT, positions),
+    FIELD("type_vocab_size", INT, token_types),
+    FIELD("layer_norm_eps", REAL, numerics.norm_epsilon),
+    FIELD("hidden_act", TEXT, numerics.activation),
+    FIELD("tie_word_embeddings", BOOL, is_tied),
+    {.key = NULL},
+};
+
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const struct pp_hub_family FAMILIES[] = {
+    {"bert", "bert", "BertForMaskedLM", "bert.", BERT_NAMES, BERT_IGNORED, BERT_SETTINGS,
+     .is_always_tied = true},
     {"gemma", "gemma", "GemmaForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED, OTHER_SETTINGS},
     {"gpt", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},
     {"gpt2", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},
@@ -262,7 +315,8 @@ int64_t pp_hub_size(const struct pp_model *m, enum pp_hub_size size)
                              [PP_HUB_EXPERTS] = m->experts.count,
                              [PP_HUB_EXPERT_FFN] = m->experts.ffn,
                              [PP_HUB_VOCAB] = m->vocab,
-                             [PP_HUB_POSITIONS] = m->positions};
+                             [PP_HUB_POSITIONS] = m->positions,
+                             [PP_HUB_TYPES] = m->token_types};
 
     return sizes[size];
 }

@@ -19,6 +19,7 @@ enum pp_hub_size {
     PP_HUB_EXPERT_FFN,
     PP_HUB_VOCAB,
     PP_HUB_POSITIONS,
+    PP_HUB_TYPES,
 };
 
 /* How the numbers of a tensor are stored. `read` finds those of a range of ours; `arrange` puts all
@@ -57,7 +58,8 @@ struct pp_hub_family {
     const char *const *ignored; /* ends of names; NULL ends the list */
     const struct pp_hub_setting *settings;
     const struct pp_hub_name *experts; /* of blocks with experts, after `names`; NULL = none */
-    bool is_switchable; /* files say which blocks have experts, and how they are weighed */
+    bool is_switchable;  /* files say which blocks have experts, and how they are weighed */
+    bool is_always_tied; /* the head shares the matrix of the embedding */
 };
 
 /* Returns the family of a model. PP_EINVAL, with the known ones, if its names are not known. */

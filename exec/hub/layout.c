@@ -105,6 +105,16 @@ static enum pp_status check_positions(const struct pp_hub_layout *l, struct pp_e
     return PP_OK;
 }
 
+static enum pp_status check_tied(const struct pp_hub_layout *l, struct pp_error *err)
+{
+    return l->model->is_tied || !l->family->is_always_tied
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL,
+                              "model '%.80s' has a matrix of its own in its head, and family %s of "
+                              "the hub shares that of the embedding: give --embedding tied",
+                              l->model->name, l->family->type);
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct pp_hub_piece *x = a, *y = b;
@@ -128,6 +138,7 @@ enum pp_status pp_hub_layout(struct pp_arena *arena, const struct pp_model *mode
     PP_TRY(pp_hub_family(model, &layout->family, err));
     PP_TRY(check_positions(layout, err));
     PP_TRY(check_experts(layout, err));
+    PP_TRY(check_tied(layout, err));
     for (int p = 0; p < whole->param_count; p++)
         PP_TRY(add_pieces(arena, &whole->params[p], layout, err));
     qsort(layout->pieces, (size_t)layout->count, sizeof(*layout->pieces), by_place);

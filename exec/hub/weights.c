@@ -5,19 +5,40 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- names, shapes and types ----------------------------------------------------------------- */
+
+/* Old files of BERT name gain and bias of a norm by their letters. */
+static const struct pp_safetensor *find_old(const struct pp_safetensors *files, const char *name)
+{
+    static const char *const ends[][2] = {{"LayerNorm.weight", "gamma"},
+                                          {"LayerNorm.bias", "beta"}};
+    char old[256];
+
+    for (size_t i = 0; i < PP_COUNT(ends); i++)
+        if (pp_has_suffix(name, ends[i][0])) {
+            snprintf(old, sizeof(old), "%.*s%s", (int)(strrchr(name, '.') + 1 - name), name,
+                     ends[i][1]);
+            return pp_safetensors_find(files, old);
+        }
+    return NULL;
+}
 
 static const struct pp_safetensor *find(const struct pp_safetensors *files,
                                         const struct pp_hub_layout *l, const char *name)
 {
     const size_t prefix = strlen(l->family->prefix);
-    const struct pp_safetensor *tensor = pp_safetensors_find(files, name);
+    const bool has_prefix = strncmp(name, l->family->prefix, prefix) == 0;
+    const char *const names[] = {name, has_prefix ? name + prefix : name};
+    const struct pp_safetensor *tensor = NULL;
 
-    return tensor || strncmp(name, l->family->prefix, prefix) != 0
-               ? tensor
-               : pp_safetensors_find(files, name + prefix);
+    for (size_t i = 0; i < PP_COUNT(names) && !tensor; i++) {
+        tensor = pp_safetensors_find(files, names[i]);
+        tensor = tensor ? tensor : find_old(files, names[i]);
+    }
+    return tensor;
 }
 
 /* Appends a shape as "[64, 64]". */

@@ -160,7 +160,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
         .saved = saved,
         .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
         .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,
-        .loss_scale = 1.0 / ((double)pp_batch_samples(m->options.batch) * seq),
+        .loss_scale = 1.0 / (double)pp_targets_of_step(m->options.batch, chunk->stage->net),
         .scratch = on_weights ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };
     call->run = op->kind == PP_F && is_kept(b, op->stage, g, op->split) ? pp_stage_keep

@@ -59,7 +59,7 @@ static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
         pp_loss_add(&sum, (const double *)(const void *)losses->on_host,
                     (int64_t)(losses->bytes / sizeof(double)));
     }
-    m->loss = pp_loss_mean(&sum);
+    m->loss = pp_loss_mean(&sum, pp_targets_of_step(m->options.batch, m->options.stages[0]->net));
     if (!sum.is_finite)
         return pp_error_set(err, PP_EFAIL,
                             "step %d: the loss is not a finite number; lower --lr %g", m->step + 1,

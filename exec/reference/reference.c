@@ -69,7 +69,7 @@ static struct pp_stage_work work_of(struct pp_reference *r)
         .saved = r->saved,
         .ids = r->ids,
         .targets = r->targets,
-        .loss_scale = 1.0 / ((double)pp_batch_samples(&r->batch) * r->net->seq),
+        .loss_scale = 1.0 / (double)pp_targets_of_step(&r->batch, r->net),
         .scratch = r->scratch,
     };
 }
@@ -142,7 +142,7 @@ static enum pp_status run_granules(struct pp_reference *r, const struct pp_text 
                     (int64_t)pp_reference_granule_tokens(r->stage));
         PP_TRY(check_granule(r, step, g, &sum, err));
     }
-    *loss = pp_loss_mean(&sum);
+    *loss = pp_loss_mean(&sum, pp_targets_of_step(&r->batch, r->net));
     return PP_OK;
 }
 

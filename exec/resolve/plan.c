@@ -231,6 +231,20 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
     }
 }
 
+static enum pp_status check_splits(const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    const int splits = plan->program->splits;
+
+    return !config->net.is_encoder || splits == 1
+               ? PP_OK
+               : pp_error_set(err, PP_EINVAL,
+                              "--schedule %s: it cuts samples into %d splits, and each token of "
+                              "model '%.80s' meets all tokens of its sample; nearest: --splits 1, "
+                              "or a schedule without splits",
+                              plan->subject.name, splits, config->net.name);
+}
+
 enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  const struct pp_exec_config *config, struct pp_subject subject,
                                  struct pp_exec_plan *plan, struct pp_error *err)
@@ -245,6 +259,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     PP_TRY(pp_exec_check_again(config, plan, err));
     PP_TRY(pp_exec_plan_unit(arena, wish, config, plan, err));
     PP_TRY(build(arena, wish, config, plan, err));
+    PP_TRY(check_splits(config, plan, err));
     const struct pp_program *p = plan->program;
     plan->batch.replicas = config->replicas;
     plan->batch.micro_batches = p->micro_batches;

@@ -148,6 +148,14 @@ static enum pp_status resolve_machine(const struct pp_exec_wish *wish,
                : pp_error_prefix(err, "--link \"%s\": ", wish->link);
 }
 
+/* Returns [MASK] of BERT's vocabularies; one of bytes has none, so its last token. */
+static int mask_of(int vocab)
+{
+    enum { MASK = 103, BYTES = 256 };
+
+    return vocab > BYTES ? MASK : vocab - 1;
+}
+
 enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *wish,
                             const char *data, const struct pp_net *net, struct pp_text *text,
                             struct pp_error *err)
@@ -161,11 +169,14 @@ enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *w
                             "--tokens %s: the built-in text is read by bytes; give "
                             "--data FILE",
                             wish->given.tokens.text);
-    if (!where)
-        return pp_text_load(arena, &what, text, err);
-    if (pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK)
+    if (where && pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK)
         return pp_error_prefix(err, "--tokenizer: ");
-    return pp_text_encode(arena, &what, tokenizer, text, err);
+    PP_TRY(where ? pp_text_encode(arena, &what, tokenizer, text, err)
+                 : pp_text_load(arena, &what, text, err));
+    if (net->is_encoder)
+        text->masking =
+            (struct pp_masking){pp_net_targets(net), mask_of(net->vocab), (uint64_t)wish->seed};
+    return PP_OK;
 }
 
 static enum pp_status check_heads(const struct pp_exec_config *config, struct pp_error *err)
@@ -212,6 +223,10 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
                             "%s cannot be executed: each replica has all experts; nearest: --ep 1. "
                             "pipesim predicts it",
                             wish->given.ep.typed);
+    if (config->net.is_encoder) { /* trained by hidden words */
+        config->model.has_pooler = false;
+        config->model.has_mlm_head = true;
+    }
     PP_TRY(check_heads(config, err));
     PP_TRY(pp_net_check_kernels(&config->net, config->kernels, config->backend->name, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));

@@ -36,6 +36,8 @@ static struct pp_attention attention_of(const struct pp_call *c, const struct pp
                                  .kv_heads = c->net->kv_heads,
                                  .head_dim = c->net->head_dim,
                                  .split = c->w->split,
+                                 .window = n->window,
+                                 .is_full = c->net->is_encoder,
                                  .qkv = qkv,
                                  .out = pp_call_at(c, n->y),
                                  .lse = pp_call_at(c, n->stats),

@@ -5,7 +5,7 @@ enum {
     EMBEDDING_LAYER = 0,
     FIRST_BLOCK_LAYER = 1,
     BLOCK_NODES = 16, /* with experts and a shared one */
-    END_NODES = 4,    /* of embedding and head */
+    END_NODES = 7,    /* of embedding and head */
     NODE_TENSORS = 6,
 };
 
@@ -82,6 +82,7 @@ static struct pp_tensor *attend(struct pp_builder *b, struct pp_tensor *qkv)
 
     n->stats = pp_stage_tensor_of_g(b->g, (int64_t)b->g->tokens * net->heads);
     n->scratch = pp_build_tensor(b->g, 0, attention_scratch_bytes(b));
+    n->window = pp_net_window(net, b->layer - FIRST_BLOCK_LAYER);
     return n->y;
 }
 
@@ -97,7 +98,9 @@ static struct pp_tensor *embedding(struct pp_builder *b)
         pp_build_push(b, pp_build_matrix("positions.weight",
                                          net->has_positions ? net->position_offset + net->seq : 0,
                                          net->hidden, PP_DEVIATION));
-    return n->y;
+    n->types = pp_build_push(
+        b, pp_build_matrix("types.weight", net->token_types, net->hidden, PP_DEVIATION));
+    return net->is_encoder ? norm(b, n->y, "embedding_norm.weight", "embedding_norm.bias") : n->y;
 }
 
 /* Normalizes the heads of queries and of keys. */
@@ -169,6 +172,30 @@ static struct pp_tensor *parallel_block(struct pp_builder *b, struct pp_tensor *
     return down(b, f, out(b, a, x));
 }
 
+static struct pp_tensor *post_norm(struct pp_builder *b, struct pp_tensor *sum, const char *weight,
+                                   const char *bias)
+{
+    struct pp_tensor *y = norm(b, sum, weight, bias);
+
+    y->is_stream = true;
+    return y;
+}
+
+/* y = norm(x + attention(x)), and the same with the feed-forward layer of y. */
+static struct pp_tensor *post_norm_block(struct pp_builder *b, struct pp_tensor *x)
+{
+    struct pp_tensor *y = post_norm(b, out(b, attention(b, x), x), "norm1.weight", "norm1.bias");
+
+    return post_norm(b, down(b, feed_forward(b, y), y), "norm2.weight", "norm2.bias");
+}
+
+static struct pp_tensor *block(struct pp_builder *b, struct pp_tensor *x)
+{
+    return b->net->is_encoder    ? post_norm_block(b, x)
+           : b->net->is_parallel ? parallel_block(b, x)
+                                 : pre_norm_block(b, x);
+}
+
 /* A tied head takes the embedding's matrix, or its own copy if the stage has no embedding. */
 static const struct pp_param *head_matrix(struct pp_builder *b)
 {
@@ -181,11 +208,28 @@ static const struct pp_param *head_matrix(struct pp_builder *b)
     return pp_build_push(b, table_of(b));
 }
 
+/* norm(x), or of an encoder that of a dense layer. */
+static struct pp_tensor *before_logits(struct pp_builder *b, struct pp_tensor *x)
+{
+    const int hidden = b->net->hidden;
+
+    if (b->net->is_encoder) {
+        x = pp_build_linear(
+            b, (struct pp_linear){x, NULL, hidden, "dense.weight", "dense.bias", false});
+        x = pp_build_node(b, &pp_node_activate, x, hidden)->y;
+    }
+    return norm(b, x, "norm.weight", "norm.bias");
+}
+
 static struct pp_tensor *head(struct pp_builder *b, struct pp_tensor *x)
 {
-    struct pp_tensor *t = norm(b, x, "norm.weight", "norm.bias");
+    struct pp_tensor *t = before_logits(b, x);
     struct pp_stage_node *logits = pp_build_node(b, &pp_node_linear, t, b->g->logits_width);
 
+    if (b->net->is_encoder)
+        logits->bias = pp_build_push(b, (struct pp_new_param){.name = "head.bias",
+                                                              .count = b->net->vocab,
+                                                              .room = b->g->logits_width});
     logits->weight = head_matrix(b);
     struct pp_stage_node *loss = pp_build_node(b, &pp_node_loss, logits->y, 0);
     loss->scratch = pp_build_tensor(b->g, 0, (size_t)b->g->tokens * sizeof(double));
@@ -207,7 +251,7 @@ static struct pp_tensor *layer(struct pp_builder *b, int number, struct pp_tenso
     } else if (number <= b->net->layers) {
         l->part = pp_net_has_experts(b->net, number - FIRST_BLOCK_LAYER) ? PP_PART_EXPERTS
                                                                          : PP_PART_BLOCK;
-        y = b->net->is_parallel ? parallel_block(b, x) : pre_norm_block(b, x);
+        y = block(b, x);
     } else {
         l->part = PP_PART_HEAD;
         y = head(b, x);

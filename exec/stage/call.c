@@ -111,18 +111,21 @@ void pp_stage_keep(const struct pp_kernels *k, void *stream, const struct pp_sta
     forward(k, stream, w, PP_PASS_KEEP);
 }
 
-/* Does not write the output. So there is nothing to do for an embedding alone. */
+/* Does not write the output. So there is nothing to do for an embedding alone, but for its norm.
+ * The norm that ends a block of an encoder writes its output at the end of scratch. */
 void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
     struct pp_stage_work again = *w;
 
-    again.out = NULL;
+    again.out = w->stage->net->is_encoder
+                    ? (char *)w->scratch + w->stage->scratch_bytes - w->stage->boundary_bytes
+                    : NULL;
     again.loss = w->scratch;
     again.expert_tokens = NULL;
     struct pp_call c = begin(k, stream, &again, PP_PASS_F);
     assert(w->stage->shape.splits == 1 || pp_stage_is_partly_again(&w->stage->shape));
     c.is_again = true;
-    if (c.g->input != c.g->output)
+    if (c.g->input != c.g->output || w->stage->net->is_encoder)
         forward_layers(&c);
 }
 
@@ -135,7 +138,7 @@ static void back_layer(struct pp_call *c, const struct pp_layer *l)
     for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;)
         if (n->kind->input_grad != NULL)
             n->kind->input_grad(c, n);
-    if (c->pass & PP_PASS_I && l->part != PP_PART_EMBEDDING)
+    if (c->pass & PP_PASS_I && (l->part != PP_PART_EMBEDDING || c->net->is_encoder))
         stamp(c, PP_PASS_I, l->part);
     for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && n-- > first;)
         if (n->kind->weight_grad != NULL)

@@ -15,7 +15,7 @@ static void scale(const struct pp_call *c, const struct pp_stage_node *n, void *
         c->k->scale(c->stream, (int64_t)c->g->tokens * n->y->width, c->net->embedding_scale, x);
 }
 
-/* A table of words, and one of positions, which is `bias`. */
+/* Tables of words, of positions, which is `bias`, and of token types. */
 static void embed(struct pp_call *c, const struct pp_stage_node *n)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
@@ -25,7 +25,22 @@ static void embed(struct pp_call *c, const struct pp_stage_node *n)
     c->k->embed_forward(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
                         c->net->seq, n->y->width, c->w->ids, pp_call_weight(c, n->weight),
                         first_position(c, positions, c->g->element_bytes), y);
+    if (n->types != NULL)
+        c->k->add_bias(c->stream, c->g->tokens, n->y->width, pp_call_weight(c, n->types), y);
     scale(c, n, y);
+}
+
+/* All tokens have the first type; the gradients of the others are zero. */
+static void types_weight_grad(const struct pp_call *c, const struct pp_stage_node *n,
+                              const void *dy)
+{
+    const bool is_exact = c->w->grads.is_exact;
+    void *d_types = pp_call_target(c, n->types);
+
+    if (is_exact)
+        c->k->zero(c->stream, (size_t)n->types->count * c->g->gradient_bytes, d_types);
+    c->k->sum_rows(c->stream, c->g->tokens, n->y->width, dy, d_types, !is_exact);
+    pp_call_add_exactly(c, n->types, d_types);
 }
 
 /* In exact mode the gradients of both tables are in scratch, positions after words. The kernel
@@ -51,6 +66,8 @@ static void embed_weight_grad(struct pp_call *c, const struct pp_stage_node *n)
     pp_call_add_exactly(c, n->weight, d_table);
     if (n->bias != NULL)
         pp_call_add_exactly(c, n->bias, d_positions);
+    if (n->types != NULL)
+        types_weight_grad(c, n, dy);
 }
 
 const struct pp_node_kind pp_node_embed = {

@@ -1,4 +1,5 @@
-/* Two halves of x: f(gate), times the value. Its gradient replaces x. */
+/* Activations that no multiplication computes. GATE: two halves of x, f(gate) times the value. Its
+ * gradient replaces x. */
 #include "core/cost/recompute.h"
 #include "exec/stage/graph.h"
 
@@ -20,3 +21,18 @@ const struct pp_node_kind pp_node_gate = {.forward = forward,
                                           .i_reads_x = true,
                                           .is_in_place = true,
                                           .again = PP_AGAIN_ACT | PP_AGAIN_MLP};
+
+static void activate(struct pp_call *c, const struct pp_stage_node *n)
+{
+    c->k->activate_forward(c->stream, c->net->activation, (int64_t)c->g->tokens * n->y->width,
+                           pp_call_at(c, n->x), pp_call_at(c, n->y));
+}
+
+static void activate_back(struct pp_call *c, const struct pp_stage_node *n)
+{
+    c->k->activate_backward(c->stream, c->net->activation, (int64_t)c->g->tokens * n->y->width,
+                            pp_call_at(c, n->x), pp_call_at(c, n->dy), pp_call_at(c, n->dx));
+}
+
+const struct pp_node_kind pp_node_activate = {
+    .forward = activate, .input_grad = activate_back, .i_reads_x = true, .is_in_gradient = true};

@@ -25,6 +25,7 @@
  *   GROUPED  x W^T + bias, by expert    order, dy             x, dy       act, as of LINEAR
  *   COMBINE  base + gates times rows x  x, gates, dy:         -           I also makes dgates
  *                                       dx is in x
+ *   ACTIVATE f(x)                       x, dy: dx is in dy    -
  *   LOSS     F leaves dx in x           -                     -
  *
  * If x of a LINEAR is `act` of another, its I makes the gradient of the other's y, `slope_of`. So
@@ -124,8 +125,8 @@ struct pp_node_kind {
     unsigned again;      /* of enum pp_again: modules of which it makes y */
 };
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
-    pp_node_qk_norm, pp_node_gate, pp_node_route, pp_node_dispatch, pp_node_grouped,
-    pp_node_combine, pp_node_loss;
+    pp_node_qk_norm, pp_node_gate, pp_node_activate, pp_node_route, pp_node_dispatch,
+    pp_node_grouped, pp_node_combine, pp_node_loss;
 
 struct pp_stage_node {
     const struct pp_node_kind *kind;
@@ -134,6 +135,8 @@ struct pp_stage_node {
     struct pp_tensor *scratch;      /* of a kernel, at the begin of scratch */
     const struct pp_routes *routes; /* of x or y, which is in rows; NULL = none */
     const struct pp_param *weight, *bias;
+    const struct pp_param *types;       /* EMBED: table of token types; NULL = none */
+    int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
     const struct pp_param *bias_before; /* NORM: whose gradient it makes */
     bool is_bias_summed;                /* LINEAR: by a norm */
     bool is_again;                      /* R runs it */

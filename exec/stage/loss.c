@@ -17,12 +17,11 @@ void pp_loss_add(struct pp_loss_sum *sum, const double *loss, int64_t count)
         if (__builtin_add_overflow(sum->fixed, fixed, &sum->fixed))
             sum->is_finite = false;
     }
-    sum->tokens += count;
 }
 
-double pp_loss_mean(const struct pp_loss_sum *sum)
+double pp_loss_mean(const struct pp_loss_sum *sum, int64_t tokens)
 {
-    if (!sum->is_finite || sum->tokens == 0)
+    if (!sum->is_finite || tokens == 0)
         return (double)NAN;
-    return ldexp((double)sum->fixed, -PP_LOSS_BITS) / (double)sum->tokens;
+    return ldexp((double)sum->fixed, -PP_LOSS_BITS) / (double)tokens;
 }

@@ -6,26 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-static const char only_of_file[] =
-    "a preset leaves its numerics open, its config.json does not: --model FILE.json";
-
-/* Families whose blocks differ from those that are computed here, or from what presets say. */
+/* Families whose blocks differ from those that are computed here. */
 static const struct {
     const char *family, *reason;
 } refused[] = {
-    {"bert", "an encoder: it predicts no next token"},
     {"bloom", "its positions are slopes of the attention scores"},
-    {"gemma", only_of_file},
     {"glm", "its norms come after attention and feed-forward layer"},
-    {"gpt-neox", only_of_file},
     {"nemotron", "its activation function is the square of ReLU"},
-    {"opt", only_of_file},
 };
 enum { REFUSED = PP_COUNT(refused) };
 
 static const char can_be_trained[] =
-    "decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, "
-    "tiny-llama, gpt2";
+    "models of the families gpt2, llama, mistral, qwen2, qwen3, gemma, gpt_neox, opt and bert can "
+    "be, as tiny, mini, tiny-llama, gpt2";
 
 static enum pp_status refuse(const struct pp_model *model, const char *reason, struct pp_error *err)
 {
@@ -95,8 +88,11 @@ static enum pp_status check_numerics(const struct pp_model *m, struct pp_error *
         return refuse_named(m, "its activation function is", n.activation, err);
     if (n.odd)
         return refuse_named(m, "its file sets", n.odd, err);
-    if (n.norm_place == PP_NORM_POST)
-        return refuse(m, "its norms come after attention and feed-forward layer", err);
+    if ((n.norm_place == PP_NORM_POST) == m->is_causal)
+        return refuse(m,
+                      m->is_causal ? "its norms come after attention and feed-forward layer"
+                                   : "its norms come before attention and feed-forward layer",
+                      err);
     return check_rope(m, &n.rope, err);
 }
 
@@ -122,8 +118,7 @@ static enum pp_status check_experts(const struct pp_model *m, struct pp_error *e
 static enum pp_status check_architecture(const struct pp_model *m, struct pp_error *err)
 {
     for (int i = 0; i < REFUSED; i++)
-        if (m->family != NULL && strcmp(m->family, refused[i].family) == 0 &&
-            (refused[i].reason != only_of_file || m->numerics.activation == NULL))
+        if (m->family != NULL && strcmp(m->family, refused[i].family) == 0)
             return refuse(m, refused[i].reason, err);
     PP_TRY(check_experts(m, err));
     if (m->mtp > 0)
@@ -132,11 +127,19 @@ static enum pp_status check_architecture(const struct pp_model *m, struct pp_err
         return refuse(m, "its attention is more than queries, keys and values", err);
     if (m->params_override > 0)
         return refuse(m, "only its number of parameters is known", err);
-    if (!m->is_causal || m->token_types > 0 || m->has_pooler || m->has_mlm_head)
-        return refuse(m, "it is an encoder", err);
-    if (m->norms_per_layer != 2 || !m->has_final_norm)
+    if (!m->is_causal && (m->positions == 0 || m->token_types == 0 || m->is_gated))
+        return refuse(m, "it is an encoder unlike BERT", err);
+    if (!m->is_causal && m->numerics.position_offset > 0)
+        return refuse(m, "its positions begin after the padding token (RoBERTa)", err);
+    if (m->norms_per_layer != 2 || m->has_final_norm != m->is_causal)
         return refuse(m, "expected two norms in a block and one before the head", err);
     return check_numerics(m, err);
+}
+
+/* Is true if a query of such a sample does not meet all keys before it. */
+static bool has_windows(const struct pp_model *m, int seq)
+{
+    return seq > m->window.keys && pp_model_windowed_blocks(m, 0, m->layers) > 0;
 }
 
 static enum pp_status check_seq(const struct pp_model *m, int seq, struct pp_error *err)
@@ -150,9 +153,9 @@ static enum pp_status check_seq(const struct pp_model *m, int seq, struct pp_err
                             "a sequence of %d tokens: model '%.80s' has %d positions, so at most "
                             "%d tokens",
                             seq, m->name, positions, positions);
-    if (seq > m->window.keys && pp_model_windowed_blocks(m, 0, m->layers) > 0)
+    if (m->window.is_chunked && has_windows(m, seq))
         return pp_error_set(err, PP_EINVAL,
-                            "a sequence of %d tokens: attention of model '%.80s' has windows of "
+                            "a sequence of %d tokens: attention of model '%.80s' has chunks of "
                             "%d keys, so at most %d tokens",
                             seq, m->name, m->window.keys, m->window.keys);
     return PP_OK;
@@ -200,6 +203,9 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .has_bias_out = model->has_bias_attn_out,
         .has_bias_mlp = model->has_bias_mlp,
         .has_bias_norm = model->has_bias_norm,
+        .is_encoder = !model->is_causal,
+        .token_types = model->token_types,
+        .window = has_windows(model, tokens) ? model->window : (struct pp_window){0},
         .has_qk_norm = model->has_qk_norm,
         .has_norm_offset = numerics.has_norm_offset,
         .experts = model->experts.count,
@@ -231,6 +237,21 @@ int pp_net_mixtures(const struct pp_net *net, int first, int count)
     return mixtures;
 }
 
+int pp_net_window(const struct pp_net *net, int block)
+{
+    const struct pp_model model = {.window = net->window};
+
+    return pp_model_is_windowed(&model, block) ? net->window.keys : 0;
+}
+
+/* 15 %, at least one (Devlin et al. 2019, section 3.1). */
+int pp_net_targets(const struct pp_net *net)
+{
+    const int hidden = (3 * net->seq + 10) / 20;
+
+    return !net->is_encoder ? net->seq : hidden > 1 ? hidden : 1;
+}
+
 static bool has_other_activation(const struct pp_net *net)
 {
     return net->activation != (net->is_gated ? PP_SILU : PP_GELU_TANH);
@@ -251,6 +272,16 @@ static bool has_head_norms(const struct pp_net *net)
     return net->has_qk_norm;
 }
 
+static bool has_window(const struct pp_net *net)
+{
+    return net->window.keys > 0;
+}
+
+static bool is_encoder(const struct pp_net *net)
+{
+    return net->is_encoder;
+}
+
 /* Parts of a net that tables of kernels may lack. */
 static const struct {
     unsigned bit;
@@ -261,6 +292,8 @@ static const struct {
     {PP_LACKS_HEAD_NORMS, has_head_norms, "norms of queries and keys"},
     {PP_LACKS_EXPERTS, has_experts, "experts"},
     {PP_LACKS_SCALE, has_embedding_scale, "a factor on the embedding"},
+    {PP_LACKS_WINDOWS, has_window, "windows of attention"},
+    {PP_LACKS_ENCODERS, is_encoder, "the attention and the head of an encoder"},
 };
 
 enum pp_status pp_net_check_kernels(const struct pp_net *net, const struct pp_kernels *kernels,

@@ -18,8 +18,12 @@ struct pp_net {
     bool is_parallel;     /* attention and feed-forward layer of a block run side by side */
     bool is_tied, is_rms; /* RMSNorm; else LayerNorm */
     bool has_bias_qkv, has_bias_out, has_bias_mlp, has_bias_norm;
-    bool has_qk_norm;     /* queries and keys are normalized head by head */
-    bool has_norm_offset; /* files have weights of norms less 1 (Gemma), the stages do not */
+    bool is_encoder; /* BERT: each token meets all of its sample, norms come after each sum and
+                      * after the embedding, and the loss is that of hidden words */
+    int token_types; /* rows of a table, of which every token has the first; 0 = none */
+    struct pp_window window; /* of attention; keys 0 = none */
+    bool has_qk_norm;        /* queries and keys are normalized head by head */
+    bool has_norm_offset;    /* files have weights of norms less 1 (Gemma), the stages do not */
     /* mixtures of experts, in blocks as pp_net_has_experts() says */
     int experts, top_k; /* experts 0 = none */
     int expert_ffn, shared_ffn;
@@ -41,6 +45,10 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
 bool pp_net_has_experts(const struct pp_net *net, int block);
 /* Returns how many of the `count` blocks from `first` on are. */
 int pp_net_mixtures(const struct pp_net *net, int first, int count);
+/* Returns the keys that a query of block `block`, from 0, meets at most; 0 = all before it. */
+int pp_net_window(const struct pp_net *net, int block);
+/* Returns the tokens of a sample whose targets count in the loss: all, or the hidden words. */
+int pp_net_targets(const struct pp_net *net);
 
 /* PP_EINVAL if the kernels lack a part of the net, with its name and what has it. */
 enum pp_status pp_net_check_kernels(const struct pp_net *net, const struct pp_kernels *kernels,

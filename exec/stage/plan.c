@@ -212,4 +212,6 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
         if (bytes > stage->scratch_bytes)
             stage->scratch_bytes = bytes;
     }
+    if (stage->net->is_encoder && g->output != NULL) /* see pp_stage_recompute() */
+        stage->scratch_bytes = pp_whole_lines(stage->scratch_bytes) + stage->boundary_bytes;
 }

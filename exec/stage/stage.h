@@ -121,7 +121,7 @@ struct pp_stage_work {
     const void *grad_in;              /* I, B: gradient of the output, NULL with a head */
     void *grad_out;                   /* I, B: gradient of the input, NULL with an embedding */
     const int32_t *ids, *targets;     /* [rows][seq] */
-    double loss_scale;                /* 1 / (tokens of a step over all replicas) */
+    double loss_scale;                /* 1 / (targets of a step over all replicas that count) */
     double *loss;                     /* [rows * tokens] of the head: loss of each token */
     void *scratch;
     /* F: adds the tokens that each expert takes, and those it has no room for, [mixtures of the

@@ -26,37 +26,54 @@ static void pack(struct packer *packer, void *memory, size_t bytes)
 
 /* ---- samples of a step ----------------------------------------------------------------------- */
 
+/* Returns the tokens of a replica's samples. */
+static size_t replica_tokens(const struct pp_machine *m)
+{
+    const struct pp_batch *batch = m->options.batch;
+
+    return (size_t)batch->micro_batches * (size_t)batch->mbs *
+           (size_t)m->options.stages[0]->net->seq;
+}
+
 /* A first stage needs the input of its replica, a last one the targets. */
+static void find_ends(const struct pp_worker *w, bool *has_first, bool *has_last)
+{
+    *has_first = *has_last = false;
+    for (int place = 0; place < w->machine->places; place++) {
+        const struct pp_chunk *chunk = &w->chunks[place];
+
+        *has_first |= chunk->worker && chunk->stage->shape.has_embedding;
+        *has_last |= chunk->worker && chunk->stage->shape.has_head;
+    }
+}
+
 static void walk_samples(struct packer *packer, struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
-    const struct pp_batch *batch = m->options.batch;
-    const size_t tokens = (size_t)batch->micro_batches * (size_t)batch->mbs *
-                          (size_t)m->options.stages[0]->net->seq,
-                 first = (size_t)w->replica * tokens;
-    bool has_first = false, has_last = false;
+    const size_t tokens = replica_tokens(m), first = (size_t)w->replica * tokens;
+    bool has_first, has_last;
 
-    for (int place = 0; place < m->places; place++) {
-        const struct pp_chunk *chunk = &w->chunks[place];
-
-        has_first |= chunk->worker && chunk->stage->shape.has_embedding;
-        has_last |= chunk->worker && chunk->stage->shape.has_head;
-    }
+    find_ends(w, &has_first, &has_last);
     if (has_first)
         pack(packer, m->ids + first, sizeof(*m->ids) * tokens);
     if (has_last)
         pack(packer, m->targets + first, sizeof(*m->targets) * tokens);
 }
 
-static bool are_tokens(const struct pp_machine *m, const char *payload, uint64_t bytes)
+/* Targets of an encoder are -1 where they do not count. */
+static bool are_tokens(const struct pp_worker *w, const char *payload, uint64_t bytes)
 {
-    const int vocab = m->options.stages[0]->net->vocab;
+    const struct pp_net *net = w->machine->options.stages[0]->net;
+    bool has_first, has_last;
 
+    find_ends(w, &has_first, &has_last);
+    const uint64_t ids_bytes = has_first ? sizeof(int32_t) * replica_tokens(w->machine) : 0;
     for (uint64_t at = 0; at < bytes; at += sizeof(int32_t)) {
+        const int least = net->is_encoder && at >= ids_bytes ? -1 : 0;
         int32_t token;
 
         memcpy(&token, payload + at, sizeof(token));
-        if (token < 0 || token >= vocab)
+        if (token < least || token >= net->vocab)
             return false;
     }
     return true;
@@ -64,7 +81,7 @@ static bool are_tokens(const struct pp_machine *m, const char *payload, uint64_t
 
 bool pp_tcp_take_samples(struct pp_worker *w, char *payload, uint64_t bytes)
 {
-    if (!are_tokens(w->machine, payload, bytes))
+    if (!are_tokens(w, payload, bytes))
         return false;
     walk_samples(&(struct packer){.at = payload}, w);
     return true;

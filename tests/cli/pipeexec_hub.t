@@ -36,6 +36,13 @@ $ pipeexec --model ./a --seq 16 --mbs 2 --steps 4 --exact-grad --checkpoint k --
 # Master weights of bfloat16 are written as floats.
 $ pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --lr 0 --precision bf16 --save d --quiet; cmp a/model.safetensors d/model.safetensors && echo same
 > same
+# An encoder, which finds hidden words, and windows of attention: in any layout the weights of one rank.
+$ for m in "bert-base --positions 16" "mistral-7b --kv-heads 2"; do pipeexec --model $m --layers 4 --hidden 32 --heads 4 --ffn 64 --vocab 256 --seq 16 --mbs 2 --steps 1 --save m --quiet; sed -i 's/^{/{ "sliding_window": 7,/' m/config.json; for s in "1f1b --np 1" zbv "chimera --dp 2 --micro-batches 4 --zero 1 --transport tcp" "gpipe --recompute=full --backend fake"; do pipeexec --model ./m --schedule $s --gbs 16 --seq 16 --mbs 2 --steps 2 --exact-grad --check --save c --quiet; cksum < c/model.safetensors; rm -r c; done | uniq | wc -l; rm -r m; done
+> 1
+> 1
+$ pipeexec --model bert-48 --layers 4 --hidden 32 --heads 4 --seq 16 --save untied
+! pipeexec: error: --save: model 'bert-48-like' has a matrix of its own in its head, and family bert of the hub shares that of the embedding: give --embedding tied
+= 2
 $ pipeexec --model ./a --save b
 ! pipeexec: error: --save: b is there already; give the name of a new folder
 = 2
@@ -119,5 +126,5 @@ $ rm b/model.safetensors; echo '{"weight_map": {"transformer.wte.weight": "x.saf
 ! pipeexec: error: cannot open ./b/x.safetensors: No such file or directory (a shard of ./b/model.safetensors.index.json)
 = 1
 $ sed -i "s/gelu_new/relu2/" a/config.json; pipeexec --model ./a
-! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'relu2'; decoders like GPT-2 (LayerNorm, GELU) and LLaMA (RMSNorm, SwiGLU) can be, as tiny, mini, tiny-llama, gpt2
+! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'relu2'; models of the families gpt2, llama, mistral, qwen2, qwen3, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
 = 2

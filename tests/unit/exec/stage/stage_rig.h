@@ -108,7 +108,9 @@ static inline void rig_sample(struct rig *r, int granule)
     for (int i = 0; i < r->rows * r->net->seq; i++) {
         const uint64_t at = (uint64_t)(granule * r->rows * r->net->seq + i);
         r->ids[i] = (int32_t)(fabs(rig_random(1000, at)) * r->net->vocab);
-        r->targets[i] = (int32_t)(fabs(rig_random(1001, at)) * r->net->vocab);
+        r->targets[i] = r->net->is_encoder && at % 3 == 1
+                            ? -1
+                            : (int32_t)(fabs(rig_random(1001, at)) * r->net->vocab);
     }
 }
 
@@ -142,8 +144,8 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
     }
 }
 
-/* blocks [stages] add up to net->layers. With edges every stage writes its output into its own
- * kept, where the next one's backward leaves the gradient. */
+/* blocks [stages] add up to net->layers. An encoder is not split. With edges every stage writes its
+ * output into its own kept, where the next one's backward leaves the gradient. */
 static inline struct rig *rig_create_again(struct pp_arena *arena, const struct pp_kernels *k,
                                            const struct pp_net *net, int stages, const int *blocks,
                                            int rows, int splits, bool has_edges,
@@ -152,6 +154,7 @@ static inline struct rig *rig_create_again(struct pp_arena *arena, const struct 
     struct rig *r = PP_NEW(arena, struct rig);
     size_t grad_scratch_bytes = 0;
 
+    splits = net->is_encoder ? 1 : splits;
     *r = (struct rig){
         .k = k, .net = net, .stages = stages, .rows = rows, .splits = splits, .again = again};
     for (int s = 0, first = 0; s < stages; first += blocks[s++]) {
@@ -363,8 +366,23 @@ static inline void rig_switch(struct pp_net *net)
     net->has_plain_gates = true;
     net->capacity = 3;
 }
-static void (*const rig_families[])(struct pp_net *net) = {
-    rig_neox, rig_opt, rig_gemma, rig_llama3, rig_qwen3, rig_mixtral, rig_switch};
+/* Every second block has a window. */
+static inline void rig_mistral(struct pp_net *net)
+{
+    rig_net_without_biases(net);
+    net->is_gated = true;
+    net->activation = PP_SILU;
+    net->window = (struct pp_window){.keys = 3, .full_every = 2};
+}
+static inline void rig_bert(struct pp_net *net)
+{
+    net->is_encoder = net->is_tied = true;
+    net->token_types = 2;
+    net->activation = PP_GELU_ERF;
+}
+static void (*const rig_families[])(struct pp_net *net) = {rig_neox,   rig_opt,     rig_gemma,
+                                                           rig_llama3, rig_qwen3,   rig_mixtral,
+                                                           rig_switch, rig_mistral, rig_bert};
 
 /* The 32 combinations of positions, activation function, head, norm and key-value heads, and the
  * families. */

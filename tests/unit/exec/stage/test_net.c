@@ -31,14 +31,27 @@ static double params_of(struct pp_arena *arena, const struct pp_net *net)
 
 static bool can_be_trained(const struct pp_model *m)
 {
-    static const char *const families[] = {"gpt",     "gpt2",    "internlm", "llama", "mpt",
-                                           "mistral", "mixtral", "qwen2",    "qwen3"};
+    static const char *const families[] = {"bert",    "gemma",    "gpt",   "gpt-neox",
+                                           "gpt2",    "internlm", "llama", "mistral",
+                                           "mixtral", "mpt",      "qwen2", "qwen3"};
 
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(m->family, families[i]) == 0)
-            return m->experts.count == 0 ||
-                   (!m->window.is_chunked && !m->experts.has_shared_gate && m->experts.groups == 0);
+            return m->norms_per_layer == 2 &&
+                   (m->experts.count == 0 ||
+                    (!m->window.is_chunked && !m->experts.has_shared_gate &&
+                     m->experts.groups == 0));
     return false;
+}
+
+/* An encoder is trained with the head of hidden words, without a pooler. */
+static double params_of_model(const struct pp_model *m)
+{
+    struct pp_model trained = *m;
+
+    trained.has_pooler = false;
+    trained.has_mlm_head = !m->is_causal;
+    return pp_model_params(&trained);
 }
 
 /* With a sequence as long as the table of positions. */
@@ -57,8 +70,8 @@ Test(net, has_the_parameters_of_every_preset_that_can_be_trained)
         if (status != PP_OK)
             continue;
         const double params = params_of(arena, &net);
-        cr_assert_eq(params, pp_model_params(m), "%s: %.0f, not %.0f", m->name, params,
-                     pp_model_params(m));
+        cr_assert_eq(params, params_of_model(m), "%s: %.0f, not %.0f", m->name, params,
+                     params_of_model(m));
         trained++;
     }
     cr_assert_gt(trained, 40);
@@ -88,7 +101,8 @@ static const struct {
     int seq;
     const char *message;
 } refused[] = {
-    {"bert-base", 0, "model 'bert-base' cannot be trained here: an encoder"},
+    {PP_TESTS_DIR "/data/configs/roberta-base.json", 0, "begin after the padding token (RoBERTa)"},
+    {"bert-base", 513, "has 512 positions, so at most 512 tokens"},
     {"tiny", 257, "a sequence of 257 tokens: model 'tiny' has 256 positions, so at most 256"},
     {"tiny", -1, "a sequence of -1 tokens: expected at least 1"},
     {"deepseek-v3", 0, "experts of a token are chosen by groups"},
@@ -211,7 +225,7 @@ Test(net, refuses_a_file_with_other_arithmetic)
     }
 }
 
-Test(net, refuses_samples_beyond_a_window)
+Test(net, has_windows_where_samples_are_longer)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_model model = load(arena, "tiny-llama");
@@ -219,9 +233,25 @@ Test(net, refuses_samples_beyond_a_window)
     struct pp_net net;
 
     model.window.keys = 32;
+    model.window.full_every = 3;
     cr_assert_eq(pp_net_from_model(&model, 32, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(net.window.keys, 0);
+    cr_assert_eq(pp_net_from_model(&model, 33, &net, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_net_window(&net, 1), 32);
+    cr_assert_eq(pp_net_window(&net, 2), 0);
+    model.window.is_chunked = true;
     cr_assert_eq(pp_net_from_model(&model, 33, &net, &err), PP_EINVAL);
-    cr_assert_not_null(strstr(err.message, "has windows of 32 keys, so at most 32 tokens"));
+    cr_assert_not_null(strstr(err.message, "has chunks of 32 keys, so at most 32 tokens"));
+}
+
+Test(net, counts_the_hidden_words_of_a_sample)
+{
+    const struct pp_net encoder = {.is_encoder = true, .seq = 128},
+                        small = {.is_encoder = true, .seq = 3}, decoder = {.seq = 128};
+
+    cr_assert_eq(pp_net_targets(&encoder), 19); /* 15 % are 19.2 */
+    cr_assert_eq(pp_net_targets(&small), 1);
+    cr_assert_eq(pp_net_targets(&decoder), 128);
 }
 
 /* What names the random numbers of a tensor is unique, and the same in every division. */

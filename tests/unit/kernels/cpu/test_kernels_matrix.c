@@ -137,8 +137,8 @@ Test(kernels_matrix, attention)
     }
 }
 
-/* The last query of a window meets the keys of a sequence that begins with the window; with full
- * attention, the first query meets as many as the last one of causal attention. */
+/* The last query of a window does not depend on keys before it. With full attention, the first one
+ * meets as many keys as the last one of causal attention. */
 Test(kernels_matrix, attention_of_a_window_is_that_of_its_keys)
 {
     enum { TOKENS = 40, WINDOW = 21, DIM = 16, WIDTH = 3 * DIM };
