@@ -50,7 +50,7 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wi
     run->what_if = pp_exec_what_if_text(arena, wish);
     run->training = pp_exec_training(wish, &run->config, &run->plan);
     if (pp_inject_check(&run->config.inject, run->plan.program, run->plan.batch.replicas,
-                        run->config.first_step, run->config.steps, err) != PP_OK)
+                        run->config.tp, run->config.first_step, run->config.steps, err) != PP_OK)
         return pp_error_prefix(err, "--inject: ");
     if (!wish->calibrate_on)
         return PP_OK;
@@ -141,7 +141,7 @@ static enum pp_status launch(struct pp_arena *arena, const struct pp_exec_wish *
                              struct pp_exec_run *run, struct pp_tcp_launched **others,
                              struct pp_error *err)
 {
-    const int count = run->plan.program->ranks * run->plan.batch.replicas;
+    const int count = run->plan.program->ranks * run->plan.batch.replicas * run->config.tp;
 
     *others = NULL;
     PP_TRY(pp_rendezvous_open(arena, &run->config.meeting, err));

@@ -50,6 +50,10 @@ static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish
     put(&list, "schedule", run->plan.subject.name);
     put_int(&list, "pp", p->ranks);
     put_int(&list, "dp", run->plan.batch.replicas);
+    if (run->config.tp > 1) {
+        put_int(&list, "tp", run->config.tp);
+        put(&list, "sequence-parallel", "off");
+    }
     put_int(&list, "micro-batches", p->micro_batches);
     put_int(&list, "mbs", run->plan.batch.mbs);
     put(&list, "model", wish->model ? wish->model : "tiny");

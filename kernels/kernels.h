@@ -250,6 +250,9 @@ struct pp_kernels {
     void (*combine_forward)(void *stream, const struct pp_token_exchange *e);
     void (*combine_backward)(void *stream, const struct pp_token_exchange *e);
 
+    /* y = x[0] + x[1] + ... of `parts` vectors, in order, rounded once or after each; y is none of
+     * them. NULL in tables of CUDA */
+    void (*sum)(void *stream, int64_t count, int parts, const void *const *x, void *y);
     void (*copy)(void *stream, size_t bytes, const void *from, void *to);
     void (*zero)(void *stream, size_t bytes, void *x);
     void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x, of G */

@@ -114,14 +114,21 @@ static void bind_backward(const struct binder *b, struct pp_worker *w, const str
 }
 
 static const struct {
-    pp_stage_call run;
+    bool is_call;
+    enum pp_stage_call_kind kind;
     void (*bind)(const struct binder *, struct pp_worker *, const struct pp_op *, int,
                  struct pp_stage_work *);
 } CALLS[PP_OP_KINDS] = {
-    [PP_F] = {pp_stage_forward, bind_forward},     [PP_R] = {pp_stage_recompute, NULL},
-    [PP_I] = {pp_stage_input_grad, bind_backward}, [PP_W] = {pp_stage_weight_grad, NULL},
-    [PP_B] = {pp_stage_backward, bind_backward},
+    [PP_F] = {true, PP_CALL_FORWARD, bind_forward},     [PP_R] = {true, PP_CALL_RECOMPUTE, NULL},
+    [PP_I] = {true, PP_CALL_INPUT_GRAD, bind_backward}, [PP_W] = {true, PP_CALL_WEIGHT_GRAD, NULL},
+    [PP_B] = {true, PP_CALL_BACKWARD, bind_backward},
 };
+
+bool pp_bind_kind(int op_kind, enum pp_stage_call_kind *kind)
+{
+    *kind = CALLS[op_kind].kind;
+    return CALLS[op_kind].is_call;
+}
 
 /* First sample of a granule in the step. */
 static int64_t sample_of(const struct pp_machine *m, int replica, int granule)
@@ -163,8 +170,9 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
         .loss_scale = 1.0 / (double)pp_targets_of_step(m->options.batch, chunk->stage->net),
         .scratch = on_weights ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };
-    call->run = op->kind == PP_F && is_kept(b, op->stage, g, op->split) ? pp_stage_keep
-                                                                        : CALLS[op->kind].run;
+    call->kind = op->kind == PP_F && is_kept(b, op->stage, g, op->split) ? PP_CALL_KEEP
+                                                                         : CALLS[op->kind].kind;
+    call->run = pp_stage_calls[call->kind];
     if (CALLS[op->kind].bind)
         CALLS[op->kind].bind(b, w, op, g, work);
 }
@@ -177,7 +185,7 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
         const struct pp_op op = pp_program_op(p, i);
         struct pp_bound_call *call = &b->m->calls[pp_row(w, i)];
 
-        if (!CALLS[op.kind].run)
+        if (!CALLS[op.kind].is_call)
             continue;
         call->count = op.granules;
         call->works = PP_ARRAY(b->m->arena, struct pp_stage_work, op.granules);
@@ -191,7 +199,7 @@ void pp_bind_calls(struct pp_machine *m)
     struct binder b = {.m = m, .p = m->p};
 
     note_all(&b);
-    m->calls = PP_ARRAY(m->arena, struct pp_bound_call, (size_t)m->size * (size_t)m->replicas);
+    m->calls = PP_ARRAY(m->arena, struct pp_bound_call, pp_rows(m));
     b.loss_at = PP_ARRAY(m->arena, size_t, m->p->ranks);
     for (int k = 0; k < m->worker_count; k++) {
         b.loss_at[m->workers[k].rank] = 0;

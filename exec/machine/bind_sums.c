@@ -35,11 +35,13 @@ static struct pp_sum sum_make(struct pp_machine *m, int kind, int *status)
                            .owner = PP_ARRAY(m->arena, int, most)};
 }
 
-static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int pipe, int stage)
+/* Copies that are summed: all of one device of the tensor-parallel groups. */
+static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int tp_index, int pipe,
+                                 int stage)
 {
     const int rank = pp_program_rank_of(m->p, pipe, stage);
 
-    return &pp_worker_at(m, rank, replica)->chunks[pipe * m->stages + stage];
+    return &pp_worker_at(m, rank, replica, tp_index)->chunks[pipe * m->stages + stage];
 }
 
 /* Range of the tied matrix if its two gradients are added without a collective, else empty. */
@@ -70,7 +72,8 @@ static int64_t bucket_at(const struct pp_stage *stage, int k, int buckets)
 }
 
 /* If there is a tied sum, the ordinary sum of a stage leaves the tied matrix to it. */
-static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
+static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, int tp_index,
+                           struct pp_sum *sum)
 {
     const struct pp_stage *stage = m->options.stages[c->stage];
     const struct pp_param *tied =
@@ -81,7 +84,7 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
 
     for (int replica = 0; replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
-            add_copy(sum, chunk_at(m, replica, pipe, c->stage), 0);
+            add_copy(sum, chunk_at(m, replica, tp_index, pipe, c->stage), 0);
     if (c->kind != PP_AR)
         bind_shares(m, stage, sum);
     if (!tied) {
@@ -93,12 +96,13 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
     add_piece(sum, from > end ? from : end, until);
 }
 
-static void add_tied_copies(struct pp_machine *m, int replica, int pipe, struct pp_sum *sum)
+static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int pipe,
+                            struct pp_sum *sum)
 {
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
         const struct pp_param *tied = pp_stage_tied(m->options.stages[stage]);
 
-        add_copy(sum, chunk_at(m, replica, pipe, stage), tied->offset);
+        add_copy(sum, chunk_at(m, replica, tp_index, pipe, stage), tied->offset);
         sum->pieces = 0;
         add_piece(sum, 0, tied->count);
     }
@@ -106,35 +110,40 @@ static void add_tied_copies(struct pp_machine *m, int replica, int pipe, struct 
 
 static void bind_collective(struct pp_machine *m, int c)
 {
-    const struct pp_collective *from = &m->p->collectives[c];
+    const struct pp_collective *from = &m->p->collectives[c % m->p->collective_count];
+    const int tp_index = c / m->p->collective_count;
     const struct pp_group *group = &m->p->groups[from->group];
     struct pp_machine_collective *to = &m->collectives[c];
 
     to->machine = m;
     to->sum = sum_make(m, from->kind, &m->statuses[m->worker_count + c]);
     if (!from->tied)
-        bind_stage_sum(m, from, &to->sum);
+        bind_stage_sum(m, from, tp_index, &to->sum);
     for (int replica = 0; from->tied && replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
-            add_tied_copies(m, replica, pipe, &to->sum);
+            add_tied_copies(m, replica, tp_index, pipe, &to->sum);
     to->rows = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->members = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
-    to->done = (pp_event_id)((m->size + m->p->message_count) * m->replicas + c);
+    to->done = (pp_event_id)((m->size + m->p->message_count) * m->replicas * m->tp + c);
     to->stream_of = c;
 }
 
 /* Binds local sums of tied matrices of the first and last stage, if both are on one rank. */
 static void bind_local_tied(struct pp_machine *m)
 {
-    m->tied = PP_ARRAY(m->arena, struct pp_sum, m->replicas * m->p->pipelines);
+    const int copies = m->replicas * m->p->pipelines * m->tp;
+
+    m->tied = PP_ARRAY(m->arena, struct pp_sum, copies);
     if (m->stages < 2 || !pp_stage_tied(m->options.stages[0]) || pp_program_has_tied(m->p))
         return;
-    for (int replica = 0; replica < m->replicas; replica++)
-        for (int pipe = 0; pipe < m->p->pipelines; pipe++) {
-            m->tied[m->tied_count] = sum_make(
-                m, PP_AR, &m->statuses[m->worker_count + m->p->collective_count + m->tied_count]);
-            add_tied_copies(m, replica, pipe, &m->tied[m->tied_count++]);
-        }
+    for (int k = 0; k < copies; k++) {
+        const int replica = k / m->p->pipelines % m->replicas, pipe = k % m->p->pipelines,
+                  tp_index = k / m->p->pipelines / m->replicas;
+
+        m->tied[k] = sum_make(m, PP_AR, &m->statuses[m->worker_count + m->collective_count + k]);
+        add_tied_copies(m, replica, tp_index, pipe, &m->tied[k]);
+    }
+    m->tied_count = copies;
 }
 
 static void bind_rows(struct pp_machine *m)
@@ -150,7 +159,7 @@ static void bind_rows(struct pp_machine *m)
         for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
             if (!pp_op_is_collective(p->kind[i]))
                 continue;
-            struct pp_machine_collective *c = &m->collectives[p->arg[i]];
+            struct pp_machine_collective *c = &m->collectives[pp_collective_of(w, i)];
             const struct pp_op op = pp_program_op(p, i);
             c->ps = pp_costs_op(m->options.costs, &op, NULL).ps;
             c->members[c->row_count] = k;
@@ -162,8 +171,8 @@ static void bind_rows(struct pp_machine *m)
 
 void pp_bind_sums(struct pp_machine *m)
 {
-    m->collectives = PP_ARRAY(m->arena, struct pp_machine_collective, m->p->collective_count + 1);
-    for (int c = 0; c < m->p->collective_count; c++)
+    m->collectives = PP_ARRAY(m->arena, struct pp_machine_collective, m->collective_count + 1);
+    for (int c = 0; c < m->collective_count; c++)
         bind_collective(m, c);
     bind_rows(m);
     bind_local_tied(m);

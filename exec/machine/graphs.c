@@ -69,7 +69,7 @@ static void find_same(struct pp_machine *m, const struct pp_worker *w)
 
 void pp_bind_same(struct pp_machine *m)
 {
-    m->same_as = PP_ARRAY(m->arena, int32_t, (size_t)m->size * (size_t)m->replicas);
+    m->same_as = PP_ARRAY(m->arena, int32_t, pp_rows(m));
     for (int k = 0; k < m->worker_count; k++)
         find_same(m, &m->workers[k]);
 }
@@ -159,7 +159,7 @@ static void try_sums(const struct pp_kernels *k, void *stream, void *argument)
                                  .at = &first,
                                  .status = w->status});
         pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
-                         m->squares + m->squares_of[place % m->stages]);
+                         pp_squares_at(w, place));
     }
 }
 

@@ -69,6 +69,7 @@ static const struct key {
 } KEYS[] = {
     {"rank", offsetof(struct pp_inject, rank), 0},
     {"replica", offsetof(struct pp_inject, replica), 0},
+    {"tp", offsetof(struct pp_inject, tp_index), 0},
     {"op", offsetof(struct pp_inject, op), 0},
     {"step", offsetof(struct pp_inject, step), 1},
 };
@@ -118,7 +119,8 @@ enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_injec
 }
 
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *p,
-                               int replicas, int first_step, int steps, struct pp_error *err)
+                               int replicas, int tp, int first_step, int steps,
+                               struct pp_error *err)
 {
     if (!inject->kind)
         return PP_OK;
@@ -130,6 +132,7 @@ enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_p
     } limits[] = {
         {"rank", inject->rank, 0, p->ranks - 1},
         {"replica", inject->replica, 0, replicas - 1},
+        {"tp", inject->tp_index, 0, tp - 1},
         {"op", inject->op, 0, ops - 1},
         {"step", inject->step, first_step + 1, steps},
     };

@@ -15,7 +15,8 @@ struct pp_inject_kind {
 };
 struct pp_inject {
     const struct pp_inject_kind *kind; /* NULL = none */
-    int rank, replica, op, step;       /* op counts from 0 in the rank's list, step from 1 */
+    int rank, replica, tp_index;       /* tp_index: device of its tensor-parallel group */
+    int op, step;                      /* op counts from 0 in the rank's list, step from 1 */
 };
 
 /* Parses "kill rank:1 op:5 step:2". Missing numbers are 0; a missing step is the first of the run,
@@ -25,4 +26,5 @@ enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_injec
 /* PP_EINVAL if steps first_step + 1 to `steps` never reach the place; names the valid range. */
 struct pp_program;
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *program,
-                               int replicas, int first_step, int steps, struct pp_error *err);
+                               int replicas, int tp, int first_step, int steps,
+                               struct pp_error *err);

@@ -18,7 +18,8 @@ static int64_t ps_of(double s)
 static double seconds_of(const struct pp_worker *w, int i)
 {
     const struct pp_span span = pp_span_of(w, i);
-    const double s = span.end_s - span.start_s;
+    const double s =
+        w->machine->tp > 1 ? 1e-12 * (double)pp_group_ps(w, i) : span.end_s - span.start_s;
 
     return w->machine->p->aux[i] == PP_FUSED_FIRST ? s + seconds_of(w, i + 1) : s;
 }
@@ -136,7 +137,7 @@ static void match_side(struct pp_machine *m, size_t at, int64_t both_ps)
 
 static void match_messages(struct pp_machine *m)
 {
-    for (int k = 0; k < m->p->message_count * m->replicas; k++) {
+    for (int k = 0; k < m->p->message_count * m->replicas * m->tp; k++) {
         const size_t send = pp_cell(m, m->messages[k].send.row),
                      recv = pp_cell(m, m->messages[k].recv.row);
         const int64_t both_ps = pp_later_ps(m->posted_ps[send], m->posted_ps[recv]);
@@ -148,7 +149,7 @@ static void match_messages(struct pp_machine *m)
 
 static void match_sums(struct pp_machine *m)
 {
-    for (int k = 0; k < m->p->collective_count; k++) {
+    for (int k = 0; k < m->collective_count; k++) {
         const struct pp_machine_collective *c = &m->collectives[k];
         int64_t all_ps = m->begin_ps;
 
@@ -170,7 +171,7 @@ static int64_t next_start_ps(const struct pp_machine *m, const struct pp_worker 
 
 static void leave(struct pp_machine *m, const struct pp_worker *w, int32_t row, int64_t end_ps)
 {
-    const int64_t next_ps = next_start_ps(m, w, row / m->replicas);
+    const int64_t next_ps = next_start_ps(m, w, pp_instruction_at(m, row));
     int64_t *own_ps = &m->end_ps[pp_cell(m, row)];
 
     *own_ps = pp_later_ps(*own_ps, earlier(end_ps, next_ps));

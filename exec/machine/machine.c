@@ -9,7 +9,7 @@
 
 static void place_columns(struct pp_machine *m)
 {
-    const size_t rows = (size_t)m->size * (size_t)m->replicas,
+    const size_t rows = pp_rows(m),
                  cells = rows * ((size_t)m->kept + 1); /* one slot for what is not kept */
 
     m->start_ps = PP_ARRAY(m->arena, int64_t, cells);
@@ -62,8 +62,8 @@ void pp_machine_destroy(struct pp_machine *m)
 
 static void place_squares(struct pp_machine *m)
 {
-    m->squares_of = PP_ARRAY(m->arena, int64_t, m->stages);
-    for (int stage = 0; stage < m->stages; stage++) {
+    m->squares_of = PP_ARRAY(m->arena, int64_t, m->tp * m->stages);
+    for (int stage = 0; stage < m->tp * m->stages; stage++) {
         m->squares_of[stage] = m->square_count;
         m->square_count += pp_squares_blocks(m->options.stages[stage]);
     }
@@ -82,7 +82,9 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->kept = options->kept_steps > 0 ? options->kept_steps : 1;
     m->size = pp_program_size(m->p);
     m->replicas = options->batch->replicas;
-    m->worker_count = m->p->ranks * m->replicas;
+    m->tp = options->tp > 1 ? options->tp : 1;
+    m->worker_count = m->p->ranks * m->replicas * m->tp;
+    m->collective_count = m->p->collective_count * m->tp;
     m->own_worker = options->meeting.count > 1              ? options->meeting.index
                     : m->remote && !m->backend->is_deferred ? m->worker_count
                                                             : -1;
@@ -92,7 +94,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->places = m->p->pipelines * m->stages;
     assert(!m->p->weight_stream || !m->backend->is_immediate);
     /* rows and events are 32-bit; memory and threads run out long before */
-    assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas <
+    assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas * m->tp <
            INT32_MAX / 2);
     m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
                                  options->recipe->is_exact, m->replicas);
@@ -100,8 +102,11 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     place_squares(m);
     m->workers = PP_ARRAY(m->arena, struct pp_worker, m->worker_count);
     for (int k = 0; k < m->worker_count; k++)
-        m->workers[k] = (struct pp_worker){
-            .machine = m, .rank = k % m->p->ranks, .replica = k / m->p->ranks, .index = k};
+        m->workers[k] = (struct pp_worker){.machine = m,
+                                           .rank = k % m->p->ranks,
+                                           .replica = k / m->p->ranks / m->tp,
+                                           .tp_index = k / m->p->ranks % m->tp,
+                                           .index = k};
 }
 
 static void start_locks(struct pp_machine *m)
@@ -121,15 +126,16 @@ static void start_locks(struct pp_machine *m)
 
 static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
 {
-    const int messages = m->p->message_count * m->replicas;
+    const int messages = m->p->message_count * m->replicas * m->tp;
 
-    m->first_release = m->size * m->replicas + messages + m->p->collective_count;
-    m->conductor = m->worker_count + m->p->channel_count * m->replicas + m->p->collective_count;
+    m->first_release = (int)pp_rows(m) + messages + m->collective_count;
+    m->conductor =
+        m->worker_count + m->p->channel_count * m->replicas * m->tp + m->collective_count;
     m->weights = m->conductor + 1;
     const struct pp_device_options options = {
         .kernels = m->options.kernels,
         .streams = m->weights + (m->p->weight_stream ? m->worker_count : 0),
-        .events = m->first_release + m->barrier_count,
+        .events = m->first_release + m->barrier_count + pp_group_events(m),
         .workers = m->worker_count,
         .weights = m->p->weight_stream ? m->weights : 0,
         .worker = m->options.meeting.count > 1 ? m->options.meeting.index : -1,
@@ -155,6 +161,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     place_columns(m);
     m->class_of = pp_slot_classes(m->arena, m->p);
     pp_bind_calls(m);
+    pp_bind_groups(m);
     pp_bind_same(m);
     pp_bind_messages(m);
     pp_bind_sums(m);

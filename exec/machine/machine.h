@@ -1,7 +1,9 @@
 /* exec/machine/machine.h — executes a lowered program: the same lists that engines simulate.
  *
- * A worker is a rank of a replica. Before the first step, instructions are bound to their work and
- * memory, messages to their buffers, collectives to their members. A step only walks the lists.
+ * A worker is a rank of a replica. With tensor parallelism, it is one of `tp` workers of a group
+ * that walk the same list together, each with its part of the blocks. Before the first step,
+ * instructions are bound to their work and memory, messages to their buffers, collectives to their
+ * members. A step only walks the lists.
  *
  * Semantics: docs/architecture.md, "What a program means". Headers of messages are checked when
  * they are matched. On the virtual clock, an op advances its worker's clock by its CPU time, and a
@@ -42,7 +44,8 @@ struct pp_answers {
 
 struct pp_machine_options {
     const struct pp_program *program;     /* lowered, verified */
-    const struct pp_stage *const *stages; /* [stages] */
+    const struct pp_stage *const *stages; /* [tp][stages]: those of each device of a group */
+    int tp; /* devices of a tensor-parallel group, each a worker; 0 or 1 = one */
     const struct pp_batch *batch;
     const struct pp_recipe *recipe;
     const struct pp_kernels *kernels;
@@ -85,7 +88,8 @@ struct pp_machine_options {
 static inline bool pp_machine_is_contended(const struct pp_machine_options *options)
 {
     return options->mode == PP_DEVICE_STREAMS && options->clock == PP_CLOCK_WALL &&
-           options->meeting.count <= 1 && options->program->ranks * options->batch->replicas > 1;
+           options->meeting.count <= 1 &&
+           (options->program->ranks * options->batch->replicas > 1 || options->tp > 1);
 }
 
 /* Takes all memory and starts the workers. PP_EFAIL: too little memory, and what would help.
@@ -155,7 +159,12 @@ void pp_machine_on_gradients(struct pp_machine *machine, pp_gradient_hook hook, 
  * drawn here. They stay until the next step begins. PP_EFAIL if a process has failed or is gone, or
  * without memory for them; no state may be read then. */
 enum pp_status pp_machine_fetch(const struct pp_machine *machine, struct pp_error *err);
-/* State of a chunk in a replica, by reference. Errors: pp_machine_fetch(); none in the hook. */
+/* State of a chunk in a replica, by reference: of a device of its group. Errors:
+ * pp_machine_fetch(); none in the hook. */
+enum pp_status pp_machine_state_of(const struct pp_machine *machine, int replica, int tp_index,
+                                   int pipe, int stage, struct pp_state *state,
+                                   struct pp_error *err);
+/* That of the first device. */
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err);
 /* State of a chunk of a worker of this process, between steps, in place. False: it is of another

@@ -35,15 +35,16 @@ static struct pp_header header_of(const struct pp_machine *m, int i, int sequenc
     };
 }
 
-static void bind_message(struct pp_machine *m, int c, int k, int replica)
+static void bind_message(struct pp_machine *m, int c, int k, int replica, int tp_index)
 {
-    const int at = (m->p->channels[c].first + k) * m->replicas + replica;
+    const struct pp_program *p = m->p;
+    const int at = (tp_index * p->message_count + p->channels[c].first + k) * m->replicas + replica;
     struct pp_machine_message *message = &m->messages[at];
 
     message->machine = m;
-    message->channel = c * m->replicas + replica;
+    message->channel = (tp_index * p->channel_count + c) * m->replicas + replica;
     message->launch = k;
-    message->done = m->size * m->replicas + at;
+    message->done = (int)pp_rows(m) + at;
 }
 
 static void bind_side(struct pp_worker *w, int i)
@@ -63,12 +64,12 @@ void pp_bind_messages(struct pp_machine *m)
     const struct pp_program *p = m->p;
 
     m->messages = PP_ARRAY(m->arena, struct pp_machine_message,
-                           (size_t)p->message_count * (size_t)m->replicas + 1);
-    m->channel_ps = PP_ARRAY(m->arena, int64_t, p->channel_count * m->replicas + 1);
+                           (size_t)p->message_count * (size_t)(m->replicas * m->tp) + 1);
+    m->channel_ps = PP_ARRAY(m->arena, int64_t, p->channel_count * m->replicas * m->tp + 1);
     for (int c = 0; c < p->channel_count; c++)
         for (int k = 0; k < p->channels[c].count; k++)
-            for (int replica = 0; replica < m->replicas; replica++)
-                bind_message(m, c, k, replica);
+            for (int lane = 0; lane < m->replicas * m->tp; lane++)
+                bind_message(m, c, k, lane / m->tp, lane % m->tp);
     for (int k = 0; k < m->worker_count; k++)
         for (int i = p->begin[m->workers[k].rank]; i < p->begin[m->workers[k].rank + 1]; i++)
             if (pp_op_is_send(p->kind[i]) || pp_op_is_recv(p->kind[i]))
@@ -77,9 +78,9 @@ void pp_bind_messages(struct pp_machine *m)
 
 void pp_messages_begin(struct pp_machine *m)
 {
-    for (int k = 0; k < m->p->message_count * m->replicas; k++)
+    for (int k = 0; k < m->p->message_count * m->replicas * m->tp; k++)
         m->messages[k].posts = m->messages[k].landed = 0;
-    for (int c = 0; c < m->p->channel_count * m->replicas; c++)
+    for (int c = 0; c < m->p->channel_count * m->replicas * m->tp; c++)
         m->channel_ps[c] = m->begin_ps;
 }
 
@@ -101,7 +102,8 @@ static bool is_same(const struct pp_header *a, const struct pp_header *b)
 static bool check_headers(struct pp_machine *m, const struct pp_machine_message *message)
 {
     const struct pp_header *sent = &message->send.header, *expected = &message->recv.header;
-    const int send = message->send.row / m->replicas, replica = message->send.row % m->replicas;
+    const int send = pp_instruction_at(m, message->send.row),
+              replica = message->send.row % m->replicas;
     char a[PP_OP_TEXT_BYTES], b[PP_OP_TEXT_BYTES];
     struct pp_error err = {0};
 
@@ -152,8 +154,8 @@ static void stamp(struct pp_machine *m, struct pp_machine_message *message)
     m->start_ps[send] = m->start_ps[recv] = start_ps;
     if (!pp_is_virtual(m))
         return;
-    const struct pp_op op = pp_program_op(m->p, message->send.row / m->replicas);
-    const int source = m->p->peer[message->recv.row / m->replicas];
+    const struct pp_op op = pp_program_op(m->p, pp_instruction_at(m, message->send.row));
+    const int source = m->p->peer[pp_instruction_at(m, message->recv.row)];
     stamp_end(m, message, start_ps + pp_costs_p2p(m->options.costs, &op, source).ps);
 }
 

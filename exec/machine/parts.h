@@ -77,6 +77,22 @@ int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_wor
 /* Launches compute instruction i and notes its number. */
 void pp_worker_issue(struct pp_worker *w, int instruction);
 
+/* bind.c: whether ops of a kind call a stage, and how. */
+bool pp_bind_kind(int op_kind, enum pp_stage_call_kind *kind);
+/* worker.c: adds the times of one work to those of its call. */
+void pp_probe_add(struct pp_bound_call *call, int work);
+/* Clock of durations: CPU time, or the wall clock if ops are only issued. */
+int64_t pp_machine_now_ns(const struct pp_machine *m);
+
+/* group.c: number of events of all tensor-parallel groups; binds the segments of their calls. */
+int pp_group_events(struct pp_machine *m);
+void pp_bind_groups(struct pp_machine *m);
+/* Runs compute instruction i of a worker with its group. Adds to `*spent_ps` its time on the
+ * virtual clock, the same for all workers of the group. False: a worker has failed. */
+bool pp_group_run(struct pp_worker *w, int instruction, int64_t *spent_ps);
+/* Duration of such an instruction on an asynchronous backend. */
+int64_t pp_group_ps(const struct pp_worker *w, int instruction);
+
 /* Finds instructions that do the same work. */
 void pp_bind_same(struct pp_machine *m);
 /* Captures work that is the same in all steps. Call it before a step, or at its end. */

@@ -54,22 +54,28 @@ enum pp_status pp_machine_changed(const struct pp_machine *m, struct pp_error *e
     return pp_states_push(m, err);
 }
 
-enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
-                                struct pp_state *state, struct pp_error *err)
+enum pp_status pp_machine_state_of(const struct pp_machine *m, int replica, int tp_index, int pipe,
+                                   int stage, struct pp_state *state, struct pp_error *err)
 {
     const int rank = pp_program_rank_of(m->p, pipe, stage);
 
     PP_TRY(pp_machine_fetch(m, err));
-    const struct pp_worker *w = pp_worker_at(m, rank, replica);
+    const struct pp_worker *w = pp_worker_at(m, rank, replica, tp_index);
     *state = pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->staging.on_device,
                               w->staging.on_host);
     return PP_OK;
 }
 
+enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pipe, int stage,
+                                struct pp_state *state, struct pp_error *err)
+{
+    return pp_machine_state_of(m, replica, 0, pipe, stage, state, err);
+}
+
 bool pp_machine_state_here(const struct pp_machine *m, int replica, int pipe, int stage,
                            struct pp_state *state, struct pp_backend_device **device)
 {
-    const struct pp_worker *w = pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica);
+    const struct pp_worker *w = pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica, 0);
     const struct pp_state *own = &w->chunks[pipe * m->stages + stage].state;
     const bool is_here = !pp_is_elsewhere(m, w);
 
@@ -107,7 +113,7 @@ static int64_t *gather(const struct pp_machine *m, const int64_t *column, int64_
 
     for (int k = 0; k < steps; k++)
         for (size_t row = 0; row < rows; row++)
-            out[(size_t)k * rows + row] = column[slot_of(m, k) * rows + row] - origin_ps;
+            out[(size_t)k * rows + row] = column[slot_of(m, k) * pp_rows(m) + row] - origin_ps;
     return out;
 }
 
@@ -141,7 +147,7 @@ const struct pp_times *pp_machine_times(const struct pp_machine *m)
 
 struct pp_step_times pp_machine_step_times(const struct pp_machine *m, int k)
 {
-    const size_t slot = slot_of(m, k), first = slot * (size_t)m->size * (size_t)m->replicas;
+    const size_t slot = slot_of(m, k), first = slot * pp_rows(m);
 
     return (struct pp_step_times){.replicas = m->replicas,
                                   .begin_ps = m->step_begin_ps[slot],
@@ -174,7 +180,7 @@ size_t pp_machine_touched(const struct pp_machine *m, int rank, int replica)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_rank_layout *layout = &m->layout[rank];
-    const struct pp_worker *w = pp_worker_at(m, rank, replica);
+    const struct pp_worker *w = pp_worker_at(m, rank, replica, 0);
 
     if (pp_is_elsewhere(m, w))
         return w->touched_bytes;
@@ -228,7 +234,7 @@ void pp_machine_probes(struct pp_machine *m, bool on)
     void (*const record_timing)(void *stream) = on ? m->backend->record_timing : NULL;
 
     m->has_probes = on;
-    for (size_t row = 0; row < (size_t)m->size * (size_t)m->replicas; row++) {
+    for (size_t row = 0; row < pp_rows(m); row++) {
         struct pp_bound_call *call = &m->calls[row];
         if (record_timing)
             place_timings(m, call);

@@ -22,13 +22,13 @@ static void sleep_ps(int64_t ps)
     }
 }
 
-/* Ends an op that began at start_ps and took spent_ns, slowed down to the device's speed. */
-static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t spent_ns)
+/* Ends an op that began at start_ps and took spent_ps, slowed down to the device's speed. */
+static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t spent_ps)
 {
     struct pp_machine *m = w->machine;
     const size_t at = pp_cell_at(w, i);
     const int64_t nominal_ps = m->options.has_durations ? pp_given_ps(m, i)
-                               : pp_is_virtual(m)       ? spent_ns * 1000
+                               : pp_is_virtual(m)       ? spent_ps
                                                         : pp_now_ps(m) - start_ps,
                   slowed_ps = pp_slowed_ps(nominal_ps, pp_speed(m, w->rank, w->replica));
 
@@ -44,10 +44,35 @@ static void end_compute(struct pp_worker *w, int i, int64_t start_ps, int64_t sp
     m->duration_ps[at] = w->clock_ps - start_ps;
 }
 
-/* Clock of durations: CPU time, or the wall clock if ops are only issued (one system call less). */
-static int64_t now_ns(const struct pp_machine *m)
+/* Runs an op, or both of a fused pair, on one of the cores. */
+static void run_alone(struct pp_worker *w, int i, bool is_fused)
 {
-    return m->backend->is_immediate ? pp_host_thread_ns() : pp_wall_ps() / 1000;
+    struct pp_machine *m = w->machine;
+
+    if (m->has_cores)
+        while (sem_wait(&m->cores) != 0) {
+        }
+    read_wall(w);
+    const int64_t start_ps = w->clock_ps, before_ns = pp_machine_now_ns(m);
+    pp_worker_issue(w, i);
+    if (is_fused)
+        pp_worker_issue(w, i + 1);
+    const int64_t spent_ns = pp_machine_now_ns(m) - before_ns;
+    if (m->has_cores)
+        sem_post(&m->cores);
+    w->inside_ns += spent_ns;
+    end_compute(w, i, start_ps, spent_ns * 1000);
+}
+
+static bool run_together(struct pp_worker *w, int i, bool is_fused)
+{
+    const int64_t start_ps = w->clock_ps;
+    int64_t spent_ps = 0;
+
+    if (!pp_group_run(w, i, &spent_ps) || (is_fused && !pp_group_run(w, i + 1, &spent_ps)))
+        return false;
+    end_compute(w, i, start_ps, spent_ps);
+    return true;
 }
 
 /* The second op of a fused pair has run with the first. */
@@ -60,20 +85,12 @@ static bool run_compute(struct pp_worker *w, int i)
         return true;
     if (!pp_worker_order(w, i))
         return false;
-    if (m->has_cores)
-        while (sem_wait(&m->cores) != 0) {
-        }
-    read_wall(w);
-    const int64_t start_ps = w->clock_ps, before_ns = now_ns(m);
-    pp_worker_issue(w, i);
-    if (is_fused)
-        pp_worker_issue(w, i + 1);
-    const int64_t spent_ns = now_ns(m) - before_ns;
-    if (m->has_cores)
-        sem_post(&m->cores);
-    w->inside_ns += spent_ns;
-    end_compute(w, i, start_ps, spent_ns);
+    if (m->tp == 1)
+        run_alone(w, i, is_fused);
+    else if (!run_together(w, i, is_fused))
+        return false;
     if (is_fused) {
+        const int64_t start_ps = m->start_ps[pp_cell_at(w, i)];
         const size_t second = pp_cell_at(w, i + 1);
         m->start_ps[second] = start_ps;
         m->end_ps[second] = w->clock_ps;
@@ -125,7 +142,8 @@ static int fault_at(const struct pp_worker *w)
     const struct pp_inject *inject = &w->machine->options.inject;
 
     return inject->kind && !w->machine->is_forward && inject->rank == w->rank &&
-                   inject->replica == w->replica && inject->step == w->machine->step + 1
+                   inject->replica == w->replica && inject->tp_index == w->tp_index &&
+                   inject->step == w->machine->step + 1
                ? w->machine->p->begin[w->rank] + inject->op
                : -1;
 }
@@ -138,7 +156,7 @@ void pp_worker_run(struct pp_worker *w)
     atomic_fetch_add(&m->walking, 1);
     w->clock_ps = m->begin_ps;
     w->inside_ns = 0;
-    w->launches[false] = w->launches[true] = w->barriers = *w->status = 0;
+    w->launches[false] = w->launches[true] = w->barriers = w->meets = *w->status = 0;
     const int fault = fault_at(w);
     atomic_store_explicit(&w->at, m->p->begin[w->rank], memory_order_relaxed);
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {

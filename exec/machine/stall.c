@@ -22,6 +22,8 @@ static void name_worker(const struct pp_worker *w, struct pp_error *err)
     pp_error_append(err, "rank %d", w->rank);
     if (w->machine->replicas > 1)
         pp_error_append(err, " of replica %d", w->replica);
+    if (w->machine->tp > 1)
+        pp_error_append(err, ", device %d of its tensor-parallel group", w->tp_index);
 }
 
 /* "rank 1 at op 12 of 40, 1F3, after 1RECV_F3" */
@@ -62,25 +64,26 @@ static const struct pp_worker *tell_message(const struct pp_worker *w, int targe
 {
     const struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
-    const struct pp_channel *c = &p->channels[pp_message_at(w, target)->channel / m->replicas];
+    const struct pp_channel *c =
+        &p->channels[pp_message_at(w, target)->channel / m->replicas % p->channel_count];
     const bool is_recv = pp_op_is_recv(p->kind[target]);
     const bool is_forward = p->kind[target] == PP_RECV_F || p->kind[target] == PP_SEND_F;
 
     pp_error_append(err, "waits for message %d of channel rank %d -> rank %d (%s)",
                     p->arg[target] - c->first, c->source, c->dest,
                     is_forward ? "forward" : "backward");
-    return pp_worker_at(m, is_recv ? c->source : c->dest, w->replica);
+    return pp_worker_at(m, is_recv ? c->source : c->dest, w->replica, w->tp_index);
 }
 
 /* Returns the first member that has not arrived; NULL = none. */
 static const struct pp_worker *tell_sum(const struct pp_worker *w, int target, struct pp_error *err)
 {
     const struct pp_machine *m = w->machine;
-    const struct pp_machine_collective *c = &m->collectives[m->p->arg[target]];
+    const struct pp_machine_collective *c = &m->collectives[pp_collective_of(w, target)];
 
     pp_error_append(err, "waits for the sum %d", m->p->arg[target]);
     for (int k = 0; k < c->row_count; k++)
-        if (at_of(&m->workers[c->members[k]]) <= c->rows[k] / m->replicas)
+        if (at_of(&m->workers[c->members[k]]) <= pp_instruction_at(m, c->rows[k]))
             return &m->workers[c->members[k]];
     return NULL;
 }
@@ -92,7 +95,7 @@ static const struct pp_worker *tell_barrier(const struct pp_worker *w, int barri
 
     pp_error_append(err, "waits for all ranks");
     for (int k = 0; k < m->worker_count; k++)
-        if (at_of(&m->workers[k]) < m->workers[k].barrier_row[barrier] / m->replicas)
+        if (at_of(&m->workers[k]) < pp_instruction_at(m, m->workers[k].barrier_row[barrier]))
             return &m->workers[k];
     return NULL;
 }
@@ -106,12 +109,29 @@ static int barriers_before(const struct pp_program *p, int rank, int i)
     return count;
 }
 
+static bool is_meeting(const struct pp_worker *w)
+{
+    return atomic_load_explicit(&w->is_meeting, memory_order_relaxed);
+}
+
 static bool is_waiting(const struct pp_worker *w, int at)
 {
     const struct pp_program *p = w->machine->p;
     const int kind = is_done(w, at) || at < p->begin[w->rank] ? PP_F : p->kind[at];
 
-    return kind == PP_WAIT || kind == PP_BAR;
+    return kind == PP_WAIT || kind == PP_BAR || is_meeting(w);
+}
+
+/* Returns the first worker of the group that does not wait for the others; NULL = all do. */
+static const struct pp_worker *tell_group(const struct pp_worker *w, struct pp_error *err)
+{
+    const struct pp_machine *m = w->machine;
+
+    pp_error_append(err, "waits for its tensor-parallel group");
+    for (int t = 0; t < m->tp; t++)
+        if (!is_meeting(pp_worker_at(m, w->rank, w->replica, t)))
+            return pp_worker_at(m, w->rank, w->replica, t);
+    return NULL;
 }
 
 /* Appends what the worker waits for. Returns the worker that it waits for; NULL = none. */
@@ -119,6 +139,8 @@ static const struct pp_worker *tell_wait(const struct pp_worker *w, int at, stru
 {
     const struct pp_program *p = w->machine->p;
 
+    if (is_meeting(w))
+        return tell_group(w, err);
     if (p->kind[at] == PP_BAR)
         return tell_barrier(w, barriers_before(p, w->rank, at), err);
     const int target = p->begin[w->rank] + p->arg[at];

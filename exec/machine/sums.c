@@ -10,7 +10,7 @@
 
 void pp_sums_begin(struct pp_machine *m)
 {
-    for (int c = 0; c < m->p->collective_count; c++)
+    for (int c = 0; c < m->collective_count; c++)
         m->collectives[c].posts = m->collectives[c].launch = m->collectives[c].launches = 0;
     for (int k = 0; k < m->worker_count; k++) {
         m->workers[k].turn = m->workers[k].is_summing = 0;
@@ -64,8 +64,8 @@ static void give_turns(struct pp_worker *w, struct pp_machine_collective *c)
     for (int k = 0; k < c->row_count; k++) {
         const struct pp_worker *member = &m->workers[c->members[k]];
         if (member->turn < member->collective_count) {
-            const int i = member->collective_row[member->turn] / m->replicas;
-            give_turns(w, &m->collectives[m->p->arg[i]]);
+            const int i = pp_instruction_at(m, member->collective_row[member->turn]);
+            give_turns(w, &m->collectives[pp_collective_of(member, i)]);
         }
     }
 }
@@ -154,7 +154,7 @@ static int64_t posted_at(const struct pp_worker *w, int i)
 void pp_collective_post(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
-    struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
+    struct pp_machine_collective *c = &m->collectives[pp_collective_of(w, i)];
     const int32_t row = pp_row(w, i);
 
     m->posted_ps[pp_cell(m, row)] = posted_at(w, i);
@@ -178,5 +178,5 @@ bool pp_collective_wait(struct pp_worker *w, int target)
 {
     struct pp_machine *m = w->machine;
 
-    return m->backend->wait(m->device, w->index, m->collectives[m->p->arg[target]].done);
+    return m->backend->wait(m->device, w->index, m->collectives[pp_collective_of(w, target)].done);
 }

@@ -20,7 +20,7 @@ void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
         const struct pp_chunk *chunk = &w->chunks[place];
         if (chunk->owns_squares)
             pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
-                             m->squares + m->squares_of[place % m->stages]);
+                             pp_squares_at(w, place));
     }
 }
 
@@ -55,6 +55,8 @@ static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
     for (int k = 0; k < m->worker_count; k++) {
         const struct pp_staging *losses = &m->workers[k].losses;
 
+        if (m->workers[k].tp_index > 0) /* each device of a group has the same losses */
+            continue;
         PP_TRY(pp_staging_fetch(losses, err));
         pp_loss_add(&sum, (const double *)(const void *)losses->on_host,
                     (int64_t)(losses->bytes / sizeof(double)));
@@ -73,8 +75,8 @@ static double norm_of(const struct pp_machine *m)
 
     memset(m->layer_squares, 0, sizeof(double) * (size_t)(layers + 2));
     for (int stage = 0; stage < m->stages; stage++)
-        pp_squares_add(m->options.stages[stage], m->squares + m->squares_of[stage],
-                       m->layer_squares);
+        for (int k = stage; k < m->tp * m->stages; k += m->stages)
+            pp_squares_add(m->options.stages[k], m->squares + m->squares_of[k], m->layer_squares);
     return pp_squares_norm(m->layer_squares, layers);
 }
 

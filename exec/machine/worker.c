@@ -1,4 +1,5 @@
 /* Helpers of all files of a machine, none of which they call: failure, clocks, launches. */
+#include "exec/host/host.h"
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/op_cost.h"
 #include "schedules/evaluate/weight_stream.h"
@@ -49,6 +50,12 @@ int64_t pp_wall_ps(void)
     return ((int64_t)(t.tv_sec - atomic_load(&first_s)) * 1000000000 + t.tv_nsec) * 1000;
 }
 
+/* The wall clock takes one system call less. */
+int64_t pp_machine_now_ns(const struct pp_machine *m)
+{
+    return m->backend->is_immediate ? pp_host_thread_ns() : pp_wall_ps() / 1000;
+}
+
 int64_t pp_given_ps(const struct pp_machine *m, int i)
 {
     return pp_program_ps(m->p, m->options.costs, i, m->p->aux[i] == PP_FUSED_FIRST);
@@ -96,7 +103,7 @@ static void record_op(const struct pp_worker *w, int i)
 
 pp_stream_id pp_sum_stream(const struct pp_machine *m, int32_t collective)
 {
-    return m->worker_count + m->p->channel_count * m->replicas +
+    return m->worker_count + m->p->channel_count * m->replicas * m->tp +
            m->collectives[collective].stream_of;
 }
 
@@ -104,7 +111,7 @@ int pp_sums_status(const struct pp_machine *m)
 {
     int status = PP_FIXED_OK;
 
-    for (int c = 0; c < m->p->collective_count; c++)
+    for (int c = 0; c < m->collective_count; c++)
         status = status ? status : *m->collectives[c].sum.status;
     for (int k = 0; k < m->tied_count; k++)
         status = status ? status : *m->tied[k].status;
@@ -140,18 +147,24 @@ int pp_graph_id(const struct pp_worker *w, int i)
                                                     : m->same_as[row];
 }
 
+void pp_probe_add(struct pp_bound_call *call, int work)
+{
+    const struct pp_probe *probe = call->works[work].probe;
+
+    for (int part = 0; probe && probe->now_s && part < PP_PARTS; part++)
+        for (int kind = 0; kind < 3; kind++)
+            call->probe.s[kind][part] =
+                (work > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];
+}
+
 static void run_call(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_bound_call *call = argument;
-    struct pp_probe *probe = call->works[0].probe;
 
     call->part.timing_count = 0;
     for (int g = 0; g < call->count; g++) {
         call->run(k, stream, &call->works[g]);
-        for (int part = 0; probe && probe->now_s && part < PP_PARTS; part++)
-            for (int kind = 0; kind < 3; kind++)
-                call->probe.s[kind][part] =
-                    (g > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];
+        pp_probe_add(call, g);
     }
 }
 
@@ -197,16 +210,28 @@ void pp_worker_issue(struct pp_worker *w, int i)
 
 /* ---- times of launches ----------------------------------------------------------------------- */
 
+/* Launches of a bound call: with tensor parallelism, segments and the exchanges between them. */
+static int launches_of(const struct pp_bound_call *call)
+{
+    return call->count == 0 ? 1 : 2 * call->segment_count - call->count;
+}
+
 struct pp_span pp_span_of(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
     const int kind = m->p->kind[i];
 
-    if (pp_op_is_compute(kind))
-        return m->backend->span(m->device, pp_stream_of(w, i), m->launch_of[pp_row(w, i)]);
+    if (pp_op_is_compute(kind)) {
+        const int first = m->launch_of[pp_row(w, i)],
+                  count = m->tp > 1 ? launches_of(&m->calls[pp_row(w, i)]) : 1;
+        const struct pp_span begin = m->backend->span(m->device, pp_stream_of(w, i), first),
+                             end =
+                                 m->backend->span(m->device, pp_stream_of(w, i), first + count - 1);
+        return (struct pp_span){begin.start_s, end.end_s};
+    }
     if (pp_op_is_collective(kind))
-        return m->backend->span(m->device, pp_sum_stream(m, m->p->arg[i]),
-                                m->collectives[m->p->arg[i]].launch);
+        return m->backend->span(m->device, pp_sum_stream(m, pp_collective_of(w, i)),
+                                m->collectives[pp_collective_of(w, i)].launch);
     const struct pp_machine_message *message = pp_message_at(w, i);
     return m->backend->span(m->device, m->worker_count + message->channel, message->launch);
 }

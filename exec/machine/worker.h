@@ -3,9 +3,11 @@
  * this folder.
  *
  * A row is an instruction of the program in one replica: row = instruction * replicas + replica,
- * the layout of the evaluator's columns. A place is a chunk of a rank: place = pipeline * stages +
- * stage. Events are numbered: first one for each row (a post is reached, a rank has arrived). Then
- * come the ends of each message of each replica, each collective and each barrier. */
+ * the layout of the evaluator's columns. Each device of a tensor-parallel group has all rows, after
+ * those of the device before, and so it is with messages and collectives. A place is a chunk of a
+ * rank: place = pipeline * stages + stage. Events are numbered: first one for each row (a post is
+ * reached, a rank has arrived). Then come the ends of each message of each replica, each collective
+ * and each barrier. */
 #pragma once
 
 #include "exec/backend/staging.h"
@@ -19,12 +21,14 @@
 #include <stdatomic.h>
 
 /* Work of a compute instruction: `run` for each granule. */
-typedef void (*pp_stage_call)(const struct pp_kernels *, void *, const struct pp_stage_work *);
 struct pp_bound_call {
     pp_stage_call run;
-    struct pp_stage_work *works; /* [count] */
+    enum pp_stage_call_kind kind; /* of `run` */
+    struct pp_stage_work *works;  /* [count] */
     int count;
     struct pp_probe part, probe; /* of one granule; of all granules of the last call */
+    struct pp_segment *segments; /* [segment_count] see group.c; NULL without tensor parallelism */
+    int segment_count;
 };
 
 /* One copy of a chunk's weights. */
@@ -48,7 +52,7 @@ struct pp_reducer {
 
 struct pp_worker {
     struct pp_machine *machine;
-    int rank, replica, index;
+    int rank, replica, tp_index, index;
     char *block;
     struct pp_staging staging; /* of the states at the block's begin */
     struct pp_staging losses;
@@ -67,6 +71,9 @@ struct pp_worker {
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
     int64_t inside_ns, cpu_ns; /* time in ops, by now_ns(); CPU time of the thread */
+    int meets;                 /* meetings with its group */
+    atomic_bool is_meeting;    /* waits for its group, which others may read at any time */
+    int64_t met_ps;            /* its time in the op when it came to the meeting */
     int launches[2];           /* on its compute stream; on its weight-gradient stream */
     bool is_summing;           /* waits for a collective that another process owns */
     int32_t turn;              /* next of its collectives that may run */
@@ -89,7 +96,7 @@ struct pp_machine {
     struct pp_machine_options options;
     const struct pp_program *p;
     uint64_t program_hash;
-    int size, replicas, worker_count, stages, places;
+    int size, replicas, tp, worker_count, stages, places;
     /* Index of the one worker that runs in this process; worker_count: none; -1: all. */
     int own_worker;
     const int8_t *class_of; /* [instruction] enum pp_slot_class */
@@ -98,7 +105,7 @@ struct pp_machine {
     const struct pp_backend *backend;
 
     struct pp_rank_layout *layout; /* [rank] */
-    struct pp_worker *workers;     /* [replica * ranks + rank] */
+    struct pp_worker *workers;     /* [(replica * tp + tp_index) * ranks + rank] */
     struct pp_bound_call *calls;   /* [row] */
     int32_t *same_as;              /* [row] see graphs.c */
     bool has_graphs[2],
@@ -106,10 +113,11 @@ struct pp_machine {
     int32_t *ids, *targets; /* [sample of the step][seq] */
     int *statuses;          /* enum pp_fixed_status of workers, collectives and tied sums */
 
-    struct pp_machine_message *messages; /* [message * replicas + replica] */
-    int64_t *channel_ps; /* [channel * replicas + replica] end of the last message */
+    struct pp_machine_message *messages; /* [message * replicas + replica], device by device */
+    int64_t *channel_ps; /* [channel * replicas + replica] end of the last message; likewise */
 
-    struct pp_machine_collective *collectives;
+    struct pp_machine_collective *collectives; /* [tp_index * collectives + collective] */
+    int collective_count;                      /* of all devices of a group */
     pthread_mutex_t collectives_mutex;
     struct pp_sum *tied; /* [tied_count] copies of one rank that no collective sums */
     int tied_count;
@@ -120,6 +128,7 @@ struct pp_machine {
     pp_stream_id conductor;    /* stream of pp_barriers_conduct */
     pp_stream_id weights;      /* first weight-gradient stream; each worker has one */
     pp_event_id first_release; /* event of barrier 0 */
+    pp_event_id *first_meet;   /* [rank * replicas + replica] first event of its group */
 
     /* Times of the kept steps: [(slot * size + instruction) * replicas + replica]. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;
@@ -137,7 +146,7 @@ struct pp_machine {
     int step;
     bool is_forward;     /* only forwards run: pp_machine_forward() */
     double *squares;     /* [square_count] sums of squares by block */
-    int64_t *squares_of; /* [stage] first of its `squares` */
+    int64_t *squares_of; /* [tp_index * stages + stage] first of its `squares` */
     int64_t square_count;
     double *layer_squares;       /* [layers + 2] */
     struct pp_adamw_step *adamw; /* shared with the device */
@@ -177,12 +186,24 @@ struct pp_machine {
 /* ---- indices and clocks ---------------------------------------------------------------------- */
 static inline int32_t pp_row(const struct pp_worker *w, int instruction)
 {
-    return instruction * w->machine->replicas + w->replica;
+    const struct pp_machine *m = w->machine;
+
+    return (w->tp_index * m->size + instruction) * m->replicas + w->replica;
+}
+/* Instruction of a row. */
+static inline int pp_instruction_at(const struct pp_machine *m, int32_t row)
+{
+    return row / m->replicas % m->size;
+}
+/* Number of rows. */
+static inline size_t pp_rows(const struct pp_machine *m)
+{
+    return (size_t)m->tp * (size_t)m->size * (size_t)m->replicas;
 }
 /* Index into the columns of the current step. */
 static inline size_t pp_cell(const struct pp_machine *m, int32_t row)
 {
-    return (size_t)m->slot * (size_t)m->size * (size_t)m->replicas + (size_t)row;
+    return (size_t)m->slot * pp_rows(m) + (size_t)row;
 }
 static inline size_t pp_cell_at(const struct pp_worker *w, int instruction)
 {
@@ -193,11 +214,34 @@ static inline struct pp_machine_message *pp_message_at(const struct pp_worker *w
 {
     const struct pp_machine *m = w->machine;
 
-    return &m->messages[m->p->arg[instruction] * m->replicas + w->replica];
+    return &m->messages[(w->tp_index * m->p->message_count + m->p->arg[instruction]) * m->replicas +
+                        w->replica];
 }
-static inline struct pp_worker *pp_worker_at(const struct pp_machine *m, int rank, int replica)
+static inline struct pp_worker *pp_worker_at(const struct pp_machine *m, int rank, int replica,
+                                             int tp_index)
 {
-    return &m->workers[replica * m->p->ranks + rank];
+    return &m->workers[(replica * m->tp + tp_index) * m->p->ranks + rank];
+}
+/* Number of the collective of an instruction. */
+static inline int pp_collective_of(const struct pp_worker *w, int instruction)
+{
+    const struct pp_program *p = w->machine->p;
+
+    return w->tp_index * p->collective_count + p->arg[instruction];
+}
+/* Stage of a place, as the worker has it. */
+static inline const struct pp_stage *pp_stage_at(const struct pp_worker *w, int place)
+{
+    const struct pp_machine *m = w->machine;
+
+    return m->options.stages[w->tp_index * m->stages + place % m->stages];
+}
+/* Sums of squares of a place's blocks. */
+static inline double *pp_squares_at(const struct pp_worker *w, int place)
+{
+    const struct pp_machine *m = w->machine;
+
+    return m->squares + m->squares_of[w->tp_index * m->stages + place % m->stages];
 }
 static inline bool pp_is_virtual(const struct pp_machine *m)
 {

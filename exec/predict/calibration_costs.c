@@ -36,14 +36,21 @@ static int64_t terms_ps(const struct pp_terms *terms, struct chooser *chooser)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* Exchanges of tensor-parallel groups last as before. */
 static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
                        struct pp_costs *costs)
 {
     const int stages = table->stages;
 
-    for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        if (table->op[kind])
-            costs->op[kind] = PP_ARRAY(arena, struct pp_cost, stages * table->splits);
+    for (int kind = 0; kind < PP_OP_KINDS; kind++) {
+        const struct pp_cost *before = costs->op[kind];
+
+        if (!table->op[kind])
+            continue;
+        costs->op[kind] = PP_ARRAY(arena, struct pp_cost, stages * table->splits);
+        for (int at = 0; before && at < stages * table->splits; at++)
+            costs->op[kind][at].tp_ps = before[at].tp_ps;
+    }
     costs->overlap = table->pair ? PP_ARRAY(arena, struct pp_cost, stages * stages) : NULL;
 }
 

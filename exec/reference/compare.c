@@ -87,8 +87,9 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
                           const struct pp_state *state, enum pp_vector what,
                           struct pp_difference *difference)
 {
-    const struct pp_stage *whole = reference->stage;
-    const struct pp_state *expected = &reference->seen;
+    const struct pp_reference_part *part = &reference->parts[stage->shape.tp_index];
+    const struct pp_stage *whole = part->stage;
+    const struct pp_state *expected = &part->seen;
     const size_t element_bytes = reference->kernels->gradient_bytes;
 
     assert((state->fixed != NULL) == (expected->fixed != NULL));

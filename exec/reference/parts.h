@@ -5,6 +5,19 @@
 #include "exec/reference/reference.h"
 
 struct pp_alarm;
+/* A device of a tensor-parallel group, with its part of the model. They run in turn. */
+struct pp_reference_part {
+    struct pp_stage *stage;
+    struct pp_state state, seen; /* on the device; as the host sees it */
+    double *blocks;              /* [blocks of all tensors] */
+
+    /* of one granule */
+    void **kept, **saved; /* [splits] */
+    double *losses;       /* on the device: [splits][rows * tokens] */
+    void *scratch, *grad_scratch;
+    double *block_scratch;            /* [blocks of all tensors] */
+    struct pp_tp_exchange *exchanges; /* of a call */
+};
 struct pp_reference {
     const struct pp_net *net;
     const struct pp_kernels *kernels;
@@ -13,19 +26,18 @@ struct pp_reference {
     struct pp_alarm *alarm; /* runs while the device works; NULL = no watchdog */
     struct pp_batch batch;
     struct pp_recipe recipe;
-    struct pp_stage *stage;
-    struct pp_state state, seen; /* on the device; as the host sees it */
-    struct pp_staging staging;   /* staging of the state */
-    double *squares, *blocks;    /* [layers + 2], [blocks of all tensors] */
-    bool has_gradients;          /* of a step, until an update uses and zeroes them */
+    int tp;
+    struct pp_reference_part *parts; /* [tp] */
+    struct pp_staging staging;       /* staging of all states */
+    double *squares;                 /* [layers + 2] */
+    bool has_gradients;              /* of a step, until an update uses and zeroes them */
 
     /* of one granule */
-    void **kept, **saved;     /* [splits] */
-    struct pp_staging losses; /* double [splits][rows * tokens] */
+    struct pp_staging losses; /* of the first part */
     int32_t *ids, *targets;
-    int *status; /* enum pp_fixed_status */
-    void *scratch, *grad_scratch;
-    double *block_scratch; /* [blocks of all tensors] */
+    int *status;                 /* enum pp_fixed_status */
+    struct pp_stage_work *works; /* [tp] */
+    const void **from;           /* [tp] */
 
     /* of the current update */
     struct pp_adamw_step *adamw; /* shared with the device */

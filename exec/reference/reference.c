@@ -18,11 +18,13 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
     *r = (struct pp_reference){.net = net,
                                .kernels = kernels,
                                .backend = place->backend,
+                               .tp = place->tp > 1 ? place->tp : 1,
                                .batch = *batch,
                                .recipe = *recipe};
     PP_TRY(pp_reference_take(arena, r, place, err));
     PP_TRY(pp_alarm_create(arena, place, &r->alarm, err));
-    pp_state_init(r->stage, kernels, recipe, &r->seen, 1);
+    for (int t = 0; t < r->tp; t++)
+        pp_state_init(r->parts[t].stage, kernels, recipe, &r->parts[t].seen, 1);
     PP_TRY(pp_staging_push(&r->staging, err));
     *reference = r;
     return PP_OK;
@@ -45,7 +47,7 @@ static enum pp_status run(struct pp_reference *r, pp_backend_work work, void *ar
 static enum pp_status take_samples(struct pp_reference *r, const struct pp_text *text, int step,
                                    int g, struct pp_error *err)
 {
-    const int rows = r->stage->shape.rows, seq = r->net->seq;
+    const int rows = r->parts[0].stage->shape.rows, seq = r->net->seq;
 
     assert(text->seq == seq);
     for (int row = 0; row < rows; row++)
@@ -55,54 +57,87 @@ static enum pp_status take_samples(struct pp_reference *r, const struct pp_text 
     return PP_OK;
 }
 
-static struct pp_stage_work work_of(struct pp_reference *r)
+static struct pp_stage_work work_of(const struct pp_reference *r,
+                                    const struct pp_reference_part *part, int split)
 {
+    const size_t tokens =
+        pp_reference_granule_tokens(part->stage) / (size_t)part->stage->shape.splits;
+
     return (struct pp_stage_work){
-        .stage = r->stage,
-        .weights = r->state.weights,
+        .stage = part->stage,
+        .weights = part->state.weights,
         .grads = {.is_exact = r->recipe.is_exact,
-                  .sum = r->state.sum,
-                  .fixed = r->state.fixed,
-                  .scratch = r->grad_scratch,
+                  .sum = part->state.sum,
+                  .fixed = part->state.fixed,
+                  .scratch = part->grad_scratch,
                   .status = r->status},
-        .kept = r->kept,
-        .saved = r->saved,
+        .split = split,
+        .kept = part->kept,
+        .saved = part->saved,
         .ids = r->ids,
         .targets = r->targets,
         .loss_scale = 1.0 / (double)pp_targets_of_step(&r->batch, r->net),
-        .scratch = r->scratch,
+        .loss = part->losses + (size_t)split * tokens,
+        .scratch = part->scratch,
     };
+}
+
+/* Adds up exchange `number` of a call for all devices. */
+static void exchange(const struct pp_kernels *k, void *stream, const struct pp_reference *r,
+                     int number)
+{
+    for (int t = 0; t < r->tp; t++)
+        r->from[t] = r->parts[t].exchanges[number].from;
+    for (int t = 0; t < r->tp; t++)
+        pp_tp_exchange_run(k, stream, &r->parts[t].exchanges[number], r->tp, r->from);
+}
+
+/* Runs a call segment by segment, each on all devices in turn. */
+static void run_call(const struct pp_kernels *k, void *stream, struct pp_reference *r,
+                     enum pp_stage_call_kind kind, int split)
+{
+    int exchanges = 0;
+
+    for (int t = 0; t < r->tp; t++) {
+        r->works[t] = work_of(r, &r->parts[t], split);
+        exchanges = pp_stage_exchanges(&r->works[t], kind, r->parts[t].exchanges);
+    }
+    for (int segment = 0; segment <= exchanges; segment++) {
+        for (int t = 0; t < r->tp; t++) {
+            r->works[t].segment = segment;
+            pp_stage_calls[kind](k, stream, &r->works[t]);
+        }
+        if (segment < exchanges)
+            exchange(k, stream, r, segment);
+    }
 }
 
 static void run_forward(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_reference *r = argument;
-    struct pp_stage_work work = work_of(r);
-    const int splits = r->stage->shape.splits;
-    const size_t split_tokens = pp_reference_granule_tokens(r->stage) / (size_t)splits;
 
-    for (work.split = 0; work.split < splits; work.split++) {
-        work.loss = (double *)(void *)r->losses.on_device + (size_t)work.split * split_tokens;
-        pp_stage_forward(k, stream, &work);
-    }
+    for (int split = 0; split < r->batch.splits; split++)
+        run_call(k, stream, r, PP_CALL_FORWARD, split);
 }
 
 static void run_granule(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_reference *r = argument;
-    struct pp_stage_work work = work_of(r);
 
     run_forward(k, stream, argument);
-    for (work.split = r->stage->shape.splits - 1; work.split >= 0; work.split--)
-        pp_stage_backward(k, stream, &work);
+    for (int split = r->batch.splits - 1; split >= 0; split--)
+        run_call(k, stream, r, PP_CALL_BACKWARD, split);
 }
 
 static void zero_gradients(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct pp_reference *r = argument;
 
-    k->zero(stream, pp_state_bytes(r->stage, k, r->recipe.is_exact, 1).gradients,
-            r->state.fixed ? (void *)r->state.fixed : r->state.sum);
+    for (int t = 0; t < r->tp; t++) {
+        const struct pp_reference_part *part = &r->parts[t];
+        k->zero(stream, pp_state_bytes(part->stage, k, r->recipe.is_exact, 1).gradients,
+                part->state.fixed ? (void *)part->state.fixed : part->state.sum);
+    }
 }
 
 static const char *const grad_faults[] = {
@@ -139,7 +174,7 @@ static enum pp_status run_granules(struct pp_reference *r, const struct pp_text 
         PP_TRY(run(r, work, r, err));
         PP_TRY(pp_staging_fetch(&r->losses, err));
         pp_loss_add(&sum, (const double *)(const void *)r->losses.on_host,
-                    (int64_t)pp_reference_granule_tokens(r->stage));
+                    (int64_t)pp_reference_granule_tokens(r->parts[0].stage));
         PP_TRY(check_granule(r, step, g, &sum, err));
     }
     *loss = pp_loss_mean(&sum, pp_targets_of_step(&r->batch, r->net));
@@ -168,8 +203,10 @@ enum pp_status pp_reference_forward(struct pp_reference *reference, const struct
 
 static enum pp_status fail_norm(const struct pp_reference *r, int step, struct pp_error *err)
 {
-    const struct pp_param *fault = pp_squares_not_finite(r->stage, r->blocks);
+    const struct pp_param *fault = NULL;
 
+    for (int t = 0; t < r->tp && !fault; t++)
+        fault = pp_squares_not_finite(r->parts[t].stage, r->parts[t].blocks);
     if (!fault)
         return pp_error_set(err, PP_EFAIL, "step %d: the norm of the gradients is not finite",
                             step + 1);
@@ -181,16 +218,20 @@ static enum pp_status fail_norm(const struct pp_reference *r, int step, struct p
 
 static void find_squares(const struct pp_kernels *k, void *stream, void *argument)
 {
-    struct pp_reference *r = argument;
+    const struct pp_reference *r = argument;
 
-    pp_state_squares(k, stream, r->stage, &r->state, r->block_scratch, r->blocks);
+    for (int t = 0; t < r->tp; t++) {
+        const struct pp_reference_part *part = &r->parts[t];
+        pp_state_squares(k, stream, part->stage, &part->state, part->block_scratch, part->blocks);
+    }
 }
 
 static void update(const struct pp_kernels *k, void *stream, void *argument)
 {
-    struct pp_reference *r = argument;
+    const struct pp_reference *r = argument;
 
-    pp_state_update(k, stream, r->stage, &r->state, &r->recipe, r->adamw);
+    for (int t = 0; t < r->tp; t++)
+        pp_state_update(k, stream, r->parts[t].stage, &r->parts[t].state, &r->recipe, r->adamw);
 }
 
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err)
@@ -199,7 +240,8 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
 
     memset(r->squares, 0, sizeof(double) * (size_t)(r->net->layers + 2));
     PP_TRY(run(r, find_squares, r, err));
-    pp_squares_add(r->stage, r->blocks, r->squares);
+    for (int t = 0; t < r->tp; t++)
+        pp_squares_add(r->parts[t].stage, r->parts[t].blocks, r->squares);
     const double norm = pp_squares_norm(r->squares, r->net->layers);
     if (!isfinite(norm))
         return fail_norm(r, step, err);
@@ -210,14 +252,14 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
     return pp_staging_fetch(&r->staging, err);
 }
 
-const struct pp_stage *pp_reference_stage(const struct pp_reference *reference)
+const struct pp_stage *pp_reference_stage(const struct pp_reference *reference, int tp_index)
 {
-    return reference->stage;
+    return reference->parts[tp_index].stage;
 }
 
-const struct pp_state *pp_reference_state(const struct pp_reference *reference)
+const struct pp_state *pp_reference_state(const struct pp_reference *reference, int tp_index)
 {
-    return &reference->seen;
+    return &reference->parts[tp_index].seen;
 }
 
 enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err)

@@ -1,6 +1,7 @@
 /* exec/reference/reference.h — the oracle: the same training on one rank, without program, messages
  * or slots. A loop runs forward and backward of each micro-batch, with the same granules and
- * splits. The whole model is one stage, so a tied matrix is one tensor. */
+ * splits. The whole model is one stage, so a tied matrix is one tensor. With tensor parallelism, it
+ * runs the devices of a group in turn, and adds up the parts of an exchange in their order. */
 #pragma once
 
 #include "exec/backend/backend.h"
@@ -12,6 +13,7 @@
 struct pp_place {
     const struct pp_backend *backend;
     enum pp_device_mode mode;
+    int tp;        /* devices of a tensor-parallel group, 0 or 1 = one */
     int parts;     /* of a partitioned GPU */
     int left_free; /* multiprocessors: see pp_device_options */
     int place;     /* among the processes of this host: see pp_device_options */
@@ -24,7 +26,7 @@ struct pp_reference;
 /* Finds the memory that pp_reference_create() will take. `*staging_bytes` of it are also needed on
  * the host if the backend has its own memory. */
 void pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                        const struct pp_batch *batch, bool is_exact, size_t *bytes,
+                        const struct pp_batch *batch, int tp, bool is_exact, size_t *bytes,
                         size_t *staging_bytes);
 /* Opens a device and takes all memory; activations are those of one granule. PP_EFAIL, with sizes,
  * if there is not enough. `net` and `kernels` are kept by reference; the arena closes the device.
@@ -43,9 +45,10 @@ enum pp_status pp_reference_forward(struct pp_reference *reference, const struct
 /* Updates the weights. PP_EFAIL, with step, tensor and layer, for a gradient that is not finite. */
 enum pp_status pp_reference_update(struct pp_reference *reference, int step, struct pp_error *err);
 
-const struct pp_stage *pp_reference_stage(const struct pp_reference *reference);
-/* Returns the state after the last step or update, as the host sees it. */
-const struct pp_state *pp_reference_state(const struct pp_reference *reference);
+/* Return the stage and the state of a device of the group: the state after the last step or update,
+ * as the host sees it. */
+const struct pp_stage *pp_reference_stage(const struct pp_reference *reference, int tp_index);
+const struct pp_state *pp_reference_state(const struct pp_reference *reference, int tp_index);
 /* Copies to the device a state that the caller has changed. */
 enum pp_status pp_reference_changed(const struct pp_reference *reference, struct pp_error *err);
 

@@ -31,6 +31,7 @@ static json_t *layout_json(const struct pp_exec_run *run)
     json_t *o = json_pack("{si si si si si si si}", "np", p->ranks, "vp", p->stages / p->ranks,
                           "dp", b->replicas, "pipelines", p->pipelines, "micro_batches",
                           b->micro_batches, "mbs", b->mbs, "gbs", pp_batch_samples(b));
+    pp_json_put_int(o, "tp", run->config.tp);
     pp_json_put_int(o, "zero", run->plan.zero);
     pp_json_put_int(o, "seq", run->config.net.seq);
     pp_json_put_int(o, "splits", b->splits);

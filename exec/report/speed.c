@@ -9,7 +9,7 @@ static int devices(const struct pp_exec_run *run)
     const struct pp_exec_config *c = &run->config;
 
     if (c->clock == PP_CLOCK_VIRTUAL)
-        return run->plan.program->ranks * c->replicas;
+        return run->plan.program->ranks * c->replicas * c->tp;
     return c->transport->remote ? run->result.way.gpus : 1;
 }
 

@@ -89,7 +89,7 @@ static double parameters(const struct pp_exec_plan *plan)
         for (int i = 0; i < plan->stages[s]->param_count; i++) {
             const struct pp_param *param = &plan->stages[s]->params[i];
             if (!param->is_tied || !has_tied)
-                count += (double)param->count;
+                count += (double)(param->slice.whole > 0 ? param->slice.whole : param->count);
             has_tied = has_tied || param->is_tied;
         }
     return count;
@@ -184,7 +184,7 @@ static void paragraph_wall(const struct pp_exec_page *page, const struct pp_exec
 static void print_machine(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
-    const int workers = run->plan.program->ranks * run->plan.batch.replicas;
+    const int workers = run->plan.program->ranks * run->plan.batch.replicas * c->tp;
     const int gpus = run->result.way.gpus;
     const bool are_processes = c->transport->check;
     char processor[PP_EXEC_TEXT_BYTES / 2], latency[PP_UNITS_TEXT_BYTES],
@@ -226,6 +226,8 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
     if (chunks > 1)
         used +=
             fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_SIZE_CHUNKS));
+    if (run->config.tp > 1)
+        used += fprintf(page->out, ", tp %d", run->config.tp);
     if (plan->batch.replicas > 1)
         used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
     if (plan->zero)

@@ -40,6 +40,7 @@ struct pp_exec_config {
     char doubt[256];          /* warning that a process may run alone, or be disturbed; else "" */
     int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
+    int tp;                   /* tensor-parallel degree */
     int replicas, mbs;        /* mbs 0 = follows from gbs */
     int64_t gbs;              /* 0 = not given */
     struct pp_recompute_choice recompute;
@@ -64,10 +65,10 @@ struct pp_exec_plan {
     struct pp_subject subject;
     struct pp_selection selection;
     struct pp_program *program;
-    int *blocks_per_stage; /* [stages] */
-    int empty_stages;      /* stages without a block */
-    int zero;              /* 1: the program shards optimizer state among replicas */
-    const struct pp_stage **stages;
+    int *blocks_per_stage;          /* [stages] */
+    int empty_stages;               /* stages without a block */
+    int zero;                       /* 1: the program shards optimizer state among replicas */
+    const struct pp_stage **stages; /* [tp][stages] */
     struct pp_batch batch;
     struct pp_costs *costs;
     struct pp_costs *plain_costs; /* without --slow and --link-bw; NULL if neither is given */

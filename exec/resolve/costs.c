@@ -153,6 +153,28 @@ static void add_memory(const struct builder *b)
     b->costs->other_bytes = other_bytes;
 }
 
+/* Time of the exchanges of tensor-parallel groups in an op of a whole micro-batch. */
+static void add_exchanges(const struct builder *b)
+{
+    static const struct {
+        int kind;
+        enum pp_stage_call_kind call;
+    } calls[] = {{PP_F, PP_CALL_FORWARD},
+                 {PP_R, PP_CALL_RECOMPUTE},
+                 {PP_I, PP_CALL_INPUT_GRAD},
+                 {PP_B, PP_CALL_BACKWARD}};
+
+    for (int k = 0; k < (int)PP_COUNT(calls) * b->p->stages * b->p->splits; k++) {
+        const int at = k % (b->p->stages * b->p->splits), call = k / (b->p->stages * b->p->splits);
+        const struct pp_stage *stage = b->stages[at / b->p->splits];
+
+        if (stage->shape.tp > 1)
+            b->costs->op[calls[call].kind][at].tp_ps =
+                b->p->granules * pp_stage_exchange_count(stage, calls[call].call) *
+                pp_tp_exchange_ps(b->costs, stage->shape.tp, (double)stage->boundary_bytes);
+    }
+}
+
 struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_batch *batch,
                                const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
@@ -179,6 +201,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
         costs->op[compute[k]] = PP_ARRAY(arena, struct pp_cost, program->stages * program->splits);
     add_wires(&b);
     add_sums(&b);
+    add_exchanges(&b);
     add_memory(&b);
     return costs;
 }

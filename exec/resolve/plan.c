@@ -211,9 +211,9 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
     const struct pp_program *p = plan->program;
     int first = 0;
 
-    plan->stages = PP_ARRAY(arena, const struct pp_stage *, p->stages);
+    plan->stages = PP_ARRAY(arena, const struct pp_stage *, config->tp * p->stages);
     for (int s = 0; s < p->stages; s++) {
-        const struct pp_stage_shape shape = {
+        struct pp_stage_shape shape = {
             .first_block = first,
             .blocks = plan->blocks_per_stage[s],
             .has_embedding = s == 0,
@@ -224,8 +224,11 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
             .again = pp_exec_stage_again(config, p->stages, s, plan->blocks_per_stage[s]),
             .rows = plan->batch.mbs / plan->batch.granules,
             .tokens = config->net.seq / plan->batch.splits,
-            .splits = plan->batch.splits};
-        plan->stages[s] = pp_stage_create(arena, &config->net, &shape, config->kernels);
+            .splits = plan->batch.splits,
+            .tp = config->tp};
+        for (; shape.tp_index < config->tp; shape.tp_index++)
+            plan->stages[shape.tp_index * p->stages + s] =
+                pp_stage_create(arena, &config->net, &shape, config->kernels);
         plan->empty_stages += shape.blocks == 0;
         first += shape.blocks;
     }
@@ -290,6 +293,7 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
     return (struct pp_training){
         .machine = {.program = plan->program,
                     .stages = plan->stages,
+                    .tp = config->tp,
                     .batch = &plan->batch,
                     .recipe = &config->recipe,
                     .kernels = config->kernels,

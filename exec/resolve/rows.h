@@ -25,6 +25,11 @@ PP_ROW_INT(np, "P", 1, 1024, G_LAYOUT, RUN, .is_common = true,
     .aliases = PP_NAMES(
         "n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
     .default_text = "4", .help = "Pipeline ranks. P * D workers run concurrently.")
+PP_ROW_INT(tp, "T", 1, 64, G_LAYOUT, RUN,
+    .aliases = PP_NAMES("tensor-model-parallel-size", "parallelism.tensor_parallel_degree"),
+    .default_text = "1",
+    .help = "Tensor-parallel degree: T workers share the heads and the feed-forward layer of each "
+            "block, and add up their parts. P * T * D workers run concurrently.")
 PP_OPTIONS_VP(G_LAYOUT, RUN)
 PP_OPTIONS_DP(G_LAYOUT, RUN)
 PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")

@@ -121,10 +121,13 @@ static struct pp_tensor *qk_norm(struct pp_builder *b, struct pp_tensor *qkv)
 static struct pp_tensor *attention(struct pp_builder *b, struct pp_tensor *t)
 {
     const struct pp_net *net = b->net;
-    const int width = (net->heads + 2 * net->kv_heads) * net->head_dim;
+    const int queries = net->heads * net->head_dim, keys = net->kv_heads * net->head_dim;
 
-    t = pp_build_linear(b, (struct pp_linear){t, NULL, width, "qkv.weight",
-                                              net->has_bias_qkv ? "qkv.bias" : NULL, false});
+    t = pp_build_linear(b, (struct pp_linear){.x = t,
+                                              .width = queries + 2 * keys,
+                                              .weight = "qkv.weight",
+                                              .bias = net->has_bias_qkv ? "qkv.bias" : NULL,
+                                              .groups = {queries, keys, keys}});
     return attend(b, net->has_qk_norm ? qk_norm(b, t) : t);
 }
 
@@ -134,22 +137,32 @@ static struct pp_tensor *feed_forward(struct pp_builder *b, struct pp_tensor *t)
     const struct pp_net *net = b->net;
     const int width = net->is_gated ? 2 * net->ffn : net->ffn;
 
-    t = pp_build_linear(b,
-                        (struct pp_linear){t, NULL, width, "up.weight",
-                                           net->has_bias_mlp ? "up.bias" : NULL, !net->is_gated});
+    t = pp_build_linear(b, (struct pp_linear){.x = t,
+                                              .width = width,
+                                              .weight = "up.weight",
+                                              .bias = net->has_bias_mlp ? "up.bias" : NULL,
+                                              .is_activated = !net->is_gated,
+                                              .groups = {net->ffn, net->is_gated ? net->ffn : 0}});
     return net->is_gated ? pp_build_node(b, &pp_node_gate, t, net->ffn)->y : t;
 }
 
 /* Return base + t, by the last matrix of attention or of the feed-forward layer. */
 static struct pp_tensor *out(struct pp_builder *b, struct pp_tensor *t, struct pp_tensor *base)
 {
-    return pp_build_linear(b, (struct pp_linear){t, base, b->net->hidden, "out.weight",
-                                                 b->net->has_bias_out ? "out.bias" : NULL, false});
+    return pp_build_linear(b, (struct pp_linear){.x = t,
+                                                 .base = base,
+                                                 .width = b->net->hidden,
+                                                 .weight = "out.weight",
+                                                 .bias = b->net->has_bias_out ? "out.bias" : NULL});
 }
 static struct pp_tensor *down(struct pp_builder *b, struct pp_tensor *t, struct pp_tensor *base)
 {
-    return pp_build_linear(b, (struct pp_linear){t, base, b->net->hidden, "down.weight",
-                                                 b->net->has_bias_mlp ? "down.bias" : NULL, false});
+    return pp_build_linear(b,
+                           (struct pp_linear){.x = t,
+                                              .base = base,
+                                              .width = b->net->hidden,
+                                              .weight = "down.weight",
+                                              .bias = b->net->has_bias_mlp ? "down.bias" : NULL});
 }
 
 /* y = x + attention(norm(x)), and the same with the feed-forward layer of y. */

@@ -23,6 +23,7 @@ struct pp_new_param {
     enum pp_init init;
     double deviation;
     bool is_tied;
+    struct pp_slice slice;
 };
 
 struct pp_new_param pp_build_matrix(const char *name, int64_t rows, int64_t columns,
@@ -44,6 +45,8 @@ struct pp_linear {
     int width;
     const char *weight, *bias; /* bias NULL: none */
     bool is_activated;
+    /* With tensor parallelism, rows of the matrix here: group by group, cut by rows. */
+    int groups[PP_SLICE_PIECES];
 };
 
 /* Appends a LINEAR. Returns y, or its activation. Matrices that end in the residual stream, two of

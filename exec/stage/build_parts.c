@@ -11,7 +11,8 @@ enum { IDS_PER_LAYER = 16 };
 struct pp_new_param pp_build_matrix(const char *name, int64_t rows, int64_t columns,
                                     double deviation)
 {
-    return (struct pp_new_param){name, rows * columns, 0, PP_INIT_NORMAL, deviation, false};
+    return (struct pp_new_param){
+        .name = name, .count = rows * columns, .init = PP_INIT_NORMAL, .deviation = deviation};
 }
 
 struct pp_new_param pp_build_gain(const char *name, int width)
@@ -52,7 +53,8 @@ const struct pp_param *pp_build_push(struct pp_builder *b, struct pp_new_param w
                                .init = w.init,
                                .deviation = w.deviation,
                                .decays = w.init == PP_INIT_NORMAL,
-                               .is_tied = w.is_tied};
+                               .is_tied = w.is_tied,
+                               .slice = w.slice};
     stage->elements += (room + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
     return param;
 }
@@ -91,6 +93,24 @@ struct pp_stage_node *pp_build_node(struct pp_builder *b, const struct pp_node_k
     return n;
 }
 
+/* Cuts a matrix, its bias and what it makes: by columns if it ends in the residual stream. */
+static void cut(const struct pp_builder *b, const struct pp_linear *l, struct pp_stage_node *n,
+                struct pp_new_param *weight, struct pp_new_param *bias)
+{
+    const int tp = b->stage->shape.tp, index = b->stage->shape.tp_index;
+
+    if (tp <= 1)
+        return;
+    if (l->base != NULL) {
+        weight->slice = pp_slice_by_columns(tp, index, l->width, l->x->width);
+        n->part = pp_stage_tensor(b->g, l->width);
+        return;
+    }
+    weight->slice = pp_slice_by_rows(tp, index, l->x->width, l->groups);
+    bias->slice = pp_slice_by_rows(tp, index, 1, l->groups);
+    n->dx_part = pp_stage_tensor(b->g, l->x->width);
+}
+
 struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l)
 {
     const double small = PP_DEVIATION / sqrt(2.0 * b->net->layers);
@@ -98,9 +118,12 @@ struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l)
 
     n->base = l.base;
     n->y->is_stream = l.base != NULL;
-    n->weight = pp_build_push(
-        b, pp_build_matrix(l.weight, l.width, l.x->width, l.base ? small : PP_DEVIATION));
-    n->bias = pp_build_push(b, pp_build_bias(l.bias, l.width));
+    struct pp_new_param weight = pp_build_matrix(l.weight, l.width, l.x->width,
+                                                 l.base ? small : PP_DEVIATION),
+                        bias = pp_build_bias(l.bias, l.width);
+    cut(b, &l, n, &weight, &bias);
+    n->weight = pp_build_push(b, weight);
+    n->bias = pp_build_push(b, bias);
     if (l.x->maker != NULL && l.x->maker->act == l.x)
         n->slope_of = l.x->maker->y;
     if (!l.is_activated)

@@ -1,5 +1,8 @@
-/* Calls of a stage: they walk the list of nodes, layer by layer. */
+/* Calls of a stage: they walk the list of nodes, layer by layer. With tensor parallelism, each call
+ * runs one segment of the walk: the nodes from one exchange to the next. */
 #include "exec/stage/graph.h"
+
+#include "core/units.h"
 
 #include <assert.h>
 #include <string.h>
@@ -22,6 +25,12 @@ static void record(const struct pp_call *c, int what)
     probe->timings[probe->timing_count++] = (uint8_t)what;
 }
 
+/* Is true in the segment that is to run. */
+static bool is_on(const struct pp_call *c)
+{
+    return c->segment == c->w->segment;
+}
+
 static void begin_probe(struct pp_call *c)
 {
     struct pp_probe *probe = c->w->probe;
@@ -32,7 +41,8 @@ static void begin_probe(struct pp_call *c)
         record(c, PP_TIMING_BEGIN);
         return;
     }
-    memset(probe->s, 0, sizeof probe->s);
+    if (c->w->segment == 0)
+        memset(probe->s, 0, sizeof probe->s);
     c->last_s = probe->now_s();
 }
 
@@ -41,7 +51,7 @@ static void stamp(struct pp_call *c, enum pp_call_pass row, enum pp_layer_part p
 {
     struct pp_probe *probe = c->w->probe;
 
-    if (probe == NULL)
+    if (probe == NULL || !is_on(c))
         return;
     if (probe->record_timing != NULL) {
         record(c, (int)row * PP_PARTS + (int)part);
@@ -73,6 +83,38 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
     return c;
 }
 
+/* Adds the exchange to the list that is wanted, if it is. */
+static void list(struct pp_call *c, int64_t count, const struct pp_tensor *from,
+                 const struct pp_tensor *to)
+{
+    if (c->exchanges != NULL)
+        c->exchanges[c->segment] =
+            (struct pp_tp_exchange){count, pp_call_at(c, from), pp_call_at(c, to)};
+}
+
+/* Returns whether the group exchanges what the node has made. A recomputation does not want the
+ * output of the stage. */
+static bool has_exchange(struct pp_call *c, const struct pp_stage_node *n, bool is_forward)
+{
+    const struct pp_tensor *from = is_forward ? n->part : n->dx_part,
+                           *to = is_forward ? n->y : n->dx;
+
+    if (from == NULL || pp_call_at(c, to) == NULL)
+        return false;
+    list(c, (int64_t)c->g->tokens * to->width, from, to);
+    return true;
+}
+
+/* Ends the segment if the group exchanges what the node has made. */
+static void end_segment(struct pp_call *c, const struct pp_stage_node *n, enum pp_call_pass row,
+                        enum pp_layer_part part)
+{
+    if (!has_exchange(c, n, row == PP_PASS_F))
+        return;
+    stamp(c, row, part);
+    c->segment++;
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
 /* Layers that R leaves out take no time. */
@@ -80,14 +122,25 @@ static void forward_layers(struct pp_call *c)
 {
     for (const struct pp_layer *l = c->g->layers; l < c->g->layers + c->g->layer_count; l++) {
         bool has_run = false;
-        for (const struct pp_stage_node *n = &c->g->nodes[l->first]; n < &c->g->nodes[l->end]; n++)
-            if (!c->is_again || n->is_again) {
+        for (const struct pp_stage_node *n = &c->g->nodes[l->first]; n < &c->g->nodes[l->end];
+             n++) {
+            if (c->is_again && !n->is_again)
+                continue;
+            if (is_on(c))
                 n->kind->forward(c, n);
-                has_run = true;
-            }
+            end_segment(c, n, PP_PASS_F, l->part);
+            has_run = true;
+        }
         if (has_run)
             stamp(c, PP_PASS_F, l->part);
     }
+}
+
+static void walk_forward(struct pp_call *c)
+{
+    if (!c->stage->shape.has_embedding && is_on(c))
+        c->k->copy(c->stream, c->stage->boundary_bytes, c->w->in, pp_call_at(c, c->g->input));
+    forward_layers(c);
 }
 
 static void forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w,
@@ -95,9 +148,7 @@ static void forward(const struct pp_kernels *k, void *stream, const struct pp_st
 {
     struct pp_call c = begin(k, stream, w, pass);
 
-    if (!w->stage->shape.has_embedding)
-        k->copy(stream, w->stage->boundary_bytes, w->in, pp_call_at(&c, c.g->input));
-    forward_layers(&c);
+    walk_forward(&c);
 }
 
 void pp_stage_forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
@@ -135,34 +186,43 @@ static void back_layer(struct pp_call *c, const struct pp_layer *l)
 {
     const struct pp_stage_node *first = &c->g->nodes[l->first], *end = &c->g->nodes[l->end];
 
-    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;)
-        if (n->kind->input_grad != NULL)
+    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;) {
+        if (n->kind->input_grad != NULL && is_on(c))
             n->kind->input_grad(c, n);
+        end_segment(c, n, PP_PASS_I, l->part);
+    }
     if (c->pass & PP_PASS_I && (l->part != PP_PART_EMBEDDING || c->net->is_encoder))
         stamp(c, PP_PASS_I, l->part);
     for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && n-- > first;)
-        if (n->kind->weight_grad != NULL)
+        if (n->kind->weight_grad != NULL && is_on(c))
             n->kind->weight_grad(c, n);
     if (c->pass & PP_PASS_W)
         stamp(c, PP_PASS_W, l->part);
 }
 
 /* A stage that only passes its input on, or embeds it, passes the gradient on. */
+static void walk_back(struct pp_call *c)
+{
+    const struct pp_stage_graph *g = c->g;
+
+    if (g->input == g->output && c->pass & PP_PASS_I && is_on(c))
+        c->k->copy(c->stream, c->stage->boundary_bytes, c->w->grad_in,
+                   pp_call_at(c, g->grad_bottom));
+    for (int i = g->layer_count - 1; i >= 0; i--)
+        back_layer(c, &g->layers[i]);
+    for (int i = 0; i < g->copy_count && c->pass == PP_PASS_I && is_on(c); i++) {
+        const struct pp_tensor *t = g->copies[i];
+        const struct pp_tensor_place to = t->place[PP_PASS_W];
+        c->k->copy(c->stream, t->bytes, pp_call_at(c, t), c->base[to.base] + to.at);
+    }
+}
+
 static void back(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w,
                  enum pp_call_pass pass)
 {
-    struct pp_call call = begin(k, stream, w, pass), *c = &call;
-    const struct pp_stage_graph *g = c->g;
+    struct pp_call c = begin(k, stream, w, pass);
 
-    if (g->input == g->output && pass & PP_PASS_I)
-        k->copy(stream, w->stage->boundary_bytes, w->grad_in, pp_call_at(c, g->grad_bottom));
-    for (int i = g->layer_count - 1; i >= 0; i--)
-        back_layer(c, &g->layers[i]);
-    for (int i = 0; i < g->copy_count && pass == PP_PASS_I; i++) {
-        const struct pp_tensor *t = g->copies[i];
-        const struct pp_tensor_place to = t->place[PP_PASS_W];
-        k->copy(stream, t->bytes, pp_call_at(c, t), c->base[to.base] + to.at);
-    }
+    walk_back(&c);
 }
 
 void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
@@ -179,4 +239,69 @@ void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct
 void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w)
 {
     back(k, stream, w, PP_PASS_B);
+}
+
+/* ---- exchanges ------------------------------------------------------------------------------- */
+
+/* Walks without running a node. */
+int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind kind,
+                       struct pp_tp_exchange *exchanges)
+{
+    static const enum pp_call_pass passes[PP_CALLS] = {
+        [PP_CALL_FORWARD] = PP_PASS_F,     [PP_CALL_KEEP] = PP_PASS_KEEP,
+        [PP_CALL_RECOMPUTE] = PP_PASS_F,   [PP_CALL_INPUT_GRAD] = PP_PASS_I,
+        [PP_CALL_WEIGHT_GRAD] = PP_PASS_W, [PP_CALL_BACKWARD] = PP_PASS_B};
+    const bool is_again = kind == PP_CALL_RECOMPUTE,
+               is_forward = is_again || kind == PP_CALL_FORWARD || kind == PP_CALL_KEEP;
+    struct pp_stage_work none = *w;
+
+    none.segment = -1;
+    none.probe = NULL;
+    none.out = is_again ? NULL : w->out;
+    struct pp_call c = begin(NULL, NULL, &none, passes[kind]);
+    c.exchanges = exchanges;
+    c.is_again = is_again;
+    if (is_forward)
+        walk_forward(&c);
+    else
+        walk_back(&c);
+    return c.segment;
+}
+
+const pp_stage_call pp_stage_calls[PP_CALLS] = {
+    [PP_CALL_FORWARD] = pp_stage_forward,         [PP_CALL_KEEP] = pp_stage_keep,
+    [PP_CALL_RECOMPUTE] = pp_stage_recompute,     [PP_CALL_INPUT_GRAD] = pp_stage_input_grad,
+    [PP_CALL_WEIGHT_GRAD] = pp_stage_weight_grad, [PP_CALL_BACKWARD] = pp_stage_backward,
+};
+
+int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind)
+{
+    char memory; /* any: nothing is read */
+    void *at = &memory;
+
+    return pp_stage_exchanges(&(struct pp_stage_work){.stage = stage,
+                                                      .kept = &at,
+                                                      .saved = &at,
+                                                      .out = at,
+                                                      .grad_in = at,
+                                                      .grad_out = at,
+                                                      .scratch = at},
+                              kind, NULL);
+}
+
+/* An all-reduce has two turns of tp - 1 steps, each with 1 / tp of the bytes (Patarasuk and Yuan
+ * 2009). */
+int64_t pp_tp_exchange_ps(const struct pp_costs *costs, int tp, double bytes)
+{
+    const int steps = pp_ring_turns(PP_AR) * (tp - 1);
+
+    return costs->is_unit
+               ? 0
+               : steps * (costs->alpha_ps[0] + pp_units_ps(bytes / tp * costs->s_per_byte[0]));
+}
+
+void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
+                        const struct pp_tp_exchange *exchange, int tp, const void *const *from)
+{
+    k->sum(stream, exchange->count, tp, from, exchange->to);
 }

@@ -56,6 +56,7 @@ static void live_in_f(const struct pp_stage_node *n, const struct steps *at)
     }
     read_in_f(n->x, at);
     read_in_f(n->base, at);
+    make_at(n->part, true, at->f);
 }
 
 /* All nodes of a mixture are taken to read all tensors of its routing. */
@@ -82,6 +83,7 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
         read_in(n->dx_base, false, at);
         make_at(n->dnorm, false, at->i);
         make_at(n->scratch, false, at->i);
+        make_at(n->dx_part, false, at->i);
         if (n->dx != n->x && n->dx != n->dy)
             make_at(n->dx, false, at->i);
     }

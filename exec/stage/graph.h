@@ -35,6 +35,11 @@
  * of all stages launch the same kernels, and a stage's time does not depend on whether it has the
  * head.
  *
+ * With tensor parallelism, blocks have the dimensions of the part that is here. A LINEAR that ends
+ * in the residual stream makes a part of y, `part`, which an exchange adds up to y. One that reads
+ * the stream makes a part of dx, `dx_part`. The first device alone adds bias, base and dx_base. A
+ * call is cut into segments after these nodes.
+ *
  * Places. The input of a stage without an embedding is in `kept`. What I or W reads of F is in
  * `saved`, tensors of T before those of G. I replaces tensors that only I needs by gradients that W
  * needs: a gradient takes a place of its size whose readers have run. If none is free yet, it is in
@@ -132,8 +137,9 @@ struct pp_stage_node {
     const struct pp_node_kind *kind;
     struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
-    struct pp_tensor *scratch;      /* of a kernel, at the begin of scratch */
-    const struct pp_routes *routes; /* of x or y, which is in rows; NULL = none */
+    struct pp_tensor *part, *dx_part; /* this device's parts of y and of dx; NULL = it has all */
+    struct pp_tensor *scratch;        /* of a kernel, at the begin of scratch */
+    const struct pp_routes *routes;   /* of x or y, which is in rows; NULL = none */
     const struct pp_param *weight, *bias;
     const struct pp_param *types;       /* EMBED: table of token types; NULL = none */
     int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
@@ -151,6 +157,7 @@ struct pp_stage_graph {
     int tokens;                           /* T */
     int logits_width;                     /* vocab, rounded up to the kernels' vocab_multiple */
     size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
+    bool is_first;                        /* of its tensor-parallel group, or alone */
     struct pp_layer *layers;
     struct pp_stage_node *nodes;
     struct pp_tensor *tensors, **copies; /* copies: at the end of I, to their places in W */
@@ -182,8 +189,10 @@ struct pp_call {
     const struct pp_stage_graph *g;
     char *base[PP_BASES];
     enum pp_call_pass pass;
-    bool is_again; /* R */
-    double last_s; /* of the probe's last stamp */
+    bool is_again;                    /* R */
+    double last_s;                    /* of the probe's last stamp */
+    int segment;                      /* of the node that comes next */
+    struct pp_tp_exchange *exchanges; /* where pp_stage_exchanges() writes; NULL = nowhere */
 };
 
 /* Returns the place of a tensor in this call; NULL = it has none. */

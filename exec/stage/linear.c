@@ -8,9 +8,11 @@ static bool is_activation_alone(const struct pp_call *c, const struct pp_stage_n
     return c->is_again && !n->y->is_again && c->k->activate_forward != NULL;
 }
 
-/* A recomputation does not want the output of the stage. */
+/* A recomputation does not want the output of the stage. Of a tensor-parallel group, the first
+ * device adds base and bias to its part. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
+    const bool is_first = n->part == NULL || c->g->is_first;
     void *y = pp_call_at(c, n->y);
 
     if (y == NULL)
@@ -26,12 +28,12 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                                             .b_transposed = true,
                                             .a = pp_call_at(c, n->x),
                                             .b = pp_call_weight(c, n->weight),
-                                            .c = y,
+                                            .c = n->part ? pp_call_at(c, n->part) : y,
                                             .lda = n->x->width,
                                             .ldb = n->x->width,
                                             .ldc = n->y->width,
-                                            .base = pp_call_at(c, n->base),
-                                            .bias = pp_call_weight(c, n->bias),
+                                            .base = is_first ? pp_call_at(c, n->base) : NULL,
+                                            .bias = is_first ? pp_call_weight(c, n->bias) : NULL,
                                             .activation = c->net->activation,
                                             .activated = pp_call_at(c, n->act)});
 }
@@ -39,16 +41,18 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
 /* dx [T][in] = dx_base + dy [T][out] W, times the slope of the activation that made x. */
 static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
+    const bool is_first = n->dx_part == NULL || c->g->is_first;
+
     c->k->gemm(c->stream, &(struct pp_gemm){.m = c->g->tokens,
                                             .n = n->x->width,
                                             .k = n->y->width,
                                             .a = pp_call_at(c, n->dy),
                                             .b = pp_call_weight(c, n->weight),
-                                            .c = pp_call_at(c, n->dx),
+                                            .c = pp_call_at(c, n->dx_part ? n->dx_part : n->dx),
                                             .lda = n->y->width,
                                             .ldb = n->x->width,
                                             .ldc = n->x->width,
-                                            .base = pp_call_at(c, n->dx_base),
+                                            .base = is_first ? pp_call_at(c, n->dx_base) : NULL,
                                             .activation = c->net->activation,
                                             .slope_of = pp_call_at(c, n->slope_of)});
 }

@@ -54,6 +54,40 @@ int pp_net_targets(const struct pp_net *net);
 enum pp_status pp_net_check_kernels(const struct pp_net *net, const struct pp_kernels *kernels,
                                     const char *backend, struct pp_error *err);
 
+/* PP_EINVAL if `tp` devices cannot share the blocks of the net evenly, with the nearest legal
+ * values. */
+enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error *err);
+/* Returns the dimensions of the part that each of `tp` devices has. */
+struct pp_net pp_net_part(const struct pp_net *net, int tp);
+
+/* The part of a tensor that one device of a tensor-parallel group has.
+ *
+ * The devices share each block (Shoeybi et al. 2019, Megatron-LM, section 3). Matrices that read
+ * the residual stream are cut by rows of [out][in]: each device has some heads, or some elements of
+ * the feed-forward layer. Matrices that end in the stream are cut by columns.
+ *
+ * A slice has `runs` runs of `run` elements, at first, first + stride, ... of the whole tensor. */
+struct pp_slice_piece {
+    int64_t first, run, stride, runs;
+};
+/* A device's elements are those of its pieces, one after the other. */
+enum { PP_SLICE_PIECES = 3 };
+struct pp_slice {
+    int64_t whole; /* elements of the whole tensor; 0 = each device has all of it */
+    int pieces;
+    struct pp_slice_piece piece[PP_SLICE_PIECES];
+};
+
+/* Returns the slice of device `index` of `tp`. The rows, of `row` elements, come in groups of
+ * groups[] rows on each device (0 ends the list): it has its share of each group. */
+struct pp_slice pp_slice_by_rows(int tp, int index, int64_t row,
+                                 const int groups[static PP_SLICE_PIECES]);
+/* Returns the slice that has `columns` elements of each of `rows` rows. */
+struct pp_slice pp_slice_by_columns(int tp, int index, int64_t rows, int64_t columns);
+/* Returns where element i of a slice is in the whole tensor. From it on, `*run` elements of the
+ * slice follow one another there. A slice that is whole has all: `*run` is INT64_MAX. */
+int64_t pp_slice_at(const struct pp_slice *slice, int64_t i, int64_t *run);
+
 /* Initial weights as in GPT-2 (Radford et al. 2019, section 2.3): normal with deviation 0.02,
  * divided by sqrt(2 layers) for matrices that end in the residual stream. */
 enum pp_init { PP_INIT_ZERO, PP_INIT_ONE, PP_INIT_NORMAL };
@@ -66,4 +100,5 @@ struct pp_param {
     double deviation; /* PP_INIT_NORMAL */
     bool decays;      /* weight decay applies: matrices, tables */
     bool is_tied;     /* the embedding matrix of a tied model, in the first and the last stage */
+    struct pp_slice slice; /* which of its elements are here, with tensor parallelism */
 };

@@ -23,6 +23,14 @@ static void size_grad_scratch(struct pp_stage *stage)
     stage->grad_scratch_bytes = (size_t)most * stage->graph->gradient_bytes;
 }
 
+static const struct pp_net *part_of(struct pp_arena *arena, const struct pp_net *net, int tp)
+{
+    struct pp_net *part = PP_NEW(arena, struct pp_net);
+
+    *part = pp_net_part(net, tp);
+    return part;
+}
+
 struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *net,
                                  const struct pp_stage_shape *shape,
                                  const struct pp_kernels *kernels)
@@ -33,9 +41,10 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     assert(shape->splits >= 1 && shape->splits <= PP_STAGE_SPLITS);
     assert(shape->tokens * shape->splits == net->seq);
     assert(shape->first_block + shape->blocks <= net->layers);
-    stage->net = net;
+    stage->net = shape->tp > 1 ? part_of(arena, net, shape->tp) : net;
     stage->shape = *shape;
     stage->graph = g;
+    g->is_first = shape->tp_index == 0;
     g->tokens = shape->rows * shape->tokens;
     g->logits_width = (net->vocab + kernels->vocab_multiple - 1) / kernels->vocab_multiple *
                       kernels->vocab_multiple;
@@ -53,12 +62,21 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net, int rows,
                                 int splits, const struct pp_kernels *kernels)
 {
+    return pp_stage_whole_of(arena, net, rows, splits, 1, 0, kernels);
+}
+
+struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *net, int rows,
+                                   int splits, int tp, int tp_index,
+                                   const struct pp_kernels *kernels)
+{
     const struct pp_stage_shape shape = {.blocks = net->layers,
                                          .has_embedding = true,
                                          .has_head = true,
                                          .rows = rows,
                                          .tokens = net->seq / splits,
-                                         .splits = splits};
+                                         .splits = splits,
+                                         .tp = tp,
+                                         .tp_index = tp_index};
 
     return pp_stage_create(arena, net, &shape, kernels);
 }

@@ -15,6 +15,7 @@
  * and gradients of norms are of G. If T has 2 bytes, rows * tokens is even. */
 #pragma once
 
+#include "core/cost/cost.h"
 #include "exec/stage/net.h"
 #include "kernels/kernels.h"
 
@@ -32,6 +33,7 @@ struct pp_stage_shape {
     bool has_r;    /* R is called, and F that only keeps */
     struct pp_stage_again again;
     int rows, tokens, splits;
+    int tp, tp_index; /* devices that share each block, 0 or 1 = none; which of them this is */
 };
 
 /* Is true if R computes parts of blocks, or some of them. */
@@ -44,7 +46,7 @@ static inline size_t pp_whole_lines(size_t bytes)
 }
 
 struct pp_stage {
-    const struct pp_net *net;
+    const struct pp_net *net; /* with tensor parallelism, of the part that is here */
     struct pp_stage_shape shape;
     struct pp_param *params;
     int param_count;
@@ -66,6 +68,10 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 /* Creates the whole model as one stage, in granules of `rows` samples. */
 struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net, int rows,
                                 int splits, const struct pp_kernels *kernels);
+/* Does so for device `tp_index` of `tp`. */
+struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *net, int rows,
+                                   int splits, int tp, int tp_index,
+                                   const struct pp_kernels *kernels);
 
 /* Return the tensor with an id, or the tied embedding matrix; NULL if the stage has none. */
 const struct pp_param *pp_stage_find(const struct pp_stage *stage, int id);
@@ -128,6 +134,7 @@ struct pp_stage_work {
      * stage][experts + 1]; NULL = not wanted */
     double *expert_tokens;
     struct pp_probe *probe; /* NULL = not wanted */
+    int segment;            /* with tensor parallelism: the part of the call to run, from 0 on */
 };
 /* Reads `in` (or ids); fills kept, saved and out. */
 void pp_stage_forward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
@@ -139,3 +146,34 @@ void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct p
 void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
+
+/* An exchange of a tensor-parallel group: the sum of a tensor that each device has a part of. All
+ * devices call alike, and each gets the sum, added up in their order. */
+struct pp_tp_exchange {
+    int64_t count;    /* elements of T */
+    const void *from; /* the part of this device */
+    void *to;         /* its copy of the sum, elsewhere */
+};
+/* Calls, as above. */
+enum pp_stage_call_kind {
+    PP_CALL_FORWARD,
+    PP_CALL_KEEP,
+    PP_CALL_RECOMPUTE,
+    PP_CALL_INPUT_GRAD,
+    PP_CALL_WEIGHT_GRAD,
+    PP_CALL_BACKWARD,
+    PP_CALLS
+};
+typedef void (*pp_stage_call)(const struct pp_kernels *, void *, const struct pp_stage_work *);
+extern const pp_stage_call pp_stage_calls[PP_CALLS];
+/* Returns the number of exchanges in a call, one after each of its segments but the last. Writes
+ * them to `exchanges` unless NULL. */
+int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind kind,
+                       struct pp_tp_exchange *exchanges);
+/* Returns the number of exchanges in a call that has an output. */
+int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind);
+/* Returns the time of an exchange by the costs of messages: a ring of `tp` devices. */
+int64_t pp_tp_exchange_ps(const struct pp_costs *costs, int tp, double bytes);
+/* Adds up one exchange for one device: from[tp] are the parts of all, in order. */
+void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
+                        const struct pp_tp_exchange *exchange, int tp, const void *const *from);

@@ -190,10 +190,12 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
     range_squares(k, stream, stage, state, pp_range_common(state->share, after), scratch, blocks);
 }
 
-/* The copy of a tied matrix counts at the stage with the embedding. */
+/* The copy of a tied matrix counts at the stage with the embedding. Tensors that each device of a
+ * tensor-parallel group has count on the first one. */
 static bool is_counted(const struct pp_stage *stage, const struct pp_param *param)
 {
-    return !param->is_tied || stage->shape.has_embedding;
+    return (!param->is_tied || stage->shape.has_embedding) &&
+           (stage->shape.tp_index == 0 || param->slice.whole > 0);
 }
 
 void pp_squares_fold(const struct pp_stage *stage, struct pp_range share, double *blocks)

@@ -93,42 +93,78 @@ struct drawn {
     const struct pp_recipe *recipe;
 };
 
+/* Draws elements from .. until - 1 of a tensor, that are `at` and the next ones of the whole one.
+ */
+static void draw_run(const struct drawn *d, uint64_t stream, int64_t from, int64_t until,
+                     int64_t at)
+{
+    const struct pp_param *param = d->param;
+
+    for (int64_t i = from; i < until; i++, at++) {
+        double pair[2] = {1, 1};
+
+        if (param->init == PP_INIT_NORMAL)
+            draw_pair(stream, at / 2, param->deviation, pair);
+        put(d->k, d->state, param->offset + i, pair[at % 2]);
+        if (at % 2 == 0 && i + 1 < until) {
+            put(d->k, d->state, param->offset + i + 1, pair[1]);
+            i++, at++;
+        }
+    }
+}
+
+/* Sets `*at` to the place of element i in the whole tensor. Returns the end, at most `until`, of
+ * the elements that follow one another there, too. */
+static int64_t run_end(const struct pp_param *param, int64_t i, int64_t until, int64_t *at)
+{
+    int64_t run;
+
+    *at = pp_slice_at(&param->slice, i, &run);
+    return run < until - i ? i + run : until;
+}
+
 /* The numbers do not depend on the pieces, since they are drawn by place, in pairs. */
 static void draw(const struct work *work, int64_t from, int64_t until)
 {
     const struct drawn *d = work->closure;
-    const struct pp_param *param = d->param;
-    const uint64_t stream = pp_random_stream(d->recipe->seed, (uint64_t)param->id);
+    const uint64_t stream = pp_random_stream(d->recipe->seed, (uint64_t)d->param->id);
+    int64_t at;
 
-    for (int64_t i = from; i < until; i += 2) {
-        double pair[2] = {1, 1};
-
-        if (param->init == PP_INIT_NORMAL)
-            draw_pair(stream, i / 2, param->deviation, pair);
-        put(d->k, d->state, param->offset + i, pair[0]);
-        if (i + 1 < until)
-            put(d->k, d->state, param->offset + i + 1, pair[1]);
+    for (int64_t i = from, end; i < until; i = end) {
+        end = run_end(d->param, i, until, &at);
+        draw_run(d, stream, i, end, at);
     }
 }
 
 /* Floats go where they belong at once, others through a buffer. */
-static void take(const struct work *work, int64_t from, int64_t until)
+static void take_run(const struct drawn *d, int64_t from, int64_t until, int64_t at)
 {
-    const struct drawn *d = work->closure;
     const struct pp_weights_source *source = d->recipe->source;
     const int64_t offset = d->param->offset;
     float values[READ_ELEMENTS];
 
     if (d->k->element_bytes == sizeof(float)) {
-        source->read(source->closure, d->param, (struct pp_range){from, until},
+        source->read(source->closure, d->param, (struct pp_range){at, at + until - from},
                      (float *)d->state->weights + offset + from);
         return;
     }
     for (int64_t i = from; i < until; i += READ_ELEMENTS) {
-        const int64_t end = until - i < READ_ELEMENTS ? until : i + READ_ELEMENTS;
-        source->read(source->closure, d->param, (struct pp_range){i, end}, values);
+        const int64_t end = until - i < READ_ELEMENTS ? until : i + READ_ELEMENTS,
+                      first = at + i - from;
+        source->read(source->closure, d->param, (struct pp_range){first, first + end - i}, values);
         for (int64_t e = i; e < end; e++)
             put(d->k, d->state, offset + e, (double)values[e - i]);
+    }
+}
+
+static void take(const struct work *work, int64_t from, int64_t until)
+{
+    const struct drawn *d = work->closure;
+    int64_t at;
+
+    for (int64_t i = from, end; i < until; i = end) {
+        end = run_end(d->param, i, until, &at);
+        take_run(d, i, end, at);
     }
 }
 

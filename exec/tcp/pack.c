@@ -119,7 +119,7 @@ static void walk_squares(struct packer *packer, const struct pp_worker *w)
 
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
-        double *blocks = m->squares + m->squares_of[place % m->stages];
+        double *blocks = pp_squares_at(w, place);
 
         if (!chunk->owns_squares)
             continue;

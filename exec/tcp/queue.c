@@ -26,8 +26,8 @@ struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, int channel)
     const struct pp_channel *c = &m->p->channels[channel / m->replicas];
     const int replica = channel % m->replicas;
 
-    return (struct pp_tcp_ends){pp_worker_at(m, c->source, replica)->index,
-                                pp_worker_at(m, c->dest, replica)->index};
+    return (struct pp_tcp_ends){pp_worker_at(m, c->source, replica, 0)->index,
+                                pp_worker_at(m, c->dest, replica, 0)->index};
 }
 
 bool pp_tcp_is_time(int64_t ps)

@@ -46,7 +46,7 @@ static bool is_post(const struct pp_tcp *t, int process, const struct pp_frame *
 
     return is_at(t, process, f) && f->id < p->begin[w->rank + 1] &&
            (pp_op_is_send(p->kind[f->id]) || pp_op_is_recv(p->kind[f->id])) &&
-           pp_tcp_is_here(t, pp_worker_at(t->m, p->peer[f->id], w->replica)->index) &&
+           pp_tcp_is_here(t, pp_worker_at(t->m, p->peer[f->id], w->replica, w->tp_index)->index) &&
            (f->header.kind == PP_SEND_F || f->header.kind == PP_SEND_B);
 }
 

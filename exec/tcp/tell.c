@@ -48,7 +48,7 @@ enum pp_status pp_tcp_begin(struct pp_machine *m, struct pp_error *err)
 void pp_tcp_posted(struct pp_worker *w, int i, const struct pp_header *header)
 {
     const struct pp_machine *m = w->machine;
-    const int peer = pp_worker_at(m, m->p->peer[i], w->replica)->index;
+    const int peer = pp_worker_at(m, m->p->peer[i], w->replica, w->tp_index)->index;
     const struct pp_frame frame = {.kind = PP_FRAME_POST,
                                    .worker = w->index,
                                    .id = i,

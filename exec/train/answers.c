@@ -49,7 +49,7 @@ void pp_train_add_reference(struct pp_checkpoint_parts *parts, const struct pp_r
 {
     if (reference)
         parts->part[parts->count++] = (struct pp_checkpoint_part){
-            .stage = pp_reference_stage(reference), .state = *pp_reference_state(reference)};
+            .stage = pp_reference_stage(reference, 0), .state = *pp_reference_state(reference, 0)};
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */

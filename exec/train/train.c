@@ -39,16 +39,19 @@ struct run {
 static enum pp_status compare(const struct run *run, enum pp_vector what,
                               struct pp_difference *difference, struct pp_error *err)
 {
-    const struct pp_program *p = run->training->machine.program;
+    const struct pp_machine_options *m = &run->training->machine;
+    const int stages = m->program->stages, places = m->program->pipelines * stages,
+              tp = m->tp > 1 ? m->tp : 1;
 
-    for (int replica = 0; replica < run->training->machine.batch->replicas; replica++)
-        for (int place = 0; place < p->pipelines * p->stages; place++) {
-            const int stage = place % p->stages;
-            struct pp_state state;
-            PP_TRY(pp_machine_state(run->machine, replica, place / p->stages, stage, &state, err));
-            pp_reference_compare(run->reference, run->training->machine.stages[stage], &state, what,
-                                 difference);
-        }
+    for (int k = 0; k < m->batch->replicas * tp * places; k++) {
+        const int place = k % places, t = k / places % tp, stage = place % stages;
+        struct pp_state state;
+
+        PP_TRY(pp_machine_state_of(run->machine, k / places / tp, t, place / stages, stage, &state,
+                                   err));
+        pp_reference_compare(run->reference, m->stages[t * stages + stage], &state, what,
+                             difference);
+    }
     return PP_OK;
 }
 
@@ -78,6 +81,7 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
     const struct pp_place place = {
         .backend = t->machine.backend,
         .mode = t->machine.mode,
+        .tp = t->machine.tp,
         .parts = t->machine.program->ranks * t->machine.batch->replicas,
         .left_free = pp_machine_way(run->machine).left_free,
         .place = t->machine.meeting.local_index,
@@ -323,8 +327,9 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     options.is_resumed = training->resumed;
     options.reads_states = training->check != PP_CHECK_NONE;
     if (training->check != PP_CHECK_NONE && options.meeting.index == 0) /* which has it */
-        pp_reference_bytes(&training->net, options.kernels, options.batch, options.recipe->is_exact,
-                           &options.reserved_bytes, &options.reserved_staging_bytes);
+        pp_reference_bytes(&training->net, options.kernels, options.batch, options.tp,
+                           options.recipe->is_exact, &options.reserved_bytes,
+                           &options.reserved_staging_bytes);
     result->first_judged = steps - options.kept_steps;
     PP_TRY(pp_machine_create(arena, &options, &run.machine, err));
     result->way = pp_machine_way(run.machine);

@@ -156,6 +156,17 @@ static void scale(void *stream, int64_t count, double factor, void *x)
         ((element *)x)[i] = from(at(x, i) * factor);
 }
 
+static void sum_parts(void *stream, int64_t count, int parts, const void *const *x, void *y)
+{
+    (void)stream;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        double all = at(x[0], i);
+        for (int p = 1; p < parts; p++)
+            all += at(x[p], i);
+        ((element *)y)[i] = from(all);
+    }
+}
+
 /* ---- positions ------------------------------------------------------------------------------- */
 
 static void rotate(void *stream, const struct pp_rotation *r, void *x)

@@ -180,13 +180,13 @@ $ pipeexec --inject "burn rank:1"
 ! pipeexec: error: --inject "burn rank:1": "burn" is none of drop (its connections to other ranks are closed), freeze (its thread never returns from an op), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
 = 2
 $ pipeexec --inject "kill rank:1 op"
-! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, op:K, step:K
+! pipeexec: error: --inject "kill rank:1 op": "op": expected rank:K, replica:K, tp:K, op:K, step:K
 = 2
 $ pipeexec --inject "kill rank:4"
 ! pipeexec: error: --inject: rank:4: this run has 0 to 3
 = 2
 $ pipeexec --inject "kill dp:4"
-! pipeexec: error: --inject "kill dp:4": "dp:4": expected rank:K, replica:K, op:K, step:K
+! pipeexec: error: --inject "kill dp:4": "dp:4": expected rank:K, replica:K, tp:K, op:K, step:K
 = 2
 $ pipeexec --schedule chimera -np 3
 ! pipeexec: error: -np 3: chimera needs an even number; nearest: 2 or 4

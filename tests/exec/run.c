@@ -53,26 +53,29 @@ static struct pp_net net_of(const struct exec_case *c)
                            .rotary.theta = 10000};
 }
 
-static void make_stages(struct exec_run *run, const struct pp_kernels *kernels)
+static void make_stages(struct exec_run *run, int tp, const struct pp_kernels *kernels)
 {
     const struct pp_program *p = run->program;
     const int layers = run->training.net.layers;
 
-    run->stages = PP_ARRAY(run->arena, struct pp_stage *, p->stages);
+    run->stages = PP_ARRAY(run->arena, struct pp_stage *, tp * p->stages);
     for (int s = 0; s < p->stages; s++) {
-        const struct pp_stage_shape shape = {.first_block = layers * s / p->stages,
-                                             .blocks = layers * (s + 1) / p->stages -
-                                                       layers * s / p->stages,
-                                             .has_embedding = s == 0,
-                                             .has_head = s == p->stages - 1,
-                                             .has_edge = pp_program_has_edge(p, s),
-                                             .has_w = pp_program_has_kind(p, PP_W),
-                                             .has_r = pp_program_has_kind(p, PP_R),
-                                             .again = run->again,
-                                             .rows = run->batch.mbs / p->granules,
-                                             .tokens = run->training.net.seq / p->splits,
-                                             .splits = p->splits};
-        run->stages[s] = pp_stage_create(run->arena, &run->training.net, &shape, kernels);
+        struct pp_stage_shape shape = {.first_block = layers * s / p->stages,
+                                       .blocks =
+                                           layers * (s + 1) / p->stages - layers * s / p->stages,
+                                       .has_embedding = s == 0,
+                                       .has_head = s == p->stages - 1,
+                                       .has_edge = pp_program_has_edge(p, s),
+                                       .has_w = pp_program_has_kind(p, PP_W),
+                                       .has_r = pp_program_has_kind(p, PP_R),
+                                       .again = run->again,
+                                       .rows = run->batch.mbs / p->granules,
+                                       .tokens = run->training.net.seq / p->splits,
+                                       .splits = p->splits,
+                                       .tp = tp};
+        for (; shape.tp_index < tp; shape.tp_index++)
+            run->stages[shape.tp_index * p->stages + s] =
+                pp_stage_create(run->arena, &run->training.net, &shape, kernels);
     }
 }
 
@@ -155,10 +158,11 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
     run->training.valid = &run->valid;
     run->training.valid_every = 2;
     run->training.valid_steps = 1;
-    make_stages(run, kernels);
+    make_stages(run, or (c->tp, 1), kernels);
     run->training.machine =
         (struct pp_machine_options){.program = run->program,
                                     .stages = (const struct pp_stage *const *)run->stages,
+                                    .tp = c->tp,
                                     .batch = &run->batch,
                                     .recipe = &run->recipe,
                                     .kernels = kernels,
@@ -179,10 +183,10 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
 {
     return pp_arena_printf(
         arena,
-        "%s P%d V%d N%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
+        "%s P%d V%d N%d tp%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
         "sync%d buckets%d zero%d seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
-        c->shape.micro_batches, c->replicas, c->shape.pipelines, c->shape.splits,
+        c->shape.micro_batches, or (c->tp, 1), c->replicas, c->shape.pipelines, c->shape.splits,
         c->shape.option[PP_CONCAT_AT], c->is_exact ? "exact " : "",
         c->is_double ? "double "
         : c->is_bf16 ? "bf16 "

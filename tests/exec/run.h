@@ -17,6 +17,7 @@ struct exec_case {
     int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
     enum pp_post post;
     enum pp_grad_sync grad_sync;
+    int tp;                           /* devices of a tensor-parallel group; 0 = 1 */
     int zero;                         /* 1: replicas and pipelines share optimizer state out */
     int buckets;                      /* of the sum of every stage; 0 = 1 */
     const struct pp_backend *backend; /* NULL = cpu */

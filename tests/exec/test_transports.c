@@ -476,7 +476,7 @@ Test(transports, faults_are_read_or_refused)
         {"hang rank:3, op:17 step:2 replica:1", NULL},
         {"burn", "\"burn\" is none of drop (its connections to other ranks are closed), freeze "
                  "(its thread"},
-        {"kill now", "\"now\": expected rank:K, replica:K, op:K, step:K"},
+        {"kill now", "\"now\": expected rank:K, replica:K, tp:K, op:K, step:K"},
         {"kill step:0", "0"},
         {"kill op:-1", "-1"},
         {"kill op:", ""},

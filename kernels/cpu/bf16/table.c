@@ -207,6 +207,7 @@ const struct pp_kernels pp_kernels_bf16 = {
     .dispatch_backward = dispatch_backward,
     .combine_forward = combine_forward,
     .combine_backward = combine_backward,
+    .sum = sum_parts,
     .copy = pp_bytes_copy,
     .zero = pp_bytes_zero,
     .add = PP_AT(add),

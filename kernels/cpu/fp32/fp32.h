@@ -64,6 +64,7 @@ void PP_AT(combine_forward)(void *stream, const struct pp_token_exchange *e);
 void PP_AT(combine_backward)(void *stream, const struct pp_token_exchange *e);
 /* update.c */
 void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
+void PP_AT(sum)(void *stream, int64_t count, int parts, const void *const *x, void *y);
 extern const struct pp_flat_parts PP_AT(flat_parts);
 void PP_AT(adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
                   const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);

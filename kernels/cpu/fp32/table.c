@@ -35,6 +35,7 @@ const struct pp_kernels PP_AT(kernels) = {
     .dispatch_backward = PP_AT(dispatch_backward),
     .combine_forward = PP_AT(combine_forward),
     .combine_backward = PP_AT(combine_backward),
+    .sum = PP_AT(sum),
     .copy = pp_bytes_copy,
     .zero = pp_bytes_zero,
     .add = PP_AT(add),

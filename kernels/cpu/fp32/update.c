@@ -20,6 +20,24 @@ void PP_AT(add)(void *stream, int64_t count, const void *x, void *y)
         to[i] += from[i];
 }
 
+/* In pieces that stay in the cache, as all parts of one are added to it. */
+void PP_AT(sum)(void *stream, int64_t count, int parts, const void *const *x, void *y)
+{
+    enum { PIECE = 2048 };
+
+    (void)stream;
+    for (int64_t at = 0; at < count; at += PIECE) {
+        const int64_t end = at + PIECE < count ? at + PIECE : count;
+        const float *first = x[0], *second = x[parts > 1];
+        float *restrict to = y;
+
+        for (int64_t i = at; i < end; i++)
+            to[i] = parts > 1 ? first[i] + second[i] : first[i];
+        for (int p = 2; p < parts; p++)
+            PP_AT(add)(NULL, end - at, (const float *)x[p] + at, to + at);
+    }
+}
+
 static void adamw_part(int64_t count, const struct pp_adamw *adamw,
                        const struct pp_adamw_step *step, const void *grad, void *weights,
                        void *master, void *m, void *v)

@@ -18,7 +18,7 @@ static struct pp_difference compare(const struct pp_reference *a, const struct p
 {
     struct pp_difference difference = {0};
 
-    pp_reference_compare(a, pp_reference_stage(b), pp_reference_state(b), what, &difference);
+    pp_reference_compare(a, pp_reference_stage(b, 0), pp_reference_state(b, 0), what, &difference);
     return difference;
 }
 
@@ -109,10 +109,10 @@ Test(reference, gradients_are_those_of_the_loss)
     plain.is_exact = false;
     struct pp_reference *reference = make(&net, &pp_kernels_reference, &replicated, &plain);
     gradients(reference, 0);
-    const int64_t elements = pp_reference_stage(reference)->elements;
-    double *weights = pp_reference_state(reference)->weights;
+    const int64_t elements = pp_reference_stage(reference, 0)->elements;
+    double *weights = pp_reference_state(reference, 0)->weights;
     double *grad = PP_ARRAY(arena, double, elements), squares = 0, loss[2];
-    memcpy(grad, pp_reference_state(reference)->sum, (size_t)elements * sizeof(double));
+    memcpy(grad, pp_reference_state(reference, 0)->sum, (size_t)elements * sizeof(double));
     for (int side = 0; side < 2; side++) {
         for (int64_t i = 0; i < elements; i++)
             weights[i] += (side ? 2 * h : -h) * grad[i];
@@ -149,8 +149,8 @@ Test(reference, fixed_point_rounds_gradients_and_nothing_else)
     struct pp_reference *floating = make(&net, &pp_kernels_reference, &batch, &plain);
     cr_assert_eq(gradients(exact, 0), gradients(floating, 0));
 
-    const struct pp_state *a = pp_reference_state(exact), *b = pp_reference_state(floating);
-    const struct pp_stage *stage = pp_reference_stage(exact);
+    const struct pp_state *a = pp_reference_state(exact, 0), *b = pp_reference_state(floating, 0);
+    const struct pp_stage *stage = pp_reference_stage(exact, 0);
     const double rounding = batch.micro_batches * ldexp(0.5, -PP_GRAD_BITS) * (1 + 1e-6);
     double largest = 0;
     for (int64_t i = 0; i < stage->elements; i++) {
@@ -206,7 +206,7 @@ static void expect_failure(struct pp_reference *reference, int step, const char 
 static void *tensor(const struct pp_reference *reference, void *vector, const char *name, int layer,
                     int64_t *count)
 {
-    const struct pp_stage *stage = pp_reference_stage(reference);
+    const struct pp_stage *stage = pp_reference_stage(reference, 0);
 
     for (int p = 0; p < stage->param_count; p++) {
         const struct pp_param *param = &stage->params[p];
@@ -229,7 +229,7 @@ Test(reference, a_loss_that_is_no_number_ends_the_step)
     struct pp_reference *reference = make(&net, &pp_kernels_reference, &replicated, &recipe);
     int64_t count;
     double *weight =
-        tensor(reference, pp_reference_state(reference)->weights, "up.weight", 1, &count);
+        tensor(reference, pp_reference_state(reference, 0)->weights, "up.weight", 1, &count);
     weight[count - 1] = NAN;
     expect_failure(reference, 3,
                    "step 4: after micro-batch 0 of replica 0, the loss is not finite");
@@ -249,7 +249,7 @@ Test(reference, a_gradient_beyond_fixed_point_ends_the_step)
     for (int i = 0; i < 2; i++) {
         int64_t count;
         double *weight =
-            tensor(reference, pp_reference_state(reference)->weights, names[i], 0, &count);
+            tensor(reference, pp_reference_state(reference, 0)->weights, names[i], 0, &count);
 
         for (int64_t j = 0; j < count; j++)
             weight[j] *= 1e-20;
@@ -270,7 +270,7 @@ Test(reference, a_gradient_that_is_no_number_ends_the_update)
         int64_t count;
         gradients(reference, 5);
         double *grad =
-            tensor(reference, pp_reference_state(reference)->sum, "qkv.weight", 2, &count);
+            tensor(reference, pp_reference_state(reference, 0)->sum, "qkv.weight", 2, &count);
         grad[count / 2] = HUGE_VAL;
         cr_assert_eq(pp_reference_update(reference, 5, &err), PP_EFAIL);
         cr_assert_str_eq(err.message, "step 6: the gradient of qkv.weight in layer 2 of 4 (0 is "

@@ -52,8 +52,8 @@ Test(compare, chunks_begin_with_the_weights_of_the_whole)
 static void fill(const struct pp_reference *reference, const struct pp_stage *stage,
                  const struct pp_state *state)
 {
-    const struct pp_stage *whole = pp_reference_stage(reference);
-    const struct pp_state *theirs = pp_reference_state(reference);
+    const struct pp_stage *whole = pp_reference_stage(reference, 0);
+    const struct pp_state *theirs = pp_reference_state(reference, 0);
 
     for (int p = 0; p < stage->param_count; p++)
         for (int q = 0; q < whole->param_count; q++)
@@ -81,8 +81,8 @@ Test(compare, finds_tensors_by_id_and_names_the_worst)
         pp_reference_compare(reference, stages[s], &state[s], PP_VECTOR_GRADIENTS, &d);
     }
     int64_t elements = (int64_t)net.vocab * net.hidden; /* the second copy of the tied matrix */
-    for (int p = 0; p < pp_reference_stage(reference)->param_count; p++)
-        elements += pp_reference_stage(reference)->params[p].count;
+    for (int p = 0; p < pp_reference_stage(reference, 0)->param_count; p++)
+        elements += pp_reference_stage(reference, 0)->params[p].count;
     cr_assert_eq(d.elements, elements);
     cr_assert(d.differing == 0 && d.max_abs == 0 && d.worst == NULL && d.squares == 0);
 
@@ -108,7 +108,7 @@ Test(compare, weights_are_master_weights_where_there_are_some)
 {
     const struct pp_kernels *k = &pp_kernels_bf16;
     struct pp_reference *reference = make(&net, k, &batch, &recipe);
-    const struct pp_stage *whole = pp_reference_stage(reference);
+    const struct pp_stage *whole = pp_reference_stage(reference, 0);
     const struct pp_state_bytes bytes = pp_state_bytes(whole, k, true, 2);
     char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
     int64_t elements = 0;

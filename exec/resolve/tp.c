@@ -1,0 +1,47 @@
+/* Resolves --tp: devices that share each block. Names what cannot be combined with it. */
+#include "exec/resolve/parts.h"
+#include "exec/transport/transports.h"
+
+static enum pp_status refuse(const struct pp_exec_wish *wish, const char *reason,
+                             struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "%s: %s", wish->given.tp.typed, reason);
+}
+
+static enum pp_status check_parts(const struct pp_exec_wish *wish,
+                                  const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct {
+        bool is_given;
+        const char *reason;
+    } refused[] = {
+        {config->transport->remote,
+         "its groups exchange data in shared memory; use --transport local or shm"},
+        {config->cuda, "the CUDA kernels cannot add up its exchanges yet; use --backend cpu"},
+        {config->has_weight_stream, "its groups have one compute stream; leave out "
+                                    "--weight-grad-stream"},
+        {config->net.has_qk_norm, "norms of queries and keys are not shared yet; choose a model "
+                                  "without, such as --model tiny-llama"},
+        {config->net.experts > 0, "experts are not shared yet; choose a model without"},
+        {config->net.is_encoder, "encoders are not shared yet; choose a decoder"},
+        {wish->checkpoint, "checkpoints do not put parts of tensors together yet; leave out "
+                           "--checkpoint"},
+        {wish->resume, "checkpoints are not cut into parts of tensors yet; leave out --resume"},
+        {wish->save, "--save does not put parts of tensors together yet; leave it out"},
+    };
+
+    for (size_t i = 0; i < PP_COUNT(refused); i++)
+        if (refused[i].is_given)
+            return refuse(wish, refused[i].reason, err);
+    return PP_OK;
+}
+
+enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                          struct pp_error *err)
+{
+    config->tp = wish->tp;
+    if (config->tp == 1)
+        return PP_OK;
+    PP_TRY(pp_net_check_tp(&config->net, config->tp, err));
+    return check_parts(wish, config, err);
+}

@@ -1,0 +1,197 @@
+/* Tensor parallelism: T workers of each rank share the blocks. With exact gradients, every schedule
+ * trains to the bits of a loop on one rank that runs the T parts in turn. Times replay exactly, and
+ * memory is as predicted. Against a run without it, only rounding differs. */
+#include "core/random.h"
+#include "schedules/registry.h"
+#include "tests/exec/equal.h"
+
+#include <math.h>
+#include <string.h>
+
+static int run_and_check(const struct exec_case *c)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_run run;
+
+    if (!exec_run(arena, c, &run))
+        return 0;
+    check_run(arena, c, &run);
+    return 1;
+}
+
+Test(tp, every_schedule_has_the_bits_of_one_rank)
+{
+    const struct exec_case usual = {.shape = {.ranks = 2, .micro_batches = 4},
+                                    .replicas = 1,
+                                    .mbs = 1,
+                                    .steps = 3,
+                                    .tp = 2,
+                                    .is_exact = true,
+                                    .clip = 0.5};
+
+    cr_assert_geq(each_schedule(&usual, run_and_check), 15);
+}
+
+/* Four devices; replicas, also with shared state. Several heads of queries for one of keys, gates,
+ * untied heads. Recomputation, sequence splits, other types of numbers, processes. */
+Test(tp, variants)
+{
+    static const struct exec_case cases[] = {
+        {.schedule = "1f1b",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 4,
+         .heads = 4,
+         .replicas = 1},
+        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 4}, .tp = 2, .replicas = 2},
+        {.schedule = "chimera",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 2,
+         .replicas = 2,
+         .zero = 1},
+        {.schedule = "zb-h1",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 2,
+         .heads = 4,
+         .replicas = 1,
+         .has_rope = true,
+         .is_gated = true,
+         .is_untied = true},
+        {.schedule = "gpipe",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 2,
+         .replicas = 1,
+         .is_recomputed = true},
+        {.schedule = "seq1f1b",
+         .shape = {.ranks = 2, .micro_batches = 4, .splits = 2},
+         .tp = 2,
+         .replicas = 1},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 1, .micro_batches = 4},
+         .tp = 2,
+         .replicas = 1,
+         .is_bf16 = true},
+        {.schedule = "zbv",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 2,
+         .replicas = 1,
+         .is_double = true},
+        {.schedule = "zbv",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 2,
+         .replicas = 2,
+         .transport = &pp_transport_shm},
+    };
+
+    for (size_t i = 0; i < PP_COUNT(cases); i++) {
+        struct exec_case c = cases[i];
+        c.mbs = 2;
+        c.steps = 4;
+        c.is_exact = true;
+        c.seed = i;
+        cr_assert(run_and_check(&c), "case %zu was refused", i);
+    }
+}
+
+/* A missing event between the devices of a group shows as a wrong number. */
+Test(tp, fake_device_finds_no_order_that_is_wrong)
+{
+    static const char *const schedules[] = {"1f1b", "zbv", "chimera", "interleaved"};
+
+    for (size_t i = 0; i < 2 * PP_COUNT(schedules); i++) {
+        struct exec_case c = {.schedule = schedules[i / 2],
+                              .shape = {.ranks = 2, .micro_batches = 4},
+                              .replicas = 1 + (int)(i % 2),
+                              .mbs = 1,
+                              .steps = 12,
+                              .tp = 2,
+                              .is_exact = true,
+                              .backend = &pp_backend_fake,
+                              .seed = i};
+        cr_assert(find_shape(pp_schedule_find(c.schedule), &c.shape));
+        cr_assert(run_and_check(&c));
+    }
+}
+
+static uint64_t drawn(uint64_t seed, int what, uint64_t below)
+{
+    return pp_random_bits(seed, (uint64_t)what) % below;
+}
+
+/* Returns a random layout: schedule, ranks, replicas, devices, model. */
+static bool draw_case(uint64_t seed, struct exec_case *c)
+{
+    int count = 0;
+
+    while (pp_schedules[count])
+        count++;
+    const struct pp_schedule *schedule = pp_schedules[drawn(seed, 0, (uint64_t)count)];
+    const int tp = 1 << drawn(seed, 1, 3), ranks = 1 + (int)drawn(seed, 2, 4);
+    *c = (struct exec_case){.schedule = schedule->name,
+                            .shape = {.ranks = ranks, .micro_batches = 1 + (int)drawn(seed, 3, 6)},
+                            .replicas = 1 + (int)drawn(seed, 4, 2),
+                            .tp = tp,
+                            .heads = 8,
+                            .hidden = 32,
+                            .layers = 1 + (int)drawn(seed, 5, 8),
+                            .mbs = 1 + (int)drawn(seed, 6, 2),
+                            .zero = (int)drawn(seed, 7, 2),
+                            .is_untied = drawn(seed, 8, 2),
+                            .is_gated = drawn(seed, 9, 2),
+                            .has_rope = drawn(seed, 10, 2),
+                            .is_recomputed = drawn(seed, 11, 3) == 0,
+                            .again.modules = (unsigned)drawn(seed, 12, 2) * PP_AGAIN_NORM,
+                            .steps = 2,
+                            .is_exact = true,
+                            .seed = seed};
+    c->zero = c->replicas > 1 ? c->zero : 0;
+    c->is_recomputed &= strcmp(c->schedule, "seq1f1b") != 0; /* it has splits */
+    return !schedule->is_simulated_only && find_shape(schedule, &c->shape);
+}
+
+Test(tp, random_layouts)
+{
+    const int wanted = getenv("PIPESIM_LONG") ? 300 : 30;
+    int runs = 0;
+
+    for (uint64_t seed = 1; runs < wanted; seed++) {
+        struct exec_case c;
+        cr_assert_lt(seed, 40 * (uint64_t)wanted);
+        if (draw_case(seed, &c))
+            runs += run_and_check(&c);
+    }
+}
+
+/* Largest difference of a loss or norm, relative, of runs with `tp` devices and with one. */
+static double distance(bool is_double, int tp)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_case c = {.schedule = "1f1b",
+                          .shape = {.ranks = 2, .micro_batches = 4},
+                          .replicas = 1,
+                          .mbs = 2,
+                          .steps = 4,
+                          .heads = 4,
+                          .is_exact = is_double,
+                          .is_double = is_double};
+    struct exec_run one, shared;
+    double most = 0;
+
+    cr_assert(exec_run(arena, &c, &one));
+    c.tp = tp;
+    cr_assert(exec_run(arena, &c, &shared));
+    for (int k = 0; k < c.steps; k++) {
+        const double a = one.result.losses[k], b = shared.result.losses[k],
+                     x = one.result.grad_norms[k], y = shared.result.grad_norms[k];
+        most = fmax(most, fmax(fabs(a - b) / a, fabs(x - y) / x));
+    }
+    return most;
+}
+
+/* Types with a unit roundoff u differ by a small multiple of u: docs/executor.md. */
+Test(tp, differs_from_one_device_by_rounding)
+{
+    for (int tp = 2; tp <= 4; tp *= 2) {
+        cr_assert_lt(distance(true, tp), 64 * 0x1p-53 * (1 << 10));
+        cr_assert_lt(distance(false, tp), 64 * 0x1p-24);
+    }
+}
