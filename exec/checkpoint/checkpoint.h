@@ -68,7 +68,7 @@ const char *pp_manifest_value(const struct pp_manifest *manifest, const char *na
 struct pp_checkpoint_part {
     const struct pp_stage *stage;
     struct pp_state state;
-    bool is_elsewhere;                /* in another process: of `state`, only the share is set */
+    bool is_elsewhere;                /* in another process: of `state`, only ranges are set */
     struct pp_backend_device *device; /* of its memory; NULL = the host's */
 };
 struct pp_checkpoint_parts {

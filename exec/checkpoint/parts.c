@@ -13,13 +13,13 @@ const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *part
     return found;
 }
 
-/* Elements of the stage that a vector of the part has. */
+/* Returns the elements of the stage that a vector of the part has. */
 static struct pp_range held(const struct pp_checkpoint_parts *parts, int part, int vector)
 {
     const struct pp_checkpoint_part *p = &parts->part[part];
     const bool has_master = parts->kernels->element_bytes != parts->kernels->gradient_bytes;
 
-    return vector == 0 && !has_master ? (struct pp_range){0, p->stage->elements} : p->state.share;
+    return vector == 0 && !has_master ? p->state.held : p->state.share;
 }
 
 struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int part,

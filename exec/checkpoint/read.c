@@ -147,17 +147,17 @@ static enum pp_status round_weights(const struct reader *r, int part, const stru
 {
     const struct pp_kernels *k = r->parts->kernels;
     const struct pp_state *state = &r->parts->part[part].state;
-    const int64_t count = range.until - range.from;
+    const int64_t first = param->offset + range.from;
+    const struct pp_range held =
+        pp_range_common(state->held, (struct pp_range){first, param->offset + range.until});
 
-    if (!state->master)
+    if (!state->master || held.from >= held.until)
         return PP_OK;
-    for (int64_t i = 0; i < count; i++)
-        pp_number_put(r->rounded, k->element_bytes, i,
-                      pp_number_get(r->chunk, k->gradient_bytes, i));
-    return pp_checkpoint_put(r->parts, part,
-                             (char *)state->weights +
-                                 (size_t)(param->offset + range.from) * k->element_bytes,
-                             r->rounded, (size_t)count * k->element_bytes, err);
+    for (int64_t i = held.from; i < held.until; i++)
+        pp_number_put(r->rounded, k->element_bytes, i - held.from,
+                      pp_number_get(r->chunk, k->gradient_bytes, i - first));
+    return pp_checkpoint_put(r->parts, part, pp_state_weight(state, k, held.from), r->rounded,
+                             (size_t)(held.until - held.from) * k->element_bytes, err);
 }
 
 /* Copies the chunk, a range of a vector, into every part that has some of it. */

@@ -62,12 +62,12 @@ static double parts_bytes(const struct pp_machine *m, const struct pp_worker *w)
 
     for (int place = 0; m->transport->send && place < m->places; place++) {
         const int stage = place % m->stages, owner = sums_at(m, stage);
-        const struct pp_state_bytes state =
-            pp_state_bytes(m->options.stages[stage], k, m->options.recipe->is_exact, 1);
+        const struct pp_state_bytes state = pp_state_bytes(
+            m->options.stages[stage], k, m->options.recipe->is_exact, pp_cuts_none());
 
         if (pp_program_rank_of(m->p, place / m->stages, stage) == w->rank && w->index != owner &&
             (m->own_worker == owner || m->own_worker == m->worker_count))
-            bytes += (double)(state.gradients + (m->copies[stage] > 1 ? state.weights : 0));
+            bytes += (double)(state.gradients + (m->cuts[stage].optimizer > 1 ? state.weights : 0));
     }
     return bytes;
 }
@@ -188,7 +188,7 @@ static void tell_help(const struct pp_machine *m, const struct fit *fit, int ran
              l->slots[PP_SLOT_SAVED] > 1,
          "--recompute full"},
         {has_activations && does_bf16_help(m, l), "--precision bf16"},
-        {m->copies[0] == 1 && m->replicas * m->p->pipelines > 1, "--zero 1"},
+        {m->cuts[0].optimizer == 1 && m->replicas * m->p->pipelines > 1, "--zero 1"},
         {(double)m->options.reserved_bytes >= least_bytes, "--no-check"},
         {!alone && m->replicas > 1, "a lower --dp"},
         {has_activations && has_forwards && in_flight >= count_kind(m->p, rank, PP_F),

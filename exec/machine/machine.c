@@ -98,7 +98,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
            INT32_MAX / 2);
     m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
                                  options->recipe->is_exact, m->replicas);
-    m->copies = pp_memory_copies(m->arena, m->p, m->replicas);
+    m->cuts = pp_memory_cuts(m->arena, m->p, m->replicas);
     place_squares(m);
     m->workers = PP_ARRAY(m->arena, struct pp_worker, m->worker_count);
     for (int k = 0; k < m->worker_count; k++)

@@ -168,8 +168,8 @@ enum pp_status pp_machine_state_of(const struct pp_machine *machine, int replica
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err);
 /* State of a chunk of a worker of this process, between steps, in place. False: it is of another
- * process, and only state->share is set. `*device` is NULL where the host may read and write it;
- * else options.backend copies from and to there. */
+ * process, and only the ranges of *state are set. `*device` is NULL where the host may read and
+ * write it; else options.backend copies from and to there. */
 bool pp_machine_state_here(const struct pp_machine *machine, int replica, int pipe, int stage,
                            struct pp_state *state, struct pp_backend_device **device);
 /* Asks all processes, between steps; the answers are in the arena. PP_EFAIL: a process has failed

@@ -100,16 +100,16 @@ static void draw_chunks(struct pp_worker *w)
     w->drawn = PP_HASH_OF_NOTHING;
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
-        const int copies = m->copies[place % m->stages];
+        const struct pp_cuts cuts = m->cuts[place % m->stages];
 
         if (!chunk->worker)
             continue;
         const struct pp_state state =
             pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
         if (m->options.is_resumed)
-            pp_state_clear(chunk->stage, k, &state, copies);
+            pp_state_clear(chunk->stage, k, &state, cuts);
         else
-            pp_state_init(chunk->stage, k, m->options.recipe, &state, copies);
+            pp_state_init(chunk->stage, k, m->options.recipe, &state, cuts);
         w->drawn = pp_state_hash(chunk->stage, k, &state, w->drawn);
     }
 }
@@ -124,7 +124,7 @@ uint64_t pp_states_drawn(const struct pp_worker *w)
 
         if (chunk->worker)
             hash = pp_state_drawn_hash(chunk->stage, m->options.kernels, m->options.recipe,
-                                       chunk->state.share, hash);
+                                       &chunk->state, hash);
     }
     return hash;
 }
@@ -173,11 +173,11 @@ enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error
 static struct pp_state state_at(const struct pp_worker *w, int place, char *at)
 {
     const struct pp_machine *m = w->machine;
-    const int copies = m->copies[place % m->stages],
-              copy = copies > 1 ? w->replica * m->p->pipelines + place / m->stages : 0;
+    const struct pp_cuts cuts = m->cuts[place % m->stages];
+    const int copy = cuts.optimizer > 1 ? w->replica * m->p->pipelines + place / m->stages : 0;
 
     return pp_state_at(pp_stage_at(w, place), m->options.kernels, m->options.recipe->is_exact, copy,
-                       copies, at);
+                       cuts, at);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
         chunk->worker = w;
         chunk->stage = pp_stage_at(w, place);
         chunk->state = state_at(w, place, w->block + layout->state_offset[place]);
-        chunk->owns_squares = m->copies[place % m->stages] > 1 ||
+        chunk->owns_squares = m->cuts[place % m->stages].optimizer > 1 ||
                               (w->replica == 0 && place < m->stages); /* pipeline 0 */
     }
 }

@@ -100,7 +100,7 @@ struct pp_machine {
     /* Index of the one worker that runs in this process; worker_count: none; -1: all. */
     int own_worker;
     const int8_t *class_of; /* [instruction] enum pp_slot_class */
-    int *copies;            /* [stage] copies that shard its optimizer state; 1 = not sharded */
+    struct pp_cuts *cuts;   /* [stage] */
     struct pp_backend_device *device;
     const struct pp_backend *backend;
 

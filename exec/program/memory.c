@@ -1,8 +1,6 @@
 /* The layout of a rank's memory: one block, with a place for each slot, state and buffer. */
 #include "exec/program/memory.h"
 
-#include "exec/state/state.h"
-
 size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute)
 {
     switch (class) {
@@ -21,7 +19,7 @@ struct layout {
     const struct pp_stage *const *stages;
     const struct pp_kernels *kernels;
     const int8_t *class_of;
-    const int *copies;
+    const struct pp_cuts *cuts;
     bool is_exact;
 };
 
@@ -44,7 +42,7 @@ static void place_states(const struct layout *l, int r, struct pp_rank_layout *r
         if (p->rank_of[k] != r)
             continue;
         const struct pp_state_bytes bytes = pp_state_bytes(l->stages[k % p->stages], l->kernels,
-                                                           l->is_exact, l->copies[k % p->stages]);
+                                                           l->is_exact, l->cuts[k % p->stages]);
         rank->state_offset[k] = take(rank, bytes.weights + bytes.gradients + bytes.optimizer);
         rank->params_bytes += bytes.weights;
         rank->grads_bytes += bytes.gradients;
@@ -121,16 +119,21 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
         rank->scratch_bytes + rank->tensor_bytes + rank->weights_bytes + rank->loss_bytes;
 }
 
-int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *p, int replicas)
+struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *p, int replicas)
 {
-    int *copies = PP_ARRAY(arena, int, p->stages);
+    const struct pp_state_spec *spec = &p->state.spec;
+    const int copies = replicas * p->pipelines;
+    struct pp_cuts *cuts = PP_ARRAY(arena, struct pp_cuts, p->stages);
 
     for (int stage = 0; stage < p->stages; stage++)
-        copies[stage] = 1;
+        cuts[stage] = pp_cuts_none();
     for (int c = 0; c < p->collective_count; c++)
         if (p->collectives[c].kind == PP_RS)
-            copies[p->collectives[c].stage] = replicas * p->pipelines;
-    return copies;
+            cuts[p->collectives[c].stage] =
+                (struct pp_cuts){.params = pp_state_is_gathered(spec) ? copies : 1,
+                                 .grads = pp_state_cut(spec, PP_STATE_GRADS) > 1 ? copies : 1,
+                                 .optimizer = copies};
+    return cuts;
 }
 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
@@ -144,7 +147,7 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                              .stages = stages,
                              .kernels = kernels,
                              .class_of = pp_slot_classes(arena, program),
-                             .copies = pp_memory_copies(arena, program, replicas),
+                             .cuts = pp_memory_cuts(arena, program, replicas),
                              .is_exact = is_exact};
 
     for (int r = 0; r < program->ranks; r++) {

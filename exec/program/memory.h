@@ -2,7 +2,7 @@
  * (schedules/lower/slots.c) has a place in it that is as large as the slot's largest tensor. */
 #pragma once
 
-#include "exec/stage/stage.h"
+#include "exec/state/state.h"
 #include "schedules/lower/slots.h"
 
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of
@@ -27,9 +27,10 @@ struct pp_rank_layout {
     size_t peak_bytes; /* sum of these six: the prediction */
 };
 
-/* Returns [stage]: the number of copies, in all replicas and pipelines, that shard the optimizer
- * state. It is 1 for stages without RS, whose copies have all of it. */
-int *pp_memory_copies(struct pp_arena *arena, const struct pp_program *program, int replicas);
+/* Returns [stage]: how the copies, in all replicas and pipelines, shard its state. Those of stages
+ * without RS have all of it. */
+struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *program,
+                               int replicas);
 
 /* Returns [ranks] in the arena: the layout of each rank, alike in all replicas. */
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,

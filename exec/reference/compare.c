@@ -64,23 +64,23 @@ static void compare_tensor(const struct sides *s, const struct pp_param *param,
 }
 
 static const void *vector_at(const struct pp_state *state, int64_t element, enum pp_vector what,
-                             size_t element_bytes)
+                             const struct pp_kernels *k)
 {
-    if (what == PP_VECTOR_GRADIENTS && state->fixed)
-        return state->fixed + element;
-    if (what == PP_VECTOR_WEIGHTS && state->master)
-        return (const char *)state->master + (size_t)(element - state->share.from) * element_bytes;
-    const void *vector = what == PP_VECTOR_WEIGHTS ? state->weights : state->sum;
-    return (const char *)vector + (size_t)element * element_bytes;
+    if (what == PP_VECTOR_GRADIENTS)
+        return pp_state_gradient(state, k, element);
+    if (!state->master)
+        return pp_state_weight(state, k, element);
+    return (const char *)state->master + (size_t)(element - state->share.from) * k->gradient_bytes;
 }
 
-/* Returns this copy's elements: all weights, or its share of gradients or master weights. */
+/* Returns this copy's elements: its weights, or its share of gradients or master weights. */
 static struct pp_range held(const struct pp_state *state, const struct pp_param *param,
                             enum pp_vector what)
 {
     const struct pp_range all = pp_range_of(param);
 
-    return what == PP_VECTOR_WEIGHTS && !state->master ? all : pp_range_common(all, state->share);
+    return pp_range_common(all, what == PP_VECTOR_WEIGHTS && !state->master ? state->held
+                                                                            : state->share);
 }
 
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
@@ -101,9 +101,9 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
         if (range.from >= range.until)
             continue;
         const struct sides sides = {
-            .ours = vector_at(state, range.from, what, element_bytes),
+            .ours = vector_at(state, range.from, what, reference->kernels),
             .reference = vector_at(expected, theirs->offset + range.from - ours->offset, what,
-                                   element_bytes),
+                                   reference->kernels),
             .count = range.until - range.from,
             .is_fixed = what == PP_VECTOR_GRADIENTS && state->fixed,
             .element_bytes = element_bytes,

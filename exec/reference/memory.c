@@ -27,7 +27,7 @@ static size_t take(size_t *end, size_t bytes)
 static struct places places_of(const struct pp_stage *stage, const struct pp_kernels *k,
                                bool is_exact)
 {
-    const struct pp_state_bytes state = pp_state_bytes(stage, k, is_exact, 1);
+    const struct pp_state_bytes state = pp_state_bytes(stage, k, is_exact, pp_cuts_none());
     const size_t splits = (size_t)stage->shape.splits;
     struct places p = {0};
 
@@ -126,7 +126,7 @@ static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct
     for (int t = 0; t < r->tp; t++) {
         struct pp_reference_part *part = &r->parts[t];
 
-        part->state = pp_state_at(part->stage, r->kernels, r->recipe.is_exact, 0, 1,
+        part->state = pp_state_at(part->stage, r->kernels, r->recipe.is_exact, 0, pp_cuts_none(),
                                   at + (size_t)t * p->state_bytes);
         part->seen = pp_state_shifted(&part->state, r->staging.on_device, r->staging.on_host);
         lay_out_part(arena, r, p, part, at + states_bytes + (size_t)t * p->end);

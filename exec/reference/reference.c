@@ -24,7 +24,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
     PP_TRY(pp_reference_take(arena, r, place, err));
     PP_TRY(pp_alarm_create(arena, place, &r->alarm, err));
     for (int t = 0; t < r->tp; t++)
-        pp_state_init(r->parts[t].stage, kernels, recipe, &r->parts[t].seen, 1);
+        pp_state_init(r->parts[t].stage, kernels, recipe, &r->parts[t].seen, pp_cuts_none());
     PP_TRY(pp_staging_push(&r->staging, err));
     *reference = r;
     return PP_OK;
@@ -135,7 +135,8 @@ static void zero_gradients(const struct pp_kernels *k, void *stream, void *argum
 
     for (int t = 0; t < r->tp; t++) {
         const struct pp_reference_part *part = &r->parts[t];
-        k->zero(stream, pp_state_bytes(part->stage, k, r->recipe.is_exact, 1).gradients,
+        k->zero(stream,
+                pp_state_bytes(part->stage, k, r->recipe.is_exact, pp_cuts_none()).gradients,
                 part->state.fixed ? (void *)part->state.fixed : part->state.sum);
     }
 }

@@ -130,14 +130,13 @@ static void add_wires(const struct builder *b)
 static void add_memory(const struct builder *b)
 {
     const double cells = (double)b->p->granules * b->p->splits;
-    const int *copies = pp_memory_copies(b->arena, b->p, b->batch->replicas);
+    const struct pp_cuts *cuts = pp_memory_cuts(b->arena, b->p, b->batch->replicas);
     double other_bytes = 0;
 
     b->costs->memory = PP_ARRAY(b->arena, struct pp_stage_memory, b->p->stages);
     for (int s = 0; s < b->p->stages; s++) {
         const struct pp_stage *stage = b->stages[s];
-        const struct pp_state_bytes state =
-            pp_state_bytes(stage, b->kernels, b->is_exact, copies[s]);
+        const struct pp_state_bytes state = pp_state_bytes(stage, b->kernels, b->is_exact, cuts[s]);
 
         b->costs->memory[s] = (struct pp_stage_memory){
             .params_bytes = (double)state.weights,

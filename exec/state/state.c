@@ -28,29 +28,64 @@ struct pp_range pp_range_common(struct pp_range a, struct pp_range b)
                              a.until < b.until ? a.until : b.until};
 }
 
+/* Returns the earliest begin of a tensor after one that ends at `element`. */
+static int64_t unit_from(int64_t element)
+{
+    return (element + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
+}
+
 static bool has_master(const struct pp_kernels *k)
 {
     return k->element_bytes != k->gradient_bytes;
 }
 
-struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
-                                     bool is_exact, int copies)
+static struct pp_range all_of(const struct pp_stage *stage)
 {
-    const size_t elements = (size_t)stage->elements,
-                 moment = (size_t)pp_share_elements(stage, copies) * k->gradient_bytes;
+    return (struct pp_range){0, stage->elements};
+}
+
+/* Returns the gradients that a copy keeps: all that its blocks of squares have. */
+static struct pp_range summed_of(const struct pp_stage *stage, int copy, struct pp_cuts cuts)
+{
+    const struct pp_range share = pp_share_of(stage, copy, cuts.optimizer);
+
+    return cuts.grads > 1 ? (struct pp_range){share.from, pp_squares_end(stage, share)}
+                          : all_of(stage);
+}
+
+/* Returns the gradients of the copy that keeps most. */
+static int64_t most_summed(const struct pp_stage *stage, struct pp_cuts cuts)
+{
+    int64_t most = cuts.grads > 1 ? pp_share_elements(stage, cuts.optimizer) : stage->elements;
+
+    for (int copy = 0; copy < cuts.grads; copy++) {
+        const struct pp_range summed = summed_of(stage, copy, cuts);
+        const int64_t count = unit_from(summed.until) - summed.from;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
+                                     bool is_exact, struct pp_cuts cuts)
+{
+    const size_t moment = (size_t)pp_share_elements(stage, cuts.optimizer) * k->gradient_bytes,
+                 held = (size_t)(cuts.params > 1 ? pp_share_elements(stage, cuts.params)
+                                                 : stage->elements);
 
     return (struct pp_state_bytes){
-        .weights = elements * k->element_bytes,
-        .gradients = elements * (is_exact ? sizeof(int64_t) : k->gradient_bytes),
+        .weights = held * k->element_bytes,
+        .gradients =
+            (size_t)most_summed(stage, cuts) * (is_exact ? sizeof(int64_t) : k->gradient_bytes),
         .optimizer = (has_master(k) ? 3 : 2) * moment,
         .moment = moment,
     };
 }
 
 struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
-                            int copy, int copies, char *at)
+                            int copy, struct pp_cuts cuts, char *at)
 {
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact, copies);
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact, cuts);
     char *gradients = at + bytes.weights, *m = gradients + bytes.gradients, *v = m + bytes.moment;
 
     return (struct pp_state){.weights = at,
@@ -59,7 +94,23 @@ struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernel
                              .m = m,
                              .v = v,
                              .master = has_master(k) ? v + bytes.moment : NULL,
-                             .share = pp_share_of(stage, copy, copies)};
+                             .share = pp_share_of(stage, copy, cuts.optimizer),
+                             .held = cuts.params > 1 ? pp_share_of(stage, copy, cuts.params)
+                                                     : all_of(stage),
+                             .summed = summed_of(stage, copy, cuts)};
+}
+
+void *pp_state_weight(const struct pp_state *state, const struct pp_kernels *k, int64_t element)
+{
+    return (char *)state->weights + (size_t)(element - state->held.from) * k->element_bytes;
+}
+
+void *pp_state_gradient(const struct pp_state *state, const struct pp_kernels *k, int64_t element)
+{
+    const int64_t at = element - state->summed.from;
+
+    return state->fixed ? (void *)(state->fixed + at)
+                        : (char *)state->sum + (size_t)at * k->gradient_bytes;
 }
 
 static void *moved(const void *vector, const char *there, char *here)
@@ -75,13 +126,9 @@ struct pp_state pp_state_shifted(const struct pp_state *state, const char *there
                              .v = moved(state->v, there, here),
                              .sum = moved(state->sum, there, here),
                              .fixed = moved(state->fixed, there, here),
-                             .share = state->share};
-}
-
-/* Returns the address of an element of G; NULL if there is no vector. */
-static void *at(void *vector, const struct pp_kernels *k, int64_t element)
-{
-    return vector == NULL ? NULL : (char *)vector + (size_t)element * k->gradient_bytes;
+                             .share = state->share,
+                             .held = state->held,
+                             .summed = state->summed};
 }
 
 struct pp_range pp_range_of(const struct pp_param *param)
@@ -92,12 +139,14 @@ struct pp_range pp_range_of(const struct pp_param *param)
 static struct pp_flat flat_of(const struct pp_stage *stage, const struct pp_kernels *k,
                               const struct pp_state *state, struct pp_range range)
 {
+    void *grad = pp_state_gradient(state, k, range.from);
+
     return (struct pp_flat){.tensors = stage->tensors,
                             .tensor_count = stage->param_count,
                             .from = range.from,
                             .until = range.until,
-                            .grad = at(state->sum, k, range.from),
-                            .fixed = state->fixed ? state->fixed + range.from : NULL,
+                            .grad = state->fixed ? NULL : grad,
+                            .fixed = state->fixed ? grad : NULL,
                             .bits = PP_GRAD_BITS};
 }
 
@@ -146,12 +195,6 @@ int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share)
             end = range.until;
     }
     return end;
-}
-
-/* Returns the earliest begin of a tensor after one that ends at `element`. */
-static int64_t unit_from(int64_t element)
-{
-    return (element + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
 }
 
 static int64_t blocks_before(const struct pp_stage *stage, int64_t element)
@@ -253,8 +296,8 @@ const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const
 static void zero_rest(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state)
 {
-    const struct pp_range share = state->share, all = {0, stage->elements};
-    const struct pp_range around = {share.from > 0 ? 0 : share.until,
+    const struct pp_range share = state->share, all = state->summed;
+    const struct pp_range around = {share.from > all.from ? all.from : share.until,
                                     share.until < all.until ? all.until : share.from};
     const struct pp_flat rest = flat_of(stage, k, state, pp_range_common(all, around));
     const size_t bytes = rest.fixed ? sizeof(*rest.fixed) : k->gradient_bytes;
@@ -276,8 +319,7 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
 
     assert(recipe->epsilon > 0);
     if (flat.from < flat.until)
-        k->adamw(stream, &flat, &adamw, now,
-                 (char *)state->weights + (size_t)flat.from * k->element_bytes, state->master,
+        k->adamw(stream, &flat, &adamw, now, pp_state_weight(state, k, flat.from), state->master,
                  state->m, state->v);
     zero_rest(k, stream, stage, state);
 }

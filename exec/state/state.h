@@ -35,6 +35,15 @@ double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, .
  * long, but the last ones may be shorter or empty. */
 int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
 struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
+/* Over how many copies of a stage each class of its state is cut; 1 = each has all of it. Gradients
+ * are cut as the optimizer state, or not. */
+struct pp_cuts {
+    int params, grads, optimizer;
+};
+static inline struct pp_cuts pp_cuts_none(void)
+{
+    return (struct pp_cuts){1, 1, 1};
+}
 struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* empty if from >= until */
 struct pp_range pp_range_of(const struct pp_param *param);
 
@@ -45,10 +54,17 @@ struct pp_state {
     void *sum;             /* gradients; NULL if exact */
     int64_t *fixed;        /* exact gradients; NULL otherwise */
     struct pp_range share; /* range where a step's gradients are sure to be complete */
+    struct pp_range held;  /* elements of `weights` */
+    /* Elements of `sum` or `fixed`. If gradients are cut: the share, to the end of its last block
+     * of squares. */
+    struct pp_range summed;
 };
-/* Returns the vectors of copy `copy` of `copies`, one after the other from `at` on. */
+/* Returns the vectors of copy `copy`, one after the other from `at` on. */
 struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
-                            int copy, int copies, char *at);
+                            int copy, struct pp_cuts cuts, char *at);
+/* Return the address of an element of `weights`, or of `sum` or `fixed`, which have it. */
+void *pp_state_weight(const struct pp_state *state, const struct pp_kernels *k, int64_t element);
+void *pp_state_gradient(const struct pp_state *state, const struct pp_kernels *k, int64_t element);
 /* Returns the vectors of `state` after a copy of their memory from `there` to `here`. */
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
 struct pp_state_bytes {
@@ -56,24 +72,26 @@ struct pp_state_bytes {
     size_t optimizer; /* m, v, and master if there is one */
     size_t moment;    /* m alone */
 };
-/* Returns the bytes of a state; `copies` shard the optimizer state, 1 = each has all of it. */
+/* Returns the bytes of a state, as large as that of the copy with the most. */
 struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
-                                     bool is_exact, int copies);
+                                     bool is_exact, struct pp_cuts cuts);
 /* Initializes a state in host memory. Weights and master are those of the recipe's source, or
  * depend on tensor id and seed, not on the division into stages. Gradients, m, v and gaps become
- * zero. `copies`: see pp_state_bytes(). */
+ * zero. `cuts`: see pp_state_bytes(). */
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k,
-                   const struct pp_recipe *recipe, const struct pp_state *state, int copies);
+                   const struct pp_recipe *recipe, const struct pp_state *state,
+                   struct pp_cuts cuts);
 /* Makes all of a state zero, as pp_state_init() does before it draws. */
 void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
-                    const struct pp_state *state, int copies);
+                    const struct pp_state *state, struct pp_cuts cuts);
 /* Returns `hash` continued with the first weights of each tensor of a new state. The second draws
- * these alone, to compare them with those of another process. Both are equal where the functions
- * of the C library round alike. */
+ * these alone, of another process's state, whose vectors it does not read. Both are equal where the
+ * functions of the C library round alike. */
 uint64_t pp_state_hash(const struct pp_stage *stage, const struct pp_kernels *k,
                        const struct pp_state *state, uint64_t hash);
 uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kernels *k,
-                             const struct pp_recipe *recipe, struct pp_range share, uint64_t hash);
+                             const struct pp_recipe *recipe, const struct pp_state *there,
+                             uint64_t hash);
 
 /* Sums of squares of gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in order.
  * Only blocks that begin in the state's share are written; `scratch` has room for all. */

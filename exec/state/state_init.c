@@ -33,9 +33,10 @@ static void draw_pair(uint64_t stream, int64_t pair, double deviation, double dr
 static void put(const struct pp_kernels *k, const struct pp_state *state, int64_t element,
                 double value)
 {
-    const struct pp_range share = state->share;
+    const struct pp_range share = state->share, held = state->held;
 
-    pp_number_put(state->weights, k->element_bytes, element, value);
+    if (element >= held.from && element < held.until)
+        pp_number_put(state->weights, k->element_bytes, element - held.from, value);
     if (state->master != NULL && element >= share.from && element < share.until)
         pp_number_put(state->master, k->gradient_bytes, element - share.from, value);
 }
@@ -91,6 +92,7 @@ struct drawn {
     const struct pp_kernels *k;
     const struct pp_state *state;
     const struct pp_recipe *recipe;
+    int64_t first; /* element of the tensor with which the work begins, even */
 };
 
 /* Draws elements from .. until - 1 of a tensor, that are `at` and the next ones of the whole one.
@@ -130,6 +132,8 @@ static void draw(const struct work *work, int64_t from, int64_t until)
     const uint64_t stream = pp_random_stream(d->recipe->seed, (uint64_t)d->param->id);
     int64_t at;
 
+    from += d->first;
+    until += d->first;
     for (int64_t i = from, end; i < until; i = end) {
         end = run_end(d->param, i, until, &at);
         draw_run(d, stream, i, end, at);
@@ -145,7 +149,7 @@ static void take_run(const struct drawn *d, int64_t from, int64_t until, int64_t
 
     if (d->k->element_bytes == sizeof(float)) {
         source->read(source->closure, d->param, (struct pp_range){at, at + until - from},
-                     (float *)d->state->weights + offset + from);
+                     pp_state_weight(d->state, d->k, offset + from));
         return;
     }
     for (int64_t i = from; i < until; i += READ_ELEMENTS) {
@@ -162,18 +166,25 @@ static void take(const struct work *work, int64_t from, int64_t until)
     const struct drawn *d = work->closure;
     int64_t at;
 
+    from += d->first;
+    until += d->first;
     for (int64_t i = from, end; i < until; i = end) {
         end = run_end(d->param, i, until, &at);
         take_run(d, i, end, at);
     }
 }
 
-/* Fills the first `count` elements of a tensor in a state that is zero. */
-static void fill(const struct drawn *drawn, int64_t count)
+/* Fills what a state that is zero holds of the first `count` elements of a tensor. */
+static void fill(struct drawn drawn, int64_t count)
 {
-    if (drawn->recipe->source || drawn->param->init != PP_INIT_ZERO)
-        run_on_all_cores(
-            &(struct work){drawn->recipe->source ? take : draw, count, DRAWN_ELEMENTS, drawn});
+    const int64_t offset = drawn.param->offset;
+    const struct pp_range here =
+        pp_range_common(drawn.state->held, (struct pp_range){offset, offset + count});
+
+    drawn.first = here.from - offset;
+    if (here.from < here.until && (drawn.recipe->source || drawn.param->init != PP_INIT_ZERO))
+        run_on_all_cores(&(struct work){drawn.recipe->source ? take : draw, here.until - here.from,
+                                        DRAWN_ELEMENTS, &drawn});
 }
 
 static void zero(const struct work *work, int64_t from, int64_t until)
@@ -190,9 +201,9 @@ static void zero_on_all_cores(void *vector, size_t bytes)
 }
 
 void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
-                    const struct pp_state *state, int copies)
+                    const struct pp_state *state, struct pp_cuts cuts)
 {
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, state->fixed != NULL, copies);
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, state->fixed != NULL, cuts);
 
     zero_on_all_cores(state->weights, bytes.weights);
     zero_on_all_cores(state->fixed ? (void *)state->fixed : state->sum, bytes.gradients);
@@ -203,11 +214,12 @@ void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
 }
 
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k,
-                   const struct pp_recipe *recipe, const struct pp_state *state, int copies)
+                   const struct pp_recipe *recipe, const struct pp_state *state,
+                   struct pp_cuts cuts)
 {
-    pp_state_clear(stage, k, state, copies);
+    pp_state_clear(stage, k, state, cuts);
     for (int p = 0; p < stage->param_count; p++)
-        fill(&(struct drawn){&stage->params[p], k, state, recipe}, stage->params[p].count);
+        fill((struct drawn){&stage->params[p], k, state, recipe, 0}, stage->params[p].count);
 }
 
 /* ---- hash ------------------------------------------------------------------------------------ */
@@ -223,11 +235,13 @@ static uint64_t hash_param(const struct pp_param *param, const struct pp_kernels
                            const struct pp_state *state, uint64_t hash)
 {
     const struct pp_range first = {param->offset, param->offset + hashed_of(param)},
+                          here = pp_range_common(first, state->held),
                           own = pp_range_common(first, state->share);
-    const char *weights = state->weights, *master = state->master;
+    const char *master = state->master;
 
-    hash = pp_hash(hash, weights + (size_t)first.from * k->element_bytes,
-                   (size_t)(first.until - first.from) * k->element_bytes);
+    if (here.from < here.until)
+        hash = pp_hash(hash, pp_state_weight(state, k, here.from),
+                       (size_t)(here.until - here.from) * k->element_bytes);
     if (master == NULL || own.from >= own.until)
         return hash;
     return pp_hash(hash, master + (size_t)(own.from - state->share.from) * k->gradient_bytes,
@@ -243,23 +257,26 @@ uint64_t pp_state_hash(const struct pp_stage *stage, const struct pp_kernels *k,
 }
 
 uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kernels *k,
-                             const struct pp_recipe *recipe, struct pp_range share, uint64_t hash)
+                             const struct pp_recipe *recipe, const struct pp_state *there,
+                             uint64_t hash)
 {
     double weights[HASHED_ELEMENTS], master[HASHED_ELEMENTS];
 
     for (int p = 0; p < stage->param_count; p++) {
         struct pp_param first = stage->params[p];
-        const struct pp_range own = pp_range_common(
-            share, (struct pp_range){first.offset, first.offset + hashed_of(&first)});
+        const struct pp_range hashed = {first.offset, first.offset + hashed_of(&first)},
+                              here = pp_range_common(there->held, hashed),
+                              own = pp_range_common(there->share, hashed);
         const struct pp_state state = {
             .weights = weights,
             .master = k->element_bytes != k->gradient_bytes ? master : NULL,
-            .share = {own.from - first.offset, own.until - first.offset}};
+            .share = {own.from - first.offset, own.until - first.offset},
+            .held = {here.from - first.offset, here.until - first.offset}};
 
         first.offset = 0;
         memset(weights, 0, sizeof weights);
         memset(master, 0, sizeof master);
-        fill(&(struct drawn){&first, k, &state, recipe}, hashed_of(&first));
+        fill((struct drawn){&first, k, &state, recipe, 0}, hashed_of(&first));
         hash = hash_param(&first, k, &state, hash);
     }
     return hash;

@@ -102,7 +102,8 @@ static void walk_gradients(struct packer *packer, const struct pp_worker *w)
         const struct pp_state state =
             pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
         pack(packer, state.fixed ? (void *)state.fixed : state.sum,
-             pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact, 1)
+             pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact,
+                            m->cuts[place % m->stages])
                  .gradients);
     }
 }

@@ -37,7 +37,7 @@ static struct rig *make_rig(void)
     cr_assert_eq(exec_run_make(arena, &small, &rig->run, &err), PP_OK, "%s", err.message);
     const struct pp_kernels *k = rig->run.training.machine.kernels;
     const struct pp_stage *whole = pp_stage_whole(arena, &rig->run.training.net, 1, 1, k);
-    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, false, 1);
+    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, false, pp_cuts_none());
     rig->parts = (struct pp_checkpoint_parts){
         .whole = whole, .kernels = k, .part = PP_NEW(arena, struct pp_checkpoint_part), .count = 1};
     rig->parts.part[0] =
@@ -46,8 +46,11 @@ static struct rig *make_rig(void)
                                      .m = pp_arena_alloc(arena, bytes.moment),
                                      .v = pp_arena_alloc(arena, bytes.moment),
                                      .sum = pp_arena_alloc(arena, bytes.gradients),
-                                     .share = pp_share_of(whole, 0, 1)}};
-    pp_state_init(whole, k, &(struct pp_recipe){.seed = 7}, &rig->parts.part[0].state, 1);
+                                     .share = pp_share_of(whole, 0, 1),
+                                     .held = pp_share_of(whole, 0, 1),
+                                     .summed = pp_share_of(whole, 0, 1)}};
+    pp_state_init(whole, k, &(struct pp_recipe){.seed = 7}, &rig->parts.part[0].state,
+                  pp_cuts_none());
     rig->head = head_of(&rig->run);
     return rig;
 }

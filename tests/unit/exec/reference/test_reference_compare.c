@@ -22,6 +22,7 @@ static struct pp_stage *cut(const struct pp_net *n, int first, int blocks, struc
                                .v = PP_ARRAY(arena, double, stage->elements),
                                .fixed = PP_ARRAY(arena, int64_t, stage->elements),
                                .share = pp_share_of(stage, 0, 1)};
+    state->held = state->summed = state->share;
     return stage;
 }
 
@@ -37,11 +38,11 @@ Test(compare, chunks_begin_with_the_weights_of_the_whole)
             struct pp_state state;
             const struct pp_stage *stage = cut(nets[i], first, 1, &state);
 
-            pp_state_init(stage, &pp_kernels_reference, &recipe, &state, 1);
+            pp_state_init(stage, &pp_kernels_reference, &recipe, &state, pp_cuts_none());
             pp_reference_compare(reference, stage, &state, PP_VECTOR_WEIGHTS, &d);
             cr_assert(d.differing == 0 && d.elements > 4000);
             pp_state_init(stage, &pp_kernels_reference,
-                          &(struct pp_recipe){.seed = recipe.seed + 1}, &state, 1);
+                          &(struct pp_recipe){.seed = recipe.seed + 1}, &state, pp_cuts_none());
             pp_reference_compare(reference, stage, &state, PP_VECTOR_WEIGHTS, &d);
             cr_assert_gt(d.differing, 4000);
         }
@@ -109,16 +110,17 @@ Test(compare, weights_are_master_weights_where_there_are_some)
     const struct pp_kernels *k = &pp_kernels_bf16;
     struct pp_reference *reference = make(&net, k, &batch, &recipe);
     const struct pp_stage *whole = pp_reference_stage(reference, 0);
-    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, true, 2);
+    const struct pp_cuts cuts = {1, 1, 2};
+    const struct pp_state_bytes bytes = pp_state_bytes(whole, k, true, cuts);
     char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
     int64_t elements = 0;
 
     for (int copy = 0; copy < 2; copy++) {
-        const struct pp_state state = pp_state_at(whole, k, true, copy, 2, memory);
+        const struct pp_state state = pp_state_at(whole, k, true, copy, cuts, memory);
         const int64_t first = whole->params[copy ? whole->param_count - 1 : 0].offset;
         struct pp_difference d = {0};
 
-        pp_state_init(whole, k, &recipe, &state, 2);
+        pp_state_init(whole, k, &recipe, &state, cuts);
         pp_reference_compare(reference, whole, &state, PP_VECTOR_WEIGHTS, &d);
         cr_assert(d.differing == 0 && d.elements > 4000);
         elements += d.elements;

@@ -71,9 +71,9 @@ static inline struct copy *make(int first, int blocks, bool has_embedding, bool 
                                   : layer > first && layer <= first + blocks)
             add_param(&c->stage, p);
     }
-    const struct pp_state_bytes bytes = pp_state_bytes(&c->stage, k, is_exact, 1);
+    const struct pp_state_bytes bytes = pp_state_bytes(&c->stage, k, is_exact, pp_cuts_none());
     c->state.weights = pp_arena_alloc(arena, bytes.weights);
-    c->state.share = pp_share_of(&c->stage, 0, 1);
+    c->state.share = c->state.held = c->state.summed = pp_share_of(&c->stage, 0, 1);
     c->state.m = pp_arena_alloc(arena, bytes.moment);
     c->state.v = pp_arena_alloc(arena, bytes.moment);
     if (is_exact)

@@ -32,11 +32,11 @@ static char *weights_of(struct pp_arena *arena, const struct pp_stage *stage,
                         const struct pp_kernels *k)
 {
     const struct pp_recipe recipe = {.seed = 3};
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, false, 1);
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, false, pp_cuts_none());
     char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
-    const struct pp_state state = pp_state_at(stage, k, false, 0, 1, memory);
+    const struct pp_state state = pp_state_at(stage, k, false, 0, pp_cuts_none(), memory);
 
-    pp_state_init(stage, k, &recipe, &state, 1);
+    pp_state_init(stage, k, &recipe, &state, pp_cuts_none());
     return state.weights;
 }
 

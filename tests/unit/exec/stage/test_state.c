@@ -15,9 +15,10 @@ Test(state, weights_do_not_depend_on_the_division)
     struct copy *parts[] = {make(0, 0, true, false, true), make(0, 1, false, false, true),
                             make(1, 1, false, true, true)};
 
-    pp_state_init(&whole->stage, k, &(struct pp_recipe){.seed = 7}, &whole->state, 1);
+    pp_state_init(&whole->stage, k, &(struct pp_recipe){.seed = 7}, &whole->state, pp_cuts_none());
     for (int s = 0; s < 3; s++) {
-        pp_state_init(&parts[s]->stage, k, &(struct pp_recipe){.seed = 7}, &parts[s]->state, 1);
+        pp_state_init(&parts[s]->stage, k, &(struct pp_recipe){.seed = 7}, &parts[s]->state,
+                      pp_cuts_none());
         for (int p = 0; p < parts[s]->stage.param_count; p++) {
             const struct pp_param *param = &parts[s]->stage.params[p];
 
@@ -35,13 +36,12 @@ Test(state, hashes_of_equal_weights_are_equal)
         struct copy *c = make(0, BLOCKS, true, true, false);
 
         c->state.share = pp_share_of(&c->stage, copies - 1, copies);
-        pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 7}, &c->state, 1);
+        pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 7}, &c->state, pp_cuts_none());
         const uint64_t drawn =
-            pp_state_drawn_hash(&c->stage, k, &(struct pp_recipe){.seed = 7}, c->state.share, 1);
+            pp_state_drawn_hash(&c->stage, k, &(struct pp_recipe){.seed = 7}, &c->state, 1);
         cr_assert_eq(pp_state_hash(&c->stage, k, &c->state, 1), drawn);
         cr_assert_neq(
-            pp_state_drawn_hash(&c->stage, k, &(struct pp_recipe){.seed = 8}, c->state.share, 1),
-            drawn);
+            pp_state_drawn_hash(&c->stage, k, &(struct pp_recipe){.seed = 8}, &c->state, 1), drawn);
         for (int p = 0; p < c->stage.param_count; p++) {
             double *first = weights_of(c, c->stage.params[p].id), before = *first;
             *first = nextafter(before, 2);
@@ -57,7 +57,7 @@ Test(state, weights_have_mean_and_deviation_and_gaps_are_zero)
 
     memset(c->state.weights, 0xff, (size_t)c->stage.elements * sizeof(double));
     memset(c->state.sum, 0xff, (size_t)c->stage.elements * sizeof(double));
-    pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 1}, &c->state, 1);
+    pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 1}, &c->state, pp_cuts_none());
     const double *w = weights_of(c, 0);
     double sum = 0, squares = 0, fourth = 0;
     for (int i = 0; i < LARGEST; i++) {
@@ -93,11 +93,11 @@ Test(state, a_tensor_drawn_by_many_threads_is_drawn_by_place)
     const size_t bytes = (size_t)stage.elements * sizeof(double);
     state.weights = pp_arena_alloc(arena, bytes), state.sum = pp_arena_alloc(arena, bytes);
     state.m = pp_arena_alloc(arena, bytes), state.v = pp_arena_alloc(arena, bytes);
-    state.share = pp_share_of(&stage, 0, 1);
+    state.share = state.held = state.summed = pp_share_of(&stage, 0, 1);
     void *const zeros[] = {state.sum, state.m, state.v};
     for (int v = 0; v < 3; v++)
         memset(zeros[v], 0xff, bytes);
-    pp_state_init(&stage, k, &(struct pp_recipe){.seed = 3}, &state, 1);
+    pp_state_init(&stage, k, &(struct pp_recipe){.seed = 3}, &state, pp_cuts_none());
     for (int v = 0; v < 3; v++)
         for (int64_t i = 0; i < stage.elements; i++)
             cr_assert_eq(((uint64_t *)zeros[v])[i], 0, "vector %d, element %d", v, (int)i);
@@ -118,8 +118,8 @@ Test(state, tensors_and_seeds_draw_different_numbers)
     struct copy *a = make(0, BLOCKS, true, true, true), *b = make(0, BLOCKS, true, true, true);
     int equal = 0;
 
-    pp_state_init(&a->stage, k, &(struct pp_recipe){.seed = 1}, &a->state, 1);
-    pp_state_init(&b->stage, k, &(struct pp_recipe){.seed = 2}, &b->state, 1);
+    pp_state_init(&a->stage, k, &(struct pp_recipe){.seed = 1}, &a->state, pp_cuts_none());
+    pp_state_init(&b->stage, k, &(struct pp_recipe){.seed = 2}, &b->state, pp_cuts_none());
     for (int i = 0; i < 5001; i++)
         equal += weights_of(a, 1)[i] == weights_of(a, 4)[i] ||
                  weights_of(a, 1)[i] == weights_of(b, 1)[i];
@@ -132,8 +132,8 @@ Test(state, single_precision_holds_the_same_weights_rounded)
                                       .gradient_bytes = sizeof(float)};
     struct copy *c = make(0, 1, false, false, true), *d = make(0, 1, false, false, true);
 
-    pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 1}, &c->state, 1);
-    pp_state_init(&d->stage, &single, &(struct pp_recipe){.seed = 1}, &d->state, 1);
+    pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 1}, &c->state, pp_cuts_none());
+    pp_state_init(&d->stage, &single, &(struct pp_recipe){.seed = 1}, &d->state, pp_cuts_none());
     for (int i = 0; i < 5001; i++)
         cr_assert_eq(((float *)d->state.weights)[i], (float)weights_of(c, 1)[i]);
 }

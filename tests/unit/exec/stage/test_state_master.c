@@ -58,15 +58,16 @@ static struct copy make(const struct pp_kernels *k, int copy, int copies)
                                          .tokens = net.seq,
                                          .splits = 1};
     struct copy c = {.k = k, .stage = pp_stage_create(arena, &net, &shape, k)};
-    const struct pp_state_bytes bytes = pp_state_bytes(c.stage, k, false, copies);
+    const struct pp_cuts cuts = {1, 1, copies};
+    const struct pp_state_bytes bytes = pp_state_bytes(c.stage, k, false, cuts);
 
     const size_t all = bytes.weights + bytes.gradients + bytes.optimizer;
     char *memory = pp_arena_alloc(arena, all + GUARD);
     memset(memory, 0x5a, all + GUARD);
-    c.state = pp_state_at(c.stage, k, false, copy, copies, memory);
-    pp_state_init(c.stage, k, &recipe, &c.state, copies);
+    c.state = pp_state_at(c.stage, k, false, copy, cuts, memory);
+    pp_state_init(c.stage, k, &recipe, &c.state, cuts);
     cr_assert_eq(pp_state_hash(c.stage, k, &c.state, 0),
-                 pp_state_drawn_hash(c.stage, k, &recipe, c.state.share, 0));
+                 pp_state_drawn_hash(c.stage, k, &recipe, &c.state, 0));
     for (size_t i = all; i < all + GUARD; i++)
         cr_assert_eq(memory[i], 0x5a);
     return c;
@@ -133,7 +134,8 @@ Test(state_master, takes_twelve_bytes_of_optimizer_state)
     const size_t elements = (size_t)stage->elements;
 
     for (int is_exact = 0; is_exact < 2; is_exact++) {
-        const struct pp_state_bytes bytes = pp_state_bytes(stage, &pp_kernels_bf16, is_exact, 1);
+        const struct pp_state_bytes bytes =
+            pp_state_bytes(stage, &pp_kernels_bf16, is_exact, pp_cuts_none());
         cr_assert_eq(bytes.weights, 2 * elements);
         cr_assert_eq(bytes.gradients, (is_exact ? 8 : 4) * elements);
         cr_assert_eq(bytes.optimizer, 12 * elements);

@@ -29,6 +29,11 @@ static void norm_by_parts(bool is_exact, double *whole_squares, double *part_squ
     }
 }
 
+static struct pp_cuts shared_by(int copies)
+{
+    return (struct pp_cuts){1, 1, copies};
+}
+
 /* Copies of one state that share the optimizer out. */
 static struct copy **make_shares(int copies, bool is_exact)
 {
@@ -50,7 +55,7 @@ Test(update, shares_follow_one_another_and_are_even)
         int64_t until = 0;
 
         cr_assert(each % 16 == 0 && each < stage->elements / copies + 17);
-        cr_assert_eq(pp_state_bytes(stage, k, false, copies).optimizer,
+        cr_assert_eq(pp_state_bytes(stage, k, false, shared_by(copies)).optimizer,
                      2 * (size_t)each * sizeof(double));
         for (int c = 0; c < copies; c++) {
             const struct pp_range share = pp_share_of(stage, c, copies);
@@ -92,7 +97,8 @@ Test(update, norm_and_update_do_not_depend_on_shares)
                    *got = PP_ARRAY(arena, double, count);
 
             set_gradients(whole);
-            pp_state_init(&whole->stage, k, &(struct pp_recipe){.seed = 1}, &whole->state, 1);
+            pp_state_init(&whole->stage, k, &(struct pp_recipe){.seed = 1}, &whole->state,
+                          pp_cuts_none());
             set_gradients(whole);
             pp_state_squares(k, NULL, &whole->stage, &whole->state, whole->scratch, expected);
             pp_state_update(k, NULL, &whole->stage, &whole->state, &recipe, now_of(1));
@@ -103,7 +109,7 @@ Test(update, norm_and_update_do_not_depend_on_shares)
                 if (share.from >= share.until)
                     continue;
                 pp_state_init(&part->stage, k, &(struct pp_recipe){.seed = 1}, &part->state,
-                              copies);
+                              shared_by(copies));
                 set_gradients(part);
                 for (int64_t i = 0; i < part->stage.elements; i++)
                     if ((i < share.from || i >= end) && is_exact)
@@ -213,8 +219,9 @@ Test(update, update_is_adamw_and_clears_the_gradients)
         struct copy *c = make(0, BLOCKS, true, true, is_exact);
         struct copy *start = make(0, BLOCKS, true, true, is_exact);
 
-        pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 1}, &c->state, 1);
-        pp_state_init(&start->stage, k, &(struct pp_recipe){.seed = 1}, &start->state, 1);
+        pp_state_init(&c->stage, k, &(struct pp_recipe){.seed = 1}, &c->state, pp_cuts_none());
+        pp_state_init(&start->stage, k, &(struct pp_recipe){.seed = 1}, &start->state,
+                      pp_cuts_none());
         for (int step = 0; step < 3; step++) {
             set_gradients(c);
             pp_state_update(k, NULL, &c->stage, &c->state, &recipe, now_of(step));
@@ -256,7 +263,8 @@ Test(update, gradients_beyond_the_share_are_cleared_by_one_call)
             for (int c = 0; c < copies; c++) {
                 struct copy *part = make(0, BLOCKS, true, true, is_exact);
                 part->state.share = pp_share_of(&part->stage, c, copies);
-                pp_state_init(&part->stage, k, &(struct pp_recipe){.seed = 1}, &part->state, 1);
+                pp_state_init(&part->stage, k, &(struct pp_recipe){.seed = 1}, &part->state,
+                              pp_cuts_none());
                 set_gradients(part);
                 const struct pp_state *state = &part->state;
                 const char *gradients = is_exact ? (char *)state->fixed : state->sum;
@@ -265,7 +273,7 @@ Test(update, gradients_beyond_the_share_are_cleared_by_one_call)
                 pp_state_update(&counting, NULL, &part->stage, &part->state, &recipe, now_of(0));
                 cr_assert_eq(zero_calls, copies > 1);
                 cr_assert_leq((size_t)(zeroed_end - gradients),
-                              pp_state_bytes(&part->stage, k, is_exact, 1).gradients);
+                              pp_state_bytes(&part->stage, k, is_exact, pp_cuts_none()).gradients);
                 cr_assert(are_gradients_zero(part), "%d of %d", c, copies);
                 c += copies > 4 ? 100 : 0; /* and an empty share, the last one */
             }

@@ -1,0 +1,115 @@
+/* States whose copies keep a share of the gradients, or of the weights too, against a whole one. */
+#include "tests/unit/exec/stage/state_case.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(cuts, .init = set_up, .fini = tear_down);
+
+enum { GUARD = 64 };
+
+struct cut {
+    struct pp_state state;
+    char *memory;
+    size_t bytes;
+};
+
+static struct cut cut_of(const struct copy *whole, bool is_exact, int copy, struct pp_cuts cuts)
+{
+    const struct pp_state_bytes bytes = pp_state_bytes(&whole->stage, k, is_exact, cuts);
+    struct cut c = {.bytes = bytes.weights + bytes.gradients + bytes.optimizer};
+
+    c.memory = pp_arena_alloc(arena, c.bytes + GUARD);
+    memset(c.memory, 0x5a, c.bytes + GUARD);
+    c.state = pp_state_at(&whole->stage, k, is_exact, copy, cuts, c.memory);
+    pp_state_init(&whole->stage, k, &(struct pp_recipe){.seed = 1}, &c.state, cuts);
+    return c;
+}
+
+/* Gives a copy the gradients that it keeps. */
+static void take_gradients(const struct copy *whole, const struct cut *c)
+{
+    const struct pp_range summed = c->state.summed;
+    const size_t element = whole->state.fixed ? sizeof(int64_t) : sizeof(double);
+
+    if (summed.from < summed.until)
+        memcpy(pp_state_gradient(&c->state, k, summed.from),
+               pp_state_gradient(&whole->state, k, summed.from),
+               (size_t)(summed.until - summed.from) * element);
+}
+
+static void expect_same_weights(const struct copy *whole, const struct cut *c)
+{
+    const struct pp_range held = c->state.held;
+
+    for (int64_t i = held.from; i < held.until; i++)
+        cr_assert_eq(memcmp(pp_state_weight(&c->state, k, i), pp_state_weight(&whole->state, k, i),
+                            k->element_bytes),
+                     0, "element %d", (int)i);
+    for (size_t i = c->bytes; i < c->bytes + GUARD; i++)
+        cr_assert_eq(c->memory[i], 0x5a);
+}
+
+static void expect_no_gradients(const struct cut *c, bool is_exact, const struct copy *whole,
+                                struct pp_cuts cuts)
+{
+    const size_t bytes = pp_state_bytes(&whole->stage, k, is_exact, cuts).gradients;
+    const char *gradients = is_exact ? (const char *)c->state.fixed : c->state.sum;
+
+    for (size_t i = 0; i < bytes; i++)
+        cr_assert_eq(gradients[i], 0);
+}
+
+/* One step of all copies: their blocks of squares, weights and cleared gradients. */
+static void check_step(bool is_exact, struct pp_cuts cuts)
+{
+    struct copy *whole = make(0, BLOCKS, true, true, is_exact);
+    const size_t count = (size_t)pp_squares_blocks(&whole->stage);
+    double *expected = PP_ARRAY(arena, double, count), *got = PP_ARRAY(arena, double, count);
+    struct pp_adamw_step now = {.grad_scale = 0.5};
+    int64_t held = 0;
+
+    pp_recipe_adamw_step(&recipe, 1, &now);
+    pp_state_init(&whole->stage, k, &(struct pp_recipe){.seed = 1}, &whole->state, pp_cuts_none());
+    set_gradients(whole);
+    pp_state_squares(k, NULL, &whole->stage, &whole->state, whole->scratch, expected);
+    struct copy *before = make(0, BLOCKS, true, true, is_exact);
+    set_gradients(before);
+    pp_state_update(k, NULL, &whole->stage, &whole->state, &recipe, &now);
+    for (int copy = 0; copy < cuts.optimizer; copy++) {
+        const struct cut c = cut_of(whole, is_exact, copy, cuts);
+        cr_assert_eq(
+            pp_state_hash(&whole->stage, k, &c.state, 1),
+            pp_state_drawn_hash(&whole->stage, k, &(struct pp_recipe){.seed = 1}, &c.state, 1));
+        take_gradients(before, &c);
+        pp_state_squares(k, NULL, &whole->stage, &c.state, whole->scratch, got);
+        pp_state_update(k, NULL, &whole->stage, &c.state, &recipe, &now);
+        expect_no_gradients(&c, is_exact, whole, cuts);
+        held += c.state.held.until > c.state.held.from ? c.state.held.until - c.state.held.from : 0;
+        if (cuts.params > 1)
+            expect_same_weights(whole, &c);
+    }
+    cr_assert_eq(held, (cuts.params > 1 ? 1 : cuts.optimizer) * whole->stage.elements);
+    cr_assert_eq(memcmp(got, expected, sizeof(double) * count), 0);
+}
+
+Test(cuts, copies_with_shares_make_the_step_of_a_whole_copy)
+{
+    for (int is_exact = 0; is_exact <= 1; is_exact++)
+        for (int copies = 2; copies < 700; copies = 3 * copies + 1) {
+            check_step(is_exact, (struct pp_cuts){1, copies, copies});
+            check_step(is_exact, (struct pp_cuts){copies, copies, copies});
+        }
+}
+
+Test(cuts, a_share_takes_its_part_of_the_memory)
+{
+    const struct copy *whole = make(0, BLOCKS, true, true, false);
+    const struct pp_state_bytes all = pp_state_bytes(&whole->stage, k, false, pp_cuts_none()),
+                                cut = pp_state_bytes(&whole->stage, k, false,
+                                                     (struct pp_cuts){4, 4, 4});
+
+    cr_assert_leq(cut.weights, all.weights / 4 + 16 * sizeof(double));
+    cr_assert_leq(cut.gradients, all.gradients / 4 + (16 + PP_SQUARES_BLOCK) * sizeof(double));
+    cr_assert_eq(cut.optimizer, 2 * cut.weights);
+}
