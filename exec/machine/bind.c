@@ -43,6 +43,14 @@ void *pp_bind_buffer(const struct pp_worker *w, int i)
     return w->block + m->layout[w->rank].offset[m->class_of[i]][m->p->slot[i]];
 }
 
+void *pp_bind_whole(const struct pp_worker *w, enum pp_whole_class what, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const int32_t buffer = m->wholes->of[what][i];
+
+    return buffer < 0 ? NULL : w->block + m->layout[w->rank].whole_offset[what][buffer];
+}
+
 /* Address of granule g in the slot of the cell's instruction of a kind; NULL if it has none. */
 static char *slot_at(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                      int split)
@@ -139,10 +147,35 @@ static int64_t sample_of(const struct pp_machine *m, int replica, int granule)
     return (int64_t)replica * batch->micro_batches * batch->mbs + (int64_t)granule * rows;
 }
 
-static void bind_work(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
-                      bool on_weights, struct pp_bound_call *call, struct pp_stage_work *work)
+/* Weights and gradients of an instruction: of the chunk's state, or whole in buffers. */
+static void bind_state(struct pp_worker *w, int i, struct pp_stage_work *work)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    const struct pp_state *state = &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]].state;
+    void *params = pp_bind_whole(w, PP_WHOLE_PARAMS, i),
+         *grads = pp_bind_whole(w, PP_WHOLE_GRADS, i);
+    const bool is_exact = m->options.recipe->is_exact;
+
+    work->weights = params ? params : state->weights;
+    work->grads = (struct pp_grads){.is_exact = is_exact,
+                                    .sum = !grads     ? state->sum
+                                           : is_exact ? NULL
+                                                      : grads,
+                                    .fixed = !grads     ? state->fixed
+                                             : is_exact ? grads
+                                                        : NULL,
+                                    .scratch = w->block + (pp_weight_stream_has(m->p, i)
+                                                               ? layout->weights_offset
+                                                               : layout->tensor_offset),
+                                    .status = w->status};
+}
+
+static void bind_work(const struct binder *b, struct pp_worker *w, int i, int g,
+                      struct pp_bound_call *call, struct pp_stage_work *work)
 {
     struct pp_machine *m = b->m;
+    const struct pp_op operation = pp_program_op(m->p, i), *op = &operation;
     const struct pp_chunk *chunk = &w->chunks[op->pipe * m->stages + op->stage];
     const int64_t sample = sample_of(m, w->replica, g);
     const int seq = chunk->stage->net->seq;
@@ -155,21 +188,16 @@ static void bind_work(const struct binder *b, struct pp_worker *w, const struct 
     }
     *work = (struct pp_stage_work){
         .stage = chunk->stage,
-        .weights = chunk->state.weights,
-        .grads = {.is_exact = m->options.recipe->is_exact,
-                  .sum = chunk->state.sum,
-                  .fixed = chunk->state.fixed,
-                  .scratch = w->block + (on_weights ? m->layout[w->rank].weights_offset
-                                                    : m->layout[w->rank].tensor_offset),
-                  .status = w->status},
         .split = op->split,
         .kept = kept,
         .saved = saved,
         .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
         .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,
         .loss_scale = 1.0 / (double)pp_targets_of_step(m->options.batch, chunk->stage->net),
-        .scratch = on_weights ? NULL : w->block + m->layout[w->rank].scratch_offset,
+        .scratch =
+            pp_weight_stream_has(m->p, i) ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };
+    bind_state(w, i, work);
     call->kind = op->kind == PP_F && is_kept(b, op->stage, g, op->split) ? PP_CALL_KEEP
                                                                          : CALLS[op->kind].kind;
     call->run = pp_stage_calls[call->kind];
@@ -190,7 +218,11 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
         call->count = op.granules;
         call->works = PP_ARRAY(b->m->arena, struct pp_stage_work, op.granules);
         for (int k = 0; k < op.granules; k++)
-            bind_work(b, w, &op, op.mb + k, pp_weight_stream_has(p, i), call, &call->works[k]);
+            bind_work(b, w, i, op.mb + k, call, &call->works[k]);
+        if (!b->m->wholes->is_first[i])
+            continue;
+        call->cleared = pp_bind_whole(w, PP_WHOLE_GRADS, i);
+        call->cleared_bytes = pp_whole_grads_bytes(b->m, op.stage);
     }
 }
 

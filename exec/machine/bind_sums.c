@@ -1,16 +1,21 @@
 /* Binds each collective to the vectors and copies that it sums or gathers. */
 #include "exec/machine/parts.h"
 
-/* Adds a copy's vector from element `offset` on: weights of a gather, else gradients. */
+/* Adds a copy's vector from element `offset` on: weights of a gather, else gradients. A share of
+ * them is `own`; bind_whole() then finds the buffer. */
 static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, int64_t offset)
 {
     const struct pp_state *state = &chunk->state;
-    char *base = sum->rule == &pp_sum_rules[PP_AG] ? state->weights
-                 : state->fixed                    ? (void *)state->fixed
-                                                   : state->sum;
+    const bool is_gather = sum->rule == &pp_sum_rules[PP_AG];
+    const struct pp_range has = is_gather ? state->held : state->summed;
+    char *vector = is_gather ? state->weights : state->fixed ? (void *)state->fixed : state->sum;
+    const int c = sum->copies++;
 
-    sum->owner[sum->copies] = chunk->worker->index;
-    sum->at[sum->copies++] = base + (size_t)offset * sum->element_bytes;
+    sum->owner[c] = chunk->worker->index;
+    if (!sum->own)
+        sum->at[c] = vector + (size_t)offset * sum->element_bytes;
+    else
+        sum->own[c] = (struct pp_own){vector, {has.from - offset, has.until - offset}};
 }
 
 static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
@@ -19,7 +24,14 @@ static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
         sum->piece[sum->pieces++] = (struct pp_range){from, until};
 }
 
-static struct pp_sum sum_make(struct pp_machine *m, int kind, int *status)
+static bool is_cut(const struct pp_machine *m, int kind, int purpose, int stage)
+{
+    const struct pp_cuts *cuts = &m->cuts[stage];
+
+    return kind == PP_AG ? cuts->params > 1 && purpose != PP_FOR_STEP : cuts->grads > 1;
+}
+
+static struct pp_sum sum_make(struct pp_machine *m, int kind, bool has_own, int *status)
 {
     const int most = 2 * m->replicas * m->p->pipelines;
     const struct pp_kernels *k = m->options.kernels;
@@ -32,6 +44,7 @@ static struct pp_sum sum_make(struct pp_machine *m, int kind, int *status)
                                             : kind == PP_AG ? k->element_bytes
                                                             : k->gradient_bytes,
                            .at = PP_ARRAY(m->arena, char *, most),
+                           .own = has_own ? PP_ARRAY(m->arena, struct pp_own, most) : NULL,
                            .owner = PP_ARRAY(m->arena, int, most)};
 }
 
@@ -71,13 +84,15 @@ static int64_t bucket_at(const struct pp_stage *stage, int k, int buckets)
     return stage->elements * k / buckets / PP_FLAT_UNIT * PP_FLAT_UNIT;
 }
 
-/* If there is a tied sum, the ordinary sum of a stage leaves the tied matrix to it. */
+/* If there is a tied sum, the sum of a stage at the end of a step leaves the tied matrix to it. */
 static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, int tp_index,
                            struct pp_sum *sum)
 {
     const struct pp_stage *stage = m->options.stages[c->stage];
     const struct pp_param *tied =
-        c->kind != PP_AG && pp_program_has_tied(m->p) ? pp_stage_tied(stage) : NULL;
+        c->kind != PP_AG && c->purpose == PP_FOR_STEP && pp_program_has_tied(m->p)
+            ? pp_stage_tied(stage)
+            : NULL;
     const int buckets = c->buckets > 1 ? c->buckets : 1;
     const int64_t from = bucket_at(stage, c->bucket, buckets),
                   until = bucket_at(stage, c->bucket + 1, buckets);
@@ -101,7 +116,11 @@ static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int
 {
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
         const struct pp_param *tied = pp_stage_tied(m->options.stages[stage]);
+        const struct pp_range share = chunk_at(m, replica, tp_index, pipe, stage)->state.share;
 
+        if (sum->own)
+            sum->share[sum->copies] =
+                (struct pp_range){share.from - tied->offset, share.until - tied->offset};
         add_copy(sum, chunk_at(m, replica, tp_index, pipe, stage), tied->offset);
         sum->pieces = 0;
         add_piece(sum, 0, tied->count);
@@ -116,14 +135,18 @@ static void bind_collective(struct pp_machine *m, int c)
     struct pp_machine_collective *to = &m->collectives[c];
 
     to->machine = m;
-    to->sum = sum_make(m, from->kind, &m->statuses[m->worker_count + c]);
+    to->sum = sum_make(m, from->kind, is_cut(m, from->kind, from->purpose, from->stage),
+                       &m->statuses[m->worker_count + c]);
     if (!from->tied)
         bind_stage_sum(m, from, tp_index, &to->sum);
+    if (from->tied && to->sum.own)
+        to->sum.share = PP_ARRAY(m->arena, struct pp_range, 2 * m->replicas * m->p->pipelines);
     for (int replica = 0; from->tied && replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
             add_tied_copies(m, replica, tp_index, pipe, &to->sum);
     to->rows = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->members = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
+    to->before = PP_ARRAY(m->arena, int32_t, group->count * m->replicas);
     to->done = (pp_event_id)((m->size + m->p->message_count) * m->replicas * m->tp + c);
     to->stream_of = c;
 }
@@ -140,10 +163,45 @@ static void bind_local_tied(struct pp_machine *m)
         const int replica = k / m->p->pipelines % m->replicas, pipe = k % m->p->pipelines,
                   tp_index = k / m->p->pipelines / m->replicas;
 
-        m->tied[k] = sum_make(m, PP_AR, &m->statuses[m->worker_count + m->collective_count + k]);
+        m->tied[k] =
+            sum_make(m, PP_AR, false, &m->statuses[m->worker_count + m->collective_count + k]);
         add_tied_copies(m, replica, tp_index, pipe, &m->tied[k]);
     }
     m->tied_count = copies;
+}
+
+/* Finds the buffer of the copy for which a worker posts a collective. */
+static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_op op = pp_program_op(m->p, i);
+    const bool is_tied = pp_op_is_tied(&op);
+    const int copy = w->replica * m->p->pipelines + op.pipe,
+              is_last = is_tied && pp_program_rank_of(m->p, op.pipe, 0) != w->rank;
+    const struct pp_stage *stage = m->options.stages[is_last ? m->stages - 1 : op.stage];
+    const int64_t first = is_tied ? pp_stage_tied(stage)->offset : 0;
+
+    if (sum->own)
+        sum->at[is_tied ? 2 * copy + is_last : copy] =
+            (char *)pp_bind_whole(w, op.kind == PP_AG ? PP_WHOLE_PARAMS : PP_WHOLE_GRADS, i) +
+            (size_t)first * sum->element_bytes;
+}
+
+/* Binds a worker's post of a collective. `last`: its last one that uses a share, -1 = none. */
+static void bind_row(struct pp_worker *w, int i, int32_t *last)
+{
+    const struct pp_machine *m = w->machine;
+    const int of = pp_collective_of(w, i);
+    struct pp_machine_collective *c = &m->collectives[of];
+    const struct pp_op op = pp_program_op(m->p, i);
+
+    c->ps = pp_costs_op(m->options.costs, &op, NULL).ps;
+    bind_whole(w, i, &c->sum);
+    c->before[c->row_count] = c->sum.own ? *last : -1;
+    *last = c->sum.own ? of : *last;
+    c->members[c->row_count] = w->index;
+    c->rows[c->row_count++] = pp_row(w, i);
+    w->collective_row[w->collective_count++] = pp_row(w, i);
 }
 
 static void bind_rows(struct pp_machine *m)
@@ -152,20 +210,14 @@ static void bind_rows(struct pp_machine *m)
 
     for (int k = 0; k < m->worker_count; k++) {
         struct pp_worker *w = &m->workers[k];
+        int32_t last = -1;
 
         w->collective_row = PP_ARRAY(m->arena, int32_t, p->begin[w->rank + 1] - p->begin[w->rank]);
         w->reducer.capacity = (unsigned)p->collective_count + 1;
         w->reducer.queue = PP_ARRAY(m->arena, int32_t, p->collective_count + 1);
-        for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++) {
-            if (!pp_op_is_collective(p->kind[i]))
-                continue;
-            struct pp_machine_collective *c = &m->collectives[pp_collective_of(w, i)];
-            const struct pp_op op = pp_program_op(p, i);
-            c->ps = pp_costs_op(m->options.costs, &op, NULL).ps;
-            c->members[c->row_count] = k;
-            c->rows[c->row_count++] = pp_row(w, i);
-            w->collective_row[w->collective_count++] = pp_row(w, i);
-        }
+        for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
+            if (pp_op_is_collective(p->kind[i]))
+                bind_row(w, i, &last);
     }
 }
 

@@ -5,6 +5,8 @@
 
 void pp_bind_calls(struct pp_machine *m);
 void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* slot of the instruction */
+/* Buffer of an instruction for whole parameters or gradients; NULL if it has none. */
+void *pp_bind_whole(const struct pp_worker *w, enum pp_whole_class what, int instruction);
 
 void pp_bind_messages(struct pp_machine *m);
 void pp_messages_begin(struct pp_machine *m);
@@ -42,6 +44,12 @@ bool pp_collective_wait(struct pp_worker *w, int target);
 void pp_reducer_start(struct pp_worker *w);
 void pp_reducer_stop(struct pp_worker *w);
 
+/* Bytes of the whole gradients of a stage. */
+static inline size_t pp_whole_grads_bytes(const struct pp_machine *m, int stage)
+{
+    return (size_t)m->options.stages[stage]->elements *
+           (m->options.recipe->is_exact ? sizeof(int64_t) : m->options.kernels->gradient_bytes);
+}
 void pp_squares_run(const struct pp_kernels *k, void *stream, void *worker);
 bool pp_barrier_meet(struct pp_worker *w, int instruction);
 /* Conducts all barriers of a step, in order. Judges the step at the last one. */

@@ -8,16 +8,20 @@ static char *at(const struct pp_sum *sum, int copy, int64_t element)
     return sum->at[copy] + (size_t)element * sum->element_bytes;
 }
 
+static void add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int64_t count,
+                char *x, char *y)
+{
+    if (sum->is_exact)
+        k->fixed_merge(stream, count, (int64_t *)(void *)x, (int64_t *)(void *)y, sum->status);
+    else
+        k->add(stream, count, x, y);
+}
+
 void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
                 int to, struct pp_range range)
 {
-    char *x = at(sum, from, range.from), *y = at(sum, to, range.from);
-
-    if (sum->is_exact)
-        k->fixed_merge(stream, range.until - range.from, (int64_t *)(void *)x, (int64_t *)(void *)y,
-                       sum->status);
-    else
-        k->add(stream, range.until - range.from, x, y);
+    add(k, stream, sum, range.until - range.from, at(sum, from, range.from),
+        at(sum, to, range.from));
 }
 
 void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
@@ -29,10 +33,8 @@ void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *
 }
 
 /* Adds all copies to the first, then copies the sum back. */
-static void sum_run(const struct pp_kernels *k, void *stream, void *argument)
+static void sum_up(const struct pp_kernels *k, void *stream, const struct pp_sum *sum)
 {
-    struct pp_sum *sum = argument;
-
     for (int piece = 0; piece < sum->pieces; piece++) {
         for (int c = 1; c < sum->copies; c++)
             pp_sum_add(k, stream, sum, c, 0, sum->piece[piece]);
@@ -43,7 +45,7 @@ static void sum_run(const struct pp_kernels *k, void *stream, void *argument)
 
 /* Computes (c0 + c1 + ...) + owner + ...: copies before the owner are summed in copy 0, which no
  * longer needs its own gradients of this share. */
-static void add_up(const struct pp_kernels *k, void *stream, struct pp_sum *sum, int owner,
+static void add_up(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int owner,
                    struct pp_range range)
 {
     for (int c = 1; c < owner; c++)
@@ -63,9 +65,8 @@ static void fetch(const struct pp_kernels *k, void *stream, const struct pp_sum 
             pp_sum_copy(k, stream, sum, owner, copy, pp_range_common(range, sum->share[owner]));
 }
 
-static void scatter_run(const struct pp_kernels *k, void *stream, void *argument)
+static void scatter(const struct pp_kernels *k, void *stream, const struct pp_sum *sum)
 {
-    struct pp_sum *sum = argument;
     struct pp_range ranges[PP_SUM_RANGES];
 
     for (int piece = 0; piece < sum->pieces; piece++)
@@ -81,13 +82,65 @@ static void scatter_run(const struct pp_kernels *k, void *stream, void *argument
     }
 }
 
-static void gather_run(const struct pp_kernels *k, void *stream, void *argument)
+static void gather(const struct pp_kernels *k, void *stream, const struct pp_sum *sum)
 {
-    const struct pp_sum *sum = argument;
-
     for (int piece = 0; piece < sum->pieces; piece++)
         for (int c = 0; c < sum->copies; c++)
             fetch(k, stream, sum, c, sum->piece[piece]);
+}
+
+/* ---- shares that are apart from the buffer --------------------------------------------------- */
+
+static char *own_at(const struct pp_sum *sum, int copy, int64_t element)
+{
+    const struct pp_own *own = &sum->own[copy];
+
+    return own->at + (size_t)(element - own->has.from) * sum->element_bytes;
+}
+
+/* RS: what blocks of the norm need after the share is there twice, in two copies. */
+static void add_to_own(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy)
+{
+    for (int piece = 0; piece < sum->pieces; piece++) {
+        const struct pp_range range = pp_range_common(sum->piece[piece], sum->own[copy].has);
+        if (range.from < range.until)
+            add(k, stream, sum, range.until - range.from, at(sum, copy, range.from),
+                own_at(sum, copy, range.from));
+    }
+}
+
+/* AR: adds the share to the buffer of one copy alone, and forgets it. */
+static void own_to_sum(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy)
+{
+    const struct pp_range all = sum->piece[0], share = pp_range_common(all, sum->share[copy]),
+                          has = pp_range_common(all, sum->own[copy].has);
+
+    if (share.from < share.until)
+        add(k, stream, sum, share.until - share.from, own_at(sum, copy, share.from),
+            at(sum, copy, share.from));
+    if (has.from < has.until)
+        k->zero(stream, (size_t)(has.until - has.from) * sum->element_bytes,
+                own_at(sum, copy, has.from));
+}
+
+static void sum_to_own(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy)
+{
+    const struct pp_range has = pp_range_common(sum->piece[0], sum->own[copy].has);
+
+    if (has.from < has.until)
+        k->copy(stream, (size_t)(has.until - has.from) * sum->element_bytes,
+                at(sum, copy, has.from), own_at(sum, copy, has.from));
+}
+
+/* AG */
+static void own_to_buffer(const struct pp_kernels *k, void *stream, const struct pp_sum *sum,
+                          int copy)
+{
+    const struct pp_range share = sum->share[copy];
+
+    if (share.from < share.until)
+        k->copy(stream, (size_t)(share.until - share.from) * sum->element_bytes,
+                own_at(sum, copy, share.from), at(sum, copy, share.from));
 }
 
 /* ---- ranges that a copy gives and gets ------------------------------------------------------- */
@@ -127,7 +180,30 @@ static int needed_of(const struct pp_sum *sum, int copy, struct pp_range *ranges
 }
 
 const struct pp_sum_rule pp_sum_rules[PP_OP_KINDS] = {
-    [PP_AR] = {sum_run, all_of, all_of},
-    [PP_RS] = {scatter_run, all_of, needed_of},
-    [PP_AG] = {gather_run, share_of, all_of},
+    [PP_AR] = {sum_up, own_to_sum, sum_to_own, all_of, all_of},
+    [PP_RS] = {scatter, NULL, add_to_own, all_of, needed_of},
+    [PP_AG] = {gather, own_to_buffer, NULL, share_of, all_of},
 };
+
+void pp_sum_begin(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy)
+{
+    if (sum->own && sum->rule->begin)
+        sum->rule->begin(k, stream, sum, copy);
+}
+
+void pp_sum_end(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy)
+{
+    if (sum->own && sum->rule->end)
+        sum->rule->end(k, stream, sum, copy);
+}
+
+void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_sum *sum = argument;
+
+    for (int copy = 0; copy < sum->copies; copy++)
+        pp_sum_begin(k, stream, sum, copy);
+    sum->rule->exchange(k, stream, sum);
+    for (int copy = 0; copy < sum->copies; copy++)
+        pp_sum_end(k, stream, sum, copy);
+}

@@ -28,24 +28,22 @@ static bool is_copy(const struct pp_worker *w)
     return w->machine->backend->is_apart || pp_is_elsewhere(w->machine, w);
 }
 
-static enum pp_status commit(struct pp_worker *w, bool *has, struct pp_error *err)
+static enum pp_status commit(struct pp_worker *w, size_t bytes, bool *has, struct pp_error *err)
 {
-    const struct pp_staging *s = &w->staging;
-
-    if (!*has && is_copy(w) && !pp_host_commit(s->on_host, s->bytes))
-        return pp_states_refuse(w->machine, "memory", w, s->bytes, err);
+    if (!*has && is_copy(w) && !pp_host_commit(w->staging.on_host, bytes))
+        return pp_states_refuse(w->machine, "memory", w, bytes, err);
     *has = true;
     return PP_OK;
 }
 
 enum pp_status pp_states_open(struct pp_worker *w, struct pp_error *err)
 {
-    return commit(w, &w->has_states, err);
+    return commit(w, w->staging.bytes, &w->has_states, err);
 }
 
 enum pp_status pp_states_open_parts(struct pp_worker *w, struct pp_error *err)
 {
-    return commit(w, &w->has_parts, err);
+    return commit(w, w->machine->layout[w->rank].parts_bytes, &w->has_parts, err);
 }
 
 void pp_states_close(struct pp_machine *m)

@@ -75,10 +75,13 @@ static void run_collective(struct pp_machine *m, int32_t collective)
     struct pp_machine_collective *c = &m->collectives[collective];
     const pp_stream_id stream = pp_sum_stream(m, collective);
 
-    for (int k = 0; k < c->row_count; k++)
+    for (int k = 0; k < c->row_count; k++) {
         m->backend->wait(m->device, stream, c->rows[k]);
+        if (c->before[k] >= 0)
+            m->backend->wait(m->device, stream, m->collectives[c->before[k]].done);
+    }
     const int64_t start_ps = pp_now_ps(m);
-    m->backend->launch(m->device, stream, c->sum.rule->run, &c->sum);
+    m->backend->launch(m->device, stream, pp_sum_run, &c->sum);
     const int64_t end_ps = pp_now_ps(m);
     for (int k = 0; k < c->row_count && !pp_is_virtual(m); k++) {
         m->start_ps[pp_cell(m, c->rows[k])] = start_ps;

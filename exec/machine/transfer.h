@@ -48,7 +48,15 @@ void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message)
 /* ---- collectives ----------------------------------------------------------------------------- */
 
 /* Sums or gathers `pieces` ranges of all copies. AR: all copies get the sum of the gradients. RS:
- * each gets the elements of that sum that it needs. AG: all get the weights that each updated. */
+ * each gets the elements of that sum that it needs. AG: all get the weights that each updated.
+ *
+ * If a state keeps only a share, `at` is a whole buffer, and `own` the share. RS then adds what it
+ * has summed to the share. AR, of a tied matrix, first moves the share into the buffer, and last
+ * the sum into the share. AG begins with a copy of the share in the buffer. */
+struct pp_own {
+    char *at;            /* first element of `has` */
+    struct pp_range has; /* numbered as those of the buffer */
+};
 struct pp_sum {
     const struct pp_sum_rule *rule;
     bool is_exact;
@@ -61,19 +69,29 @@ struct pp_sum {
     /* Only of RS and AG; NULL with AR. */
     struct pp_range *share; /* [copies] */
     struct pp_range *norm;  /* [copies] for the norm: begins with the share */
+    struct pp_own *own;     /* [copies]; NULL: `at` is the state */
     struct pp_range tied;   /* needed by all copies, to add it to another matrix; often empty */
     int *status;            /* enum pp_fixed_status */
 };
 
-/* Rule of a kind of collective: its work, whose argument is a pp_sum, and the elements that a copy
- * gives and gets. `given` and `got` return the number of ranges, at most PP_SUM_RANGES. */
+/* Rule of a kind of collective. `exchange` has all copies; `begin` and `end` are of one copy,
+ * before and after it, and only called if the sum has `own`. A copy gives and gets some elements of
+ * its buffer: `given` and `got` return the number of ranges, at most PP_SUM_RANGES. */
 enum { PP_SUM_RANGES = 4 };
+typedef void (*pp_sum_step)(const struct pp_kernels *k, void *stream, const struct pp_sum *sum,
+                            int copy);
 struct pp_sum_rule {
-    pp_backend_work run;
+    void (*exchange)(const struct pp_kernels *k, void *stream, const struct pp_sum *sum);
+    pp_sum_step begin, end; /* NULL: nothing */
     int (*given)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
     int (*got)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
 };
 extern const struct pp_sum_rule pp_sum_rules[]; /* [kind] */
+/* Work of a collective whose copies are all here; its argument is a pp_sum. */
+void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum);
+/* Begin and end of one copy. */
+void pp_sum_begin(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy);
+void pp_sum_end(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy);
 /* Adds elements of copy `from` to those of copy `to`, or copies them there. */
 void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
                 int to, struct pp_range range);
@@ -85,6 +103,8 @@ struct pp_machine_collective {
     struct pp_sum sum;
     int32_t *rows, row_count; /* instructions of all members */
     int32_t *members;         /* [row_count] workers */
+    int32_t *before;          /* [row_count] collective of the member that must be over; -1: none.
+                               * Those of a worker that use the same share run in order */
     int posts;
     int64_t ps; /* duration by the costs */
     pp_event_id done;

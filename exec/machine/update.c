@@ -15,7 +15,7 @@ void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
 
     for (int t = 0; t < m->tied_count; t++)
         if (m->tied[t].owner[0] == w->index)
-            m->tied[t].rule->run(k, stream, &m->tied[t]);
+            pp_sum_run(k, stream, &m->tied[t]);
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
         if (chunk->owns_squares)

@@ -161,6 +161,8 @@ static void run_call(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_bound_call *call = argument;
 
+    if (call->cleared)
+        k->zero(stream, call->cleared_bytes, call->cleared);
     call->part.timing_count = 0;
     for (int g = 0; g < call->count; g++) {
         call->run(k, stream, &call->works[g]);

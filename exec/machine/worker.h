@@ -26,6 +26,8 @@ struct pp_bound_call {
     enum pp_stage_call_kind kind; /* of `run` */
     struct pp_stage_work *works;  /* [count] */
     int count;
+    void *cleared; /* gradients to zero before the call; NULL: none */
+    size_t cleared_bytes;
     struct pp_probe part, probe; /* of one granule; of all granules of the last call */
     struct pp_segment *segments; /* [segment_count] see group.c; NULL without tensor parallelism */
     int segment_count;
@@ -101,6 +103,7 @@ struct pp_machine {
     int own_worker;
     const int8_t *class_of; /* [instruction] enum pp_slot_class */
     struct pp_cuts *cuts;   /* [stage] */
+    struct pp_wholes *wholes;
     struct pp_backend_device *device;
     const struct pp_backend *backend;
 

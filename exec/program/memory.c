@@ -20,6 +20,7 @@ struct layout {
     const struct pp_kernels *kernels;
     const int8_t *class_of;
     const struct pp_cuts *cuts;
+    const struct pp_wholes *wholes;
     bool is_exact;
 };
 
@@ -49,6 +50,26 @@ static void place_states(const struct layout *l, int r, struct pp_rank_layout *r
         rank->optimizer_bytes += bytes.optimizer;
     }
     rank->state_bytes = rank->block_bytes;
+}
+
+/* Counted as buffers. */
+static void place_wholes(const struct layout *l, int r, struct pp_rank_layout *rank)
+{
+    const size_t element_bytes[PP_WHOLES] = {
+        [PP_WHOLE_PARAMS] = l->kernels->element_bytes,
+        [PP_WHOLE_GRADS] = l->is_exact ? sizeof(int64_t) : l->kernels->gradient_bytes};
+
+    for (int what = 0; what < PP_WHOLES; what++) {
+        const int count = l->wholes->count[what][r];
+
+        rank->whole_offset[what] = PP_ARRAY(l->arena, size_t, count + 1);
+        for (int k = 0; k < count; k++) {
+            const size_t bytes = (size_t)l->wholes->elements[what][r][k] * element_bytes[what];
+            rank->whole_offset[what][k] = take(rank, bytes);
+            rank->buffers_bytes += bytes;
+        }
+    }
+    rank->parts_bytes = rank->block_bytes;
 }
 
 static void size_slots(const struct layout *l, int r, struct pp_rank_layout *rank)
@@ -139,7 +160,7 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
                                         const struct pp_stage *const *stages,
                                         const struct pp_kernels *kernels, bool is_exact,
-                                        int replicas)
+                                        const struct pp_cuts *cuts, const struct pp_wholes *wholes)
 {
     struct pp_rank_layout *ranks = PP_ARRAY(arena, struct pp_rank_layout, program->ranks);
     const struct layout l = {.arena = arena,
@@ -147,11 +168,13 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                              .stages = stages,
                              .kernels = kernels,
                              .class_of = pp_slot_classes(arena, program),
-                             .cuts = pp_memory_cuts(arena, program, replicas),
+                             .cuts = cuts,
+                             .wholes = wholes,
                              .is_exact = is_exact};
 
     for (int r = 0; r < program->ranks; r++) {
         place_states(&l, r, &ranks[r]);
+        place_wholes(&l, r, &ranks[r]);
         size_slots(&l, r, &ranks[r]);
         place_slots(&ranks[r]);
         place_scratch(&l, r, &ranks[r]);

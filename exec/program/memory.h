@@ -2,7 +2,7 @@
  * (schedules/lower/slots.c) has a place in it that is as large as the slot's largest tensor. */
 #pragma once
 
-#include "exec/state/state.h"
+#include "exec/program/wholes.h"
 #include "schedules/lower/slots.h"
 
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of
@@ -15,6 +15,8 @@ struct pp_rank_layout {
     size_t *state_offset; /* [pipeline * stages + stage]: weights, gradients, m, v, master
                            * (exec/state/state.h); SIZE_MAX = not on this rank */
     size_t state_bytes;   /* states of all chunks, at the begin of the block */
+    size_t *whole_offset[PP_WHOLES]; /* [buffer] whole parameters and gradients, after the states */
+    size_t parts_bytes;              /* states and these buffers: all that collectives move */
     size_t scratch_offset, scratch_bytes; /* of any one call of a stage, or of the norm */
     size_t tensor_offset, tensor_bytes;   /* one tensor, for exact gradients */
     size_t weights_offset, weights_bytes; /* one tensor, for the weight-gradient stream */
@@ -32,8 +34,9 @@ struct pp_rank_layout {
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *program,
                                int replicas);
 
-/* Returns [ranks] in the arena: the layout of each rank, alike in all replicas. */
+/* Returns [ranks] in the arena: the layout of each rank, alike in all replicas. `wholes`: those of
+ * the program. */
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
                                         const struct pp_stage *const *stages,
                                         const struct pp_kernels *kernels, bool is_exact,
-                                        int replicas);
+                                        const struct pp_cuts *cuts, const struct pp_wholes *wholes);

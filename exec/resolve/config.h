@@ -67,7 +67,7 @@ struct pp_exec_plan {
     struct pp_program *program;
     int *blocks_per_stage;          /* [stages] */
     int empty_stages;               /* stages without a block */
-    int zero;                       /* 1: the program shards optimizer state among replicas */
+    int zero;                       /* ZeRO stage of the program */
     const struct pp_stage **stages; /* [tp][stages] */
     struct pp_batch batch;
     struct pp_costs *costs;

@@ -58,6 +58,25 @@ static struct pp_cost ring(const struct builder *b, int kind, const struct pp_gr
         .ps = steps * (alpha_ps + share_ps), .latency_ps = steps * alpha_ps, .bytes = bytes};
 }
 
+/* Collectives with a purpose of their own have all elements of a stage. */
+static void add_purposes(const struct builder *b)
+{
+    for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++) {
+        const int kind = pp_purposes[purpose].kind;
+
+        if (!pp_op_is_collective(kind))
+            continue;
+        b->costs->purpose[purpose] = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
+        for (int s = 0; s < b->p->stages; s++) {
+            const int64_t elements = b->stages[s]->elements;
+            const double bytes = kind == PP_AG
+                                     ? (double)elements * (double)b->kernels->element_bytes
+                                     : gradient_bytes(b, elements);
+            b->costs->purpose[purpose][s] = ring(b, kind, group_of(b->p, false, s), bytes);
+        }
+    }
+}
+
 static void add_sums(const struct builder *b)
 {
     static const int collectives[] = {PP_AR, PP_RS, PP_AG};
@@ -201,6 +220,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
     add_wires(&b);
     add_sums(&b);
     add_exchanges(&b);
+    add_purposes(&b);
     add_memory(&b);
     return costs;
 }

@@ -83,7 +83,8 @@ static enum pp_status check_kinds(const struct pp_exec_wish *wish,
 
     for (int i = 0; i < pp_program_size(p); i++)
         if (!IS_EXECUTED[p->kind[i]] ||
-            (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP)) {
+            (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP &&
+             p->purpose[i] != PP_FOR_PART)) {
             char reason[64];
             snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
                      pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
@@ -196,7 +197,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
     build.has_tied = config->net.is_tied;
     PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(check_kinds(wish, config, &plan->subject, plan->program, err));
-    plan->zero = pp_program_has_kind(plan->program, PP_RS);
+    PP_TRY(pp_exec_check_shards(wish, config, plan, err));
     PP_TRY(pp_verify(plan->program, NULL, err));
     if (config->has_weight_stream)
         plan->program->weight_stream = pp_weight_stream_create(arena, plan->program);

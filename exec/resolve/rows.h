@@ -15,10 +15,11 @@ PP_ROW_TEXT(recompute, "HOW", G_SCHEDULE, RUN,
             "default), layernorm, act, mlp of each block. stage-aware=R: the share R of the first "
             "stage's blocks, and less of later ones.")
 PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN)
-PP_ROW_INT(zero, "STAGE", 0, 1, G_SCHEDULE, RUN, .default_text = "0",
+PP_ROW_INT(zero, "STAGE", 0, 2, G_SCHEDULE, RUN, .default_text = "0",
     .help = "ZeRO stage. 1: the replicas of a stage shard its optimizer state. Gradients are "
             "reduce-scattered, each replica updates its share of the weights, and the weights are "
-            "all-gathered.")
+            "all-gathered. 2: they also shard the gradients, which are scattered after every "
+            "backward.")
 PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
 
 PP_ROW_INT(np, "P", 1, 1024, G_LAYOUT, RUN, .is_common = true,

@@ -55,6 +55,15 @@ static void send_copies(struct pp_tcp *t, int process, struct pp_frame frame)
     pp_tcp_send_owned(t, process, &frame, copy);
 }
 
+/* Runs a step of a worker's copies, which are here. */
+static void run_copies(const struct pp_machine *m, const struct pp_worker *w,
+                       const struct pp_sum *sum, pp_sum_step step)
+{
+    for (int copy = 0; copy < sum->copies; copy++)
+        if (sum->owner[copy] == w->index)
+            step(m->options.kernels, NULL, sum, copy);
+}
+
 /* The caller holds collectives_mutex. */
 static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
 {
@@ -68,6 +77,7 @@ static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
 
         if (!pp_tcp_is_here(t, w->index))
             continue;
+        run_copies(m, w, &c->sum, pp_sum_end);
         m->start_ps[pp_cell(m, c->rows[k])] = start_ps;
         m->end_ps[pp_cell(m, c->rows[k])] = end_ps;
         w->reduce_ps = end_ps;
@@ -82,7 +92,7 @@ static void add_up(struct pp_tcp *t, int id)
     struct pp_machine *m = t->m;
     struct pp_machine_collective *c = &m->collectives[id];
 
-    c->sum.rule->run(m->options.kernels, NULL, &c->sum);
+    c->sum.rule->exchange(m->options.kernels, NULL, &c->sum);
     for (int k = 0; k < c->row_count; k++) {
         if (pp_tcp_is_here(t, c->members[k]))
             continue;
@@ -113,6 +123,7 @@ static void give_part(struct pp_tcp *t, struct pp_worker *w)
         const int64_t ready_ps = pp_later_ps(m->posted_ps[pp_cell(m, row)], w->reduce_ps);
         const int turn = w->turn;
 
+        run_copies(m, w, &m->collectives[id].sum, pp_sum_begin);
         if (owner_process(t, id) == t->process) {
             take_part_locked(t, id, ready_ps);
             w->is_summing = w->turn == turn;

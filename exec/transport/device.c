@@ -66,5 +66,10 @@ void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work)
     struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
 
     c->launch = m->collectives[c->stream_of].launches++;
+    for (int k = 0; k < c->row_count; k++)
+        if (c->members[k] == w->index && c->before[k] >= 0 &&
+            !m->backend->wait(m->device, pp_sum_stream(m, m->p->arg[i]),
+                              m->collectives[c->before[k]].done))
+            return;
     issue(w, i, pp_sum_stream(m, m->p->arg[i]), work, c, c->done);
 }

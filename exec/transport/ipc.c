@@ -112,10 +112,16 @@ static char *seen_here(const struct pp_machine *m, const struct pp_ipc_run *run,
 static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct pp_sum *all)
 {
     char **at = PP_ARRAY(m->arena, char *, all->copies);
+    struct pp_own *own = PP_ARRAY(m->arena, struct pp_own, all->copies);
 
-    for (int c = 0; c < all->copies; c++)
+    for (int c = 0; c < all->copies; c++) {
         at[c] = seen_here(m, run, all->owner[c], all->at[c]);
+        if (all->own)
+            own[c] =
+                (struct pp_own){seen_here(m, run, all->owner[c], all->own[c].at), all->own[c].has};
+    }
     all->at = at;
+    all->own = all->own ? own : NULL;
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */
@@ -242,7 +248,7 @@ static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_machin
     for (int member = 0; member < c->row_count; member++)
         if (member != n->own)
             PP_TRY(await(c->machine, n->flag + 1 + member, n->uses, stream, err));
-    n->all.rule->run(k, stream, &n->all);
+    pp_sum_run(k, stream, &n->all);
     for (int member = 0; member < c->row_count; member++)
         if (member != n->own)
             PP_TRY(tell(c->machine, c->members[member], n->flag, n->uses, stream, err));

@@ -20,14 +20,17 @@ static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum
     here.at = PP_ARRAY(m->arena, char *, all->copies);
     here.share = PP_ARRAY(m->arena, struct pp_range, all->copies);
     here.norm = PP_ARRAY(m->arena, struct pp_range, all->copies);
+    here.own = all->own ? PP_ARRAY(m->arena, struct pp_own, all->copies) : NULL;
     for (int c = 0; c < all->copies; c++) {
         if (pp_is_elsewhere(m, &m->workers[all->owner[c]]))
             continue;
         here.at[here.copies] = all->at[c];
-        if (all->share) {
+        if (all->share)
             here.share[here.copies] = all->share[c];
+        if (all->norm)
             here.norm[here.copies] = all->norm[c];
-        }
+        if (all->own)
+            here.own[here.copies] = all->own[c];
         here.copies++;
     }
     return here;
@@ -231,9 +234,13 @@ void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *argument)
     struct nccl_sum *n = &pp_gpu_of(c->machine)->nccl->sums[c - c->machine->collectives];
 
     if (n->group < 0) {
-        n->here.rule->run(k, stream, &n->here);
+        pp_sum_run(k, stream, &n->here);
         return;
     }
+    for (int copy = 0; copy < n->here.copies; copy++)
+        pp_sum_begin(k, stream, &n->here, copy);
     KINDS[c->sum.rule - pp_sum_rules].run(k, stream, n);
     spread_here(k, stream, &n->here);
+    for (int copy = 0; copy < n->here.copies; copy++)
+        pp_sum_end(k, stream, &n->here, copy);
 }

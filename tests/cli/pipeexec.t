@@ -242,9 +242,22 @@ $ pipeexec --grad-sync eager
 $ pipeexec --zero 1
 ! pipeexec: error: --zero 1 has no effect with one replica of each stage; give --dp 2
 = 2
-$ pipeexec --dp 2 --zero 2
-! pipeexec: error: --zero: 2 is out of range: 0 to 1
+$ pipeexec --dp 2 --zero 3
+! pipeexec: error: --zero: 3 is out of range: 0 to 2
 = 2
+$ pipeexec --dp 2 --zero 2 --schedule chimera
+! pipeexec: error: --zero 2: chimera holds each stage on several ranks, which use it at different times: only its optimizer state can be cut; nearest: --zero 1
+= 2
+$ pipeexec --dp 2 --zero 2 --schedule zbv --model mini --layers 8
+! pipeexec: error: --zero 2: zbv holds embedding and head of mini on one rank, which share a matrix: its gradient is added up there whole; nearest: --zero 1, or a model whose head has its own
+= 2
+$ pipeexec --dp 2 --zero 2 --schedule zb-h1 --backend fake --weight-grad-stream on
+! pipeexec: error: --zero 2: its scatters wait for every weight gradient; nearest: --weight-grad-stream off, --zero 1
+= 2
+$ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 2 >cut.csv; pipeexec --schedule cut.csv --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"zero"|bit_equal'
+>     "zero": 2,
+>     "bit_equal": true,
+>     "bit_equal": true,
 $ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 1 >cut.csv; pipeexec --schedule cut.csv --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 1 --json | grep '"zero"'; pipeexec --schedule cut.csv --dp 2 --zero 1
 >     "zero": 1,
 ! pipeexec: error: --zero 1: cut.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without

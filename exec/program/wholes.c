@@ -1,0 +1,216 @@
+/* Gives buffers to whole gradients and gathered parameters: the lowest free one of the rank. */
+#include "exec/program/wholes.h"
+
+enum { NONE = -1, MOST_GATHERED = 2 }; /* units of a chunk: in use, and for the next use */
+
+/* A chunk on the rank of the walk. */
+struct place {
+    int32_t grads;                   /* buffer that backwards fill */
+    int32_t last_grads;              /* buffer of the last scatter */
+    int32_t gathered[MOST_GATHERED]; /* the first one is in use, or will be next */
+    int gathered_count;
+};
+struct walk {
+    struct pp_arena *arena;
+    const struct pp_program *p;
+    const struct pp_stage *const *stages;
+    const struct pp_cuts *cuts;
+    struct pp_wholes *wholes;
+    struct place *places; /* [pipeline * stages + stage] */
+    bool has_tied;
+    int rank;
+    struct buffers {
+        bool *is_taken;
+        int count, capacity, sizes;
+    } buffers[PP_WHOLES];
+};
+
+static int32_t take(struct walk *w, enum pp_whole_class what, int stage)
+{
+    struct buffers *b = &w->buffers[what];
+    int64_t **elements = &w->wholes->elements[what][w->rank];
+    int at = 0;
+
+    while (at < b->count && b->is_taken[at])
+        at++;
+    if (at == b->count) {
+        *PP_PUSH(w->arena, *elements, b->sizes, b->capacity) = 0;
+        b->is_taken[b->count++] = false;
+        w->wholes->count[what][w->rank] = b->count;
+    }
+    b->is_taken[at] = true;
+    if (w->stages[stage]->elements > (*elements)[at])
+        (*elements)[at] = w->stages[stage]->elements;
+    return at;
+}
+
+static void release(struct walk *w, enum pp_whole_class what, int32_t buffer)
+{
+    if (buffer >= 0)
+        w->buffers[what].is_taken[buffer] = false;
+}
+
+static struct place *place_of(const struct walk *w, int i)
+{
+    return &w->places[w->p->pipe[i] * w->p->stages + w->p->stage[i]];
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+static void use_grads(struct walk *w, int i)
+{
+    struct place *place = place_of(w, i);
+
+    if (place->grads < 0) {
+        place->grads = take(w, PP_WHOLE_GRADS, w->p->stage[i]);
+        w->wholes->is_first[i] = true;
+    }
+    w->wholes->of[PP_WHOLE_GRADS][i] = place->grads;
+}
+
+static bool is_last_bucket(const struct pp_program *p, int i)
+{
+    return p->bucket[i] + 1 >= p->buckets[i];
+}
+
+static void scatter(struct walk *w, int i)
+{
+    use_grads(w, i);
+    if (!is_last_bucket(w->p, i))
+        return;
+    place_of(w, i)->last_grads = place_of(w, i)->grads;
+    place_of(w, i)->grads = NONE;
+}
+
+/* The scatter at the end of a step leaves a tied matrix to its own sum, which may come later. */
+static void wait_scatter(struct walk *w, int target)
+{
+    const int stage = w->p->stage[target];
+    const bool is_end = stage == 0 || stage == w->p->stages - 1;
+
+    if (is_last_bucket(w->p, target) &&
+        !(w->has_tied && is_end && w->p->purpose[target] == PP_FOR_STEP))
+        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target]);
+}
+
+/* Sharded parameters: all gradients have been scattered before. */
+static void sum_tied(struct walk *w, int i)
+{
+    const struct pp_program *p = w->p;
+    const int first = p->pipe[i] * p->stages, last = first + p->stages - 1;
+    const int at = pp_program_rank_of(p, p->pipe[i], 0) == w->rank ? first : last;
+    const struct place *place = &w->places[at];
+
+    if (pp_state_has_parts(&p->state.spec))
+        w->wholes->of[PP_WHOLE_GRADS][i] = place->grads < 0 ? place->last_grads : place->grads;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static void gather(struct walk *w, int i)
+{
+    struct place *place = place_of(w, i);
+    const int32_t buffer = take(w, PP_WHOLE_PARAMS, w->p->stage[i]);
+
+    w->wholes->of[PP_WHOLE_PARAMS][i] = buffer;
+    if (place->gathered_count < MOST_GATHERED)
+        place->gathered[place->gathered_count++] = buffer;
+}
+
+static void drop(struct walk *w, int i)
+{
+    struct place *place = place_of(w, i);
+
+    if (place->gathered_count == 0)
+        return;
+    release(w, PP_WHOLE_PARAMS, place->gathered[0]);
+    place->gathered[0] = place->gathered[--place->gathered_count];
+}
+
+static void use_params(struct walk *w, int i)
+{
+    const struct place *place = place_of(w, i);
+
+    if (place->gathered_count > 0)
+        w->wholes->of[PP_WHOLE_PARAMS][i] = place->gathered[0];
+}
+
+/* ---- walk ------------------------------------------------------------------------------------ */
+
+static void walk_compute(struct walk *w, int i)
+{
+    const int kind = w->p->kind[i];
+    const struct pp_cuts *cuts = &w->cuts[w->p->stage[i]];
+
+    if (cuts->params > 1 && (kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R))
+        use_params(w, i);
+    if (cuts->grads > 1 && (kind == PP_B || kind == PP_W))
+        use_grads(w, i);
+}
+
+static void walk_collective(struct walk *w, int i)
+{
+    const struct pp_program *p = w->p;
+    const struct pp_cuts *cuts = &w->cuts[p->stage[i]];
+
+    if (cuts->grads > 1 && p->kind[i] == PP_RS)
+        scatter(w, i);
+    else if (cuts->grads > 1 && p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
+        sum_tied(w, i);
+    else if (cuts->params > 1 && pp_purpose_is_gather(p->purpose[i]))
+        gather(w, i);
+}
+
+static void walk_instruction(struct walk *w, int i)
+{
+    const struct pp_program *p = w->p;
+    const int kind = p->kind[i];
+
+    if (kind == PP_WAIT && p->aux[i] == PP_RS)
+        wait_scatter(w, p->begin[w->rank] + p->arg[i]);
+    else if (kind == PP_DROP)
+        drop(w, i);
+    else if (pp_op_is_collective(kind))
+        walk_collective(w, i);
+    else if (pp_op_is_compute(kind))
+        walk_compute(w, i);
+}
+
+static void walk_rank(struct walk *w, int rank)
+{
+    const struct pp_program *p = w->p;
+    const int length = p->begin[rank + 1] - p->begin[rank];
+
+    w->rank = rank;
+    for (int what = 0; what < PP_WHOLES; what++)
+        w->buffers[what] = (struct buffers){.is_taken = PP_ARRAY(w->arena, bool, length + 1)};
+    for (int k = 0; k < p->pipelines * p->stages; k++)
+        w->places[k] = (struct place){.grads = NONE, .last_grads = NONE};
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+        walk_instruction(w, i);
+}
+
+struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program *p,
+                                 const struct pp_stage *const *stages, const struct pp_cuts *cuts)
+{
+    struct pp_wholes *wholes = PP_NEW(arena, struct pp_wholes);
+    struct walk w = {.arena = arena,
+                     .p = p,
+                     .stages = stages,
+                     .cuts = cuts,
+                     .wholes = wholes,
+                     .places = PP_ARRAY(arena, struct place, p->pipelines * p->stages),
+                     .has_tied = pp_program_has_tied(p)};
+
+    wholes->is_first = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
+    for (int what = 0; what < PP_WHOLES; what++) {
+        wholes->of[what] = PP_ARRAY(arena, int32_t, pp_program_size(p) + 1);
+        for (int i = 0; i < pp_program_size(p); i++)
+            wholes->of[what][i] = NONE;
+        wholes->count[what] = PP_ARRAY(arena, int, p->ranks);
+        wholes->elements[what] = PP_ARRAY(arena, int64_t *, p->ranks);
+    }
+    for (int rank = 0; rank < p->ranks; rank++)
+        walk_rank(&w, rank);
+    return wholes;
+}

@@ -1,0 +1,24 @@
+/* exec/program/wholes.h — buffers for what is used whole although a state has only a share of it.
+ * Gradients of a chunk are whole from their first backward until their scatter is over, parameters
+ * from their gather to their drop. The chunks of a rank take its buffers in turn. The program alone
+ * determines who has which buffer when. */
+#pragma once
+
+#include "exec/state/state.h"
+#include "schedules/program/program.h"
+
+enum pp_whole_class { PP_WHOLE_PARAMS, PP_WHOLE_GRADS, PP_WHOLES };
+
+struct pp_wholes {
+    /* [instruction] buffer; -1 = none. PARAMS: of F, B, I, R and of gathers before a use. GRADS: of
+     * B, W, RS, and of a tied sum that comes before the scatter of its gradients. */
+    int32_t *of[PP_WHOLES];
+    bool *is_first; /* [instruction] the first that uses its whole gradients */
+    /* [rank] number of buffers; [rank][buffer] elements of the largest chunk in it */
+    int *count[PP_WHOLES];
+    int64_t **elements[PP_WHOLES];
+};
+
+/* Returns the buffers of a lowered program, in the arena; `cuts` [stage]. */
+struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program *program,
+                                 const struct pp_stage *const *stages, const struct pp_cuts *cuts);

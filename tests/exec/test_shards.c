@@ -1,0 +1,157 @@
+/* Sharded gradients change no bit. With exact ones, schedules without several pipelines train to
+ * the bits of the loop, on threads, processes and the fake device. Each process touches the
+ * predicted bytes, and a replay has the same times. */
+#include "tests/exec/equal.h"
+#include "tests/unit/support/random_program.h"
+
+enum { LEAST_ZERO = 2, MOST_ZERO = 2 };
+
+/* Shares of both ends of a tied model need a sum between ranks. */
+static bool is_tied_on_a_rank(const struct pp_program *p)
+{
+    return p->stages > 1 && pp_program_rank_of(p, 0, 0) == pp_program_rank_of(p, 0, p->stages - 1);
+}
+
+/* Returns 0 for a program that cannot be cut. */
+static int run_and_check(const struct exec_case *c)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_case whole = *c, cut = *c;
+    struct exec_run run;
+
+    whole.zero = 0;
+    cr_assert_eq(exec_run_make(arena, &whole, &run, &(struct pp_error){0}), PP_OK);
+    if (run.program->pipelines > 1)
+        return 0;
+    cut.is_untied |= is_tied_on_a_rank(run.program);
+    cr_assert(exec_run(arena, &cut, &run), "%s was refused", exec_case_text(arena, &cut));
+    cr_assert_eq(pp_state_cut(&run.program->state.spec, PP_STATE_GRADS), c->replicas);
+    check_run(arena, &cut, &run);
+    return 1;
+}
+
+static int all_schedules(struct exec_case usual)
+{
+    int runs = 0;
+
+    for (usual.zero = LEAST_ZERO; usual.zero <= MOST_ZERO; usual.zero++)
+        runs += each_schedule(&usual, run_and_check);
+    return runs;
+}
+
+static struct exec_case usual_of(int ranks, int replicas)
+{
+    return (struct exec_case){.shape = {.ranks = ranks, .micro_batches = ranks},
+                              .replicas = replicas,
+                              .mbs = 1,
+                              .steps = 3,
+                              .is_exact = true,
+                              .clip = 0.5};
+}
+
+Test(shards, every_schedule_has_the_bits_of_the_loop)
+{
+    cr_assert_geq(all_schedules(usual_of(2, 2)), 10);
+    cr_assert_geq(all_schedules(usual_of(4, 3)), 10);
+}
+
+Test(shards, every_schedule_on_the_fake_device)
+{
+    struct exec_case usual = usual_of(2, 2);
+
+    usual.backend = &pp_backend_fake;
+    cr_assert_geq(all_schedules(usual), 10);
+}
+
+Test(shards, every_schedule_between_processes)
+{
+    struct exec_case usual = usual_of(2, 2);
+
+    usual.transport = &pp_transport_shm;
+    cr_assert_geq(all_schedules(usual), 10);
+    usual.transport = &pp_transport_tcp;
+    cr_assert_geq(all_schedules(usual), 10);
+}
+
+/* Blocks of the norm over many shares, shares over many tensors, and empty ones. Tied matrices,
+ * sums in buckets, other element types, recomputation. */
+Test(shards, variants)
+{
+    static const struct exec_case cases[] = {
+        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 40},
+        {.schedule = "1f1b", .shape = {.ranks = 1, .micro_batches = 4}, .replicas = 3},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 2, .micro_batches = 2},
+         .replicas = 3,
+         .layers = 2,
+         .hidden = 96,
+         .vocab = 251},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 4, .micro_batches = 4},
+         .replicas = 2,
+         .buckets = 5,
+         .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "interleaved",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .replicas = 2,
+         .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "zb-h1",
+         .shape = {.ranks = 4, .micro_batches = 8},
+         .replicas = 2,
+         .is_recomputed = true},
+        {.schedule = "seq1f1b",
+         .shape = {.ranks = 2, .micro_batches = 4, .splits = 4},
+         .replicas = 2},
+        {.schedule = "gpipe",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .replicas = 2,
+         .is_double = true},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .replicas = 2,
+         .is_bf16 = true,
+         .hidden = 32},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int zero = LEAST_ZERO; zero <= MOST_ZERO; zero++) {
+            struct exec_case c = cases[i];
+
+            c.zero = zero;
+            c.mbs = 2;
+            c.steps = 3;
+            c.clip = 0.5;
+            c.is_exact = true;
+            cr_assert_eq(run_and_check(&c), 1);
+        }
+}
+
+/* PIPESIM_LONG=1: more of them. */
+Test(shards, random_programs)
+{
+    const uint64_t count = getenv("PIPESIM_LONG") ? 1000 : 150;
+    int runs = 0;
+
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        struct pp_program *odd, *compute;
+
+        random_program(arena, seed, &odd, &compute);
+        const struct exec_case c = {.compute = compute,
+                                    .shape = pp_program_shape(compute),
+                                    .replicas = 2 + (int)(seed % 3),
+                                    .mbs = 1,
+                                    .steps = 2,
+                                    .layers = 4,
+                                    .is_exact = true,
+                                    .is_untied = seed % 3 == 0,
+                                    .post = (enum pp_post)(seed / 3 % 4),
+                                    .grad_sync = (enum pp_grad_sync)(seed % 2),
+                                    .zero = LEAST_ZERO + (int)(seed % (MOST_ZERO - LEAST_ZERO + 1)),
+                                    .transport = seed % 11 == 0 ? &pp_transport_shm : NULL,
+                                    .clip = 1,
+                                    .seed = seed};
+        runs += run_and_check(&c);
+    }
+    cr_assert_geq(runs, (int)count / 4);
+}
