@@ -379,3 +379,13 @@ $ mkdir c; printf 'pipesim checkpoint \033]0;x\007\033[31m\n' >c/manifest; pipee
 $ RANK=0 WORLD_SIZE=2 MASTER_PORT=29711 pipeexec --rendezvous 'tcp://0.0.0.0:29711?timeout=1' 2>&1 | head -2
 > pipeexec: warning: this run has no id, so any process that calls at port 29711 of 0.0.0.0 may end it: give all its processes the same PIPEEXEC_RUN_ID
 > pipeexec: error: after 1 s these of 2 processes have not called: 1
+
+# What a tensor group cannot do yet is refused by name.
+$ for o in "--zero 2 --dp 2" "--model bert-base --layers 2" "--model tiny-llama --experts 4 --top-k 2" "--transport tcp" "--checkpoint ck" "--weight-grad-stream on --schedule zb-h1 --np 2" "--tp 0"; do pipeexec --tp 2 $o 2>&1 | sed 's/[;,].*//'; done
+> pipeexec: error: --tp 2: gradients of its groups are not cut yet
+> pipeexec: error: --tp 2: encoders are not shared yet
+> pipeexec: error: --tp 2: experts are not shared yet
+> pipeexec: error: --tp 2: its groups exchange data in shared memory
+> pipeexec: error: --tp 2: checkpoints do not put parts of tensors together yet
+> pipeexec: error: --weight-grad-stream on: with --backend cpu a rank computes on one thread
+> pipeexec: error: --tp: 0 is out of range: 1 to 64
