@@ -6,7 +6,6 @@
 #include "lists.h"
 
 #include <criterion/criterion.h>
-#include <pthread.h>
 #include <string.h>
 
 static const struct pp_backend *const fake = &pp_backend_fake;
@@ -167,37 +166,7 @@ static void issue_all(struct pp_backend_device *d, const struct graph *g, struct
     }
 }
 
-struct issuer {
-    struct pp_backend_device *d;
-    struct job *jobs;
-    pp_stream_id stream;
-};
-
-static void *issue_stream(void *argument)
-{
-    const struct issuer *issuer = argument;
-    const struct graph *g = issuer->jobs->g;
-
-    for (int j = 0; j < g->launches; j++)
-        if (g->stream[j] == issuer->stream)
-            issue(issuer->d, &issuer->jobs[j]);
-    return NULL;
-}
-
-static void issue_by_threads(struct pp_backend_device *d, const struct graph *g, struct job jobs[])
-{
-    struct issuer issuers[MOST_STREAMS];
-    pthread_t threads[MOST_STREAMS];
-
-    for (int s = 0; s < g->streams; s++) {
-        issuers[s] = (struct issuer){d, jobs, s};
-        cr_assert_eq(pthread_create(&threads[s], NULL, issue_stream, &issuers[s]), 0);
-    }
-    for (int s = 0; s < g->streams; s++)
-        pthread_join(threads[s], NULL);
-}
-
-static enum pp_status run_step(struct pp_backend_device *d, const struct graph *g, bool has_threads,
+static enum pp_status run_step(struct pp_backend_device *d, const struct graph *g,
                                struct outcome *out, struct pp_error *err)
 {
     struct job jobs[MOST_LAUNCHES];
@@ -206,7 +175,7 @@ static enum pp_status run_step(struct pp_backend_device *d, const struct graph *
     for (int j = 0; j < g->launches; j++)
         jobs[j] = (struct job){g, out, j};
     fake->begin(d);
-    (has_threads ? issue_by_threads : issue_all)(d, g, jobs);
+    issue_all(d, g, jobs);
     return fake->finish(d, err);
 }
 
@@ -233,7 +202,7 @@ static struct outcome run_in_order(const struct graph *g)
 }
 
 /* Steps, of one for each stream, that come to another result. */
-static int wrong_steps(const struct graph *g, bool has_threads)
+static int wrong_steps(const struct graph *g)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct pp_backend_device *d = open_device(arena, g);
@@ -243,7 +212,7 @@ static int wrong_steps(const struct graph *g, bool has_threads)
     for (int step = 0; step < g->streams; step++) {
         struct outcome out;
         struct pp_error err = {0};
-        cr_assert_eq(run_step(d, g, has_threads, &out, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(run_step(d, g, &out, &err), PP_OK, "%s", err.message);
         wrong += memcmp(out.cells, right.cells, sizeof(out.cells)) != 0;
     }
     fake->close(d);
@@ -266,7 +235,7 @@ Test(backend_fake_graphs, orders_are_legal_and_every_free_pair_changes_places)
         find_order(&g, before);
         for (int step = 0; step < g.streams; step++) {
             struct outcome out;
-            cr_assert_eq(run_step(d, &g, k % 8 == 0, &out, NULL), PP_OK);
+            cr_assert_eq(run_step(d, &g, &out, NULL), PP_OK);
             cr_assert_eq(out.runs, g.launches);
             for (int j = 0; j < g.launches; j++)
                 for (int i = 0; i < g.launches; i++)
@@ -290,7 +259,7 @@ Test(backend_fake_graphs, complete_graphs_are_right)
     for (int k = 0; k < GRAPHS; k++) {
         const struct graph g = draw_graph();
         cr_assert_not(has_race(&g));
-        cr_assert_eq(wrong_steps(&g, k % 8 == 0), 0, "graph %d", k);
+        cr_assert_eq(wrong_steps(&g), 0, "graph %d", k);
     }
 }
 
@@ -308,8 +277,8 @@ Test(backend_fake_graphs, missing_waits_show_exactly_where_they_matter)
                 g.waits[j] ^= bit(i);
                 const bool is_race = has_race(&g);
                 *(is_race ? &races : &harmless) += 1;
-                cr_assert_eq(wrong_steps(&g, false) > 0, is_race,
-                             "graph %d without the wait of %d for %d", k, j, i);
+                cr_assert_eq(wrong_steps(&g) > 0, is_race, "graph %d without the wait of %d for %d",
+                             k, j, i);
                 g.waits[j] ^= bit(i);
             }
     }
@@ -335,7 +304,7 @@ Test(backend_fake_graphs, what_cannot_run_is_an_error)
             g.waits[draw(g.launches)] |= bit(draw(8) ? draw(g.launches) : MOST_LAUNCHES);
         struct pp_backend_device *d = open_device(arena, &g);
         const uint32_t possible = can_run(&g);
-        const enum pp_status status = run_step(d, &g, false, &out, &err);
+        const enum pp_status status = run_step(d, &g, &out, &err);
         cr_assert_eq(out.ran, possible, "graph %d", k);
         cr_assert_eq(status, possible == bit(g.launches) - 1 ? PP_OK : PP_EFAIL, "graph %d", k);
         failures += status != PP_OK;
