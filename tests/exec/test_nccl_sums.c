@@ -117,10 +117,10 @@ static void record(struct pp_backend_device *device, pp_stream_id stream, pp_eve
     (void)device, (void)stream, (void)event;
 }
 
-static int32_t PAIR[] = {0, 2}, OTHER[] = {1, 2}, ALL[] = {0, 1, 2};
+static int32_t PAIR[] = {0, 2}, OTHER[] = {1, 2}, ALL[] = {0, 1, 2}, NONE[] = {-1, -1, -1};
 static struct pp_machine_collective collective(int32_t *members, int count)
 {
-    return (struct pp_machine_collective){.members = members, .row_count = count};
+    return (struct pp_machine_collective){.members = members, .before = NONE, .row_count = count};
 }
 
 /* Six collectives of three sets of processes, posted by one list in an order of its own. */
@@ -134,8 +134,13 @@ Test(nccl_sums, those_of_the_same_processes_share_a_stream)
                                                   collective(PAIR, 2), collective(OTHER, 2),
                                                   collective(ALL, 3),  collective(PAIR, 2)};
     const struct pp_program p = {.collective_count = 6, .channel_count = 4, .arg = args};
-    struct pp_machine m = {
-        .p = &p, .backend = &backend, .collectives = collectives, .replicas = 2, .worker_count = 3};
+    struct pp_machine m = {.p = &p,
+                           .backend = &backend,
+                           .collectives = collectives,
+                           .collective_count = 6,
+                           .replicas = 2,
+                           .tp = 1,
+                           .worker_count = 3};
     struct pp_worker w = {.machine = &m};
 
     pp_device_join_sums(&m);
