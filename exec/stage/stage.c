@@ -3,7 +3,16 @@
 
 #include <assert.h>
 
-/* One call computes gradients of both tables of an embedding, or of the head's padded matrix. */
+/* Gradients of words and positions are computed together, those of types after them. */
+static int64_t tables_of(const struct pp_stage_node *n)
+{
+    const int64_t both = n->weight->count + (n->bias ? n->bias->count : 0),
+                  types = n->types ? n->types->count : 0;
+
+    return both > types ? both : types;
+}
+
+/* One call computes gradients of an embedding's tables, or of the head's padded matrix. */
 static void size_grad_scratch(struct pp_stage *stage)
 {
     int64_t most = 0;
@@ -13,7 +22,7 @@ static void size_grad_scratch(struct pp_stage *stage)
         int64_t elements = 0;
 
         if (n->kind == &pp_node_embed)
-            elements = n->weight->count + (n->bias ? n->bias->count : 0);
+            elements = tables_of(n);
         else if (n->kind == &pp_node_linear || n->kind == &pp_node_grouped)
             elements = (int64_t)n->x->width * n->y->width;
         else if (n->weight != NULL)

@@ -307,6 +307,9 @@ $ pipeexec --model bloom-176b
 $ pipeexec --model bert-base --layers 4 --hidden 32 --heads 4 --vocab 256 --ffn 64 --seq 16 --schedule seq1f1b
 ! pipeexec: error: --schedule seq1f1b: it cuts samples into 2 splits, and each token of model 'bert-base-like' meets all tokens of its sample; nearest: --splits 1, or a schedule without splits
 = 2
+# More token types than words: exact gradients have room for the largest table.
+$ echo '{"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 256, "max_position_embeddings": 16, "type_vocab_size": 4000, "hidden_act": "gelu"}' > types.json; pipeexec --model ./types.json --np 1 --seq 16 --mbs 1 --steps 2 --exact-grad --check --quiet && echo equal
+> equal
 $ pipeexec --model tini
 ! pipeexec: error: unknown model 'tini': did you mean 'mini'? (`pipesim models` lists them; a file is given by its path, as in ./config.json)
 = 2
