@@ -109,6 +109,25 @@ enum pp_status pp_exec_explain_batch(const struct pp_exec_wish *wish,
                            config->replicas, config->mbs ? config->mbs : USUAL_MBS);
 }
 
+/* Kernels count tokens of a forward, and their choices of experts, in 32 bits. */
+static enum pp_status check_tokens(const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    const struct pp_shape *shape = &plan->selection.shape;
+    const struct pp_net *net = &config->net;
+    const int64_t rows = plan->batch.mbs / shape->granules,
+                  choices = (int64_t)(net->seq / shape->splits) * (net->experts ? net->top_k : 1),
+                  each = choices > net->experts ? choices : net->experts, most = INT32_MAX / each;
+
+    if (rows <= most)
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "--mbs %d: a forward has %lld tokens%s, and at most %d can be; ",
+                 plan->batch.mbs, (long long)(rows * each),
+                 net->experts ? ", times the experts of a token" : "", INT32_MAX);
+    return most > 0 ? pp_error_append(err, "nearest: --mbs %lld", (long long)most * shape->granules)
+                    : pp_error_append(err, "give a lower --seq");
+}
+
 enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err)
 {
@@ -136,6 +155,7 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
         pp_error_append(err, ", or --seq ");
         return append_multiples(err, seq, splits, " or ");
     }
+    PP_TRY(check_tokens(config, plan, err));
     if (config->kernels->element_bytes < sizeof(float) &&
         mbs / shape->granules * (seq / splits) % 2)
         return pp_error_set(err, PP_EINVAL,

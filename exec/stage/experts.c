@@ -18,9 +18,9 @@ static struct order order_at(const struct pp_call *c, const struct pp_routes *ro
 
 size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *shape, int rows)
 {
-    const int counts = net->capacity > 0 ? shape->rows * net->experts : 0,
-              choices = shape->rows * shape->tokens * net->top_k,
-              integers = 2 * choices + rows + net->experts + 1 + counts;
+    const int64_t counts = net->capacity > 0 ? (int64_t)shape->rows * net->experts : 0,
+                  choices = (int64_t)shape->rows * shape->tokens * net->top_k,
+                  integers = 2 * choices + rows + net->experts + 1 + counts;
 
     return sizeof(int32_t) * (size_t)(integers + integers % 2);
 }

@@ -108,6 +108,8 @@ static enum pp_status check_experts(const struct pp_model *m, struct pp_error *e
         return refuse(m, "experts of a token are chosen by groups", err);
     if (e->has_router_bias)
         return refuse(m, "its router has a bias", err);
+    if (!m->is_causal)
+        return refuse(m, "blocks of an encoder have no experts here", err);
     if (e->has_shared_gate)
         return refuse(m, "a gate weighs its shared experts", err);
     if (pp_model_numerics(m).norm_place == PP_NORM_PARALLEL)

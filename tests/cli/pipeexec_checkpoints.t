@@ -73,7 +73,7 @@ $ pipeexec --resume t/step-000000003 --transport shm --inject "kill rank:1" 2>&1
 > step 4: rank 1
 # Options of a manifest that no checkpoint records, with a checksum that is right.
 $ python3 -c 'import re, zlib; m = "t/step-000000004/manifest"; s = open(m).read(); s = re.sub(r"(?m)^seq 16$", "trace x.csv", s); s = s[:s.rindex("end ")]; open(m, "w").write("%send %08x\n" % (s, zlib.crc32(s.encode())))'; pipeexec --resume t/step-000000004 --steps 5
-! pipeexec: error: t/step-000000004/manifest: option 'trace' is not one that a checkpoint records: model, layers, hidden, heads, kv-heads, ffn, mlp, vocab, positions, embedding, data, tokens, tokenizer, lr, min-lr, lr-warmup, weight-decay, clip, seed, precision, exact-grad, shuffle, valid-data, valid-every, valid-steps, seq, mbs, gbs, steps
+! pipeexec: error: t/step-000000004/manifest: option 'trace' is not one that a checkpoint records: model, layers, hidden, heads, kv-heads, ffn, mlp, vocab, positions, embedding, experts, top-k, moe-ffn, shared-ffn, dense-layers, moe-every, capacity-factor, data, tokens, tokenizer, lr, min-lr, lr-warmup, weight-decay, clip, seed, precision, exact-grad, shuffle, valid-data, valid-every, valid-steps, seq, mbs, gbs, steps
 = 2
 # A shard of tokens, and the same again from a checkpoint.
 $ python3 -c 'import array, sys; sys.stdout.buffer.write(array.array("i", [20240520, 1, 400] + [0] * 253).tobytes() + array.array("H", [i * i % 997 for i in range(400)]).tobytes())' > shard.bin; pipeexec --data shard.bin --tokens u16 --vocab 997 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --exact-grad --steps 3 --check --checkpoint w --checkpoint-every 1 | grep -A1 '^  data'; pipeexec --resume w/step-000000002 --np 2 --check --json | grep -E '"(bit_equal|data)"'

@@ -27,3 +27,16 @@ $ pipeexec --model deepseek-v3 --layers 4
 $ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --seq 16 --mbs 2 --steps 2 --checkpoint c --quiet; pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --top-k 1 --capacity-factor 1 --seq 16 --mbs 2 --steps 4 --resume c
 ! pipeexec: error: c/step-000000002 is of another model: top_k is 2 there and 1 here (--top-k), capacity is 0 there and 4 here (--capacity-factor), has_plain_gates is 0 there and 1 here
 = 2
+# A mixture goes on as it was, without its options.
+$ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --top-k 1 --shared-ffn 16 --moe-every 2 --capacity-factor 1 --seq 16 --mbs 2 --steps 2 --checkpoint d --quiet; pipeexec --resume d --steps 4 --check --exact-grad --quiet && echo goes on
+> goes on
+$ pipeexec --model bert-base --layers 2 --hidden 32 --heads 2 --ffn 64 --experts 4
+! pipeexec: error: model 'bert-base-like' cannot be trained here: blocks of an encoder have no experts here; ...
+= 2
+# Numbers of tokens and of their choices have 32 bits.
+$ pipeexec --model tiny-llama --np 1 --micro-batches 1 --mbs 65536 --seq 65536
+! pipeexec: error: --mbs 65536: a forward has 4294967296 tokens, and at most 2147483647 can be; nearest: --mbs 32767
+= 2
+$ pipeexec --model tiny-llama --np 1 --micro-batches 1 --mbs 2048 --seq 1024 --experts 1024 --top-k 1024 --moe-ffn 1
+! pipeexec: error: --mbs 2048: a forward has 2147483648 tokens, times the experts of a token, and at most 2147483647 can be; nearest: --mbs 2047
+= 2
