@@ -31,6 +31,14 @@ static bool is_empty(DIR *entries)
     return is_empty;
 }
 
+/* True for "." and "..", which stay where they are. */
+static bool is_fixed(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
 /* The folder is new, or there and empty: then its name goes over to the one that is written. */
 static enum pp_status check_new(const char *path, struct pp_error *err)
 {
@@ -45,7 +53,7 @@ static enum pp_status check_new(const char *path, struct pp_error *err)
     entries = S_ISDIR(info.st_mode) ? opendir(path) : NULL;
     if (!entries && S_ISDIR(info.st_mode))
         return pp_hub_folder_fail(path, err);
-    const bool is_free = entries && is_empty(entries);
+    const bool is_free = entries && is_empty(entries) && !is_fixed(path);
     if (entries)
         closedir(entries);
     return is_free ? PP_OK

@@ -46,6 +46,9 @@ $ pipeexec --model bert-48 --layers 4 --hidden 32 --heads 4 --seq 16 --save unti
 $ pipeexec --model ./a --save b
 ! pipeexec: error: --save: b is there already; give the name of a new folder
 = 2
+$ mkdir here; cd here && pipeexec --model ../a --save .
+! pipeexec: error: --save: . is there already; give the name of a new folder
+= 2
 $ mkdir mine.partial; echo text > mine.partial/notes; pipeexec --model ./a --save mine; cat mine.partial/notes
 > text
 ! pipeexec: error: --save: cannot write the folder mine.partial: File exists
