@@ -12,7 +12,7 @@ static double bookkeeping_bytes(const struct pp_machine *m)
         EVENT_BYTES = 256
     };
 
-    return (double)m->size * m->replicas * (ROW_BYTES + EVENT_BYTES * (double)(m->kept + 1));
+    return (double)pp_rows(m) * (ROW_BYTES + EVENT_BYTES * (double)(m->kept + 1));
 }
 
 /* Host bytes next to a worker's block that last: losses, and states and frames of gradients if
