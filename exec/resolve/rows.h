@@ -44,9 +44,9 @@ PP_ROW_INT(ep, "E", 1, 65536, G_LAYOUT, RUN, .aliases = PP_NAMES("expert-model-p
 PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "tiny",
     .help = "A preset, a Hugging Face config.json, or its folder. Families gpt2, llama, mistral, "
-            "qwen2, qwen3, gemma, gpt_neox, opt and bert can be trained. 'pipesim models' names the "
-            "presets. Training starts from the weights of a folder with model.safetensors, or with "
-            "its shards and their index.")
+            "mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be trained. "
+            "'pipesim models' names the presets. Training starts from the weights of a folder with "
+            "model.safetensors, or with its shards and their index.")
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
 PP_OPTIONS_EXPERTS(G_MODEL, RUN)
 PP_ROW_FRAC(capacity_factor, "X", G_MODEL, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),

@@ -16,9 +16,9 @@ static const struct {
 };
 enum { REFUSED = PP_COUNT(refused) };
 
-static const char can_be_trained[] =
-    "models of the families gpt2, llama, mistral, qwen2, qwen3, gemma, gpt_neox, opt and bert can "
-    "be, as tiny, mini, tiny-llama, gpt2";
+static const char can_be_trained[] = "models of the families gpt2, llama, mistral, mixtral, qwen2, "
+                                     "qwen3, qwen3_moe, gemma, gpt_neox, "
+                                     "opt and bert can be, as tiny, mini, tiny-llama, gpt2";
 
 static enum pp_status refuse(const struct pp_model *model, const char *reason, struct pp_error *err)
 {

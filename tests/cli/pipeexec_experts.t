@@ -21,7 +21,7 @@ $ pipeexec --top-k 2
 ! pipeexec: error: --top-k 2: the model has no experts; give --experts
 = 2
 $ pipeexec --model deepseek-v3 --layers 4
-! pipeexec: error: model 'deepseek-v3-like' cannot be trained here: experts of a token are chosen by groups; models of the families gpt2, llama, mistral, qwen2, qwen3, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
+! pipeexec: error: model 'deepseek-v3-like' cannot be trained here: experts of a token are chosen by groups; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
 = 2
 # A checkpoint of another mixture is another model.
 $ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --seq 16 --mbs 2 --steps 2 --checkpoint c --quiet; pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --top-k 1 --capacity-factor 1 --seq 16 --mbs 2 --steps 4 --resume c

@@ -129,5 +129,5 @@ $ rm b/model.safetensors; echo '{"weight_map": {"transformer.wte.weight": "x.saf
 ! pipeexec: error: cannot open ./b/x.safetensors: No such file or directory (a shard of ./b/model.safetensors.index.json)
 = 1
 $ sed -i "s/gelu_new/relu2/" a/config.json; pipeexec --model ./a
-! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'relu2'; models of the families gpt2, llama, mistral, qwen2, qwen3, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
+! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'relu2'; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
 = 2
