@@ -160,6 +160,21 @@ static enum pp_status check_lowered(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
+/* Instructions and events of all workers have numbers of 32 bits, with room for those of groups. */
+static enum pp_status check_size(const struct pp_exec_config *config, const struct pp_program *p,
+                                 struct pp_error *err)
+{
+    const int64_t each = (int64_t)pp_program_size(p) + p->message_count + p->channel_count,
+                  most = INT32_MAX / 4 / config->tp / each;
+
+    if (config->replicas <= most)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%d replicas of %lld instructions, messages and channels are too many; "
+                        "nearest: --dp %lld, or fewer --micro-batches",
+                        config->replicas, (long long)each, (long long)(most > 0 ? most : 1));
+}
+
 static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *wish,
                             const struct pp_exec_config *config, struct pp_exec_plan *plan,
                             struct pp_error *err)
@@ -198,6 +213,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
     PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(check_kinds(wish, config, &plan->subject, plan->program, err));
     PP_TRY(pp_exec_check_shards(wish, config, plan, err));
+    PP_TRY(check_size(config, plan->program, err));
     PP_TRY(pp_verify(plan->program, NULL, err));
     if (config->has_weight_stream)
         plan->program->weight_stream = pp_weight_stream_create(arena, plan->program);

@@ -392,3 +392,6 @@ $ for o in "--zero 2 --dp 2" "--model bert-base --layers 2" "--model tiny-llama 
 > pipeexec: error: --tp 2: checkpoints do not put parts of tensors together yet
 > pipeexec: error: --weight-grad-stream on: with --backend cpu a rank computes on one thread
 > pipeexec: error: --tp: 0 is out of range: 1 to 64
+$ pipeexec --np 2 --dp 65536 --steps 1 --micro-batches 4096 --no-check
+! pipeexec: error: 65536 replicas of 57354 instructions, messages and channels are too many; nearest: --dp 9360, or fewer --micro-batches
+= 2
