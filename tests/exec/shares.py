@@ -27,6 +27,7 @@ from attack import is_sanitized
 PIPEEXEC, MEASURE = (os.path.abspath(path) for path in sys.argv[1:3])
 FOLDER = tempfile.mkdtemp()
 MOST = 1.05
+PATIENCE_S = 1200 if is_sanitized(PIPEEXEC) else 240
 PORT = 10000 + os.getpid() * 64 % 22400
 FIELDS = ("sent", "kernel", "drawn", "host", "device")
 LAYERS, VOCAB, SEQ = 16, 128, 64
@@ -58,7 +59,7 @@ def launch(count, options, **variables):
                    PP_EMULATED_DEVICES=str(count), ASAN_OPTIONS="verify_asan_link_order=0", **variables)
         started.append(subprocess.Popen([PIPEEXEC, *words.split()], env=env, text=True, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE))
-    out, err = [process.communicate(timeout=240) for process in started][-1]
+    out, err = [process.communicate(timeout=PATIENCE_S) for process in started][-1]
     measured = []
     for rank in range(count):
         with open(f"{FOLDER}/{rank}") as file:
