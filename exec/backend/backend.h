@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Dense numbers of a device's streams: see exec/machine/worker.h. */
+/* Dense numbers of a device's streams: see exec/worker/worker.h. */
 typedef int32_t pp_stream_id;
 typedef int32_t pp_event_id;
 typedef void (*pp_backend_work)(const struct pp_kernels *kernels, void *stream, void *argument);

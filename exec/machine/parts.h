@@ -1,7 +1,7 @@
 /* exec/machine/parts.h — private to exec/machine: functions that its files share. */
 #pragma once
 
-#include "exec/machine/worker.h"
+#include "exec/machine/serve.h"
 
 void pp_bind_calls(struct pp_machine *m);
 void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* slot of the instruction */
@@ -59,39 +59,6 @@ void pp_barriers_conduct(struct pp_machine *m);
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
 void pp_workers_end(struct pp_machine *m);
 
-/* Starts a thread that fails the step if a worker dies, or if none makes progress for
- * options.timeout_s. After an error it ends all workers. PP_EFAIL: the system gives no thread. */
-enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
-void pp_watchdog_stop(struct pp_machine *m); /* no effect if it was not started */
-
-/* Sets *err to the places of stuck workers, and what the others wait for. */
-void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);
-
-/* Duration of an op, or of both of a fused pair, by the costs. */
-int64_t pp_given_ps(const struct pp_machine *m, int instruction);
-/* Whether the worker runs instruction i in the step under way. */
-bool pp_worker_has(const struct pp_worker *w, int instruction);
-/* Makes instruction i wait for the op on the worker's other compute stream that must come first. */
-bool pp_worker_order(struct pp_worker *w, int instruction);
-/* Work that instruction i of a worker launches. */
-struct pp_worker_launch {
-    pp_backend_work work;
-    void *argument;
-};
-struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i);
-/* Launches work on the worker's compute stream, or on its weight-gradient stream. The device may
- * have captured it as graph `id`. Returns its number on that stream. */
-int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_worker_launch launch);
-/* Launches compute instruction i and notes its number. */
-void pp_worker_issue(struct pp_worker *w, int instruction);
-
-/* bind.c: whether ops of a kind call a stage, and how. */
-bool pp_bind_kind(int op_kind, enum pp_stage_call_kind *kind);
-/* worker.c: adds the times of one work to those of its call. */
-void pp_probe_add(struct pp_bound_call *call, int work);
-/* Clock of durations: CPU time, or the wall clock if ops are only issued. */
-int64_t pp_machine_now_ns(const struct pp_machine *m);
-
 /* group.c: number of events of all tensor-parallel groups; binds the segments of their calls. */
 int pp_group_events(struct pp_machine *m);
 void pp_bind_groups(struct pp_machine *m);
@@ -105,9 +72,6 @@ int64_t pp_group_ps(const struct pp_worker *w, int instruction);
 void pp_bind_same(struct pp_machine *m);
 /* Captures work that is the same in all steps. Call it before a step, or at its end. */
 void pp_machine_capture(struct pp_machine *m);
-/* Graph id of a worker's last BAR. */
-int pp_bar_graph_id(const struct pp_worker *w);
-/* Length of a worker's list; place of an instruction in it. */
-int pp_list_length(const struct pp_worker *w);
-int pp_place_of(const struct pp_worker *w, int instruction);
-int pp_graph_id(const struct pp_worker *w, int i);
+
+/* bind.c: whether ops of a kind call a stage, and how. */
+bool pp_bind_kind(int op_kind, enum pp_stage_call_kind *kind);

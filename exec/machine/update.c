@@ -1,7 +1,7 @@
 /* The end of a step. All ranks meet at the last BAR, where the gradients are complete. The
  * conductor checks loss and norm while they wait. Then the U of every chunk updates it. */
 #include "exec/machine/parts.h"
-#include "exec/stage/loss.h"
+#include "exec/nodes/loss.h"
 
 #include <math.h>
 #include <string.h>

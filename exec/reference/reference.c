@@ -1,7 +1,7 @@
 /* Trains on one rank: one loop, one stage. It shares the code of stages with pipeexec, but has no
  * schedule, program or slots that could be wrong. All granules use the same memory in turn. */
+#include "exec/nodes/loss.h"
 #include "exec/reference/parts.h"
-#include "exec/stage/loss.h"
 
 #include <assert.h>
 #include <math.h>

@@ -3,9 +3,9 @@
 
 #include "core/cost/recompute.h"
 #include "exec/hub/weights.h"
-#include "exec/machine/transport.h"
 #include "exec/resolve/wish.h"
 #include "exec/train/train.h"
+#include "exec/worker/transport.h"
 #include "schedules/select/select.h"
 
 enum { PP_EXEC_USUAL_RANKS = 4 };

@@ -1,7 +1,7 @@
 /* exec/stage/batch.h — division of a step's samples. */
 #pragma once
 
-#include "exec/stage/net.h"
+#include "exec/net/net.h"
 
 /* Sample i of micro-batch m of replica r is sample (r * micro_batches + m) * mbs + i of a step. */
 struct pp_batch {

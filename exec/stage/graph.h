@@ -2,44 +2,6 @@
  * tensors. build.c appends the nodes of each layer, and gradients.c the tensors of the backward.
  * plan.c and scratch.c place all tensors when a stage is created. Calls only walk the list.
  *
- * Per granule and split, T = rows * tokens. Every matrix is stored [out][in]. So a forward is x
- * W^T, an input gradient dy W and a weight gradient dy^T x. In OpenBLAS at widths of 128 to 1024,
- * the other layout differs only by noise.
- *
- * A node makes y of x. Its I makes dx, the gradient of x, of dy. Its W makes the gradients of its
- * parameters. If x has several readers, dx includes `dx_base`, the gradients that come before. The
- * gradient of the base of a LINEAR is that of its output.
- *
- *   node     y                          I reads               W reads     other tensors
- *   EMBED    rows of tables             -                     dy
- *   NORM     norm of x                  x, stats, dy          dnorm       stats [T][2] of G: mean,
- *                                                                         1 / deviation; dnorm
- *   LINEAR   base + x W^T + bias        dy                    x, dy       act = GELU of y
- *   QK_NORM  x, heads of queries and    x, stats, dy: dx is   dnorm       stats, for each head;
- *            keys normalized            in dy                             dnorm; bias: gain of keys
- *   ATTEND   attention of x, rotated    x, y, stats, dy       -           stats = lse, [T heads]
- *   GATE     SwiGLU of x                x, dy: dx is in x     -
- *   ROUTE    - (see struct pp_routes)   x, gates, dgates:     -           x: logits of experts
- *                                       dx is in x
- *   DISPATCH rows of x                  order, dy             -
- *   GROUPED  x W^T + bias, by expert    order, dy             x, dy       act, as of LINEAR
- *   COMBINE  base + gates times rows x  x, gates, dy:         -           I also makes dgates
- *                                       dx is in x
- *   ACTIVATE f(x)                       x, dy: dx is in dy    -
- *   LOSS     F leaves dx in x           -                     -
- *
- * If x of a LINEAR is `act` of another, its I makes the gradient of the other's y, `slope_of`. So
- * no multiplication may write what its epilogue reads. dnorm has rows of [hidden] of G. They are
- * the gradient of a bias before the norm, d gamma and d beta. If a norm is the first reader of y of
- * a LINEAR, it sums the gradient of the LINEAR's bias. The norm of a head does not. So last blocks
- * of all stages launch the same kernels, and a stage's time does not depend on whether it has the
- * head.
- *
- * With tensor parallelism, blocks have the dimensions of the part that is here. A LINEAR that ends
- * in the residual stream makes a part of y, `part`, which an exchange adds up to y. One that reads
- * the stream makes a part of dx, `dx_part`. The first device alone adds bias, base and dx_base. A
- * call is cut into segments after these nodes.
- *
  * Places. The input of a stage without an embedding is in `kept`. What I or W reads of F is in
  * `saved`, tensors of T before those of G. I replaces tensors that only I needs by gradients that W
  * needs: a gradient takes a place of its size whose readers have run. If none is free yet, it is in
@@ -58,113 +20,11 @@
  *
  * Then all else that a backward reads is in `kept`. With splits, so are x of ATTEND and its
  * gradient: the backward of a split finds those of earlier ones, which R has not reached. ATTEND
- * does not rotate a kept x again. Gradients take places in both, and add them in `saved`.
- *
- * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
- *
- * Rows of logits are padded to `logits_width`. The rows of the head's matrix for the padding are a
- * gap of the flat vectors, so zero. Gradients of padded logits are zero: they add zero to d n, and
- * the gradient of the gap is zero. */
+ * does not rotate a kept x again. Gradients take places in both, and add them in `saved`. */
 #pragma once
 
+#include "exec/nodes/node.h"
 #include "exec/stage/stage.h"
-
-enum { PP_STAGE_SPLITS = 255 }; /* most that an instruction can count */
-
-/* Calls by the gradients that they make, as bits. */
-enum pp_call_pass {
-    PP_PASS_F, /* R, too */
-    PP_PASS_I,
-    PP_PASS_W,
-    PP_PASS_B = PP_PASS_I | PP_PASS_W,
-    PP_PASS_KEEP, /* F that only keeps */
-    PP_PASSES
-};
-
-/* Memory of a call. */
-enum pp_base {
-    PP_NOWHERE,
-    PP_KEPT,
-    PP_SAVED,
-    PP_SCRATCH,
-    PP_OUT,
-    PP_GRAD_IN,
-    PP_GRAD_OUT,
-    PP_BASES
-};
-struct pp_tensor_place {
-    enum pp_base base;
-    size_t at; /* bytes */
-};
-
-struct pp_stage_node;
-struct pp_tensor {
-    int width; /* elements of T of a token; 0 = it is of G */
-    size_t bytes;
-    struct pp_tensor_place place[PP_PASSES];
-    const struct pp_stage_node *maker; /* NULL = the stage before */
-    struct pp_tensor *grad;            /* sum of the gradients so far */
-    bool is_grad, is_stream;           /* is_stream: of the residual stream, or its gradient */
-    /* for the planner: step of its maker, and of its last reader, in F, I alone and B; -1 = none */
-    int made[PP_PASSES], read[PP_PASSES];
-    bool is_for_w, is_taken; /* W reads it; a gradient has replaced it, or none may */
-    bool is_again;           /* R makes it */
-};
-
-/* Routing of a mixture of experts: see struct pp_routing of kernels/kernels.h. Tensors of T by row
- * have room for `rows` rows; those that are not in use are zero. */
-struct pp_routes {
-    int rows;
-    int mixture;                              /* number among the mixtures of the stage */
-    struct pp_tensor *gates, *dgates, *order; /* order: all its integers */
-};
-
-struct pp_call;
-struct pp_node_kind {
-    void (*forward)(struct pp_call *c, const struct pp_stage_node *n);
-    void (*input_grad)(struct pp_call *c, const struct pp_stage_node *n);  /* NULL = none */
-    void (*weight_grad)(struct pp_call *c, const struct pp_stage_node *n); /* NULL = none */
-    bool i_reads_x, i_reads_y, w_reads_x, w_reads_dy;
-    bool is_in_place;    /* dx is in x */
-    bool is_in_gradient; /* dx is in dy */
-    unsigned again;      /* of enum pp_again: modules of which it makes y */
-};
-extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
-    pp_node_qk_norm, pp_node_gate, pp_node_activate, pp_node_route, pp_node_dispatch,
-    pp_node_grouped, pp_node_combine, pp_node_loss;
-
-struct pp_stage_node {
-    const struct pp_node_kind *kind;
-    struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
-    struct pp_tensor *dy, *dx, *dx_base, *dnorm;
-    struct pp_tensor *part, *dx_part; /* this device's parts of y and of dx; NULL = it has all */
-    struct pp_tensor *scratch;        /* of a kernel, at the begin of scratch */
-    const struct pp_routes *routes;   /* of x or y, which is in rows; NULL = none */
-    const struct pp_param *weight, *bias;
-    const struct pp_param *types;       /* EMBED: table of token types; NULL = none */
-    int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
-    const struct pp_param *bias_before; /* NORM: whose gradient it makes */
-    bool is_bias_summed;                /* LINEAR: by a norm */
-    bool is_again;                      /* R runs it */
-};
-
-struct pp_layer {
-    enum pp_layer_part part;
-    int first, end; /* nodes */
-};
-
-struct pp_stage_graph {
-    int tokens;                           /* T */
-    int logits_width;                     /* vocab, rounded up to the kernels' vocab_multiple */
-    size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
-    bool is_first;                        /* of its tensor-parallel group, or alone */
-    struct pp_layer *layers;
-    struct pp_stage_node *nodes;
-    struct pp_tensor *tensors, **copies; /* copies: at the end of I, to their places in W */
-    int layer_count, node_count, tensor_count, copy_count;
-    struct pp_tensor *input, *output;         /* of all layers */
-    struct pp_tensor *grad_top, *grad_bottom; /* gradients of output and input */
-};
 
 /* build.c: appends the nodes of all layers, with their parameters. */
 void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct pp_kernels *k);
@@ -179,56 +39,3 @@ void pp_stage_choose_again(const struct pp_stage *stage);
 void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage);
 /* scratch.c: places the tensors that a pass has in scratch; returns the bytes that they take. */
 size_t pp_stage_scratch(struct pp_arena *arena, struct pp_stage_graph *g, enum pp_call_pass pass);
-
-struct pp_call {
-    const struct pp_kernels *k;
-    void *stream;
-    const struct pp_stage_work *w;
-    const struct pp_stage *stage;
-    const struct pp_net *net;
-    const struct pp_stage_graph *g;
-    char *base[PP_BASES];
-    enum pp_call_pass pass;
-    bool is_again;                    /* R */
-    double last_s;                    /* of the probe's last stamp */
-    int segment;                      /* of the node that comes next */
-    struct pp_tp_exchange *exchanges; /* where pp_stage_exchanges() writes; NULL = nowhere */
-};
-
-/* Returns the place of a tensor in this call; NULL = it has none. */
-static inline void *pp_call_at(const struct pp_call *c, const struct pp_tensor *t)
-{
-    const struct pp_tensor_place none = {PP_NOWHERE, 0}, place = t ? t->place[c->pass] : none;
-
-    return c->base[place.base] ? c->base[place.base] + place.at : NULL;
-}
-/* Returns the place of a tensor of this or an earlier split. */
-static inline void *pp_call_at_split(const struct pp_call *c, const struct pp_tensor *t, int split)
-{
-    const struct pp_tensor_place place = t->place[c->pass];
-
-    if (split == c->w->split)
-        return pp_call_at(c, t);
-    return (char *)(place.base == PP_KEPT ? c->w->kept : c->w->saved)[split] + place.at;
-}
-static inline const void *pp_call_weight(const struct pp_call *c, const struct pp_param *param)
-{
-    return param == NULL
-               ? NULL
-               : (const char *)c->w->weights + (size_t)param->offset * c->g->element_bytes;
-}
-/* params.c: returns the place of a parameter's gradient: scratch in exact mode, else in the sum. */
-void *pp_call_target(const struct pp_call *c, const struct pp_param *param);
-/* In exact mode, adds the gradient to the sum. */
-void pp_call_add_exactly(const struct pp_call *c, const struct pp_param *param, const void *grad);
-
-/* experts.c: the routing of this call, without logits and their gradient. */
-struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes);
-/* Rows in use of tensors that are in rows; tokens otherwise. */
-int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes);
-/* Clears rows of a tensor that are not in use; no effect if `routes` is NULL. */
-void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
-                        const struct pp_tensor *t);
-/* The most rows; bytes of the integers. */
-int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
-size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *shape, int rows);

@@ -89,3 +89,19 @@ struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *
 
     return pp_stage_create(arena, net, &shape, kernels);
 }
+
+const struct pp_param *pp_stage_find(const struct pp_stage *stage, int id)
+{
+    for (int i = 0; i < stage->param_count; i++)
+        if (stage->params[i].id == id)
+            return &stage->params[i];
+    return NULL;
+}
+
+const struct pp_param *pp_stage_tied(const struct pp_stage *stage)
+{
+    for (int i = 0; i < stage->param_count; i++)
+        if (stage->params[i].is_tied)
+            return &stage->params[i];
+    return NULL;
+}

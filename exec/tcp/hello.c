@@ -1,7 +1,7 @@
 /* How a process introduces itself, and how another one tells that it runs something else. */
 #include "core/hash.h"
-#include "exec/machine/transport.h"
 #include "exec/tcp/door.h"
+#include "exec/worker/transport.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * connections and executes frames; it never waits. */
 #pragma once
 
-#include "exec/machine/worker.h"
+#include "exec/machine/serve.h"
 
 /* Kinds of frames: sender -> receiver, and the meaning or payload. 0 is process 0. */
 enum pp_frame_kind {

@@ -2,8 +2,8 @@
  * writes its own part. */
 #define _GNU_SOURCE /* realpath */
 #include "core/hash.h"
-#include "exec/machine/transport.h"
 #include "exec/train/parts.h"
+#include "exec/worker/transport.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Resumes a training from a checkpoint, and writes checkpoints of it. Each process reads and writes
  * its own part, if all see the folder; else the first one reads and writes all. */
-#include "exec/machine/transport.h"
 #include "exec/train/parts.h"
+#include "exec/worker/transport.h"
 
 #include <string.h>
 

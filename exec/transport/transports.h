@@ -10,7 +10,7 @@
  *   ipc_nccl   messages as ipc, sums as nccl */
 #pragma once
 
-#include "exec/machine/transport.h"
+#include "exec/worker/transport.h"
 
 extern const struct pp_transport pp_transport_local, pp_transport_shm, pp_transport_tcp,
     pp_transport_nccl, pp_transport_ipc, pp_transport_ipc_nccl;

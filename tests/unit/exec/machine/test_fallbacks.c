@@ -1,5 +1,5 @@
 /* What libraries refused is summed over processes, and where attention differs is said. */
-#include "exec/machine/worker.h"
+#include "exec/machine/serve.h"
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 /* Rates, clipping, and sums of losses. */
 #include "tests/unit/exec/stage/state_case.h"
 
-#include "exec/stage/loss.h"
+#include "exec/nodes/loss.h"
 
 #include <criterion/criterion.h>
 #include <float.h>

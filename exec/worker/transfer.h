@@ -1,4 +1,4 @@
-/* exec/machine/transfer.h — what workers exchange: messages between two of a replica, collectives
+/* exec/worker/transfer.h — what workers exchange: messages between two of a replica, collectives
  * over the copies of a stage. */
 #pragma once
 
@@ -34,16 +34,6 @@ struct pp_machine_message {
     pp_event_id done;
     size_t bytes;
 };
-
-/* Posts the worker's side. The second post matches both sides and moves the bytes. False: the
- * headers differ, or the step was cancelled. */
-bool pp_message_post(struct pp_worker *w, int instruction);
-bool pp_message_wait(struct pp_worker *w, int target);
-/* Posts the side of a worker in another process, with that process's header and time. */
-bool pp_message_post_of(struct pp_worker *w, int instruction, const struct pp_header *header,
-                        int64_t posted_ps);
-/* Without shared memory: notes the match, or the last byte. The second call ends the message. */
-void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message);
 
 /* ---- collectives ----------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* exec/machine/transport.h — how the workers of a program run and reach each other. One file per
+/* exec/worker/transport.h — how the workers of a program run and reach each other. One file per
  * transport; lists, messages and times are the same for all. */
 #pragma once
 

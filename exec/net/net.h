@@ -1,4 +1,4 @@
-/* exec/stage/net.h — the transformer that is trained: its dimensions, and its parameters in order.
+/* exec/net/net.h — the transformer that is trained: its dimensions, and its parameters in order.
  *
  * Layer 0 is the embedding, 1 .. layers the blocks, layers + 1 the head (final norm and matrix). If
  * embedding and head are in two stages, a tied head has its own copy of the embedding matrix. Both

@@ -1,5 +1,5 @@
 /* y = base + x W^T + bias, and the activation of y; all in the epilogue of one multiplication. */
-#include "exec/stage/graph.h"
+#include "exec/nodes/node.h"
 
 /* Is true if R makes an activation, whose input is kept. Without a kernel for it alone, the
  * multiplication makes both, with the same bits. */

@@ -1,4 +1,4 @@
-/* exec/machine/inject.h — injects faults: a rank dies, hangs or stops at a chosen op. */
+/* exec/worker/inject.h — injects faults: a rank dies, hangs or stops at a chosen op. */
 #pragma once
 
 #include "core/error.h"

@@ -1,6 +1,6 @@
 /* Attention of queries, keys and values, which F rotates first. */
 #include "core/cost/recompute.h"
-#include "exec/stage/graph.h"
+#include "exec/nodes/node.h"
 
 static void rotate(const struct pp_call *c, const struct pp_stage_node *n, void *qkv,
                    bool is_inverse)

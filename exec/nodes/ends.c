@@ -1,5 +1,5 @@
 /* Both ends of the model: tokens in, loss out. */
-#include "exec/stage/graph.h"
+#include "exec/nodes/node.h"
 
 /* Returns the first row in use of a table of positions. */
 static void *first_position(const struct pp_call *c, const void *table, size_t element_bytes)

@@ -2,7 +2,7 @@
  * checks for dead workers and for progress: each worker publishes its current instruction. */
 #include "core/clock.h"
 #include "exec/host/futex.h"
-#include "exec/machine/parts.h"
+#include "exec/worker/worker.h"
 
 enum { TICK_NS = 20 * 1000 * 1000 };
 static const double GRACE_S = 1, /* for workers to leave a failed step, at most */

@@ -1,7 +1,7 @@
 /* LayerNorm or RMSNorm. I makes the gradients of its parameters, and of the bias before it. In B it
  * adds them to the sum, which saves W a pass. */
 #include "core/cost/recompute.h"
-#include "exec/stage/graph.h"
+#include "exec/nodes/node.h"
 
 static struct pp_norm norm_of(const struct pp_call *c, const struct pp_stage_node *n)
 {

@@ -1,7 +1,7 @@
 /* Collectives as work on a stream. AR: all copies get the sum. If the optimizer state of a stage is
  * sharded, RS leaves the sum with the copy that updates the weights. AG then gives the weights to
  * all copies. RS adds in the order of AR, so sums have the same bits. */
-#include "exec/machine/parts.h"
+#include "exec/worker/worker.h"
 
 static char *at(const struct pp_sum *sum, int copy, int64_t element)
 {

@@ -1,5 +1,5 @@
 /* A mixture of experts: the choice of experts for each token, tokens to experts and back. */
-#include "exec/stage/graph.h"
+#include "exec/nodes/node.h"
 
 /* Places of the integers of a routing in its tensor. */
 struct order {

@@ -1,6 +1,6 @@
 /* Helpers of all files of a machine, none of which they call: failure, clocks, launches. */
+#include "exec/worker/worker.h"
 #include "exec/host/host.h"
-#include "exec/machine/parts.h"
 #include "schedules/evaluate/op_cost.h"
 #include "schedules/evaluate/weight_stream.h"
 

@@ -1,7 +1,7 @@
 /* Describes a standstill: the waiting workers and those that they wait for, which the static
  * schedule tells. Workers continue meanwhile, so each place is read once. */
 #include "core/process/process.h"
-#include "exec/machine/parts.h"
+#include "exec/worker/worker.h"
 
 #include <math.h>
 

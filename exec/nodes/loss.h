@@ -1,4 +1,4 @@
-/* exec/stage/loss.h — the loss of a step, summed over its tokens. */
+/* exec/nodes/loss.h — the loss of a step, summed over its tokens. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* exec/machine/worker.h — the part of a machine that transports use: the state that all threads
+/* exec/worker/worker.h — the part of a machine that transports use: the state that all threads
  * share, and calls that report events of other processes. A transport includes no other header of
  * this folder.
  *
@@ -11,9 +11,9 @@
 #pragma once
 
 #include "exec/backend/staging.h"
-#include "exec/machine/machine.h"
-#include "exec/machine/transfer.h"
-#include "exec/machine/transport.h"
+#include "exec/worker/options.h"
+#include "exec/worker/transfer.h"
+#include "exec/worker/transport.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -272,7 +272,7 @@ static inline int64_t pp_now_ps(const struct pp_machine *m)
     return pp_own_ps(m) + m->clock_offset_ps;
 }
 
-/* ---- worker.c: shared helpers, which call no other file of a machine ------------------------- */
+/* ---- worker.c -------------------------------------------------------------------------------- */
 /* Keeps the first error and cancels the step. Lock-free: another reporter may have been killed. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);
 /* Fails with *err unless `status` is PP_OK; returns whether it is. */
@@ -283,35 +283,36 @@ int64_t pp_machine_passed(struct pp_machine *m);
 pp_stream_id pp_stream_of(const struct pp_worker *w, int instruction);
 /* Begin and end of an op, message or sum of a worker of this process in the current step. */
 struct pp_span pp_span_of(const struct pp_worker *w, int instruction);
+/* Duration of an op, or of both of a fused pair, by the costs. */
+int64_t pp_given_ps(const struct pp_machine *m, int instruction);
+/* Whether the worker runs instruction i in the step under way. */
+bool pp_worker_has(const struct pp_worker *w, int instruction);
+/* Makes instruction i wait for the op on the worker's other compute stream that must come first. */
+bool pp_worker_order(struct pp_worker *w, int instruction);
+/* Work that instruction i of a worker launches. */
+struct pp_worker_launch {
+    pp_backend_work work;
+    void *argument;
+};
+struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i);
+/* Launches work on the worker's compute stream, or on its weight-gradient stream. The device may
+ * have captured it as graph `id`. Returns its number on that stream. */
+int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_worker_launch launch);
+/* Launches compute instruction i and notes its number. */
+void pp_worker_issue(struct pp_worker *w, int instruction);
 
-/* ---- states of workers on the host: states.c --------------------------------------------------
- */
-/* In a forked process: the worker runs here from now on, and has its initial weights. */
-enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err);
-/* Hash of the initial weights that this process would draw for the worker. */
-uint64_t pp_states_drawn(const struct pp_worker *w);
-/* Gives the host memory for a worker's states, until the next step begins; for good, to receive
- * parts of sums from another process. PP_EFAIL: there is not enough. */
-enum pp_status pp_states_open(struct pp_worker *w, struct pp_error *err);
-enum pp_status pp_states_open_parts(struct pp_worker *w, struct pp_error *err);
-/* Copies states of this process's workers from the device to the host, or back. */
-enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err);
-enum pp_status pp_states_push(const struct pp_machine *m, struct pp_error *err);
+/* Adds the times of one work to those of its call. */
+void pp_probe_add(struct pp_bound_call *call, int work);
+/* Clock of durations: CPU time, or the wall clock if ops are only issued. */
+int64_t pp_machine_now_ns(const struct pp_machine *m);
+/* Graph id of a worker's last BAR. */
+int pp_bar_graph_id(const struct pp_worker *w);
+/* Length of a worker's list; place of an instruction in it. */
+int pp_list_length(const struct pp_worker *w);
+int pp_place_of(const struct pp_worker *w, int instruction);
+int pp_graph_id(const struct pp_worker *w, int i);
 
-/* ---- a step ---------------------------------------------------------------------------------- */
-/* Runs all steps of a worker until the machine ends. */
-void pp_worker_serve(struct pp_worker *w);
-/* Runs one step of a worker: its list. */
-void pp_worker_run(struct pp_worker *w);
-
-/* Begins a step whose samples are in m->ids and m->targets. */
-void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps);
-/* With an asynchronous backend: reads the times of this process's workers after the step. */
-void pp_step_time_here(struct pp_machine *m);
-/* Runs each kind of op of this process, and the kernels of sums, before the first step, to load
- * them; states are unchanged. */
-enum pp_status pp_machine_warm_up(struct pp_machine *m, struct pp_error *err);
-
+/* ---- stall.c, watchdog.c --------------------------------------------------------------------- */
 /* Append the current instruction of a worker; waiting workers without `dead` (NULL = none) and
  * their causes. */
 void pp_stall_instruction(const struct pp_worker *w, struct pp_error *err);
@@ -320,3 +321,10 @@ void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
 /* PP_EFAIL: where a worker was whose process has ended, how it has, and who waits. */
 enum pp_status pp_stall_ended(const struct pp_worker *w, const siginfo_t *info,
                               struct pp_error *err);
+/* Starts a thread that fails the step if a worker dies, or if none makes progress for
+ * options.timeout_s. After an error it ends all workers. PP_EFAIL: the system gives no thread. */
+enum pp_status pp_watchdog_start(struct pp_machine *m, struct pp_error *err);
+void pp_watchdog_stop(struct pp_machine *m); /* no effect if it was not started */
+
+/* Sets *err to the places of stuck workers, and what the others wait for. */
+void pp_stall_describe(const struct pp_machine *m, double idle_s, struct pp_error *err);

@@ -1,6 +1,6 @@
 /* LINEAR of each expert on its rows: one multiplication for each expert that has any. The matrices
  * of all experts are one parameter, [experts][out][in], and so are their biases. */
-#include "exec/stage/graph.h"
+#include "exec/nodes/node.h"
 
 /* Rows of one expert. */
 struct group {

@@ -1,5 +1,5 @@
 /* The loss of a step as a sum in fixed point. */
-#include "exec/stage/loss.h"
+#include "exec/nodes/loss.h"
 
 #include <math.h>
 

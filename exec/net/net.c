@@ -1,5 +1,5 @@
 /* The dimensions of the transformer that is trained, from a model. */
-#include "exec/stage/net.h"
+#include "exec/net/net.h"
 
 #include "core/lines.h"
 
@@ -252,41 +252,6 @@ int pp_net_targets(const struct pp_net *net)
     const int hidden = (3 * net->seq + 10) / 20;
 
     return !net->is_encoder ? net->seq : hidden > 1 ? hidden : 1;
-}
-
-/* ---- tensor parallelism ---------------------------------------------------------------------- */
-
-static bool is_even(const struct pp_net *net, int tp)
-{
-    return net->heads % tp == 0 && net->kv_heads % tp == 0 && net->ffn % tp == 0;
-}
-
-enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error *err)
-{
-    int below = tp < net->kv_heads ? tp : net->kv_heads, above = tp;
-
-    if (is_even(net, tp))
-        return PP_OK;
-    while (!is_even(net, below))
-        below--;
-    while (above <= net->kv_heads && !is_even(net, above))
-        above++;
-    pp_error_set(err, PP_EINVAL,
-                 "--tp %d does not divide the %d attention heads, %d heads of keys and %d elements "
-                 "of the feed-forward layer of %.80s: legal near it %s %d",
-                 tp, net->heads, net->kv_heads, net->ffn, net->name,
-                 above <= net->kv_heads ? "are" : "is", below);
-    return above <= net->kv_heads ? pp_error_append(err, " and %d", above) : PP_EINVAL;
-}
-
-struct pp_net pp_net_part(const struct pp_net *net, int tp)
-{
-    struct pp_net part = *net;
-
-    part.heads /= tp;
-    part.kv_heads /= tp;
-    part.ffn /= tp;
-    return part;
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* Injected faults: their kinds, parser and check. */
-#include "exec/machine/inject.h"
+#include "exec/worker/inject.h"
 
 #include "core/units.h"
-#include "exec/machine/parts.h"
+#include "exec/worker/worker.h"
 
 #include <signal.h>
 #include <stddef.h>

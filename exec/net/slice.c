@@ -1,0 +1,79 @@
+/* Tensor parallelism: the part of a net, and of each of its tensors, that a device has. */
+#include "exec/net/net.h"
+
+#include <assert.h>
+
+static bool is_even(const struct pp_net *net, int tp)
+{
+    return net->heads % tp == 0 && net->kv_heads % tp == 0 && net->ffn % tp == 0;
+}
+
+enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error *err)
+{
+    int below = tp < net->kv_heads ? tp : net->kv_heads, above = tp;
+
+    if (is_even(net, tp))
+        return PP_OK;
+    while (!is_even(net, below))
+        below--;
+    while (above <= net->kv_heads && !is_even(net, above))
+        above++;
+    pp_error_set(err, PP_EINVAL,
+                 "--tp %d does not divide the %d attention heads, %d heads of keys and %d elements "
+                 "of the feed-forward layer of %.80s: legal near it %s %d",
+                 tp, net->heads, net->kv_heads, net->ffn, net->name,
+                 above <= net->kv_heads ? "are" : "is", below);
+    return above <= net->kv_heads ? pp_error_append(err, " and %d", above) : PP_EINVAL;
+}
+
+struct pp_net pp_net_part(const struct pp_net *net, int tp)
+{
+    struct pp_net part = *net;
+
+    part.heads /= tp;
+    part.kv_heads /= tp;
+    part.ffn /= tp;
+    return part;
+}
+
+/* ---- slices of tensors ----------------------------------------------------------------------- */
+
+struct pp_slice pp_slice_by_rows(int tp, int index, int64_t row,
+                                 const int groups[static PP_SLICE_PIECES])
+{
+    struct pp_slice slice = {0};
+
+    for (int g = 0; g < PP_SLICE_PIECES && groups[g] > 0; g++) {
+        const int64_t here = groups[g] * row;
+
+        slice.piece[slice.pieces++] =
+            (struct pp_slice_piece){slice.whole + index * here, here, here, 1};
+        slice.whole += tp * here;
+    }
+    return slice;
+}
+
+struct pp_slice pp_slice_by_columns(int tp, int index, int64_t rows, int64_t columns)
+{
+    return (struct pp_slice){
+        tp * rows * columns, 1, {{index * columns, columns, tp * columns, rows}}};
+}
+
+int64_t pp_slice_at(const struct pp_slice *slice, int64_t i, int64_t *run)
+{
+    if (slice->whole == 0) {
+        *run = INT64_MAX;
+        return i;
+    }
+    for (int p = 0; p < slice->pieces; p++) {
+        const struct pp_slice_piece *piece = &slice->piece[p];
+
+        if (i < piece->run * piece->runs) {
+            *run = piece->run - i % piece->run;
+            return piece->first + i / piece->run * piece->stride + i % piece->run;
+        }
+        i -= piece->run * piece->runs;
+    }
+    assert(!"an element of the slice");
+    return -1;
+}

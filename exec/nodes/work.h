@@ -1,0 +1,99 @@
+/* exec/nodes/work.h — a stage, and the arguments of a call: see exec/stage/stage.h. */
+#pragma once
+
+#include "exec/net/net.h"
+#include "kernels/kernels.h"
+
+/* Parts of a stage that R computes again. All 0: the whole stage, from its input. */
+struct pp_stage_again {
+    unsigned modules; /* of enum pp_again: of each block */
+    int blocks;       /* the first ones, each from its input */
+};
+
+struct pp_stage_shape {
+    int first_block, blocks; /* of 0 .. layers - 1 */
+    bool has_embedding, has_head;
+    bool has_edge; /* the next stage is on the same rank */
+    bool has_w;    /* I and W are called, not B alone */
+    bool has_r;    /* R is called, and F that only keeps */
+    struct pp_stage_again again;
+    int rows, tokens, splits;
+    int tp, tp_index; /* devices that share each block, 0 or 1 = none; which of them this is */
+};
+
+/* Rounds up to cache lines of 64 bytes. */
+static inline size_t pp_whole_lines(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+struct pp_stage {
+    const struct pp_net *net; /* with tensor parallelism, of the part that is here */
+    struct pp_stage_shape shape;
+    struct pp_param *params;
+    int param_count;
+    struct pp_flat_tensor *tensors; /* params, as kernels take them */
+    int64_t elements; /* of a flat vector of all parameters; tensors begin at multiples of 16 */
+    size_t kept_bytes, saved_bytes;
+    size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements */
+    size_t edge_offset;           /* in kept */
+    size_t scratch_bytes;         /* most of any call */
+    size_t grad_scratch_bytes;    /* for exact gradients: most of any kernel call */
+    struct pp_stage_graph *graph; /* private to exec/nodes and exec/stage */
+};
+
+/* Destination of weight gradients: `sum`, elements of G. In exact mode, each tensor's gradient of a
+ * granule and split is computed in `scratch`, of G. It is added to `fixed`, int64 with PP_GRAD_BITS
+ * binary places, so that the order of additions does not matter. */
+enum { PP_GRAD_BITS = 44 };
+struct pp_grads {
+    bool is_exact;
+    void *sum;
+    int64_t *fixed;
+    void *scratch;
+    int *status; /* enum pp_fixed_status */
+};
+
+/* Seconds per kind of layer in a call, for calibration. The thread's clock measures them, or timing
+ * events between the parts if work runs later. */
+enum pp_layer_part {
+    PP_PART_EMBEDDING,
+    PP_PART_BLOCK,
+    PP_PART_HEAD,
+    PP_PART_EXPERTS, /* a block with experts */
+    PP_PARTS
+};
+enum { PP_TIMING_BEGIN = 3 * PP_PARTS }; /* begin of a call */
+struct pp_probe {
+    double (*now_s)(void); /* clock of the thread; NULL with timing events */
+    void (*record_timing)(void *stream);
+    /* [timing_count], of all calls since it was 0: PP_TIMING_BEGIN, or the part that ended, row of
+     * `s` * PP_PARTS + part. It has room for pp_stage_timings() of each call. */
+    uint8_t *timings;
+    int timing_count;
+    /* Times of the last call: F or R in [0], input gradients in [1], weight gradients in [2]. BLOCK
+     * and EXPERTS are sums over the stage's blocks. */
+    double s[3][PP_PARTS];
+};
+
+/* Arguments of a call; pointers that it does not use may be NULL. */
+struct pp_stage_work {
+    const struct pp_stage *stage;
+    const void *weights;
+    struct pp_grads grads;
+    int split;
+    void *const *kept, *const *saved; /* [split + 1]: of all splits up to this one */
+    const void *in;                   /* forward: activation, not read with an embedding */
+    void *out;                        /* forward: activation, NULL with a head */
+    const void *grad_in;              /* I, B: gradient of the output, NULL with a head */
+    void *grad_out;                   /* I, B: gradient of the input, NULL with an embedding */
+    const int32_t *ids, *targets;     /* [rows][seq] */
+    double loss_scale;                /* 1 / (targets of a step over all replicas that count) */
+    double *loss;                     /* [rows * tokens] of the head: loss of each token */
+    void *scratch;
+    /* F: adds the tokens that each expert takes, and those it has no room for, [mixtures of the
+     * stage][experts + 1]; NULL = not wanted */
+    double *expert_tokens;
+    struct pp_probe *probe; /* NULL = not wanted */
+    int segment;            /* with tensor parallelism: the part of the call to run, from 0 on */
+};
