@@ -11,6 +11,14 @@
     .has_bias_norm = true, .norms_per_layer = 2, .notes = ""
 #define DECODER_SHAPE .is_causal = true, .is_gated = true, .has_final_norm = true, .notes = ""
 #define LLAMA_SHAPE   DECODER_SHAPE, .norms_per_layer = 2
+/* Numbers that only training needs, as the published config.json has them; those that a row leaves
+ * out are usual: pp_model_numerics(). */
+#define NUMERICS(epsilon, ...) .numerics = {.norm_epsilon = (epsilon), .rope = {__VA_ARGS__}}
+#define BASE(base)             .theta = (base)
+#define LLAMA3_SCALING(scale, low, high)                                                           \
+    BASE(5e5), .scaling = "llama3", .factor = (scale), .low_factor = (low), .high_factor = (high), \
+               .original_seq = 8192
+#define YARN(base, scale) BASE(base), .scaling = "yarn", .factor = (scale), .original_seq = 4096
 /* Latent attention of DeepSeek and Kimi; queries of 128 + 64. */
 #define LATENT(rank) .latent = {.kv_rank = 512, .q_rank = (rank), .rope_dim = 64, .value_dim = 128}
 
@@ -32,8 +40,8 @@
     PLAIN(preset, "gpt2", l, h, a, 50257, 1024,                                                    \
           "Radford et al. 2019, table 2; published config.json", .positions = 1024,                \
           .is_tied = true, GPT_SHAPE)
-#define LLAMA(preset, l, h, a, kv, f, v, s, text)                                                  \
-    MODEL(preset, "llama", l, h, a, kv, 128, f, v, s, text, LLAMA_SHAPE)
+#define LLAMA(preset, l, h, a, kv, f, v, s, text, ...)                                             \
+    MODEL(preset, "llama", l, h, a, kv, 128, f, v, s, text, NUMERICS(__VA_ARGS__), LLAMA_SHAPE)
 /* scale: the square root of h */
 #define GEMMA(preset, l, h, a, kv, d, f, scale, text, ...)                                         \
     MODEL(preset, "gemma", l, h, a, kv, d, f, 256000, 8192, text, .is_tied = true, DECODER_SHAPE,  \
@@ -42,31 +50,34 @@
                        .has_norm_offset = true,                                                    \
                        .embedding_scale = (scale)},                                                \
           __VA_ARGS__)
-#define GEMMA2_SHAPE .norms_per_layer = 4, .window = {.keys = 4096, .full_every = 2}
+#define GEMMA2_SHAPE                                                                               \
+    .norms_per_layer = 4, .window = {.keys = 4096, .full_every = 2},                               \
+    .numerics.odd = "attn_logit_softcapping"
 #define GPT_OSS(preset, l, e)                                                                      \
     MODEL(preset, "gpt-oss", l, 2880, 64, 8, 64, 2880, 201088, 4096,                               \
           "OpenAI 2025 (gpt-oss), table 1; published config.json", .has_bias_attn_qkv = true,      \
           .has_bias_attn_out = true, .has_bias_mlp = true, .has_sinks = true,                      \
           .window = {.keys = 128, .full_every = 2},                                                \
           .experts = {.count = (e), .top_k = 4, .ffn = 2880, .has_router_bias = true},             \
-          LLAMA_SHAPE)
+          NUMERICS(1e-5, YARN(1.5e5, 32)), LLAMA_SHAPE)
 /* MPT as its makers measure it: learned positions as long as the sample. */
 #define MPT(preset, l, h, a)                                                                       \
     PLAIN(preset, "mpt", l, h, a, 50368, 2048,                                                     \
           "MosaicML 2023, llm-foundry, scripts/train/benchmarking", .positions = 2048,             \
-          .is_tied = true, GPT_SHAPE)
+          .numerics = {.activation = "gelu"}, .is_tied = true, GPT_SHAPE)
 #define NEMOTRON(preset, l, h, a, kv, text)                                                        \
     MODEL(preset, "nemotron", l, h, a, kv, (h) / (a), 4 * (h), 256000, 4096, text,                 \
           .is_causal = true, .has_bias_norm = true, .has_final_norm = true, .norms_per_layer = 2,  \
+          .numerics = {.activation = "relu2", .rope = {.frac = 0.5}, .has_norm_offset = true},     \
           .notes = "")
-#define QWEN25(preset, l, h, a, kv, f)                                                             \
+#define QWEN25(preset, l, h, a, kv, f, epsilon)                                                    \
     MODEL(preset, "qwen2", l, h, a, kv, 128, f, 152064, 8192,                                      \
           "Qwen Team 2024 (Qwen2.5), table 1; published config.json", .has_bias_attn_qkv = true,   \
-          LLAMA_SHAPE)
+          NUMERICS(epsilon, BASE(1e6)), LLAMA_SHAPE)
 #define QWEN3(preset, l, h, a, kv, f, ...)                                                         \
     MODEL(preset, "qwen3", l, h, a, kv, 128, f, 151936, 4096,                                      \
           "Qwen Team 2025 (Qwen3), tables 1 and 2; published config.json", .has_qk_norm = true,    \
-          LLAMA_SHAPE, __VA_ARGS__)
+          NUMERICS(1e-6, BASE(1e6)), LLAMA_SHAPE, __VA_ARGS__)
 /* A model small enough to be trained on a processor within minutes, on bytes. */
 #define OWN_GPT(preset, l, h, a, s, tied)                                                          \
     PLAIN(preset, "gpt2", l, h, a, 256, s, OWN, .positions = 256, .is_tied = (tied), GPT_SHAPE)
@@ -105,6 +116,7 @@ const struct pp_model pp_model_presets[] = {
           .has_embedding_norm = true, GPT_SHAPE),
     MODEL("deepseek-v2", "deepseek", 60, 5120, 128, 128, 192, 12288, 102400, 4096,
           "DeepSeek-AI 2024 (DeepSeek-V2), section 3.1.2; published config.json", LATENT(1536),
+          NUMERICS(1e-6, YARN(1e4, 40)),
           .experts = {.count = 160,
                       .top_k = 6,
                       .ffn = 1536,
@@ -115,12 +127,13 @@ const struct pp_model pp_model_presets[] = {
           LLAMA_SHAPE),
     MODEL("deepseek-v2-lite", "deepseek", 27, 2048, 16, 16, 192, 10944, 102400, 4096,
           "DeepSeek-AI 2024 (DeepSeek-V2), appendix B; published config.json", LATENT(0),
+          NUMERICS(1e-6, YARN(1e4, 40)),
           .experts = {.count = 64, .top_k = 6, .ffn = 1408, .shared_ffn = 2816, .dense_first = 1},
           LLAMA_SHAPE),
     MODEL("deepseek-v3", "deepseek", 61, 7168, 128, 128, 192, 18432, 129280, 4096,
           "DeepSeek-AI 2024 (DeepSeek-V3), section 4.2; published config.json; without "
           "multi-token prediction",
-          LATENT(1536),
+          LATENT(1536), NUMERICS(1e-6, YARN(1e4, 40)),
           .experts = {.count = 256,
                       .top_k = 8,
                       .ffn = 2048,
@@ -142,7 +155,8 @@ const struct pp_model pp_model_presets[] = {
           "Gemma Team 2024 (Gemma 2), table 1; published config.json", GEMMA2_SHAPE),
     MODEL("glm-130b", "glm", 70, 12288, 96, 96, 128, 32768, 150528, 2048,
           "Zeng et al. 2022 (GLM-130B), table 11; vocabulary of its code", .is_tied = true,
-          .is_gated = true, GPT_SHAPE),
+          .is_gated = true, .numerics = {.activation = "gelu", .norm_place = PP_NORM_POST},
+          GPT_SHAPE),
     MEGATRON("gpt-1.7b", 24, 2304, 24, SC21),
     MEGATRON("gpt-126m", 12, 768, 12, NEMO),
     MEGATRON("gpt-145b", 80, 12288, 96, SC21),
@@ -178,14 +192,19 @@ const struct pp_model pp_model_presets[] = {
              "Brown et al. 2020, table 2.1; vocabulary padded as in Megatron-LM"),
     MODEL("grok-1", "grok", 64, 6144, 48, 8, 128, 32768, 131072, 8192,
           "xAI 2024, model.py of the published weights", .is_tied = true,
-          .experts = {.count = 8, .top_k = 2, .ffn = 32768}, DECODER_SHAPE, .norms_per_layer = 4),
+          .experts = {.count = 8, .top_k = 2, .ffn = 32768},
+          .numerics = {.activation = "gelu_new",
+                       .embedding_scale = 78.38367176906169,
+                       .odd = "attn_output_multiplier"},
+          DECODER_SHAPE, .norms_per_layer = 4),
     MODEL("internlm-20b", "internlm", 60, 5120, 40, 40, 128, 13824, 103168, 4096,
-          "InternLM Team 2023; published config.json", LLAMA_SHAPE),
+          "InternLM Team 2023; published config.json", NUMERICS(1e-6, BASE(1e4)), LLAMA_SHAPE),
     MODEL("internlm-7b", "internlm", 32, 4096, 32, 32, 128, 11008, 103168, 2048,
           "InternLM Team 2023; published config.json", .has_bias_attn_qkv = true,
-          .has_bias_attn_out = true, LLAMA_SHAPE),
+          .has_bias_attn_out = true, NUMERICS(1e-6, BASE(1e4)), LLAMA_SHAPE),
     MODEL("kimi-k2", "deepseek", 61, 7168, 64, 64, 192, 18432, 163840, 4096,
           "Kimi Team 2025, table 2; published config.json", LATENT(1536),
+          NUMERICS(1e-6, YARN(5e4, 32)),
           .experts = {.count = 384,
                       .top_k = 8,
                       .ffn = 2048,
@@ -193,35 +212,40 @@ const struct pp_model pp_model_presets[] = {
                       .dense_first = 1,
                       .has_router_bias = true},
           LLAMA_SHAPE),
-    LLAMA("llama-13b", 40, 5120, 40, 40, 13824, 32000, 2048, LLAMA1),
-    LLAMA("llama-30b", 60, 6656, 52, 52, 17920, 32000, 2048, LLAMA1),
-    LLAMA("llama-65b", 80, 8192, 64, 64, 22016, 32000, 2048, LLAMA1),
-    LLAMA("llama-7b", 32, 4096, 32, 32, 11008, 32000, 2048, LLAMA1),
-    LLAMA("llama2-13b", 40, 5120, 40, 40, 13824, 32000, 4096, LLAMA2),
-    LLAMA("llama2-70b", 80, 8192, 64, 8, 28672, 32000, 4096, LLAMA2),
-    LLAMA("llama2-7b", 32, 4096, 32, 32, 11008, 32000, 4096, LLAMA2),
-    LLAMA("llama3-405b", 126, 16384, 128, 8, 53248, 128256, 8192, LLAMA3),
-    LLAMA("llama3-70b", 80, 8192, 64, 8, 28672, 128256, 8192, LLAMA3),
-    LLAMA("llama3-8b", 32, 4096, 32, 8, 14336, 128256, 8192, LLAMA3),
+    LLAMA("llama-13b", 40, 5120, 40, 40, 13824, 32000, 2048, LLAMA1, 1e-6, BASE(1e4)),
+    LLAMA("llama-30b", 60, 6656, 52, 52, 17920, 32000, 2048, LLAMA1, 1e-6, BASE(1e4)),
+    LLAMA("llama-65b", 80, 8192, 64, 64, 22016, 32000, 2048, LLAMA1, 1e-5, BASE(1e4)),
+    LLAMA("llama-7b", 32, 4096, 32, 32, 11008, 32000, 2048, LLAMA1, 1e-6, BASE(1e4)),
+    LLAMA("llama2-13b", 40, 5120, 40, 40, 13824, 32000, 4096, LLAMA2, 1e-5, BASE(1e4)),
+    LLAMA("llama2-70b", 80, 8192, 64, 8, 28672, 32000, 4096, LLAMA2, 1e-5, BASE(1e4)),
+    LLAMA("llama2-7b", 32, 4096, 32, 32, 11008, 32000, 4096, LLAMA2, 1e-5, BASE(1e4)),
+    LLAMA("llama3-405b", 126, 16384, 128, 8, 53248, 128256, 8192, LLAMA3, 1e-5,
+          LLAMA3_SCALING(8, 1, 4)),
+    LLAMA("llama3-70b", 80, 8192, 64, 8, 28672, 128256, 8192, LLAMA3, 1e-5, BASE(5e5)),
+    LLAMA("llama3-8b", 32, 4096, 32, 8, 14336, 128256, 8192, LLAMA3, 1e-5, BASE(5e5)),
     MODEL("llama3.2-1b", "llama", 16, 2048, 32, 8, 64, 8192, 128256, 8192,
-          "Meta 2024; published config.json", .is_tied = true, LLAMA_SHAPE),
+          "Meta 2024; published config.json", .is_tied = true,
+          NUMERICS(1e-5, LLAMA3_SCALING(32, 1, 4)), LLAMA_SHAPE),
     MODEL("llama3.2-3b", "llama", 28, 3072, 24, 8, 128, 8192, 128256, 8192,
-          "Meta 2024; published config.json", .is_tied = true, LLAMA_SHAPE),
+          "Meta 2024; published config.json", .is_tied = true,
+          NUMERICS(1e-5, LLAMA3_SCALING(32, 1, 4)), LLAMA_SHAPE),
     MODEL("llama4-maverick", "llama", 48, 5120, 40, 8, 128, 16384, 202048, 8192, LLAMA4,
           .experts = {.count = 128, .top_k = 1, .ffn = 8192, .shared_ffn = 8192, .every = 2},
-          CHUNKS, LLAMA_SHAPE),
+          CHUNKS, NUMERICS(1e-5, BASE(5e5)), LLAMA_SHAPE),
     MODEL("llama4-scout", "llama", 48, 5120, 40, 8, 128, 8192, 202048, 8192, LLAMA4,
           .experts = {.count = 16, .top_k = 1, .ffn = 8192, .shared_ffn = 8192}, CHUNKS,
-          LLAMA_SHAPE),
+          NUMERICS(1e-5, LLAMA3_SCALING(16, 1, 1)), LLAMA_SHAPE),
     OWN_GPT("mini", 8, 256, 8, 128, true),
-    MODEL("mistral-7b", "llama", 32, 4096, 32, 8, 128, 14336, 32000, 8192,
+    MODEL("mistral-7b", "mistral", 32, 4096, 32, 8, 128, 14336, 32000, 8192,
           "Jiang et al. 2023; published config.json", .window = {.keys = 4096}, LLAMA_SHAPE),
     MODEL("mixtral-8x22b", "mixtral", 56, 6144, 48, 8, 128, 16384, 32768, 8192,
           "Jiang et al. 2024 (Mixtral); published config.json",
-          .experts = {.count = 8, .top_k = 2, .ffn = 16384}, LLAMA_SHAPE),
+          .experts = {.count = 8, .top_k = 2, .ffn = 16384}, NUMERICS(1e-5, BASE(1e6)),
+          LLAMA_SHAPE),
     MODEL("mixtral-8x7b", "mixtral", 32, 4096, 32, 8, 128, 14336, 32000, 8192,
           "Jiang et al. 2024 (Mixtral); published config.json",
-          .experts = {.count = 8, .top_k = 2, .ffn = 14336}, LLAMA_SHAPE),
+          .experts = {.count = 8, .top_k = 2, .ffn = 14336}, NUMERICS(1e-5, BASE(1e6)),
+          LLAMA_SHAPE),
     MPT("mpt-125m", 12, 768, 12),
     MPT("mpt-13b", 40, 5120, 40),
     MPT("mpt-1b", 24, 2048, 16),
@@ -239,11 +263,11 @@ const struct pp_model pp_model_presets[] = {
           "Qwen Team 2024 (Qwen2), table 1; published config.json", .has_bias_attn_qkv = true,
           .experts =
               {.count = 64, .top_k = 8, .ffn = 2560, .shared_ffn = 20480, .has_shared_gate = true},
-          LLAMA_SHAPE),
-    QWEN25("qwen2.5-14b", 48, 5120, 40, 8, 13824),
-    QWEN25("qwen2.5-32b", 64, 5120, 40, 8, 27648),
-    QWEN25("qwen2.5-72b", 80, 8192, 64, 8, 29568),
-    QWEN25("qwen2.5-7b", 28, 3584, 28, 4, 18944),
+          NUMERICS(1e-6, BASE(1e6)), LLAMA_SHAPE),
+    QWEN25("qwen2.5-14b", 48, 5120, 40, 8, 13824, 1e-5),
+    QWEN25("qwen2.5-32b", 64, 5120, 40, 8, 27648, 1e-5),
+    QWEN25("qwen2.5-72b", 80, 8192, 64, 8, 29568, 1e-5),
+    QWEN25("qwen2.5-7b", 28, 3584, 28, 4, 18944, 1e-6),
     QWEN3("qwen3-0.6b", 28, 1024, 16, 8, 3072, .is_tied = true),
     QWEN3("qwen3-1.7b", 28, 2048, 16, 8, 6144, .is_tied = true),
     QWEN3("qwen3-14b", 40, 5120, 40, 8, 17408, .is_tied = false),

@@ -14,6 +14,8 @@ static json_t *value_of(const struct pp_hub_setting *setting, const struct pp_mo
     switch (setting->kind) {
     case PP_HUB_INT:
         return json_integer(*(const int *)at);
+    case PP_HUB_COUNT:
+        return *(const int *)at > 0 ? json_integer(*(const int *)at) : json_null();
     case PP_HUB_BOOL:
         return json_boolean(*(const bool *)at);
     case PP_HUB_NOT:
@@ -37,6 +39,21 @@ static void put_settings(json_t *root, const struct pp_hub_layout *layout)
     json_object_set_new(root, "architectures", json_pack("[s]", family->architecture));
     for (const struct pp_hub_setting *s = family->settings; s->key; s++)
         json_object_set_new(root, s->key, value_of(s, &model));
+}
+
+/* A file that is changed has them already. */
+static void put_scaling(json_t *root, const struct pp_rope *rope)
+{
+    if (!rope->scaling)
+        return;
+    json_t *scaling = json_pack("{ss sf}", "rope_type", rope->scaling, "factor", rope->factor);
+    if (rope->original_seq > 0) {
+        json_object_set_new(scaling, "low_freq_factor", json_real(rope->low_factor));
+        json_object_set_new(scaling, "high_freq_factor", json_real(rope->high_factor));
+        json_object_set_new(scaling, "original_max_position_embeddings",
+                            json_integer(rope->original_seq));
+    }
+    json_object_set_new(root, "rope_scaling", scaling);
 }
 
 /* Drawn weights are written as floats. */
@@ -66,6 +83,8 @@ enum pp_status pp_hub_config(struct pp_arena *arena, const struct pp_hub_layout 
         json.root = json_object();
     if (!is_same)
         put_settings(json.root, layout);
+    if (!base)
+        put_scaling(json.root, &layout->model->numerics.rope);
     if (!has_files)
         put_type(json.root);
     char *dumped = json_dumps(json.root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

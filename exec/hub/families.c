@@ -97,6 +97,8 @@ static const struct pp_hub_setting LLAMA_SETTINGS[] = {
     {.key = NULL},
 };
 static const struct pp_hub_setting OTHER_SETTINGS[] = {LLAMA_FIELDS, {.key = NULL}};
+static const struct pp_hub_setting MISTRAL_SETTINGS[] = {
+    LLAMA_FIELDS, FIELD("sliding_window", COUNT, window.keys), {.key = NULL}};
 
 /* Mixtures of experts: all are one of our tensors, expert by expert. */
 static const struct pp_hub_name MIXTRAL_EXPERTS[] = {
@@ -162,6 +164,11 @@ static const struct pp_hub_setting NEOX_SETTINGS[] = {
     FIELD("num_attention_heads", INT, heads),
     FIELD("intermediate_size", INT, ffn),
     FIELD("vocab_size", INT, vocab),
+    FIELD("max_position_embeddings", INT, seq),
+    FIELD("layer_norm_eps", REAL, numerics.norm_epsilon),
+    FIELD("rotary_pct", REAL, numerics.rope.frac),
+    FIELD("rotary_emb_base", REAL, numerics.rope.theta),
+    FIELD("hidden_act", TEXT, numerics.activation),
     FIELD("tie_word_embeddings", BOOL, is_tied),
     {.key = NULL},
 };
@@ -270,7 +277,7 @@ static const struct pp_hub_family FAMILIES[] = {
      NEOX_SETTINGS},
     {"llama", "llama", "LlamaForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED, LLAMA_SETTINGS},
     {"mistral", "mistral", "MistralForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
-     OTHER_SETTINGS},
+     MISTRAL_SETTINGS},
     {"mixtral", "mixtral", "MixtralForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED,
      MIXTRAL_SETTINGS, MIXTRAL_EXPERTS},
     {"opt", "opt", "OPTForCausalLM", "model.", OPT_NAMES, NONE_IGNORED, OPT_SETTINGS},

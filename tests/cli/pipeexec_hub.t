@@ -37,9 +37,23 @@ $ pipeexec --model ./a --seq 16 --mbs 2 --steps 4 --exact-grad --checkpoint k --
 $ pipeexec --model ./a --seq 16 --mbs 2 --steps 1 --lr 0 --precision bf16 --save d --quiet; cmp a/model.safetensors d/model.safetensors && echo same
 > same
 # An encoder, which finds hidden words, and windows of attention: in any layout the weights of one rank.
-$ for m in "bert-base --positions 16" "mistral-7b --kv-heads 2"; do pipeexec --model $m --layers 4 --hidden 32 --heads 4 --ffn 64 --vocab 256 --seq 16 --mbs 2 --steps 1 --save m --quiet; sed -i 's/^{/{ "sliding_window": 7,/' m/config.json; for s in "1f1b --np 1" zbv "chimera --dp 2 --micro-batches 4 --zero 1 --transport tcp" "gpipe --recompute=full --backend fake"; do pipeexec --model ./m --schedule $s --gbs 16 --seq 16 --mbs 2 --steps 2 --exact-grad --check --save c --quiet; cksum < c/model.safetensors; rm -r c; done | uniq | wc -l; rm -r m; done
+$ for m in "bert-base --positions 16" "mistral-7b --kv-heads 2"; do pipeexec --model $m --layers 4 --hidden 32 --heads 4 --ffn 64 --vocab 256 --seq 16 --mbs 2 --steps 1 --save m --quiet; sed -i 's/"sliding_window": 4096/"sliding_window": 7/' m/config.json; for s in "1f1b --np 1" zbv "chimera --dp 2 --micro-batches 4 --zero 1 --transport tcp" "gpipe --recompute=full --backend fake"; do pipeexec --model ./m --schedule $s --gbs 16 --seq 16 --mbs 2 --steps 2 --exact-grad --check --save c --quiet; cksum < c/model.safetensors; rm -r c; done | uniq | wc -l; rm -r m; done
 > 1
 > 1
+# A preset is written with its own positions, window and norm. Read again, it has the same loss.
+$ for m in llama3-8b llama3.2-1b mistral-7b mixtral-8x7b qwen3-0.6b gpt-neox-20b; do o="--seq 16 --mbs 2 --np 2 --steps 1 --lr 0"; pipeexec --model $m $o --layers 2 --hidden 32 --heads 4 --kv-heads 4 --ffn 64 --vocab 256 $([[ $m = mix* ]] && echo --moe-ffn 16) --save p --json | grep -A1 '"losses"' > p.drawn; echo $(grep -E '"(model_type|sliding_window|rope_theta|rms_norm_eps|layer_norm_eps|rotary_pct|hidden_act)"|factor|original' p/config.json); pipeexec --model ./p $o --json | grep -A1 '"losses"' | cmp - p.drawn && echo same; rm -r p; done
+> "model_type": "llama", "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "hidden_act": "silu",
+> same
+> "model_type": "llama", "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "hidden_act": "silu", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192
+> same
+> "model_type": "mistral", "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "hidden_act": "silu", "sliding_window": 4096,
+> same
+> "model_type": "mixtral", "rms_norm_eps": 1e-5, "rope_theta": 1000000.0, "hidden_act": "silu",
+> same
+> "model_type": "qwen3", "rms_norm_eps": 1e-6, "rope_theta": 1000000.0, "hidden_act": "silu",
+> same
+> "model_type": "gpt_neox", "layer_norm_eps": 1e-5, "rotary_pct": 0.25, "hidden_act": "gelu_fast",
+> same
 $ pipeexec --model bert-48 --layers 4 --hidden 32 --heads 4 --seq 16 --save untied
 ! pipeexec: error: --save: model 'bert-48-like' has a matrix of its own in its head, and family bert of the hub shares that of the embedding: give --embedding tied
 = 2
@@ -52,7 +66,6 @@ $ mkdir here; cd here && pipeexec --model ../a --save .
 $ mkdir mine.partial; echo text > mine.partial/notes; pipeexec --model ./a --save mine; cat mine.partial/notes
 > text
 ! pipeexec: error: --save: cannot write the folder mine.partial: File exists
-= 0
 $ mkdir both; pipeexec --model ./a --seq 16 --steps 1 --checkpoint both --save both
 ! pipeexec: error: --save: both is the folder of --checkpoint; give the name of a new folder
 = 2
