@@ -106,6 +106,8 @@ static void run_segment(const struct pp_kernels *k, void *stream, void *argument
     struct pp_bound_call *call = segment->call;
     struct pp_stage_work work = call->works[segment->work];
 
+    if (segment == call->segments)
+        pp_call_begin(k, stream, call);
     work.segment = segment->number;
     call->run(k, stream, &work);
     if (segment->is_last)

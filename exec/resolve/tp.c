@@ -18,7 +18,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
         {config->transport->remote,
          "its groups exchange data in shared memory; use --transport local or shm"},
         {config->cuda, "the CUDA kernels cannot add up its exchanges yet; use --backend cpu"},
-        {wish->zero > 1, "gradients of its groups are not cut yet; use --zero 0 or 1"},
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
         {config->net.has_qk_norm, "norms of queries and keys are not shared yet; choose a model "

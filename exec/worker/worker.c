@@ -157,13 +157,18 @@ void pp_probe_add(struct pp_bound_call *call, int work)
                 (work > 0 ? call->probe.s[kind][part] : 0) + probe->s[kind][part];
 }
 
+void pp_call_begin(const struct pp_kernels *k, void *stream, struct pp_bound_call *call)
+{
+    if (call->cleared)
+        k->zero(stream, call->cleared_bytes, call->cleared);
+    call->part.timing_count = 0;
+}
+
 static void run_call(const struct pp_kernels *k, void *stream, void *argument)
 {
     struct pp_bound_call *call = argument;
 
-    if (call->cleared)
-        k->zero(stream, call->cleared_bytes, call->cleared);
-    call->part.timing_count = 0;
+    pp_call_begin(k, stream, call);
     for (int g = 0; g < call->count; g++) {
         call->run(k, stream, &call->works[g]);
         pp_probe_add(call, g);

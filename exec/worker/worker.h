@@ -301,6 +301,8 @@ int pp_worker_launch(struct pp_worker *w, bool on_weights, int id, struct pp_wor
 /* Launches compute instruction i and notes its number. */
 void pp_worker_issue(struct pp_worker *w, int instruction);
 
+/* Call it before the first work of a call: it zeroes gradients and forgets timings. */
+void pp_call_begin(const struct pp_kernels *k, void *stream, struct pp_bound_call *call);
 /* Adds the times of one work to those of its call. */
 void pp_probe_add(struct pp_bound_call *call, int work);
 /* Clock of durations: CPU time, or the wall clock if ops are only issued. */

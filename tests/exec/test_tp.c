@@ -32,8 +32,8 @@ Test(tp, every_schedule_has_the_bits_of_one_rank)
     cr_assert_geq(each_schedule(&usual, run_and_check), 15);
 }
 
-/* Four devices; replicas, also with shared state. Several heads of queries for one of keys, gates,
- * untied heads. Recomputation, sequence splits, other types of numbers, processes. */
+/* Four devices; replicas, also with shared state or gradients. Several heads of queries for one of
+ * keys, gates, untied heads. Recomputation, sequence splits, other types of numbers, processes. */
 Test(tp, variants)
 {
     static const struct exec_case cases[] = {
@@ -48,6 +48,35 @@ Test(tp, variants)
          .tp = 2,
          .replicas = 2,
          .zero = 1},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 2,
+         .replicas = 2,
+         .zero = 2},
+        {.schedule = "interleaved",
+         .shape = {.ranks = 2, .micro_batches = 4, .chunks = 2},
+         .tp = 2,
+         .replicas = 3,
+         .zero = 2},
+        {.schedule = "zb-h1",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 4,
+         .heads = 4,
+         .replicas = 2,
+         .zero = 2,
+         .transport = &pp_transport_shm},
+        {.schedule = "zbv",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 2,
+         .replicas = 2,
+         .zero = 2,
+         .is_untied = true},
+        {.schedule = "gpipe",
+         .shape = {.ranks = 1, .micro_batches = 3},
+         .tp = 2,
+         .replicas = 2,
+         .zero = 2,
+         .is_bf16 = true},
         {.schedule = "zb-h1",
          .shape = {.ranks = 2, .micro_batches = 4},
          .tp = 2,
