@@ -119,6 +119,25 @@ static enum pp_status check_ranges(const struct range *range, size_t count, stru
     return PP_OK;
 }
 
+/* No block has experts. */
+static enum pp_status refuse_dense(const struct pp_model *m, struct pp_error *err)
+{
+    const struct pp_experts *e = &m->experts;
+    int every = e->every;
+
+    if (e->dense_first >= m->layers)
+        return pp_error_set(err, PP_EINVAL,
+                            "none of %d layers holds the %d experts: the first %d are dense; "
+                            "nearest: --dense-layers %d",
+                            m->layers, e->count, e->dense_first, m->layers - 1);
+    while (m->layers / every * every <= e->dense_first)
+        every--;
+    return pp_error_set(err, PP_EINVAL,
+                        "none of %d layers holds the %d experts: they are in layers %d, %d and so "
+                        "on, after %d dense ones; nearest: --moe-every %d",
+                        m->layers, e->count, e->every, 2 * e->every, e->dense_first, every);
+}
+
 static enum pp_status check_experts(const struct pp_model *m, struct pp_error *err)
 {
     const struct pp_experts *e = &m->experts;
@@ -136,10 +155,7 @@ static enum pp_status check_experts(const struct pp_model *m, struct pp_error *e
 
     PP_TRY(check_ranges(ranges, PP_COUNT(ranges), err));
     if (e->count > 0 && pp_model_moe_blocks(m, 0, m->layers) == 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "none of %d layers holds the %d experts: the first %d are dense, and "
-                            "of the others every %d. is a mixture",
-                            m->layers, e->count, e->dense_first, e->every > 0 ? e->every : 1);
+        return refuse_dense(m, err);
     if (e->count > 0 && m->params_override > 0)
         return pp_error_set(err, PP_EINVAL,
                             "a mixture of experts is not known by its number of parameters alone");

@@ -105,6 +105,22 @@ void pp_model_take_mtp(struct pp_arena *arena, const struct pp_request *request,
     model->mtp = mtp;
 }
 
+/* Without dense blocks, --ffn is the size of experts, unless these have one of their own. */
+static enum pp_status needs_dense(const struct pp_request *request, const struct pp_model *model,
+                                  bool has_own, struct pp_error *err)
+{
+    char typed[PP_REQUEST_TYPED_BYTES];
+    enum pp_origin origin;
+
+    if (!pp_request_get(request, "ffn", &origin) || origin != PP_FROM_FLAG ||
+        pp_model_moe_blocks(model, 0, model->layers) < model->layers ||
+        (!has_own && !pp_request_has(request, "moe-ffn")))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: every block of the model has experts; nearest: --moe-ffn %d",
+                        pp_request_typed(request, "ffn", typed), model->ffn);
+}
+
 enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_request *request,
                                      struct pp_model *model, struct pp_error *err)
 {
@@ -123,6 +139,7 @@ enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_req
         e->shared_ffn = pp_request_int(request, "shared-ffn", e->shared_ffn);
         e->dense_first = pp_request_int(request, "dense-layers", e->dense_first);
     }
+    PP_TRY(needs_dense(request, model, before.count > 0, err));
     if (e->count != before.count || e->top_k != before.top_k || e->ffn != before.ffn ||
         e->shared_ffn != before.shared_ffn || e->dense_first != before.dense_first ||
         e->every != before.every)

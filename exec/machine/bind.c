@@ -90,6 +90,19 @@ static char *edge_of(const struct binder *b, const struct pp_worker *w, int stag
     return slot_at(b, w, PP_F, stage, g, split) + b->m->options.stages[stage]->edge_offset;
 }
 
+/* Place of the tokens that experts of a stage take; NULL without experts. */
+static double *tokens_of(const struct pp_machine *m, const struct pp_worker *w,
+                         const struct pp_stage_shape *shape)
+{
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    const struct pp_net *net = m->options.stages[0]->net;
+
+    if (layout->expert_bytes == 0)
+        return NULL;
+    return (double *)(void *)(w->block + layout->loss_offset + layout->loss_bytes) +
+           pp_net_mixtures(net, 0, shape->first_block) * (net->experts + 1);
+}
+
 static void bind_forward(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,
                          struct pp_stage_work *work)
 {
@@ -101,7 +114,10 @@ static void bind_forward(const struct binder *b, struct pp_worker *w, const stru
     work->out = slot_at(b, w, PP_SEND_F, op->stage, g, op->split);
     if (!work->out && !shape->has_head)
         work->out = edge_of(b, w, op->stage, g, op->split);
-    if (!shape->has_head || op->kind != PP_F)
+    if (op->kind != PP_F)
+        return;
+    work->expert_tokens = tokens_of(b->m, w, shape);
+    if (!shape->has_head)
         return;
     work->loss =
         (double *)(void *)(w->block + b->m->layout[w->rank].loss_offset + b->loss_at[w->rank]);
@@ -205,6 +221,21 @@ static void bind_work(const struct binder *b, struct pp_worker *w, int i, int g,
         CALLS[op->kind].bind(b, w, op, g, work);
 }
 
+/* The first F of a list clears the tokens of experts. */
+static void bind_first_forward(const struct pp_machine *m, const struct pp_worker *w)
+{
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    int i = m->p->begin[w->rank];
+
+    while (i < m->p->begin[w->rank + 1] && m->p->kind[i] != PP_F)
+        i++;
+    if (layout->expert_bytes == 0 || i == m->p->begin[w->rank + 1])
+        return;
+    struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+    call->cleared = w->block + layout->loss_offset + layout->loss_bytes;
+    call->cleared_bytes = layout->expert_bytes;
+}
+
 static void bind_worker(const struct binder *b, struct pp_worker *w)
 {
     const struct pp_program *p = b->p;
@@ -236,5 +267,6 @@ void pp_bind_calls(struct pp_machine *m)
     for (int k = 0; k < m->worker_count; k++) {
         b.loss_at[m->workers[k].rank] = 0;
         bind_worker(&b, &m->workers[k]);
+        bind_first_forward(m, &m->workers[k]);
     }
 }

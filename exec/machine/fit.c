@@ -15,7 +15,7 @@ static double bookkeeping_bytes(const struct pp_machine *m)
     return (double)pp_rows(m) * (ROW_BYTES + EVENT_BYTES * (double)(m->kept + 1));
 }
 
-/* Host bytes next to a worker's block that last: losses, and states and frames of gradients if
+/* Host bytes next to a worker's block that last: figures, and states and frames of gradients if
  * they are read. */
 static double copy_bytes(const struct pp_machine *m, const struct pp_worker *w)
 {
@@ -26,7 +26,7 @@ static double copy_bytes(const struct pp_machine *m, const struct pp_worker *w)
     if (is_elsewhere && !pp_is_conductor(m))
         return 0;
     if (is_elsewhere || m->backend->is_apart)
-        bytes += (double)l->loss_bytes + (reads ? (double)l->state_bytes : 0);
+        bytes += (double)(l->loss_bytes + l->expert_bytes) + (reads ? (double)l->state_bytes : 0);
     return bytes + (m->remote && reads ? (double)l->grads_bytes : 0);
 }
 

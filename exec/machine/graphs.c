@@ -23,7 +23,8 @@ static bool is_same_work(const struct pp_stage_work *a, const struct pp_stage_wo
            memcmp(a->saved, b->saved, sizeof(void *) * (size_t)(a->split + 1)) == 0 &&
            a->in == b->in && a->out == b->out && a->grad_in == b->grad_in &&
            a->grad_out == b->grad_out && a->ids == b->ids && a->targets == b->targets &&
-           a->loss_scale == b->loss_scale && a->loss == b->loss && a->scratch == b->scratch;
+           a->loss_scale == b->loss_scale && a->loss == b->loss && a->scratch == b->scratch &&
+           a->expert_tokens == b->expert_tokens;
 }
 
 static bool is_same(const struct pp_bound_call *a, const struct pp_bound_call *b)

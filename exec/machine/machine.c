@@ -68,6 +68,8 @@ static void place_squares(struct pp_machine *m)
         m->square_count += pp_squares_blocks(m->options.stages[stage]);
     }
     m->layer_squares = PP_ARRAY(m->arena, double, m->options.stages[0]->net->layers + 2);
+    m->expert_tokens =
+        PP_ARRAY(m->arena, double, pp_net_expert_tokens(m->options.stages[0]->net) + 1);
 }
 
 static void take_options(struct pp_machine *m, const struct pp_machine_options *options)

@@ -52,6 +52,7 @@ struct pp_step_result {
     double issue_s;
     int64_t issued;
     int64_t instructions;
+    const double *expert_tokens; /* [pp_net_expert_tokens()] until the next step or forward */
 };
 /* Runs one step: forward, backward, sums, update. With probes on, keeps seconds of the parts of
  * each op (pp_machine_probe). PP_EFAIL, with step, rank and op: the loss is not finite, a gradient

@@ -150,7 +150,8 @@ enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err)
     const size_t bytes = layout->block_bytes;
 
     m->own_worker = w->index;
-    w->losses = pp_staging_itself(w->block + layout->loss_offset, layout->loss_bytes);
+    w->figures = pp_staging_itself(w->block + layout->loss_offset,
+                                   layout->loss_bytes + layout->expert_bytes);
     return pp_host_commit(w->block, bytes) ? pp_states_draw(w, err)
                                            : pp_states_refuse(m, "memory", w, bytes, err);
 }
@@ -210,12 +211,13 @@ static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, stru
         return pp_states_refuse(m, "addresses", w, layout->state_bytes, err);
     w->block = block;
     w->staging = (struct pp_staging){m->backend, m->device, block, states, layout->state_bytes};
-    w->losses = pp_block_staging(m, m->arena, w, layout->loss_offset, layout->loss_bytes);
+    w->figures = pp_block_staging(m, m->arena, w, layout->loss_offset,
+                                  layout->loss_bytes + layout->expert_bytes);
     place_chunks(m, w);
     return pp_states_draw(w, err);
 }
 
-/* Addresses of what another process has. The one that conducts has memory for its losses. */
+/* Addresses of what another process has. The one that conducts has memory for its figures. */
 static enum pp_status place_elsewhere(struct pp_machine *m, struct pp_worker *w,
                                       struct pp_error *err)
 {
@@ -225,9 +227,9 @@ static enum pp_status place_elsewhere(struct pp_machine *m, struct pp_worker *w,
     if (!w->block)
         return pp_states_refuse(m, "addresses", w, layout->block_bytes, err);
     w->staging = pp_staging_itself(w->block, layout->state_bytes);
-    w->losses =
-        pp_staging_itself(pp_is_conductor(m) ? pp_arena_alloc(m->arena, layout->loss_bytes) : NULL,
-                          layout->loss_bytes);
+    const size_t figures_bytes = layout->loss_bytes + layout->expert_bytes;
+    w->figures = pp_staging_itself(
+        pp_is_conductor(m) ? pp_arena_alloc(m->arena, figures_bytes) : NULL, figures_bytes);
     place_chunks(m, w);
     return PP_OK;
 }

@@ -139,7 +139,8 @@ static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_res
                                       .grad_norm = m->grad_norm,
                                       .step_s = 1e-12 * (double)(m->last_end_ps - m->begin_ps),
                                       .wall_s = wall_s,
-                                      .instructions = (int64_t)m->size * m->replicas};
+                                      .instructions = (int64_t)m->size * m->replicas,
+                                      .expert_tokens = m->expert_tokens};
     for (int k = 0; k < m->worker_count; k++) {
         if (!m->backend->is_immediate && !pp_is_elsewhere(m, &m->workers[k])) {
             result->issue_s += 1e-9 * (double)m->workers[k].inside_ns;

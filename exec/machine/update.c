@@ -48,20 +48,32 @@ static enum pp_status check_gradients(const struct pp_machine *m, struct pp_erro
     return PP_OK;
 }
 
+/* Adds a worker's losses, and the tokens that its experts have taken. */
+static void add_figures(struct pp_machine *m, const struct pp_worker *w, struct pp_loss_sum *sum)
+{
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+    const double *losses = (const double *)(const void *)w->figures.on_host;
+    const size_t count = layout->loss_bytes / sizeof(double),
+                 experts = layout->expert_bytes / sizeof(double);
+
+    pp_loss_add(sum, losses, (int64_t)count);
+    for (size_t i = 0; i < experts; i++)
+        m->expert_tokens[i] += losses[count + i];
+}
+
 static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
 {
+    const struct pp_net *net = m->options.stages[0]->net;
     struct pp_loss_sum sum = {.is_finite = true};
 
+    memset(m->expert_tokens, 0, sizeof(double) * pp_net_expert_tokens(net));
     for (int k = 0; k < m->worker_count; k++) {
-        const struct pp_staging *losses = &m->workers[k].losses;
-
-        if (m->workers[k].tp_index > 0) /* each device of a group has the same losses */
+        if (m->workers[k].tp_index > 0) /* each device of a group has the same figures */
             continue;
-        PP_TRY(pp_staging_fetch(losses, err));
-        pp_loss_add(&sum, (const double *)(const void *)losses->on_host,
-                    (int64_t)(losses->bytes / sizeof(double)));
+        PP_TRY(pp_staging_fetch(&m->workers[k].figures, err));
+        add_figures(m, &m->workers[k], &sum);
     }
-    m->loss = pp_loss_mean(&sum, pp_targets_of_step(m->options.batch, m->options.stages[0]->net));
+    m->loss = pp_loss_mean(&sum, pp_targets_of_step(m->options.batch, net));
     if (!sum.is_finite)
         return pp_error_set(err, PP_EFAIL,
                             "step %d: the loss is not a finite number; lower --lr %g", m->step + 1,

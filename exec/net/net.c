@@ -239,6 +239,11 @@ int pp_net_mixtures(const struct pp_net *net, int first, int count)
     return mixtures;
 }
 
+size_t pp_net_expert_tokens(const struct pp_net *net)
+{
+    return (size_t)pp_net_mixtures(net, 0, net->layers) * (size_t)(net->experts + 1);
+}
+
 int pp_net_window(const struct pp_net *net, int block)
 {
     const struct pp_model model = {.window = net->window};

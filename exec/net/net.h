@@ -45,6 +45,9 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
 bool pp_net_has_experts(const struct pp_net *net, int block);
 /* Returns how many of the `count` blocks from `first` on are. */
 int pp_net_mixtures(const struct pp_net *net, int first, int count);
+/* Returns how many numbers count tokens of experts: [mixtures][experts + 1]. They are those that
+ * each expert of a mixture takes, and those without room. */
+size_t pp_net_expert_tokens(const struct pp_net *net);
 /* Returns the keys that a query of block `block`, from 0, meets at most; 0 = all before it. */
 int pp_net_window(const struct pp_net *net, int block);
 /* Returns the tokens of a sample whose targets count in the loss: all, or the hidden words. */

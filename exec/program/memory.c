@@ -106,7 +106,8 @@ static void place_slots(struct pp_rank_layout *rank)
         }
 }
 
-/* Places scratch of stages (or sums of squares) and of exact gradients, and losses of tokens. */
+/* Places scratch of stages (or sums of squares) and of exact gradients, losses of tokens, and
+ * tokens of experts. */
 static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
@@ -135,9 +136,10 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
     rank->scratch_offset = take(rank, rank->scratch_bytes);
     rank->tensor_offset = take(rank, rank->tensor_bytes);
     rank->weights_offset = take(rank, rank->weights_bytes);
-    rank->loss_offset = take(rank, rank->loss_bytes);
-    rank->other_bytes =
-        rank->scratch_bytes + rank->tensor_bytes + rank->weights_bytes + rank->loss_bytes;
+    rank->expert_bytes = sizeof(double) * pp_net_expert_tokens(l->stages[0]->net);
+    rank->loss_offset = take(rank, rank->loss_bytes + rank->expert_bytes);
+    rank->other_bytes = rank->scratch_bytes + rank->tensor_bytes + rank->weights_bytes +
+                        rank->loss_bytes + rank->expert_bytes;
 }
 
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *p, int replicas)

@@ -21,7 +21,8 @@ struct pp_rank_layout {
     size_t tensor_offset, tensor_bytes;   /* one tensor, for exact gradients */
     size_t weights_offset, weights_bytes; /* one tensor, for the weight-gradient stream */
     size_t loss_offset, loss_bytes;       /* of every token whose loss the rank computes */
-    size_t block_bytes; /* the whole, with padding to 64 bytes between the parts */
+    size_t expert_bytes; /* after them, tokens of experts: pp_net_expert_tokens() doubles */
+    size_t block_bytes;  /* the whole, with padding to 64 bytes between the parts */
 
     /* payload without padding, by kind */
     size_t params_bytes, grads_bytes, optimizer_bytes, activations_bytes, buffers_bytes,

@@ -243,6 +243,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     pp_json_put(o, "clock_error_s", r->clock.error_s);
     json_object_set_new(o, "clock_jump", jump_json(&r->clock));
     json_object_set_new(o, "machinery", machinery_json(r));
+    json_object_set_new(o, "experts", pp_exec_experts_json(run));
     json_object_set_new(o, "fallbacks", fallbacks_json(run));
     pp_json_put_text(o, "what_if", run->what_if);
     pp_json_put(o, "slowdown", r->slowdown);

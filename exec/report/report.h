@@ -5,6 +5,7 @@
 #include "core/units.h"
 #include "exec/resolve/config.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 /* Prints the report in the terminal's width, but paths whole, in ASCII unless it has UTF-8. */
@@ -62,6 +63,9 @@ void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_
 /* fallbacks.c: says which work slower kernels did, because a library refused it; "" if none. */
 void pp_exec_fallbacks_text(const struct pp_exec_run *run, char text[PP_EXEC_TEXT_BYTES]);
 void pp_exec_report_fallbacks(const struct pp_exec_page *page, const struct pp_exec_run *run);
+/* experts.c: the load of experts; nothing, or null, without any. */
+void pp_exec_report_experts(const struct pp_exec_page *page, const struct pp_exec_run *run);
+json_t *pp_exec_experts_json(const struct pp_exec_run *run);
 void pp_exec_report_speed(const struct pp_exec_page *page, const struct pp_exec_run *run);
 /* prediction.c: prints source and overheads of the prediction, and what it does not explain. */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);

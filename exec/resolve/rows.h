@@ -50,7 +50,7 @@ PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = 
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
 PP_OPTIONS_EXPERTS(G_MODEL, RUN)
 PP_ROW_FRAC(capacity_factor, "X", G_MODEL, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),
-    .default_text = "no limit",
+    .default_text = "no limit", .kind = "a number such as 1.25",
     .help = "Tokens of a sample that an expert takes at most, over its share of evenly spread "
             "tokens. Later ones pass it by: only the shared expert and the residual have them.")
 PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .is_common = true, .default_text = "a built-in text",

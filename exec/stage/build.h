@@ -29,7 +29,7 @@ struct pp_new_param {
 struct pp_new_param pp_build_matrix(const char *name, int64_t rows, int64_t columns,
                                     double deviation);
 struct pp_new_param pp_build_gain(const char *name, int width);
-struct pp_new_param pp_build_bias(const char *name, int width); /* name NULL: none */
+struct pp_new_param pp_build_bias(const char *name, int64_t width); /* name NULL: none */
 /* Appends a parameter. The table has room for all, so it never moves. Ids are those of a layer's
  * tensors in order, whether they are there or not. */
 const struct pp_param *pp_build_push(struct pp_builder *b, struct pp_new_param w);

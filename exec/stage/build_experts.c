@@ -58,7 +58,7 @@ static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *r
     const int64_t rows = (int64_t)b->net->experts * w.width;
 
     n->weight = pp_build_push(b, pp_build_matrix(w.weight, rows, x->width, w.deviation));
-    n->bias = pp_build_push(b, pp_build_bias(w.bias, b->net->experts * w.width));
+    n->bias = pp_build_push(b, pp_build_bias(w.bias, rows));
     if (x->maker->act == x)
         n->slope_of = x->maker->y;
     if (!w.is_activated)

@@ -20,7 +20,7 @@ struct pp_new_param pp_build_gain(const char *name, int width)
     return (struct pp_new_param){.name = name, .count = width, .init = PP_INIT_ONE};
 }
 
-struct pp_new_param pp_build_bias(const char *name, int width)
+struct pp_new_param pp_build_bias(const char *name, int64_t width)
 {
     return (struct pp_new_param){.name = name, .count = name ? width : 0};
 }

@@ -132,13 +132,12 @@ static void walk_squares(struct packer *packer, const struct pp_worker *w)
 
 static void walk_figures(struct packer *packer, struct pp_worker *w)
 {
-    const struct pp_rank_layout *layout = &w->machine->layout[w->rank];
     struct figures *figures = &packer->figures;
 
     pack(packer, &figures->status, sizeof(figures->status));
     pack(packer, &figures->sum_status, sizeof(figures->sum_status));
     walk_squares(packer, w);
-    pack(packer, w->losses.on_host, layout->loss_bytes);
+    pack(packer, w->figures.on_host, w->figures.bytes);
     if (figures->has_gradients)
         walk_gradients(packer, w);
 }
@@ -246,7 +245,7 @@ void pp_tcp_send_worker(struct pp_tcp *t, int process, struct pp_frame frame)
     const bool has_figures = frame.kind == PP_FRAME_ARRIVED;
     struct pp_error err = {0};
 
-    if ((has_figures && !pp_machine_try(m, pp_staging_fetch(&w->losses, &err), &err)) ||
+    if ((has_figures && !pp_machine_try(m, pp_staging_fetch(&w->figures, &err), &err)) ||
         (has_figures && t->wants_gradients && !pp_machine_try(m, pp_states_fetch(m, &err), &err)))
         return;
     frame.bytes = pp_tcp_worker_bytes(t, &frame);

@@ -110,6 +110,8 @@ static void note_step(struct run *run, int k, const struct pp_step_result *resul
     r->elapsed_s[k] = pp_clock_s() - run->ended_s;
     run->ended_s += r->elapsed_s[k];
     r->steps_done = k + 1;
+    for (size_t i = 0; i < pp_net_expert_tokens(&run->training->net); i++)
+        r->expert_tokens[i] += result->expert_tokens[i];
     if (k < run->ranges.judge)
         return;
     r->wall_s += result->wall_s;
@@ -315,11 +317,13 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
                       .calibration = pp_calibration_create(arena, training->machine.batch),
                       .ranges = ranges_of(steps, training->warmup)};
 
-    *result = (struct pp_training_result){.losses = PP_ARRAY(arena, double, steps),
-                                          .grad_norms = PP_ARRAY(arena, double, steps),
-                                          .valid_losses = PP_ARRAY(arena, double, steps),
-                                          .step_s = PP_ARRAY(arena, double, steps),
-                                          .elapsed_s = PP_ARRAY(arena, double, steps)};
+    *result = (struct pp_training_result){
+        .losses = PP_ARRAY(arena, double, steps),
+        .grad_norms = PP_ARRAY(arena, double, steps),
+        .valid_losses = PP_ARRAY(arena, double, steps),
+        .step_s = PP_ARRAY(arena, double, steps),
+        .elapsed_s = PP_ARRAY(arena, double, steps),
+        .expert_tokens = PP_ARRAY(arena, double, pp_net_expert_tokens(&training->net) + 1)};
     struct pp_machine_options options = training->machine;
     options.kept_steps = kept_of(training, run.ranges.judge);
     options.answer = pp_train_answer;

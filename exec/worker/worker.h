@@ -26,7 +26,7 @@ struct pp_bound_call {
     enum pp_stage_call_kind kind; /* of `run` */
     struct pp_stage_work *works;  /* [count] */
     int count;
-    void *cleared; /* gradients to zero before the call; NULL: none */
+    void *cleared; /* gradients or figures to zero before the call; NULL: none */
     size_t cleared_bytes;
     struct pp_probe part, probe; /* of one granule; of all granules of the last call */
     struct pp_segment *segments; /* [segment_count] see group.c; NULL without tensor parallelism */
@@ -56,8 +56,8 @@ struct pp_worker {
     struct pp_machine *machine;
     int rank, replica, tp_index, index;
     char *block;
-    struct pp_staging staging; /* of the states at the block's begin */
-    struct pp_staging losses;
+    struct pp_staging staging;  /* of the states at the block's begin */
+    struct pp_staging figures;  /* losses, and tokens of experts */
     bool has_states, has_parts; /* on_host of `staging` has memory: until a step begins; always */
     uint64_t drawn;             /* hash of its initial weights */
     struct pp_chunk *chunks;    /* [place] */
@@ -152,6 +152,7 @@ struct pp_machine {
     int64_t *squares_of; /* [tp_index * stages + stage] first of its `squares` */
     int64_t square_count;
     double *layer_squares;       /* [layers + 2] */
+    double *expert_tokens;       /* [pp_net_expert_tokens()] of the step */
     struct pp_adamw_step *adamw; /* shared with the device */
     double grad_norm, loss;
     pp_gradient_hook hook;

@@ -5,6 +5,37 @@ $ for o in "--dp 2 --zero 1" "--recompute full" "--schedule chimera --concat hal
 # Memory as predicted, rows that are not in use included.
 $ pipeexec --model tiny-llama --experts 6 --capacity-factor 0.5 --seq 32 --steps 2 --json | grep -oE '^  "(predicted_)?peak_mem_bytes": [0-9]*' | cut -d: -f2 | uniq | wc -l
 > 1
+# Tokens of experts are the same under every schedule, transport and recomputation. Validation does not count.
+$ for o in "" "--schedule zbv" "--dp 2" "--schedule seq1f1b" "--transport tcp" "--transport shm" "--backend fake" "--recompute full" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --experts 4 --moe-every 3 --capacity-factor 0.75 --np 4 --seq 16 --mbs 2 --gbs 16 --steps 3 --exact-grad --no-check $o --json | sed -n '/^  "experts"/,/^  }/p' | tr -d ' \n'; echo; done | uniq
+> "experts":{"count":4,"top_k":2,"capacity":6,"load":1.0933589990375361,"dropped_frac":0.3046875,"mixtures":[{"block":3,"load":1.0391978122151322,"dropped":439,"tokens":[285,265,267,280]},{"block":6,"load":1.0933589990375361,"dropped":497,"tokens":[216,280,259,284]}]},
+# All choices are counted: 3 steps of 16 samples, 16 tokens, top 2. Without a limit, none is dropped.
+$ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --np 2 --seq 16 --mbs 2 --gbs 16 --steps 3 --no-check --json | sed -n '/^  "experts"/,/^  }/p' | awk '/"capacity"/ { print } /"dropped/ { print } /"tokens"/ { n = 0; t = 1 } t && /^ *[0-9]/ { n += $1 } /\]/ { if (t) print n; t = 0 }'
+>     "capacity": null,
+>     "dropped_frac": 0.0,
+>         "dropped": 0,
+> 1536
+>         "dropped": 0,
+> 1536
+>         "dropped": 0,
+> 1536
+>         "dropped": 0,
+> 1536
+$ pipeexec --model tiny-llama --layers 4 --hidden 32 --heads 4 --experts 4 --moe-every 3 --capacity-factor 0.75 --np 2 --seq 16 --mbs 2 --steps 3 --exact-grad --no-check | grep -A2 "^  experts"
+>   experts    4, of which each token meets 2; an expert takes 6 of a sample's
+>              tokens, and 32.8 % of choices found no room; the fullest, in block
+>              3, has 1.11 of the mean
+$ pipeexec --layers 4 --experts 4 --moe-every 5
+! pipeexec: error: none of 4 layers holds the 4 experts: they are in layers 5, 10 and so on, after 0 dense ones; nearest: --moe-every 4
+= 2
+$ pipeexec --layers 4 --experts 4 --dense-layers 2 --moe-every 5
+! pipeexec: error: none of 4 layers holds the 4 experts: they are in layers 5, 10 and so on, after 2 dense ones; nearest: --moe-every 4
+= 2
+$ pipeexec --layers 4 --experts 4 --dense-layers 4
+! pipeexec: error: none of 4 layers holds the 4 experts: the first 4 are dense; nearest: --dense-layers 3
+= 2
+$ pipeexec --layers 4 --experts 4 --ffn 64 --moe-ffn 32
+! pipeexec: error: --ffn 64: every block of the model has experts; nearest: --moe-ffn 64
+= 2
 $ pipeexec --experts 4 --ep 2
 ! pipeexec: error: --ep 2 cannot be executed: each replica has all experts; nearest: --ep 1. pipesim predicts it
 = 2

@@ -149,6 +149,10 @@ Test(experts, what_does_not_fit_together_is_refused)
         {{.count = 8, .top_k = 9, .ffn = 64}, "expected 1 to 8"},
         {{.count = 8, .top_k = 2}, "width of an expert"},
         {{.count = 8, .top_k = 2, .ffn = 64, .dense_first = 32}, "none of 32 layers"},
+        {{.count = 8, .top_k = 2, .ffn = 64, .dense_first = 32}, "nearest: --dense-layers 31"},
+        {{.count = 8, .top_k = 2, .ffn = 64, .every = 33}, "nearest: --moe-every 32"},
+        {{.count = 8, .top_k = 2, .ffn = 64, .every = 20, .dense_first = 24},
+         "nearest: --moe-every 16"},
         {{.count = -1}, "number of experts"},
     };
     struct pp_model m = load("llama2-7b");
