@@ -84,8 +84,11 @@ static const char *const DEVICE_MODES[] = {"serial", "streams", "partition"};
 static void put_setting(json_t *o, const struct pp_exec_run *run)
 {
     const struct pp_exec_config *c = &run->config;
+    char recompute[PP_EXEC_RECOMPUTE_BYTES];
 
     pp_json_put_text(o, "model", c->net.name);
+    pp_json_put_text(o, "family", c->model.family);
+    json_object_set_new(o, "numerics", pp_exec_numerics_json(run));
     pp_json_put_text(o, "weights", c->weights ? c->weights : "drawn");
     pp_json_put_text(o, "data", c->text.name);
     pp_json_put_int(
@@ -103,6 +106,7 @@ static void put_setting(json_t *o, const struct pp_exec_run *run)
     pp_json_put_int(o, "steps", c->steps);
     pp_json_put_int(o, "first_step", c->first_step);
     pp_json_put_int(o, "warmup", c->warmup);
+    pp_json_put_text(o, "recompute", pp_exec_recompute_value(run, recompute));
     json_object_set_new(o, "layout", layout_json(run));
 }
 

@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+struct json_t; /* of jansson */
+
 /* Prints the report in the terminal's width, but paths whole, in ASCII unless it has UTF-8. */
 void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal terminal, FILE *out);
 /* Prints one JSON object "pipeexec.report/1"; numbers that are not finite are null. */
@@ -60,6 +62,13 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_valid(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
+/* numerics.c: what the model computes. The value of --recompute; "full" for a program file with R.
+ */
+void pp_exec_report_numerics(const struct pp_exec_page *page, const struct pp_exec_run *run);
+struct json_t *pp_exec_numerics_json(const struct pp_exec_run *run);
+enum { PP_EXEC_RECOMPUTE_BYTES = PP_RECOMPUTE_TEXT_BYTES + 32 };
+const char *pp_exec_recompute_value(const struct pp_exec_run *run,
+                                    char text[PP_EXEC_RECOMPUTE_BYTES]);
 /* fallbacks.c: says which work slower kernels did, because a library refused it; "" if none. */
 void pp_exec_fallbacks_text(const struct pp_exec_run *run, char text[PP_EXEC_TEXT_BYTES]);
 void pp_exec_report_fallbacks(const struct pp_exec_page *page, const struct pp_exec_run *run);

@@ -111,6 +111,7 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 
     append_blocks(text, used, &run->plan);
     pp_exec_paragraph(page, "model", "%s", text);
+    pp_exec_report_numerics(page, run);
     if (run->config.weights)
         pp_exec_line(page, "weights", "those of %s", run->config.weights);
 }

@@ -5,6 +5,7 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 --exact-g
 >   model      tiny-like*  42.4k parameters (position table of seq rows),
 >              2 layers, hidden 32, vocab 256, seq 16; layers by stage 0, 1 x 2, 0
 >              (2 stages hold none and pass activations on)
+>   family     gpt2: gelu_new, layer norm (epsilon 1e-05), learned positions
 >   data       8* micro-batches of 2 samples, 256 tokens a step; built-in text,
 >              99,910 bytes
 >   machine    cpu, 4 threads; fp32 with ...
@@ -100,21 +101,43 @@ $ pipeexec --timeout 1 --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 
 !   stuck: rank 1 at op 3 of 14, 1F0[0], after (1RECV_F0)WAIT
 !   rank 0 at op 6 of 14, (0RECV_B0)WAIT, after 0SEND_F1[1]: waits for message 0 of channel rank 1 -> rank 0 (backward); rank 1 at op 3 of 14, 1F0[0], after (1RECV_F0)WAIT
 = 1
+# What the model computes, in the report and in the JSON.
+$ o="--layers 4 --hidden 32 --heads 4 --ffn 64 --vocab 256 --seq 16 --mbs 2 --steps 2 --no-check"; for m in "llama3.2-1b --kv-heads 2" "gpt-neox-20b --kv-heads 4 --recompute stage-aware=0.5" "bert-base --positions 16 --recompute selective=act" "qwen3-0.6b --kv-heads 2 --recompute full" "mistral-7b --kv-heads 2"; do pipeexec --model $m $o --save w --json | grep -E '"(family|activation|norm|norm_epsilon|norm_place|qk_norm|rope_.*|positions|window.*)"|"recompute": "' | tr -d '\n "'; echo; sed -i 's/"sliding_window": 4096/"sliding_window": 7/' w/config.json; pipeexec --model ./w --seq 16 --mbs 2 --steps 2 --no-check | sed -n '/^  family/,/^  [wd]/p' | grep -v '^  [wd]'; pipeexec --model ./w --seq 16 --mbs 2 --steps 2 --no-check --json | grep -c '"window_keys": 7'; rm -r w; done
+> family:llama,activation:silu,norm:rms,norm_epsilon:1.0000000000000001e-5,norm_place:pre,qk_norm:false,positions:rotary,rope_theta:500000.0,rope_dim:8,rope_scaling:llama3,rope_factor:32.0,window_keys:null,windowed_layers:0recompute:none,
+>   family     llama: silu, RMS norm (epsilon 1e-05), rotary positions of
+>              base 500,000 scaled by llama3, factor 32
+> 0
+> family:gpt-neox,activation:gelu_fast,norm:layer,norm_epsilon:1.0000000000000001e-5,norm_place:parallel,qk_norm:false,positions:rotary,rope_theta:10000.0,rope_dim:2,rope_scaling:null,rope_factor:null,window_keys:null,windowed_layers:0recompute:stage-aware=0.5,
+>   family     gpt-neox: gelu_fast, layer norm before both halves of a block
+>              (epsilon 1e-05), rotary positions of base 10,000 in 2 of 8 elements
+> 0
+> family:bert,activation:gelu,norm:layer,norm_epsilon:9.9999999999999998e-13,norm_place:post,qk_norm:false,positions:learned,rope_theta:null,rope_dim:null,rope_scaling:null,rope_factor:null,window_keys:null,windowed_layers:0recompute:selective=act,
+>   family     bert: gelu, layer norm after each sum (epsilon 1e-12), learned
+>              positions
+> 0
+> family:qwen3,activation:silu,norm:rms,norm_epsilon:9.9999999999999995e-7,norm_place:pre,qk_norm:true,positions:rotary,rope_theta:1000000.0,rope_dim:128,rope_scaling:null,rope_factor:null,window_keys:null,windowed_layers:0recompute:full,
+>   family     qwen3: silu, RMS norm (epsilon 1e-06), also of queries and keys,
+>              rotary positions of base 1,000,000
+> 0
+> family:mistral,activation:silu,norm:rms,norm_epsilon:1.0000000000000001e-5,norm_place:pre,qk_norm:false,positions:rotary,rope_theta:10000.0,rope_dim:8,rope_scaling:null,rope_factor:null,window_keys:null,windowed_layers:0recompute:none,
+>   family     mistral: silu, RMS norm (epsilon 1e-05), rotary positions of
+>              base 10,000, windows of 7 keys in 4 of 4 layers
+> 1
 # The keys that scripts rely on, in their order.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -oE '^  "[a-z_]+"' | tr -d '" ' | xargs -n 6
-> schema schedule backend transport model weights
-> data epoch_samples precision kernels attention device
-> gpus device_mode clock exact_grad steps first_step
-> warmup layout losses valid_losses grad_norms grad_check
-> weight_check step_s step_low_s step_high_s predicted_step_s predicted_step_low_s
-> predicted_step_mid_s predicted_step_high_s structural_error_s unattributed_s message_latency_s message_bytes_per_s
-> gap_s start_gap_s barrier_gap_s model_error_frac null_step_s null_error_frac
-> bubble_frac span_bubble_frac predicted_bubble_frac calibrated_on steps_s time_frac
-> tokens_per_s model_flops_per_s mfu peak_mem_bytes predicted_peak_mem_bytes peak_rank
-> memory ranks clock_error_s clock_jump machinery experts
-> fallbacks what_if slowdown predicted_slowdown slowdown_error_frac resumed_from
-> checkpoint checkpoint_copy_bytes saved trace predicted_trace shared_device
-> weight_grad_stream meta
+> schema schedule backend transport model family
+> numerics weights data epoch_samples precision kernels
+> attention device gpus device_mode clock exact_grad
+> steps first_step warmup recompute layout losses
+> valid_losses grad_norms grad_check weight_check step_s step_low_s
+> step_high_s predicted_step_s predicted_step_low_s predicted_step_mid_s predicted_step_high_s structural_error_s
+> unattributed_s message_latency_s message_bytes_per_s gap_s start_gap_s barrier_gap_s
+> model_error_frac null_step_s null_error_frac bubble_frac span_bubble_frac predicted_bubble_frac
+> calibrated_on steps_s time_frac tokens_per_s model_flops_per_s mfu
+> peak_mem_bytes predicted_peak_mem_bytes peak_rank memory ranks clock_error_s
+> clock_jump machinery experts fallbacks what_if slowdown
+> predicted_slowdown slowdown_error_frac resumed_from checkpoint checkpoint_copy_bytes saved
+> trace predicted_trace shared_device weight_grad_stream meta
 # The page on the executor names each of them, and each member of their objects.
 $ for o in "--clock wall --check" "--experts 4" "--transport tcp --clock wall --inject jump,rank:1,op:3,step:2"; do pipeexec --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 2 --steps 3 $o --json; done | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(by_s|loss_equal|optimizer_bytes|moves)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor.md || echo "$k is in no row"; done
 > 4
