@@ -5,7 +5,8 @@
 #
 # In a .t file:  "$ command"  then "> stdout line", "! stderr line", "= exit code" (0 if left out).
 # A stdout or stderr line that ends in " ..." matches any rest of the line; a lone "..." any lines.
-# In a .md file: fenced console blocks, "$ command" then its output; exit code 0.
+# In a .md file: fenced console blocks, "$ command" then its output; exit code 0. Blocks of "console
+# oracle" run where python3, or the one that PIPEEXEC_ORACLE_PYTHON names, has transformers.
 # UPDATE=1 keeps what still matches.
 # The commands of a file run in a folder of their own, which has the repository's files as links.
 # So the files that they write are separate from those of other tests, and are removed at the end.
@@ -28,6 +29,14 @@ for program in "${programs[@]}"; do
     chmod +x "$scratch/bin/${program##*/}"
 done
 number=0 failures=0
+
+# Makes python3 the one with transformers; false if there is none.
+has_oracle() {
+    local python
+    python=$(type -P "${PIPEEXEC_ORACLE_PYTHON:-python3}") && "$python" -c 'import torch, transformers' 2>"$scratch/why" || return
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" >"$scratch/bin/python3"
+    chmod +x "$scratch/bin/python3"
+}
 
 # A folder for the commands of one more file.
 new_folder() {
@@ -106,6 +115,7 @@ for file in "${files[@]}"; do
         if [ "$kind" = md ]; then
             case $line in
             '```console') fence=1 ;;
+            '```console oracle') if has_oracle; then fence=1; fi ;;
             '```'*) flush_case && fence=0 ;;
             '$ '*) [ $fence = 1 ] && start_case "${line#'$ '}" ;;
             *)
