@@ -16,6 +16,7 @@
 #                graphs and a stream for W, with and without
 #     processes  ranks as processes that share the GPU, by each transport there is
 #   bench/gpu.sh --call 3
+#     families   small models of the hub: bits of one rank, losses and norms of the CPU
 #     sanitize   kernels under compute-sanitizer, if it is installed
 #     profile    the six largest kernels of a step under ncu, if it is installed
 #     sweep      the models with micro-batches of 16, 32 and 64 samples
@@ -41,7 +42,7 @@ fail() {
 }
 while [[ ${1:-} = -* ]]; do
     case $1 in
-    -h | --help) exec sed -n '2,41s/^# \{0,1\}//p' "$0" ;;
+    -h | --help) exec sed -n '2,42s/^# \{0,1\}//p' "$0" ;;
     --emulated) kind=emulated limit_s=3600 ;;
     --call | --only | --skip | --limit | --summary)
         [ $# -ge 2 ] || fail 2 "$1 needs a value; try --help"
@@ -77,6 +78,7 @@ table() {
 2 predict 260 bench/gpu/predict.sh
 2 machinery 80 bench/gpu/machinery.sh
 2 processes 90 bench/gpu/processes.sh
+3 families 110 bench/gpu/families.sh
 3 sanitize 90 bench/gpu/sanitize.sh
 3 profile 110 bench/gpu/profile.sh
 3 sweep 200 bench/gpu/sweep.sh

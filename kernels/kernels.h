@@ -237,7 +237,7 @@ struct pp_kernels {
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
 
-    /* x *= factor; NULL in tables of CUDA */
+    /* x *= factor */
     void (*scale)(void *stream, int64_t count, double factor, void *x);
 
     /* Experts; NULL in tables of CUDA. dispatch: y [row] = x [token]. Backward, dx = base + the sum

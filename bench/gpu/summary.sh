@@ -43,6 +43,7 @@ predict_virtual_median_frac;-;100 %;the same, virtual clock, median
 predict_virtual_schedules;-;1;schedules of it
 probes_failed;<= 0;1;probes of what the code relies on, failed
 tests_failed;<= 0;1;tests of kernels that fail on the device
+families_failed;<= 0;1;checks of the hub's families that fail
 bit_equal_threads;>= 1;1;two ranks train to the bits of one
 bit_equal_nccl_2;>= 1;1;two processes by NCCL do
 bit_equal_nccl_4;>= 1;1;four processes by NCCL do

@@ -12,8 +12,16 @@
 
 /* ---- a case: one multiplication, on the device and by loops ---------------------------------- */
 
-/* IN_PLACE: base is c. */
-enum { BASE = 1, IN_PLACE = 2, BIAS = 4, ACTIVATED = 8, GELU_OF = 16, GRADIENT = 32 };
+/* IN_PLACE: base is c. The activation function is flags / ACTIVATION. */
+enum {
+    BASE = 1,
+    IN_PLACE = 2,
+    BIAS = 4,
+    ACTIVATED = 8,
+    SLOPE_OF = 16,
+    GRADIENT = 32,
+    ACTIVATION = 64
+};
 
 struct shape {
     int m, n, k;
@@ -48,7 +56,7 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
     p.base = drawn_tensor(flags & BASE ? size : 0, c_is_bf16, 1, 0);
     p.bias = drawn_tensor(flags & BIAS ? (size_t)s->n : 0, is_bf16, 1, 0);
     p.activated = drawn_tensor(flags & ACTIVATED ? size : 0, is_bf16, 1, 0);
-    p.slope_of = drawn_tensor(flags & GELU_OF ? size : 0, is_bf16, 1, 0);
+    p.slope_of = drawn_tensor(flags & SLOPE_OF ? size : 0, is_bf16, 1, 0);
     p.g = (struct pp_gemm){.m = s->m,
                            .n = s->n,
                            .k = s->k,
@@ -63,6 +71,7 @@ static inline struct problem problem_of(const struct shape *s, bool a_transposed
                            .ldc = ldc,
                            .base = flags & IN_PLACE ? p.c.device : p.base.device,
                            .bias = p.bias.device,
+                           .activation = (enum pp_activation)(flags / ACTIVATION),
                            .activated = p.activated.device,
                            .slope_of = p.slope_of.device};
     return p;
@@ -79,15 +88,18 @@ static inline void end(struct problem *p)
 
 /* ---- what it should be ----------------------------------------------------------------------- */
 
-static inline double gelu(double x)
+static inline double activation(enum pp_activation f, double x)
 {
-    return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    return f == PP_RELU       ? fmax(x, 0)
+           : f == PP_SILU     ? x / (1 + exp(-x))
+           : f == PP_GELU_ERF ? 0.5 * x * (1 + erf(x / sqrt(2)))
+                              : 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
 }
 
-/* Central difference: an independent slope. */
-static inline double gelu_slope(double x)
+/* Central difference: an independent slope, but where there is none. */
+static inline double slope(enum pp_activation f, double x)
 {
-    return (gelu(x + 1e-5) - gelu(x - 1e-5)) / 2e-5;
+    return f == PP_RELU ? x > 0 : (activation(f, x + 1e-5) - activation(f, x - 1e-5)) / 2e-5;
 }
 
 /* A value, and the sum of what was added without its sign: errors are parts of that. */
@@ -126,8 +138,8 @@ static inline struct sum expected(const struct problem *p, int row, int column)
         more += p->bias.host[column];
     s.value += more;
     s.size += 2; /* base and bias are at most 1 */
-    if (p->flags & GELU_OF)
-        s.value *= gelu_slope(p->slope_of.host[at]);
+    if (p->flags & SLOPE_OF)
+        s.value *= slope(p->g.activation, p->slope_of.host[at]);
     return s;
 }
 
@@ -139,7 +151,7 @@ static inline struct sum expected(const struct problem *p, int row, int column)
 #endif
 
 /* Float: as many roundings as there are products. Bf16: the output's, and where the epilogue is a
- * kernel after it, that of what it reads. The slope of GELU is below 1.13. */
+ * kernel after it, that of what it reads. No slope is above 1.13. */
 static inline double allowed(const struct problem *p, bool is_bf16, double size)
 {
     return size * (is_bf16 ? BF16_ROUNDING : 1e-6 + 0x1p-24 * p->g.k) + 1e-6;
@@ -160,10 +172,10 @@ static inline void compare(const struct problem *p, const char *what)
         cr_assert(fabs(c[at] - s.value) <= bound, "%s: c [%d][%d] is %.9g, not %.9g", what, row,
                   column, c[at], s.value);
         if (p->flags & ACTIVATED)
-            cr_assert(fabs(y[at] - gelu(s.value)) <=
+            cr_assert(fabs(y[at] - activation(p->g.activation, s.value)) <=
                           1.13 * bound + allowed(p, p->is_bf16, fabs(y[at])),
                       "%s: activated [%d][%d] is %.9g, not %.9g", what, row, column, y[at],
-                      gelu(s.value));
+                      activation(p->g.activation, s.value));
     }
     free(c);
     free(y);

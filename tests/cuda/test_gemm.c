@@ -12,7 +12,7 @@ static const int COMBINATIONS[] = {0,
                                    BIAS | BASE,
                                    BIAS | IN_PLACE,
                                    BIAS | ACTIVATED,
-                                   GELU_OF,
+                                   SLOPE_OF,
                                    GRADIENT,
                                    GRADIENT | BASE,
                                    GRADIENT | IN_PLACE,
@@ -78,6 +78,26 @@ Test(cuda_gemm, own_bf16)
     try_all(true, multiply_own);
 }
 
+/* Each activation function and its slope; cuBLASLt has but one of them. */
+static void try_activations(void (*way)(const struct problem *p))
+{
+    static const struct shape shapes[] = {
+        {16, 24, 8, 0, 0, 0}, {33, 17, 65, 1, 2, 3}, {64, 48, 32, 0, 0, 0}};
+    static const int flags[] = {BIAS | ACTIVATED, ACTIVATED, SLOPE_OF};
+
+    for (int f = 0; f < PP_ACTIVATIONS; f++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+                for (int is_bf16 = 0; is_bf16 < 2; is_bf16++)
+                    try(&shapes[s], 2, flags[i] | f * ACTIVATION, is_bf16, way);
+}
+
+Test(cuda_gemm, activations)
+{
+    try_activations(multiply);
+    try_activations(multiply_own);
+}
+
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 /* The stream has plans of its own from `begin_plans` to `end_plans`, with a variable of the
@@ -140,7 +160,7 @@ Test(cuda_gemm, what_the_library_refuses_is_finished_here)
 Test(cuda_gemm, each_epilogue_may_be_refused)
 {
     static const struct shape s = {64, 48, 32, 0, 0, 0};
-    static const int flags[] = {BIAS, BIAS | BASE, BIAS | ACTIVATED, GELU_OF};
+    static const int flags[] = {BIAS, BIAS | BASE, BIAS | ACTIVATED, SLOPE_OF};
     static const struct {
         const char *epilogues;
         int finished; /* of these four */

@@ -200,7 +200,7 @@ Test(cuda_kernels, norms_sum_as_sum_rows)
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
-enum { INTO_X = 1 };
+enum { INTO_X = 1, ACTIVATION = 2 }; /* flags / ACTIVATION: the function */
 
 /* Infinities saturate, NaN stays NaN. */
 Test(cuda_kernels, gelu_ends)
@@ -232,22 +232,22 @@ Test(cuda_kernels, gelu_ends)
     cr_assert_eq(y[5], 0);
 }
 
-static void call_swiglu(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+static void call_gate(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
 {
     const struct shape *s = what;
+    const enum pp_activation f = (enum pp_activation)(s->flags / ACTIVATION);
 
-    k->gate_forward(stream, PP_SILU, s->rows, s->width, x[0], x[1]);
-    k->gate_backward(stream, PP_SILU, s->rows, s->width, x[0], x[2],
-                     s->flags & INTO_X ? x[0] : x[3]);
+    k->gate_forward(stream, f, s->rows, s->width, x[0], x[1]);
+    k->gate_backward(stream, f, s->rows, s->width, x[0], x[2], s->flags & INTO_X ? x[0] : x[3]);
 }
 
-static struct kernel_case swiglu_case(const struct shape *s)
+static struct kernel_case gate_case(const struct shape *s)
 {
     const size_t size = size_of(s);
 
     return (struct kernel_case){
-        "swiglu",
-        call_swiglu,
+        "gate",
+        call_gate,
         s,
         .tolerance = 1e-5,
         .floor = 2e-6,
@@ -255,10 +255,32 @@ static struct kernel_case swiglu_case(const struct shape *s)
         .tensor = {{2 * size, OF_T, 5}, {size, OF_T, 1}, {size, OF_T, 1}, {2 * size, OF_T, 1}}};
 }
 
-Test(cuda_kernels, swiglu)
+Test(cuda_kernels, gates)
 {
-    try_shapes(swiglu_case, 0);
-    try_shapes(swiglu_case, INTO_X);
+    for (int f = 0; f < PP_ACTIVATIONS; f++) {
+        try_shapes(gate_case, f * ACTIVATION);
+        try_shapes(gate_case, f * ACTIVATION | INTO_X);
+    }
+}
+
+/* ---- a factor -------------------------------------------------------------------------------- */
+
+static void call_scale(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct shape *s = what;
+
+    k->scale(stream, (int64_t)s->rows * s->width, 22.627416997969522, x[0]);
+}
+
+static struct kernel_case scale_case(const struct shape *s)
+{
+    return (struct kernel_case){"scale",           call_scale,   s,
+                                .tolerance = 1e-6, .tensors = 1, .tensor = {{size_of(s), OF_T, 1}}};
+}
+
+Test(cuda_kernels, scale)
+{
+    try_shapes(scale_case, 0);
 }
 
 /* ---- rotary positions ------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ enum {
     X(sum_rows, T)                                            /* columns.cu */                     \
     X(norm_forward, T) X(norm_backward, T)                    /* norm.cu, norm_backward.cu */      \
     X(gate_forward, T) X(gate_backward, T)                    /* activation.cu */                  \
+    X(scale, T)                                               /* bytes.cu */                       \
     X(rotate, T)                                              /* rotate.cu */                      \
     X(attention_forward, T) X(attention_backward, T)          /* attention.cu */                   \
     X(embed_forward, T) X(embed_backward, T)                  /* embed.cu */                       \

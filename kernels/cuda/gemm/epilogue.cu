@@ -1,12 +1,13 @@
 /* Multiplications and epilogues that cuBLASLt does not do. T is the type of a, b, bias, activated
  * and slope_of; C that of c and base, float for gradients. Sums are float. */
+#include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/map.cuh"
 #include "kernels/cuda/gemm/gemm.h"
 
 enum { TILE = 16 };
 
 /* Adds the terms to base + op(a) op(b), and stores N neighbours. */
-template <int N, typename T, typename C>
+template <int N, typename T, typename C, class Activation>
 static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, size_t row,
                                                        size_t column, pp_floats<N> x)
 {
@@ -18,8 +19,10 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
     if (g.slope_of) {
         const pp_floats<N> of = pp_load<N>((const T *)g.slope_of + at);
 #pragma unroll
-        for (int j = 0; j < N; j++)
-            x.at[j] *= pp_gelu_slope(of.at[j]);
+        for (int j = 0; j < N; j++) {
+            const pp_activation_point f = Activation::at(of.at[j]);
+            x.at[j] *= f.common * f.slope;
+        }
     }
     pp_save(c, x);
     if (g.activated) {
@@ -27,7 +30,8 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
         for (int j = 0; j < N; j++) {
             C rounded;
             pp_store(&rounded, x.at[j]);
-            x.at[j] = pp_gelu(pp_widen(rounded));
+            const pp_activation_point f = Activation::at(pp_widen(rounded));
+            x.at[j] = f.value * f.common;
         }
         pp_save((T *)g.activated + at, x);
     }
@@ -36,7 +40,7 @@ static __device__ __forceinline__ void finish_elements(const struct pp_gemm &g, 
 /* Grid: x tiles of rows, of which a device has 2^31 - 1, y tiles of columns, at most 65,535. A
  * block computes a tile of c from tiles of op(a) and op(b) in shared memory. Tiles of op(a) are
  * [row][k], those of op(b) [k][column]. Both are zero beyond the edges. */
-template <typename T, typename C>
+template <typename T, typename C, class Activation>
 static __global__ void __launch_bounds__(TILE *TILE) multiply(const struct pp_gemm g)
 {
     __shared__ float a[TILE][TILE + 1], b[TILE][TILE + 1];
@@ -62,17 +66,18 @@ static __global__ void __launch_bounds__(TILE *TILE) multiply(const struct pp_ge
         return;
     if (g.base)
         sum += pp_widen(((const C *)g.base)[row * (size_t)g.ldc + column]);
-    finish_elements<1, T, C>(g, row, column, {{sum}});
+    finish_elements<1, T, C, Activation>(g, row, column, {{sum}});
 }
 
-template <typename T, typename C> struct finish {
+template <typename T, typename C, class Activation> struct finish {
     struct pp_gemm g;
 
     template <int N> __device__ void run(int row, int column) const
     {
         const size_t at = (size_t)row * (size_t)g.ldc + (size_t)column;
 
-        finish_elements<N, T, C>(g, (size_t)row, (size_t)column, pp_load<N>((const C *)g.c + at));
+        finish_elements<N, T, C, Activation>(g, (size_t)row, (size_t)column,
+                                             pp_load<N>((const C *)g.c + at));
     }
 };
 
@@ -81,7 +86,9 @@ static void launch_multiply(const struct pp_cuda_stream *s, const struct pp_gemm
 {
     const dim3 grid((unsigned)((g->m + TILE - 1) / TILE), (unsigned)((g->n + TILE - 1) / TILE));
 
-    PP_LAUNCH((multiply<T, C>), grid, TILE * TILE, 0, s->stream, *g);
+    pp_with_activation(g->activation, [=](auto activation) {
+        PP_LAUNCH((multiply<T, C, decltype(activation)>), grid, TILE * TILE, 0, s->stream, *g);
+    });
 }
 
 template <typename T, typename C>
@@ -90,7 +97,10 @@ static void launch_finish(const struct pp_cuda_stream *s, const struct pp_gemm *
     const bool is_aligned =
         g->ldc % PP_WIDE<T> == 0 && pp_are_aligned(g->c, g->bias, g->slope_of, g->activated);
 
-    pp_map_rows<PP_WIDE<T>>((void *)s, g->m, g->n, is_aligned, finish<T, C>{*g});
+    pp_with_activation(g->activation, [=](auto activation) {
+        pp_map_rows<PP_WIDE<T>>((void *)s, g->m, g->n, is_aligned,
+                                finish<T, C, decltype(activation)>{*g});
+    });
 }
 
 /* Launches by is_bf16 and is_gradient; fp32 has one type for both. */

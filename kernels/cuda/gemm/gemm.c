@@ -17,11 +17,12 @@ static int alignment_bytes_of(const struct pp_gemm *g)
     return (int)(bits & -bits);
 }
 
-/* The epilogue that does all of g, or PLAIN if cuBLASLt has none for it. Its GELU uses the device's
- * tanh, with an error of 2^-11: enough for bf16, not for fp32. */
+/* The epilogue that does all of g, or PLAIN if cuBLASLt has none for it. Of activations it has the
+ * tanh form of GELU, by the device's tanh with an error of 2^-11: enough for bf16, not for fp32. */
 static enum pp_cuda_epilogue epilogue_of(const struct pp_gemm *g, bool is_bf16, int alignment_bytes)
 {
-    const bool may_have_aux = is_bf16 && alignment_bytes == ALIGNMENT_BYTES && g->ldc % AUX_LD == 0;
+    const bool may_have_aux = is_bf16 && alignment_bytes == ALIGNMENT_BYTES &&
+                              g->ldc % AUX_LD == 0 && g->activation == PP_GELU_TANH;
 
     if (g->is_gradient || (g->base && (g->activated || g->slope_of)))
         return PP_CUDA_PLAIN;

@@ -1,11 +1,12 @@
-/* SwiGLU, element by element. Bytes moved: every tensor of the call once. */
+/* Gated activations, element by element. Bytes moved: every tensor of the call once. */
+#include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 
 namespace
 {
 
-template <class T> struct swiglu_forward {
+template <class T, class Activation> struct gate_forward {
     const T *x; /* [rows][2 width] */
     T *y;
     int width;
@@ -18,14 +19,15 @@ template <class T> struct swiglu_forward {
         pp_floats<N> to;
 
 #pragma unroll
-        for (int j = 0; j < N; j++)
-            to.at[j] = gate.at[j] * pp_sigmoid(gate.at[j]) * value.at[j];
+        for (int j = 0; j < N; j++) {
+            const pp_activation_point f = Activation::at(gate.at[j]);
+            to.at[j] = f.value * f.common * value.at[j];
+        }
         pp_save(y + at, to);
     }
 };
 
-/* The gate's slope is s (1 + g (1 - s)), with s the sigmoid of the gate g. */
-template <class T> struct swiglu_backward {
+template <class T, class Activation> struct gate_backward {
     const T *x, *dy;
     T *dx;
     int width;
@@ -39,9 +41,10 @@ template <class T> struct swiglu_backward {
 
 #pragma unroll
         for (int j = 0; j < N; j++) {
-            const float g = gate.at[j], s = pp_sigmoid(g), ds = d.at[j] * s;
-            d_gate.at[j] = ds * value.at[j] * fmaf(g, 1.0f - s, 1.0f);
-            d_value.at[j] = ds * g;
+            const pp_activation_point f = Activation::at(gate.at[j]);
+            const float df = d.at[j] * f.common;
+            d_gate.at[j] = df * value.at[j] * f.slope;
+            d_value.at[j] = df * f.value;
         }
         pp_save(dx + at, d_gate);
         pp_save(dx + at + width, d_value);
@@ -51,17 +54,23 @@ template <class T> struct swiglu_backward {
 } // namespace
 
 #define ACTIVATION(name, T)                                                                        \
-    void pp_cuda_gate_forward_##name(void *stream, enum pp_activation, int rows, int width,        \
+    void pp_cuda_gate_forward_##name(void *stream, enum pp_activation f, int rows, int width,      \
                                      const void *x, void *y)                                       \
     {                                                                                              \
-        pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(x, y),                         \
-                                swiglu_forward<T>{(const T *)x, (T *)y, width});                   \
+        pp_with_activation(f, [=](auto activation) {                                               \
+            pp_map_rows<PP_WIDE<T>>(                                                               \
+                stream, rows, width, pp_are_aligned(x, y),                                         \
+                gate_forward<T, decltype(activation)>{(const T *)x, (T *)y, width});               \
+        });                                                                                        \
     }                                                                                              \
-    void pp_cuda_gate_backward_##name(void *stream, enum pp_activation, int rows, int width,       \
+    void pp_cuda_gate_backward_##name(void *stream, enum pp_activation f, int rows, int width,     \
                                       const void *x, const void *dy, void *dx)                     \
     {                                                                                              \
-        pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(x, dy, dx),                    \
-                                swiglu_backward<T>{(const T *)x, (const T *)dy, (T *)dx, width});  \
+        pp_with_activation(f, [=](auto activation) {                                               \
+            pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(x, dy, dx),                \
+                                    gate_backward<T, decltype(activation)>{                        \
+                                        (const T *)x, (const T *)dy, (T *)dx, width});             \
+        });                                                                                        \
     }
 ACTIVATION(fp32, float)
 ACTIVATION(bf16, pp_bf16)

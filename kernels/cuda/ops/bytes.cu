@@ -1,4 +1,5 @@
-/* Bytes, and the sum of two vectors. Bytes moved: every vector of the call once, y of add twice. */
+/* Bytes, the sum of two vectors, and a vector times a factor. Bytes moved: every vector of the call
+ * once, y of add and x of scale twice. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 
@@ -14,6 +15,21 @@ struct add {
 
         pp_add(sum, pp_load<N>(x + i));
         pp_save(y + i, sum);
+    }
+};
+
+template <class T> struct scale {
+    T *x;
+    float factor;
+
+    template <int N> __device__ void run(int64_t i) const
+    {
+        pp_floats<N> product = pp_load<N>(x + i);
+
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            product.at[j] *= factor;
+        pp_save(x + i, product);
     }
 };
 } // namespace
@@ -38,3 +54,11 @@ void pp_cuda_add(void *stream, int64_t count, const void *x, void *y)
 }
 
 } // extern "C"
+
+#define SCALE(name, T)                                                                             \
+    void pp_cuda_scale_##name(void *stream, int64_t count, double factor, void *x)                 \
+    {                                                                                              \
+        pp_map<PP_WIDE<T>>(stream, count, pp_are_aligned(x), scale<T>{(T *)x, (float)factor});     \
+    }
+SCALE(fp32, float)
+SCALE(bf16, pp_bf16)
