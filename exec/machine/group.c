@@ -1,9 +1,13 @@
 /* Tensor-parallel groups: workers that walk one list together, each with its part of the blocks.
  *
  * A call is cut into segments. After each but the last, the group meets, and each worker adds up
- * the parts of all. A meeting has two events of each worker: its part is there; it has read all
- * parts. On the virtual clock, a segment lasts as long as on the slowest worker, and an exchange as
- * the costs say. The group also meets at the end of an op there, so that it acts as one device. */
+ * the parts of all. A part stays in place until the group meets again, when all have read it. So
+ * the group also meets at the end of a call with exchanges. On the virtual clock, a segment lasts
+ * as long as on the slowest worker, and an exchange as the costs say. The group meets at the end of
+ * every op there, so that it acts as one device.
+ *
+ * Where work runs at once, the last worker that comes lets all others go on. They spin for a short
+ * time if every worker has a core, and then sleep. Else a worker gives its core away. */
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
@@ -16,10 +20,15 @@ struct pp_segment {
     int tp;
 };
 
+/* Where a group meets, if work runs at once. */
+struct pp_tp_group {
+    _Alignas(64) atomic_int here; /* workers that have come */
+    atomic_uint met;              /* meetings so far */
+};
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum { MEETING_EVENTS = 2 }; /* of each worker */
-
+/* Most meetings of a rank in a step: after each segment of a call, and at the end of an op. */
 static int meetings_of(const struct pp_machine *m, int rank)
 {
     const struct pp_program *p = m->p;
@@ -28,23 +37,25 @@ static int meetings_of(const struct pp_machine *m, int rank)
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         enum pp_stage_call_kind kind;
         if (pp_bind_kind(p->kind[i], &kind))
-            count +=
-                p->granule_count[i] * pp_stage_exchange_count(m->options.stages[p->stage[i]], kind);
-        count += pp_op_is_compute(p->kind[i]); /* at its end */
+            count += p->granule_count[i] *
+                     (1 + pp_stage_exchange_count(m->options.stages[p->stage[i]], kind));
+        count += pp_op_is_compute(p->kind[i]);
     }
     return count;
 }
 
 int pp_group_events(struct pp_machine *m)
 {
+    const int groups = m->p->ranks * m->replicas;
     int count = 0;
 
     if (m->tp == 1)
         return 0;
-    m->first_meet = PP_ARRAY(m->arena, pp_event_id, m->p->ranks * m->replicas);
-    for (int k = 0; k < m->p->ranks * m->replicas; k++) {
+    m->groups = PP_ARRAY(m->arena, struct pp_tp_group, groups);
+    m->first_meet = PP_ARRAY(m->arena, pp_event_id, groups);
+    for (int k = 0; k < groups; k++) {
         m->first_meet[k] = m->first_release + m->barrier_count + count;
-        count += MEETING_EVENTS * m->tp * meetings_of(m, k / m->replicas);
+        count += m->tp * meetings_of(m, k / m->replicas);
     }
     return count;
 }
@@ -126,12 +137,81 @@ static bool is_clocked(const struct pp_machine *m)
     return pp_is_virtual(m) && m->backend->is_immediate;
 }
 
-/* Waits until all workers of the group have recorded an event. */
-static bool wait_for_group(struct pp_worker *w, pp_event_id first)
+static int group_of(const struct pp_worker *w)
+{
+    return w->rank * w->machine->replicas + w->replica;
+}
+
+/* ---- cores ----------------------------------------------------------------------------------- */
+
+static void take_core(struct pp_machine *m)
+{
+    if (m->has_cores)
+        while (sem_wait(&m->cores) != 0) {
+        }
+}
+
+static void give_core(struct pp_machine *m)
+{
+    if (m->has_cores)
+        sem_post(&m->cores);
+}
+
+/* Returns the time of the thread that the work has taken. */
+static int64_t launch(struct pp_worker *w, struct pp_worker_launch work)
+{
+    const int64_t before_ns = pp_machine_now_ns(w->machine);
+
+    pp_worker_launch(w, false, 0, work);
+    const int64_t spent_ns = pp_machine_now_ns(w->machine) - before_ns;
+    w->inside_ns += spent_ns;
+    return 1000 * spent_ns;
+}
+
+/* ---- meetings -------------------------------------------------------------------------------- */
+
+/* Waits until the event is recorded, which the group's last worker does at meeting `met`. A futex
+ * takes about as long as the spinning. */
+static bool wait_for_last(struct pp_worker *w, unsigned met, pp_event_id event)
+{
+    enum { SPIN_PS = 10000000 };
+    struct pp_machine *m = w->machine;
+    const atomic_uint *now = &m->groups[group_of(w)].met;
+    bool is_there = true;
+
+    atomic_store_explicit(&w->is_meeting, true, memory_order_relaxed);
+    for (int64_t from_ps = pp_wall_ps();
+         m->may_spin && atomic_load(now) == met && pp_wall_ps() - from_ps < SPIN_PS;) {
+    }
+    if (atomic_load(now) == met) {
+        give_core(m);
+        is_there = m->backend->wait(m->device, w->index, event);
+        take_core(m);
+    }
+    atomic_store_explicit(&w->is_meeting, false, memory_order_relaxed);
+    return is_there;
+}
+
+static bool meet_at_once(struct pp_worker *w, pp_event_id event)
+{
+    const struct pp_machine *m = w->machine;
+    struct pp_tp_group *group = &m->groups[group_of(w)];
+    const unsigned met = atomic_load(&group->met);
+
+    if (atomic_fetch_add(&group->here, 1) < m->tp - 1)
+        return wait_for_last(w, met, event);
+    atomic_store(&group->here, 0);
+    atomic_fetch_add(&group->met, 1);
+    m->backend->record(m->device, w->index, event);
+    return true;
+}
+
+static bool meet_on_streams(struct pp_worker *w, pp_event_id first)
 {
     const struct pp_machine *m = w->machine;
     bool is_there = true;
 
+    m->backend->record(m->device, w->index, first + w->tp_index);
     atomic_store_explicit(&w->is_meeting, true, memory_order_relaxed);
     for (int t = 0; t < m->tp && is_there; t++)
         is_there = m->backend->wait(m->device, w->index, first + t);
@@ -139,72 +219,66 @@ static bool wait_for_group(struct pp_worker *w, pp_event_id first)
     return is_there;
 }
 
-/* Returns the time in the op at which the last worker came. */
-static int64_t latest_ps(const struct pp_worker *w)
-{
-    int64_t latest_ps = 0;
-
-    for (int t = 0; t < w->machine->tp; t++)
-        latest_ps =
-            pp_later_ps(latest_ps, pp_worker_at(w->machine, w->rank, w->replica, t)->met_ps);
-    return latest_ps;
-}
-
-/* Meets the group, and exchanges what segment `s` has made; NULL = nothing. `*spent_ps` is the
- * worker's time in the op, and becomes that of all. */
-static bool meet(struct pp_worker *w, struct pp_segment *s, int64_t *spent_ps)
+/* Meets the group. `*spent_ps` becomes the time at which the last worker came: in the op on the
+ * virtual clock, else on the wall clock. A time is read before the meeting after the next one. */
+static bool meet(struct pp_worker *w, int64_t *spent_ps)
 {
     const struct pp_machine *m = w->machine;
-    const pp_event_id here = m->first_meet[w->rank * m->replicas + w->replica] +
-                             MEETING_EVENTS * m->tp * w->meets++,
-                      done = here + m->tp;
+    const pp_event_id first = m->first_meet[group_of(w)] + m->tp * w->meets;
+    const int at = w->meets++ % 2;
 
-    w->met_ps = *spent_ps;
-    m->backend->record(m->device, w->index, here + w->tp_index);
-    if (!wait_for_group(w, here))
+    w->met_ps[at] = pp_is_virtual(m) ? *spent_ps : pp_now_ps(m);
+    if (!(m->backend->is_immediate ? meet_at_once : meet_on_streams)(w, first))
         return false;
-    *spent_ps = latest_ps(w);
-    if (s) {
-        pp_worker_launch(w, false, 0, (struct pp_worker_launch){run_exchange, s});
-        *spent_ps += pp_tp_exchange_ps(m->options.costs, m->tp,
-                                       (double)s->exchange.count *
-                                           (double)m->options.kernels->element_bytes);
-    }
-    m->backend->record(m->device, w->index, done + w->tp_index);
-    return wait_for_group(w, done);
+    *spent_ps = 0;
+    for (int t = 0; t < m->tp; t++)
+        *spent_ps = pp_later_ps(*spent_ps, pp_worker_at(m, w->rank, w->replica, t)->met_ps[at]);
+    return true;
 }
 
-/* Launches on one of the cores. Returns the time of the thread that the work has taken. */
-static int64_t launch(struct pp_worker *w, struct pp_worker_launch work)
+/* Exchanges what segment `s` has made, after a meeting that ended at `*spent_ps`. */
+static void exchange(struct pp_worker *w, struct pp_segment *s, int64_t *spent_ps)
 {
-    struct pp_machine *m = w->machine;
+    const struct pp_machine *m = w->machine;
+    const int64_t from_ps = *spent_ps;
 
-    if (m->has_cores)
-        while (sem_wait(&m->cores) != 0) {
-        }
-    const int64_t before_ns = pp_machine_now_ns(m);
-    pp_worker_launch(w, false, 0, work);
-    const int64_t spent_ns = pp_machine_now_ns(m) - before_ns;
-    if (m->has_cores)
-        sem_post(&m->cores);
-    w->inside_ns += spent_ns;
-    return 1000 * spent_ns;
+    launch(w, (struct pp_worker_launch){run_exchange, s});
+    *spent_ps = pp_is_virtual(m)
+                    ? from_ps + pp_tp_exchange_ps(m->options.costs, m->tp,
+                                                  (double)s->exchange.count *
+                                                      (double)m->options.kernels->element_bytes)
+                    : pp_now_ps(m);
+    w->exchanged_ps += *spent_ps - from_ps;
+}
+
+/* Runs a segment, and what the group does after it. */
+static bool run_with_group(struct pp_worker *w, struct pp_segment *s, int64_t *spent_ps)
+{
+    *spent_ps += launch(w, (struct pp_worker_launch){run_segment, s});
+    if (s->is_last)
+        return s->number == 0 || meet(w, spent_ps);
+    if (!meet(w, spent_ps))
+        return false;
+    exchange(w, s, spent_ps);
+    return true;
 }
 
 bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
 {
     struct pp_machine *m = w->machine;
     struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+    bool is_there = true;
 
     m->launch_of[pp_row(w, i)] = w->launches[false];
+    take_core(m);
     if (call->count == 0)
         *spent_ps += launch(w, pp_launch_of(w, i));
-    for (struct pp_segment *s = call->segments; s < call->segments + call->segment_count; s++) {
-        *spent_ps += launch(w, (struct pp_worker_launch){run_segment, s});
-        if (!s->is_last && !meet(w, s, spent_ps))
-            return false;
-    }
-    return !is_clocked(m) || meet(w, NULL, spent_ps);
+    for (int k = 0; k < call->segment_count && is_there; k++)
+        is_there = run_with_group(w, &call->segments[k], spent_ps);
+    if (is_there && is_clocked(m))
+        is_there = meet(w, spent_ps);
+    give_core(m);
+    return is_there;
 }
 
 /* ---- asynchronous backends ------------------------------------------------------------------- */

@@ -124,7 +124,8 @@ static void start_locks(struct pp_machine *m)
     pthread_mutexattr_destroy(&attributes);
     sem_init(&m->cores, m->transport->is_shared, (unsigned)cores);
     atomic_flag_clear(&m->is_reported);
-    m->has_cores = pp_is_virtual(m) && m->backend->is_immediate && m->worker_count > cores;
+    m->may_spin = m->worker_count <= cores;
+    m->has_cores = pp_is_virtual(m) && m->backend->is_immediate && !m->may_spin;
 }
 
 static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)

@@ -69,6 +69,7 @@ static bool run_together(struct pp_worker *w, int i, bool is_fused)
     const int64_t start_ps = w->clock_ps;
     int64_t spent_ps = 0;
 
+    w->exchanged_ps = 0;
     if (!pp_group_run(w, i, &spent_ps) || (is_fused && !pp_group_run(w, i + 1, &spent_ps)))
         return false;
     end_compute(w, i, start_ps, spent_ps);

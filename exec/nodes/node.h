@@ -37,7 +37,8 @@
  * With tensor parallelism, blocks have the dimensions of the part that is here. A LINEAR that ends
  * in the residual stream makes a part of y, `part`, which an exchange adds up to y. One that reads
  * the stream makes a part of dx, `dx_part`. The first device alone adds bias, base and dx_base. A
- * call is cut into segments after these nodes.
+ * call is cut into segments after these nodes. Other devices may read a part until the group meets
+ * again. So no tensor takes its place before the next exchange.
  *
  * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
  *

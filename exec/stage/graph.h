@@ -37,5 +37,7 @@ void pp_stage_gradients(const struct pp_stage *stage);
 void pp_stage_choose_again(const struct pp_stage *stage);
 /* plan.c: places all tensors; sets kept_bytes, saved_bytes, scratch_bytes. */
 void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage);
+/* parts.c: lets parts of exchanges, which have their places, live until the next exchange. */
+void pp_stage_hold_parts(const struct pp_stage *stage);
 /* scratch.c: places the tensors that a pass has in scratch; returns the bytes that they take. */
 size_t pp_stage_scratch(struct pp_arena *arena, struct pp_stage_graph *g, enum pp_call_pass pass);

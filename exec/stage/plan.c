@@ -204,6 +204,7 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
     place_gradients(stage);
     place_forward(stage, true);
     place_keep(g);
+    pp_stage_hold_parts(stage);
     for (int pass = 0; pass < PP_PASSES; pass++) {
         const bool is_called = pass == PP_PASS_KEEP ? stage->shape.has_r
                                : pass == PP_PASS_I  ? stage->shape.has_w

@@ -75,7 +75,8 @@ struct pp_worker {
     int64_t inside_ns, cpu_ns; /* time in ops, by now_ns(); CPU time of the thread */
     int meets;                 /* meetings with its group */
     atomic_bool is_meeting;    /* waits for its group, which others may read at any time */
-    int64_t met_ps;            /* its time in the op when it came to the meeting */
+    int64_t met_ps[2];         /* when it came to the last two meetings: see group.c */
+    int64_t exchanged_ps;      /* time of the exchanges in its op */
     int launches[2];           /* on its compute stream; on its weight-gradient stream */
     bool is_summing;           /* waits for a collective that another process owns */
     int32_t turn;              /* next of its collectives that may run */
@@ -126,12 +127,13 @@ struct pp_machine {
     int tied_count;
 
     int barrier_count;
-    int64_t *arrived_ps;       /* [barrier * workers + worker] */
-    int64_t *released_ps;      /* [barrier] latest arrival, on the virtual clock */
-    pp_stream_id conductor;    /* stream of pp_barriers_conduct */
-    pp_stream_id weights;      /* first weight-gradient stream; each worker has one */
-    pp_event_id first_release; /* event of barrier 0 */
-    pp_event_id *first_meet;   /* [rank * replicas + replica] first event of its group */
+    int64_t *arrived_ps;        /* [barrier * workers + worker] */
+    int64_t *released_ps;       /* [barrier] latest arrival, on the virtual clock */
+    pp_stream_id conductor;     /* stream of pp_barriers_conduct */
+    pp_stream_id weights;       /* first weight-gradient stream; each worker has one */
+    pp_event_id first_release;  /* event of barrier 0 */
+    pp_event_id *first_meet;    /* [rank * replicas + replica] first event of its group */
+    struct pp_tp_group *groups; /* likewise: see group.c */
 
     /* Times of the kept steps: [(slot * size + instruction) * replicas + replica]. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;
@@ -163,6 +165,7 @@ struct pp_machine {
 
     sem_t cores;
     bool has_cores; /* fewer cores than workers: each op takes a core */
+    bool may_spin;  /* at least as many cores as workers */
 
     /* The workers: threads or processes. */
     const struct pp_transport *transport;
