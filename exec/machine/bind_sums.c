@@ -141,6 +141,7 @@ static void bind_collective(struct pp_machine *m, int c)
         bind_stage_sum(m, from, tp_index, &to->sum);
     if (from->tied && to->sum.own)
         to->sum.share = PP_ARRAY(m->arena, struct pp_range, 2 * m->replicas * m->p->pipelines);
+    to->sum.is_blank = m->cuts[from->stage].params > 1;
     for (int replica = 0; from->tied && replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
             add_tied_copies(m, replica, tp_index, pipe, &to->sum);
@@ -179,7 +180,7 @@ static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
     const int copy = w->replica * m->p->pipelines + op.pipe,
               is_last = is_tied && pp_program_rank_of(m->p, op.pipe, 0) != w->rank;
     const struct pp_stage *stage = m->options.stages[is_last ? m->stages - 1 : op.stage];
-    const int64_t first = is_tied ? pp_stage_tied(stage)->offset : 0;
+    const int64_t first = is_tied && !sum->is_blank ? pp_stage_tied(stage)->offset : 0;
 
     if (sum->own)
         sum->at[is_tied ? 2 * copy + is_last : copy] =
@@ -187,7 +188,7 @@ static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
             (size_t)first * sum->element_bytes;
 }
 
-/* Binds a worker's post of a collective. `last`: its last one that uses a share, -1 = none. */
+/* Binds a worker's post of a collective. `last`: its last one that adds to a share, -1 = none. */
 static void bind_row(struct pp_worker *w, int i, int32_t *last)
 {
     const struct pp_machine *m = w->machine;
@@ -197,8 +198,9 @@ static void bind_row(struct pp_worker *w, int i, int32_t *last)
 
     c->ps = pp_costs_op(m->options.costs, &op, NULL).ps;
     bind_whole(w, i, &c->sum);
-    c->before[c->row_count] = c->sum.own ? *last : -1;
-    *last = c->sum.own ? of : *last;
+    const bool is_adding = c->sum.own && op.kind != PP_AG;
+    c->before[c->row_count] = is_adding ? *last : -1;
+    *last = is_adding ? of : *last;
     c->members[c->row_count] = w->index;
     c->rows[c->row_count++] = pp_row(w, i);
     w->collective_row[w->collective_count++] = pp_row(w, i);

@@ -103,7 +103,7 @@ static void stamp_list(struct pp_machine *m, struct pp_worker *w)
         if (pp_op_is_compute(p->kind[i])) {
             stamp_compute(m, w, i);
             *clock_ps = pp_later_ps(*clock_ps, m->end_ps[at]);
-        } else if (p->kind[i] == PP_WAIT || p->kind[i] == PP_BAR) {
+        } else if (pp_op_kinds[p->kind[i]].stream == PP_STREAM_CONTROL) {
             const int target = p->begin[w->rank] + p->arg[i];
             m->start_ps[at] = *clock_ps;
             if (p->kind[i] == PP_WAIT)

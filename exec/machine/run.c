@@ -125,12 +125,26 @@ static bool run_wait(struct pp_worker *w, int i)
     return true;
 }
 
-static bool run_control(struct pp_worker *w, int i)
+/* Gathers that are posted later may take the buffer. */
+static bool run_drop(struct pp_worker *w, int i)
 {
-    return w->machine->p->kind[i] == PP_WAIT ? run_wait(w, i) : pp_barrier_meet(w, i);
+    struct pp_machine *m = w->machine;
+    const size_t at = pp_cell_at(w, i);
+
+    m->start_ps[at] = m->end_ps[at] = w->clock_ps;
+    return true;
 }
 
-/* COPY, DROP: no accepted program has them. */
+static bool run_control(struct pp_worker *w, int i)
+{
+    const int kind = w->machine->p->kind[i];
+
+    return kind == PP_WAIT   ? run_wait(w, i)
+           : kind == PP_DROP ? run_drop(w, i)
+                             : pp_barrier_meet(w, i);
+}
+
+/* COPY: no accepted program has it. */
 static bool (*const RUN[])(struct pp_worker *w, int i) = {
     [PP_STREAM_COMPUTE] = run_compute,   [PP_STREAM_CHANNEL] = pp_message_post,
     [PP_STREAM_REDUCE] = run_collective, [PP_STREAM_COPY] = run_control,

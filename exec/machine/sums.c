@@ -8,12 +8,21 @@
 #include "exec/host/futex.h"
 #include "exec/machine/parts.h"
 
+int pp_collective_turn(const struct pp_worker *w, int turn)
+{
+    while (turn < w->collective_count &&
+           !pp_worker_has(w, pp_instruction_at(w->machine, w->collective_row[turn])))
+        turn++;
+    return turn;
+}
+
 void pp_sums_begin(struct pp_machine *m)
 {
     for (int c = 0; c < m->collective_count; c++)
         m->collectives[c].posts = m->collectives[c].launch = m->collectives[c].launches = 0;
     for (int k = 0; k < m->worker_count; k++) {
-        m->workers[k].turn = m->workers[k].is_summing = 0;
+        m->workers[k].turn = pp_collective_turn(&m->workers[k], 0);
+        m->workers[k].is_summing = 0;
         m->workers[k].reduce_ps = m->begin_ps;
     }
 }
@@ -47,7 +56,7 @@ static void settle(struct pp_worker *w, struct pp_machine_collective *c)
         m->start_ps[pp_cell(m, c->rows[k])] = start_ps;
         m->end_ps[pp_cell(m, c->rows[k])] = start_ps + c->ps;
         member->reduce_ps = start_ps + c->ps;
-        member->turn++;
+        member->turn = pp_collective_turn(member, member->turn + 1);
     }
     r->queue[atomic_load(&r->given) % r->capacity] = (int32_t)(c - m->collectives);
     atomic_fetch_add(&r->given, 1);

@@ -96,14 +96,21 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
 
 /* ---- replay ---------------------------------------------------------------------------------- */
 
-/* Returns the start of the first compute op. It is the start of the step on the virtual clock,
- * where only posts precede it. On the wall clock, threads have to wake up first. */
+/* Is true for compute, and for gathers of what it uses: the first of these begins with the step. */
+static bool begins_step(const struct pp_program *p, int i)
+{
+    return pp_op_is_compute(p->kind[i]) ||
+           (p->kind[i] == PP_AG && pp_purpose_is_gather(p->purpose[i]));
+}
+
+/* Returns the start of the first such op. It is the start of the step on the virtual clock, where
+ * only posts precede it. On the wall clock, threads have to wake up first. */
 static int64_t begin_of(const struct pp_program *p, const struct pp_times *times, size_t first)
 {
     int64_t begin_ps = INT64_MAX;
 
     for (int i = 0; i < pp_program_size(p); i++)
-        for (int r = 0; r < times->replicas && pp_op_is_compute(p->kind[i]); r++) {
+        for (int r = 0; r < times->replicas && begins_step(p, i); r++) {
             const int64_t start_ps =
                 times->start_ps[first + (size_t)i * (size_t)times->replicas + (size_t)r];
             begin_ps = start_ps < begin_ps ? start_ps : begin_ps;

@@ -145,6 +145,7 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *p, int replicas)
 {
     const struct pp_state_spec *spec = &p->state.spec;
+    const bool is_gathered = pp_state_is_gathered(spec);
     const int copies = replicas * p->pipelines;
     struct pp_cuts *cuts = PP_ARRAY(arena, struct pp_cuts, p->stages);
 
@@ -153,8 +154,8 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
     for (int c = 0; c < p->collective_count; c++)
         if (p->collectives[c].kind == PP_RS)
             cuts[p->collectives[c].stage] =
-                (struct pp_cuts){.params = pp_state_is_gathered(spec) ? copies : 1,
-                                 .grads = pp_state_cut(spec, PP_STATE_GRADS) > 1 ? copies : 1,
+                (struct pp_cuts){.params = is_gathered ? copies : 1,
+                                 .grads = is_gathered || pp_state_has_parts(spec) ? copies : 1,
                                  .optimizer = copies};
     return cuts;
 }

@@ -25,7 +25,7 @@ struct walk {
     } buffers[PP_WHOLES];
 };
 
-static int32_t take(struct walk *w, enum pp_whole_class what, int stage)
+static int32_t take(struct walk *w, enum pp_whole_class what, int64_t count)
 {
     struct buffers *b = &w->buffers[what];
     int64_t **elements = &w->wholes->elements[what][w->rank];
@@ -39,8 +39,7 @@ static int32_t take(struct walk *w, enum pp_whole_class what, int stage)
         w->wholes->count[what][w->rank] = b->count;
     }
     b->is_taken[at] = true;
-    if (w->stages[stage]->elements > (*elements)[at])
-        (*elements)[at] = w->stages[stage]->elements;
+    (*elements)[at] = count > (*elements)[at] ? count : (*elements)[at];
     return at;
 }
 
@@ -62,7 +61,7 @@ static void use_grads(struct walk *w, int i)
     struct place *place = place_of(w, i);
 
     if (place->grads < 0) {
-        place->grads = take(w, PP_WHOLE_GRADS, w->p->stage[i]);
+        place->grads = take(w, PP_WHOLE_GRADS, w->stages[w->p->stage[i]]->elements);
         w->wholes->is_first[i] = true;
     }
     w->wholes->of[PP_WHOLE_GRADS][i] = place->grads;
@@ -93,16 +92,26 @@ static void wait_scatter(struct walk *w, int target)
         release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target]);
 }
 
-/* Sharded parameters: all gradients have been scattered before. */
+/* The gradients of a step end in the buffer of the last backward. With sharded parameters they have
+ * been scattered before, and the sum of a tied matrix has a buffer of its own, of that size. */
 static void sum_tied(struct walk *w, int i)
 {
     const struct pp_program *p = w->p;
     const int first = p->pipe[i] * p->stages, last = first + p->stages - 1;
     const int at = pp_program_rank_of(p, p->pipe[i], 0) == w->rank ? first : last;
     const struct place *place = &w->places[at];
+    const struct pp_param *tied = pp_stage_tied(w->stages[p->stage[i]]);
 
-    if (pp_state_has_parts(&p->state.spec))
+    if (w->cuts[p->stage[i]].params > 1)
+        w->wholes->of[PP_WHOLE_GRADS][i] = take(w, PP_WHOLE_GRADS, tied ? tied->count : 0);
+    else
         w->wholes->of[PP_WHOLE_GRADS][i] = place->grads < 0 ? place->last_grads : place->grads;
+}
+
+static void wait_tied(struct walk *w, int target)
+{
+    if (w->cuts[w->p->stage[target]].params > 1)
+        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target]);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -110,7 +119,7 @@ static void sum_tied(struct walk *w, int i)
 static void gather(struct walk *w, int i)
 {
     struct place *place = place_of(w, i);
-    const int32_t buffer = take(w, PP_WHOLE_PARAMS, w->p->stage[i]);
+    const int32_t buffer = take(w, PP_WHOLE_PARAMS, w->stages[w->p->stage[i]]->elements);
 
     w->wholes->of[PP_WHOLE_PARAMS][i] = buffer;
     if (place->gathered_count < MOST_GATHERED)
@@ -166,8 +175,12 @@ static void walk_instruction(struct walk *w, int i)
     const struct pp_program *p = w->p;
     const int kind = p->kind[i];
 
-    if (kind == PP_WAIT && p->aux[i] == PP_RS)
-        wait_scatter(w, p->begin[w->rank] + p->arg[i]);
+    const int target = kind == PP_WAIT ? p->begin[w->rank] + p->arg[i] : i;
+
+    if (kind == PP_WAIT && p->kind[target] == PP_RS)
+        wait_scatter(w, target);
+    else if (kind == PP_WAIT && p->kind[target] == PP_AR && p->aux[target] == PP_TIED)
+        wait_tied(w, target);
     else if (kind == PP_DROP)
         drop(w, i);
     else if (pp_op_is_collective(kind))

@@ -56,7 +56,14 @@ struct pp_stage_again pp_exec_stage_again(const struct pp_exec_config *config, i
  * model, with the nearest that do, and for what it cannot be combined with. */
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err);
-/* shards.c: sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of
+/* shards.c: takes what the program is to cut, after its order. PP_EINVAL for options without effect
+ * and what is only simulated. */
+struct pp_build;
+enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
+                                   const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_build *build,
+                                   struct pp_error *err);
+/* Sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of
  * several pipelines, or of a matrix that two stages of a rank share. */
 enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config, struct pp_exec_plan *plan,

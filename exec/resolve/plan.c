@@ -68,23 +68,30 @@ static enum pp_status check_subject(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-/* Refuses instructions of a file that engines can only price. */
-static enum pp_status check_kinds(const struct pp_exec_wish *wish,
-                                  const struct pp_exec_config *config,
-                                  const struct pp_subject *subject, const struct pp_program *p,
-                                  struct pp_error *err)
+/* Is false for instructions of a file that engines can only price. Shards of parameters are spread
+ * over all copies, so no group of copies has a sum of its own. */
+static bool is_executed(const struct pp_program *p, int i)
 {
     static const bool IS_EXECUTED[PP_OP_KINDS] = {
         [PP_F] = true,      [PP_B] = true,      [PP_I] = true,      [PP_W] = true,
         [PP_R] = true,      [PP_U] = true,      [PP_AR] = true,     [PP_SEND_F] = true,
         [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
-        [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,
+        [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,     [PP_DROP] = true,
     };
+    const bool is_gathered = pp_state_is_gathered(&p->state.spec);
 
+    return IS_EXECUTED[p->kind[i]] && (p->kind[i] != PP_DROP || is_gathered) &&
+           (p->kind[i] != PP_AR ||
+            (p->purpose[i] == PP_FOR_STEP && (!is_gathered || p->aux[i] == PP_TIED)));
+}
+
+static enum pp_status check_kinds(const struct pp_exec_wish *wish,
+                                  const struct pp_exec_config *config,
+                                  const struct pp_subject *subject, const struct pp_program *p,
+                                  struct pp_error *err)
+{
     for (int i = 0; i < pp_program_size(p); i++)
-        if (!IS_EXECUTED[p->kind[i]] ||
-            (pp_op_has_buckets(p->kind[i]) && p->purpose[i] != PP_FOR_STEP &&
-             p->purpose[i] != PP_FOR_PART)) {
+        if (!is_executed(p, i)) {
             char reason[64];
             snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
                      pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
@@ -144,9 +151,10 @@ static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
 static enum pp_status check_lowered(const struct pp_exec_wish *wish,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    const struct pp_given *const own[] = {&wish->given.recompute, &wish->given.post,
-                                          &wish->given.recv_slots, &wish->given.grad_sync,
-                                          &wish->given.zero};
+    const struct pp_given *const own[] = {&wish->given.recompute,     &wish->given.post,
+                                          &wish->given.recv_slots,    &wish->given.grad_sync,
+                                          &wish->given.zero,          &wish->given.gather,
+                                          &wish->given.gather_buffers};
     const struct pp_program *file = plan->subject.file;
 
     if (!file || file->level != PP_LEVEL_LOWERED || plan->subject.is_listed)
@@ -179,7 +187,6 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
                             const struct pp_exec_config *config, struct pp_exec_plan *plan,
                             struct pp_error *err)
 {
-    const struct pp_given *const sums[] = {&wish->given.grad_sync, &wish->given.zero};
     const struct pp_program *file = plan->subject.file;
     const int stages = file ? file->stages : pp_shape_stages(&plan->selection.shape);
 
@@ -196,13 +203,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
 
     PP_TRY(check_lowered(wish, plan, err));
     PP_TRY(pp_build_order(arena, &build, err));
-    pp_build_take_zero(&build, wish->zero, config->replicas);
-    const bool has_copies = pp_build_copies(&build) > 1;
-    for (size_t i = 0; i < PP_COUNT(sums); i++)
-        if (!has_copies && !plan->subject.is_listed && sums[i]->count)
-            return pp_error_set(err, PP_EINVAL,
-                                "%s has no effect with one replica of each stage; give --dp 2",
-                                sums[i]->typed);
+    PP_TRY(pp_exec_take_shards(wish, config, plan, &build, err));
     build.wishes = (struct pp_build_wishes){
         .post = (enum pp_post)wish->post,
         .recv_slots = plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots,

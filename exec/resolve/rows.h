@@ -15,11 +15,17 @@ PP_ROW_TEXT(recompute, "HOW", G_SCHEDULE, RUN,
             "default), layernorm, act, mlp of each block. stage-aware=R: the share R of the first "
             "stage's blocks, and less of later ones.")
 PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN)
-PP_ROW_INT(zero, "STAGE", 0, 2, G_SCHEDULE, RUN, .default_text = "0",
+PP_ROW_INT(zero, "STAGE", 0, 3, G_SCHEDULE, RUN, .default_text = "0",
     .help = "ZeRO stage. 1: the replicas of a stage shard its optimizer state. Gradients are "
             "reduce-scattered, each replica updates its share of the weights, and the weights are "
             "all-gathered. 2: they also shard the gradients, which are scattered after every "
-            "backward.")
+            "backward. 3: they also shard the parameters, which are gathered before each use.")
+PP_ROW_CHOICE(gather, "UNIT", "layer|chunk", G_SCHEDULE, RUN, .default_text = "chunk",
+    .help = "Sharded parameters that are gathered at once: all layers of a chunk. layer is only "
+            "simulated.")
+PP_ROW_INT(gather_buffers, "K", 1, 1024, G_SCHEDULE, RUN, .default_text = "2",
+    .help = "Buffers for gathered parameters, one chunk each. 1: nothing is prefetched. K: the "
+            "next K - 1 chunks are prefetched while one is used. Scattered gradients, too.")
 PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
 
 PP_ROW_INT(np, "P", 1, 1024, G_LAYOUT, RUN, .is_common = true,

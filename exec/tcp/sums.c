@@ -81,7 +81,7 @@ static void finish_sum(struct pp_tcp *t, int id, int64_t start_ps)
         m->start_ps[pp_cell(m, c->rows[k])] = start_ps;
         m->end_ps[pp_cell(m, c->rows[k])] = end_ps;
         w->reduce_ps = end_ps;
-        w->turn++;
+        w->turn = pp_collective_turn(w, w->turn + 1);
     }
     m->backend->record(m->device, m->conductor, c->done);
 }
@@ -140,9 +140,9 @@ void pp_tcp_summed(struct pp_worker *w, int i)
 {
     struct pp_tcp *t = pp_tcp_of(w->machine);
 
-    (void)i; /* posts are counted */
+    (void)i; /* posts are in the order of the list */
     pthread_mutex_lock(&t->m->collectives_mutex);
-    t->posted[w->index]++;
+    t->posted[w->index] = pp_collective_turn(w, t->posted[w->index]) + 1;
     give_part(t, w);
     pthread_mutex_unlock(&t->m->collectives_mutex);
 }
@@ -154,8 +154,9 @@ static void give_next(struct pp_tcp *t, int id)
 
     for (int k = 0; k < c->row_count; k++) {
         struct pp_worker *w = &t->m->workers[c->members[k]];
-        const bool is_over = pp_tcp_is_here(t, w->index) && w->turn > 0 &&
-                             w->collective_row[w->turn - 1] == c->rows[k];
+        const bool is_over =
+            pp_tcp_is_here(t, w->index) &&
+            (w->turn == w->collective_count || w->collective_row[w->turn] > c->rows[k]);
 
         if (!is_over || !w->is_summing)
             continue;
@@ -173,11 +174,11 @@ static int collective_at(const struct pp_machine *m, const struct pp_worker *w, 
 static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
 {
     const struct pp_worker *w = &t->m->workers[frame->worker];
-    int turn = t->parts[w->index];
+    int turn = pp_collective_turn(w, t->parts[w->index]);
 
     while (turn < w->collective_count &&
            owner_process(t, collective_at(t->m, w, turn)) != t->process)
-        turn++;
+        turn = pp_collective_turn(w, turn + 1);
     if (turn == w->collective_count || collective_at(t->m, w, turn) != frame->id)
         return false;
     t->parts[w->index] = turn + 1;

@@ -115,6 +115,9 @@ static void own_to_sum(const struct pp_kernels *k, void *stream, const struct pp
     const struct pp_range all = sum->piece[0], share = pp_range_common(all, sum->share[copy]),
                           has = pp_range_common(all, sum->own[copy].has);
 
+    if (sum->is_blank)
+        k->zero(stream, (size_t)(all.until - all.from) * sum->element_bytes,
+                at(sum, copy, all.from));
     if (share.from < share.until)
         add(k, stream, sum, share.until - share.from, own_at(sum, copy, share.from),
             at(sum, copy, share.from));

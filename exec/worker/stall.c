@@ -182,9 +182,8 @@ enum pp_status pp_stall_ended(const struct pp_worker *w, const siginfo_t *info,
 
 static bool is_over(const struct pp_worker *w, int i)
 {
-    const int kind = w->machine->p->kind[i];
-
-    return kind == PP_WAIT || kind == PP_BAR || !isnan(pp_span_of(w, i).end_s);
+    return pp_op_kinds[w->machine->p->kind[i]].stream == PP_STREAM_CONTROL ||
+           !isnan(pp_span_of(w, i).end_s);
 }
 
 static void tell_op(const struct pp_worker *w, int i, struct pp_error *err)

@@ -60,6 +60,7 @@ struct pp_sum {
     struct pp_range *share; /* [copies] */
     struct pp_range *norm;  /* [copies] for the norm: begins with the share */
     struct pp_own *own;     /* [copies]; NULL: `at` is the state */
+    bool is_blank;          /* AR with `own`: nothing is in the buffer before it */
     struct pp_range tied;   /* needed by all copies, to add it to another matrix; often empty */
     int *status;            /* enum pp_fixed_status */
 };
@@ -102,6 +103,8 @@ struct pp_machine_collective {
     int launch;        /* number on that stream in this step */
     int launches;      /* launches of this step on this collective's stream */
 };
+/* First collective of the worker's list, from number `turn` on, that it posts in this pass. */
+int pp_collective_turn(const struct pp_worker *w, int turn);
 /* First bad enum pp_fixed_status of this process's sums in a step, else PP_FIXED_OK. */
 int pp_sums_status(const struct pp_machine *m);
 /* Stream of a collective. */

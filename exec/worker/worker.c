@@ -73,14 +73,16 @@ pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
     return stream_at(w, pp_weight_stream_has(w->machine->p, i));
 }
 
+/* Forwards alone have all gathers, because one for a backward may serve a forward, too. */
 bool pp_worker_has(const struct pp_worker *w, int i)
 {
     static const bool IS_FORWARD[PP_OP_KINDS] = {
-        [PP_F] = true, [PP_SEND_F] = true, [PP_RECV_F] = true, [PP_BAR] = true};
+        [PP_F] = true, [PP_SEND_F] = true, [PP_RECV_F] = true, [PP_BAR] = true, [PP_DROP] = true};
     const struct pp_program *p = w->machine->p;
     const int target = p->kind[i] == PP_WAIT ? p->begin[w->rank] + p->arg[i] : i;
 
-    return !w->machine->is_forward || IS_FORWARD[p->kind[target]];
+    return !w->machine->is_forward || IS_FORWARD[p->kind[target]] ||
+           (p->kind[target] == PP_AG && pp_purpose_is_gather(p->purpose[target]));
 }
 
 bool pp_worker_order(struct pp_worker *w, int i)

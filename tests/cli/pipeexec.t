@@ -242,9 +242,26 @@ $ pipeexec --grad-sync eager
 $ pipeexec --zero 1
 ! pipeexec: error: --zero 1 has no effect with one replica of each stage; give --dp 2
 = 2
-$ pipeexec --dp 2 --zero 3
-! pipeexec: error: --zero: 3 is out of range: 0 to 2
+$ pipeexec --zero 0 --steps 1 --quiet
+$ pipeexec --dp 2 --zero 4
+! pipeexec: error: --zero: 4 is out of range: 0 to 3
 = 2
+$ pipeexec --dp 2 --zero 3 --gather layer
+! pipeexec: error: --gather layer is only simulated: an op here uses its whole chunk; nearest: --gather chunk
+= 2
+$ pipeexec --dp 2 --zero 2 --gather chunk
+! pipeexec: error: --gather chunk has no effect without sharded parameters; give --zero 3
+= 2
+$ pipeexec --dp 2 --zero 1 --gather-buffers 2
+! pipeexec: error: --gather-buffers 2 has no effect without sharded gradients or parameters; give --zero 2 or 3
+= 2
+$ for k in 1 2; do pipeexec --schedule zbv --np 2 --dp 2 --zero 3 --gather-buffers $k --layers 4 --hidden 32 --heads 2 --seq 16 --micro-batches 4 --steps 4 --no-check --quiet --trace gathers.csv; awk -F, '$2 == 0 && $3 == 0 { if ($4 == "compute") { start[++ops] = $8; end[ops] = $9 } if ($5 ~ /^[03]AG/) { from[++gathers] = $8; to[gathers] = $9 } } END { for (g = 1; g <= gathers; g++) for (o = 1; o <= ops; o++) hidden += start[o] < to[g] && from[g] < end[o]; print (gathers > 0), (hidden > 0) }' gathers.csv; done
+> 1 0
+> 1 1
+$ pipesim program --schedule interleaved --pp 2 --dp 2 --micro-batches 2 --zero 3 --gather-buffers 3 >cut.csv; pipeexec --schedule cut.csv --dp 2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"zero"|bit_equal'
+>     "zero": 3,
+>     "bit_equal": true,
+>     "bit_equal": true,
 $ pipeexec --dp 2 --zero 2 --schedule chimera
 ! pipeexec: error: --zero 2: chimera holds each stage on several ranks, which use it at different times: only its optimizer state can be cut; nearest: --zero 1
 = 2
@@ -341,8 +358,8 @@ $ pipeexec --schedule <(printf '0F0\n1F0\n') 2>&1 | sed 's/ \/[^ :]*/ FILE/'
 >   try: pipesim --schedule FILE --model tiny
 $ pipeexec --schedule <(printf '0F0,0B0\n1F0,1B0\n') -np 3 2>&1 | sed 's/ \/[^ :,]*/ FILE/'
 > pipeexec: error: -np 3 contradicts FILE, which has 2
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 3 --dp 2 >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84
-> pipeexec: error: --schedule low.csv is only simulated: nothing here executes its AG.
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --zero 3 --dp 2 --offload p=host >low.csv; pipeexec --schedule low.csv --dp 2 2>&1 | cut -c 1-84
+> pipeexec: error: --schedule low.csv is only simulated: nothing here executes its MOV
 >   try: pipesim --schedule low.csv --dp 2 --model tiny
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 >low.csv; pipeexec --schedule low.csv --recompute full
 ! pipeexec: error: --recompute full: low.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without

@@ -19,7 +19,9 @@ same 7 --np 1 --dp 3 --layers 2 --micro-batches 2
 same 9 --np 3 --schedule 1f1b --dp 2 --layers 3 --micro-batches 4 --calibrate-on gpipe
 same 10 --np 2 --schedule zbv --dp 3 --layers 4 --micro-batches 4 --zero 1
 same 12 --np 2 --schedule zb-h1 --dp 2 --layers 3 --micro-batches 4 --zero 1 --grad-sync eager
+same 15 --np 2 --schedule 1f1b --dp 2 --layers 2 --micro-batches 4 --zero 3
 if [ -n "${PIPESIM_LONG:-}" ]; then
+    same 16 --np 2 --schedule zbv --dp 3 --layers 4 --micro-batches 4 --zero 3
     same 5 --np 4 --schedule interleaved --layers 8 --micro-batches 4
     same 8 --np 2 --schedule gpipe --layers 4 --micro-batches 4 --recompute full --clock virtual
     same 11 --np 2 --schedule dualpipe --layers 4 --micro-batches 4 --precision bf16 --zero 1

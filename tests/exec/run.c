@@ -101,12 +101,15 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
     for (int s = 0; s < source->stages; s++)
         buckets[s] = or (c->buckets, 1);
     const struct pp_mesh replicas = {c->replicas * source->pipelines, 1};
+    struct pp_state_spec state = pp_state_spec_zero(c->zero, replicas);
+    state.buffers = or (c->gather_buffers, 2);
     const struct pp_lower_options options = {.post = c->post,
                                              .recv_slots = 2,
                                              .buckets = buckets,
                                              .grad_sync = c->grad_sync,
-                                             .state = pp_state_spec_zero(c->zero, replicas),
-                                             .has_sync = pp_mesh_size(replicas) > 1,
+                                             .state = state,
+                                             .has_sync = pp_mesh_size(replicas) >
+                                                         pp_state_cut(&state, PP_STATE_PARAMS),
                                              .has_optimizer = true,
                                              .has_clip = true,
                                              .has_tied = !c->is_untied,
@@ -184,7 +187,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
     return pp_arena_printf(
         arena,
         "%s P%d V%d N%d tp%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
-        "sync%d buckets%d zero%d seed%llu",
+        "sync%d buckets%d zero%d buffers%d seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
         c->shape.micro_batches, or (c->tp, 1), c->replicas, c->shape.pipelines, c->shape.splits,
         c->shape.option[PP_CONCAT_AT], c->is_exact ? "exact " : "",
@@ -193,5 +196,5 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
                      : "",
         c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
         c->is_gated ? "gated " : "", c->again.modules, (int)c->post, (int)c->grad_sync, c->buckets,
-        c->zero, (unsigned long long)c->seed);
+        c->zero, or (c->gather_buffers, 2), (unsigned long long)c->seed);
 }

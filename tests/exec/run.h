@@ -18,7 +18,8 @@ struct exec_case {
     enum pp_post post;
     enum pp_grad_sync grad_sync;
     int tp;                           /* devices of a tensor-parallel group; 0 = 1 */
-    int zero;                         /* 1: replicas and pipelines share optimizer state out */
+    int zero;                         /* ZeRO stage over replicas and pipelines */
+    int gather_buffers;               /* of ZeRO 2 and 3; 0 = 2 */
     int buckets;                      /* of the sum of every stage; 0 = 1 */
     const struct pp_backend *backend; /* NULL = cpu */
     const struct pp_kernels *kernels; /* NULL = those of the CPU, as is_double and is_bf16 say */

@@ -78,6 +78,13 @@ Test(checkpoint, every_layout_goes_on_to_the_same_bits)
          .zero = 1,
          .transport = &pp_transport_tcp},
         {.schedule = "dualpipe", .shape = {.ranks = 4, .micro_batches = 8}, .zero = 1},
+        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .replicas = 4, .zero = 2},
+        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .replicas = 4, .zero = 3},
+        {.schedule = "interleaved",
+         .shape = {.ranks = 2, .micro_batches = 4, .chunks = 2},
+         .replicas = 2,
+         .zero = 3,
+         .transport = &pp_transport_tcp},
     };
 
     for (int variant = 0; variant < 3; variant++) {
@@ -142,23 +149,27 @@ Test(checkpoint, without_exact_gradients_the_same_layout_goes_on_to_the_same_bit
 /* What shares have written is what one copy would have, and any layout takes it up. */
 Test(checkpoint, shares_are_written_as_a_whole)
 {
-    static const struct exec_case cut = {.schedule = "1f1b",
-                                         .shape = {.ranks = 2, .micro_batches = 2},
-                                         .replicas = 4,
-                                         .mbs = 1,
-                                         .steps = STEPS,
-                                         .is_exact = true,
-                                         .clip = 1,
-                                         .zero = 1};
+    struct exec_case cut = {.schedule = "1f1b",
+                            .shape = {.ranks = 2, .micro_batches = 2},
+                            .replicas = 4,
+                            .mbs = 1,
+                            .steps = STEPS,
+                            .is_exact = true,
+                            .clip = 1};
 
     train_from(&base, NULL, in("whole"), HALF, 9);
-    train_from(&cut, NULL, in("cut"), HALF, 9);
-    const struct pp_checkpoint *half = read_one(in("cut/step-000000003")),
-                               *end = read_one(in("whole"));
-    expect_same(&read_one(in("whole/step-000000003"))->manifest, &half->manifest, "half");
-    expect_same(&end->manifest, &read_one(in("cut"))->manifest, "end");
-    train_from(&base, half, in("again"), 0, 1);
-    expect_same(&end->manifest, &read_one(in("again"))->manifest, "again");
+    for (cut.zero = 1; cut.zero <= 3; cut.zero++) {
+        const char *what = exec_case_text(arena, &cut);
+
+        train_from(&cut, NULL, in("cut"), HALF, 9);
+        const struct pp_checkpoint *half = read_one(in("cut/step-000000003")),
+                                   *end = read_one(in("whole"));
+        expect_same(&read_one(in("whole/step-000000003"))->manifest, &half->manifest, what);
+        expect_same(&end->manifest, &read_one(in("cut"))->manifest, what);
+        train_from(&base, half, in("again"), 0, 1);
+        expect_same(&end->manifest, &read_one(in("again"))->manifest, what);
+        cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s %s", in("cut"), in("again"))), 0);
+    }
 }
 
 /* ---- a rank that dies between steps -----------------------------------------------------------

@@ -1,10 +1,10 @@
-/* Sharded gradients change no bit. With exact ones, schedules without several pipelines train to
- * the bits of the loop, on threads, processes and the fake device. Each process touches the
- * predicted bytes, and a replay has the same times. */
+/* Sharded gradients and parameters change no bit. With exact gradients, schedules without several
+ * pipelines train to the bits of the loop, on threads, processes and the fake device. Each process
+ * touches the predicted bytes, and a replay has the same times. */
 #include "tests/exec/equal.h"
 #include "tests/unit/support/random_program.h"
 
-enum { LEAST_ZERO = 2, MOST_ZERO = 2 };
+enum { LEAST_ZERO = 2, MOST_ZERO = 3 };
 
 /* Shares of both ends of a tied model need a sum between ranks. */
 static bool is_tied_on_a_rank(const struct pp_program *p)
@@ -94,11 +94,13 @@ Test(shards, variants)
         {.schedule = "interleaved",
          .shape = {.ranks = 2, .micro_batches = 4},
          .replicas = 2,
-         .grad_sync = PP_SYNC_EAGER},
+         .grad_sync = PP_SYNC_EAGER,
+         .gather_buffers = 4},
         {.schedule = "zb-h1",
          .shape = {.ranks = 4, .micro_batches = 8},
          .replicas = 2,
-         .is_recomputed = true},
+         .is_recomputed = true,
+         .gather_buffers = 1},
         {.schedule = "seq1f1b",
          .shape = {.ranks = 2, .micro_batches = 4, .splits = 4},
          .replicas = 2},
@@ -148,6 +150,7 @@ Test(shards, random_programs)
                                     .post = (enum pp_post)(seed / 3 % 4),
                                     .grad_sync = (enum pp_grad_sync)(seed % 2),
                                     .zero = LEAST_ZERO + (int)(seed % (MOST_ZERO - LEAST_ZERO + 1)),
+                                    .gather_buffers = 1 + (int)(seed / 2 % 3),
                                     .transport = seed % 11 == 0 ? &pp_transport_shm : NULL,
                                     .clip = 1,
                                     .seed = seed};
