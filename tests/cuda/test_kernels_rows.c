@@ -148,6 +148,62 @@ Test(cuda_kernels, rms_norm)
     try_shapes(norm_case, IS_RMS | IS_ADDED | HAS_BETA);
 }
 
+/* Heads of tokens, which have more elements than the heads. Gradients replace those of y. */
+enum { HEADS = 3, REST = 24 };
+
+static int stride_of(const struct shape *s)
+{
+    return HEADS * s->width + REST;
+}
+
+static void call_norm_of_heads(const struct pp_kernels *k, void *stream, void *const *x,
+                               const void *what)
+{
+    const struct shape *s = what;
+    const struct pp_norm n = {.rows = HEADS * s->rows,
+                              .width = s->width,
+                              .group = HEADS,
+                              .stride = stride_of(s),
+                              .is_rms = s->flags & IS_RMS,
+                              .epsilon = 1e-2,
+                              .x = x[0],
+                              .gamma = x[1],
+                              .y = x[2],
+                              .stats = x[3],
+                              .dy = x[4],
+                              .dx = x[4],
+                              .dgamma = x[5],
+                              .dgamma_added = s->flags & IS_ADDED ? x[6] : NULL};
+
+    k->norm_forward(stream, &n);
+    k->norm_backward(stream, &n);
+}
+
+static struct kernel_case norm_of_heads_case(const struct shape *s)
+{
+    const size_t size = (size_t)s->rows * (size_t)stride_of(s), width = (size_t)s->width;
+
+    return (struct kernel_case){"norm of heads",
+                                call_norm_of_heads,
+                                s,
+                                .tolerance = 1e-5,
+                                .floor = 1e-5,
+                                .tensors = 7,
+                                .tensor = {{size, OF_T, 3},
+                                           {width, OF_T, 1},
+                                           {size, OF_T, 1},
+                                           {2 * HEADS * (size_t)s->rows, OF_G, 1},
+                                           {size, OF_T, 1},
+                                           {width, OF_G, 1},
+                                           {width, OF_G, 1}}};
+}
+
+Test(cuda_kernels, norms_of_heads)
+{
+    try_shapes(norm_of_heads_case, IS_RMS);
+    try_shapes(norm_of_heads_case, IS_ADDED);
+}
+
 /* A stage sums the gradients that it receives by sum_rows, and those of its own norms with them.
  * The bits are equal, so that they do not depend on where a model is cut. */
 static void try_same_sums(const struct pp_kernels *k, bool is_bf16, int rows, int width)

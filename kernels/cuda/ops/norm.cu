@@ -43,17 +43,18 @@ template <class T, int N, int HELD> struct held_row {
 /* Warps that are resident on a multiprocessor, by the registers of a row. */
 template <int HELD> constexpr int RESIDENT = HELD == 4 ? 24 : 16;
 
-template <class T, int N, int HELD>
-__global__ __launch_bounds__(THREADS_MAX,
-                             RESIDENT<HELD> * 32 /
-                                 THREADS_MAX) void norm_forward_kernel(pp_norm_call<T> n)
+template <class T, bool IS_GROUPED, int N, int HELD>
+__global__
+__launch_bounds__(THREADS_MAX,
+                  RESIDENT<HELD> * 32 /
+                      THREADS_MAX) void norm_forward_kernel(pp_norm_call<T, IS_GROUPED> n)
 {
     __shared__ float shared[THREADS_MAX / 32];
     const int step = (int)(gridDim.x * blockDim.y);
     held_row<T, N, HELD> next;
     auto fetch_next = [&](int from) {
         /* rows beyond the last are computed as the last, for __syncthreads, and not written */
-        next.from = n.x + min(from + (int)threadIdx.y, n.rows - 1) * (int64_t)n.width;
+        next.from = n.x + n.places.at(min(from + (int)threadIdx.y, n.rows - 1));
         next.width = n.width;
         next.read();
     };
@@ -61,7 +62,7 @@ __global__ __launch_bounds__(THREADS_MAX,
     fetch_next((int)(blockIdx.x * blockDim.y));
     for (int from = (int)(blockIdx.x * blockDim.y); from < n.rows; from += step) {
         const held_row<T, N, HELD> r = next;
-        const int64_t row = from + (int)threadIdx.y;
+        const int row = from + (int)threadIdx.y;
         float mean[1] = {0}, variance[1] = {0};
         if (from + step < n.rows)
             fetch_next(from + step);
@@ -91,7 +92,7 @@ __global__ __launch_bounds__(THREADS_MAX,
                 y.at[j] = (x.at[j] - mean[0]) * inverse * gamma.at[j];
             if (n.beta)
                 pp_add(y, pp_load<N>(n.beta + column));
-            pp_save(n.y + row * n.width + column, y);
+            pp_save(n.y + n.places.at(row) + column, y);
         });
         if (threadIdx.x == 0)
             ((float2 *)n.stats)[row] = {mean[0], inverse};
@@ -99,7 +100,8 @@ __global__ __launch_bounds__(THREADS_MAX,
 }
 
 /* A row gets the fewest threads that hold all of it, as a power of two of warps, or the most. */
-template <class T, int N, int HELD> void launch_held(void *stream, const pp_norm_call<T> &n)
+template <class T, bool IS_GROUPED, int N, int HELD>
+void launch_held(void *stream, const pp_norm_call<T, IS_GROUPED> &n)
 {
     unsigned threads = 32;
 
@@ -110,27 +112,30 @@ template <class T, int N, int HELD> void launch_held(void *stream, const pp_norm
     const int most = MULTIPROCESSORS * (RESIDENT<HELD> * 32 / (int)(block.x * block.y));
 
     if (n.rows > 0)
-        PP_LAUNCH((norm_forward_kernel<T, N, HELD>), (unsigned)(blocks < most ? blocks : most),
-                  block, 0, pp_cuda_of(stream), n);
+        PP_LAUNCH((norm_forward_kernel<T, IS_GROUPED, N, HELD>),
+                  (unsigned)(blocks < most ? blocks : most), block, 0, pp_cuda_of(stream), n);
 }
 
 /* A warp alone needs no barrier, so wider rows keep more in registers. */
-template <class T, int N> void launch(void *stream, const pp_norm_call<T> &n)
+template <class T, bool IS_GROUPED, int N>
+void launch(void *stream, const pp_norm_call<T, IS_GROUPED> &n)
 {
     if (n.width <= 32 * 4 * N)
-        launch_held<T, N, 4>(stream, n);
+        launch_held<T, IS_GROUPED, N, 4>(stream, n);
     else
-        launch_held<T, N, 7>(stream, n);
+        launch_held<T, IS_GROUPED, N, 7>(stream, n);
 }
 } // namespace
 
 #define NORM_FORWARD(name, T)                                                                      \
     void pp_cuda_norm_forward_##name(void *stream, const struct pp_norm *n)                        \
     {                                                                                              \
-        if (n->width % PP_WIDE<T> == 0 && pp_are_aligned(n->x, n->gamma, n->beta, n->y))           \
-            launch<T, PP_WIDE<T>>(stream, pp_norm_call<T>(n));                                     \
-        else                                                                                       \
-            launch<T, 1>(stream, pp_norm_call<T>(n));                                              \
+        pp_norm_launch<T>(                                                                         \
+            n,                                                                                     \
+            [=](auto grouped, auto at_once) {                                                      \
+                launch<T, grouped, at_once>(stream, pp_norm_call<T, grouped>(n));                  \
+            },                                                                                     \
+            n->x, n->gamma, n->beta, n->y);                                                        \
     }
 NORM_FORWARD(fp32, float)
 NORM_FORWARD(bf16, pp_bf16)

@@ -59,10 +59,10 @@ __device__ __forceinline__ void row_sums(float (&x)[COUNT], float (*shared)[WARP
 }
 
 /* Rows on their way through shared memory: a place for each vector of DEPTH steps of ROWS rows. */
-template <class T, int N, int HELD, int ROWS, int DEPTH> struct ring {
+template <class T, bool IS_GROUPED, int N, int HELD, int ROWS, int DEPTH> struct ring {
     pp_packed<T, N> *places; /* [DEPTH][ROWS][INPUTS][HELD][threads of the block] */
     const T *from[INPUTS];
-    int width;
+    pp_norm_places<IS_GROUPED> of_rows;
 
     __device__ __forceinline__ pp_packed<T, N> *at(int step, int row, int input, int v) const
     {
@@ -85,11 +85,11 @@ template <class T, int N, int HELD, int ROWS, int DEPTH> struct ring {
             const int row = first + step * ROWS + r;
 #pragma unroll
             for (int v = 0; v < HELD; v++)
-                if (row < end && column(v) < width)
+                if (row < end && column(v) < of_rows.width)
 #pragma unroll
                     for (int i = 0; i < INPUTS; i++)
                         if (from[i]) {
-                            const T *const x = from[i] + (int64_t)row * width + column(v);
+                            const T *const x = from[i] + of_rows.at(row) + column(v);
                             if (sizeof(pp_packed<T, N>) == 16)
                                 pp_cp_async_16(at(step, r, i, v), x, true);
                             else
@@ -100,23 +100,24 @@ template <class T, int N, int HELD, int ROWS, int DEPTH> struct ring {
     }
 };
 
+/* Blocks that are resident on a multiprocessor. */
+template <bool IS_GROUPED, int HELD> constexpr int RESIDENT = HELD > 1 ? 1 : IS_GROUPED ? 2 : 3;
+
 /* With h = (x - mean) / deviation and g = dy gamma:
  *   dx = base + (g - mean(g) - h mean(g h)) / deviation
  *   dgamma = sum of dy h, dbeta = sum of dy, dx_sum = sum of dx
  * Without a mean in the forward, mean(g) is left out. Columns that are not in registers are read
  * again, and their sums are added in memory. */
-template <class T, int N, int HELD, int ROWS, int DEPTH>
-__global__ __launch_bounds__(THREADS,
-                             HELD == 1 ? 3 : 1) void norm_backward_kernel(pp_norm_call<T> n,
-                                                                          int chunk, int chunks,
-                                                                          float *partials)
+template <class T, bool IS_GROUPED, int N, int HELD, int ROWS, int DEPTH>
+__global__ __launch_bounds__(THREADS, RESIDENT<IS_GROUPED, HELD>) void norm_backward_kernel(
+    pp_norm_call<T, IS_GROUPED> n, int chunk, int chunks, float *partials)
 {
     alignas(16) __shared__ float shared[2][WARPS][2 * ROWS];
     PP_SHARED(char, places);
     const int number = (int)(blockIdx.x * blockDim.y + threadIdx.y);
     const int first = number * chunk, end = min(first + chunk, n.rows);
-    const ring<T, N, HELD, ROWS, DEPTH> rows = {
-        (pp_packed<T, N> *)places, {n.x, n.dy, n.base}, n.width};
+    const ring<T, IS_GROUPED, N, HELD, ROWS, DEPTH> rows = {
+        (pp_packed<T, N> *)places, {n.x, n.dy, n.base}, n.places};
     pp_floats<N> sums[SUMS][HELD] = {};
     pp_packed<T, N> gammas[HELD];
     float *const to = partials + (int64_t)number * n.width;
@@ -137,7 +138,7 @@ __global__ __launch_bounds__(THREADS,
                 visit(rows.column(v), pp_unpack<N>(*rows.at(step, r, X, v)),
                       pp_unpack<N>(*rows.at(step, r, DY, v)), v);
         for (int v = HELD; HELD > 1 && rows.column(v) < n.width; v++) {
-            const int64_t at = (int64_t)row * n.width + rows.column(v);
+            const int64_t at = n.places.at(row) + rows.column(v);
             visit(rows.column(v), pp_load<N>(n.x + at), pp_load<N>(n.dy + at), -1);
         }
     };
@@ -187,7 +188,7 @@ __global__ __launch_bounds__(THREADS,
             const float slope = -inverse * inverse * inverse * (of_row[2 * r + 1] / (float)n.width);
             each(step, r, row,
                  [&](int column, const pp_floats<N> &x, const pp_floats<N> &dy, int v) {
-                     const int64_t at = (int64_t)row * n.width + column;
+                     const int64_t at = n.places.at(row) + column;
                      const pp_floats<N> gamma = gamma_of(column, v);
                      pp_floats<N> base = {}, dx, add[SUMS];
                      pp_packed<T, N> rounded;
@@ -225,7 +226,7 @@ __global__ __launch_bounds__(THREADS,
                 pp_save(to + s * all + rows.column(v), sums[s][v]);
 }
 
-template <class T, int N, int HELD, int ROWS, int DEPTH>
+template <class T, bool IS_GROUPED, int N, int HELD, int ROWS, int DEPTH>
 void launch(void *stream, const struct pp_norm *n, dim3 block)
 {
     struct pp_cuda_stream *const s = (struct pp_cuda_stream *)stream;
@@ -243,31 +244,34 @@ void launch(void *stream, const struct pp_norm *n, dim3 block)
 
     assert(SUMS * sizeof(float) * count <= s->workspace_bytes);
     if (chunks > 0)
-        PP_LAUNCH_SHARED((norm_backward_kernel<T, N, HELD, ROWS, DEPTH>), bytes, blocks, block,
-                         bytes, s->stream, pp_norm_call<T>(n), chunk, chunks, partials);
+        PP_LAUNCH_SHARED((norm_backward_kernel<T, IS_GROUPED, N, HELD, ROWS, DEPTH>), bytes, blocks,
+                         block, bytes, s->stream, pp_norm_call<T, IS_GROUPED>(n), chunk, chunks,
+                         partials);
     pp_cuda_finish_sums(s->stream, &sums, n->dx_sum || n->dx_added ? 3 : n->dbeta ? 2 : 1);
 }
 
 /* Rows of less than SMALL threads share a block. Rows of more than THREADS vectors have two a
  * thread in registers. */
-template <class T, int N> void launch_by_width(void *stream, const struct pp_norm *n)
+template <class T, bool IS_GROUPED, int N>
+void launch_by_width(void *stream, const struct pp_norm *n)
 {
     const unsigned threads = ((unsigned)(n->width + N - 1) / N + 31) / 32 * 32;
 
     if (threads <= THREADS)
-        launch<T, N, 1, 2, 2>(stream, n, dim3(threads, threads < SMALL ? SMALL / threads : 1));
+        launch<T, IS_GROUPED, N, 1, 2, 2>(stream, n,
+                                          dim3(threads, threads < SMALL ? SMALL / threads : 1));
     else
-        launch<T, N, 2, 1, 2>(stream, n, dim3(THREADS));
+        launch<T, IS_GROUPED, N, 2, 1, 2>(stream, n, dim3(THREADS));
 }
 } // namespace
 
 #define NORM_BACKWARD(name, T)                                                                     \
     void pp_cuda_norm_backward_##name(void *stream, const struct pp_norm *n)                       \
     {                                                                                              \
-        if (n->width % PP_WIDE<T> == 0 && pp_are_aligned(n->x, n->gamma, n->dy, n->base, n->dx))   \
-            launch_by_width<T, PP_WIDE<T>>(stream, n);                                             \
-        else                                                                                       \
-            launch_by_width<T, 1>(stream, n);                                                      \
+        pp_norm_launch<T>(                                                                         \
+            n,                                                                                     \
+            [=](auto grouped, auto at_once) { launch_by_width<T, grouped, at_once>(stream, n); },  \
+            n->x, n->gamma, n->dy, n->base, n->dx);                                                \
     }
 NORM_BACKWARD(fp32, float)
 NORM_BACKWARD(bf16, pp_bf16)
