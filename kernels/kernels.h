@@ -122,6 +122,34 @@ struct pp_token_exchange {
     void *y, *dx, *dgates;     /* dgates [batch * tokens][top_k] of G */
 };
 
+/* Tokens in columns first .. first + tokens - 1 of ids [batch][stride]. The table has a row for
+ * each of `words` ids from first_word on. Other ids have rows of zeros, and no gradient. */
+struct pp_embedding {
+    int batch, tokens, first, stride, width;
+    int first_word, words;
+    const int32_t *ids;
+    const void *table,
+        *positions; /* y [batch * tokens][width] = table[id] + positions[first + t] */
+    void *y;        /* positions NULL = none */
+    const void *dy;
+    void *dtable, *dpositions; /* [words][width], [stride][width] of G; NULL = none */
+    bool add;
+};
+
+/* Cross entropy of logits whose words several devices share (Shoeybi et al. 2019, section 3). Rows
+ * of x [batch * tokens][ld] begin with the logits of `words` ids from first_word on. `max` and
+ * `sums` are those of the words here, until the devices have put them together. */
+struct pp_entropy {
+    int batch, tokens, first, stride; /* of targets, as of ids above */
+    int first_word, words, ld;
+    const int32_t *targets;
+    double scale;
+    void *x;
+    void *max;  /* [batch * tokens] of G: the largest logit */
+    void *sums; /* [batch * tokens][2] of G: the sum of exp(x - max); the target's logit, or 0 */
+    double *loss;
+};
+
 /* Tensors of a flat vector. Each begins at a multiple of PP_FLAT_UNIT elements; gaps are zero. */
 enum { PP_FLAT_UNIT = 16 };
 struct pp_flat_tensor {
@@ -187,6 +215,12 @@ static inline size_t pp_norm_row(const struct pp_norm *n, size_t row)
     return group > 0 ? row / group * (size_t)n->stride + row % group * width : row * width;
 }
 
+/* Returns the row of an id in the table, or of a target among the logits; -1 = it is elsewhere. */
+static inline int pp_word_row(int32_t id, int first_word, int words)
+{
+    return id >= first_word && id - first_word < words ? id - first_word : -1;
+}
+
 struct pp_kernels {
     const char *name;               /* "fp32", "reference" */
     size_t element_bytes;           /* sizeof(T) */
@@ -222,20 +256,19 @@ struct pp_kernels {
     void (*attention_forward)(void *stream, const struct pp_attention *a);
     void (*attention_backward)(void *stream, const struct pp_attention *a);
 
-    /* y [batch * tokens][width] = table[ids] + positions[first + t] (positions NULL = none). Reads
-     * columns first .. first + tokens - 1 of ids [batch][stride]. */
-    void (*embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
-                          const int32_t *ids, const void *table, const void *positions, void *y);
-    /* dtable [vocab][width], dpositions [stride][width] (of G; NULL = none): all are written. */
-    void (*embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
-                           int vocab, const int32_t *ids, const void *dy, void *dtable,
-                           void *dpositions, bool add);
+    void (*embed_forward)(void *stream, const struct pp_embedding *e);
+    void (*embed_backward)(void *stream, const struct pp_embedding *e);
     /* Softmax and cross entropy, fused. x [batch * tokens][ld] has logits in the first `vocab`
      * columns, and becomes (softmax - one-hot) * scale. Later columns become 0. loss
      * [batch * tokens] (double): -ln p(target). targets [batch][stride], columns first .. Rows
      * whose target is negative do not count: they and their loss become 0. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
+    /* The same in three steps: max; sums, which may leave anything in x; then gradient and loss.
+     * NULL in tables of CUDA */
+    void (*entropy_max)(void *stream, const struct pp_entropy *e);
+    void (*entropy_sums)(void *stream, const struct pp_entropy *e);
+    void (*entropy_end)(void *stream, const struct pp_entropy *e);
 
     /* x *= factor */
     void (*scale)(void *stream, int64_t count, double factor, void *x);
@@ -251,8 +284,10 @@ struct pp_kernels {
     void (*combine_backward)(void *stream, const struct pp_token_exchange *e);
 
     /* y = x[0] + x[1] + ... of `parts` vectors, in order, rounded once or after each; y is none of
-     * them. NULL in tables of CUDA */
+     * them. Likewise of G: the sum, and the largest. NULL in tables of CUDA */
     void (*sum)(void *stream, int64_t count, int parts, const void *const *x, void *y);
+    void (*sum_of_g)(void *stream, int64_t count, int parts, const void *const *x, void *y);
+    void (*max_of_g)(void *stream, int64_t count, int parts, const void *const *x, void *y);
     void (*copy)(void *stream, size_t bytes, const void *from, void *to);
     void (*zero)(void *stream, size_t bytes, void *x);
     void (*add)(void *stream, int64_t count, const void *x, void *y); /* y += x, of G */

@@ -107,20 +107,39 @@ static void call_cross_entropy(void *context)
                      1e-4, b->logits, b->loss);
 }
 
+static struct pp_embedding embedding_of(const struct block *b)
+{
+    return (struct pp_embedding){.batch = b->samples,
+                                 .tokens = b->seq,
+                                 .stride = b->seq,
+                                 .width = b->width,
+                                 .words = b->vocab,
+                                 .ids = b->ids,
+                                 .table = b->weights,
+                                 .positions = b->qkv,
+                                 .y = b->y,
+                                 .dy = b->dy,
+                                 .dtable = b->dweights,
+                                 .dpositions = b->master,
+                                 .add = true};
+}
+
 static void call_embed(void *context)
 {
     const struct block *b = context;
 
-    k->embed_forward(&b->rig->stream, b->samples, b->seq, 0, b->seq, b->width, b->ids, b->weights,
-                     b->qkv, b->y);
+    const struct pp_embedding e = embedding_of(b);
+
+    k->embed_forward(&b->rig->stream, &e);
 }
 
 static void call_embed_backward(void *context)
 {
     const struct block *b = context;
 
-    k->embed_backward(&b->rig->stream, b->samples, b->seq, 0, b->seq, b->width, b->vocab, b->ids,
-                      b->dy, b->dweights, b->master, true);
+    const struct pp_embedding e = embedding_of(b);
+
+    k->embed_backward(&b->rig->stream, &e);
 }
 
 /* The weights of a block. */

@@ -88,7 +88,7 @@ static int64_t bucket_at(const struct pp_stage *stage, int k, int buckets)
 static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, int tp_index,
                            struct pp_sum *sum)
 {
-    const struct pp_stage *stage = m->options.stages[c->stage];
+    const struct pp_stage *stage = m->options.stages[tp_index * m->stages + c->stage];
     const struct pp_param *tied =
         c->kind != PP_AG && c->purpose == PP_FOR_STEP && pp_program_has_tied(m->p)
             ? pp_stage_tied(stage)
@@ -115,7 +115,8 @@ static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int
                             struct pp_sum *sum)
 {
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
-        const struct pp_param *tied = pp_stage_tied(m->options.stages[stage]);
+        const struct pp_param *tied =
+            pp_stage_tied(m->options.stages[tp_index * m->stages + stage]);
         const struct pp_range share = chunk_at(m, replica, tp_index, pipe, stage)->state.share;
 
         if (sum->own)
@@ -179,7 +180,7 @@ static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
     const bool is_tied = pp_op_is_tied(&op);
     const int copy = w->replica * m->p->pipelines + op.pipe,
               is_last = is_tied && pp_program_rank_of(m->p, op.pipe, 0) != w->rank;
-    const struct pp_stage *stage = m->options.stages[is_last ? m->stages - 1 : op.stage];
+    const struct pp_stage *stage = pp_stage_at(w, is_last ? m->stages - 1 : op.stage);
     const int64_t first = is_tied && !sum->is_blank ? pp_stage_tied(stage)->offset : 0;
 
     if (sum->own)

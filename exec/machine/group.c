@@ -243,11 +243,11 @@ static void exchange(struct pp_worker *w, struct pp_segment *s, int64_t *spent_p
     const int64_t from_ps = *spent_ps;
 
     launch(w, (struct pp_worker_launch){run_exchange, s});
-    *spent_ps = pp_is_virtual(m)
-                    ? from_ps + pp_tp_exchange_ps(m->options.costs, m->tp,
-                                                  (double)s->exchange.count *
-                                                      (double)m->options.kernels->element_bytes)
-                    : pp_now_ps(m);
+    *spent_ps =
+        pp_is_virtual(m)
+            ? from_ps + pp_tp_exchange_ps(m->options.costs, m->tp,
+                                          pp_tp_exchange_bytes(m->options.kernels, &s->exchange))
+            : pp_now_ps(m);
     w->exchanged_ps += *spent_ps - from_ps;
 }
 
@@ -316,8 +316,8 @@ int64_t pp_group_ps(const struct pp_worker *w, int i)
     }
     for (int k = 0; k < call->segment_count; k++)
         if (!call->segments[k].is_last)
-            exchanges_ps += pp_tp_exchange_ps(m->options.costs, m->tp,
-                                              (double)call->segments[k].exchange.count *
-                                                  (double)m->options.kernels->element_bytes);
+            exchanges_ps += pp_tp_exchange_ps(
+                m->options.costs, m->tp,
+                pp_tp_exchange_bytes(m->options.kernels, &call->segments[k].exchange));
     return (int64_t)(longest_s * 1e12) + exchanges_ps;
 }

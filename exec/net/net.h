@@ -63,11 +63,20 @@ enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error
 /* Returns the dimensions of the part that each of `tp` devices has. */
 struct pp_net pp_net_part(const struct pp_net *net, int tp);
 
+/* Words of the vocabulary. */
+struct pp_words {
+    int first, count;
+};
+/* Returns the words whose rows of embedding and head device `index` of `tp` has. The first device
+ * has most, up to one more than the others. */
+struct pp_words pp_net_words(const struct pp_net *net, int tp, int index);
+
 /* The part of a tensor that one device of a tensor-parallel group has.
  *
  * The devices share each block (Shoeybi et al. 2019, Megatron-LM, section 3). Matrices that read
  * the residual stream are cut by rows of [out][in]: each device has some heads, or some elements of
- * the feed-forward layer. Matrices that end in the stream are cut by columns.
+ * the feed-forward layer. Matrices that end in the stream are cut by columns. Embedding and head
+ * are cut by rows, so each device has some words.
  *
  * A slice has `runs` runs of `run` elements, at first, first + stride, ... of the whole tensor. */
 struct pp_slice_piece {
@@ -85,6 +94,8 @@ struct pp_slice {
  * groups[] rows on each device (0 ends the list): it has its share of each group. */
 struct pp_slice pp_slice_by_rows(int tp, int index, int64_t row,
                                  const int groups[static PP_SLICE_PIECES]);
+/* Returns the slice that has rows of `row` elements for some of `rows` words. */
+struct pp_slice pp_slice_by_words(int64_t rows, int64_t row, struct pp_words words);
 /* Returns the slice that has `columns` elements of each of `rows` rows. */
 struct pp_slice pp_slice_by_columns(int tp, int index, int64_t rows, int64_t columns);
 /* Returns where element i of a slice is in the whole tensor. From it on, `*run` elements of the

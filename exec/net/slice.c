@@ -12,6 +12,11 @@ enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error
 {
     int below = tp < net->kv_heads ? tp : net->kv_heads, above = tp;
 
+    if (net->vocab < tp)
+        return pp_error_set(err, PP_EINVAL,
+                            "--tp %d: %.80s has a vocabulary of %d words, and each device takes at "
+                            "least one: at most %d",
+                            tp, net->name, net->vocab, net->vocab);
     if (is_even(net, tp))
         return PP_OK;
     while (!is_even(net, below))
@@ -36,6 +41,16 @@ struct pp_net pp_net_part(const struct pp_net *net, int tp)
     return part;
 }
 
+/* The first word of a device is number vocab * index / tp, rounded up. */
+struct pp_words pp_net_words(const struct pp_net *net, int tp, int index)
+{
+    const int64_t vocab = net->vocab, devices = tp > 1 ? tp : 1;
+    const int first = (int)((vocab * index + devices - 1) / devices),
+              end = (int)((vocab * (index + 1) + devices - 1) / devices);
+
+    return (struct pp_words){first, end - first};
+}
+
 /* ---- slices of tensors ----------------------------------------------------------------------- */
 
 struct pp_slice pp_slice_by_rows(int tp, int index, int64_t row,
@@ -57,6 +72,13 @@ struct pp_slice pp_slice_by_columns(int tp, int index, int64_t rows, int64_t col
 {
     return (struct pp_slice){
         tp * rows * columns, 1, {{index * columns, columns, tp * columns, rows}}};
+}
+
+struct pp_slice pp_slice_by_words(int64_t rows, int64_t row, struct pp_words words)
+{
+    const int64_t here = words.count * row;
+
+    return (struct pp_slice){rows * row, 1, {{words.first * row, here, here, 1}}};
 }
 
 int64_t pp_slice_at(const struct pp_slice *slice, int64_t i, int64_t *run)

@@ -15,19 +15,35 @@ static void scale(const struct pp_call *c, const struct pp_stage_node *n, void *
         c->k->scale(c->stream, (int64_t)c->g->tokens * n->y->width, c->net->embedding_scale, x);
 }
 
-/* Tables of words, of positions, which is `bias`, and of token types. */
-static void embed(struct pp_call *c, const struct pp_stage_node *n)
+/* Returns the fields for both directions. */
+static struct pp_embedding embedding_of(const struct pp_call *c, const struct pp_stage_node *n)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
-    const void *positions = pp_call_weight(c, n->bias);
-    void *y = pp_call_at(c, n->y);
 
-    c->k->embed_forward(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
-                        c->net->seq, n->y->width, c->w->ids, pp_call_weight(c, n->weight),
-                        first_position(c, positions, c->g->element_bytes), y);
-    if (n->types != NULL)
-        c->k->add_bias(c->stream, c->g->tokens, n->y->width, pp_call_weight(c, n->types), y);
-    scale(c, n, y);
+    return (struct pp_embedding){.batch = shape->rows,
+                                 .tokens = shape->tokens,
+                                 .first = c->w->split * shape->tokens,
+                                 .stride = c->net->seq,
+                                 .width = n->y->width,
+                                 .first_word = c->g->words.first,
+                                 .words = c->g->words.count,
+                                 .ids = c->w->ids};
+}
+
+/* Tables of words, of positions, which is `bias`, and of token types. Of a tensor-parallel group,
+ * the first device adds the latter two to its part. */
+static void embed(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const void *positions = pp_call_weight(c, n->bias);
+    struct pp_embedding e = embedding_of(c, n);
+
+    e.table = pp_call_weight(c, n->weight);
+    e.positions = c->g->is_first ? first_position(c, positions, c->g->element_bytes) : NULL;
+    e.y = pp_call_at(c, n->part ? n->part : n->y);
+    c->k->embed_forward(c->stream, &e);
+    if (n->types != NULL && c->g->is_first)
+        c->k->add_bias(c->stream, c->g->tokens, n->y->width, pp_call_weight(c, n->types), e.y);
+    scale(c, n, e.y);
 }
 
 /* All tokens have the first type; the gradients of the others are zero. */
@@ -47,9 +63,9 @@ static void types_weight_grad(const struct pp_call *c, const struct pp_stage_nod
  * writes the rows of positions that are in use. */
 static void embed_weight_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
-    const struct pp_stage_shape *shape = &c->stage->shape;
     const bool is_exact = c->w->grads.is_exact;
     const size_t g_bytes = c->g->gradient_bytes;
+    struct pp_embedding e = embedding_of(c, n);
     char *d_table = pp_call_target(c, n->weight), *d_positions = NULL;
     void *dy = pp_call_at(c, n->dy);
 
@@ -60,9 +76,11 @@ static void embed_weight_grad(struct pp_call *c, const struct pp_stage_node *n)
         c->k->zero(c->stream, (size_t)c->net->position_offset * (size_t)n->y->width * g_bytes,
                    d_positions);
     scale(c, n, dy);
-    c->k->embed_backward(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
-                         c->net->seq, n->y->width, c->net->vocab, c->w->ids, dy, d_table,
-                         first_position(c, d_positions, g_bytes), !is_exact);
+    e.dy = dy;
+    e.dtable = d_table;
+    e.dpositions = first_position(c, d_positions, g_bytes);
+    e.add = !is_exact;
+    c->k->embed_backward(c->stream, &e);
     pp_call_add_exactly(c, n->weight, d_table);
     if (n->bias != NULL)
         pp_call_add_exactly(c, n->bias, d_positions);
@@ -73,11 +91,56 @@ static void embed_weight_grad(struct pp_call *c, const struct pp_stage_node *n)
 const struct pp_node_kind pp_node_embed = {
     .forward = embed, .weight_grad = embed_weight_grad, .w_reads_dy = true};
 
+/* ---- the loss -------------------------------------------------------------------------------- */
+
+/* Returns the fields of all steps, with places of `max` and `sums`. */
+static struct pp_entropy entropy_of(const struct pp_call *c, const struct pp_stage_node *n,
+                                    const struct pp_tensor *max, const struct pp_tensor *sums)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+
+    return (struct pp_entropy){.batch = shape->rows,
+                               .tokens = shape->tokens,
+                               .first = c->w->split * shape->tokens,
+                               .stride = c->net->seq,
+                               .first_word = c->g->words.first,
+                               .words = c->g->words.count,
+                               .ld = n->x->width,
+                               .targets = c->w->targets,
+                               .scale = c->w->loss_scale,
+                               .x = pp_call_at(c, n->x),
+                               .max = pp_call_at(c, max),
+                               .sums = pp_call_at(c, sums),
+                               .loss = c->w->loss};
+}
+
+static void find_max(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_entropy e = entropy_of(c, n, n->part, NULL);
+
+    c->k->entropy_max(c->stream, &e);
+}
+
+static void find_sums(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const struct pp_entropy e = entropy_of(c, n, n->max, n->part);
+
+    c->k->entropy_sums(c->stream, &e);
+}
+
+const struct pp_node_kind pp_node_loss_max = {.forward = find_max, .rule = PP_TP_MAX_OF_G};
+const struct pp_node_kind pp_node_loss_sums = {.forward = find_sums, .rule = PP_TP_SUM_OF_G};
+
 /* Replaces the logits by their gradient. */
 static void lose(struct pp_call *c, const struct pp_stage_node *n)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
 
+    if (n->sums != NULL) {
+        const struct pp_entropy e = entropy_of(c, n, n->max, n->sums);
+        c->k->entropy_end(c->stream, &e);
+        return;
+    }
     c->k->cross_entropy(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
                         c->net->seq, c->net->vocab, n->x->width, c->w->targets, c->w->loss_scale,
                         pp_call_at(c, n->x), c->w->loss);

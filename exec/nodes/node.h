@@ -25,7 +25,7 @@
  *   COMBINE  base + gates times rows x  x, gates, dy:         -           I also makes dgates
  *                                       dx is in x
  *   ACTIVATE f(x)                       x, dy: dx is in dy    -
- *   LOSS     F leaves dx in x           -                     -
+ *   LOSS     F leaves dx in x           -                     -           max, sums: see below
  *
  * If x of a LINEAR is `act` of another, its I makes the gradient of the other's y, `slope_of`. So
  * no multiplication may write what its epilogue reads. dnorm has rows of [hidden] of G. They are
@@ -38,7 +38,9 @@
  * in the residual stream makes a part of y, `part`, which an exchange adds up to y. One that reads
  * the stream makes a part of dx, `dx_part`. The first device alone adds bias, base and dx_base. A
  * call is cut into segments after these nodes. Other devices may read a part until the group meets
- * again. So no tensor takes its place before the next exchange.
+ * again. So no tensor takes its place before the next exchange. EMBED has rows of some words, and
+ * zeros for others. The head makes logits of the same words. LOSS_MAX and LOSS_SUMS before LOSS
+ * make parts of `max` and `sums` of struct pp_entropy.
  *
  * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
  *
@@ -105,19 +107,21 @@ struct pp_node_kind {
     void (*input_grad)(struct pp_call *c, const struct pp_stage_node *n);  /* NULL = none */
     void (*weight_grad)(struct pp_call *c, const struct pp_stage_node *n); /* NULL = none */
     bool i_reads_x, i_reads_y, w_reads_x, w_reads_dy;
-    bool is_in_place;    /* dx is in x */
-    bool is_in_gradient; /* dx is in dy */
-    unsigned again;      /* of enum pp_again: modules of which it makes y */
+    bool is_in_place;     /* dx is in x */
+    bool is_in_gradient;  /* dx is in dy */
+    unsigned again;       /* of enum pp_again: modules of which it makes y */
+    enum pp_tp_rule rule; /* of parts of y */
 };
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
     pp_node_qk_norm, pp_node_gate, pp_node_activate, pp_node_route, pp_node_dispatch,
-    pp_node_grouped, pp_node_combine, pp_node_loss;
+    pp_node_grouped, pp_node_combine, pp_node_loss, pp_node_loss_max, pp_node_loss_sums;
 
 struct pp_stage_node {
     const struct pp_node_kind *kind;
     struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
     struct pp_tensor *part, *dx_part; /* this device's parts of y and of dx; NULL = it has all */
+    struct pp_tensor *max, *sums;     /* LOSS: what it reads of shared words; NULL = has all */
     struct pp_tensor *scratch;        /* of a kernel, at the begin of scratch */
     const struct pp_routes *routes;   /* of x or y, which is in rows; NULL = none */
     const struct pp_param *weight, *bias;
@@ -135,7 +139,9 @@ struct pp_layer {
 
 struct pp_stage_graph {
     int tokens;                           /* T */
-    int logits_width;                     /* vocab, rounded up to the kernels' vocab_multiple */
+    struct pp_words words;                /* of embedding and head */
+    int logits_width;                     /* most words of a device, and padding: a multiple of the
+                                           * kernels' vocab_multiple */
     size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
     bool is_first;                        /* of its tensor-parallel group, or alone */
     struct pp_layer *layers;

@@ -54,6 +54,10 @@ struct pp_grads {
     int *status; /* enum pp_fixed_status */
 };
 
+/* The result of an exchange: the sum of all parts of a tensor, in the order of devices, or the
+ * largest of each element. Elements are of T, or of G. */
+enum pp_tp_rule { PP_TP_SUM, PP_TP_SUM_OF_G, PP_TP_MAX_OF_G, PP_TP_RULES };
+
 /* Seconds per kind of layer in a call, for calibration. The thread's clock measures them, or timing
  * events between the parts if work runs later. */
 enum pp_layer_part {

@@ -188,8 +188,8 @@ static void add_exchanges(const struct builder *b)
 
         if (stage->shape.tp > 1)
             b->costs->op[calls[call].kind][at].tp_ps =
-                b->p->granules * pp_stage_exchange_count(stage, calls[call].call) *
-                pp_tp_exchange_ps(b->costs, stage->shape.tp, (double)stage->boundary_bytes);
+                b->p->granules *
+                pp_stage_exchanges_ps(b->arena, stage, calls[call].call, b->kernels, b->costs);
     }
 }
 

@@ -5,61 +5,11 @@ enum {
     EMBEDDING_LAYER = 0,
     FIRST_BLOCK_LAYER = 1,
     BLOCK_NODES = 16, /* with experts and a shared one */
-    END_NODES = 7,    /* of embedding and head */
+    END_NODES = 9,    /* of embedding and head */
     NODE_TENSORS = 6,
 };
 
-/* ---- parameters ------------------------------------------------------------------------------ */
-
-/* A matrix with a row for each word, and room for padded logits if a head multiplies with it. */
-static struct pp_new_param words(const struct pp_builder *b, const char *name, bool is_multiplied)
-{
-    struct pp_new_param w = pp_build_matrix(name, b->net->vocab, b->net->hidden, PP_DEVIATION);
-
-    w.room = is_multiplied ? (int64_t)b->g->logits_width * b->net->hidden : 0;
-    return w;
-}
-
-/* The matrix of the embedding, which a tied head multiplies with. */
-static struct pp_new_param table_of(const struct pp_builder *b)
-{
-    const bool is_tied = b->net->is_tied;
-    struct pp_new_param w = words(b, "embedding.weight", is_tied && b->stage->shape.has_head);
-
-    w.is_tied = is_tied;
-    return w;
-}
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
-
-/* Is true if x is the sum of a LINEAR that no node has read yet. The first reader of a tensor makes
- * the last part of its gradient. */
-static bool is_new_sum(const struct pp_builder *b, const struct pp_tensor *x)
-{
-    return x->maker == &b->g->nodes[b->g->node_count - 1] && x->maker->kind == &pp_node_linear;
-}
-
-/* `rows` of the bias before it, see graph.h, gain and bias. */
-static struct pp_tensor *norm(struct pp_builder *b, struct pp_tensor *x, const char *weight_name,
-                              const char *bias_name)
-{
-    const int hidden = b->net->hidden;
-    const bool sums_bias = is_new_sum(b, x) && b->layer <= b->net->layers;
-    struct pp_stage_node *before = sums_bias ? &b->g->nodes[b->g->node_count - 1] : NULL;
-    struct pp_stage_node *n = pp_build_node(b, &pp_node_norm, x, hidden);
-
-    n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->tokens);
-    n->weight = pp_build_push(b, pp_build_gain(weight_name, hidden));
-    n->bias = pp_build_push(b, pp_build_bias(b->net->has_bias_norm ? bias_name : NULL, hidden));
-    if (before != NULL && before->bias != NULL) {
-        n->bias_before = before->bias;
-        before->is_bias_summed = true;
-    }
-    const int rows = 1 + (n->bias != NULL) + (n->bias_before != NULL);
-    n->dnorm = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
-    n->dnorm->is_grad = true;
-    return n->y;
-}
 
 static size_t attention_scratch_bytes(const struct pp_builder *b)
 {
@@ -87,21 +37,6 @@ static struct pp_tensor *attend(struct pp_builder *b, struct pp_tensor *qkv)
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */
-
-static struct pp_tensor *embedding(struct pp_builder *b)
-{
-    const struct pp_net *net = b->net;
-    struct pp_stage_node *n = pp_build_node(b, &pp_node_embed, NULL, net->hidden);
-
-    n->weight = pp_build_push(b, table_of(b));
-    n->bias =
-        pp_build_push(b, pp_build_matrix("positions.weight",
-                                         net->has_positions ? net->position_offset + net->seq : 0,
-                                         net->hidden, PP_DEVIATION));
-    n->types = pp_build_push(
-        b, pp_build_matrix("types.weight", net->token_types, net->hidden, PP_DEVIATION));
-    return net->is_encoder ? norm(b, n->y, "embedding_norm.weight", "embedding_norm.bias") : n->y;
-}
 
 /* Normalizes the heads of queries and of keys. */
 static struct pp_tensor *qk_norm(struct pp_builder *b, struct pp_tensor *qkv)
@@ -168,8 +103,9 @@ static struct pp_tensor *down(struct pp_builder *b, struct pp_tensor *t, struct 
 /* y = x + attention(norm(x)), and the same with the feed-forward layer of y. */
 static struct pp_tensor *pre_norm_block(struct pp_builder *b, struct pp_tensor *x)
 {
-    struct pp_tensor *y = out(b, attention(b, norm(b, x, "norm1.weight", "norm1.bias")), x);
-    struct pp_tensor *t = norm(b, y, "norm2.weight", "norm2.bias");
+    struct pp_tensor *y =
+        out(b, attention(b, pp_build_norm(b, x, "norm1.weight", "norm1.bias")), x);
+    struct pp_tensor *t = pp_build_norm(b, y, "norm2.weight", "norm2.bias");
 
     return pp_net_has_experts(b->net, b->layer - FIRST_BLOCK_LAYER)
                ? pp_build_experts(b, t, y)
@@ -179,8 +115,8 @@ static struct pp_tensor *pre_norm_block(struct pp_builder *b, struct pp_tensor *
 /* x + attention(norm1(x)) + feed forward(norm2(x)). */
 static struct pp_tensor *parallel_block(struct pp_builder *b, struct pp_tensor *x)
 {
-    struct pp_tensor *a = attention(b, norm(b, x, "norm1.weight", "norm1.bias"));
-    struct pp_tensor *f = feed_forward(b, norm(b, x, "norm2.weight", "norm2.bias"));
+    struct pp_tensor *a = attention(b, pp_build_norm(b, x, "norm1.weight", "norm1.bias"));
+    struct pp_tensor *f = feed_forward(b, pp_build_norm(b, x, "norm2.weight", "norm2.bias"));
 
     return down(b, f, out(b, a, x));
 }
@@ -188,7 +124,7 @@ static struct pp_tensor *parallel_block(struct pp_builder *b, struct pp_tensor *
 static struct pp_tensor *post_norm(struct pp_builder *b, struct pp_tensor *sum, const char *weight,
                                    const char *bias)
 {
-    struct pp_tensor *y = norm(b, sum, weight, bias);
+    struct pp_tensor *y = pp_build_norm(b, sum, weight, bias);
 
     y->is_stream = true;
     return y;
@@ -209,65 +145,25 @@ static struct pp_tensor *block(struct pp_builder *b, struct pp_tensor *x)
                                  : pre_norm_block(b, x);
 }
 
-/* A tied head takes the embedding's matrix, or its own copy if the stage has no embedding. */
-static const struct pp_param *head_matrix(struct pp_builder *b)
-{
-    if (!b->net->is_tied)
-        return pp_build_push(b, words(b, "head.weight", true));
-    if (b->stage->shape.has_embedding)
-        return b->g->nodes[0].weight;
-    b->layer = EMBEDDING_LAYER;
-    b->tensor = 0;
-    return pp_build_push(b, table_of(b));
-}
-
-/* norm(x), or of an encoder that of a dense layer. */
-static struct pp_tensor *before_logits(struct pp_builder *b, struct pp_tensor *x)
-{
-    const int hidden = b->net->hidden;
-
-    if (b->net->is_encoder) {
-        x = pp_build_linear(
-            b, (struct pp_linear){x, NULL, hidden, "dense.weight", "dense.bias", false});
-        x = pp_build_node(b, &pp_node_activate, x, hidden)->y;
-    }
-    return norm(b, x, "norm.weight", "norm.bias");
-}
-
-static struct pp_tensor *head(struct pp_builder *b, struct pp_tensor *x)
-{
-    struct pp_tensor *t = before_logits(b, x);
-    struct pp_stage_node *logits = pp_build_node(b, &pp_node_linear, t, b->g->logits_width);
-
-    if (b->net->is_encoder)
-        logits->bias = pp_build_push(b, (struct pp_new_param){.name = "head.bias",
-                                                              .count = b->net->vocab,
-                                                              .room = b->g->logits_width});
-    logits->weight = head_matrix(b);
-    struct pp_stage_node *loss = pp_build_node(b, &pp_node_loss, logits->y, 0);
-    loss->scratch = pp_build_tensor(b->g, 0, (size_t)b->g->tokens * sizeof(double));
-    return NULL;
-}
-
 /* Appends layer `number` of the model, and returns its output. */
 static struct pp_tensor *layer(struct pp_builder *b, int number, struct pp_tensor *x)
 {
     struct pp_layer *l = &b->g->layers[b->g->layer_count++];
-    struct pp_tensor *y;
+    struct pp_tensor *y = NULL;
 
     b->layer = number;
     b->tensor = 0;
     l->first = b->g->node_count;
     if (number == EMBEDDING_LAYER) {
         l->part = PP_PART_EMBEDDING;
-        y = embedding(b);
+        y = pp_build_embedding(b);
     } else if (number <= b->net->layers) {
         l->part = pp_net_has_experts(b->net, number - FIRST_BLOCK_LAYER) ? PP_PART_EXPERTS
                                                                          : PP_PART_BLOCK;
         y = block(b, x);
     } else {
         l->part = PP_PART_HEAD;
-        y = head(b, x);
+        pp_build_head(b, x);
     }
     l->end = b->g->node_count;
     return y;

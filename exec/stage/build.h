@@ -53,6 +53,13 @@ struct pp_linear {
  * a block, begin with smaller weights. */
 struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l);
 
+/* Appends a NORM: `rows` of the bias before it, see exec/nodes/node.h, gain and bias. */
+struct pp_tensor *pp_build_norm(struct pp_builder *b, struct pp_tensor *x, const char *weight_name,
+                                const char *bias_name);
+
+/* build_ends.c: returns what the tokens are embedded to; appends head and loss of x. */
+struct pp_tensor *pp_build_embedding(struct pp_builder *b);
+void pp_build_head(struct pp_builder *b, struct pp_tensor *x);
 /* build_experts.c: returns base + the feed-forward layer of x, of experts. */
 struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
                                    struct pp_tensor *base);

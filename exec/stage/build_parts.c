@@ -132,3 +132,32 @@ struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l)
     n->act->maker = n;
     return n->act;
 }
+
+/* Is true if x is the sum of a LINEAR that no node has read yet. The first reader of a tensor makes
+ * the last part of its gradient. */
+static bool is_new_sum(const struct pp_builder *b, const struct pp_tensor *x)
+{
+    return x->maker == &b->g->nodes[b->g->node_count - 1] && x->maker->kind == &pp_node_linear;
+}
+
+/* `rows` of the bias before it, see graph.h, gain and bias. */
+struct pp_tensor *pp_build_norm(struct pp_builder *b, struct pp_tensor *x, const char *weight_name,
+                                const char *bias_name)
+{
+    const int hidden = b->net->hidden;
+    const bool sums_bias = is_new_sum(b, x) && b->layer <= b->net->layers;
+    struct pp_stage_node *before = sums_bias ? &b->g->nodes[b->g->node_count - 1] : NULL;
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_norm, x, hidden);
+
+    n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->tokens);
+    n->weight = pp_build_push(b, pp_build_gain(weight_name, hidden));
+    n->bias = pp_build_push(b, pp_build_bias(b->net->has_bias_norm ? bias_name : NULL, hidden));
+    if (before != NULL && before->bias != NULL) {
+        n->bias_before = before->bias;
+        before->is_bias_summed = true;
+    }
+    const int rows = 1 + (n->bias != NULL) + (n->bias_before != NULL);
+    n->dnorm = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
+    n->dnorm->is_grad = true;
+    return n->y;
+}

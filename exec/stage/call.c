@@ -9,12 +9,13 @@
 
 /* ---- probe ----------------------------------------------------------------------------------- */
 
-/* A full backward has two timings for each part. */
+/* A full backward has two timings for each part, and two for each segment. */
 int pp_stage_timings(const struct pp_stage *stage)
 {
-    enum { PASSES = 2, ENDS = 2 };
+    enum { PASSES = 2, ENDS = 2, OF_SEGMENT = 2 };
+    const int segments = stage->shape.tp > 1 ? 2 * stage->graph->node_count : 0;
 
-    return 1 + PASSES * (stage->shape.blocks + ENDS);
+    return 1 + PASSES * (stage->shape.blocks + ENDS) + OF_SEGMENT * segments;
 }
 
 static void record(const struct pp_call *c, int what)
@@ -84,12 +85,14 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
 }
 
 /* Adds the exchange to the list that is wanted, if it is. */
-static void list(struct pp_call *c, int64_t count, const struct pp_tensor *from,
+static void list(struct pp_call *c, enum pp_tp_rule rule, const struct pp_tensor *from,
                  const struct pp_tensor *to)
 {
+    const size_t bytes = rule == PP_TP_SUM ? c->g->element_bytes : c->g->gradient_bytes;
+
     if (c->exchanges != NULL)
-        c->exchanges[c->segment] =
-            (struct pp_tp_exchange){count, pp_call_at(c, from), pp_call_at(c, to)};
+        c->exchanges[c->segment] = (struct pp_tp_exchange){
+            (int64_t)(to->bytes / bytes), pp_call_at(c, from), pp_call_at(c, to), rule};
 }
 
 /* Returns whether the group exchanges what the node has made. A recomputation does not want the
@@ -101,7 +104,7 @@ static bool has_exchange(struct pp_call *c, const struct pp_stage_node *n, bool 
 
     if (from == NULL || pp_call_at(c, to) == NULL)
         return false;
-    list(c, (int64_t)c->g->tokens * to->width, from, to);
+    list(c, is_forward ? n->kind->rule : PP_TP_SUM, from, to);
     return true;
 }
 
@@ -274,7 +277,9 @@ const pp_stage_call pp_stage_calls[PP_CALLS] = {
     [PP_CALL_WEIGHT_GRAD] = pp_stage_weight_grad, [PP_CALL_BACKWARD] = pp_stage_backward,
 };
 
-int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind)
+/* Lists the exchanges of a call that has an output; their places are not those of a call. */
+static int list_any(const struct pp_stage *stage, enum pp_stage_call_kind kind,
+                    struct pp_tp_exchange *exchanges)
 {
     char memory; /* any: nothing is read */
     void *at = &memory;
@@ -286,22 +291,25 @@ int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kin
                                                       .grad_in = at,
                                                       .grad_out = at,
                                                       .scratch = at},
-                              kind, NULL);
+                              kind, exchanges);
 }
 
-/* An all-reduce has two turns of tp - 1 steps, each with 1 / tp of the bytes (Patarasuk and Yuan
- * 2009). */
-int64_t pp_tp_exchange_ps(const struct pp_costs *costs, int tp, double bytes)
+int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind)
 {
-    const int steps = pp_ring_turns(PP_AR) * (tp - 1);
-
-    return costs->is_unit
-               ? 0
-               : steps * (costs->alpha_ps[0] + pp_units_ps(bytes / tp * costs->s_per_byte[0]));
+    return list_any(stage, kind, NULL);
 }
 
-void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
-                        const struct pp_tp_exchange *exchange, int tp, const void *const *from)
+int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *stage,
+                              enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
+                              const struct pp_costs *costs)
 {
-    k->sum(stream, exchange->count, tp, from, exchange->to);
+    const int count = list_any(stage, kind, NULL);
+    struct pp_tp_exchange *exchanges = PP_ARRAY(arena, struct pp_tp_exchange, count + 1);
+    int64_t sum_ps = 0;
+
+    list_any(stage, kind, exchanges);
+    for (int i = 0; i < count; i++)
+        sum_ps +=
+            pp_tp_exchange_ps(costs, stage->shape.tp, pp_tp_exchange_bytes(kernels, &exchanges[i]));
+    return sum_ps;
 }

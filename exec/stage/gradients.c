@@ -56,6 +56,8 @@ static void live_in_f(const struct pp_stage_node *n, const struct steps *at)
     }
     read_in_f(n->x, at);
     read_in_f(n->base, at);
+    read_in_f(n->max, at);
+    read_in_f(n->sums, at);
     make_at(n->part, true, at->f);
 }
 

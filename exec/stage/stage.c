@@ -55,8 +55,9 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     stage->graph = g;
     g->is_first = shape->tp_index == 0;
     g->tokens = shape->rows * shape->tokens;
-    g->logits_width = (net->vocab + kernels->vocab_multiple - 1) / kernels->vocab_multiple *
-                      kernels->vocab_multiple;
+    g->words = pp_net_words(net, shape->tp, shape->tp_index);
+    g->logits_width = (pp_net_words(net, shape->tp, 0).count + kernels->vocab_multiple - 1) /
+                      kernels->vocab_multiple * kernels->vocab_multiple;
     g->element_bytes = kernels->element_bytes;
     g->gradient_bytes = kernels->gradient_bytes;
     stage->boundary_bytes = (size_t)g->tokens * (size_t)net->hidden * g->element_bytes;

@@ -53,12 +53,13 @@ void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct 
 void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 
-/* An exchange of a tensor-parallel group: the sum of a tensor that each device has a part of. All
- * devices call alike, and each gets the sum, added up in their order. */
+/* An exchange of a tensor-parallel group: each device has a part of a tensor, and gets what the
+ * rule makes of all. All devices call alike. */
 struct pp_tp_exchange {
-    int64_t count;    /* elements of T */
+    int64_t count;    /* elements */
     const void *from; /* the part of this device */
-    void *to;         /* its copy of the sum, elsewhere */
+    void *to;         /* its copy of the result, elsewhere */
+    enum pp_tp_rule rule;
 };
 /* Calls, as above. */
 enum pp_stage_call_kind {
@@ -78,8 +79,17 @@ int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind ki
                        struct pp_tp_exchange *exchanges);
 /* Returns the number of exchanges in a call that has an output. */
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind);
+/* Returns the time of all of them. */
+int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *stage,
+                              enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
+                              const struct pp_costs *costs);
+
+/* exchange.c: bytes of an element by a rule; of a part. */
+size_t pp_tp_element_bytes(const struct pp_kernels *kernels, enum pp_tp_rule rule);
+double pp_tp_exchange_bytes(const struct pp_kernels *kernels,
+                            const struct pp_tp_exchange *exchange);
 /* Returns the time of an exchange by the costs of messages: a ring of `tp` devices. */
 int64_t pp_tp_exchange_ps(const struct pp_costs *costs, int tp, double bytes);
-/* Adds up one exchange for one device: from[tp] are the parts of all, in order. */
+/* Makes the result of one exchange for one device: from[tp] are the parts of all, in order. */
 void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
                         const struct pp_tp_exchange *exchange, int tp, const void *const *from);

@@ -196,31 +196,28 @@ static void add_row(size_t width, const void *x, void *y)
         ((gradient *)y)[i] += (gradient)at(x, i);
 }
 
-static void embed_forward(void *stream, int batch, int tokens, int first, int stride, int width,
-                          const int32_t *ids, const void *table, const void *positions, void *y)
+static void embed_forward(void *stream, const struct pp_embedding *e)
 {
-    const size_t columns = (size_t)width;
-    element *to = y;
+    const size_t columns = (size_t)e->width;
+    element *to = e->y;
 
     (void)stream;
-    for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, to += columns) {
-            const size_t id = (size_t)ids[(size_t)b * (size_t)stride + (size_t)t];
+    for (int b = 0; b < e->batch; b++)
+        for (int t = e->first; t < e->first + e->tokens; t++, to += columns) {
+            const int32_t id = e->ids[(size_t)b * (size_t)e->stride + (size_t)t];
+            const int row = pp_word_row(id, e->first_word, e->words);
             for (size_t i = 0; i < columns; i++)
-                to[i] = from(at(table, id * columns + i) +
-                             (positions ? at(positions, (size_t)t * columns + i) : 0));
+                to[i] = from((row >= 0 ? at(e->table, (size_t)row * columns + i) : 0) +
+                             (e->positions ? at(e->positions, (size_t)t * columns + i) : 0));
         }
 }
 
-static void embed_backward(void *stream, int batch, int tokens, int first, int stride, int width,
-                           int vocab, const int32_t *ids, const void *dy, void *dtable,
-                           void *dpositions, bool add)
+static void embed_backward(void *stream, const struct pp_embedding *e)
 {
-    const struct pp_token_rows rows = {batch, tokens, first,           stride,           width,
-                                       vocab, ids,    sizeof(element), sizeof(gradient), add_row};
+    const struct pp_token_rows rows = {sizeof(element), sizeof(gradient), add_row};
 
     (void)stream;
-    pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
+    pp_tokens_add_rows(&rows, e);
 }
 
 /* Returns the loss of the row, and replaces the row by its gradient. */
@@ -251,4 +248,58 @@ static void cross_entropy(void *stream, int batch, int tokens, int first, int st
             *loss++ = target < 0 ? 0 : entropy_of_row((size_t)vocab, (size_t)target, scale, row);
             memset(row + kept, 0, sizeof *row * (size_t)(ld - kept));
         }
+}
+
+/* ---- cross entropy of words that several devices share --------------------------------------- */
+
+/* Returns the target of a row of x. */
+static int32_t target_of(const struct pp_entropy *e, int row)
+{
+    return e->targets[(size_t)(row / e->tokens) * (size_t)e->stride +
+                      (size_t)(e->first + row % e->tokens)];
+}
+
+static void entropy_max(void *stream, const struct pp_entropy *e)
+{
+    (void)stream;
+    for (int r = 0; r < e->batch * e->tokens; r++) {
+        double max = -INFINITY;
+        for (int i = 0; i < e->words; i++)
+            max = fmax(max, at(e->x, (size_t)r * (size_t)e->ld + (size_t)i));
+        ((gradient *)e->max)[r] = (gradient)max;
+    }
+}
+
+static void entropy_sums(void *stream, const struct pp_entropy *e)
+{
+    (void)stream;
+    for (int r = 0; r < e->batch * e->tokens; r++) {
+        const element *x = (const element *)e->x + (size_t)r * (size_t)e->ld;
+        const int target = pp_word_row(target_of(e, r), e->first_word, e->words);
+        const double max = (double)((const gradient *)e->max)[r];
+        gradient *sums = (gradient *)e->sums + 2 * (size_t)r;
+        double sum = 0;
+
+        for (size_t i = 0; i < (size_t)e->words; i++)
+            sum += exp(at(x, i) - max);
+        sums[0] = (gradient)sum;
+        sums[1] = (gradient)(target >= 0 ? at(x, (size_t)target) : 0);
+    }
+}
+
+static void entropy_end(void *stream, const struct pp_entropy *e)
+{
+    (void)stream;
+    for (int r = 0; r < e->batch * e->tokens; r++) {
+        element *x = (element *)e->x + (size_t)r * (size_t)e->ld;
+        const int32_t id = target_of(e, r);
+        const int target = pp_word_row(id, e->first_word, e->words), kept = id < 0 ? 0 : e->words;
+        const double max = (double)((const gradient *)e->max)[r];
+        const gradient *sums = (const gradient *)e->sums + 2 * (size_t)r;
+
+        for (int i = 0; i < kept; i++)
+            x[i] = from((exp(at(x, (size_t)i) - max) / (double)sums[0] - (i == target)) * e->scale);
+        memset(x + kept, 0, sizeof *x * (size_t)(e->ld - kept));
+        e->loss[r] = id < 0 ? 0 : max + log((double)sums[0]) - (double)sums[1];
+    }
 }

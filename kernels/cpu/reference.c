@@ -258,6 +258,17 @@ static void add(void *stream, int64_t count, const void *x, void *y)
         ((double *)y)[i] += ((const double *)x)[i];
 }
 
+static void max_parts(void *stream, int64_t count, int parts, const void *const *x, void *y)
+{
+    (void)stream;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        double max = at(x[0], i);
+        for (int p = 1; p < parts; p++)
+            max = fmax(max, at(x[p], i));
+        ((double *)y)[i] = max;
+    }
+}
+
 static void adamw_part(int64_t count, const struct pp_adamw *p, const struct pp_adamw_step *step,
                        const void *grad, void *weights, void *master, void *first, void *second)
 {
@@ -337,6 +348,9 @@ const struct pp_kernels pp_kernels_reference = {
     .embed_forward = embed_forward,
     .embed_backward = embed_backward,
     .cross_entropy = cross_entropy,
+    .entropy_max = entropy_max,
+    .entropy_sums = entropy_sums,
+    .entropy_end = entropy_end,
     .scale = scale,
     .route_forward = route_forward,
     .route_backward = route_backward,
@@ -345,6 +359,8 @@ const struct pp_kernels pp_kernels_reference = {
     .combine_forward = combine_forward,
     .combine_backward = combine_backward,
     .sum = sum_parts,
+    .sum_of_g = sum_parts,
+    .max_of_g = max_parts,
     .copy = pp_bytes_copy,
     .zero = pp_bytes_zero,
     .add = add,

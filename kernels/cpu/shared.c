@@ -189,23 +189,24 @@ void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *f,
 
 /* ---- gradients of rows of tokens, added in a fixed order ------------------------------------- */
 
-void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
-                        void *dpositions, bool add)
+void pp_tokens_add_rows(const struct pp_token_rows *rows, const struct pp_embedding *e)
 {
-    const size_t width = (size_t)rows->width, row_bytes = width * rows->gradient_bytes;
-    const char *from = dy;
+    const size_t width = (size_t)e->width, row_bytes = width * rows->gradient_bytes;
+    const char *from = e->dy;
 
-    if (!add)
-        memset(dtable, 0, row_bytes * (size_t)rows->vocab);
-    if (!add && dpositions)
-        memset(dpositions, 0, row_bytes * (size_t)rows->stride);
-    for (int b = 0; b < rows->batch; b++)
-        for (int t = rows->first; t < rows->first + rows->tokens; t++) {
-            const size_t id = (size_t)rows->ids[(size_t)b * (size_t)rows->stride + (size_t)t];
+    if (!e->add)
+        memset(e->dtable, 0, row_bytes * (size_t)e->words);
+    if (!e->add && e->dpositions)
+        memset(e->dpositions, 0, row_bytes * (size_t)e->stride);
+    for (int b = 0; b < e->batch; b++)
+        for (int t = e->first; t < e->first + e->tokens; t++) {
+            const int32_t id = e->ids[(size_t)b * (size_t)e->stride + (size_t)t];
+            const int row = pp_word_row(id, e->first_word, e->words);
 
-            rows->add_row(width, from, (char *)dtable + id * row_bytes);
-            if (dpositions)
-                rows->add_row(width, from, (char *)dpositions + (size_t)t * row_bytes);
+            if (row >= 0)
+                rows->add_row(width, from, (char *)e->dtable + (size_t)row * row_bytes);
+            if (e->dpositions)
+                rows->add_row(width, from, (char *)e->dpositions + (size_t)t * row_bytes);
             from += width * rows->element_bytes;
         }
 }

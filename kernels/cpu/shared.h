@@ -36,14 +36,9 @@ void pp_flat_adamw(const struct pp_flat_parts *parts, const struct pp_flat *flat
                    void *master, void *m, void *v);
 void pp_flat_squares(const struct pp_flat_parts *parts, const struct pp_flat *flat, double *blocks);
 
-/* Arguments of embed_backward of kernels/kernels.h. */
+/* embed_backward of kernels/kernels.h: adds rows of dy one by one, in the order of the tokens. */
 struct pp_token_rows {
-    int batch, tokens, first, stride, width, vocab;
-    const int32_t *ids;
     size_t element_bytes, gradient_bytes;
     void (*add_row)(size_t width, const void *x, void *y); /* y of G += x of T */
 };
-
-/* Adds rows of dy one by one, in the order of the tokens. */
-void pp_tokens_add_rows(const struct pp_token_rows *rows, const void *dy, void *dtable,
-                        void *dpositions, bool add);
+void pp_tokens_add_rows(const struct pp_token_rows *rows, const struct pp_embedding *e);

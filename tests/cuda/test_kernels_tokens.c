@@ -7,6 +7,7 @@ struct text {
     bool has_positions, add;
     double scale, spread; /* of the loss; of logits */
     int32_t *ids;         /* [batch][stride], shared */
+    int first_word;       /* of the table */
 };
 
 /* Ids of a text repeat: a third are one of two, in any order. */
@@ -28,10 +29,24 @@ static void call_embed(const struct pp_kernels *k, void *stream, void *const *x,
 {
     const struct text *t = what;
 
-    k->embed_forward(stream, t->batch, t->tokens, t->first, t->stride, t->width, t->ids, x[0],
-                     t->has_positions ? x[1] : NULL, x[2]);
-    k->embed_backward(stream, t->batch, t->tokens, t->first, t->stride, t->width, t->vocab, t->ids,
-                      x[3], x[4], t->has_positions ? x[5] : NULL, t->add);
+    const struct pp_embedding e = {.batch = t->batch,
+                                   .tokens = t->tokens,
+                                   .first = t->first,
+                                   .stride = t->stride,
+                                   .width = t->width,
+                                   .first_word = t->first_word,
+                                   .words = t->vocab - t->first_word,
+                                   .ids = t->ids,
+                                   .table = x[0],
+                                   .positions = t->has_positions ? x[1] : NULL,
+                                   .y = x[2],
+                                   .dy = x[3],
+                                   .dtable = x[4],
+                                   .dpositions = t->has_positions ? x[5] : NULL,
+                                   .add = t->add};
+
+    k->embed_forward(stream, &e);
+    k->embed_backward(stream, &e);
 }
 
 static void try_embed(const struct text *from)
@@ -66,10 +81,11 @@ Test(cuda_kernels, embed)
     };
 
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
-        for (int flags = 0; flags < 4; flags++) {
+        for (int flags = 0; flags < 8; flags++) {
             struct text t = TEXTS[i];
             t.has_positions = flags & 1;
             t.add = flags & 2;
+            t.first_word = flags & 4 ? t.vocab / 3 : 0;
             try_embed(&t);
         }
 }

@@ -32,8 +32,9 @@ Test(tp, every_schedule_has_the_bits_of_one_rank)
     cr_assert_geq(each_schedule(&usual, run_and_check), 15);
 }
 
-/* Four devices; replicas, also with shared state or gradients. Several heads of queries for one of
- * keys, gates, untied heads. Recomputation, sequence splits, other types of numbers, processes. */
+/* Four devices, also with different numbers of words; replicas, also with shared state or
+ * gradients. Several heads of queries for one of keys, gates, untied heads. Recomputation, sequence
+ * splits, other types of numbers, processes. */
 Test(tp, variants)
 {
     static const struct exec_case cases[] = {
@@ -77,6 +78,36 @@ Test(tp, variants)
          .replicas = 2,
          .zero = 2,
          .is_bf16 = true},
+        {.schedule = "zb-h1",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 4,
+         .heads = 4,
+         .vocab = 49,
+         .replicas = 2,
+         .zero = 2,
+         .is_untied = true},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 3, .micro_batches = 4},
+         .tp = 4,
+         .heads = 4,
+         .hidden = 96,
+         .vocab = 251,
+         .replicas = 3,
+         .zero = 2},
+        {.schedule = "zbv",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .tp = 4,
+         .heads = 4,
+         .vocab = 50,
+         .replicas = 2,
+         .zero = 1},
+        {.schedule = "gpipe",
+         .shape = {.ranks = 1, .micro_batches = 2},
+         .tp = 4,
+         .heads = 4,
+         .vocab = 5,
+         .replicas = 1,
+         .is_recomputed = true},
         {.schedule = "zb-h1",
          .shape = {.ranks = 2, .micro_batches = 4},
          .tp = 2,
@@ -161,6 +192,7 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
                             .tp = tp,
                             .heads = 8,
                             .hidden = 32,
+                            .vocab = 40 + (int)drawn(seed, 13, 20),
                             .layers = 1 + (int)drawn(seed, 5, 8),
                             .mbs = 1 + (int)drawn(seed, 6, 2),
                             .zero = (int)drawn(seed, 7, 2),

@@ -48,13 +48,13 @@ size_t PP_AT(attention_scratch_bytes)(const struct pp_attention *a);
 void PP_AT(attention_forward)(void *stream, const struct pp_attention *a);
 void PP_AT(attention_backward)(void *stream, const struct pp_attention *a);
 /* tokens.c */
-void PP_AT(embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
-                          const int32_t *ids, const void *table, const void *positions, void *y);
-void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
-                           int vocab, const int32_t *ids, const void *dy, void *dtable,
-                           void *dpositions, bool add);
+void PP_AT(embed_forward)(void *stream, const struct pp_embedding *e);
+void PP_AT(embed_backward)(void *stream, const struct pp_embedding *e);
 void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
+void PP_AT(entropy_max)(void *stream, const struct pp_entropy *e);
+void PP_AT(entropy_sums)(void *stream, const struct pp_entropy *e);
+void PP_AT(entropy_end)(void *stream, const struct pp_entropy *e);
 /* experts.c */
 void PP_AT(route_forward)(void *stream, const struct pp_routing *r);
 void PP_AT(route_backward)(void *stream, const struct pp_routing *r);
@@ -65,6 +65,7 @@ void PP_AT(combine_backward)(void *stream, const struct pp_token_exchange *e);
 /* update.c */
 void PP_AT(add)(void *stream, int64_t count, const void *x, void *y);
 void PP_AT(sum)(void *stream, int64_t count, int parts, const void *const *x, void *y);
+void PP_AT(max)(void *stream, int64_t count, int parts, const void *const *x, void *y);
 extern const struct pp_flat_parts PP_AT(flat_parts);
 void PP_AT(adamw)(void *stream, const struct pp_flat *flat, const struct pp_adamw *adamw,
                   const struct pp_adamw_step *step, void *weights, void *master, void *m, void *v);

@@ -15,31 +15,32 @@ static void add_row(size_t width, const void *x, void *y)
                    load_some(to + i, width - i) + load_some(from + i, width - i));
 }
 
-void PP_AT(embed_forward)(void *stream, int batch, int tokens, int first, int stride, int width,
-                          const int32_t *ids, const void *table, const void *positions, void *y)
+void PP_AT(embed_forward)(void *stream, const struct pp_embedding *e)
 {
-    const size_t columns = (size_t)width;
-    float *to = y;
+    const size_t columns = (size_t)e->width;
+    float *to = e->y;
 
     (void)stream;
-    for (int b = 0; b < batch; b++)
-        for (int t = first; t < first + tokens; t++, to += columns) {
-            const size_t id = (size_t)ids[(size_t)b * (size_t)stride + (size_t)t];
-            memcpy(to, (const float *)table + id * columns, sizeof(float) * columns);
-            if (positions)
-                add_row(columns, (const float *)positions + (size_t)t * columns, to);
+    for (int b = 0; b < e->batch; b++)
+        for (int t = e->first; t < e->first + e->tokens; t++, to += columns) {
+            const int32_t id = e->ids[(size_t)b * (size_t)e->stride + (size_t)t];
+            const int row = pp_word_row(id, e->first_word, e->words);
+            if (row >= 0)
+                memcpy(to, (const float *)e->table + (size_t)row * columns,
+                       sizeof(float) * columns);
+            else
+                memset(to, 0, sizeof(float) * columns);
+            if (e->positions)
+                add_row(columns, (const float *)e->positions + (size_t)t * columns, to);
         }
 }
 
-void PP_AT(embed_backward)(void *stream, int batch, int tokens, int first, int stride, int width,
-                           int vocab, const int32_t *ids, const void *dy, void *dtable,
-                           void *dpositions, bool add)
+void PP_AT(embed_backward)(void *stream, const struct pp_embedding *e)
 {
-    const struct pp_token_rows rows = {batch, tokens, first,         stride,        width,
-                                       vocab, ids,    sizeof(float), sizeof(float), add_row};
+    const struct pp_token_rows rows = {sizeof(float), sizeof(float), add_row};
 
     (void)stream;
-    pp_tokens_add_rows(&rows, dy, dtable, dpositions, add);
+    pp_tokens_add_rows(&rows, e);
 }
 
 /* log(x) in double. Own arithmetic gives the same bits with every libm. x is positive and normal:
@@ -83,4 +84,56 @@ void PP_AT(cross_entropy)(void *stream, int batch, int tokens, int first, int st
             memset(row + vocab, 0, sizeof *row * (size_t)(ld - vocab));
             *loss++ = (double)max - (double)logit + log_double((double)sum);
         }
+}
+
+/* ---- words that several devices share -------------------------------------------------------- */
+
+/* Returns the target of a row of x. */
+static int32_t target_of(const struct pp_entropy *e, int row)
+{
+    return e->targets[(size_t)(row / e->tokens) * (size_t)e->stride +
+                      (size_t)(e->first + row % e->tokens)];
+}
+
+void PP_AT(entropy_max)(void *stream, const struct pp_entropy *e)
+{
+    (void)stream;
+    for (int r = 0; r < e->batch * e->tokens; r++)
+        ((float *)e->max)[r] =
+            largest((const float *)e->x + (size_t)r * (size_t)e->ld, (size_t)e->words);
+}
+
+/* Leaves exp(x - max) in x. */
+void PP_AT(entropy_sums)(void *stream, const struct pp_entropy *e)
+{
+    (void)stream;
+    for (int r = 0; r < e->batch * e->tokens; r++) {
+        float *x = (float *)e->x + (size_t)r * (size_t)e->ld, *sums = (float *)e->sums + 2 * r;
+        const int target = pp_word_row(target_of(e, r), e->first_word, e->words);
+
+        sums[1] = target >= 0 ? x[target] : 0;
+        sums[0] = exponentials(x, (size_t)e->words, ((const float *)e->max)[r]);
+    }
+}
+
+void PP_AT(entropy_end)(void *stream, const struct pp_entropy *e)
+{
+    const size_t width = (size_t)e->words;
+
+    (void)stream;
+    for (int r = 0; r < e->batch * e->tokens; r++) {
+        float *x = (float *)e->x + (size_t)r * (size_t)e->ld;
+        const float max = ((const float *)e->max)[r], *sums = (const float *)e->sums + 2 * r,
+                    factor = (float)e->scale / sums[0];
+        const int32_t id = target_of(e, r);
+        const int target = pp_word_row(id, e->first_word, e->words);
+        const size_t kept = id < 0 ? 0 : width;
+
+        for (size_t i = 0; i < kept; i += LANES)
+            store_some(x + i, kept - i, load_some(x + i, kept - i) * factor);
+        if (target >= 0)
+            x[target] -= (float)e->scale;
+        memset(x + kept, 0, sizeof *x * ((size_t)e->ld - kept));
+        e->loss[r] = id < 0 ? 0 : (double)max - (double)sums[1] + log_double((double)sums[0]);
+    }
 }

@@ -38,6 +38,18 @@ void PP_AT(sum)(void *stream, int64_t count, int parts, const void *const *x, vo
     }
 }
 
+void PP_AT(max)(void *stream, int64_t count, int parts, const void *const *x, void *y)
+{
+    float *to = y;
+
+    (void)stream;
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = ((const float *)x[0])[i];
+        for (int p = 1; p < parts; p++)
+            to[i] = fmaxf(to[i], ((const float *)x[p])[i]);
+    }
+}
+
 static void adamw_part(int64_t count, const struct pp_adamw *adamw,
                        const struct pp_adamw_step *step, const void *grad, void *weights,
                        void *master, void *m, void *v)

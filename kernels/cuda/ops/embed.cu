@@ -14,12 +14,15 @@ template <class T> struct embed {
     const int32_t *ids; /* [rows] */
     const T *table, *positions;
     T *y;
-    int tokens, first, width;
+    int tokens, first, width, first_word, words;
 
     template <int N> __device__ void run(int row, int column) const
     {
-        pp_floats<N> v = pp_load<N>(table + (int64_t)ids[row] * width + column);
+        const int64_t word = (int64_t)ids[row] - first_word;
+        pp_floats<N> v = {};
 
+        if (word >= 0 && word < words)
+            v = pp_load<N>(table + word * width + column);
         if (positions) {
             const int64_t position = first + row % tokens;
             pp_add(v, pp_load<N>(positions + position * width + column));
@@ -51,6 +54,7 @@ template <class T> struct add_positions {
 enum { THREADS = 256, WARPS = THREADS / 32 };
 template <class T, int N>
 __global__ __launch_bounds__(THREADS) void gather_kernel(int count, int width, int parts,
+                                                         int first_word, int words,
                                                          const int32_t *ids, const int *order,
                                                          const T *dy, float *dtable)
 {
@@ -62,6 +66,8 @@ __global__ __launch_bounds__(THREADS) void gather_kernel(int count, int width, i
     if (place >= count || (place > 0 && ids[order[place - 1]] == ids[order[place]]))
         return;
     const int32_t id = ids[order[place]];
+    if (id < first_word || id - first_word >= words)
+        return;
     for (int from = place, run = 32; run == 32; from += 32) {
         const int token = from + lane < count ? order[from + lane] : 0;
         const bool is_same = from + lane < count && ids[token] == id;
@@ -75,85 +81,70 @@ __global__ __launch_bounds__(THREADS) void gather_kernel(int count, int width, i
         }
     }
     if (column < width) {
-        float *const to = dtable + (int64_t)id * width + column;
+        float *const to = dtable + (int64_t)(id - first_word) * width + column;
         pp_add(sum, pp_load<N>(to));
         pp_save(to, sum);
     }
 }
 
 template <class T, int N>
-void gather(cudaStream_t stream, int count, int width, const int32_t *ids, const int *order,
-            const T *dy, float *dtable)
+void gather(cudaStream_t stream, const struct pp_embedding *e, const int32_t *ids, const int *order)
 {
-    const int parts = (width + 32 * N - 1) / (32 * N);
+    const int count = e->batch * e->tokens, parts = (e->width + 32 * N - 1) / (32 * N);
     const int64_t blocks = ((int64_t)count * parts + WARPS - 1) / WARPS;
 
-    PP_LAUNCH((gather_kernel<T, N>), (unsigned)blocks, THREADS, 0, stream, count, width, parts, ids,
-              order, dy, dtable);
+    PP_LAUNCH((gather_kernel<T, N>), (unsigned)blocks, THREADS, 0, stream, count, e->width, parts,
+              e->first_word, e->words, ids, order, (const T *)e->dy, (float *)e->dtable);
 }
 
-template <class T> struct embed_backward {
-    int batch, tokens, first, width;
-    const T *dy;
-    float *dtable, *dpositions;
-
-    void launch(struct pp_cuda_stream *s, int stride, const int32_t *host_ids) const
-    {
-        const int count = batch * tokens;
-        int32_t *const ids = (int32_t *)s->workspace;
-        int *const place = ids + count, *const order = place + count;
-        const bool is_aligned = pp_are_aligned(dy, dtable, dpositions);
-
-        assert(3 * sizeof(int) * (size_t)count <= s->workspace_bytes);
-        if (count == 0)
-            return;
-        pp_cuda_fetch_tokens(s, batch, tokens, first, stride, host_ids, ids);
-        pp_cuda_order_tokens(s, count, ids, place, order);
-        if (is_aligned && width % PP_WIDE<T> == 0)
-            gather<T, PP_WIDE<T>>(s->stream, count, width, ids, order, dy, dtable);
-        else
-            gather<T, 1>(s->stream, count, width, ids, order, dy, dtable);
-        if (dpositions)
-            pp_map_rows<PP_WIDE<T>>(s, tokens, width, is_aligned,
-                                    add_positions<T>{dy, dpositions, batch, tokens, first, width});
-    }
-};
-
-template <class T>
-void embed_rows(void *stream, int batch, int stride, const int32_t *host_ids, embed<T> e)
+template <class T> void embed_backward(struct pp_cuda_stream *s, const struct pp_embedding *e)
 {
-    struct pp_cuda_stream *const s = (struct pp_cuda_stream *)stream;
+    const int count = e->batch * e->tokens;
+    int32_t *const ids = (int32_t *)s->workspace;
+    int *const place = ids + count, *const order = place + count;
+    const bool is_aligned = pp_are_aligned(e->dy, e->dtable, e->dpositions);
+
+    assert(3 * sizeof(int) * (size_t)count <= s->workspace_bytes);
+    if (count == 0)
+        return;
+    pp_cuda_fetch_tokens(s, e->batch, e->tokens, e->first, e->stride, e->ids, ids);
+    pp_cuda_order_tokens(s, count, ids, place, order);
+    if (is_aligned && e->width % PP_WIDE<T> == 0)
+        gather<T, PP_WIDE<T>>(s->stream, e, ids, order);
+    else
+        gather<T, 1>(s->stream, e, ids, order);
+    if (e->dpositions)
+        pp_map_rows<PP_WIDE<T>>(s, e->tokens, e->width, is_aligned,
+                                add_positions<T>{(const T *)e->dy, (float *)e->dpositions, e->batch,
+                                                 e->tokens, e->first, e->width});
+}
+
+template <class T> void embed_forward(struct pp_cuda_stream *s, const struct pp_embedding *e)
+{
     int32_t *const ids = (int32_t *)s->workspace;
 
-    assert(sizeof(int32_t) * (size_t)batch * (size_t)e.tokens <= s->workspace_bytes);
-    pp_cuda_fetch_tokens(s, batch, e.tokens, e.first, stride, host_ids, ids);
-    e.ids = ids;
-    pp_map_rows<PP_WIDE<T>>(s, batch * e.tokens, e.width, pp_are_aligned(e.table, e.positions, e.y),
-                            e);
+    assert(sizeof(int32_t) * (size_t)e->batch * (size_t)e->tokens <= s->workspace_bytes);
+    pp_cuda_fetch_tokens(s, e->batch, e->tokens, e->first, e->stride, e->ids, ids);
+    pp_map_rows<PP_WIDE<T>>(s, e->batch * e->tokens, e->width,
+                            pp_are_aligned(e->table, e->positions, e->y),
+                            embed<T>{ids, (const T *)e->table, (const T *)e->positions, (T *)e->y,
+                                     e->tokens, e->first, e->width, e->first_word, e->words});
 }
 } // namespace
 
 #define EMBED(name, T)                                                                             \
-    void pp_cuda_embed_forward_##name(void *stream, int batch, int tokens, int first, int stride,  \
-                                      int width, const int32_t *ids, const void *table,            \
-                                      const void *positions, void *y)                              \
+    void pp_cuda_embed_forward_##name(void *stream, const struct pp_embedding *e)                  \
     {                                                                                              \
-        embed_rows<T>(                                                                             \
-            stream, batch, stride, ids,                                                            \
-            {NULL, (const T *)table, (const T *)positions, (T *)y, tokens, first, width});         \
+        embed_forward<T>((struct pp_cuda_stream *)stream, e);                                      \
     }                                                                                              \
-    void pp_cuda_embed_backward_##name(void *stream, int batch, int tokens, int first, int stride, \
-                                       int width, int vocab, const int32_t *ids, const void *dy,   \
-                                       void *dtable, void *dpositions, bool add)                   \
+    void pp_cuda_embed_backward_##name(void *stream, const struct pp_embedding *e)                 \
     {                                                                                              \
-        const size_t row_bytes = sizeof(float) * (size_t)width;                                    \
-        if (!add)                                                                                  \
-            pp_cuda_zero(stream, row_bytes *(size_t)vocab, dtable);                                \
-        if (!add && dpositions)                                                                    \
-            pp_cuda_zero(stream, row_bytes *(size_t)stride, dpositions);                           \
-        embed_backward<T>{                                                                         \
-            batch, tokens, first, width, (const T *)dy, (float *)dtable, (float *)dpositions}      \
-            .launch((struct pp_cuda_stream *)stream, stride, ids);                                 \
+        const size_t row_bytes = sizeof(float) * (size_t)e->width;                                 \
+        if (!e->add)                                                                               \
+            pp_cuda_zero(stream, row_bytes *(size_t)e->words, e->dtable);                          \
+        if (!e->add && e->dpositions)                                                              \
+            pp_cuda_zero(stream, row_bytes *(size_t)e->stride, e->dpositions);                     \
+        embed_backward<T>((struct pp_cuda_stream *)stream, e);                                     \
     }
 EMBED(fp32, float)
 EMBED(bf16, pp_bf16)

@@ -70,8 +70,8 @@ static void tear_down(void)
     pp_arena_destroy(arena);
 }
 
-static struct pp_reference *make(const struct pp_net *n, const struct pp_kernels *kernels,
-                                 const struct pp_batch *b, const struct pp_recipe *r)
+static inline struct pp_reference *make(const struct pp_net *n, const struct pp_kernels *kernels,
+                                        const struct pp_batch *b, const struct pp_recipe *r)
 {
     struct pp_reference *reference;
 

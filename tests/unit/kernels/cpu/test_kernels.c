@@ -218,10 +218,22 @@ Test(kernels, embed)
         const struct tensor dtable = tensor_random(&t, (size_t)(VOCAB * width), 1);
         const struct tensor dplaces = tensor_random(&t, (size_t)(STRIDE * width), 1);
         for (int e = 0; e < t.count; e++) {
-            t.of[e]->embed_forward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, ids, table.of[e],
-                                   i & 1 ? places.of[e] : NULL, y.of[e]);
-            t.of[e]->embed_backward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, VOCAB, ids, y.of[e],
-                                    dtable.of[e], i & 1 ? dplaces.of[e] : NULL, i & 2);
+            const struct pp_embedding embedding = {.batch = BATCH,
+                                                   .tokens = TOKENS,
+                                                   .first = FIRST,
+                                                   .stride = STRIDE,
+                                                   .width = width,
+                                                   .words = VOCAB,
+                                                   .ids = ids,
+                                                   .table = table.of[e],
+                                                   .positions = i & 1 ? places.of[e] : NULL,
+                                                   .y = y.of[e],
+                                                   .dy = y.of[e],
+                                                   .dtable = dtable.of[e],
+                                                   .dpositions = i & 1 ? dplaces.of[e] : NULL,
+                                                   .add = i & 2};
+            t.of[e]->embed_forward(NULL, &embedding);
+            t.of[e]->embed_backward(NULL, &embedding);
         }
         check(&t, y, 2e-7, "embed_forward");
         check(&t, dtable, 2e-6, "dtable");

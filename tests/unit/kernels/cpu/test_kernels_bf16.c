@@ -329,15 +329,25 @@ Test(kernels_bf16, embed)
                           y = pair_random(&p, OF_T, (size_t)(BATCH * TOKENS * width), 1),
                           dtable = pair_random(&p, OF_G, table.count, 1),
                           dplaces = pair_random(&p, OF_G, places.count, 1);
-        b->embed_forward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, ids, table.of,
-                         has_positions ? places.of : NULL, y.of);
-        r->embed_forward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, ids, table.real,
-                         has_positions ? places.real : NULL, y.real);
+        const int first_word = i % 3; /* ids before it have no row here */
+        struct pp_embedding e = {BATCH,     TOKENS,
+                                 FIRST,     STRIDE,
+                                 width,     first_word,
+                                 VOCAB - 3, ids,
+                                 table.of,  has_positions ? places.of : NULL,
+                                 y.of,      y.of,
+                                 dtable.of, has_positions ? dplaces.of : NULL,
+                                 add};
+        b->embed_forward(NULL, &e);
+        b->embed_backward(NULL, &e);
+        e.table = table.real;
+        e.positions = has_positions ? places.real : NULL;
+        e.dy = e.y = y.real;
+        e.dtable = dtable.real;
+        e.dpositions = has_positions ? dplaces.real : NULL;
+        r->embed_forward(NULL, &e);
         pair_close(y, EXACT, "embed_forward");
-        b->embed_backward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, VOCAB, ids, y.of, dtable.of,
-                          has_positions ? dplaces.of : NULL, add);
-        r->embed_backward(NULL, BATCH, TOKENS, FIRST, STRIDE, width, VOCAB, ids, y.real,
-                          dtable.real, has_positions ? dplaces.real : NULL, add);
+        r->embed_backward(NULL, &e);
         pair_close(dtable, 1e-6, "dtable"); /* sums of floats, row by row */
         pair_close(dplaces, 1e-6, "dpositions");
     }
