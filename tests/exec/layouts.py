@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Random layouts train to the bits of one rank, or are refused for a reason that docs/executor.md names.
+
+  layouts.py PIPEEXEC PIPESIM COUNT [SEED]
+
+Draws command lines until COUNT of them have run, and states how many were refused, by reason. SEED is that of
+the first draw; with COUNT 1 it repeats one. Only options and values that `pipeexec help` knows are drawn. Each run must
+  - have the gradients, weights and losses of pipeexec's own loop on one rank (--exact-grad --check),
+  - have the losses and norms of a run on one rank, unless it cuts micro-batches,
+  - be replayed without error on the virtual clock,
+  - touch the memory that was predicted, on every rank.
+From 100 runs on, each of FEATURES must be in one.
+A refusal is explained if its message is in the table "What is refused" of docs/executor.md, or if pipesim refuses
+the same schedule in the same shape."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+PIPEEXEC, PIPESIM = sys.argv[1:3]
+WANTED, FIRST = int(sys.argv[3]), int((sys.argv[4:] or ["1"])[0])
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/executor.md")
+MOST_WORKERS = 24
+PATIENCE_S = 240
+WIDTHS = "--hidden 32 --heads 4 --seq 8".split()
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../attack"))
+from attack import is_sanitized
+
+# Option, values, and how often it is given at all.
+SHARED = [
+    ("--schedule", None, 1),  # those that run
+    ("--np", [1, 2, 2, 2, 3, 4, 4, 6], 1),
+    ("--vp", [1, 2, 3], 0.2),
+    ("--micro-batches", [1, 2, 3, 4, 6, 8, 12], 0.8),
+    ("--pipelines", [2, 4], 0.1),
+    ("--concat", ["direct", "doubling", "halving"], 0.15),
+    ("--splits", [1, 2, 4, 8], 0.2),
+    ("--order", ["strict", "eager", "eager:3"], 0.15),
+]
+OWN = [
+    ("--dp", [1, 2, 2, 2, 3, 4], 0.8),
+    ("--mbs", [1, 2, 3, 4], 1),
+    ("--tp", [2, 2, 4], 0.5),
+    ("--ep", [1, 2, 4], 0.4),
+    ("--zero", [0, 1, 2, 3], 0.7),
+    ("--gather", ["chunk", "layer"], 0.2),
+    ("--gather-buffers", [1, 2, 3], 0.2),
+    ("--sequence-parallel", ["on", "off"], 0.2),
+    ("--recompute", ["none", "full", "selective", "selective=layernorm", "selective=mlp+core_attn", "selective=act",
+                     "stage-aware=0.5", "stage-aware=1"], 0.6),
+    ("--transport", ["local", "shm", "shm", "tcp"], 0.6),
+    ("--backend", ["fake"], 0.2),
+    ("--weight-grad-stream", ["on"], 0.1),
+    ("--clock", ["virtual", "virtual", "wall"], 0.3),
+    ("--grad-sync", ["end", "eager", "eager-opt"], 0.4),
+    ("--post", ["early", "jit", "batched", "sender"], 0.4),
+    ("--recv-slots", [1, 2, 3], 0.4),
+    ("--slow", ["0=0.5"], 0.1),
+]
+MODEL = [  # these and the samples say what is computed, the others where
+    ("--model", ["tiny", "mini", "tiny-llama"], 1),
+    ("--layers", [1, 3, 4, 6, 8], 1),
+    ("--embedding", ["tied", "untied"], 0.5),
+    ("--kv-heads", [2, 4], 0.4),
+    ("--experts", [4, 8], 0.25),
+    ("--precision", ["fp32", "fp32", "bf16", "double"], 0.3),
+    ("--clip", [0.5, 1], 0.6),
+    ("--seed", [1, 2, 3], 0.5),
+]
+EXPERTS = [("--top-k", [1, 2, 3], 0.5), ("--capacity-factor", [0.5, 1.25], 0.5), ("--shared-ffn", [32], 0.3),
+           ("--moe-every", [2], 0.3)]
+FEATURES = {  # of a report and its words
+    "tp": lambda r, w: r["layout"]["tp"] > 1,
+    "pp": lambda r, w: r["layout"]["np"] > 1,
+    "dp": lambda r, w: r["layout"]["dp"] > 1,
+    "chunks": lambda r, w: r["layout"]["vp"] > 1,
+    "pipelines": lambda r, w: r["layout"]["pipelines"] > 1,
+    "splits": lambda r, w: r["layout"]["splits"] > 1,
+    "granules": lambda r, w: r["layout"]["granules"] > 1,
+    "zero 1": lambda r, w: r["layout"]["zero"] == 1,
+    "zero 2": lambda r, w: r["layout"]["zero"] == 2,
+    "experts": lambda r, w: "--experts" in w,
+    "recompute": lambda r, w: w.get("--recompute", "none") != "none",
+    "shm": lambda r, w: r["transport"] == "shm",
+    "tcp": lambda r, w: r["transport"] == "tcp",
+    "fake": lambda r, w: r["backend"] == "fake",
+    "stream": lambda r, w: r["weight_grad_stream"],
+    "bf16": lambda r, w: r["precision"] == "bf16",
+    "eager": lambda r, w: w.get("--order", "strict") != "strict",
+    "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
+    "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and w.get("--recompute", "none") != "none",
+}
+
+
+def ask(program, *words):
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE_S,
+                          stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout, done.stderr
+
+
+def known(option, values):
+    """The values of an option that the program names in its help; none if it lacks the option."""
+    code, text, _ = ask(PIPEEXEC, "help", option.strip("-"))
+    text = " ".join(text.split())
+    if code or option + " " not in text[:40]:
+        return []
+    span = re.search(r"\((\d+) to (\d+)[;)]", text)
+    return [v for v in values if not span or int(span[1]) <= int(v) <= int(span[2])]
+
+
+def tables():
+    _, text, _ = ask(PIPESIM, "schedules", "--json")
+    names = [s["name"] for s in json.loads(text)["schedules"] if s["executable"]]
+    for table in (SHARED, OWN, MODEL, EXPERTS):
+        table[:] = [(o, names if o == "--schedule" else known(o, v), share) for o, v, share in table]
+
+
+def reasons():
+    """The rows of the table: a part of the message as a pattern, and the row itself."""
+    text = open(PAGE, encoding="utf-8").read()
+    section = text.split("\n### What is refused\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(.+?)` \|", section, re.M)
+    assert rows, "docs/executor.md has no table of refusals"
+    return [(row, re.compile(re.escape(row).replace(r"\.\.\.", ".*").replace(r"\ ", r"\s+"), re.S)) for row in rows]
+
+
+def draw(rng):
+    """The words of one layout in three parts: shape of the schedule, place, and what is computed."""
+    def some(table):
+        return {o: str(rng.choice(values)) for o, values, share in table if values and rng.random() < share}
+
+    shared, own, model = some(SHARED), some(OWN), some(MODEL)
+    if "--experts" in model:
+        model.update(some(EXPERTS))
+    elif rng.random() < 0.9:
+        own.pop("--ep", None)
+    if "--backend" in own and rng.random() < 0.9:
+        own.pop("--transport", None)
+    elif rng.random() < 0.9:
+        own.pop("--weight-grad-stream", None)
+    return shared, own, model
+
+
+def workers(shared, own):
+    count = 1
+    for table, option in ((shared, "--np"), (own, "--tp"), (own, "--dp")):
+        count *= int(table.get(option, 1))
+    return count
+
+
+def words(*parts):
+    return [word for part in parts for pair in part.items() for word in pair]
+
+
+def loop_of(report, own, model):
+    """Words of the same computation on one rank of one replica."""
+    layout = report["layout"]
+    same = {"--tp": str(layout["tp"]), "--mbs": str(layout["mbs"]), "--np": "1", "--schedule": "1f1b",
+            "--micro-batches": str(layout["micro_batches"] * layout["dp"])}
+    if "--sequence-parallel" in own:
+        same["--sequence-parallel"] = own["--sequence-parallel"]
+    return words(same, model)
+
+
+def train(options):
+    return ask(PIPEEXEC, *WIDTHS, *options, "--steps", 3, "--exact-grad", "--check", "--json")
+
+
+def faults(report, own, model):
+    """What is wrong with the report of a run."""
+    for check in ("grad_check", "weight_check"):
+        if not report[check] or not report[check]["bit_equal"] or not report[check]["elements"]:
+            yield f"{check} {report[check]}"
+    if not report["grad_check"]["loss_equal"]:
+        yield "losses differ from those of the loop"
+    if report["clock"] == "virtual" and report["structural_error_s"] != 0:
+        yield f"structural error {report['structural_error_s']} s"
+    for rank in report["ranks"]:
+        if rank["peak_mem_bytes"] != rank["predicted_peak_mem_bytes"]:
+            yield f"memory of rank {rank['rank']}: {rank}"
+    if abs(sum(report["time_frac"].values()) - 1) > 1e-9:
+        yield f"shares of time: {report['time_frac']}"
+    if report["layout"]["granules"] * report["layout"]["splits"] > 1:
+        return  # matrices of other shapes
+    code, text, message = train(loop_of(report, own, model))
+    one = json.loads(text) if not code else {"losses": message, "grad_norms": message}
+    for what in ("losses", "grad_norms"):
+        if report[what] != one[what]:
+            yield f"{what} {report[what]} here, {one[what]} on one rank"
+
+
+def reason_of(message, shared, known_reasons):
+    for row, pattern in known_reasons:
+        if pattern.search(message):
+            return row
+    shape = {"--micro-batches": "8", **shared}
+    shape["--pp"] = shape.pop("--np")
+    code, _, same = ask(PIPESIM, "program", *words(shape))
+    strip = lambda text: re.sub(r"--(np|pp)\b", "--pp", text.split("error:")[-1].split(";")[0].strip())
+    return "limits of the schedule" if code == 2 and strip(same) == strip(message) else None
+
+
+def try_one(seed, known_reasons, covered):
+    """None if too large, else the reason of its refusal ("" = it ran) and its faults. Counts features of runs."""
+    shared, own, model = draw(random.Random(seed))
+    if workers(shared, own) > MOST_WORKERS:
+        return None
+    options = words(shared, own, model)
+    command = " ".join(["pipeexec", *WIDTHS, *options, "--steps 3 --exact-grad --check"])
+    try:
+        code, text, message = train(options)
+    except subprocess.TimeoutExpired:
+        return "", [f"longer than {PATIENCE_S} s", command]
+    if code == 0:
+        report = json.loads(text)
+        for name, has in FEATURES.items():
+            covered[name] += bool(has(report, {**shared, **own, **model}))
+        found = list(faults(report, own, model))
+        return "", found + [command] if found else []
+    reason = reason_of(message, shared, known_reasons) if code in (2, 4) else None
+    return reason or "?", [] if reason else [f"exit code {code}: {message.strip()}", command]
+
+
+def main():
+    if is_sanitized(PIPEEXEC):
+        global PATIENCE_S
+        PATIENCE_S *= 5
+    tables()
+    known_reasons, refused, covered = reasons(), {}, dict.fromkeys(FEATURES, 0)
+    seed, ran, failures = FIRST, 0, 0
+    while ran < WANTED and seed < FIRST + 20 * WANTED and failures < 10:
+        outcome = try_one(seed, known_reasons, covered)
+        if outcome:
+            reason, found = outcome
+            ran += not reason
+            if reason:
+                refused[reason] = refused.get(reason, 0) + 1
+            if found:
+                failures += 1
+                print("\n".join(f"# seed {seed}: {line}" for line in "\n".join(found).splitlines()), flush=True)
+        seed += 1
+    print(f"# {ran} of {ran + sum(refused.values())} layouts ran, seeds {FIRST} to {seed - 1}; refused:")
+    for reason, count in sorted(refused.items(), key=lambda pair: -pair[1]):
+        print(f"#   {count:4} {reason}")
+    print("# ran with " + ", ".join(f"{name}: {count}" for name, count in covered.items()))
+    print("ok" if not failures else "not ok", f"1 - {WANTED} random layouts have the bits of one rank")
+    print("ok" if ran == WANTED else "not ok", "2 - as many layouts ran as were asked for")
+    missing = [name for name, count in covered.items() if not count and WANTED >= 100]
+    print("ok" if not missing else "not ok", "3 - of each kind at least one ran:", ", ".join(missing) or "none lacks")
+    print("1..3")
+    sys.exit(failures > 0 or ran < WANTED or len(missing) > 0)
+
+
+main()
