@@ -74,14 +74,23 @@ static void fill_pairs(const struct pp_op_terms *table, struct chooser *chooser,
                                          sum_of_splits_ps(costs, PP_B, k % table->stages);
 }
 
+/* A duration that was measured by the watch may be shorter than its exchanges by their formula. */
+static void bound_exchanges(struct pp_cost *cost)
+{
+    if (cost->tp_ps > cost->ps)
+        cost->tp_ps = cost->ps;
+}
+
 static void fill(struct pp_arena *arena, const struct pp_op_terms *table, struct pp_costs *costs)
 {
     struct chooser median = {.choose = choose_median};
 
     own_tables(arena, table, costs);
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
-        for (int at = 0; table->op[kind] && at < table->stages * table->splits; at++)
+        for (int at = 0; table->op[kind] && at < table->stages * table->splits; at++) {
             costs->op[kind][at].ps = terms_ps(&table->op[kind][at], &median);
+            bound_exchanges(&costs->op[kind][at]);
+        }
     fill_pairs(table, &median, costs);
     costs->is_calibrated = true;
     costs->source = "durations measured on this machine";

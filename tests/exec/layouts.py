@@ -54,7 +54,7 @@ OWN = [
                      "stage-aware=0.5", "stage-aware=1"], 0.6),
     ("--transport", ["local", "shm", "shm", "tcp"], 0.6),
     ("--backend", ["fake"], 0.2),
-    ("--weight-grad-stream", ["on"], 0.1),
+    ("--weight-grad-stream", ["on"], 0.4),
     ("--clock", ["virtual", "virtual", "wall"], 0.3),
     ("--grad-sync", ["end", "eager", "eager-opt"], 0.4),
     ("--post", ["early", "jit", "batched", "sender"], 0.4),
@@ -140,7 +140,7 @@ def draw(rng):
         own.pop("--ep", None)
     if "--backend" in own and rng.random() < 0.9:
         own.pop("--transport", None)
-    elif rng.random() < 0.9:
+    if "--backend" not in own and rng.random() < 0.9:
         own.pop("--weight-grad-stream", None)
     return shared, own, model
 
