@@ -11,7 +11,7 @@ struct walk {
     const struct pp_lifetimes *lives;
     struct pp_weight_stream *lane;
     int first;           /* first instruction of the current rank */
-    int32_t *reader;     /* [slot of an F's or R's activations] W that reads it */
+    int32_t *reader[2];  /* [is kept][slot of an F's or R's activations] W that reads it */
     int32_t (*adder)[2]; /* [stage] last to add to its gradient: on the first lane, on the second */
     int32_t seen[2];     /* last instruction of the other lane that each lane has waited for */
     int32_t last;        /* last of the second lane */
@@ -44,12 +44,24 @@ static struct pp_cell_life life_of(const struct walk *w, int i, int granule)
     return pp_lifetimes_cell(w->lives, w->p->stage[i], granule, w->p->split[i]);
 }
 
-/* Returns the slot of a cell that W reads: that of the R, if there is one. */
-static int slot_of(const struct walk *w, const struct pp_cell_life *life)
+/* Returns the last W that reads the slot which an F or R fills; NULL of others. Kept and saved
+ * slots are numbered apart. */
+static int32_t *reader_of(const struct walk *w, int i)
 {
-    const int filler = (life->recompute ? life->recompute : life->forward) - 1;
+    const struct pp_op op = pp_program_op(w->p, i);
+    const bool is_kept = op.kind == PP_F && pp_lifetimes_is_recomputed(w->lives, &op);
 
-    return filler < 0 ? NONE : w->p->slot[w->first + filler];
+    return op.slot >= 0 && (op.kind == PP_F || op.kind == PP_R) ? &w->reader[is_kept][op.slot]
+                                                                : NULL;
+}
+
+/* Notes W as the reader of what the instruction at `position` of its rank has filled, 0 = none. */
+static void note_reader(struct walk *w, int i, int position)
+{
+    int32_t *reader = position > 0 ? reader_of(w, w->first + position - 1) : NULL;
+
+    if (reader)
+        *reader = i;
 }
 
 static void walk_concurrent(struct walk *w, int i)
@@ -59,37 +71,28 @@ static void walk_concurrent(struct walk *w, int i)
 
     for (int g = w->p->mb[i]; g < w->p->mb[i] + w->p->granule_count[i]; g++) {
         const struct pp_cell_life life = life_of(w, i, g);
-        const int slot = slot_of(w, &life);
 
         if (life.backward > 0)
             made = later(made, w->first + life.backward - 1);
-        if (slot >= 0)
-            w->reader[slot] = i;
+        note_reader(w, i, life.forward);
+        note_reader(w, i, life.recompute);
     }
     wait_for(w, i, made);
     w->adder[stage][true] = w->last = i;
 }
 
-/* Is true if i fills a slot that W reads. An F with an R keeps only its input. */
-static bool fills(const struct walk *w, int i)
-{
-    const struct pp_op op = pp_program_op(w->p, i);
-
-    return op.slot >= 0 &&
-           (op.kind == PP_R || (op.kind == PP_F && !pp_lifetimes_is_recomputed(w->lives, &op)));
-}
-
 static void walk_compute(struct walk *w, int i)
 {
     int32_t *adder = w->adder[w->p->stage[i]];
+    const int32_t *reader = reader_of(w, i);
     const int kind = w->p->kind[i];
 
     if (is_concurrent(w->p, i)) {
         walk_concurrent(w, i);
         return;
     }
-    if (fills(w, i))
-        wait_for(w, i, w->reader[w->p->slot[i]]);
+    if (reader)
+        wait_for(w, i, *reader);
     if (kind == PP_B || kind == PP_W || kind == PP_U)
         wait_for(w, i, adder[true]);
     if (kind == PP_B || kind == PP_W)
@@ -158,10 +161,12 @@ struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena, const s
         return NULL;
     const struct pp_lifetimes lives = pp_lifetimes_of_program(scratch, p);
     struct walk w = {.p = p, .lives = &lives, .lane = lane};
-    w.reader = PP_ARRAY(scratch, int32_t, slots + 1);
+    for (int is_kept = 0; is_kept < 2; is_kept++)
+        w.reader[is_kept] = PP_ARRAY(scratch, int32_t, slots + 1);
     w.adder = (int32_t(*)[2])PP_ARRAY(scratch, int32_t, 2 * (size_t)p->stages);
     for (int rank = 0; rank < p->ranks; rank++) {
-        forget(w.reader, (size_t)slots);
+        forget(w.reader[false], (size_t)slots);
+        forget(w.reader[true], (size_t)slots);
         forget(&w.adder[0][0], 2 * (size_t)p->stages);
         w.last = w.seen[0] = w.seen[1] = NONE;
         w.first = p->begin[rank];

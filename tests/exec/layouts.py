@@ -36,8 +36,6 @@ SHARED = [
     ("--np", [1, 2, 2, 2, 3, 4, 4, 6], 1),
     ("--vp", [1, 2, 3], 0.2),
     ("--micro-batches", [1, 2, 3, 4, 6, 8, 12], 0.8),
-    ("--pipelines", [2, 4], 0.1),
-    ("--concat", ["direct", "doubling", "halving"], 0.15),
     ("--splits", [1, 2, 4, 8], 0.2),
     ("--order", ["strict", "eager", "eager:3"], 0.15),
 ]
@@ -71,6 +69,13 @@ MODEL = [  # these and the samples say what is computed, the others where
     ("--clip", [0.5, 1], 0.6),
     ("--seed", [1, 2, 3], 0.5),
 ]
+OF_SCHEDULE = {
+    "chimera": [("--pipelines", [2, 4], 0.2), ("--concat", ["direct", "doubling", "halving", "halving"], 0.8)],
+    "interleaved": [("--group", [2, 3, 4], 0.3), ("--extra-warmup", [1], 0.2), ("--warmup-style", ["lazy"], 0.2)],
+    "bfs": [("--depth-first", [2], 0.3), ("--bfs-backward", ["descending"], 0.3)],
+    "v-half": [("--max-activations", [4, 6, 8], 0.3)],
+}
+OFTEN = ["chimera", "chimera", "chimera"]  # the only schedule of half backwards
 EXPERTS = [("--top-k", [1, 2, 3], 0.5), ("--capacity-factor", [0.5, 1.25], 0.5), ("--shared-ffn", [32], 0.3),
            ("--moe-every", [2], 0.3)]
 FEATURES = {  # of a report and its words
@@ -114,8 +119,8 @@ def known(option, values):
 
 def tables():
     _, text, _ = ask(PIPESIM, "schedules", "--json")
-    names = [s["name"] for s in json.loads(text)["schedules"] if s["executable"]]
-    for table in (SHARED, OWN, MODEL, EXPERTS):
+    names = [s["name"] for s in json.loads(text)["schedules"] if s["executable"]] + OFTEN
+    for table in (SHARED, OWN, MODEL, EXPERTS, *OF_SCHEDULE.values()):
         table[:] = [(o, names if o == "--schedule" else known(o, v), share) for o, v, share in table]
 
 
@@ -134,6 +139,7 @@ def draw(rng):
         return {o: str(rng.choice(values)) for o, values, share in table if values and rng.random() < share}
 
     shared, own, model = some(SHARED), some(OWN), some(MODEL)
+    shared.update(some(OF_SCHEDULE.get(shared["--schedule"], [])))
     if "--experts" in model:
         model.update(some(EXPERTS))
     elif rng.random() < 0.9:

@@ -59,6 +59,9 @@ Test(weight_stream, variants)
         {.schedule = "zbv", .replicas = 2, .zero = 1, .buckets = 2, .grad_sync = PP_SYNC_EAGER},
         {.schedule = "zb-h1", .replicas = 1, .is_recomputed = true},
         {.schedule = "zbv", .replicas = 1, .is_recomputed = true, .is_gated = true},
+        {.schedule = "zbv", .is_recomputed = true, .again = {.modules = PP_AGAIN_NORM}},
+        {.schedule = "zb-h1", .is_recomputed = true, .again = {.modules = PP_AGAIN_MLP}},
+        {.schedule = "v-min", .is_recomputed = true, .again = {.blocks = 1}},
         {.schedule = "dualpipe", .replicas = 2},
         {.schedule = "dualpipev", .replicas = 1, .is_bf16 = true},
         {.schedule = "zb-h2", .replicas = 1, .has_rope = true},
@@ -68,7 +71,8 @@ Test(weight_stream, variants)
         struct exec_case c = usual(), from = cases[i];
 
         c.schedule = from.schedule;
-        c.replicas = from.replicas;
+        c.replicas = from.replicas ? from.replicas : 1;
+        c.again = from.again;
         c.buckets = from.buckets;
         c.grad_sync = from.grad_sync;
         c.zero = from.zero;
