@@ -44,9 +44,9 @@ OWN = [
     ("--mbs", [1, 2, 3, 4], 1),
     ("--tp", [2, 2, 4], 0.5),
     ("--ep", [1, 2, 4], 0.4),
-    ("--zero", [0, 1, 2, 3], 0.7),
-    ("--gather", ["chunk", "layer"], 0.2),
-    ("--gather-buffers", [1, 2, 3], 0.2),
+    ("--zero", [0, 1, 2, 3, 3], 0.7),
+    ("--gather", ["chunk", "chunk", "layer"], 0.3),
+    ("--gather-buffers", [1, 2, 3], 0.4),
     ("--sequence-parallel", ["on", "off"], 0.2),
     ("--recompute", ["none", "full", "selective", "selective=layernorm", "selective=mlp+core_attn", "selective=act",
                      "stage-aware=0.5", "stage-aware=1"], 0.6),
@@ -88,6 +88,7 @@ FEATURES = {  # of a report and its words
     "granules": lambda r, w: r["layout"]["granules"] > 1,
     "zero 1": lambda r, w: r["layout"]["zero"] == 1,
     "zero 2": lambda r, w: r["layout"]["zero"] == 2,
+    "zero 3": lambda r, w: r["layout"]["zero"] == 3,
     "experts": lambda r, w: "--experts" in w,
     "recompute": lambda r, w: w.get("--recompute", "none") != "none",
     "shm": lambda r, w: r["transport"] == "shm",
@@ -144,6 +145,9 @@ def draw(rng):
         model.update(some(EXPERTS))
     elif rng.random() < 0.9:
         own.pop("--ep", None)
+    if own.get("--zero") != "3" and rng.random() < 0.95:
+        own.pop("--gather", None)
+        own.pop("--gather-buffers", None)
     if "--backend" in own and rng.random() < 0.9:
         own.pop("--transport", None)
     if "--backend" not in own and rng.random() < 0.9:
