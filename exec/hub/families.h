@@ -22,14 +22,19 @@ enum pp_hub_size {
     PP_HUB_TYPES,
 };
 
-/* How the numbers of a tensor are stored. `read` finds those of a range of ours; `arrange` puts all
- * of ours as the file has them, NULL = as they are. */
+/* Takes numbers that follow one another in a file, from element `at` of the tensor on. */
 struct pp_hub_piece;
 struct pp_range;
+typedef enum pp_status (*pp_hub_take)(void *closure, int64_t at, const float *values, int64_t count,
+                                      struct pp_error *err);
+/* How the numbers of a tensor are stored. `read` finds those of a range of ours. `write` gives
+ * those of a range to `take`, in the order of the file where it can. */
 struct pp_hub_order {
     bool is_transposed; /* stored as [columns][rows] */
     void (*read)(const struct pp_hub_piece *piece, struct pp_range range, float *values);
-    void (*arrange)(const struct pp_hub_piece *piece, const float *ours, float *stored);
+    enum pp_status (*write)(const struct pp_hub_piece *piece, struct pp_range range,
+                            const float *values, pp_hub_take take, void *closure,
+                            struct pp_error *err);
 };
 /* BY_HEAD: query, key and value of each head in turn. */
 extern const struct pp_hub_order pp_hub_plain, pp_hub_transposed, pp_hub_by_head;

@@ -2,6 +2,7 @@
  */
 #include "exec/hub/weights.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { TILE_ROWS = 256, TILE_COLUMNS = 16 }; /* of a transposition: whole lines of caches */
@@ -20,7 +21,15 @@ static void read_plain(const struct pp_hub_piece *piece, struct pp_range range, 
     read_run(piece, range.from, range.until - range.from, values);
 }
 
-const struct pp_hub_order pp_hub_plain = {.read = read_plain};
+static enum pp_status write_plain(const struct pp_hub_piece *piece, struct pp_range range,
+                                  const float *values, pp_hub_take take, void *closure,
+                                  struct pp_error *err)
+{
+    (void)piece;
+    return take(closure, range.from, values, range.until - range.from, err);
+}
+
+const struct pp_hub_order pp_hub_plain = {.read = read_plain, .write = write_plain};
 
 /* ---- transposed ------------------------------------------------------------------------------ */
 
@@ -45,38 +54,82 @@ static void read_rows(const struct pp_hub_piece *piece, int64_t row, int64_t row
     }
 }
 
-/* Takes whole rows together, and those that the range cuts alone. */
+/* A part of a matrix: whole rows, or columns of one row that a range cuts. */
+struct block {
+    int64_t row, rows;
+    struct pp_range columns;
+};
+
+/* Returns the next block of a range: whole rows together, at most so many. */
+static struct block next_block(const struct pp_hub_piece *piece, struct pp_range range,
+                               int64_t most)
+{
+    const int64_t columns = piece->columns, column = range.from % columns,
+                  left = range.until - range.from, whole = column > 0 ? 0 : left / columns,
+                  rows = whole < most ? whole : most, rest = columns - column;
+
+    return (struct block){
+        .row = range.from / columns,
+        .rows = rows > 0 ? rows : 1,
+        .columns = {column, rows > 0 ? columns : column + (rest < left ? rest : left)}};
+}
+
+static int64_t elements_of(const struct block *block)
+{
+    return block->rows * (block->columns.until - block->columns.from);
+}
+
 static void read_transposed(const struct pp_hub_piece *piece, struct pp_range range, float *values)
 {
-    const int64_t columns = piece->columns;
-
     while (range.from < range.until) {
-        const int64_t column = range.from % columns, left = range.until - range.from,
-                      whole = column > 0 ? 0 : left / columns,
-                      rows = whole < TILE_ROWS ? whole : TILE_ROWS, rest = columns - column,
-                      count = rows > 0      ? rows * columns
-                              : rest < left ? rest
-                                            : left;
+        const struct block block = next_block(piece, range, TILE_ROWS);
 
-        read_rows(piece, range.from / columns, rows > 0 ? rows : 1,
-                  (struct pp_range){column, rows > 0 ? columns : column + count}, values);
-        values += count;
-        range.from += count;
+        read_rows(piece, block.row, block.rows, block.columns, values);
+        values += elements_of(&block);
+        range.from += elements_of(&block);
     }
 }
 
-static void arrange_transposed(const struct pp_hub_piece *piece, const float *ours, float *stored)
+/* Gives columns of the block, each as a run of the file. They go through a tile, as when read. */
+static enum pp_status write_block(const struct pp_hub_piece *piece, const struct block *block,
+                                  const float *values, float *tile, pp_hub_take take, void *closure,
+                                  struct pp_error *err)
 {
-    const int64_t rows = piece->rows, columns = piece->columns;
+    const int64_t width = block->columns.until - block->columns.from;
 
-    for (int64_t begin = 0; begin < rows; begin += TILE_COLUMNS)
-        for (int64_t c = 0; c < columns; c++)
-            for (int64_t r = begin; r < rows && r < begin + TILE_COLUMNS; r++)
-                stored[c * rows + r] = ours[r * columns + c];
+    for (int64_t c = 0; c < width; c += TILE_COLUMNS) {
+        const int64_t count = width - c < TILE_COLUMNS ? width - c : TILE_COLUMNS;
+        for (int64_t r = 0; r < block->rows; r++)
+            for (int64_t k = 0; k < count; k++)
+                tile[k * block->rows + r] = values[r * width + c + k];
+        for (int64_t k = 0; k < count; k++)
+            PP_TRY(take(closure, (block->columns.from + c + k) * piece->stored_rows + block->row,
+                        tile + k * block->rows, block->rows, err));
+    }
+    return PP_OK;
+}
+
+static enum pp_status write_transposed(const struct pp_hub_piece *piece, struct pp_range range,
+                                       const float *values, pp_hub_take take, void *closure,
+                                       struct pp_error *err)
+{
+    float *tile = malloc(sizeof(float) * TILE_COLUMNS * (size_t)piece->rows);
+    enum pp_status status =
+        tile ? PP_OK : pp_error_set(err, PP_EFAIL, "no memory for '%s'", piece->name);
+
+    while (range.from < range.until && status == PP_OK) {
+        const struct block block = next_block(piece, range, piece->rows);
+
+        status = write_block(piece, &block, values, tile, take, closure, err);
+        values += elements_of(&block);
+        range.from += elements_of(&block);
+    }
+    free(tile);
+    return status;
 }
 
 const struct pp_hub_order pp_hub_transposed = {
-    .is_transposed = true, .read = read_transposed, .arrange = arrange_transposed};
+    .is_transposed = true, .read = read_transposed, .write = write_transposed};
 
 /* ---- query, key and value of each head in turn ----------------------------------------------- */
 
@@ -91,21 +144,28 @@ static int64_t row_by_head(const struct pp_hub_piece *piece, int64_t row)
 static void read_by_head(const struct pp_hub_piece *piece, struct pp_range range, float *values)
 {
     while (range.from < range.until) {
-        const int64_t column = range.from % piece->columns, rest = piece->columns - column,
-                      left = range.until - range.from, count = rest < left ? rest : left;
+        const struct block block = next_block(piece, range, 1);
 
-        read_run(piece, row_by_head(piece, range.from / piece->columns) * piece->columns + column,
-                 count, values);
-        values += count;
-        range.from += count;
+        read_run(piece, row_by_head(piece, block.row) * piece->columns + block.columns.from,
+                 elements_of(&block), values);
+        values += elements_of(&block);
+        range.from += elements_of(&block);
     }
 }
 
-static void arrange_by_head(const struct pp_hub_piece *piece, const float *ours, float *stored)
+static enum pp_status write_by_head(const struct pp_hub_piece *piece, struct pp_range range,
+                                    const float *values, pp_hub_take take, void *closure,
+                                    struct pp_error *err)
 {
-    for (int64_t r = 0; r < piece->rows; r++)
-        memcpy(stored + row_by_head(piece, r) * piece->columns, ours + r * piece->columns,
-               sizeof(float) * (size_t)piece->columns);
+    while (range.from < range.until) {
+        const struct block block = next_block(piece, range, 1);
+
+        PP_TRY(take(closure, row_by_head(piece, block.row) * piece->columns + block.columns.from,
+                    values, elements_of(&block), err));
+        values += elements_of(&block);
+        range.from += elements_of(&block);
+    }
+    return PP_OK;
 }
 
-const struct pp_hub_order pp_hub_by_head = {.read = read_by_head, .arrange = arrange_by_head};
+const struct pp_hub_order pp_hub_by_head = {.read = read_by_head, .write = write_by_head};

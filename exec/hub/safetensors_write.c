@@ -1,53 +1,48 @@
-/* Writes safetensors files. */
+/* Headers of safetensors files, and new files that begin with them. */
 #define _GNU_SOURCE /* O_CLOEXEC */
 #include "exec/hub/export.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct pp_safetensor_sink {
-    const char *path;
-    FILE *file;
-};
+enum { WORD = 8 };
 
-static enum pp_status fail(const char *path, struct pp_error *err)
+enum pp_status pp_hub_write_fail(const char *path, struct pp_error *err)
 {
     return pp_error_set(err, PP_EFAIL, "cannot write %s: %s", path, strerror(errno));
 }
 
-enum pp_status pp_safetensor_put(struct pp_safetensor_sink *sink, const void *bytes, size_t count,
-                                 struct pp_error *err)
+enum pp_status pp_hub_write_at(int fd, const char *path, const void *bytes, size_t count,
+                               int64_t at, struct pp_error *err)
 {
-    return fwrite(bytes, 1, count, sink->file) == count ? PP_OK : fail(sink->path, err);
+    for (size_t done = 0; done < count;) {
+        const ssize_t some =
+            pwrite(fd, (const char *)bytes + done, count - done, at + (int64_t)done);
+        if (some < 0 && errno == EINTR)
+            continue;
+        if (some < 0)
+            return pp_hub_write_fail(path, err);
+        done += (size_t)some;
+    }
+    return PP_OK;
 }
 
-static enum pp_status open_sink(const char *path, struct pp_safetensor_sink *sink,
+enum pp_status pp_hub_write_new(const char *path, const void *bytes, size_t count, int64_t length,
                                 struct pp_error *err)
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 
-    *sink = (struct pp_safetensor_sink){path, fd < 0 ? NULL : fdopen(fd, "wb")};
-    if (sink->file)
-        return PP_OK;
-    fail(path, err);
-    if (fd >= 0)
-        close(fd);
-    return err->status;
-}
-
-/* Brings the bytes to the disk, unless writing has failed. */
-static enum pp_status close_sink(struct pp_safetensor_sink *sink, enum pp_status status,
-                                 struct pp_error *err)
-{
-    if (status == PP_OK && (fflush(sink->file) != 0 || fsync(fileno(sink->file)) != 0))
-        status = fail(sink->path, err);
-    if (fclose(sink->file) != 0 && status == PP_OK)
-        status = fail(sink->path, err);
+    if (fd < 0)
+        return pp_hub_write_fail(path, err);
+    enum pp_status status = pp_hub_write_at(fd, path, bytes, count, 0, err);
+    if (status == PP_OK && (ftruncate(fd, length) != 0 || fsync(fd) != 0))
+        status = pp_hub_write_fail(path, err);
+    if (close(fd) != 0 && status == PP_OK)
+        status = pp_hub_write_fail(path, err);
     return status;
 }
 
@@ -65,61 +60,23 @@ static json_t *entry_of(const struct pp_safetensor *tensor, int64_t *end)
                      (json_int_t)from, (json_int_t)*end);
 }
 
-/* Returns the text of a header, padded with blanks to whole words, as the format asks for. */
-static char *header_of(const struct pp_safetensor_file *file, size_t *length)
+char *pp_safetensors_head(struct pp_arena *arena, const struct pp_safetensor *tensors, int count,
+                          size_t *bytes)
 {
-    enum { WORD = 8 };
     json_t *header = json_pack("{s{ss}}", "__metadata__", "format", "pt");
     int64_t end = 0;
 
-    for (int i = 0; i < file->count; i++)
-        json_object_set_new(header, file->tensors[i].name, entry_of(&file->tensors[i], &end));
+    for (int i = 0; i < count; i++)
+        json_object_set_new(header, tensors[i].name, entry_of(&tensors[i], &end));
     char *text = json_dumps(header, JSON_COMPACT);
     json_decref(header);
-    const size_t bytes = strlen(text);
-    *length = (bytes + WORD - 1) / WORD * WORD;
-    char *padded = realloc(text, *length + 1);
-    if (padded)
-        memset(padded + bytes, ' ', *length - bytes);
-    return padded;
-}
-
-static enum pp_status put_header(const struct pp_safetensor_file *file,
-                                 struct pp_safetensor_sink *sink, struct pp_error *err)
-{
-    unsigned char word[8];
-    size_t length;
-    char *header = header_of(file, &length);
-
-    if (!header)
-        return fail(file->path, err);
-    for (size_t i = 0; i < sizeof(word); i++)
-        word[i] = (unsigned char)((uint64_t)length >> (8 * i));
-    enum pp_status status = pp_safetensor_put(sink, word, sizeof(word), err);
-    if (status == PP_OK)
-        status = pp_safetensor_put(sink, header, length, err);
-    free(header);
-    return status;
-}
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-enum pp_status pp_safetensors_write(const struct pp_safetensor_file *file, pp_safetensor_fill fill,
-                                    void *closure, struct pp_error *err)
-{
-    struct pp_safetensor_sink sink;
-
-    PP_TRY(open_sink(file->path, &sink, err));
-    enum pp_status status = put_header(file, &sink, err);
-    for (int i = 0; i < file->count && status == PP_OK; i++)
-        status = fill(closure, i, &sink, err);
-    return close_sink(&sink, status, err);
-}
-
-enum pp_status pp_hub_write_text(const char *path, const char *text, struct pp_error *err)
-{
-    struct pp_safetensor_sink sink;
-
-    PP_TRY(open_sink(path, &sink, err));
-    return close_sink(&sink, pp_safetensor_put(&sink, text, strlen(text), err), err);
+    const size_t used = text ? strlen(text) : 0, length = (used + WORD - 1) / WORD * WORD;
+    char *head = pp_arena_alloc_raw(arena, WORD + length);
+    for (size_t i = 0; i < WORD; i++)
+        head[i] = (char)((uint64_t)length >> (8 * i));
+    memset(head + WORD, ' ', length); /* whole words, as the format asks for */
+    memcpy(head + WORD, text ? text : "", used);
+    free(text);
+    *bytes = WORD + length;
+    return head;
 }

@@ -67,6 +67,8 @@ static void note_blind(const struct pp_exec_run *run, char *text, size_t bytes)
         [PP_RESUMED] = "does not have the checkpoint: process 0 reads it and sends all their parts",
         [PP_WRITTEN] = "does not see the folder of checkpoints: process 0 fetches all parts and "
                        "writes them",
+        [PP_SAVED] = "does not see the folder of --save: process 0 fetches all weights and writes "
+                     "them",
     };
     size_t used = 0;
 

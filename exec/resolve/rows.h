@@ -187,6 +187,9 @@ PP_ROW_TEXT(save, "DIR", G_STATE, RUN,
     .help = "Write the trained model into this new folder at the end: config.json and weights in "
             "safetensors, as Hugging Face's transformers loads them. Numbers have the types of "
             "the weights of --model, or fp32.")
+PP_ROW_TEXT(max_shard_size, "SIZE", G_STATE, RUN, .default_text = "5GB",
+    .help = "Cut the weights of --save into files of at most so many bytes, with an index. A larger "
+            "tensor has a file of its own.")
 PP_ROW_TEXT(checkpoint, "DIR", G_STATE, RUN,
     .help = "Write the state of the training into this folder at the end, and at every "
             "--checkpoint-every steps. The folder and its parents are made if they are missing.")

@@ -1,5 +1,6 @@
 /* Resolves --model DIR: initial weights from a folder of the hub. */
 #include "core/text/file.h"
+#include "core/units.h"
 #include "exec/resolve/parts.h"
 
 #include <string.h>
@@ -88,6 +89,24 @@ static enum pp_status check_folders(const struct pp_exec_wish *wish, struct pp_e
                         wish->save);
 }
 
+static enum pp_status read_shard_size(const struct pp_exec_wish *wish, int64_t *bytes,
+                                      struct pp_error *err)
+{
+    const struct pp_given *given = &wish->given.max_shard_size;
+    double size = (double)PP_HUB_SHARD_BYTES;
+
+    if (given->count && !wish->save)
+        return pp_error_set(err, PP_EINVAL, "%s: nothing is saved; give --save DIR, too",
+                            given->typed);
+    if (given->count && pp_units_parse(wish->max_shard_size, PP_UNIT_BYTES, &size, err) != PP_OK)
+        return pp_error_prefix(err, "--max-shard-size: ");
+    if (!(size >= 1 && size <= 1e18))
+        return pp_error_set(err, PP_EINVAL, "%s: expected 1 byte to 1e18 bytes, such as 5GB",
+                            given->typed);
+    *bytes = (int64_t)size;
+    return PP_OK;
+}
+
 enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  struct pp_exec_run *run, struct pp_error *err)
 {
@@ -97,23 +116,24 @@ enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wi
                             (!config->weights && config->net.has_positions);
     struct pp_hub_export *export = PP_NEW(arena, struct pp_hub_export);
     struct pp_hub_folder *folder = PP_NEW(arena, struct pp_hub_folder);
+    int64_t shard_bytes = 0;
 
+    PP_TRY(read_shard_size(wish, &shard_bytes, err));
     if (!wish->save)
         return PP_OK;
     if (config->weights)
         run->saved = config->layout;
     else if (lay_out_drawn(arena, config, &run->saved, err) != PP_OK)
         return pp_error_prefix(err, "--save: ");
+    *export = (struct pp_hub_export){.layout = &run->saved, .shard_bytes = shard_bytes};
+    run->training.export = export;
     if (config->meeting.count > 1 && config->meeting.index > 0)
         return PP_OK;
-    *export = (struct pp_hub_export){
-        .folder = folder, .layout = &run->saved, .shard_bytes = PP_HUB_SHARD_BYTES};
+    export->folder = folder;
     PP_TRY(check_folders(wish, err));
     if (pp_hub_folder_open(arena, wish->save, pp_hub_export_bytes(&run->saved), folder, err) !=
         PP_OK)
         return pp_error_prefix(err, "--save: ");
-    PP_TRY(pp_hub_config(arena, &run->saved, access(source, R_OK) == 0 ? source : NULL, !is_changed,
-                         &export->config, err));
-    run->training.export = export;
-    return PP_OK;
+    return pp_hub_config(arena, &run->saved, access(source, R_OK) == 0 ? source : NULL, !is_changed,
+                         &export->config, err);
 }

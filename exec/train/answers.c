@@ -133,11 +133,26 @@ static enum pp_status answer_reads(const struct asked *a, void *answer, struct p
     return keeper->reference ? pp_reference_changed(keeper->reference, err) : PP_OK;
 }
 
+static enum pp_status answer_saves(const struct asked *a, void *answer, struct pp_error *err)
+{
+    const struct pp_hub_export *export = a->keeper->training->export;
+    struct pp_checkpoint_parts parts;
+    int64_t bytes = 0;
+
+    if (!export)
+        return pp_error_set(err, PP_EFAIL, "it has begun without --save");
+    PP_TRY(parts_here(a, &parts, err));
+    PP_TRY(pp_train_export_parts(export, a->question->path, &parts, &bytes, err));
+    memcpy(answer, &bytes, sizeof(bytes));
+    return PP_OK;
+}
+
 static enum pp_status (*const ANSWERS[PP_TRAIN_QUESTIONS])(const struct asked *asked, void *answer,
                                                            struct pp_error *err) = {
     [PP_TRAIN_SEES] = answer_sees,     [PP_TRAIN_WRITES] = answer_writes,
     [PP_TRAIN_COPIES] = answer_writes, [PP_TRAIN_WROTE] = answer_wrote,
     [PP_TRAIN_HAS] = answer_has,       [PP_TRAIN_READS] = answer_reads,
+    [PP_TRAIN_SAVES] = answer_saves,
 };
 
 /* Room for any answer. */
@@ -196,4 +211,15 @@ int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *
         if (!answers->at[(size_t)process * answer_bytes(keeper)])
             return 1 + process;
     return 0;
+}
+
+int64_t pp_train_total(const struct pp_answers *answers, const struct pp_keeper *keeper)
+{
+    int64_t total = 0, one;
+
+    for (int process = 0; process < answers->count; process++) {
+        memcpy(&one, answers->at + (size_t)process * answer_bytes(keeper), sizeof(one));
+        total += one;
+    }
+    return total;
 }

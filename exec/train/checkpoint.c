@@ -55,21 +55,34 @@ enum pp_status pp_train_resume(struct pp_keeper *keeper, const struct pp_machine
 /* ---- written --------------------------------------------------------------------------------- */
 
 /* Processes see one folder if they see in it one of a name that was never there before. */
+static enum pp_status look_at(struct pp_keeper *keeper, const struct pp_machine *machine,
+                              const char *path, int fd, enum pp_train_folder which,
+                              struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const char *probe = pp_checkpoint_probe(scratch, path, fd);
+
+    if (!probe)
+        return PP_OK; /* nothing can be written there, which the first process will say */
+    const enum pp_status status =
+        find_blind(scratch, keeper, machine, PP_TRAIN_SEES, probe, &keeper->blind[which], err);
+    pp_checkpoint_sweep(fd);
+    return status;
+}
+
 enum pp_status pp_train_look(struct pp_keeper *keeper, const struct pp_machine *machine,
                              struct pp_error *err)
 {
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     const struct pp_checkpoint_folder *folder = keeper->training->folder;
+    const struct pp_hub_export *export = keeper->training->export;
 
-    if (!folder || is_alone(keeper))
+    if (is_alone(keeper))
         return PP_OK;
-    const char *probe = pp_checkpoint_probe(scratch, folder->path, folder->fd);
-    if (!probe)
-        return PP_OK; /* no checkpoint can be written there, which the first one will say */
-    const enum pp_status status =
-        find_blind(scratch, keeper, machine, PP_TRAIN_SEES, probe, &keeper->blind[PP_WRITTEN], err);
-    pp_checkpoint_sweep(folder->fd);
-    return status;
+    if (folder)
+        PP_TRY(look_at(keeper, machine, folder->path, folder->fd, PP_WRITTEN, err));
+    return export ? look_at(keeper, machine, export->folder->partial, export->folder->fd, PP_SAVED,
+                            err)
+                  : PP_OK;
 }
 
 static enum pp_status begin(struct pp_keeper *keeper, const struct pp_machine *machine, int done,

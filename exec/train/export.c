@@ -1,50 +1,128 @@
-/* Writes the trained weights for the hub. The first process fetches all states, and takes each
- * number from the first copy that has it. */
+/* Writes the trained weights for the hub. Each process writes the numbers of which it has the first
+ * copy, if all see the folder; else the first process fetches all states. */
 #include "exec/train/parts.h"
 
 #include "kernels/numbers.h"
 
-/* Parts of one model, all of them here. */
+/* A part of this process that has elements of a tensor. */
+struct source {
+    const struct pp_checkpoint_parts *parts;
+    int part;
+    const char *vector;   /* of the part */
+    struct pp_range held; /* elements of the tensor in it */
+    void *chunk;          /* [PP_CHECKPOINT_CHUNK_BYTES] */
+};
+
 static enum pp_status fetch(void *closure, const struct pp_param *tensor, struct pp_range range,
                             float *values, struct pp_error *err)
 {
-    const struct pp_checkpoint_parts *parts = closure;
-    const size_t bytes = parts->kernels->gradient_bytes;
-    int64_t done = range.from;
+    const struct source *s = closure;
+    const size_t bytes = s->parts->kernels->gradient_bytes;
+    const int64_t most = PP_CHECKPOINT_CHUNK_BYTES / (int64_t)bytes;
 
-    for (int part = 0; done < range.until;) {
-        const struct pp_param *param = pp_checkpoint_find(parts, tensor->id, &part);
-        if (!param)
-            return pp_error_set(err, PP_EFAIL, "no process has all of %s in layer %d", tensor->name,
-                                tensor->layer);
-        const struct pp_range held = pp_checkpoint_range(parts, part - 1, param, 0);
-        if (held.from > done || held.until <= done)
-            continue;
-        const int64_t until = held.until < range.until ? held.until : range.until;
-        const void *vector = pp_checkpoint_vector(parts, part - 1, param, 0);
-        for (int64_t i = done; i < until; i++)
-            values[i - range.from] = (float)pp_number_get(vector, bytes, i - held.from);
-        done = until;
+    (void)tensor;
+    for (int64_t done = range.from; done < range.until;) {
+        const int64_t left = range.until - done, some = left < most ? left : most;
+        const void *at = pp_checkpoint_fetch(s->parts, s->part,
+                                             s->vector + (size_t)(done - s->held.from) * bytes,
+                                             (size_t)some * bytes, s->chunk, err);
+        if (!at)
+            return err->status;
+        for (int64_t i = 0; i < some; i++)
+            values[done - range.from + i] = (float)pp_number_get(at, bytes, i);
+        done += some;
     }
     return PP_OK;
 }
 
-static enum pp_status write(const struct pp_training *training, const struct pp_machine *machine,
+/* Takes each element from the first part that has it, if that is here. */
+static enum pp_status put_piece(struct pp_hub_writer *writer, const struct pp_hub_layout *layout,
+                                int i, struct source *s, struct pp_error *err)
+{
+    const struct pp_hub_piece *piece = &layout->pieces[i];
+    const int64_t end = piece->from + piece->rows * piece->columns;
+    int64_t done = piece->from;
+
+    for (int part = 0; done < end;) {
+        const struct pp_param *param = pp_checkpoint_find(s->parts, piece->param->id, &part);
+        if (!param)
+            return pp_error_set(err, PP_EFAIL, "no process has all of %s in layer %d",
+                                piece->param->name, piece->param->layer);
+        s->part = part - 1;
+        s->held = pp_checkpoint_range(s->parts, s->part, param, 0);
+        if (s->held.from > done || s->held.until <= done)
+            continue;
+        const struct pp_range range = {done, s->held.until < end ? s->held.until : end};
+        if (!s->parts->part[s->part].is_elsewhere) {
+            s->vector = pp_checkpoint_vector(s->parts, s->part, param, 0);
+            PP_TRY(pp_hub_writer_put(writer, i, range, fetch, s, err));
+        }
+        done = range.until;
+    }
+    return PP_OK;
+}
+
+enum pp_status pp_train_export_parts(const struct pp_hub_export *export, const char *path,
+                                     const struct pp_checkpoint_parts *parts, int64_t *bytes,
+                                     struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_hub_draft draft = pp_hub_draft_of(scratch, export, path);
+    struct pp_hub_writer *writer = pp_hub_writer_open(scratch, &draft);
+    struct source source = {.parts = parts,
+                            .chunk = pp_arena_alloc_raw(scratch, PP_CHECKPOINT_CHUNK_BYTES)};
+    enum pp_status status = PP_OK;
+
+    for (int i = 0; i < export->layout->count && status == PP_OK; i++)
+        status = put_piece(writer, export->layout, i, &source, err);
+    return pp_hub_writer_close(writer, status, bytes, err);
+}
+
+/* ---- the first process ----------------------------------------------------------------------- */
+
+/* Has all parts written, and adds up their bytes. */
+static enum pp_status gather(struct pp_arena *arena, struct pp_keeper *keeper,
+                             const struct pp_machine *machine, int64_t *bytes, struct pp_error *err)
+{
+    const struct pp_hub_export *export = keeper->training->export;
+    struct pp_checkpoint_parts parts;
+    struct pp_answers answers;
+
+    if (!keeper->blind[PP_SAVED]) {
+        PP_TRY(pp_train_ask(arena, keeper, machine, PP_TRAIN_SAVES, export->folder->partial,
+                            &answers, err));
+        *bytes = pp_train_total(&answers, keeper);
+        return PP_OK;
+    }
+    PP_TRY(pp_train_parts(arena, keeper->training, machine, true, &parts, err));
+    return pp_train_export_parts(export, export->folder->partial, &parts, bytes, err);
+}
+
+static enum pp_status write(struct pp_keeper *keeper, const struct pp_machine *machine,
                             struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_checkpoint_parts parts;
+    const struct pp_hub_export *export = keeper->training->export;
+    const struct pp_hub_draft draft = pp_hub_draft_of(scratch, export, export->folder->partial);
+    const int64_t wanted = pp_hub_trained_bytes(export->layout);
+    int64_t bytes = 0;
 
-    PP_TRY(pp_train_parts(scratch, training, machine, true, &parts, err));
-    return pp_hub_export_write(scratch, training->export, fetch, &parts, err);
+    PP_TRY(pp_hub_draft_begin(&draft, err));
+    PP_TRY(gather(scratch, keeper, machine, &bytes, err));
+    if (bytes != wanted)
+        return pp_error_set(err, PP_EFAIL,
+                            "%s: %lld bytes of weights were written, not %lld: did each process "
+                            "begin with the same --model?",
+                            export->folder->partial, (long long)bytes, (long long)wanted);
+    return pp_hub_draft_end(&draft, err);
 }
 
-void pp_train_export(const struct pp_training *training, const struct pp_machine *machine,
+void pp_train_export(struct pp_keeper *keeper, const struct pp_machine *machine,
                      struct pp_training_result *result)
 {
     struct pp_error *err = &result->export_error;
 
     *err = (struct pp_error){0};
-    if (training->export)
-        err->status = write(training, machine, err);
+    if (keeper->training->export)
+        err->status = write(keeper, machine, err);
 }

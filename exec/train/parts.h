@@ -35,6 +35,7 @@ enum pp_train_question {
     PP_TRAIN_WROTE,  /* that it has written its part: struct pp_checkpoint_sum, [layers] */
     PP_TRAIN_HAS,    /* whether its part of the checkpoint to resume is there: a byte */
     PP_TRAIN_READS,  /* that part */
+    PP_TRAIN_SAVES,  /* that it writes its weights for the hub: their bytes, int64_t */
     PP_TRAIN_QUESTIONS
 };
 /* Asks all processes; "" = no path. Errors: pp_machine_ask(). */
@@ -43,6 +44,8 @@ enum pp_status pp_train_ask(struct pp_arena *arena, const struct pp_keeper *keep
                             const char *path, struct pp_answers *answers, struct pp_error *err);
 /* Returns 1 + the first process that has answered no; 0 = none. */
 int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *keeper);
+/* Returns the sum of answers that are numbers. */
+int64_t pp_train_total(const struct pp_answers *answers, const struct pp_keeper *keeper);
 /* Answers such a question; the closure is the keeper. */
 enum pp_status pp_train_answer(void *keeper, const struct pp_machine *machine,
                                const struct pp_question *question, void *answer,
@@ -50,8 +53,8 @@ enum pp_status pp_train_answer(void *keeper, const struct pp_machine *machine,
 
 /* ---- checkpoint.c ---------------------------------------------------------------------------- */
 
-/* Finds out whether all processes see the folder of checkpoints, if there is one. PP_EFAIL: a
- * process has failed or is gone. */
+/* Finds out whether all processes see the folders of checkpoints and of the model, if there are
+ * any. PP_EFAIL: a process has failed or is gone. */
 enum pp_status pp_train_look(struct pp_keeper *keeper, const struct pp_machine *machine,
                              struct pp_error *err);
 /* Loads the state of training->resumed, if set, into all copies and the reference. */
@@ -68,8 +71,13 @@ void pp_train_leave(struct pp_arena *arena, struct pp_keeper *keeper,
 
 /* ---- export.c -------------------------------------------------------------------------------- */
 
+/* Writes the weights of which a part of this process is the first to have them, into files of the
+ * folder `path`. Sets their bytes. PP_EFAIL. */
+enum pp_status pp_train_export_parts(const struct pp_hub_export *export, const char *path,
+                                     const struct pp_checkpoint_parts *parts, int64_t *bytes,
+                                     struct pp_error *err);
 /* Writes the weights for the hub, if that is wanted; an error goes to `result`. */
-void pp_train_export(const struct pp_training *training, const struct pp_machine *machine,
+void pp_train_export(struct pp_keeper *keeper, const struct pp_machine *machine,
                      struct pp_training_result *result);
 
 /* ---- after.c --------------------------------------------------------------------------------- */

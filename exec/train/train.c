@@ -292,7 +292,7 @@ static enum pp_status train(struct run *run, struct pp_error *err)
     run->ended_s = pp_clock_s();
     for (int k = 0; k < count_of(run->training); k++)
         PP_TRY(one_step(run, k, err));
-    pp_train_export(run->training, run->machine, run->result);
+    pp_train_export(&run->keeper, run->machine, run->result);
     pp_machine_graphs(run->arena, run->machine, &run->result->graphs);
     pp_machine_fallbacks(run->machine, &run->result->fallbacks);
     return judge(run, err);

@@ -44,8 +44,8 @@ struct pp_training {
     void *closure;
 };
 
-/* Folders of checkpoints: of the one that is resumed, and of those that are written. */
-enum pp_train_folder { PP_RESUMED, PP_WRITTEN, PP_FOLDERS };
+/* Folders: of the checkpoint that is resumed, of those that are written, and of the model. */
+enum pp_train_folder { PP_RESUMED, PP_WRITTEN, PP_SAVED, PP_FOLDERS };
 
 struct pp_training_result {
     struct pp_machine_way way;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Processes write one checkpoint together, each its own part. The files have the bytes of one process
-# that writes all, whatever the layout. A process that does not see the folder, cannot write there or
-# is killed is named, and earlier checkpoints stay.
+# that writes all, whatever the layout. So has a model for the hub. A process that does not see the
+# folder, cannot write there or is killed is named, and earlier checkpoints stay.
 #
 #   checkpoints.sh PIPEEXEC
 set -u
@@ -116,6 +116,61 @@ if may unshare -m; then
 else
     skip "a folder that one process does not see"
 fi
+
+# ---- the model for the hub: each process writes its weights, too ----
+for precision in "" "--precision bf16"; do
+    # shellcheck disable=SC2086
+    "$pipeexec" $small --hidden $hidden $precision --quiet --steps 2 --save "$folder/alone" --max-shard-size 30kB 2>"$folder/err.0"
+    for how in "--schedule 1f1b --np 4" "--schedule zbv --np 2 --dp 2 --zero 1" "--schedule chimera --np 4 --dp 2 --zero 1" "--schedule gpipe --np 1 --dp 4 --zero 1"; do
+        # shellcheck disable=SC2086
+        "$pipeexec" $small --hidden $hidden $precision --quiet --steps 2 --transport tcp $how --save "$folder/many" --max-shard-size 30kB 2>"$folder/err.0" &&
+            diff -r "$folder/alone" "$folder/many" >>"$folder/err.0"
+        report "saved, forked: $how $precision"
+        rm -rf "$folder/many"
+    done
+    # shellcheck disable=SC2086
+    launch $precision --quiet --steps 2 --schedule 1f1b --np 2 --dp 2 --zero 1 --save "$folder/many" --max-shard-size 30kB &&
+        diff -r "$folder/alone" "$folder/many" >>"$folder/err.0"
+    report "saved, launched $precision"
+    if [ -z "$precision" ]; then mv "$folder/alone" "$folder/model"; fi
+    rm -rf "$folder/many" "$folder/alone"
+done
+if may unshare -n; then
+    plain=$(travel 3) && with=$(travel 3 --save "$folder/many")
+    state=$(wc -c <"$folder/many/model.safetensors")
+    echo "# $((with - plain)) bytes to save a model of $state bytes"
+    [ "$state" -gt 10000000 ] && [ $(((with - plain) * 50)) -lt "$state" ]
+    report "weights do not travel"
+    rm -rf "$folder/many"
+else
+    skip "weights do not travel"
+fi
+plain=$(peaks_kib --steps 2)
+with=$(peaks_kib --steps 2 --save "$folder/many")
+state=$(($(wc -c <"$folder/many/model.safetensors") / 1024))
+echo "# peak of a process: $plain KiB, $with with a model of $state KiB"
+[ "$state" -gt 48000 ] && [ $(((with - plain) * 2)) -lt "$state" ]
+report "no process has memory for the weights of others"
+rm -rf "$folder/many"
+if may unshare -m; then
+    mkdir "$folder/here"
+    # shellcheck disable=SC2016
+    before=(unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$folder/here") special=2
+    launch --steps 2 --schedule 1f1b --np 4 --save "$folder/here/model" --max-shard-size 30kB &&
+        grep -q 'process 2 does not see the folder of --save: process 0' <(tr -s ' \n' ' ' <"$folder/out.0") &&
+        diff -r "$folder/model" "$folder/here/model" >>"$folder/err.0"
+    report "a folder of --save that one process does not see"
+else
+    skip "a folder of --save that one process does not see"
+fi
+# shellcheck disable=SC2016
+before=(sh -c 'ulimit -f 64 && exec "$@"' sh) special=2
+launch --quiet --steps 2 --schedule 1f1b --np 4 --save "$folder/many"
+[ $? -eq 1 ] && grep -q 'rank 2 (process 2 at 127.0.0.1): cannot write .*/many.partial/model.safetensors: File too large' "$folder/err.0" &&
+    [ ! -e "$folder/many" ] && [ ! -e "$folder/many.partial" ]
+report "a process that cannot write the model is named"
+before=() special=
+rm -rf "$folder/many" "$folder/model"
 
 # ---- the training goes on, each process from its own part ----
 losses() { sed -n '/"losses"/,/\]/p' "$folder/out.0"; }

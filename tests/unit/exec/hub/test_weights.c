@@ -233,6 +233,61 @@ Test(weights, rows_are_sorted_by_head_where_the_family_does)
             }
 }
 
+static void command(const char *text)
+{
+    cr_assert_eq(system(pp_arena_printf(arena, "cd %s && %s", parent, text)), 0, "%s", text);
+}
+
+/* Writes every `count`-th run of `run` elements of all tensors, as one of `count` processes. */
+static int64_t write_part(const struct pp_hub_draft *draft, int64_t run, int index, int count)
+{
+    PP_ARENA_AUTO struct pp_arena *own = pp_arena_create();
+    struct pp_hub_writer *writer = pp_hub_writer_open(own, draft);
+    float factor = 1;
+    int64_t bytes;
+
+    for (int i = 0; i < layout.count; i++) {
+        const struct pp_hub_piece *piece = &layout.pieces[i];
+        const int64_t end = piece->from + piece->rows * piece->columns;
+        for (int64_t from = piece->from + run * index; from < end; from += run * count) {
+            const struct pp_range range = {from, from + run < end ? from + run : end};
+            cr_assert_eq(pp_hub_writer_put(writer, i, range, fetch, &factor, &err), PP_OK);
+        }
+    }
+    cr_assert_eq(pp_hub_writer_close(writer, PP_OK, &bytes, &err), PP_OK, "%s", err.message);
+    return bytes;
+}
+
+/* Whatever parts of matrices each process has: rows, or pieces of them. */
+Test(weights, parts_of_several_processes_are_the_files_of_one)
+{
+    static const char *const families[] = {"gpt2", "gpt-neox", "llama"};
+    static const int64_t runs[] = {1, 5, 8, 17, 40, 1000};
+
+    for (size_t f = 0; f < PP_COUNT(families); f++)
+        for (size_t r = 0; r < PP_COUNT(runs); r++) {
+            PP_ARENA_AUTO struct pp_arena *run = pp_arena_create();
+            struct pp_hub_folder folder;
+            const struct pp_hub_export export = {&folder, "{}\n", &layout, 1200};
+            int64_t bytes = 0;
+
+            if (f < 2)
+                take_family(GPT2 ", \"tie_word_embeddings\": false}", families[f], false);
+            else
+                take_model(LLAMA "}", 6);
+            write_folder("one", 1, 1200);
+            cr_assert_eq(pp_hub_folder_open(run, folder_of("many"), 1, &folder, &err), PP_OK);
+            const struct pp_hub_draft draft = pp_hub_draft_of(run, &export, folder.partial);
+            cr_assert_eq(pp_hub_draft_begin(&draft, &err), PP_OK, "%s", err.message);
+            for (int part = 0; part < 3; part++)
+                bytes += write_part(&draft, runs[r], part, 3);
+            cr_expect_eq(bytes, pp_hub_trained_bytes(&layout));
+            cr_assert_eq(pp_hub_draft_end(&draft, &err), PP_OK, "%s", err.message);
+            cr_expect_gt(count_files("many"), 3);
+            command("diff -r one many && rm -r one many");
+        }
+}
+
 Test(weights, opt_has_a_matrix_for_each_part)
 {
     take_family(GPT2 "}", "opt", false);
@@ -371,11 +426,6 @@ static enum pp_status open_new(struct pp_arena *run, const char *name, int64_t b
     struct pp_hub_folder *folder = PP_NEW(run, struct pp_hub_folder);
 
     return pp_hub_folder_open(run, folder_of(name), bytes, folder, &err);
-}
-
-static void command(const char *text)
-{
-    cr_assert_eq(system(pp_arena_printf(arena, "cd %s && %s", parent, text)), 0, "%s", text);
 }
 
 Test(weights, a_folder_must_be_new_or_empty)
