@@ -40,7 +40,8 @@
  * call is cut into segments after these nodes. Other devices may read a part until the group meets
  * again. So no tensor takes its place before the next exchange. EMBED has rows of some words, and
  * zeros for others. The head makes logits of the same words. LOSS_MAX and LOSS_SUMS before LOSS
- * make parts of `max` and `sums` of struct pp_entropy.
+ * make parts of `max` and `sums` of struct pp_entropy. All heads share the gains of QK_NORM. So
+ * each device makes a part of their gradient, `dnorm_part`.
  *
  * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
  *
@@ -120,10 +121,11 @@ struct pp_stage_node {
     const struct pp_node_kind *kind;
     struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
-    struct pp_tensor *part, *dx_part; /* this device's parts of y and of dx; NULL = it has all */
-    struct pp_tensor *max, *sums;     /* LOSS: what it reads of shared words; NULL = has all */
-    struct pp_tensor *scratch;        /* of a kernel, at the begin of scratch */
-    const struct pp_routes *routes;   /* of x or y, which is in rows; NULL = none */
+    /* this device's parts of y, dx and dnorm; NULL = it has all */
+    struct pp_tensor *part, *dx_part, *dnorm_part;
+    struct pp_tensor *max, *sums;   /* LOSS: what it reads of shared words; NULL = has all */
+    struct pp_tensor *scratch;      /* of a kernel, at the begin of scratch */
+    const struct pp_routes *routes; /* of x or y, which is in rows; NULL = none */
     const struct pp_param *weight, *bias;
     const struct pp_param *types;       /* EMBED: table of token types; NULL = none */
     int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
@@ -131,6 +133,13 @@ struct pp_stage_node {
     bool is_bias_summed;                /* LINEAR: by a norm */
     bool is_again;                      /* R runs it */
 };
+
+/* Returns the part of an exchange that follows the forward of a node, or its input gradient; NULL =
+ * none does. No node has parts of dx and of dnorm. */
+static inline struct pp_tensor *pp_node_part(const struct pp_stage_node *n, bool is_forward)
+{
+    return is_forward ? n->part : n->dx_part ? n->dx_part : n->dnorm_part;
+}
 
 struct pp_layer {
     enum pp_layer_part part;

@@ -23,9 +23,9 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
     c->k->norm_forward(c->stream, &norm);
 }
 
-static bool adds_at_once(const struct pp_call *c)
+static bool adds_at_once(const struct pp_call *c, const struct pp_stage_node *n)
 {
-    return c->pass == PP_PASS_B && !c->w->grads.is_exact;
+    return c->pass == PP_PASS_B && !c->w->grads.is_exact && n->dnorm_part == NULL;
 }
 
 static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
@@ -39,14 +39,14 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
     norm.dx = pp_call_at(c, n->dx);
     if (n->bias_before != NULL) {
         norm.dx_sum = made;
-        norm.dx_added = adds_at_once(c) ? pp_call_target(c, n->bias_before) : NULL;
+        norm.dx_added = adds_at_once(c, n) ? pp_call_target(c, n->bias_before) : NULL;
         made += row;
     }
     norm.dgamma = made;
-    norm.dgamma_added = adds_at_once(c) ? pp_call_target(c, n->weight) : NULL;
+    norm.dgamma_added = adds_at_once(c, n) ? pp_call_target(c, n->weight) : NULL;
     if (n->bias != NULL) {
         norm.dbeta = made + row;
-        norm.dbeta_added = adds_at_once(c) ? pp_call_target(c, n->bias) : NULL;
+        norm.dbeta_added = adds_at_once(c, n) ? pp_call_target(c, n->bias) : NULL;
     }
     c->k->norm_backward(c->stream, &norm);
 }
@@ -67,7 +67,7 @@ static void weight_grad(struct pp_call *c, const struct pp_stage_node *n)
     const struct pp_param *const of[] = {n->bias_before, n->weight, n->bias};
     const char *made = pp_call_at(c, n->dnorm);
 
-    for (size_t i = 0, next; i < PP_COUNT(of) && !adds_at_once(c); i = next) {
+    for (size_t i = 0, next; i < PP_COUNT(of) && !adds_at_once(c, n); i = next) {
         int64_t count = of[i] != NULL ? of[i]->count : 0;
         for (next = i + 1; next < PP_COUNT(of) && count > 0 && of[next] != NULL &&
                            !c->w->grads.is_exact && of[next]->offset == of[i]->offset + count;
@@ -89,7 +89,8 @@ static struct pp_norm heads_of(const struct pp_call *c, const struct pp_stage_no
     const size_t first = is_keys ? (size_t)net->heads : 0, dim = (size_t)net->head_dim,
                  at = first * dim * c->g->element_bytes,
                  before = first * (size_t)c->g->tokens * c->g->gradient_bytes;
-    char *dy = pp_call_at(c, n->dy), *made = pp_call_at(c, n->dnorm);
+    char *dy = pp_call_at(c, n->dy),
+         *made = pp_call_at(c, n->dnorm_part ? n->dnorm_part : n->dnorm);
 
     return (struct pp_norm){.rows = c->g->tokens * heads,
                             .width = net->head_dim,
@@ -120,7 +121,7 @@ static void heads_input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
     for (int is_keys = 0; is_keys < 2; is_keys++) {
         struct pp_norm norm = heads_of(c, n, is_keys);
-        if (adds_at_once(c))
+        if (adds_at_once(c, n))
             norm.dgamma_added = pp_call_target(c, is_keys ? n->bias : n->weight);
         c->k->norm_backward(c->stream, &norm);
     }

@@ -20,8 +20,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
         {config->cuda, "the CUDA kernels cannot add up its exchanges yet; use --backend cpu"},
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
-        {config->net.has_qk_norm, "norms of queries and keys are not shared yet; choose a model "
-                                  "without, such as --model tiny-llama"},
         {config->net.experts > 0, "experts are not shared yet; choose a model without"},
         {config->net.is_encoder, "encoders are not shared yet; choose a decoder"},
         {wish->checkpoint, "checkpoints do not put parts of tensors together yet; leave out "

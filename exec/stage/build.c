@@ -49,6 +49,8 @@ static struct pp_tensor *qk_norm(struct pp_builder *b, struct pp_tensor *qkv)
     n->bias = pp_build_push(b, pp_build_gain("k_norm.weight", net->head_dim));
     n->dnorm = pp_stage_tensor_of_g(b->g, 2 * (int64_t)net->head_dim);
     n->dnorm->is_grad = true;
+    if (b->stage->shape.tp > 1)
+        n->dnorm_part = pp_stage_tensor_of_g(b->g, 2 * (int64_t)net->head_dim);
     return n->y;
 }
 

@@ -99,12 +99,17 @@ static void list(struct pp_call *c, enum pp_tp_rule rule, const struct pp_tensor
  * output of the stage. */
 static bool has_exchange(struct pp_call *c, const struct pp_stage_node *n, bool is_forward)
 {
-    const struct pp_tensor *from = is_forward ? n->part : n->dx_part,
-                           *to = is_forward ? n->y : n->dx;
+    const struct pp_tensor *from = pp_node_part(n, is_forward), *to = is_forward ? n->y
+                                                                      : from == n->dx_part
+                                                                          ? n->dx
+                                                                          : n->dnorm;
+    const enum pp_tp_rule rule = is_forward           ? n->kind->rule
+                                 : from == n->dx_part ? PP_TP_SUM
+                                                      : PP_TP_SUM_OF_G;
 
     if (from == NULL || pp_call_at(c, to) == NULL)
         return false;
-    list(c, is_forward ? n->kind->rule : PP_TP_SUM, from, to);
+    list(c, rule, from, to);
     return true;
 }
 

@@ -86,6 +86,7 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
         make_at(n->dnorm, false, at->i);
         make_at(n->scratch, false, at->i);
         make_at(n->dx_part, false, at->i);
+        make_at(n->dnorm_part, false, at->i);
         if (n->dx != n->x && n->dx != n->dy)
             make_at(n->dx, false, at->i);
     }

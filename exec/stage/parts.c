@@ -31,10 +31,11 @@ static void hold_in_back(struct pp_stage_graph *g)
     int next = INT_MAX;
 
     for (struct pp_stage_node *n = g->nodes; n < g->nodes + g->node_count; n++) {
-        if (n->dx_part == NULL)
+        struct pp_tensor *part = pp_node_part(n, false);
+        if (part == NULL)
             continue;
-        n->dx_part->read[PP_PASS_I] = n->dx_part->read[PP_PASS_B] = next;
-        next = n->dx_part->made[PP_PASS_I];
+        part->read[PP_PASS_I] = part->read[PP_PASS_B] = next;
+        next = part->made[PP_PASS_I];
     }
 }
 

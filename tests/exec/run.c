@@ -44,6 +44,7 @@ static struct pp_net net_of(const struct exec_case *c)
                            .is_gated = c->is_gated,
                            .activation = c->is_gated ? PP_SILU : PP_GELU_TANH,
                            .is_tied = !c->is_untied,
+                           .has_qk_norm = c->has_qk_norm,
                            .is_rms = c->is_gated,
                            .has_bias_qkv = !c->is_gated,
                            .has_bias_out = !c->is_gated,

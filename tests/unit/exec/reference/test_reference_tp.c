@@ -81,5 +81,6 @@ Test(reference_tp, gradients_are_those_of_one_device)
     compare_with_one(odd, 2);
     odd.is_tied = true;
     odd.embedding_scale = 5;
+    odd.has_qk_norm = true;
     compare_with_one(odd, 2);
 }
