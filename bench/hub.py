@@ -16,8 +16,9 @@ Exit: 0 all within the bounds, 1 one is not, 77 torch, transformers or safetenso
 import json, math, os, struct, subprocess, sys, tempfile
 
 PYTHON = os.environ.get("PIPEEXEC_ORACLE_PYTHON")  # one that has the packages
-if PYTHON and os.path.realpath(sys.executable) != os.path.realpath(PYTHON):
-    os.execv(PYTHON, [PYTHON, *sys.argv])
+if PYTHON and not os.environ.get("PIPEEXEC_ORACLE_RUNS"):  # that of a venv is a link to another
+    os.environ["PIPEEXEC_ORACLE_RUNS"] = "1"
+    os.execvp(PYTHON, [PYTHON, *sys.argv])
 try:
     import numpy, torch, transformers
     from safetensors.torch import load_file

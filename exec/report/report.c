@@ -286,8 +286,14 @@ static void print_compare(const struct pp_exec_page *page, const struct pp_exec_
 
 static void print_next(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
+    char copy[PP_UNITS_TEXT_BYTES];
+
     if (run->result.checkpoint)
         pp_exec_line(page, "checkpoint", "%s", run->result.checkpoint);
+    if (run->result.checkpoint_copy_bytes > 0)
+        pp_exec_paragraph(
+            page, "", "those before it were written in the background, from copies of up to %s",
+            pp_units_print((double)run->result.checkpoint_copy_bytes, PP_UNIT_BYTES, copy));
     if (run->training.export && run->result.export_error.status == PP_OK)
         pp_exec_line(page, "saved", "%s", run->training.export->folder->path);
     if (run->trace)

@@ -163,7 +163,7 @@ static void close_folder(void *folder)
 static enum pp_status check_alone(const struct pp_exec_wish *with, struct pp_error *err)
 {
     const struct pp_given *const need_folder[] = {
-        &with->given.checkpoint_every, &with->given.checkpoint_async, &with->given.checkpoint_keep};
+        &with->given.checkpoint_every, &with->given.checkpoint_sync, &with->given.checkpoint_keep};
 
     for (size_t i = 0; i < PP_COUNT(need_folder); i++)
         if (need_folder[i]->count)
@@ -189,7 +189,7 @@ enum pp_status pp_exec_checkpoints_open(struct pp_arena *arena, const struct pp_
         PP_TRY(make_manifest(arena, with, run, err));
     if (!with->checkpoint)
         return check_alone(with, err);
-    run->training.checkpoint_async = with->checkpoint_async;
+    run->training.checkpoint_sync = with->checkpoint_sync;
     if (!is_first(&run->config))
         return PP_OK;
     PP_TRY(pp_checkpoint_open(arena, with->checkpoint, with->checkpoint_keep,

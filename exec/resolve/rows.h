@@ -195,9 +195,10 @@ PP_ROW_TEXT(checkpoint, "DIR", G_STATE, RUN,
             "--checkpoint-every steps. The folder and its parents are made if they are missing.")
 PP_ROW_INT(checkpoint_every, "K", 1, BIG, G_STATE, RUN, .aliases = PP_NAMES("save-interval"),
     .help = "Steps from one checkpoint to the next.")
-PP_ROW_FLAG(checkpoint_async, G_STATE, RUN, .aliases = PP_NAMES("async-save"),
-    .help = "Write checkpoints while the next step runs, from a copy of the state in host memory. "
-            "A run that fails in that step may lose this checkpoint.")
+PP_ROW_FLAG(checkpoint_sync, G_STATE, RUN,
+    .help = "Wait until a checkpoint is on the disk. Otherwise it is written while the next step "
+            "runs, from a copy of the state in host memory. A run that fails in that step may lose "
+            "this checkpoint.")
 PP_ROW_INT(checkpoint_keep, "K", 1, BIG, G_STATE, RUN, .default_text = "2",
     .help = "Number of checkpoints to keep, the newest ones.")
 PP_ROW_TEXT(resume, "DIR", G_STATE, RUN, .aliases = PP_NAMES("load"),

@@ -176,7 +176,7 @@ void pp_train_save(struct pp_arena *arena, struct pp_keeper *keeper,
                    const struct pp_machine *machine, int done, struct pp_training_result *result)
 {
     const struct pp_training *training = keeper->training;
-    const bool in_background = training->checkpoint_async && done < training->steps;
+    const bool in_background = !training->checkpoint_sync && done < training->steps;
 
     if (!training->folder)
         return;

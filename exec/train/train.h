@@ -23,7 +23,9 @@ struct pp_training {
     const struct pp_checkpoint_folder *folder;
     const struct pp_manifest *manifest; /* all but step and layers */
     int checkpoint_every;
-    bool checkpoint_async;              /* while the next step runs, from a copy in host memory */
+    /* Each is on the disk before the next step; else it is written from a copy in host memory while
+     * that runs. The last one always is. */
+    bool checkpoint_sync;
     const struct pp_hub_export *export; /* weights to write at the end; NULL = none */
     /* Text whose loss is computed every `valid_every` steps and at the end, on its first
      * `valid_steps` steps of samples; NULL = none. */

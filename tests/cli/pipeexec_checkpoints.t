@@ -86,22 +86,27 @@ $ pipeexec --tokens u16
 ! pipeexec: error: --tokens u16: the built-in text is read by bytes; give --data FILE
 = 2
 # In the background of the next step: the same bytes, complete at the end.
-$ R='--layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 4 --exact-grad --no-check --quiet --checkpoint-every 1 --checkpoint-keep 9'; pipeexec $R --checkpoint y1; for o in '--transport local' '--transport shm' '--transport tcp' '--backend fake'; do pipeexec $R $o --checkpoint y2 --checkpoint-async; for s in 1 2 3 4; do cat y2/step-00000000$s/layer-* | cmp - <(cat y1/step-00000000$s/layer-*); done; ls -A y2 | tr '\n' ' '; rm -r y2; echo; done | sed 's/ $//' | uniq -c
+$ R='--layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 4 --exact-grad --no-check --quiet --checkpoint-every 1 --checkpoint-keep 9'; pipeexec $R --checkpoint y1 --checkpoint-sync; for o in '--transport local' '--transport shm' '--transport tcp' '--backend fake'; do pipeexec $R $o --checkpoint y2; for s in 1 2 3 4; do cat y2/step-00000000$s/layer-* | cmp - <(cat y1/step-00000000$s/layer-*); done; ls -A y2 | tr '\n' ' '; rm -r y2; echo; done | sed 's/ $//' | uniq -c
 >       4 step-000000001 step-000000002 step-000000003 step-000000004
-$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpoint y3 --quiet; ulimit -f 64; pipeexec --resume y3 --steps 3 --checkpoint y3 --checkpoint-every 1 --checkpoint-async --json | grep -c loss; ls -A y3; exit ${PIPESTATUS[0]}
+$ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpoint y3 --quiet; ulimit -f 64; pipeexec --resume y3 --steps 3 --checkpoint y3 --checkpoint-every 1 --json | grep -c loss; ls -A y3; exit ${PIPESTATUS[0]}
 > 3
 > step-000000001
 ! pipeexec: warning: no checkpoint: cannot write y3/.pipeexec-tmp-step-000000002/layer-00000.bin: File too large
 ! pipeexec: warning: no checkpoint: cannot write y3/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
 ! pipeexec: error: cannot write y3/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
 # A run that fails in the next step completes it if one process writes all, else it has the one before.
-$ for t in shm tcp; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 6 --no-check --transport $t --quiet --checkpoint y4 --checkpoint-every 1 --checkpoint-async --checkpoint-keep 9 --inject 'kill rank:1 op:3 step:4' 2> /dev/null; ls -A y4 | tail -n 1; pipeexec --resume y4 --no-check --quiet && echo resumed; rm -r y4; done
+$ for t in shm tcp; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 6 --no-check --transport $t --quiet --checkpoint y4 --checkpoint-every 1 --checkpoint-keep 9 --inject 'kill rank:1 op:3 step:4' 2> /dev/null; ls -A y4 | tail -n 1; pipeexec --resume y4 --no-check --quiet && echo resumed; rm -r y4; done
 > step-000000003
 > resumed
 > step-000000002
 > resumed
-$ pipeexec --checkpoint-async
-! pipeexec: error: --checkpoint-async has no effect without --checkpoint DIR
+$ for o in "" --checkpoint-sync; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 4 --no-check --checkpoint y5 --checkpoint-every 2 $o | sed -n '/^  checkpoint/,/^  next/p' | grep -v '^ *next'; rm -r y5; done
+>   checkpoint y5/step-000000004
+>              those before it were written in the background, from copies of up
+>              to 496 KiB
+>   checkpoint y5/step-000000004
+$ pipeexec --checkpoint-sync
+! pipeexec: error: --checkpoint-sync has no effect without --checkpoint DIR
 = 2
 # A model of the same dimensions with another epsilon and other positions is another model.
 $ mkdir e; C='{"model_type":"llama","num_hidden_layers":2,"hidden_size":32,"num_attention_heads":2,"vocab_size":256,"intermediate_size":64,"max_position_embeddings":16,"rms_norm_eps":1e-6}'; echo "$C" > e/config.json; pipeexec --model e/config.json --np 2 --steps 1 --no-check --quiet --checkpoint e1; sed -n '/^has_bias_norm/,/^tokens/p' e1/*/manifest; pipeexec --resume e1 --steps 2 --no-check --quiet && echo "${C%\}}, \"rope_theta\":500000}" | sed s/1e-6/1e-5/ > e/config.json; pipeexec --resume e1 --steps 2

@@ -215,6 +215,7 @@ Test(checkpoint, weights_that_cannot_be_fetched_are_not_written)
         run.training.folder = &opened;
         run.training.manifest = &head;
         run.training.checkpoint_every = 1;
+        run.training.checkpoint_sync = true; /* else that before it may be lost, too */
         run.training.on_step = kill_after;
         run.training.valid = NULL; /* which would fail first */
         run.training.closure = &step;
