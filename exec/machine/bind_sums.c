@@ -67,15 +67,59 @@ static struct pp_range tied_locally(const struct pp_machine *m, const struct pp_
                : (struct pp_range){0, 0};
 }
 
-static void bind_shares(struct pp_machine *m, const struct pp_stage *stage, struct pp_sum *sum)
+/* Is true for a sum of shares, which each group has once. */
+static bool is_between(const struct pp_machine *m, const struct pp_collective *c)
 {
-    sum->share = PP_ARRAY(m->arena, struct pp_range, sum->copies);
-    sum->norm = PP_ARRAY(m->arena, struct pp_range, sum->copies);
-    for (int c = 0; c < sum->copies; c++) {
-        sum->share[c] = pp_share_of(stage, c, sum->copies);
-        sum->norm[c] = (struct pp_range){sum->share[c].from, pp_squares_end(stage, sum->share[c])};
-    }
-    sum->tied = tied_locally(m, stage);
+    return c->kind == PP_AR && !c->tied && m->cuts[c->stage].optimizer > 1;
+}
+
+static void add_sharer(struct pp_machine *m, const struct pp_collective *c, int tp_index,
+                       int replica, int pipe, struct pp_sum *sum)
+{
+    const struct pp_cuts cuts = m->cuts[c->stage];
+    const struct pp_sharer sharer = pp_memory_sharer(cuts, m->p->pipelines, replica, pipe);
+    const struct pp_chunk *chunk = chunk_at(m, replica, tp_index, pipe, c->stage);
+    const int copy = sum->copies;
+
+    add_copy(sum, chunk, 0);
+    sum->share[copy] = chunk->state.share;
+    sum->norm[copy] =
+        (struct pp_range){sum->share[copy].from, pp_squares_end(chunk->stage, sum->share[copy])};
+    if (sum->group)
+        sum->group[copy] = is_between(m, c) ? sharer.index : sharer.group;
+    if (sum->first)
+        sum->first[copy] = chunk->state.summed.from;
+}
+
+/* Prepares for sharers. All copies may be one group. */
+static void bind_sharers(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
+{
+    const struct pp_cuts cuts = m->cuts[c->stage];
+    const int copies = m->replicas * m->p->pipelines;
+
+    sum->share = PP_ARRAY(m->arena, struct pp_range, copies);
+    sum->norm = PP_ARRAY(m->arena, struct pp_range, copies);
+    sum->group = cuts.optimizer < copies ? PP_ARRAY(m->arena, int, copies) : NULL;
+    if (!is_between(m, c))
+        return;
+    sum->rule = &pp_sum_rules[PP_SUM_OF_SHARES];
+    sum->own = NULL;
+    sum->first = cuts.grads > 1 ? PP_ARRAY(m->arena, int64_t, copies) : NULL;
+}
+
+static void bind_copies(struct pp_machine *m, const struct pp_collective *c, int tp_index,
+                        struct pp_sum *sum)
+{
+    const bool is_shared = c->kind != PP_AR || is_between(m, c);
+
+    if (is_shared)
+        bind_sharers(m, c, sum);
+    for (int replica = 0; replica < m->replicas; replica++)
+        for (int pipe = 0; pipe < m->p->pipelines; pipe++)
+            if (is_shared)
+                add_sharer(m, c, tp_index, replica, pipe, sum);
+            else
+                add_copy(sum, chunk_at(m, replica, tp_index, pipe, c->stage), 0);
 }
 
 /* First element of bucket k. Buckets are aligned, so that sums can use 16-byte accesses. */
@@ -89,19 +133,15 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
                            struct pp_sum *sum)
 {
     const struct pp_stage *stage = m->options.stages[tp_index * m->stages + c->stage];
+    const bool is_end = c->purpose == PP_FOR_STEP || c->purpose == PP_FOR_REST;
     const struct pp_param *tied =
-        c->kind != PP_AG && c->purpose == PP_FOR_STEP && pp_program_has_tied(m->p)
-            ? pp_stage_tied(stage)
-            : NULL;
+        c->kind != PP_AG && is_end && pp_program_has_tied(m->p) ? pp_stage_tied(stage) : NULL;
     const int buckets = c->buckets > 1 ? c->buckets : 1;
     const int64_t from = bucket_at(stage, c->bucket, buckets),
                   until = bucket_at(stage, c->bucket + 1, buckets);
 
-    for (int replica = 0; replica < m->replicas; replica++)
-        for (int pipe = 0; pipe < m->p->pipelines; pipe++)
-            add_copy(sum, chunk_at(m, replica, tp_index, pipe, c->stage), 0);
-    if (c->kind != PP_AR)
-        bind_shares(m, stage, sum);
+    bind_copies(m, c, tp_index, sum);
+    sum->tied = tied_locally(m, stage);
     if (!tied) {
         add_piece(sum, from, until);
         return;
@@ -199,7 +239,8 @@ static void bind_row(struct pp_worker *w, int i, int32_t *last)
 
     c->ps = pp_costs_op(m->options.costs, &op, NULL).ps;
     bind_whole(w, i, &c->sum);
-    const bool is_adding = c->sum.own && op.kind != PP_AG;
+    const struct pp_cuts cuts = m->cuts[op.stage];
+    const bool is_adding = op.kind != PP_AG && (cuts.grads > 1 || c->sum.group);
     c->before[c->row_count] = is_adding ? *last : -1;
     *last = is_adding ? of : *last;
     c->members[c->row_count] = w->index;

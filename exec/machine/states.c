@@ -168,15 +168,20 @@ enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error
 
 /* ---- before the first step ------------------------------------------------------------------- */
 
-/* Copies of a stage are numbered as its sums add them up. */
+static struct pp_sharer sharer_of(const struct pp_worker *w, int place)
+{
+    const struct pp_machine *m = w->machine;
+
+    return pp_memory_sharer(m->cuts[place % m->stages], m->p->pipelines, w->replica,
+                            place / m->stages);
+}
+
 static struct pp_state state_at(const struct pp_worker *w, int place, char *at)
 {
     const struct pp_machine *m = w->machine;
-    const struct pp_cuts cuts = m->cuts[place % m->stages];
-    const int copy = cuts.optimizer > 1 ? w->replica * m->p->pipelines + place / m->stages : 0;
 
-    return pp_state_at(pp_stage_at(w, place), m->options.kernels, m->options.recipe->is_exact, copy,
-                       cuts, at);
+    return pp_state_at(pp_stage_at(w, place), m->options.kernels, m->options.recipe->is_exact,
+                       sharer_of(w, place).index, m->cuts[place % m->stages], at);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -195,8 +200,7 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
         chunk->worker = w;
         chunk->stage = pp_stage_at(w, place);
         chunk->state = state_at(w, place, w->block + layout->state_offset[place]);
-        chunk->owns_squares = m->cuts[place % m->stages].optimizer > 1 ||
-                              (w->replica == 0 && place < m->stages); /* pipeline 0 */
+        chunk->owns_squares = sharer_of(w, place).group == 0;
     }
 }
 

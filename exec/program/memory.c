@@ -142,11 +142,12 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
                         rank->loss_bytes + rank->expert_bytes;
 }
 
-struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *p, int replicas)
+struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *p,
+                               const struct pp_batch *batch)
 {
     const struct pp_state_spec *spec = &p->state.spec;
     const bool is_gathered = pp_state_is_gathered(spec);
-    const int copies = replicas * p->pipelines;
+    const int sharers = batch->sharers > 0 ? batch->sharers : batch->replicas * p->pipelines;
     struct pp_cuts *cuts = PP_ARRAY(arena, struct pp_cuts, p->stages);
 
     for (int stage = 0; stage < p->stages; stage++)
@@ -154,10 +155,18 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
     for (int c = 0; c < p->collective_count; c++)
         if (p->collectives[c].kind == PP_RS)
             cuts[p->collectives[c].stage] =
-                (struct pp_cuts){.params = is_gathered ? copies : 1,
-                                 .grads = is_gathered || pp_state_has_parts(spec) ? copies : 1,
-                                 .optimizer = copies};
+                (struct pp_cuts){.params = is_gathered ? sharers : 1,
+                                 .grads = is_gathered || pp_state_has_parts(spec) ? sharers : 1,
+                                 .optimizer = sharers};
     return cuts;
+}
+
+struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, int pipelines, int replica, int pipe)
+{
+    const int each = cuts.optimizer, copy = replica * pipelines + pipe;
+
+    return cuts.grads > 1 ? (struct pp_sharer){replica % each, replica / each * pipelines + pipe}
+                          : (struct pp_sharer){copy % each, copy / each};
 }
 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,

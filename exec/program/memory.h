@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/program/wholes.h"
+#include "exec/stage/batch.h"
 #include "schedules/lower/slots.h"
 
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of
@@ -33,7 +34,13 @@ struct pp_rank_layout {
 /* Returns [stage]: how the copies, in all replicas and pipelines, shard its state. Those of stages
  * without RS have all of it. */
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *program,
-                               int replicas);
+                               const struct pp_batch *batch);
+/* Copies with equal `group` hold a state once, those with equal `index` have the same range. With
+ * cut gradients a group is in one pipeline: its copies use the stage at the same places. */
+struct pp_sharer {
+    int index, group;
+};
+struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, int pipelines, int replica, int pipe);
 
 /* Returns [ranks] in the arena: the layout of each rank, alike in all replicas. `wholes`: those of
  * the program. */

@@ -33,6 +33,8 @@ static json_t *layout_json(const struct pp_exec_run *run)
                           b->micro_batches, "mbs", b->mbs, "gbs", pp_batch_samples(b));
     pp_json_put_int(o, "tp", run->config.tp);
     pp_json_put_int(o, "zero", run->plan.zero);
+    if (run->plan.zero && run->plan.batch.sharers > 0)
+        pp_json_put_int(o, "sharers", run->plan.batch.sharers);
     pp_json_put_int(o, "seq", run->config.net.seq);
     pp_json_put_int(o, "splits", b->splits);
     pp_json_put_int(o, "granules", b->granules);

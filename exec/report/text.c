@@ -233,6 +233,8 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
         used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
     if (plan->zero)
         used += fprintf(page->out, ", ZeRO %d", plan->zero);
+    if (plan->zero && plan->batch.sharers > 0)
+        used += fprintf(page->out, " in groups of %d", plan->batch.sharers);
     return used;
 }
 

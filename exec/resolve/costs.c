@@ -13,6 +13,7 @@ struct builder {
     const struct pp_batch *batch;
     const struct pp_kernels *kernels;
     const struct pp_exec_wires *wires;
+    const struct pp_cuts *cuts; /* [stage] */
     bool is_exact;
     struct pp_costs *costs;
 };
@@ -46,16 +47,33 @@ static double ring_bytes_per_s(const struct builder *b, const struct pp_group *g
 
 /* Returns the cost of a ring: n - 1 steps of bytes / n a turn; a sum has two turns (Patarasuk and
  * Yuan 2009). */
-static struct pp_cost ring(const struct builder *b, int kind, const struct pp_group *group,
-                           double bytes)
+static struct pp_cost ring_of(const struct builder *b, int kind, const struct pp_group *group,
+                              int members, double bytes)
 {
-    const int members = group ? group->count * b->batch->replicas : 1;
     const int steps = pp_ring_turns(kind) * (members - 1);
     const int64_t alpha_ps = pp_units_ps(b->wires->alpha_s);
     const int64_t share_ps = pp_units_ps(bytes / members / ring_bytes_per_s(b, group));
 
     return (struct pp_cost){
         .ps = steps * (alpha_ps + share_ps), .latency_ps = steps * alpha_ps, .bytes = bytes};
+}
+
+static int members_of(const struct builder *b, const struct pp_group *group)
+{
+    return group ? group->count * b->batch->replicas : 1;
+}
+
+/* If groups of sharers hold the state of a stage, its scatters and gathers are within a group.
+ * Sums are between them, of a share. */
+static struct pp_cost ring(const struct builder *b, int kind, int stage, double bytes)
+{
+    const struct pp_group *group = group_of(b->p, false, stage);
+    const int all = members_of(b, group), sharers = b->cuts[stage].optimizer;
+
+    if (sharers == 1 || sharers == all)
+        return ring_of(b, kind, group, all, bytes);
+    return kind == PP_AR ? ring_of(b, kind, group, all / sharers, bytes / sharers)
+                         : ring_of(b, kind, group, sharers, bytes);
 }
 
 /* Collectives with a purpose of their own have all elements of a stage. */
@@ -72,7 +90,7 @@ static void add_purposes(const struct builder *b)
             const double bytes = kind == PP_AG
                                      ? (double)elements * (double)b->kernels->element_bytes
                                      : gradient_bytes(b, elements);
-            b->costs->purpose[purpose][s] = ring(b, kind, group_of(b->p, false, s), bytes);
+            b->costs->purpose[purpose][s] = ring(b, kind, s, bytes);
         }
     }
 }
@@ -91,21 +109,21 @@ static void add_sums(const struct builder *b)
         const struct pp_param *shared = tied ? pp_stage_tied(b->stages[s]) : NULL;
         const double bytes =
             gradient_bytes(b, b->stages[s]->elements - (shared ? shared->count : 0));
-        const struct pp_group *group = group_of(b->p, false, s);
+        const int all = members_of(b, group_of(b->p, false, s)), sharers = b->cuts[s].optimizer,
+                  summed = sharers < all ? all / sharers : all;
 
-        costs->op[PP_AR][s] = ring(b, PP_AR, group, bytes);
-        costs->op[PP_RS][s] = ring(b, PP_RS, group, bytes);
-        costs->op[PP_AG][s] = ring(
-            b, PP_AG, group, (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
-        if (group && costs->op[PP_AR][s].ps > 0)
-            costs->ring_alpha_ps[s] =
-                costs->op[PP_AR][s].ps / (2 * (group->count * (int64_t)b->batch->replicas - 1));
+        costs->op[PP_AR][s] = ring(b, PP_AR, s, bytes);
+        costs->op[PP_RS][s] = ring(b, PP_RS, s, bytes);
+        costs->op[PP_AG][s] =
+            ring(b, PP_AG, s, (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
+        if (costs->op[PP_AR][s].ps > 0)
+            costs->ring_alpha_ps[s] = costs->op[PP_AR][s].ps / (2 * (int64_t)(summed - 1));
     }
     const struct pp_param *shared = pp_stage_tied(b->stages[0]);
     if (!tied || !shared)
         return;
     costs->tied = PP_NEW(b->arena, struct pp_cost);
-    *costs->tied = ring(b, PP_AR, tied, gradient_bytes(b, shared->count));
+    *costs->tied = ring_of(b, PP_AR, tied, members_of(b, tied), gradient_bytes(b, shared->count));
 }
 
 /* Returns the class of a factor; adds it if it is new. */
@@ -149,13 +167,13 @@ static void add_wires(const struct builder *b)
 static void add_memory(const struct builder *b)
 {
     const double cells = (double)b->p->granules * b->p->splits;
-    const struct pp_cuts *cuts = pp_memory_cuts(b->arena, b->p, b->batch->replicas);
     double other_bytes = 0;
 
     b->costs->memory = PP_ARRAY(b->arena, struct pp_stage_memory, b->p->stages);
     for (int s = 0; s < b->p->stages; s++) {
         const struct pp_stage *stage = b->stages[s];
-        const struct pp_state_bytes state = pp_state_bytes(stage, b->kernels, b->is_exact, cuts[s]);
+        const struct pp_state_bytes state =
+            pp_state_bytes(stage, b->kernels, b->is_exact, b->cuts[s]);
 
         b->costs->memory[s] = (struct pp_stage_memory){
             .params_bytes = (double)state.weights,
@@ -206,6 +224,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
                               .batch = batch,
                               .kernels = kernels,
                               .wires = wires,
+                              .cuts = pp_memory_cuts(arena, program, batch),
                               .is_exact = is_exact,
                               .costs = costs};
 

@@ -60,9 +60,10 @@ enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config
  * and what is only simulated. */
 struct pp_build;
 enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
-                                   const struct pp_exec_config *config,
-                                   const struct pp_exec_plan *plan, struct pp_build *build,
-                                   struct pp_error *err);
+                                   const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                                   struct pp_build *build, struct pp_error *err);
+/* True if several groups of copies each hold a state. */
+bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan);
 /* Sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of
  * several pipelines, or of a matrix that two stages of a rank share. */
 enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,

@@ -68,9 +68,9 @@ static enum pp_status check_subject(const struct pp_exec_wish *wish,
     return PP_OK;
 }
 
-/* Is false for instructions of a file that engines can only price. Shards of parameters are spread
- * over all copies, so no group of copies has a sum of its own. */
-static bool is_executed(const struct pp_program *p, int i)
+/* Is false for instructions of a file that engines can only price. Sums of shards are between
+ * groups, which no file states. */
+static bool is_executed(const struct pp_program *p, int i, bool has_groups)
 {
     static const bool IS_EXECUTED[PP_OP_KINDS] = {
         [PP_F] = true,      [PP_B] = true,      [PP_I] = true,      [PP_W] = true,
@@ -81,22 +81,24 @@ static bool is_executed(const struct pp_program *p, int i)
     const bool is_gathered = pp_state_is_gathered(&p->state.spec);
 
     return IS_EXECUTED[p->kind[i]] && (p->kind[i] != PP_DROP || is_gathered) &&
-           (p->kind[i] != PP_AR ||
-            (p->purpose[i] == PP_FOR_STEP && (!is_gathered || p->aux[i] == PP_TIED)));
+           (p->kind[i] != PP_AR || has_groups || p->aux[i] == PP_TIED ||
+            (p->purpose[i] == PP_FOR_STEP && !is_gathered));
 }
 
 static enum pp_status check_kinds(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config,
-                                  const struct pp_subject *subject, const struct pp_program *p,
-                                  struct pp_error *err)
+                                  const struct pp_exec_plan *plan, struct pp_error *err)
 {
+    const struct pp_program *p = plan->program;
+    const bool has_groups = pp_exec_has_groups(config, plan);
+
     for (int i = 0; i < pp_program_size(p); i++)
-        if (!is_executed(p, i)) {
+        if (!is_executed(p, i, has_groups)) {
             char reason[64];
             snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
                      pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
                      p->purpose[i] ? pp_purposes[p->purpose[i]].text : "");
-            return simulated_only(wish, config, subject, reason, err);
+            return simulated_only(wish, config, &plan->subject, reason, err);
         }
     return PP_OK;
 }
@@ -212,7 +214,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
     build.has_update = true;
     build.has_tied = config->net.is_tied;
     PP_TRY(pp_build(arena, &build, &plan->program, err));
-    PP_TRY(check_kinds(wish, config, &plan->subject, plan->program, err));
+    PP_TRY(check_kinds(wish, config, plan, err));
     PP_TRY(pp_exec_check_shards(wish, config, plan, err));
     PP_TRY(check_size(config, plan->program, err));
     PP_TRY(pp_verify(plan->program, NULL, err));

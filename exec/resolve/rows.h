@@ -20,6 +20,11 @@ PP_ROW_INT(zero, "STAGE", 0, 3, G_SCHEDULE, RUN, .default_text = "0",
             "reduce-scattered, each replica updates its share of the weights, and the weights are "
             "all-gathered. 2: they also shard the gradients, which are scattered after every "
             "backward. 3: they also shard the parameters, which are gathered before each use.")
+PP_ROW_TEXT(shard, "CLASS=A,...", G_SCHEDULE, RUN,
+    .help = "Shard p (parameters), g (gradients) and os (optimizer state) over A copies of a stage "
+            "each, instead of all, such as p=2,g=2,os=2. Groups of A copies sum their shares at the "
+            "end of a step. A class that is left out is sharded like the class before it; p is "
+            "then not sharded.")
 PP_ROW_CHOICE(gather, "UNIT", "layer|chunk", G_SCHEDULE, RUN, .default_text = "chunk",
     .help = "Sharded parameters that are gathered at once: all layers of a chunk. layer is only "
             "simulated.")

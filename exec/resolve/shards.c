@@ -1,22 +1,34 @@
 /* Sharded state: what the program of a run cuts, and whether it can be executed. */
 #include "exec/resolve/parts.h"
+#include "exec/transport/transports.h"
 #include "schedules/build/build.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Finds an option without effect, and what gives it one; else NULL. */
-static const char *find_idle(const struct pp_exec_wish *wish, int copies, const char **help)
+static int zero_of(const struct pp_state_spec *spec)
 {
+    return pp_state_cut(spec, PP_STATE_PARAMS) > 1      ? 3
+           : pp_state_cut(spec, PP_STATE_GRADS) > 1     ? 2
+           : pp_state_cut(spec, PP_STATE_OPTIMIZER) > 1 ? 1
+                                                        : 0;
+}
+
+/* Finds an option without effect, and what gives it one; else NULL. */
+static const char *find_idle(const struct pp_exec_wish *wish, const struct pp_state_spec *spec,
+                             const char **help)
+{
+    const bool is_alone = pp_mesh_size(spec->replicas) < 2;
     const struct {
         const struct pp_given *given;
         bool is_idle;
         const char *help;
     } options[] = {
-        {&wish->given.grad_sync, copies < 2, "with one replica of each stage; give --dp 2"},
-        {&wish->given.zero, copies < 2 && wish->zero > 0,
+        {&wish->given.grad_sync, is_alone, "with one replica of each stage; give --dp 2"},
+        {&wish->given.zero, is_alone && wish->zero > 0,
          "with one replica of each stage; give --dp 2"},
-        {&wish->given.gather, wish->zero < 3, "without sharded parameters; give --zero 3"},
-        {&wish->given.gather_buffers, wish->zero < 2,
+        {&wish->given.gather, zero_of(spec) < 3 && wish->zero < 3,
+         "without sharded parameters; give --zero 3"},
+        {&wish->given.gather_buffers, zero_of(spec) < 2 && wish->zero < 2,
          "without sharded gradients or parameters; give --zero 2 or 3"},
     };
 
@@ -28,19 +40,49 @@ static const char *find_idle(const struct pp_exec_wish *wish, int copies, const 
     return NULL;
 }
 
+/* Classes that are cut have the same ranges. */
+static enum pp_status check_meshes(const struct pp_state_spec *spec, struct pp_error *err)
+{
+    const int most = pp_state_cut(spec, PP_STATE_OPTIMIZER);
+
+    for (int class = 0; class < PP_STATE_SHARDED; class ++) {
+        const int cut = pp_state_cut(spec, (enum pp_state_class) class);
+        if (cut > 1 && cut < most)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s over %d and os over %d copies is only simulated; nearest: all "
+                                "over %d",
+                                pp_state_class_names[class], cut, most, cut);
+    }
+    return PP_OK;
+}
+
+static enum pp_status take_meshes(const struct pp_exec_wish *wish, struct pp_exec_plan *plan,
+                                  struct pp_state_spec *spec, struct pp_error *err)
+{
+    if (wish->given.zero.count)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s and %s exclude each other: both say how state is cut",
+                            wish->given.zero.typed, wish->given.shard.typed);
+    if (pp_state_parse(wish->shard, spec->shard, err) != PP_OK ||
+        pp_state_complete(spec, err) != PP_OK || check_meshes(spec, err) != PP_OK)
+        return pp_error_prefix(err, "%s: ", wish->given.shard.typed);
+    plan->batch.sharers = pp_state_cut(spec, PP_STATE_OPTIMIZER);
+    return PP_OK;
+}
+
 enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
-                                   const struct pp_exec_config *config,
-                                   const struct pp_exec_plan *plan, struct pp_build *build,
-                                   struct pp_error *err)
+                                   const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                                   struct pp_build *build, struct pp_error *err)
 {
     const struct pp_program *file = plan->subject.file;
     const bool is_gathered = file && pp_state_is_gathered(&file->state.spec);
     const char *help;
 
     pp_build_take_zero(build, is_gathered ? 3 : wish->zero, config->replicas);
+    if (wish->shard)
+        PP_TRY(take_meshes(wish, plan, &build->state, err));
     build->state.buffers = wish->gather_buffers;
-    const char *idle =
-        plan->subject.is_listed ? NULL : find_idle(wish, pp_build_copies(build), &help);
+    const char *idle = plan->subject.is_listed ? NULL : find_idle(wish, &build->state, &help);
     if (idle)
         return pp_error_set(err, PP_EINVAL, "%s has no effect %s", idle, help);
     if (wish->gather == PP_GATHER_LAYER)
@@ -57,8 +99,10 @@ enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
 static enum pp_status refuse(const struct pp_exec_wish *wish, const struct pp_exec_plan *plan,
                              struct pp_error *err)
 {
-    return wish->given.zero.count ? pp_error_prefix(err, "%s: ", wish->given.zero.typed)
-                                  : pp_error_prefix(err, "--schedule %s: ", plan->subject.name);
+    const struct pp_given *given = wish->shard ? &wish->given.shard : &wish->given.zero;
+
+    return given->count ? pp_error_prefix(err, "%s: ", given->typed)
+                        : pp_error_prefix(err, "--schedule %s: ", plan->subject.name);
 }
 
 /* An op of a program file may gather layers one by one. */
@@ -110,6 +154,26 @@ static enum pp_status check_stream(const struct pp_exec_config *config, struct p
                               "--weight-grad-stream off, --zero 1");
 }
 
+bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan)
+{
+    const int sharers = plan->batch.sharers;
+
+    return sharers > 1 && sharers < config->replicas * plan->program->pipelines;
+}
+
+/* NCCL has a communicator for all copies of a stage, none for some of them. */
+static enum pp_status check_nccl(const struct pp_exec_config *config,
+                                 const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    if (!pp_exec_has_groups(config, plan) ||
+        (config->transport != &pp_transport_nccl && config->transport != &pp_transport_ipc_nccl))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--transport %s has no communicators of some copies of a stage; nearest: "
+                        "--transport ipc, or all %d copies",
+                        config->transport->name, config->replicas * plan->program->pipelines);
+}
+
 enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                     struct pp_error *err)
@@ -119,10 +183,11 @@ enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
     plan->zero = pp_state_is_gathered(spec) ? 3
                  : pp_state_has_parts(spec) ? 2
                                             : pp_program_has_kind(plan->program, PP_RS);
-    if (plan->zero < 2)
-        return PP_OK;
-    if (check_units(plan, err) != PP_OK || check_pipelines(plan, err) != PP_OK ||
-        check_tied(config, plan, err) != PP_OK || check_stream(config, err) != PP_OK)
+    if ((plan->zero > 1 || pp_exec_has_groups(config, plan)) &&
+        (check_tied(config, plan, err) != PP_OK || check_nccl(config, plan, err) != PP_OK))
+        return refuse(wish, plan, err);
+    if (plan->zero > 1 && (check_units(plan, err) != PP_OK || check_pipelines(plan, err) != PP_OK ||
+                           check_stream(config, err) != PP_OK))
         return refuse(wish, plan, err);
     return PP_OK;
 }

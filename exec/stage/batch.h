@@ -6,6 +6,7 @@
 /* Sample i of micro-batch m of replica r is sample (r * micro_batches + m) * mbs + i of a step. */
 struct pp_batch {
     int replicas, micro_batches, mbs, granules, splits;
+    int sharers; /* copies of a stage that share its state; 0: all of them */
 };
 static inline int pp_batch_samples(const struct pp_batch *b)
 {

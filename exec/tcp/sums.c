@@ -8,7 +8,7 @@ static size_t move_range(const struct pp_sum *sum, int copy, struct pp_range ran
                          char *at)
 {
     const size_t bytes = (size_t)(range.until - range.from) * sum->element_bytes;
-    char *elements = sum->at[copy] + (size_t)range.from * sum->element_bytes;
+    char *elements = pp_sum_at(sum, copy, range.from);
 
     if (at && is_out)
         memcpy(at, elements, bytes);

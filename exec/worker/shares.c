@@ -3,9 +3,25 @@
  * all copies. RS adds in the order of AR, so sums have the same bits. */
 #include "exec/worker/worker.h"
 
-static char *at(const struct pp_sum *sum, int copy, int64_t element)
+char *pp_sum_at(const struct pp_sum *sum, int copy, int64_t element)
 {
-    return sum->at[copy] + (size_t)element * sum->element_bytes;
+    const int64_t first = sum->first ? sum->first[copy] : 0;
+
+    return sum->at[copy] + (size_t)(element - first) * sum->element_bytes;
+}
+
+static bool is_together(const struct pp_sum *sum, int a, int b)
+{
+    return !sum->group || sum->group[a] == sum->group[b];
+}
+
+static int leader_of(const struct pp_sum *sum, int copy)
+{
+    int leader = 0;
+
+    while (!is_together(sum, leader, copy))
+        leader++;
+    return leader;
 }
 
 static void add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int64_t count,
@@ -20,8 +36,8 @@ static void add(const struct pp_kernels *k, void *stream, const struct pp_sum *s
 void pp_sum_add(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
                 int to, struct pp_range range)
 {
-    add(k, stream, sum, range.until - range.from, at(sum, from, range.from),
-        at(sum, to, range.from));
+    add(k, stream, sum, range.until - range.from, pp_sum_at(sum, from, range.from),
+        pp_sum_at(sum, to, range.from));
 }
 
 void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int from,
@@ -29,7 +45,7 @@ void pp_sum_copy(const struct pp_kernels *k, void *stream, const struct pp_sum *
 {
     if (range.from < range.until)
         k->copy(stream, (size_t)(range.until - range.from) * sum->element_bytes,
-                at(sum, from, range.from), at(sum, to, range.from));
+                pp_sum_at(sum, from, range.from), pp_sum_at(sum, to, range.from));
 }
 
 /* Adds all copies to the first, then copies the sum back. */
@@ -43,17 +59,37 @@ static void sum_up(const struct pp_kernels *k, void *stream, const struct pp_sum
     }
 }
 
-/* Computes (c0 + c1 + ...) + owner + ...: copies before the owner are summed in copy 0, which no
- * longer needs its own gradients of this share. */
+/* Adds what copies of each group have to the first of them, then copies the sums back. */
+static void sum_shares(const struct pp_kernels *k, void *stream, const struct pp_sum *sum)
+{
+    for (int is_back = 0; is_back <= 1; is_back++)
+        for (int c = 0; c < sum->copies; c++)
+            for (int piece = 0; piece < sum->pieces && leader_of(sum, c) < c; piece++) {
+                const int leader = leader_of(sum, c);
+                const struct pp_range range = pp_range_common(sum->piece[piece], sum->norm[c]);
+
+                if (is_back)
+                    pp_sum_copy(k, stream, sum, leader, c, range);
+                else if (range.from < range.until)
+                    pp_sum_add(k, stream, sum, c, leader, range);
+            }
+}
+
+/* Computes (c0 + c1 + ...) + owner + ... of a group. Copies before the owner are summed in the
+ * first one, which no longer needs its own gradients of this share. */
 static void add_up(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int owner,
                    struct pp_range range)
 {
-    for (int c = 1; c < owner; c++)
-        pp_sum_add(k, stream, sum, c, 0, range);
-    if (owner > 0)
-        pp_sum_add(k, stream, sum, 0, owner, range);
+    const int leader = leader_of(sum, owner);
+
+    for (int c = leader + 1; c < owner; c++)
+        if (is_together(sum, c, owner))
+            pp_sum_add(k, stream, sum, c, leader, range);
+    if (owner > leader)
+        pp_sum_add(k, stream, sum, leader, owner, range);
     for (int c = owner + 1; c < sum->copies; c++)
-        pp_sum_add(k, stream, sum, c, owner, range);
+        if (is_together(sum, c, owner))
+            pp_sum_add(k, stream, sum, c, owner, range);
 }
 
 /* Copies a range from all owners, whose sums are complete. */
@@ -61,7 +97,7 @@ static void fetch(const struct pp_kernels *k, void *stream, const struct pp_sum 
                   struct pp_range range)
 {
     for (int owner = 0; owner < sum->copies; owner++)
-        if (owner != copy)
+        if (owner != copy && is_together(sum, owner, copy))
             pp_sum_copy(k, stream, sum, owner, copy, pp_range_common(range, sum->share[owner]));
 }
 
@@ -104,7 +140,7 @@ static void add_to_own(const struct pp_kernels *k, void *stream, const struct pp
     for (int piece = 0; piece < sum->pieces; piece++) {
         const struct pp_range range = pp_range_common(sum->piece[piece], sum->own[copy].has);
         if (range.from < range.until)
-            add(k, stream, sum, range.until - range.from, at(sum, copy, range.from),
+            add(k, stream, sum, range.until - range.from, pp_sum_at(sum, copy, range.from),
                 own_at(sum, copy, range.from));
     }
 }
@@ -117,10 +153,10 @@ static void own_to_sum(const struct pp_kernels *k, void *stream, const struct pp
 
     if (sum->is_blank)
         k->zero(stream, (size_t)(all.until - all.from) * sum->element_bytes,
-                at(sum, copy, all.from));
+                pp_sum_at(sum, copy, all.from));
     if (share.from < share.until)
         add(k, stream, sum, share.until - share.from, own_at(sum, copy, share.from),
-            at(sum, copy, share.from));
+            pp_sum_at(sum, copy, share.from));
     if (has.from < has.until)
         k->zero(stream, (size_t)(has.until - has.from) * sum->element_bytes,
                 own_at(sum, copy, has.from));
@@ -132,7 +168,7 @@ static void sum_to_own(const struct pp_kernels *k, void *stream, const struct pp
 
     if (has.from < has.until)
         k->copy(stream, (size_t)(has.until - has.from) * sum->element_bytes,
-                at(sum, copy, has.from), own_at(sum, copy, has.from));
+                pp_sum_at(sum, copy, has.from), own_at(sum, copy, has.from));
 }
 
 /* AG */
@@ -143,7 +179,7 @@ static void own_to_buffer(const struct pp_kernels *k, void *stream, const struct
 
     if (share.from < share.until)
         k->copy(stream, (size_t)(share.until - share.from) * sum->element_bytes,
-                own_at(sum, copy, share.from), at(sum, copy, share.from));
+                own_at(sum, copy, share.from), pp_sum_at(sum, copy, share.from));
 }
 
 /* ---- ranges that a copy gives and gets ------------------------------------------------------- */
@@ -182,10 +218,11 @@ static int needed_of(const struct pp_sum *sum, int copy, struct pp_range *ranges
     return count;
 }
 
-const struct pp_sum_rule pp_sum_rules[PP_OP_KINDS] = {
+const struct pp_sum_rule pp_sum_rules[PP_SUM_OF_SHARES + 1] = {
     [PP_AR] = {sum_up, own_to_sum, sum_to_own, all_of, all_of},
     [PP_RS] = {scatter, NULL, add_to_own, all_of, needed_of},
     [PP_AG] = {gather, own_to_buffer, NULL, share_of, all_of},
+    [PP_SUM_OF_SHARES] = {sum_shares, NULL, NULL, needed_of, needed_of},
 };
 
 void pp_sum_begin(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy)

@@ -52,8 +52,10 @@ struct pp_sum {
     bool is_exact;
     size_t element_bytes;
     int copies;
-    char **at;  /* [copies] first element */
-    int *owner; /* [copies] index of the worker */
+    char **at;      /* [copies] first element */
+    int *owner;     /* [copies] index of the worker */
+    int64_t *first; /* [copies] number of that element; NULL: 0 */
+    int *group;     /* [copies] copies with the same number are summed, or gathered; NULL: all */
     int pieces;
     struct pp_range piece[2]; /* elements */
     /* Only of RS and AG; NULL with AR. */
@@ -77,7 +79,11 @@ struct pp_sum_rule {
     int (*given)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
     int (*got)(const struct pp_sum *sum, int copy, struct pp_range *ranges);
 };
-extern const struct pp_sum_rule pp_sum_rules[]; /* [kind] */
+/* Rules by kind, and one between groups: copies sum the ranges that each has, `norm`. */
+enum { PP_SUM_OF_SHARES = PP_OP_KINDS };
+extern const struct pp_sum_rule pp_sum_rules[];
+/* Returns the address of an element of a copy. */
+char *pp_sum_at(const struct pp_sum *sum, int copy, int64_t element);
 /* Work of a collective whose copies are all here; its argument is a pp_sum. */
 void pp_sum_run(const struct pp_kernels *k, void *stream, void *sum);
 /* Begin and end of one copy. */

@@ -262,6 +262,23 @@ $ pipesim program --schedule interleaved --pp 2 --dp 2 --micro-batches 2 --zero 
 >     "zero": 3,
 >     "bit_equal": true,
 >     "bit_equal": true,
+$ pipeexec --dp 4 --shard p=3
+! pipeexec: error: --shard p=3: p=3x1: the replicas of a stage are a mesh of 4x1, and 3 does not divide its 4 devices a node; nearest: 2, 4
+= 2
+$ pipeexec --dp 4 --shard p=2,os=4
+! pipeexec: error: --shard p=2,os=4: p over 2 and os over 4 copies is only simulated; nearest: all over 2
+= 2
+$ pipeexec --dp 4 --shard os=2 --zero 1
+! pipeexec: error: --zero 1 and --shard os=2 exclude each other: both say how state is cut
+= 2
+$ pipeexec --dp 4 --shard os=2 --schedule zbv --model mini --layers 8
+! pipeexec: error: --shard os=2: zbv holds embedding and head of mini on one rank, which share a matrix: its gradient is added up there whole; nearest: --zero 1, or a model whose head has its own
+= 2
+$ pipeexec --dp 4 --shard p=2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"zero"|"sharers"|bit_equal'
+>     "zero": 3,
+>     "sharers": 2,
+>     "bit_equal": true,
+>     "bit_equal": true,
 $ pipeexec --dp 2 --zero 2 --schedule chimera
 ! pipeexec: error: --zero 2: chimera holds each stage on several ranks, which use it at different times: only its optimizer state can be cut; nearest: --zero 1
 = 2

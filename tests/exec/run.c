@@ -104,6 +104,9 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
     const struct pp_mesh replicas = {c->replicas * source->pipelines, 1};
     struct pp_state_spec state = pp_state_spec_zero(c->zero, replicas);
     state.buffers = or (c->gather_buffers, 2);
+    for (int class = 0; class < PP_STATE_SHARDED; class ++)
+        if (c->sharers > 0 && pp_mesh_size(state.shard[class]) > 1)
+            state.shard[class].in_node = c->sharers;
     const struct pp_lower_options options = {.post = c->post,
                                              .recv_slots = 2,
                                              .buckets = buckets,
@@ -137,7 +140,8 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                    .micro_batches = run->program->micro_batches,
                                    .mbs = c->mbs * run->program->granules,
                                    .granules = run->program->granules,
-                                   .splits = run->program->splits};
+                                   .splits = run->program->splits,
+                                   .sharers = c->sharers};
     run->recipe = (struct pp_recipe){.seed = c->seed + 1,
                                      .is_exact = c->is_exact,
                                      .rate = 1e-2,
@@ -188,7 +192,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
     return pp_arena_printf(
         arena,
         "%s P%d V%d N%d tp%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
-        "sync%d buckets%d zero%d buffers%d seed%llu",
+        "sync%d buckets%d zero%d of %d buffers%d seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
         c->shape.micro_batches, or (c->tp, 1), c->replicas, c->shape.pipelines, c->shape.splits,
         c->shape.option[PP_CONCAT_AT], c->is_exact ? "exact " : "",
@@ -197,5 +201,5 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
                      : "",
         c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
         c->is_gated ? "gated " : "", c->again.modules, (int)c->post, (int)c->grad_sync, c->buckets,
-        c->zero, or (c->gather_buffers, 2), (unsigned long long)c->seed);
+        c->zero, c->sharers, or (c->gather_buffers, 2), (unsigned long long)c->seed);
 }

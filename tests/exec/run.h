@@ -20,6 +20,7 @@ struct exec_case {
     int tp;                           /* devices of a tensor-parallel group; 0 = 1 */
     int zero;                         /* ZeRO stage over replicas and pipelines */
     int gather_buffers;               /* of ZeRO 2 and 3; 0 = 2 */
+    int sharers;                      /* copies that `zero` cuts state over; 0 = all */
     int buckets;                      /* of the sum of every stage; 0 = 1 */
     const struct pp_backend *backend; /* NULL = cpu */
     const struct pp_kernels *kernels; /* NULL = those of the CPU, as is_double and is_bf16 say */

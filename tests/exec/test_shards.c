@@ -25,7 +25,9 @@ static int run_and_check(const struct exec_case *c)
         return 0;
     cut.is_untied |= is_tied_on_a_rank(run.program);
     cr_assert(exec_run(arena, &cut, &run), "%s was refused", exec_case_text(arena, &cut));
-    cr_assert_eq(pp_state_cut(&run.program->state.spec, PP_STATE_GRADS), c->replicas);
+    if (c->zero >= LEAST_ZERO)
+        cr_assert_eq(pp_state_cut(&run.program->state.spec, PP_STATE_GRADS),
+                     c->sharers ? c->sharers : c->replicas);
     check_run(arena, &cut, &run);
     return 1;
 }
@@ -128,6 +130,48 @@ Test(shards, variants)
         }
 }
 
+/* Groups of copies that each hold a state, and sum their shares. */
+Test(shards, groups)
+{
+    static const struct exec_case cases[] = {
+        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .replicas = 4},
+        {.schedule = "zbv", .shape = {.ranks = 2, .micro_batches = 4}, .is_untied = true},
+        {.schedule = "interleaved",
+         .shape = {.ranks = 2, .micro_batches = 4, .chunks = 2},
+         .is_recomputed = true},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 4, .micro_batches = 4},
+         .buckets = 3,
+         .grad_sync = PP_SYNC_EAGER},
+        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .is_bf16 = true},
+        {.schedule = "gpipe",
+         .shape = {.ranks = 2, .micro_batches = 2},
+         .backend = &pp_backend_fake},
+        {.schedule = "zb-h1",
+         .shape = {.ranks = 2, .micro_batches = 4},
+         .transport = &pp_transport_shm},
+        {.schedule = "1f1b",
+         .shape = {.ranks = 2, .micro_batches = 2},
+         .transport = &pp_transport_tcp},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int zero = 1; zero <= MOST_ZERO; zero++)
+            for (int sharers = 2; sharers <= 3; sharers++) {
+                struct exec_case c = cases[i];
+
+                c.zero = zero;
+                c.sharers = sharers;
+                c.replicas = c.replicas && sharers == 2 ? c.replicas : 2 * sharers;
+                c.mbs = 2;
+                c.steps = 3;
+                c.hidden = 32;
+                c.clip = 0.5;
+                c.is_exact = true;
+                cr_assert_eq(run_and_check(&c), 1);
+            }
+}
+
 /* PIPESIM_LONG=1: more of them. */
 Test(shards, random_programs)
 {
@@ -151,6 +195,7 @@ Test(shards, random_programs)
                                     .grad_sync = (enum pp_grad_sync)(seed % 2),
                                     .zero = LEAST_ZERO + (int)(seed % (MOST_ZERO - LEAST_ZERO + 1)),
                                     .gather_buffers = 1 + (int)(seed / 2 % 3),
+                                    .sharers = seed % 3 == 2 && seed % 5 == 0 ? 2 : 0,
                                     .transport = seed % 11 == 0 ? &pp_transport_shm : NULL,
                                     .clip = 1,
                                     .seed = seed};
