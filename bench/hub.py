@@ -362,6 +362,24 @@ class Bench:
                               LOSS_BOUND))
         print(f"{name:20} {options:75} {', '.join(row)}", flush=True)
 
+    def preset(self, name, family, widths):
+        """A new model of a preset, as pipeexec writes it: its numbers are those of the preset."""
+        folder = self.path(name)
+        report = self.run(name, f"{RUNS[0]} --layers 2 --hidden 32 --heads 4 --vocab {VOCAB} {widths}", 1,
+                          "--save", folder, lr=0)
+        if report:
+            loss = loss_of(load(family, folder).eval(), self.tokens).item()
+            print(f"{name:20} {RUNS[0]:75} " +
+                  self.check("loss", abs(report["losses"][0] / loss - 1), LOSS_BOUND), flush=True)
+
+
+PRESETS = [("llama2-7b", "llama", "--ffn 56"), ("llama3-8b", "llama", "--ffn 56 --kv-heads 2"),
+           ("llama3.2-1b", "llama", "--ffn 56 --kv-heads 2"), ("mistral-7b", "mistral", "--ffn 56 --kv-heads 2"),
+           ("mixtral-8x7b", "mixtral", "--moe-ffn 24 --kv-heads 2"), ("qwen2.5-7b", "qwen2", "--ffn 56 --kv-heads 2"),
+           ("qwen3-0.6b", "qwen3", "--ffn 56 --kv-heads 2"),
+           ("qwen3-30b-a3b", "qwen3_moe", "--moe-ffn 24 --kv-heads 2"),
+           ("gemma-2b", "gemma", "--ffn 56"), ("gpt2", "gpt2", ""), ("gpt-neox-20b", "gpt_neox", "--ffn 56")]
+
 
 def main():
     if len(sys.argv) < 2:
@@ -387,6 +405,8 @@ def main():
             print(f"{name:20} {RUNS[0]:75} " +
                   bench.check("loss", abs(report["losses"][0] / loss - 1), LOSS_BOUND) +
                   (", written as read" if same else ", written otherwise FAILED"))
+        for preset in PRESETS:
+            bench.preset(*preset)
     print("all within the bounds" if bench.failed == 0 else f"{bench.failed} FAILED")
     sys.exit(bench.failed > 0)
 

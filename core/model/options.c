@@ -3,6 +3,7 @@
 
 #include "core/text/file.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_same(const struct pp_model *a, const struct pp_model *b)
@@ -39,6 +40,8 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
         int *const widths[] = {&m->ffn, &m->experts.ffn, &m->experts.shared_ffn};
         for (size_t i = 0; i < PP_COUNT(widths); i++)
             *widths[i] = (int)((double)*widths[i] / m->hidden * hidden + 0.5);
+        if (m->numerics.embedding_scale > 0) /* Gemma, Grok */
+            m->numerics.embedding_scale = sqrt(hidden);
     }
     m->ffn = pp_request_int(request, "ffn", m->ffn);
     m->kv_heads =

@@ -7,7 +7,7 @@ import sys
 import torch, transformers
 
 folder, text, seq, samples = sys.argv[1], open(sys.argv[2], "rb").read(), *map(int, sys.argv[3:5])
-model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64)
+model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
 ids = torch.tensor([list(text[i * seq : (i + 1) * seq + 1]) for i in range(samples)])
 with torch.no_grad():
     logits = model(ids[:, :-1]).logits

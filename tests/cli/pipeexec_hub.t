@@ -41,7 +41,7 @@ $ for m in "bert-base --positions 16" "mistral-7b --kv-heads 2"; do pipeexec --m
 > 1
 > 1
 # A preset is written with its own positions, window and norm. Read again, it has the same loss.
-$ for m in llama3-8b llama3.2-1b mistral-7b mixtral-8x7b qwen3-0.6b gpt-neox-20b; do o="--seq 16 --mbs 2 --np 2 --steps 1 --lr 0"; pipeexec --model $m $o --layers 2 --hidden 32 --heads 4 --kv-heads 4 $([[ $m = mix* ]] && echo --moe-ffn 16 || echo --ffn 64) --vocab 256 --save p --json | grep -A1 '"losses"' > p.drawn; echo $(grep -E '"(model_type|sliding_window|rope_theta|rms_norm_eps|layer_norm_eps|rotary_pct|hidden_act)"|factor|original' p/config.json); pipeexec --model ./p $o --json | grep -A1 '"losses"' | cmp - p.drawn && echo same; rm -r p; done
+$ for m in llama3-8b llama3.2-1b mistral-7b mixtral-8x7b qwen3-0.6b gpt-neox-20b gemma-2b; do o="--seq 16 --mbs 2 --np 2 --steps 1 --lr 0"; pipeexec --model $m $o --layers 2 --hidden 32 --heads 4 --kv-heads 4 $([[ $m = mix* ]] && echo --moe-ffn 16 || echo --ffn 64) --vocab 256 --save p --json | grep -A1 '"losses"' > p.drawn; echo $(grep -E '"(model_type|sliding_window|rope_theta|rms_norm_eps|layer_norm_eps|rotary_pct|hidden_act)"|factor|original' p/config.json); pipeexec --model ./p $o --json | grep -A1 '"losses"' | cmp - p.drawn && echo same; rm -r p; done
 > "model_type": "llama", "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "hidden_act": "silu",
 > same
 > "model_type": "llama", "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "hidden_act": "silu", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192
@@ -53,6 +53,8 @@ $ for m in llama3-8b llama3.2-1b mistral-7b mixtral-8x7b qwen3-0.6b gpt-neox-20b
 > "model_type": "qwen3", "rms_norm_eps": 1e-6, "rope_theta": 1000000.0, "hidden_act": "silu",
 > same
 > "model_type": "gpt_neox", "layer_norm_eps": 1e-5, "rotary_pct": 0.25, "hidden_act": "gelu_fast",
+> same
+> "model_type": "gemma", "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "hidden_act": "gelu_pytorch_tanh",
 > same
 $ pipeexec --model bert-48 --layers 4 --hidden 32 --heads 4 --seq 16 --save untied
 ! pipeexec: error: --save: model 'bert-48-like' has a matrix of its own in its head, and family bert of the hub shares that of the embedding: give --embedding tied

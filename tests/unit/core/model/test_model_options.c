@@ -9,9 +9,10 @@ struct pp_wish {
     struct pp_request request;
 #define PP_ROW PP_ROW_FIELD
     PP_OPTIONS_DIMENSIONS("", 0)
-    PP_OPTIONS_EXPERTS("", 0) PP_OPTIONS_MTP("", 0)
+    PP_OPTIONS_EXPERTS("", 0)
+    PP_OPTIONS_MTP("", 0)
 #undef PP_ROW
-    struct {
+        struct {
 #define PP_ROW PP_ROW_GIVEN
         PP_OPTIONS_DIMENSIONS("", 0) PP_OPTIONS_EXPERTS("", 0) PP_OPTIONS_MTP("", 0)
 #undef PP_ROW
@@ -106,6 +107,19 @@ Test(model_options, grouped_gated_untied)
                    &model, &err) == PP_OK);
     cr_assert(eq(dbl, pp_model_params(&model),
                  l * (2 * h * h + 2 * h * kv + 2 * h * f + 2 * h) + v * h + h));
+}
+
+/* Gemma's embedding is multiplied by the square root of its width. */
+Test(model_options, the_factor_on_the_embedding_follows_the_width)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_error err;
+
+    cr_assert(take(arena, "--model gemma-2b --hidden 64 --heads 4", &model, &err) == PP_OK);
+    cr_assert(eq(dbl, model.numerics.embedding_scale, 8));
+    cr_assert(take(arena, "--model llama2-7b --hidden 64 --heads 4", &model, &err) == PP_OK);
+    cr_assert(eq(dbl, model.numerics.embedding_scale, 0));
 }
 
 Test(model_options, what_is_not_given_is_kept)
