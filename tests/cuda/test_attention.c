@@ -69,6 +69,34 @@ Test(cuda_attention, large_scores)
     TRY(p);
 }
 
+/* Windows of a key, of parts of tiles, of several, and beyond the sequence; over splits. */
+Test(cuda_attention, windows)
+{
+    static const int windows[] = {1, 17, 64, 100, 150, 4096};
+    static const struct problem of[] = {
+        {48, 2, 1, 70, 1, 2, 1},
+        {7, 2, 2, 33, 3, 1, 1},
+        {64, 2, 1, 300, 1, 1, 1},
+        {64, 4, 2, 65, 3, 2, 1},
+        {64, 2, 1, 130, 2, 1, 16, 0, 20},
+        {128, 2, 1, 300, 1, 1, 1},
+        {128, 1, 1, 63, 3, 1, 1},
+        {128, 2, 1, 130, 2, 1, 16, 0, 20},
+        {72, 2, 2, 40, 3, 1, 1},
+        {16, 1, 1, 33, 2, 1, 16, 0, 100, true},
+        {64, 2, 1, 70, 2, 1, 16, 0, 100, true},
+    };
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (size_t j = 0; j < sizeof windows / sizeof *windows; j++) {
+            struct problem p[] = {of[i]};
+            p->window = windows[j];
+            if (p->window == 1) /* gradients of queries are 0, and errors grow with the scale */
+                p->scale = 1;
+            TRY(p);
+        }
+}
+
 /* Tensors that tensor cores could not load. */
 Test(cuda_attention, unaligned)
 {
@@ -140,7 +168,11 @@ static void try_again(const struct problem *p, bool is_bf16, bool is_captured)
 Test(cuda_attention, same_bits)
 {
     static const struct problem p[] = {
-        {48, 2, 1, 70, 2, 2, 1}, {64, 2, 1, 130, 2, 2, 1}, {128, 2, 1, 130, 2, 1, 1}};
+        {48, 2, 1, 70, 2, 2, 1},
+        {64, 2, 1, 130, 2, 2, 1},
+        {128, 2, 1, 130, 2, 1, 1},
+        {64, 2, 1, 130, 2, 2, 1, .window = 90},
+    };
 
     for (size_t i = 0; i < sizeof p / sizeof *p; i++) {
         try_again(&p[i], false, false);

@@ -18,6 +18,7 @@ gemma-erf {"model_type": "gemma", $llama, "hidden_activation": "gelu"}
 gpt_neox {"model_type": "gpt_neox", $shape, "num_attention_heads": 2, "hidden_act": "gelu", "rotary_pct": 0.25}
 opt {"model_type": "opt", $shape, "ffn_dim": 56, "num_attention_heads": 4, "activation_function": "relu"}
 qwen3 {"model_type": "qwen3", $llama}
+mistral {"model_type": "mistral", $llama, "sliding_window": 9}
 END
 }
 

@@ -1,11 +1,11 @@
-/* kernels/cuda/attention/attention.cu — causal attention: choice of kernels, rows of scratch. */
+/* kernels/cuda/attention/attention.cu — attention: choice of kernels, rows of scratch. */
 #include "kernels/cuda/attention/attention.cuh"
 #include "kernels/cuda/attention/cudnn.h"
 #include "kernels/cuda/device/map.cuh"
 
 #include <assert.h>
 
-enum { LANES = 8, THREADS = 256 };
+enum { LANES = 8, THREADS = 256, ALL_KEYS = 1 << 30 };
 
 struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
 {
@@ -19,7 +19,8 @@ struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
     s.heads = a->heads;
     s.kv_heads = a->kv_heads;
     s.head_dim = a->head_dim;
-    s.split = a->split;
+    s.split = s.diagonal = a->split;
+    s.before = a->window > 0 ? a->window - 1 : ALL_KEYS;
     s.inverse = (uint32_t)((((uint64_t)1 << 31) + group - 1) / group);
     s.scale = (float)(1 / sqrt((double)a->head_dim));
     s.add = a->add;

@@ -19,12 +19,18 @@ enum {
     PP_ATTENTION_SHARED_BYTES = 99 << 10,
 };
 
+/* A query meets `before` keys before its own, counted over all splits. It meets no key after its
+ * own in split `diagonal`, and all of other splits. */
 struct pp_attention_shape {
     int tokens, padded, heads, kv_heads, head_dim, split;
+    int diagonal, before;
     float scale;      /* 1 / sqrt(head_dim) */
     uint32_t inverse; /* kv_heads / heads times 2^31, rounded up: saves a division in kernels */
     bool add;         /* to gradients of keys and values */
 };
+
+/* Begin of the largest score so far: below all, and finite, for rows without keys in a tile. */
+#define PP_ATTENTION_LOWEST (-1e30f)
 
 /* qkv of all splits up to this one. */
 struct pp_attention_splits {
@@ -79,6 +85,17 @@ static inline __device__ size_t pp_attention_row_of(struct pp_attention_shape s,
                                                     int token)
 {
     return ((size_t)blockIdx.y * s.heads + head) * s.padded + token;
+}
+
+/* Returns the first key of split j that a query meets; below 0, or beyond the split. The last query
+ * that meets a key of it. */
+static inline __device__ int pp_attention_first_key(struct pp_attention_shape s, int j, int query)
+{
+    return query + (s.split - j) * s.tokens - s.before;
+}
+static inline __device__ int pp_attention_last_query(struct pp_attention_shape s, int j, int key)
+{
+    return key - (s.split - j) * s.tokens + s.before;
 }
 
 static inline __host__ __device__ int pp_attention_tiles(int tokens, int tile)

@@ -320,6 +320,8 @@ bool is_for_cudnn(const struct pp_attention *a, bool is_backward)
 {
     if (a->split > 0 || (is_backward && a->add))
         return refuse("sequences are split");
+    if (a->window > 0)
+        return refuse("windows of attention");
     return a->head_dim == 64 || a->head_dim == 128 ||
            refuse("heads of " + std::to_string(a->head_dim));
 }

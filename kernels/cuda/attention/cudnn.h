@@ -1,5 +1,6 @@
 /* kernels/cuda/attention/cudnn.h — attention by cuDNN, where it is found: bf16, heads of 64 or 128,
- * sequences that are not split. Own kernels do all else, and are its reference.
+ * sequences that are neither split nor have windows. Own kernels do all else, and are its
+ * reference.
  *
  * The library is loaded at the first attention in bf16: the file in PIPEEXEC_CUDNN_LIBRARY, else
  * libcudnn.so.9. Then it computes a small shape once for the process, which is compared with own

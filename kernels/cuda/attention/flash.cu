@@ -2,10 +2,11 @@
  *
  * A block has 128 queries of a head, and each warp 32 of them. It walks over tiles of 64 keys and
  * values, and loads the next tile while it uses one. Hidden tiles are not loaded; only tiles on the
- * diagonal are masked. Softmax uses powers of 2. The scale of scores is part of the exponent's
- * factor.
+ * diagonal or at the begin of a window are masked. Softmax uses powers of 2. The scale of scores is
+ * part of the exponent's factor.
  *
  *   head_dim 64: 212 registers, 48 KiB shared. 128: 255 registers, 96 KiB. No spills.
+ *   With a window 128 has tiles of 32 keys: 247 registers, 64 KiB.
  *
  * Two blocks of four warps share a multiprocessor, and two warps a scheduler. For an unmasked tile
  * a warp issues about 670 instructions at head_dim 64, and 890 at 128 (SASS for sm_90). Of these,
@@ -82,7 +83,7 @@ static __device__ __forceinline__ void finish(bf16 *out, size_t stride, float *l
     });
 }
 
-template <int DIM, int KEYS>
+template <int DIM, int KEYS, bool HAS_WINDOW>
 static __global__ void __launch_bounds__(THREADS, 2)
     flash_forward(struct pp_attention_shape s, struct pp_attention_splits qkv, bf16 *out,
                   float *lse)
@@ -93,11 +94,13 @@ static __global__ void __launch_bounds__(THREADS, 2)
     const int head = (int)blockIdx.x, kv = pp_attention_kv(s);
     const int first = (int)(gridDim.z - 1 - blockIdx.z) * QUERIES; /* most keys first */
     const int row = (int)(threadIdx.x / LANES) * ROWS;             /* first row of the warp */
-    const int tiles = key_tiles<KEYS>(s, first + QUERIES);
+    const struct key_tiles tiles = key_tiles<KEYS, HAS_WINDOW>(s, first, first + QUERIES);
     const size_t stride = pp_attention_stride(s);
     float mixed[M][DIM / 8][4] = {}, p[M][N][4];
-    struct softmax x = {{{-INFINITY, -INFINITY}, {-INFINITY, -INFINITY}}, {}};
-    struct keys k = {0, 0}, next = k;
+    struct softmax x = {
+        {{PP_ATTENTION_LOWEST, PP_ATTENTION_LOWEST}, {PP_ATTENTION_LOWEST, PP_ATTENTION_LOWEST}},
+        {}};
+    struct keys k = tiles.first, next = k;
     auto load_next = [&](int tile) {
         const bf16 *from = (const bf16 *)qkv.of[next.split];
         const int at = tile % 2 * KEYS * DIM;
@@ -111,19 +114,22 @@ static __global__ void __launch_bounds__(THREADS, 2)
     load<DIM, QUERIES>(shared, (const bf16 *)qkv.of[s.split] + pp_attention_query(s, head, first),
                        stride, s.tokens - first, s.head_dim);
     load_next(0);
-    for (int tile = 0; tile < tiles; tile++, k = next) {
-        const bool is_diagonal = k.split == s.split;
+    for (int tile = 0; tile < tiles.count; tile++, k = next) {
+        const bool is_diagonal = k.split == s.diagonal;
         const int last = (is_diagonal ? first + row : s.tokens - 1) - k.first;
+        const int low = HAS_WINDOW ? pp_attention_first_key(s, k.split, first + row) - k.first : 0;
         pp_cp_async_wait<0>();
         __syncthreads(); /* all threads have this tile and have read the previous one */
         next = keys_after<KEYS>(s, k);
-        if (tile + 1 < tiles)
+        if (tile + 1 < tiles.count)
             load_next(tile + 1);
-        if (is_diagonal && last + ROWS - 1 < 0)
+        if ((is_diagonal && last + ROWS - 1 < 0) || (HAS_WINDOW && low >= KEYS))
             continue; /* all are hidden from this warp */
         dot<DIM, M, N>(p, shared + row * DIM, keys + tile % 2 * KEYS * DIM);
         if (last < KEYS - 1)
             mask<M, N>(p, [&](int r, int c) { return c > last + (is_diagonal ? r : 0); });
+        if (HAS_WINDOW && low + ROWS - 1 > 0)
+            mask<M, N>(p, [&](int r, int c) { return c < low + r; });
         exponentials<DIM, N>(p, mixed, &x, s.scale * (float)M_LOG2E);
         mix<DIM, M, N>(mixed, p, values + tile % 2 * KEYS * DIM);
     }
@@ -132,21 +138,22 @@ static __global__ void __launch_bounds__(THREADS, 2)
                 s.scale, s.head_dim);
 }
 
-template <int DIM, int KEYS> static void forward(cudaStream_t stream, const struct pp_attention *a)
+template <int DIM, int KEYS, bool HAS_WINDOW>
+static void forward(cudaStream_t stream, const struct pp_attention *a)
 {
     const struct pp_attention_shape s = pp_attention_shape_of(a);
     const dim3 grid(a->heads, a->batch, pp_attention_tiles(a->tokens, QUERIES));
     constexpr size_t shared = sizeof(bf16) * (QUERIES + 4 * KEYS) * DIM;
     static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
-    PP_LAUNCH_SHARED((flash_forward<DIM, KEYS>), shared, grid, THREADS, shared, stream, s,
-                     pp_attention_splits_of(a), (bf16 *)a->out, (float *)a->lse);
+    PP_LAUNCH_SHARED((flash_forward<DIM, KEYS, HAS_WINDOW>), shared, grid, THREADS, shared, stream,
+                     s, pp_attention_splits_of(a), (bf16 *)a->out, (float *)a->lse);
 }
 
 void pp_attention_flash_forward(cudaStream_t stream, const struct pp_attention *a)
 {
     if (a->head_dim <= 64)
-        forward<64, 64>(stream, a);
+        (a->window > 0 ? forward<64, 64, true> : forward<64, 64, false>)(stream, a);
     else
-        forward<128, 64>(stream, a);
+        (a->window > 0 ? forward<128, 32, true> : forward<128, 64, false>)(stream, a);
 }

@@ -245,14 +245,25 @@ struct keys {
     int split, first;
 };
 
-/* Number of tiles of all keys that the queries of the split before `end` see. */
-template <int KEYS>
-static __device__ __forceinline__ int key_tiles(struct pp_attention_shape s, int end)
+/* Tiles that the queries first .. end - 1 of the split meet: the first one, and their number. */
+struct key_tiles {
+    struct keys first;
+    int count;
+};
+template <int KEYS, bool HAS_WINDOW>
+static __device__ __forceinline__ struct key_tiles key_tiles(struct pp_attention_shape s, int first,
+                                                             int end)
 {
     const unsigned of_split = ((unsigned)s.tokens + KEYS - 1) / KEYS;
     const unsigned own = ((unsigned)end + KEYS - 1) / KEYS;
+    const int count =
+        (int)(s.split * of_split + (s.diagonal == s.split && own < of_split ? own : of_split));
+    const int key = pp_attention_first_key(s, 0, first), split = key / s.tokens,
+              tile = key % s.tokens / KEYS;
 
-    return (int)(s.split * of_split + (own < of_split ? own : of_split));
+    if (!HAS_WINDOW || key <= 0)
+        return {{0, 0}, count};
+    return {{split, tile * KEYS}, count - split * (int)of_split - tile};
 }
 
 template <int KEYS>

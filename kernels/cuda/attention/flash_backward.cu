@@ -12,7 +12,8 @@
  *   flash_keys          64       128 keys            64 queries        246       65 KiB
  *   flash_keys         128        64 keys            64 queries        246       97 KiB
  *
- * No spills. Hidden tiles are not loaded; only tiles on the diagonal are masked. */
+ * No spills, nor with a window. Hidden tiles are not loaded; only tiles on the diagonal or at an
+ * end of a window are masked. */
 #include "kernels/cuda/attention/flash.cuh"
 
 using namespace flash;
@@ -32,7 +33,7 @@ static __device__ __forceinline__ void row_gradients(float p[M][N][4], float ds[
     });
 }
 
-template <int DIM, int M, int KEYS>
+template <int DIM, int M, int KEYS, bool HAS_WINDOW>
 static __global__ void __launch_bounds__(THREADS, 2)
     flash_queries(struct pp_attention_shape s, struct pp_attention_splits qkv, const bf16 *dout,
                   const pp_attention_row *rows, bf16 *dqkv)
@@ -44,11 +45,11 @@ static __global__ void __launch_bounds__(THREADS, 2)
     const int head = (int)blockIdx.x, kv = pp_attention_kv(s);
     const int first = (int)(gridDim.z - 1 - blockIdx.z) * TILE; /* most keys first */
     const int row = (int)(threadIdx.x / LANES) * ROWS;
-    const int tiles = key_tiles<KEYS>(s, first + TILE);
+    const struct key_tiles tiles = key_tiles<KEYS, HAS_WINDOW>(s, first, first + TILE);
     const size_t stride = pp_attention_stride(s);
     float dqueries[M][DIM / 8][4] = {}, p[M][N][4], ds[M][N][4];
     pp_attention_row of_row[M][2];
-    struct keys k = {0, 0}, next = k;
+    struct keys k = tiles.first, next = k;
     auto load_next = [&](int tile) {
         const bf16 *from = (const bf16 *)qkv.of[next.split];
         const int at = tile % 2 * KEYS * DIM, valid = s.tokens - next.first;
@@ -67,20 +68,23 @@ static __global__ void __launch_bounds__(THREADS, 2)
     each_row<M>([&](int m, int half, int r) {
         of_row[m][half] = rows[pp_attention_row_of(s, head, first + row + r)];
     });
-    for (int tile = 0; tile < tiles; tile++, k = next) {
-        const bool is_diagonal = k.split == s.split;
+    for (int tile = 0; tile < tiles.count; tile++, k = next) {
+        const bool is_diagonal = k.split == s.diagonal;
         const int last = (is_diagonal ? first + row : s.tokens - 1) - k.first;
+        const int low = HAS_WINDOW ? pp_attention_first_key(s, k.split, first + row) - k.first : 0;
         const int at = tile % 2 * KEYS * DIM;
         pp_cp_async_wait<0>();
         __syncthreads(); /* all threads have this tile and have read the previous one */
         next = keys_after<KEYS>(s, k);
-        if (tile + 1 < tiles)
+        if (tile + 1 < tiles.count)
             load_next(tile + 1);
-        if (is_diagonal && last + ROWS - 1 < 0)
+        if ((is_diagonal && last + ROWS - 1 < 0) || (HAS_WINDOW && low >= KEYS))
             continue; /* all are hidden from this warp */
         dot<DIM, M, N>(p, shared + row * DIM, keys + at);
         if (last < KEYS - 1)
             mask<M, N>(p, [&](int r, int c) { return c > last + (is_diagonal ? r : 0); });
+        if (HAS_WINDOW && low + ROWS - 1 > 0)
+            mask<M, N>(p, [&](int r, int c) { return c < low + r; });
         dot<DIM, M, N>(ds, douts + row * DIM, values + at);
         row_gradients<M, N>(p, ds, of_row, s.scale * (float)M_LOG2E);
         mix<DIM, M, N>(dqueries, ds, keys + at);
@@ -106,7 +110,7 @@ static __device__ __forceinline__ pp_attention_row row_of_column(const pp_attent
 
 /* Keys of split j. qkv and dqkv belong to that split, `queries` is qkv of the queries' split.
  * COLUMNS queries of a tile are used at a time. */
-template <int DIM, int M, int COLUMNS>
+template <int DIM, int M, int COLUMNS, bool HAS_WINDOW>
 static __global__ void __launch_bounds__(THREADS, 2)
     flash_keys(struct pp_attention_shape s, int j, const bf16 *qkv, const bf16 *queries,
                const bf16 *dout, const pp_attention_row *rows, bf16 *dqkv)
@@ -118,9 +122,11 @@ static __global__ void __launch_bounds__(THREADS, 2)
     pp_attention_row *const of_rows = (pp_attention_row *)(of_dout + 2 * QUERIES * DIM);
     const int kv = (int)blockIdx.x, first = (int)blockIdx.z * TILE, group = s.heads / s.kv_heads;
     const int row = (int)(threadIdx.x / LANES) * ROWS;
-    const bool is_diagonal = j == s.split;
+    const bool is_diagonal = j == s.diagonal;
     const int from = is_diagonal ? first / QUERIES : 0;
-    const int tiles = group * (pp_attention_tiles(s.tokens, QUERIES) - from);
+    const int end =
+        HAS_WINDOW ? min(s.tokens, pp_attention_last_query(s, j, first + TILE)) : s.tokens;
+    const int tiles = group * max(0, pp_attention_tiles(end, QUERIES) - from);
     const size_t stride = pp_attention_stride(s);
     float dkeys[M][DIM / 8][4] = {}, dvalues[M][DIM / 8][4] = {}, p[M][N][4], ds[M][N][4];
     int head = kv * group, token = from * QUERIES, next = token; /* head: of the next tile */
@@ -145,7 +151,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         pp_cp_async_wait<0>();
         __syncthreads(); /* all threads have this tile and have read the previous one */
         next = token + QUERIES;
-        if (next >= s.tokens) {
+        if (next >= end) {
             next = from * QUERIES;
             head++;
         }
@@ -156,11 +162,15 @@ static __global__ void __launch_bounds__(THREADS, 2)
             /* the warp's first key relative to the first query */
             const int key = first + row - token - at;
             const int column = tile % 2 * QUERIES + at;
-            if (is_diagonal && key >= COLUMNS)
+            /* the last query that meets it, likewise */
+            const int last = HAS_WINDOW ? pp_attention_last_query(s, j, key) : 0;
+            if ((is_diagonal && key >= COLUMNS) || (HAS_WINDOW && last + ROWS - 1 < 0))
                 continue; /* all are hidden from this warp */
             dot<DIM, M, N>(p, shared + row * DIM, of_queries + column * DIM);
             if (is_diagonal && key + ROWS > 0)
                 mask<M, N>(p, [&](int r, int c) { return c < key + r; });
+            if (HAS_WINDOW && last < COLUMNS - 1)
+                mask<M, N>(p, [&](int r, int c) { return c > last + r; });
             each_element<M, N>([&](int m, int n, int i) {
                 p[m][n][i] = exp2_of(fmaf(p[m][n][i], s.scale * (float)M_LOG2E,
                                           -row_of_column(of_rows + column, n, i).x));
@@ -186,7 +196,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-template <int DIM, int M, int KEYS>
+template <int DIM, int M, int KEYS, bool HAS_WINDOW>
 static void gradient_of_queries(cudaStream_t stream, const struct pp_attention *a)
 {
     enum { TILE = WARPS * M * 16 };
@@ -194,12 +204,13 @@ static void gradient_of_queries(cudaStream_t stream, const struct pp_attention *
     constexpr size_t shared = sizeof(bf16) * (2 * TILE + 4 * KEYS) * DIM;
     static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
-    PP_LAUNCH_SHARED((flash_queries<DIM, M, KEYS>), shared, grid, THREADS, shared, stream,
-                     pp_attention_shape_of(a), pp_attention_splits_of(a), (const bf16 *)a->dout,
-                     (const pp_attention_row *)a->scratch, (bf16 *)a->dqkv[a->split]);
+    PP_LAUNCH_SHARED((flash_queries<DIM, M, KEYS, HAS_WINDOW>), shared, grid, THREADS, shared,
+                     stream, pp_attention_shape_of(a), pp_attention_splits_of(a),
+                     (const bf16 *)a->dout, (const pp_attention_row *)a->scratch,
+                     (bf16 *)a->dqkv[a->split]);
 }
 
-template <int DIM, int M, int COLUMNS>
+template <int DIM, int M, int COLUMNS, bool HAS_WINDOW>
 static void gradient_of_keys(cudaStream_t stream, const struct pp_attention *a)
 {
     enum { TILE = WARPS * M * 16 };
@@ -209,19 +220,24 @@ static void gradient_of_keys(cudaStream_t stream, const struct pp_attention *a)
     static_assert(shared <= PP_ATTENTION_SHARED_BYTES, "runs on every device");
 
     for (int j = 0; j <= a->split; j++)
-        PP_LAUNCH_SHARED((flash_keys<DIM, M, COLUMNS>), shared, grid, THREADS, shared, stream,
-                         pp_attention_shape_of(a), j, (const bf16 *)a->qkv[j],
+        PP_LAUNCH_SHARED((flash_keys<DIM, M, COLUMNS, HAS_WINDOW>), shared, grid, THREADS, shared,
+                         stream, pp_attention_shape_of(a), j, (const bf16 *)a->qkv[j],
                          (const bf16 *)a->qkv[a->split], (const bf16 *)a->dout,
                          (const pp_attention_row *)a->scratch, (bf16 *)a->dqkv[j]);
 }
 
-void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a)
+template <bool HAS_WINDOW> static void backward(cudaStream_t stream, const struct pp_attention *a)
 {
     if (a->head_dim <= 64) {
-        gradient_of_queries<64, 2, 64>(stream, a);
-        gradient_of_keys<64, 2, 32>(stream, a);
+        gradient_of_queries<64, 2, 64, HAS_WINDOW>(stream, a);
+        gradient_of_keys<64, 2, 32, HAS_WINDOW>(stream, a);
     } else {
-        gradient_of_queries<128, 2, 32>(stream, a);
-        gradient_of_keys<128, 1, 64>(stream, a);
+        gradient_of_queries<128, 2, 32, HAS_WINDOW>(stream, a);
+        gradient_of_keys<128, 1, 64, HAS_WINDOW>(stream, a);
     }
+}
+
+void pp_attention_flash_backward(cudaStream_t stream, const struct pp_attention *a)
+{
+    (a->window > 0 ? backward<true> : backward<false>)(stream, a);
 }

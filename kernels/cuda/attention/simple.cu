@@ -49,14 +49,15 @@ static __global__ void __launch_bounds__(THREADS, 2)
     struct softmax x = {};
 
     for (int r = 0; r < ROWS_OF_WARP; r++)
-        x.max[r] = -INFINITY;
+        x.max[r] = PP_ATTENTION_LOWEST;
     load(queries, ROWS, width, (const T *)qkv.of[s.split] + pp_attention_query(s, head, first),
          stride, s.tokens - first, s.head_dim);
     for (int j = 0; j <= s.split; j++) {
         const T *key = (const T *)qkv.of[j] + pp_attention_key(s, kv, 0);
         const T *value = (const T *)qkv.of[j] + pp_attention_value(s, kv, 0);
-        const int seen = j < s.split ? s.tokens : least(s.tokens, first + ROWS);
-        for (int at = 0; at < seen; at += COLUMNS) {
+        const int low = pp_attention_first_key(s, j, first + row);
+        const int seen = j != s.diagonal ? s.tokens : least(s.tokens, first + ROWS);
+        for (int at = first_column(s, j, first); at < seen; at += COLUMNS) {
             float scores[ROWS_OF_WARP];
             __syncthreads();
             load(keys, COLUMNS, pitch, key + at * stride, stride, s.tokens - at, s.head_dim);
@@ -65,8 +66,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
             dot(scores, queries + row * width, keys + lane * pitch, width);
 #pragma unroll
             for (int r = 0; r < ROWS_OF_WARP; r++) {
-                const int last = j < s.split ? s.tokens - 1 : first + row + r;
-                scores[r] = at + lane <= last ? scores[r] * s.scale : -INFINITY;
+                const int last = j != s.diagonal ? s.tokens - 1 : first + row + r;
+                const bool is_met = at + lane <= last && at + lane >= low + r;
+                scores[r] = is_met ? scores[r] * s.scale : -INFINITY;
             }
             share(weights, scores);
             add_scores(&x, weights);

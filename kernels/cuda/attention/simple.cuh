@@ -39,6 +39,14 @@ static inline __device__ int least(int a, int b)
     return a < b ? a : b;
 }
 
+/* The first tile of columns, keys of split j, that queries from `first` on meet. */
+static inline __device__ int first_column(struct pp_attention_shape s, int j, int first)
+{
+    const int key = pp_attention_first_key(s, j, first);
+
+    return key > 0 ? key / COLUMNS * COLUMNS : 0;
+}
+
 /* tile [rows][pitch] = from [valid][stride], zero beyond. All threads of the block call it. */
 template <typename T>
 static __device__ void load(float *tile, int rows, int pitch, const T *from, size_t stride,

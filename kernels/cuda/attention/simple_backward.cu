@@ -66,8 +66,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
     for (int j = 0; j <= s.split; j++) {
         const T *key = (const T *)qkv.of[j] + pp_attention_key(s, kv, 0);
         const T *value = (const T *)qkv.of[j] + pp_attention_value(s, kv, 0);
-        const int seen = j < s.split ? s.tokens : least(s.tokens, first + ROWS);
-        for (int at = 0; at < seen; at += COLUMNS) {
+        const int low = pp_attention_first_key(s, j, first + t.row);
+        const int seen = j != s.diagonal ? s.tokens : least(s.tokens, first + ROWS);
+        for (int at = first_column(s, j, first); at < seen; at += COLUMNS) {
             float p[ROWS_OF_WARP], dp[ROWS_OF_WARP];
             __syncthreads();
             load(t.column_a, COLUMNS, t.pitch, key + at * stride, stride, s.tokens - at,
@@ -78,8 +79,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
             dot_both(&t, p, dp);
 #pragma unroll
             for (int r = 0; r < ROWS_OF_WARP; r++) {
-                const int last = j < s.split ? s.tokens - 1 : first + t.row + r;
-                p[r] = at + t.lane <= last ? expf(p[r] * s.scale - row[r].x) : 0.0f;
+                const int last = j != s.diagonal ? s.tokens - 1 : first + t.row + r;
+                const bool is_met = at + t.lane <= last && at + t.lane >= low + r;
+                p[r] = is_met ? expf(p[r] * s.scale - row[r].x) : 0.0f;
                 dp[r] = p[r] * (dp[r] - row[r].y);
             }
             share(t.weights, dp);
@@ -104,7 +106,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
     const struct tiles t = tiles_of(shared, s.head_dim);
     const int kv = (int)blockIdx.x;
     const int first = (int)blockIdx.z * ROWS, group = s.heads / s.kv_heads;
-    const int from = j < s.split ? 0 : first / COLUMNS * COLUMNS;
+    const int from = j != s.diagonal ? 0 : first / COLUMNS * COLUMNS;
+    const int last = pp_attention_last_query(s, j, first + t.row); /* of the warp's first key */
+    const int end = least(s.tokens, last - t.row + ROWS);
     const size_t stride = pp_attention_stride(s), wide = (size_t)s.heads * s.head_dim;
     const size_t key = pp_attention_key(s, kv, first);
     const size_t value = pp_attention_value(s, kv, first);
@@ -113,7 +117,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     load(t.row_a, ROWS, t.width, qkv + key, stride, s.tokens - first, s.head_dim);
     load(t.row_b, ROWS, t.width, qkv + value, stride, s.tokens - first, s.head_dim);
     for (int head = kv * group; head < (kv + 1) * group; head++)
-        for (int at = from; at < s.tokens; at += COLUMNS) {
+        for (int at = from; at < end; at += COLUMNS) {
             const T *query = queries + pp_attention_query(s, head, at);
             const T *d = dout + pp_attention_out(s, head, at);
             const pp_attention_row row = rows[pp_attention_row_of(s, head, at + t.lane)];
@@ -125,8 +129,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
             dot_both(&t, p, dp);
 #pragma unroll
             for (int r = 0; r < ROWS_OF_WARP; r++) {
-                const bool sees = j < s.split || first + t.row + r <= at + t.lane;
-                p[r] = sees ? expf(p[r] * s.scale - row.x) : 0.0f;
+                const bool is_met = (j != s.diagonal || first + t.row + r <= at + t.lane) &&
+                                    at + t.lane <= last + r;
+                p[r] = is_met ? expf(p[r] * s.scale - row.x) : 0.0f;
                 dp[r] = p[r] * (dp[r] - row.y);
             }
             share(t.weights, p);
