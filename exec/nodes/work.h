@@ -32,7 +32,8 @@ struct pp_stage {
     struct pp_stage_shape shape;
     struct pp_param *params;
     int param_count;
-    struct pp_flat_tensor *tensors; /* params, as kernels take them */
+    struct pp_flat_tensor *tensors; /* params, as kernels take them: those of experts one by one */
+    int tensor_count;
     int64_t elements; /* of a flat vector of all parameters; tensors begin at multiples of 16 */
     size_t kept_bytes, saved_bytes;
     size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements */

@@ -182,7 +182,23 @@ static void reserve(struct pp_arena *arena, struct pp_stage *stage)
     g->tensors = PP_ARRAY(arena, struct pp_tensor, (nodes + 1) * NODE_TENSORS);
     g->copies = PP_ARRAY(arena, struct pp_tensor *, nodes);
     stage->params = PP_ARRAY(arena, struct pp_param, params);
-    stage->tensors = PP_ARRAY(arena, struct pp_flat_tensor, params);
+}
+
+static void list_tensors(struct pp_arena *arena, struct pp_stage *stage)
+{
+    int count = 0;
+
+    for (int i = 0; i < stage->param_count; i++)
+        count += pp_param_tensors(&stage->params[i]);
+    stage->tensors = PP_ARRAY(arena, struct pp_flat_tensor, count + 1);
+    for (int i = 0; i < stage->param_count; i++) {
+        const struct pp_param *param = &stage->params[i];
+        const int64_t each = param->count / pp_param_tensors(param);
+
+        for (int64_t at = 0; at < param->count; at += each)
+            stage->tensors[stage->tensor_count++] = (struct pp_flat_tensor){
+                param->offset + at, param->offset + at + each, param->decays};
+    }
 }
 
 void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct pp_kernels *k)
@@ -199,9 +215,5 @@ void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct
     for (int i = 0; i < shape->blocks; i++)
         x = layer(&b, FIRST_BLOCK_LAYER + shape->first_block + i, x);
     b.g->output = shape->has_head ? layer(&b, stage->net->layers + 1, x) : x;
-    for (int i = 0; i < stage->param_count; i++) {
-        const struct pp_param *param = &stage->params[i];
-        stage->tensors[i] =
-            (struct pp_flat_tensor){param->offset, param->offset + param->count, param->decays};
-    }
+    list_tensors(arena, stage);
 }

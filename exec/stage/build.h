@@ -23,6 +23,7 @@ struct pp_new_param {
     enum pp_init init;
     double deviation;
     bool is_tied;
+    int experts;
     struct pp_slice slice;
 };
 

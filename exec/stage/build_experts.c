@@ -57,8 +57,11 @@ static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *r
     struct pp_stage_node *n = rows_node(b, &pp_node_grouped, routes, x, w.width);
     const int64_t rows = (int64_t)b->net->experts * w.width;
 
-    n->weight = pp_build_push(b, pp_build_matrix(w.weight, rows, x->width, w.deviation));
-    n->bias = pp_build_push(b, pp_build_bias(w.bias, rows));
+    struct pp_new_param weight = pp_build_matrix(w.weight, rows, x->width, w.deviation),
+                        bias = pp_build_bias(w.bias, rows);
+    weight.experts = bias.experts = b->net->experts;
+    n->weight = pp_build_push(b, weight);
+    n->bias = pp_build_push(b, bias);
     if (x->maker->act == x)
         n->slope_of = x->maker->y;
     if (!w.is_activated)

@@ -53,6 +53,7 @@ const struct pp_param *pp_build_push(struct pp_builder *b, struct pp_new_param w
                                .init = w.init,
                                .deviation = w.deviation,
                                .decays = w.init == PP_INIT_NORMAL,
+                               .experts = w.experts,
                                .is_tied = w.is_tied,
                                .slice = w.slice};
     stage->elements += (room + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;

@@ -142,7 +142,7 @@ static struct pp_flat flat_of(const struct pp_stage *stage, const struct pp_kern
     void *grad = pp_state_gradient(state, k, range.from);
 
     return (struct pp_flat){.tensors = stage->tensors,
-                            .tensor_count = stage->param_count,
+                            .tensor_count = stage->tensor_count,
                             .from = range.from,
                             .until = range.until,
                             .grad = state->fixed ? NULL : grad,
@@ -152,28 +152,45 @@ static struct pp_flat flat_of(const struct pp_stage *stage, const struct pp_kern
 
 /* ---- norm ------------------------------------------------------------------------------------ */
 
-static int64_t blocks_of(const struct pp_param *param)
+/* Elements and blocks of one tensor of a parameter. */
+static int64_t each_of(const struct pp_param *param)
 {
-    return (param->count + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
+    return param->count / pp_param_tensors(param);
 }
 
-/* Returns the first block of a tensor that begins at `element` or after it. */
+static int64_t blocks_of_each(const struct pp_param *param)
+{
+    return (each_of(param) + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK;
+}
+
+static int64_t blocks_of(const struct pp_param *param)
+{
+    return pp_param_tensors(param) * blocks_of_each(param);
+}
+
+/* Returns the first block of a parameter that begins at `element` or after it. */
 static int64_t block_from(const struct pp_param *param, int64_t element)
 {
-    const int64_t before = element - param->offset;
-    const int64_t block = before > 0 ? (before + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK : 0;
+    const int64_t before = element > param->offset ? element - param->offset : 0;
+    const int64_t tensor = before / each_of(param),
+                  in_it = (before % each_of(param) + PP_SQUARES_BLOCK - 1) / PP_SQUARES_BLOCK,
+                  block = tensor * blocks_of_each(param) + in_it;
 
     return block < blocks_of(param) ? block : blocks_of(param);
 }
 
-/* Returns the elements of a tensor's blocks that begin in a share. */
+/* Returns the element at which a block begins. */
+static int64_t block_at(const struct pp_param *param, int64_t block)
+{
+    return param->offset + block / blocks_of_each(param) * each_of(param) +
+           block % blocks_of_each(param) * PP_SQUARES_BLOCK;
+}
+
+/* Returns the elements of a parameter's blocks that begin in a share. */
 static struct pp_range squared(const struct pp_param *param, struct pp_range share)
 {
-    const struct pp_range blocks = {
-        param->offset + PP_SQUARES_BLOCK * block_from(param, share.from),
-        param->offset + PP_SQUARES_BLOCK * block_from(param, share.until)};
-
-    return pp_range_common(blocks, pp_range_of(param));
+    return (struct pp_range){block_at(param, block_from(param, share.from)),
+                             block_at(param, block_from(param, share.until))};
 }
 
 int64_t pp_squares_blocks(const struct pp_stage *stage)
