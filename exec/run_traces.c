@@ -54,6 +54,8 @@ static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish
         put_int(&list, "tp", run->config.tp);
         put(&list, "sequence-parallel", "off");
     }
+    if (run->config.ep > 1)
+        put_int(&list, "ep", run->config.ep);
     put_int(&list, "micro-batches", p->micro_batches);
     put_int(&list, "mbs", run->plan.batch.mbs);
     put(&list, "model", wish->model ? wish->model : "tiny");

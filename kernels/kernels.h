@@ -150,8 +150,8 @@ struct pp_entropy {
     double *loss;
 };
 
-/* Tensors of a flat vector. Each begins at a multiple of PP_FLAT_UNIT elements; gaps are zero. Those
- * of experts follow one another without gaps, also elsewhere. */
+/* Tensors of a flat vector. Each begins at a multiple of PP_FLAT_UNIT elements; gaps are zero.
+ * Those of experts follow one another without gaps, also elsewhere. */
 enum { PP_FLAT_UNIT = 16 };
 struct pp_flat_tensor {
     int64_t from, until;

@@ -151,6 +151,64 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
     add_piece(sum, from > end ? from : end, until);
 }
 
+/* ---- shared experts -------------------------------------------------------------------------- */
+
+/* Appends a sum of a range, over the copies of replicas with one share of the experts; share -1:
+ * over all copies. */
+static void append_sum(struct pp_machine *m, struct pp_sum *all, struct pp_range range, int share)
+{
+    struct pp_sum *sum = PP_NEW(m->arena, struct pp_sum), *next = all->next;
+
+    *sum = *all;
+    sum->copies = 0;
+    sum->pieces = 1;
+    sum->piece[0] = range;
+    sum->at = PP_ARRAY(m->arena, char *, all->copies);
+    sum->owner = PP_ARRAY(m->arena, int, all->copies);
+    for (int c = 0; c < all->copies; c++)
+        if (share < 0 || c / m->p->pipelines % m->ep == share) {
+            sum->owner[sum->copies] = all->owner[c];
+            sum->at[sum->copies++] = all->at[c];
+        }
+    sum->next = next;
+    all->next = sum;
+}
+
+/* Returns the first experts that end after an element; NULL = none. */
+static const struct pp_param *experts_after(const struct pp_stage *stage, int64_t element)
+{
+    for (int p = 0; p < stage->param_count; p++)
+        if (stage->params[p].experts > 0 && pp_range_of(&stage->params[p]).until > element)
+            return &stage->params[p];
+    return NULL;
+}
+
+/* Cuts a sum into those of experts and those of other tensors. */
+static void part_experts(struct pp_machine *m, const struct pp_stage *stage, struct pp_sum *sum)
+{
+    for (int piece = 0; piece < sum->pieces; piece++) {
+        const struct pp_range all = sum->piece[piece];
+
+        for (struct pp_range range = {all.from, all.from}; range.from < all.until;
+             range.from = range.until) {
+            const struct pp_param *experts = experts_after(stage, range.from);
+            const bool is_shared = experts && experts->offset <= range.from;
+
+            range.until = !experts    ? all.until
+                          : is_shared ? pp_range_of(experts).until
+                                      : experts->offset;
+            range.until = range.until < all.until ? range.until : all.until;
+            for (int share = 0; is_shared && share < m->ep; share++)
+                append_sum(m, sum, range, share);
+            if (!is_shared)
+                append_sum(m, sum, range, -1);
+        }
+    }
+    sum->pieces = 0;
+}
+
+/* ---- collectives ----------------------------------------------------------------------------- */
+
 static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int pipe,
                             struct pp_sum *sum)
 {
@@ -180,6 +238,8 @@ static void bind_collective(struct pp_machine *m, int c)
                        &m->statuses[m->worker_count + c]);
     if (!from->tied)
         bind_stage_sum(m, from, tp_index, &to->sum);
+    if (!from->tied && m->ep > 1)
+        part_experts(m, m->options.stages[from->stage], &to->sum);
     if (from->tied && to->sum.own)
         to->sum.share = PP_ARRAY(m->arena, struct pp_range, 2 * m->replicas * m->p->pipelines);
     to->sum.is_blank = m->cuts[from->stage].params > 1;

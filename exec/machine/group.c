@@ -1,10 +1,12 @@
-/* Tensor-parallel groups: workers that walk one list together, each with its part of the blocks.
+/* Groups of workers that walk one list together, each with its part of the blocks: devices of a
+ * tensor-parallel group, or replicas that share experts.
  *
  * A call is cut into segments. After each but the last, the group meets, and each worker adds up
  * the parts of all. A part stays in place until the group meets again, when all have read it. So
  * the group also meets at the end of a call with exchanges. On the virtual clock, a segment lasts
  * as long as on the slowest worker, and an exchange as the costs say. The group meets at the end of
- * every op there, so that it acts as one device.
+ * every op there, so that it acts as one device. Replicas do not. They meet again after each
+ * exchange of rows, which may then be overwritten.
  *
  * Where work runs at once, the last worker that comes lets all others go on. They spin for a short
  * time if every worker has a core, and then sleep. Else a worker gives its core away. */
@@ -38,7 +40,8 @@ static int meetings_of(const struct pp_machine *m, int rank)
         enum pp_stage_call_kind kind;
         if (pp_bind_kind(p->kind[i], &kind))
             count += p->granule_count[i] *
-                     (1 + pp_stage_exchange_count(m->options.stages[p->stage[i]], kind));
+                     (1 + (m->ep > 1 ? 2 : 1) *
+                              pp_stage_exchange_count(m->options.stages[p->stage[i]], kind));
         count += pp_op_is_compute(p->kind[i]);
     }
     return count;
@@ -49,13 +52,14 @@ int pp_group_events(struct pp_machine *m)
     const int groups = m->p->ranks * m->replicas;
     int count = 0;
 
-    if (m->tp == 1)
+    if (pp_group_size(m) == 1)
         return 0;
     m->groups = PP_ARRAY(m->arena, struct pp_tp_group, groups);
     m->first_meet = PP_ARRAY(m->arena, pp_event_id, groups);
     for (int k = 0; k < groups; k++) {
         m->first_meet[k] = m->first_release + m->barrier_count + count;
-        count += m->tp * meetings_of(m, k / m->replicas);
+        if (k % m->replicas % m->ep == 0)
+            count += pp_group_size(m) * meetings_of(m, k / m->replicas);
     }
     return count;
 }
@@ -80,8 +84,8 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
                                     .number = s,
                                     .is_last = s == last,
                                     .exchange = exchanges[s],
-                                    .from = PP_ARRAY(m->arena, const void *, m->tp),
-                                    .tp = m->tp};
+                                    .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
+                                    .tp = pp_group_size(m)};
     }
 }
 
@@ -90,8 +94,8 @@ static void connect(const struct pp_machine *m, const struct pp_worker *w, int i
 {
     struct pp_bound_call *call = &m->calls[pp_row(w, i)];
 
-    for (int t = 0; t < m->tp; t++) {
-        const struct pp_worker *peer = pp_worker_at(m, w->rank, w->replica, t);
+    for (int t = 0; t < pp_group_size(m); t++) {
+        const struct pp_worker *peer = pp_group_peer(w, t);
         const struct pp_segment *parts = m->calls[pp_row(peer, i)].segments;
         for (int s = 0; s < call->segment_count; s++)
             call->segments[s].from[t] = parts[s].exchange.from;
@@ -100,9 +104,9 @@ static void connect(const struct pp_machine *m, const struct pp_worker *w, int i
 
 void pp_bind_groups(struct pp_machine *m)
 {
-    for (size_t row = 0; m->tp > 1 && row < pp_rows(m); row++)
+    for (size_t row = 0; pp_group_size(m) > 1 && row < pp_rows(m); row++)
         cut(m, &m->calls[row]);
-    for (int k = 0; m->tp > 1 && k < m->worker_count; k++) {
+    for (int k = 0; pp_group_size(m) > 1 && k < m->worker_count; k++) {
         const struct pp_worker *w = &m->workers[k];
         for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
             connect(m, w, i);
@@ -139,7 +143,9 @@ static bool is_clocked(const struct pp_machine *m)
 
 static int group_of(const struct pp_worker *w)
 {
-    return w->rank * w->machine->replicas + w->replica;
+    const struct pp_machine *m = w->machine;
+
+    return w->rank * m->replicas + w->replica - w->replica % m->ep;
 }
 
 /* ---- cores ----------------------------------------------------------------------------------- */
@@ -198,7 +204,7 @@ static bool meet_at_once(struct pp_worker *w, pp_event_id event)
     struct pp_tp_group *group = &m->groups[group_of(w)];
     const unsigned met = atomic_load(&group->met);
 
-    if (atomic_fetch_add(&group->here, 1) < m->tp - 1)
+    if (atomic_fetch_add(&group->here, 1) < pp_group_size(m) - 1)
         return wait_for_last(w, met, event);
     atomic_store(&group->here, 0);
     atomic_fetch_add(&group->met, 1);
@@ -211,9 +217,9 @@ static bool meet_on_streams(struct pp_worker *w, pp_event_id first)
     const struct pp_machine *m = w->machine;
     bool is_there = true;
 
-    m->backend->record(m->device, w->index, first + w->tp_index);
+    m->backend->record(m->device, w->index, first + pp_group_index(w));
     atomic_store_explicit(&w->is_meeting, true, memory_order_relaxed);
-    for (int t = 0; t < m->tp && is_there; t++)
+    for (int t = 0; t < pp_group_size(m) && is_there; t++)
         is_there = m->backend->wait(m->device, w->index, first + t);
     atomic_store_explicit(&w->is_meeting, false, memory_order_relaxed);
     return is_there;
@@ -224,16 +230,22 @@ static bool meet_on_streams(struct pp_worker *w, pp_event_id first)
 static bool meet(struct pp_worker *w, int64_t *spent_ps)
 {
     const struct pp_machine *m = w->machine;
-    const pp_event_id first = m->first_meet[group_of(w)] + m->tp * w->meets;
+    const pp_event_id first = m->first_meet[group_of(w)] + pp_group_size(m) * w->meets;
+    const int64_t origin_ps = pp_is_virtual(m) ? w->clock_ps : 0;
     const int at = w->meets++ % 2;
 
-    w->met_ps[at] = pp_is_virtual(m) ? *spent_ps : pp_now_ps(m);
+    w->met_ps[at] = pp_is_virtual(m) ? origin_ps + *spent_ps : pp_now_ps(m);
     if (!(m->backend->is_immediate ? meet_at_once : meet_on_streams)(w, first))
         return false;
-    *spent_ps = 0;
-    for (int t = 0; t < m->tp; t++)
-        *spent_ps = pp_later_ps(*spent_ps, pp_worker_at(m, w->rank, w->replica, t)->met_ps[at]);
+    *spent_ps = INT64_MIN;
+    for (int t = 0; t < pp_group_size(m); t++)
+        *spent_ps = pp_later_ps(*spent_ps, pp_group_peer(w, t)->met_ps[at] - origin_ps);
     return true;
+}
+
+static int64_t exchange_ps(const struct pp_machine *m, const struct pp_segment *s)
+{
+    return pp_exchange_ps(m->options.costs, m->options.kernels, &s->exchange, pp_group_size(m));
 }
 
 /* Exchanges what segment `s` has made, after a meeting that ended at `*spent_ps`. */
@@ -243,11 +255,7 @@ static void exchange(struct pp_worker *w, struct pp_segment *s, int64_t *spent_p
     const int64_t from_ps = *spent_ps;
 
     launch(w, (struct pp_worker_launch){run_exchange, s});
-    *spent_ps =
-        pp_is_virtual(m)
-            ? from_ps + pp_tp_exchange_ps(m->options.costs, m->tp,
-                                          pp_tp_exchange_bytes(m->options.kernels, &s->exchange))
-            : pp_now_ps(m);
+    *spent_ps = pp_is_virtual(m) ? from_ps + exchange_ps(m, s) : pp_now_ps(m);
     w->exchanged_ps += *spent_ps - from_ps;
 }
 
@@ -256,11 +264,11 @@ static bool run_with_group(struct pp_worker *w, struct pp_segment *s, int64_t *s
 {
     *spent_ps += launch(w, (struct pp_worker_launch){run_segment, s});
     if (s->is_last)
-        return s->number == 0 || meet(w, spent_ps);
+        return s->number == 0 || w->machine->ep > 1 || meet(w, spent_ps);
     if (!meet(w, spent_ps))
         return false;
     exchange(w, s, spent_ps);
-    return true;
+    return w->machine->ep == 1 || meet(w, spent_ps);
 }
 
 bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
@@ -275,7 +283,7 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
         *spent_ps += launch(w, pp_launch_of(w, i));
     for (int k = 0; k < call->segment_count && is_there; k++)
         is_there = run_with_group(w, &call->segments[k], spent_ps);
-    if (is_there && is_clocked(m))
+    if (is_there && is_clocked(m) && m->ep == 1)
         is_there = meet(w, spent_ps);
     give_core(m);
     return is_there;
@@ -310,14 +318,12 @@ int64_t pp_group_ps(const struct pp_worker *w, int i)
     double longest_s = 0;
     int64_t exchanges_ps = 0;
 
-    for (int t = 0; t < m->tp; t++) {
-        const double s = own_s(pp_worker_at(m, w->rank, w->replica, t), i);
+    for (int t = 0; t < pp_group_size(m); t++) {
+        const double s = own_s(pp_group_peer(w, t), i);
         longest_s = s > longest_s ? s : longest_s;
     }
     for (int k = 0; k < call->segment_count; k++)
         if (!call->segments[k].is_last)
-            exchanges_ps += pp_tp_exchange_ps(
-                m->options.costs, m->tp,
-                pp_tp_exchange_bytes(m->options.kernels, &call->segments[k].exchange));
+            exchanges_ps += exchange_ps(m, &call->segments[k]);
     return (int64_t)(longest_s * 1e12) + exchanges_ps;
 }

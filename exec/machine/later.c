@@ -18,8 +18,8 @@ static int64_t ps_of(double s)
 static double seconds_of(const struct pp_worker *w, int i)
 {
     const struct pp_span span = pp_span_of(w, i);
-    const double s =
-        w->machine->tp > 1 ? 1e-12 * (double)pp_group_ps(w, i) : span.end_s - span.start_s;
+    const double s = pp_group_size(w->machine) > 1 ? 1e-12 * (double)pp_group_ps(w, i)
+                                                   : span.end_s - span.start_s;
 
     return w->machine->p->aux[i] == PP_FUSED_FIRST ? s + seconds_of(w, i + 1) : s;
 }

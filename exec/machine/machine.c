@@ -62,8 +62,11 @@ void pp_machine_destroy(struct pp_machine *m)
 
 static void place_squares(struct pp_machine *m)
 {
-    m->squares_of = PP_ARRAY(m->arena, int64_t, m->tp * m->stages);
-    for (int stage = 0; stage < m->tp * m->stages; stage++) {
+    const int count = pp_group_size(m) * m->stages;
+
+    m->squares_of = PP_ARRAY(m->arena, int64_t, count);
+    m->square_parts = PP_ARRAY(m->arena, struct pp_squares_part, m->ep);
+    for (int stage = 0; stage < count; stage++) {
         m->squares_of[stage] = m->square_count;
         m->square_count += pp_squares_blocks(m->options.stages[stage]);
     }
@@ -85,6 +88,8 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->size = pp_program_size(m->p);
     m->replicas = options->batch->replicas;
     m->tp = options->tp > 1 ? options->tp : 1;
+    m->ep = options->ep > 1 ? options->ep : 1;
+    assert(m->tp == 1 || m->ep == 1);
     m->worker_count = m->p->ranks * m->replicas * m->tp;
     m->collective_count = m->p->collective_count * m->tp;
     m->own_worker = options->meeting.count > 1              ? options->meeting.index

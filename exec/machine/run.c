@@ -86,7 +86,7 @@ static bool run_compute(struct pp_worker *w, int i)
         return true;
     if (!pp_worker_order(w, i))
         return false;
-    if (m->tp == 1)
+    if (pp_group_size(m) == 1)
         run_alone(w, i, is_fused);
     else if (!run_together(w, i, is_fused))
         return false;

@@ -200,7 +200,8 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
         chunk->worker = w;
         chunk->stage = pp_stage_at(w, place);
         chunk->state = state_at(w, place, w->block + layout->state_offset[place]);
-        chunk->owns_squares = sharer_of(w, place).group == 0;
+        chunk->owns_squares = sharer_of(w, place).group == 0 ||
+                              (w->replica < m->ep && place < m->stages); /* of experts */
     }
 }
 

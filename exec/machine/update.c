@@ -87,8 +87,14 @@ static double norm_of(const struct pp_machine *m)
 
     memset(m->layer_squares, 0, sizeof(double) * (size_t)(layers + 2));
     for (int stage = 0; stage < m->stages; stage++)
-        for (int k = stage; k < m->tp * m->stages; k += m->stages)
-            pp_squares_add(m->options.stages[k], m->squares + m->squares_of[k], m->layer_squares);
+        for (int t = 0; t < m->tp; t++) {
+            for (int e = 0; e < m->ep; e++) {
+                const int k = (t * m->ep + e) * m->stages + stage;
+                m->square_parts[e] =
+                    (struct pp_squares_part){m->options.stages[k], m->squares + m->squares_of[k]};
+            }
+            pp_squares_add(m->square_parts, m->ep, m->layer_squares);
+        }
     return pp_squares_norm(m->layer_squares, layers);
 }
 

@@ -113,9 +113,9 @@ struct pp_param {
     enum pp_init init;
     double deviation; /* PP_INIT_NORMAL */
     bool decays;      /* weight decay applies: matrices, tables */
-    int experts;      /* whose tensors these are, one after the other; 0 = one tensor of all */
     bool is_tied;     /* the embedding matrix of a tied model, in the first and the last stage */
-    struct pp_slice slice; /* which of its elements are here, with tensor parallelism */
+    struct pp_slice slice; /* which of its elements are here, if devices share it */
+    int experts;           /* whose tensors these are, one after the other; 0 = one tensor of all */
 };
 /* Returns the number of tensors in it: of each expert, or one. */
 static inline int pp_param_tensors(const struct pp_param *param)

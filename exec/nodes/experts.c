@@ -35,6 +35,17 @@ int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
     return (int)(rows + rows % 2);
 }
 
+/* A sender's token goes to each expert once. */
+int pp_routes_held_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
+{
+    const int here = net->experts / shape->ep, choices = net->top_k < here ? net->top_k : here,
+              most = net->capacity < shape->tokens ? net->capacity : shape->tokens;
+    const int64_t all = (int64_t)shape->tokens * choices, held = (int64_t)most * here,
+                  rows = shape->ep * shape->rows * (net->capacity > 0 && held < all ? held : all);
+
+    return (int)(rows + rows % 2);
+}
+
 /* With splits, an expert has room for what the splits before have left. */
 struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes)
 {
@@ -64,9 +75,34 @@ struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_route
                                .dgates = pp_call_at(c, routes->dgates)};
 }
 
+struct pp_row_groups pp_call_groups(const struct pp_call *c, const struct pp_routes *routes)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const int experts = c->net->experts;
+
+    if (!routes->is_held)
+        return (struct pp_row_groups){1, experts, experts + 1, pp_call_routing(c, routes).begin};
+    const int here = experts / shape->ep;
+    return (struct pp_row_groups){shape->ep, here, experts + 1,
+                                  (const int32_t *)pp_call_at(c, routes->order) +
+                                      shape->ep_index * here};
+}
+
+int pp_row_groups_rows(const struct pp_row_groups *g)
+{
+    int rows = 0;
+
+    for (int s = 0; s < g->senders; s++)
+        rows += g->begin[s * g->stride + g->experts] - g->begin[s * g->stride];
+    return rows;
+}
+
 int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes)
 {
-    return routes ? pp_call_routing(c, routes).begin[c->net->experts] : c->g->tokens;
+    if (routes == NULL)
+        return c->g->tokens;
+    const struct pp_row_groups groups = pp_call_groups(c, routes);
+    return pp_row_groups_rows(&groups);
 }
 
 void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,

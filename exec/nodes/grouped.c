@@ -2,17 +2,11 @@
  * of all experts are one parameter, [experts][out][in], and so are their biases. */
 #include "exec/nodes/node.h"
 
-/* Rows of one expert. */
+/* Rows of one expert, from one sender. */
 struct group {
     int expert, count;
     size_t first;
 };
-
-static struct group group_of(const struct pp_routing *r, int expert)
-{
-    return (struct group){expert, r->begin[expert + 1] - r->begin[expert],
-                          (size_t)r->begin[expert]};
-}
 
 /* Returns the place of an expert's rows in a tensor of T; NULL = it has none. */
 static void *rows_at(const struct pp_call *c, const struct pp_tensor *t, const struct group *group)
@@ -22,12 +16,12 @@ static void *rows_at(const struct pp_call *c, const struct pp_tensor *t, const s
     return at ? at + group->first * (size_t)t->width * c->g->element_bytes : NULL;
 }
 
-/* Returns the part of an expert in a parameter of all. */
-static struct pp_param part_of(const struct pp_call *c, const struct pp_param *param, int expert)
+/* Returns the part of an expert in a parameter of all that are here. */
+static struct pp_param part_of(const struct pp_param *param, int expert)
 {
     struct pp_param part = *param;
 
-    part.count = param->count / c->net->experts;
+    part.count = param->count / param->experts;
     part.offset = param->offset + part.count * expert;
     return part;
 }
@@ -36,7 +30,7 @@ static const void *weight_of(const struct pp_call *c, const struct pp_param *par
 {
     if (param == NULL)
         return NULL;
-    const struct pp_param part = part_of(c, param, expert);
+    const struct pp_param part = part_of(param, expert);
     return pp_call_weight(c, &part);
 }
 
@@ -75,7 +69,7 @@ static void input_grad_group(struct pp_call *c, const struct pp_stage_node *n, s
 static void weight_grad_group(struct pp_call *c, const struct pp_stage_node *n, struct group group)
 {
     const bool is_added = !c->w->grads.is_exact;
-    const struct pp_param weight = part_of(c, n->weight, group.expert);
+    const struct pp_param weight = part_of(n->weight, group.expert);
     const void *dy = rows_at(c, n->dy, &group);
     void *dw = pp_call_target(c, &weight);
 
@@ -94,21 +88,29 @@ static void weight_grad_group(struct pp_call *c, const struct pp_stage_node *n, 
     pp_call_add_exactly(c, &weight, dw);
     if (n->bias == NULL)
         return;
-    const struct pp_param bias = part_of(c, n->bias, group.expert);
+    const struct pp_param bias = part_of(n->bias, group.expert);
     void *dbias = pp_call_target(c, &bias);
     c->k->sum_rows(c->stream, group.count, n->y->width, dy, dbias, is_added);
     pp_call_add_exactly(c, &bias, dbias);
 }
 
+/* Rows of each sender are a product of their own, so that bits do not depend on who has an expert.
+ */
 static void each_group(struct pp_call *c, const struct pp_stage_node *n,
                        void (*work)(struct pp_call *c, const struct pp_stage_node *n,
                                     struct group group))
 {
-    const struct pp_routing r = pp_call_routing(c, n->routes);
+    const struct pp_row_groups g = pp_call_groups(c, n->routes);
+    struct group group = {0};
 
-    for (int e = 0; e < r.experts; e++)
-        if (r.begin[e + 1] > r.begin[e])
-            work(c, n, group_of(&r, e));
+    for (int s = 0; s < g.senders; s++)
+        for (group.expert = 0; group.expert < g.experts; group.expert++) {
+            const int32_t *begin = &g.begin[s * g.stride + group.expert];
+            group.count = begin[1] - begin[0];
+            if (group.count > 0)
+                work(c, n, group);
+            group.first += (size_t)group.count;
+        }
 }
 
 static void forward(struct pp_call *c, const struct pp_stage_node *n)

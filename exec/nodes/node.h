@@ -43,6 +43,8 @@
  * make parts of `max` and `sums` of struct pp_entropy. All heads share the gains of QK_NORM. So
  * each device makes a part of their gradient, `dnorm_part`.
  *
+ * If replicas share experts, COUNT, SEND and RETURN exchange rows between them: see rows.c.
+ *
  * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
  *
  * Rows of logits are padded to `logits_width`. The rows of the head's matrix for the padding are a
@@ -100,6 +102,15 @@ struct pp_routes {
     int rows;
     int mixture;                              /* number among the mixtures of the stage */
     struct pp_tensor *gates, *dgates, *order; /* order: all its integers */
+    double balanced;                          /* rows of a replica, if all have room */
+    /* Rows of all replicas, for the experts that are here: by replica, then by expert. `order` has
+     * the first row of each expert: [ep][experts + 1]. */
+    bool is_held;
+};
+/* Rows of each expert that is here, of each sender: from begin[sender * stride + expert] on. */
+struct pp_row_groups {
+    int senders, experts, stride;
+    const int32_t *begin;
 };
 
 struct pp_call;
@@ -107,6 +118,9 @@ struct pp_node_kind {
     void (*forward)(struct pp_call *c, const struct pp_stage_node *n);
     void (*input_grad)(struct pp_call *c, const struct pp_stage_node *n);  /* NULL = none */
     void (*weight_grad)(struct pp_call *c, const struct pp_stage_node *n); /* NULL = none */
+    /* Finds the exchange of rows after F or I of the node; false = none. NULL: see `part` */
+    bool (*exchange)(const struct pp_call *c, const struct pp_stage_node *n, bool is_forward,
+                     struct pp_rows_exchange *e);
     bool i_reads_x, i_reads_y, w_reads_x, w_reads_dy;
     bool is_in_place;     /* dx is in x */
     bool is_in_gradient;  /* dx is in dy */
@@ -115,7 +129,8 @@ struct pp_node_kind {
 };
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
     pp_node_qk_norm, pp_node_gate, pp_node_activate, pp_node_route, pp_node_dispatch,
-    pp_node_grouped, pp_node_combine, pp_node_loss, pp_node_loss_max, pp_node_loss_sums;
+    pp_node_grouped, pp_node_combine, pp_node_loss, pp_node_loss_max, pp_node_loss_sums,
+    pp_node_count, pp_node_send, pp_node_return;
 
 struct pp_stage_node {
     const struct pp_node_kind *kind;
@@ -205,6 +220,9 @@ void pp_call_add_exactly(const struct pp_call *c, const struct pp_param *param, 
 
 /* experts.c: the routing of this call, without logits and their gradient. */
 struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes);
+/* Groups of rows; the rows of all. */
+struct pp_row_groups pp_call_groups(const struct pp_call *c, const struct pp_routes *routes);
+int pp_row_groups_rows(const struct pp_row_groups *groups);
 /* Rows in use of tensors that are in rows; tokens otherwise. */
 int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes);
 /* Clears rows of a tensor that are not in use; no effect if `routes` is NULL. */
@@ -212,4 +230,6 @@ void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
                         const struct pp_tensor *t);
 /* The most rows; bytes of the integers. */
 int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
+/* The most rows that the experts of one replica take from all that share experts. */
+int pp_routes_held_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
 size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *shape, int rows);

@@ -19,6 +19,7 @@ struct pp_stage_shape {
     struct pp_stage_again again;
     int rows, tokens, splits;
     int tp, tp_index; /* devices that share each block, 0 or 1 = none; which of them this is */
+    int ep, ep_index; /* replicas that share the experts, likewise */
 };
 
 /* Rounds up to cache lines of 64 bytes. */
@@ -42,6 +43,24 @@ struct pp_stage {
     size_t grad_scratch_bytes;    /* for exact gradients: most of any kernel call */
     struct pp_stage_graph *graph; /* private to exec/nodes and exec/stage */
 };
+
+/* Exchange of rows between replicas that share experts. PP_ROWS_COUNT: first rows of all experts, a
+ * "row" for each replica. PP_ROWS_OUT: rows to where their experts are. PP_ROWS_BACK: rows to where
+ * their tokens are. */
+enum pp_rows_way { PP_ROWS_NONE, PP_ROWS_COUNT, PP_ROWS_OUT, PP_ROWS_BACK };
+struct pp_rows_exchange {
+    enum pp_rows_way way;
+    int devices, index;           /* replicas that share experts; which of them this is */
+    int experts;                  /* of each */
+    const int32_t *begins;        /* [devices][devices * experts + 1] see struct pp_routing */
+    size_t row_bytes, room_bytes; /* of a row; of `to`, whose rest becomes 0 */
+    double step_bytes;            /* from one replica to another, at balance */
+    const void *from;
+    void *to;
+};
+/* Does one exchange for one replica: from[devices] are those of all. */
+void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
+                          const struct pp_rows_exchange *exchange, const void *const *from);
 
 /* Destination of weight gradients: `sum`, elements of G. In exact mode, each tensor's gradient of a
  * granule and split is computed in `scratch`, of G. It is added to `fixed`, int64 with PP_GRAD_BITS

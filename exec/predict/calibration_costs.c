@@ -48,8 +48,10 @@ static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
         if (!table->op[kind])
             continue;
         costs->op[kind] = PP_ARRAY(arena, struct pp_cost, stages * table->splits);
-        for (int at = 0; before && at < stages * table->splits; at++)
+        for (int at = 0; before && at < stages * table->splits; at++) {
             costs->op[kind][at].tp_ps = before[at].tp_ps;
+            costs->op[kind][at].ep_ps = before[at].ep_ps;
+        }
     }
     costs->overlap = table->pair ? PP_ARRAY(arena, struct pp_cost, stages * stages) : NULL;
 }

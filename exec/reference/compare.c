@@ -83,6 +83,12 @@ static struct pp_range held(const struct pp_state *state, const struct pp_param 
                                                                             : state->share);
 }
 
+/* Is true of experts of one replica: the reference has those of all. */
+static bool is_part(const struct pp_param *ours, const struct pp_param *theirs)
+{
+    return ours->slice.whole > 0 && theirs->slice.whole == 0;
+}
+
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
                           const struct pp_state *state, enum pp_vector what,
                           struct pp_difference *difference)
@@ -96,14 +102,17 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
     for (int p = 0; p < stage->param_count; p++) {
         const struct pp_param *ours = &stage->params[p], *theirs = pp_stage_find(whole, ours->id);
 
-        assert(theirs && theirs->count == ours->count);
+        assert(theirs &&
+               theirs->count == (is_part(ours, theirs) ? ours->slice.whole : ours->count));
         const struct pp_range range = held(state, ours, what);
         if (range.from >= range.until)
             continue;
         const struct sides sides = {
             .ours = vector_at(state, range.from, what, reference->kernels),
-            .reference = vector_at(expected, theirs->offset + range.from - ours->offset, what,
-                                   reference->kernels),
+            .reference = vector_at(expected,
+                                   theirs->offset + range.from - ours->offset +
+                                       (is_part(ours, theirs) ? ours->slice.piece[0].first : 0),
+                                   what, reference->kernels),
             .count = range.until - range.from,
             .is_fixed = what == PP_VECTOR_GRADIENTS && state->fixed,
             .element_bytes = element_bytes,

@@ -242,7 +242,8 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
     memset(r->squares, 0, sizeof(double) * (size_t)(r->net->layers + 2));
     PP_TRY(run(r, find_squares, r, err));
     for (int t = 0; t < r->tp; t++)
-        pp_squares_add(r->parts[t].stage, r->parts[t].blocks, r->squares);
+        pp_squares_add(&(struct pp_squares_part){r->parts[t].stage, r->parts[t].blocks}, 1,
+                       r->squares);
     const double norm = pp_squares_norm(r->squares, r->net->layers);
     if (!isfinite(norm))
         return fail_norm(r, step, err);

@@ -227,10 +227,11 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
         enum pp_time_part part;
         const char *name;
     } PARTS[] = {
-        {PP_TIME_FORWARD, "forward"},       {PP_TIME_BACKWARD, "backward"},
-        {PP_TIME_RECOMPUTE, "recompute"},   {PP_TIME_OPTIMIZER, "update"},
-        {PP_TIME_TP_COMM, "exchanges"},     {PP_TIME_P2P, "messages"},
-        {PP_TIME_DP_SYNC, "gradient sums"}, {PP_TIME_BUBBLE, "waiting"},
+        {PP_TIME_FORWARD, "forward"},     {PP_TIME_BACKWARD, "backward"},
+        {PP_TIME_RECOMPUTE, "recompute"}, {PP_TIME_OPTIMIZER, "update"},
+        {PP_TIME_TP_COMM, "exchanges"},   {PP_TIME_EP_COMM, "rows of experts"},
+        {PP_TIME_P2P, "messages"},        {PP_TIME_DP_SYNC, "gradient sums"},
+        {PP_TIME_BUBBLE, "waiting"},
     };
     char text[PP_EXEC_TEXT_BYTES];
     size_t used = 0;

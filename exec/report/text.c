@@ -231,6 +231,8 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
         used += fprintf(page->out, ", tp %d", run->config.tp);
     if (plan->batch.replicas > 1)
         used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
+    if (run->config.ep > 1)
+        used += fprintf(page->out, ", ep %d", run->config.ep);
     if (plan->zero)
         used += fprintf(page->out, ", ZeRO %d", plan->zero);
     if (plan->zero && plan->batch.sharers > 0)

@@ -116,14 +116,18 @@ static enum pp_status check_tokens(const struct pp_exec_config *config,
     const struct pp_shape *shape = &plan->selection.shape;
     const struct pp_net *net = &config->net;
     const int64_t rows = plan->batch.mbs / shape->granules,
-                  choices = (int64_t)(net->seq / shape->splits) * (net->experts ? net->top_k : 1),
+                  choices = (int64_t)(net->seq / shape->splits) *
+                            (net->experts ? (int64_t)net->top_k * config->ep : 1),
                   each = choices > net->experts ? choices : net->experts, most = INT32_MAX / each;
 
     if (rows <= most)
         return PP_OK;
     pp_error_set(err, PP_EINVAL, "--mbs %d: a forward has %lld tokens%s, and at most %d can be; ",
                  plan->batch.mbs, (long long)(rows * each),
-                 net->experts ? ", times the experts of a token" : "", INT32_MAX);
+                 config->ep > 1 ? ", times the experts of a token and --ep"
+                 : net->experts ? ", times the experts of a token"
+                                : "",
+                 INT32_MAX);
     return most > 0 ? pp_error_append(err, "nearest: --mbs %lld", (long long)most * shape->granules)
                     : pp_error_append(err, "give a lower --seq");
 }

@@ -41,6 +41,7 @@ struct pp_exec_config {
     int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
     int tp;                   /* tensor-parallel degree */
+    int ep;                   /* replicas that share experts */
     int replicas, mbs;        /* mbs 0 = follows from gbs */
     int64_t gbs;              /* 0 = not given */
     struct pp_recompute_choice recompute;
@@ -68,7 +69,7 @@ struct pp_exec_plan {
     int *blocks_per_stage;          /* [stages] */
     int empty_stages;               /* stages without a block */
     int zero;                       /* ZeRO stage of the program */
-    const struct pp_stage **stages; /* [tp][stages] */
+    const struct pp_stage **stages; /* [tp][ep][stages] */
     struct pp_batch batch;
     struct pp_costs *costs;
     struct pp_costs *plain_costs; /* without --slow and --link-bw; NULL if neither is given */

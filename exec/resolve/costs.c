@@ -189,7 +189,7 @@ static void add_memory(const struct builder *b)
     b->costs->other_bytes = other_bytes;
 }
 
-/* Time of the exchanges of tensor-parallel groups in an op of a whole micro-batch. */
+/* Time of the exchanges between devices that share blocks or experts, in an op of a micro-batch. */
 static void add_exchanges(const struct builder *b)
 {
     static const struct {
@@ -204,6 +204,10 @@ static void add_exchanges(const struct builder *b)
         const int at = k % (b->p->stages * b->p->splits), call = k / (b->p->stages * b->p->splits);
         const struct pp_stage *stage = b->stages[at / b->p->splits];
 
+        if (stage->shape.ep > 1)
+            b->costs->op[calls[call].kind][at].ep_ps =
+                b->p->granules *
+                pp_stage_exchanges_ps(b->arena, stage, calls[call].call, b->kernels, b->costs);
         if (stage->shape.tp > 1)
             b->costs->op[calls[call].kind][at].tp_ps =
                 b->p->granules *

@@ -52,6 +52,11 @@ double *pp_exec_recompute_fracs(struct pp_arena *arena, const struct pp_exec_con
 /* Returns what R of a stage with `blocks` computes. */
 struct pp_stage_again pp_exec_stage_again(const struct pp_exec_config *config, int stages,
                                           int stage, int blocks);
+/* ep.c: resolves --ep, after model, machine and replicas. PP_EINVAL for a degree that does not
+ * divide experts and replicas, with the nearest that does, or for what cannot be combined with it.
+ */
+enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                          struct pp_error *err);
 /* tp.c: resolves --tp, after model and machine. PP_EINVAL for a degree that does not divide the
  * model, with the nearest that do, and for what it cannot be combined with. */
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,

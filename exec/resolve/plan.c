@@ -231,7 +231,7 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
     const struct pp_program *p = plan->program;
     int first = 0;
 
-    plan->stages = PP_ARRAY(arena, const struct pp_stage *, config->tp * p->stages);
+    plan->stages = PP_ARRAY(arena, const struct pp_stage *, config->tp * config->ep * p->stages);
     for (int s = 0; s < p->stages; s++) {
         struct pp_stage_shape shape = {
             .first_block = first,
@@ -245,10 +245,14 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
             .rows = plan->batch.mbs / plan->batch.granules,
             .tokens = config->net.seq / plan->batch.splits,
             .splits = plan->batch.splits,
-            .tp = config->tp};
-        for (; shape.tp_index < config->tp; shape.tp_index++)
-            plan->stages[shape.tp_index * p->stages + s] =
+            .tp = config->tp,
+            .ep = config->ep};
+        for (int part = 0; part < config->tp * config->ep; part++) {
+            shape.tp_index = part / config->ep;
+            shape.ep_index = part % config->ep;
+            plan->stages[part * p->stages + s] =
                 pp_stage_create(arena, &config->net, &shape, config->kernels);
+        }
         plan->empty_stages += shape.blocks == 0;
         first += shape.blocks;
     }
@@ -314,6 +318,7 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
         .machine = {.program = plan->program,
                     .stages = plan->stages,
                     .tp = config->tp,
+                    .ep = config->ep,
                     .batch = &plan->batch,
                     .recipe = &config->recipe,
                     .kernels = config->kernels,

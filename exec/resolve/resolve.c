@@ -218,11 +218,6 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     PP_TRY(pp_model_take_experts(arena, &wish->request, &config->model, err));
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
     PP_TRY(take_capacity(wish, &config->net, err));
-    if (wish->given.ep.count && wish->ep > 1)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s cannot be executed: each replica has all experts; nearest: --ep 1. "
-                            "pipesim predicts it",
-                            wish->given.ep.typed);
     if (config->net.is_encoder) { /* trained by hidden words */
         config->model.has_pooler = false;
         config->model.has_mlm_head = true;
@@ -329,5 +324,6 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
     PP_TRY(resolve_recipe(wish, config, err));
     PP_TRY(resolve_model(arena, wish, config, err));
     PP_TRY(pp_exec_recompute(wish, config, err));
-    return pp_exec_tp(wish, config, err);
+    PP_TRY(pp_exec_tp(wish, config, err));
+    return pp_exec_ep(wish, config, err);
 }

@@ -49,8 +49,8 @@ PP_OPTIONS_GBS(G_LAYOUT, RUN)
 PP_OPTIONS_SEQ(G_LAYOUT, RUN)
 PP_ROW_INT(ep, "E", 1, 65536, G_LAYOUT, RUN, .aliases = PP_NAMES("expert-model-parallel-size"),
     .default_text = "1",
-    .help = "Replicas that divide the experts of a stage. Only 1 can be executed: each replica has "
-            "all experts.")
+    .help = "Replicas that share the experts of each block: each has 1 / E of them, and rows of tokens "
+            "go to the replica that has their expert. Divides experts and replicas.")
 
 PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "tiny",

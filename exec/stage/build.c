@@ -4,7 +4,7 @@
 enum {
     EMBEDDING_LAYER = 0,
     FIRST_BLOCK_LAYER = 1,
-    BLOCK_NODES = 16, /* with experts and a shared one */
+    BLOCK_NODES = 19, /* with experts of all replicas and a shared one */
     END_NODES = 9,    /* of embedding and head */
     NODE_TENSORS = 6,
 };

@@ -10,6 +10,17 @@
 
 #include <math.h>
 
+/* Choices of a sample that find room if they are spread evenly. */
+static double balanced_of(const struct pp_builder *b)
+{
+    const struct pp_net *net = b->net;
+    const double choices = (double)b->g->tokens * net->top_k,
+                 room = (double)b->stage->shape.rows * net->capacity * net->experts *
+                        b->stage->shape.tokens / net->seq;
+
+    return net->capacity > 0 && room < choices ? room : choices;
+}
+
 static struct pp_routes *routes_of(struct pp_arena *arena, struct pp_builder *b)
 {
     const struct pp_stage_shape *shape = &b->stage->shape;
@@ -25,23 +36,49 @@ static struct pp_routes *routes_of(struct pp_arena *arena, struct pp_builder *b)
     return routes;
 }
 
+/* Rows of all replicas that share experts, for those that are here. COUNT gathers `order`. */
+static struct pp_routes *held_of(struct pp_arena *arena, struct pp_builder *b,
+                                 const struct pp_routes *sent)
+{
+    const struct pp_stage_shape *shape = &b->stage->shape;
+    const int integers = shape->ep * (b->net->experts + 1);
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_count, NULL, 0);
+    struct pp_routes *held = PP_NEW(arena, struct pp_routes);
+
+    n->routes = sent;
+    n->y = pp_build_tensor(b->g, 0, sizeof(int32_t) * (size_t)(integers + integers % 2));
+    n->y->maker = n;
+    *held = (struct pp_routes){.rows = pp_routes_held_rows(b->net, shape),
+                               .mixture = sent->mixture,
+                               .order = n->y,
+                               .balanced = balanced_of(b),
+                               .is_held = true};
+    return held;
+}
+
 static struct pp_tensor *rows_tensor(struct pp_builder *b, const struct pp_routes *routes,
                                      int width)
 {
     return pp_build_tensor(b->g, width, (size_t)routes->rows * (size_t)width * b->g->element_bytes);
 }
 
-/* Appends a node whose output has rows in the order of experts. */
-static struct pp_stage_node *rows_node(struct pp_builder *b, const struct pp_node_kind *kind,
-                                       const struct pp_routes *routes, struct pp_tensor *x,
-                                       int width)
+/* Appends a node whose output has rows of `of`. It reads `routes`. */
+static struct pp_stage_node *rows_node_of(struct pp_builder *b, const struct pp_node_kind *kind,
+                                          const struct pp_routes *routes, struct pp_tensor *x,
+                                          int width, const struct pp_routes *of)
 {
     struct pp_stage_node *n = pp_build_node(b, kind, x, 0);
 
     n->routes = routes;
-    n->y = rows_tensor(b, routes, width);
+    n->y = rows_tensor(b, of, width);
     n->y->maker = n;
     return n;
+}
+static struct pp_stage_node *rows_node(struct pp_builder *b, const struct pp_node_kind *kind,
+                                       const struct pp_routes *routes, struct pp_tensor *x,
+                                       int width)
+{
+    return rows_node_of(b, kind, routes, x, width, routes);
 }
 
 struct grouped {
@@ -55,11 +92,19 @@ static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *r
                                  struct pp_tensor *x, struct grouped w)
 {
     struct pp_stage_node *n = rows_node(b, &pp_node_grouped, routes, x, w.width);
-    const int64_t rows = (int64_t)b->net->experts * w.width;
+    const struct pp_stage_shape *shape = &b->stage->shape;
+    const int here = b->net->experts / (shape->ep > 1 ? shape->ep : 1);
+    const int64_t rows = (int64_t)here * w.width;
 
     struct pp_new_param weight = pp_build_matrix(w.weight, rows, x->width, w.deviation),
                         bias = pp_build_bias(w.bias, rows);
-    weight.experts = bias.experts = b->net->experts;
+    weight.experts = bias.experts = here;
+    if (shape->ep > 1) {
+        weight.slice = pp_slice_by_rows(shape->ep, shape->ep_index, w.width * (int64_t)x->width,
+                                        (const int[PP_SLICE_PIECES]){here});
+        bias.slice = pp_slice_by_rows(shape->ep, shape->ep_index, w.width,
+                                      (const int[PP_SLICE_PIECES]){here});
+    }
     n->weight = pp_build_push(b, weight);
     n->bias = pp_build_push(b, bias);
     if (x->maker->act == x)
@@ -90,6 +135,19 @@ static struct pp_tensor *experts(struct pp_builder *b, const struct pp_routes *r
                                     net->hidden, PP_DEVIATION / sqrt(2.0 * net->layers), false});
 }
 
+/* The same, if replicas share experts: rows go to where these are, and back. */
+static struct pp_tensor *experts_of_all(struct pp_builder *b, const struct pp_routes *routes,
+                                        struct pp_tensor *x)
+{
+    const int hidden = b->net->hidden;
+
+    if (b->stage->shape.ep <= 1)
+        return experts(b, routes, x);
+    const struct pp_routes *held = held_of(b->arena, b, routes);
+    struct pp_tensor *t = experts(b, held, rows_node(b, &pp_node_send, held, x, hidden)->y);
+    return rows_node_of(b, &pp_node_return, held, t, hidden, routes)->y;
+}
+
 /* base + the shared expert of x */
 static struct pp_tensor *shared(struct pp_builder *b, struct pp_tensor *x, struct pp_tensor *base)
 {
@@ -116,7 +174,7 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
 
     pp_build_node(b, &pp_node_route, logits, 0)->routes = routes;
     struct pp_tensor *rows = rows_node(b, &pp_node_dispatch, routes, x, net->hidden)->y;
-    rows = experts(b, routes, rows);
+    rows = experts_of_all(b, routes, rows);
     if (net->shared_ffn > 0)
         base = shared(b, x, base);
     struct pp_stage_node *n = pp_build_node(b, &pp_node_combine, rows, net->hidden);

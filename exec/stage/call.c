@@ -99,6 +99,14 @@ static void list(struct pp_call *c, enum pp_tp_rule rule, const struct pp_tensor
  * output of the stage. */
 static bool has_exchange(struct pp_call *c, const struct pp_stage_node *n, bool is_forward)
 {
+    struct pp_rows_exchange rows;
+
+    if (n->kind->exchange != NULL) {
+        const bool has_rows = n->kind->exchange(c, n, is_forward, &rows);
+        if (has_rows && c->exchanges != NULL)
+            c->exchanges[c->segment] = (struct pp_tp_exchange){.from = rows.from, .rows = rows};
+        return has_rows;
+    }
     const struct pp_tensor *from = pp_node_part(n, is_forward), *to = is_forward ? n->y
                                                                       : from == n->dx_part
                                                                           ? n->dx
@@ -308,13 +316,13 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
                               enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
                               const struct pp_costs *costs)
 {
-    const int count = list_any(stage, kind, NULL);
+    const int count = list_any(stage, kind, NULL),
+              devices = stage->shape.ep > 1 ? stage->shape.ep : stage->shape.tp;
     struct pp_tp_exchange *exchanges = PP_ARRAY(arena, struct pp_tp_exchange, count + 1);
     int64_t sum_ps = 0;
 
     list_any(stage, kind, exchanges);
     for (int i = 0; i < count; i++)
-        sum_ps +=
-            pp_tp_exchange_ps(costs, stage->shape.tp, pp_tp_exchange_bytes(kernels, &exchanges[i]));
+        sum_ps += pp_exchange_ps(costs, kernels, &exchanges[i], devices);
     return sum_ps;
 }

@@ -60,6 +60,7 @@ struct pp_tp_exchange {
     const void *from; /* the part of this device */
     void *to;         /* its copy of the result, elsewhere */
     enum pp_tp_rule rule;
+    struct pp_rows_exchange rows; /* instead, between replicas that share experts */
 };
 /* Calls, as above. */
 enum pp_stage_call_kind {
@@ -88,6 +89,9 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
 size_t pp_tp_element_bytes(const struct pp_kernels *kernels, enum pp_tp_rule rule);
 double pp_tp_exchange_bytes(const struct pp_kernels *kernels,
                             const struct pp_tp_exchange *exchange);
+/* Returns the time of an exchange of `devices`. */
+int64_t pp_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
+                       const struct pp_tp_exchange *exchange, int devices);
 /* Returns the time of an exchange by the costs of messages: a ring of `tp` devices. */
 int64_t pp_tp_exchange_ps(const struct pp_costs *costs, int tp, double bytes);
 /* Makes the result of one exchange for one device: from[tp] are the parts of all, in order. */

@@ -251,11 +251,11 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
 }
 
 /* The copy of a tied matrix counts at the stage with the embedding. Tensors that each device of a
- * tensor-parallel group has count on the first one. */
+ * tensor-parallel group has count on the first one, and so do those that are not experts'. */
 static bool is_counted(const struct pp_stage *stage, const struct pp_param *param)
 {
     return (!param->is_tied || stage->shape.has_embedding) &&
-           (stage->shape.tp_index == 0 || param->slice.whole > 0);
+           ((stage->shape.tp_index == 0 && stage->shape.ep_index == 0) || param->slice.whole > 0);
 }
 
 void pp_squares_fold(const struct pp_stage *stage, struct pp_range share, double *blocks)
@@ -284,16 +284,26 @@ void pp_squares_move(const struct pp_stage *stage, struct pp_range share, double
     }
 }
 
-void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares)
+/* Returns `sum` with the blocks of parameter p added, which come next in the part. */
+static double add_blocks(struct pp_squares_part *part, int p, double sum)
 {
-    for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
-        const struct pp_param *param = &stage->params[p];
+    const struct pp_param *param = &part->stage->params[p];
+    const double *end = part->blocks + blocks_of(param);
+
+    for (const double *block = part->blocks; block < end && is_counted(part->stage, param); block++)
+        sum += *block;
+    part->blocks = end;
+    return sum;
+}
+
+void pp_squares_add(struct pp_squares_part *parts, int count, double *squares)
+{
+    for (int p = 0; p < parts[0].stage->param_count; p++) {
+        const struct pp_param *param = &parts[0].stage->params[p];
         double sum = 0;
 
-        if (!is_counted(stage, param))
-            continue;
-        for (int64_t i = 0; i < blocks_of(param); i++)
-            sum += blocks[i];
+        for (int k = 0; k < count; k++)
+            sum = add_blocks(&parts[k], p, sum);
         squares[param->is_tied ? 0 : param->layer] += sum;
     }
 }

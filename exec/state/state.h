@@ -101,8 +101,13 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
 /* Returns where gradients must be complete: the end of the last block that begins in the share. */
 int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
 /* Adds all blocks of a stage to squares[layer], [net->layers + 2], a tied matrix to layer 0 only.
- * The order is fixed, so the sum does not depend on the division into stages or shares. */
-void pp_squares_add(const struct pp_stage *stage, const double *blocks, double *squares);
+ * `parts`: of each replica that shares its experts, or one. The order is fixed, so the sum does not
+ * depend on the division into stages, shares or parts. */
+struct pp_squares_part {
+    const struct pp_stage *stage;
+    const double *blocks;
+};
+void pp_squares_add(struct pp_squares_part *parts, int count, double *squares);
 /* Moves what another process needs to add a share's blocks in that order. Blocks from a tensor's
  * begin on go as one sum, after pp_squares_fold() has put it into their first one, and 0 into the
  * others. So `blocks` of the share hold what pp_squares_add() needs at both ends. */

@@ -41,15 +41,15 @@ static enum pp_status compare(const struct run *run, enum pp_vector what,
 {
     const struct pp_machine_options *m = &run->training->machine;
     const int stages = m->program->stages, places = m->program->pipelines * stages,
-              tp = m->tp > 1 ? m->tp : 1;
+              tp = m->tp > 1 ? m->tp : 1, ep = m->ep;
 
     for (int k = 0; k < m->batch->replicas * tp * places; k++) {
-        const int place = k % places, t = k / places % tp, stage = place % stages;
+        const int place = k % places, t = k / places % tp, stage = place % stages,
+                  replica = k / places / tp, part = ep > 1 ? replica % ep : t;
         struct pp_state state;
 
-        PP_TRY(pp_machine_state_of(run->machine, k / places / tp, t, place / stages, stage, &state,
-                                   err));
-        pp_reference_compare(run->reference, m->stages[t * stages + stage], &state, what,
+        PP_TRY(pp_machine_state_of(run->machine, replica, t, place / stages, stage, &state, err));
+        pp_reference_compare(run->reference, m->stages[part * stages + stage], &state, what,
                              difference);
     }
     return PP_OK;

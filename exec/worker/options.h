@@ -34,8 +34,9 @@ struct pp_answers {
 
 struct pp_machine_options {
     const struct pp_program *program;     /* lowered, verified */
-    const struct pp_stage *const *stages; /* [tp][stages]: those of each device of a group */
+    const struct pp_stage *const *stages; /* [tp][ep][stages]: those of each device of a group */
     int tp; /* devices of a tensor-parallel group, each a worker; 0 or 1 = one */
+    int ep; /* replicas that share experts, which walk one list together; 0 or 1 = none */
     const struct pp_batch *batch;
     const struct pp_recipe *recipe;
     const struct pp_kernels *kernels;

@@ -239,11 +239,11 @@ void pp_sum_end(const struct pp_kernels *k, void *stream, const struct pp_sum *s
 
 void pp_sum_run(const struct pp_kernels *k, void *stream, void *argument)
 {
-    const struct pp_sum *sum = argument;
-
-    for (int copy = 0; copy < sum->copies; copy++)
-        pp_sum_begin(k, stream, sum, copy);
-    sum->rule->exchange(k, stream, sum);
-    for (int copy = 0; copy < sum->copies; copy++)
-        pp_sum_end(k, stream, sum, copy);
+    for (const struct pp_sum *sum = argument; sum != NULL; sum = sum->next) {
+        for (int copy = 0; copy < sum->copies; copy++)
+            pp_sum_begin(k, stream, sum, copy);
+        sum->rule->exchange(k, stream, sum);
+        for (int copy = 0; copy < sum->copies; copy++)
+            pp_sum_end(k, stream, sum, copy);
+    }
 }

@@ -127,10 +127,12 @@ static const struct pp_worker *tell_group(const struct pp_worker *w, struct pp_e
 {
     const struct pp_machine *m = w->machine;
 
-    pp_error_append(err, "waits for its tensor-parallel group");
-    for (int t = 0; t < m->tp; t++)
-        if (!is_meeting(pp_worker_at(m, w->rank, w->replica, t)))
-            return pp_worker_at(m, w->rank, w->replica, t);
+    pp_error_append(err, "waits for %s",
+                    m->ep > 1 ? "the replicas that share its experts"
+                              : "its tensor-parallel group");
+    for (int k = 0; k < pp_group_size(m); k++)
+        if (!is_meeting(pp_group_peer(w, k)))
+            return pp_group_peer(w, k);
     return NULL;
 }
 

@@ -65,6 +65,7 @@ struct pp_sum {
     bool is_blank;          /* AR with `own`: nothing is in the buffer before it */
     struct pp_range tied;   /* needed by all copies, to add it to another matrix; often empty */
     int *status;            /* enum pp_fixed_status */
+    struct pp_sum *next;    /* of other elements and copies, in the same collective; NULL: none */
 };
 
 /* Rule of a kind of collective. `exchange` has all copies; `begin` and `end` are of one copy,

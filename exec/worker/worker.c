@@ -232,7 +232,7 @@ struct pp_span pp_span_of(const struct pp_worker *w, int i)
 
     if (pp_op_is_compute(kind)) {
         const int first = m->launch_of[pp_row(w, i)],
-                  count = m->tp > 1 ? launches_of(&m->calls[pp_row(w, i)]) : 1;
+                  count = pp_group_size(m) > 1 ? launches_of(&m->calls[pp_row(w, i)]) : 1;
         const struct pp_span begin = m->backend->span(m->device, pp_stream_of(w, i), first),
                              end =
                                  m->backend->span(m->device, pp_stream_of(w, i), first + count - 1);

@@ -99,7 +99,7 @@ struct pp_machine {
     struct pp_machine_options options;
     const struct pp_program *p;
     uint64_t program_hash;
-    int size, replicas, tp, worker_count, stages, places;
+    int size, replicas, tp, ep, worker_count, stages, places;
     /* Index of the one worker that runs in this process; worker_count: none; -1: all. */
     int own_worker;
     const int8_t *class_of; /* [instruction] enum pp_slot_class */
@@ -151,7 +151,8 @@ struct pp_machine {
     int step;
     bool is_forward;     /* only forwards run: pp_machine_forward() */
     double *squares;     /* [square_count] sums of squares by block */
-    int64_t *squares_of; /* [tp_index * stages + stage] first of its `squares` */
+    int64_t *squares_of; /* [(tp_index * ep + ep_index) * stages + stage] first of `squares` */
+    struct pp_squares_part *square_parts; /* [ep] scratch */
     int64_t square_count;
     double *layer_squares;       /* [layers + 2] */
     double *expert_tokens;       /* [pp_net_expert_tokens()] of the step */
@@ -229,6 +230,24 @@ static inline struct pp_worker *pp_worker_at(const struct pp_machine *m, int ran
 {
     return &m->workers[(replica * m->tp + tp_index) * m->p->ranks + rank];
 }
+/* Workers that walk a list together: devices of a tensor-parallel group, or replicas that share
+ * experts. Their number; which of them a worker is; another one. */
+static inline int pp_group_size(const struct pp_machine *m)
+{
+    return m->tp * m->ep; /* one of them is 1 */
+}
+static inline int pp_group_index(const struct pp_worker *w)
+{
+    return w->machine->ep > 1 ? w->replica % w->machine->ep : w->tp_index;
+}
+static inline struct pp_worker *pp_group_peer(const struct pp_worker *w, int index)
+{
+    const struct pp_machine *m = w->machine;
+
+    return m->ep > 1
+               ? pp_worker_at(m, w->rank, w->replica - w->replica % m->ep + index, w->tp_index)
+               : pp_worker_at(m, w->rank, w->replica, index);
+}
 /* Number of the collective of an instruction. */
 static inline int pp_collective_of(const struct pp_worker *w, int instruction)
 {
@@ -241,14 +260,14 @@ static inline const struct pp_stage *pp_stage_at(const struct pp_worker *w, int 
 {
     const struct pp_machine *m = w->machine;
 
-    return m->options.stages[w->tp_index * m->stages + place % m->stages];
+    return m->options.stages[pp_group_index(w) * m->stages + place % m->stages];
 }
 /* Sums of squares of a place's blocks. */
 static inline double *pp_squares_at(const struct pp_worker *w, int place)
 {
     const struct pp_machine *m = w->machine;
 
-    return m->squares + m->squares_of[w->tp_index * m->stages + place % m->stages];
+    return m->squares + m->squares_of[pp_group_index(w) * m->stages + place % m->stages];
 }
 static inline bool pp_is_virtual(const struct pp_machine *m)
 {

@@ -36,8 +36,45 @@ $ pipeexec --layers 4 --experts 4 --dense-layers 4
 $ pipeexec --layers 4 --experts 4 --ffn 64 --moe-ffn 32
 ! pipeexec: error: --ffn 64: every block of the model has experts; nearest: --moe-ffn 64
 = 2
+# Experts that replicas share: losses, norms, tokens and weights have the bits of one rank. Memory is as predicted.
+$ for s in gpipe 1f1b interleaved chimera zb-h1 interleaved-zb zbv dualpipev hanayo bfs; do for e in 1 2 4; do pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --ffn 48 --experts 4 --moe-every 2 --shared-ffn 16 --schedule $s --np 2 --dp 4 --ep $e --capacity-factor 0.75 --seq 16 --mbs 2 --gbs 64 --steps 2 --clip 0.5 --exact-grad --check --json >one; sed -n '/^  "losses"/,/]/p; /^  "grad_norms"/,/]/p; /^  "experts"/,/^  }/p; /bit_equal/p; /structural/p' one | md5sum; grep -E '^  "(predicted_)?peak_mem' one | cut -d: -f2 | uniq | wc -l; done; done | sort | uniq -c | awk '{ print $1 }'
+> 30
+> 30
+$ for o in "--transport shm" "--backend fake" "--clock wall" "--clock wall --transport shm --schedule zbv" "--precision double" "--precision bf16" "--recompute full" "--schedule seq1f1b" "--top-k 1 --ffn 45" "--grad-sync eager" "--slow 1.0=0.5"; do for e in "2" "3 --exact-grad" "6 --exact-grad"; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 6 --seq 16 --mbs 2 --steps 2 --np 2 --dp 6 --micro-batches 4 --check --quiet $o --ep $e || echo "$o, $e"; done; done
+# Each replica has its share of the experts. Exchanges have a share of the time.
+$ for e in 1 4; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 8 --seq 16 --mbs 2 --steps 3 --np 1 --dp 4 --ep $e --no-check --json >one; sed -n '/^  "memory"/,/params/p; s/"ep": /&/p' one | tr -d ' \n'; sed -n 's/.*"ep_comm": \([^,]*\).*/\1/p' one | awk '{ print ($1 > 0) }'; done
+> "ep":1,"memory":{"params_bytes":1210624,0
+> "ep":4,"memory":{"params_bytes":408832,1
+$ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 --dp 2 --ep 2 --seq 16 --mbs 2 --steps 3 --no-check | sed -n '1s/ *(.*//p'
+> pipeexec 0.1.0  1f1b on 2 ranks, 2 replicas, ep 2
+$ pipeexec --timeout 1 --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --dp 2 --ep 2 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --inject "hang rank:0 replica:1 op:2 step:2"
+! pipeexec: error: step 2: no rank has made progress for 1.0 s (--timeout)
+!   stuck: rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0
+!   rank 0 of replica 0 at op 2 of 8, 0F1[0], after 0B0: waits for the replicas that share its experts; rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0
+= 1
+$ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --dp 2 --ep 2 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --transport shm --inject "kill rank:0 replica:1 op:2 step:2" 2>&1 | sed 's/process [0-9]*/process .../'
+> pipeexec: error: step 2: rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0: its process ... was ended by signal 9 (Killed)
+>   rank 0 of replica 0 at op 2 of 8, 0F1[0], after 0B0: waits for the replicas that share its experts; rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0
 $ pipeexec --experts 4 --ep 2
-! pipeexec: error: --ep 2 cannot be executed: each replica has all experts; nearest: --ep 1. pipesim predicts it
+! pipeexec: error: --ep 2 must divide the 4 experts of tiny-like and the 1 replica (--dp); nearest: --ep 1
+= 2
+$ pipeexec --experts 6 --dp 4 --ep 4
+! pipeexec: error: --ep 4 must divide the 6 experts of tiny-like and the 4 replicas (--dp); nearest: --ep 2
+= 2
+$ pipeexec --dp 4 --ep 4
+! pipeexec: error: --ep 4: tiny has no experts; give --experts
+= 2
+$ pipeexec --experts 4 --dp 2 --ep 2 --zero 1
+! pipeexec: error: --ep 2: state of shared experts is not cut yet; use --zero 0
+= 2
+$ pipeexec --experts 4 --dp 2 --ep 2 --transport tcp
+! pipeexec: error: --ep 2: replicas exchange rows in shared memory; use --transport local or shm
+= 2
+$ pipeexec --experts 4 --dp 2 --ep 2 --checkpoint e
+! pipeexec: error: --ep 2: checkpoints do not put experts of replicas together yet; leave out --checkpoint
+= 2
+$ pipeexec --experts 4 --dp 2 --ep 2 --save e
+! pipeexec: error: --ep 2: --save does not put experts of replicas together yet; leave it out
 = 2
 $ pipeexec --capacity-factor 1
 ! pipeexec: error: --capacity-factor 1: tiny has no experts; give --experts

@@ -45,7 +45,7 @@ static inline void add_param(struct pp_stage *stage, int p)
 
     *param = all_params[p];
     param->offset = stage->elements;
-    stage->tensors[stage->param_count - 1] =
+    stage->tensors[stage->tensor_count++] =
         (struct pp_flat_tensor){param->offset, param->offset + param->count, param->decays};
     stage->elements += (param->count + 15) / 16 * 16;
 }

@@ -12,7 +12,7 @@ static void squares_of(const struct copy *c, double *squares)
     double *blocks = PP_ARRAY(arena, double, pp_squares_blocks(&c->stage));
 
     pp_state_squares(k, NULL, &c->stage, &c->state, c->scratch, blocks);
-    pp_squares_add(&c->stage, blocks, squares);
+    pp_squares_add(&(struct pp_squares_part){&c->stage, blocks}, 1, squares);
 }
 
 static void norm_by_parts(bool is_exact, double *whole_squares, double *part_squares)
@@ -158,7 +158,7 @@ Test(update, moved_squares_give_the_same_sums)
 
         set_gradients(whole);
         pp_state_squares(k, NULL, stage, &whole->state, whole->scratch, blocks);
-        pp_squares_add(stage, blocks, expected);
+        pp_squares_add(&(struct pp_squares_part){stage, blocks}, 1, expected);
         for (int c = 0; c < copies; c++) {
             double *own = PP_ARRAY(arena, double, count);
             struct moved moved = {own, there, 0};
@@ -169,7 +169,7 @@ Test(update, moved_squares_give_the_same_sums)
             pp_squares_move(stage, state.share, own, take, &moved);
             bytes += moved.bytes;
         }
-        pp_squares_add(stage, there, got);
+        pp_squares_add(&(struct pp_squares_part){stage, there}, 1, got);
         cr_assert_arr_eq(expected, got, sizeof expected, "%d copies", copies);
         if (copies == 1)
             cr_assert_eq(bytes, (size_t)stage->param_count * sizeof(double));

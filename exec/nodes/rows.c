@@ -1,0 +1,125 @@
+/* Experts that replicas share: rows of tokens go to the replica that has their expert, and back.
+ *
+ * COUNT gathers the first rows of all experts from all replicas. SEND brings the rows of the
+ * experts that are here, replica by replica, each in the order of experts. RETURN brings rows back
+ * to where their tokens are. Their gradients go the other way. */
+#include "exec/nodes/node.h"
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* The exchange after the node does all. */
+static void nothing(struct pp_call *c, const struct pp_stage_node *n)
+{
+    (void)c;
+    (void)n;
+}
+
+static bool count_exchange(const struct pp_call *c, const struct pp_stage_node *n, bool is_forward,
+                           struct pp_rows_exchange *e)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const size_t bytes = sizeof(int32_t) * (size_t)(c->net->experts + 1);
+
+    *e = (struct pp_rows_exchange){.way = PP_ROWS_COUNT,
+                                   .devices = shape->ep,
+                                   .row_bytes = bytes,
+                                   .step_bytes = (double)bytes,
+                                   .from = pp_call_routing(c, n->routes).begin,
+                                   .to = pp_call_at(c, n->y)};
+    return is_forward;
+}
+
+/* Rows of `from` become rows of `to`. At balance, each replica gets as many as another. */
+static bool rows_exchange(const struct pp_call *c, const struct pp_stage_node *n,
+                          enum pp_rows_way way, const struct pp_tensor *from,
+                          const struct pp_tensor *to, struct pp_rows_exchange *e)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const size_t row_bytes = (size_t)n->x->width * c->g->element_bytes;
+
+    *e =
+        (struct pp_rows_exchange){.way = way,
+                                  .devices = shape->ep,
+                                  .index = shape->ep_index,
+                                  .experts = c->net->experts / shape->ep,
+                                  .begins = pp_call_at(c, n->routes->order),
+                                  .row_bytes = row_bytes,
+                                  .room_bytes = to->bytes,
+                                  .step_bytes = (double)row_bytes * n->routes->balanced / shape->ep,
+                                  .from = pp_call_at(c, from),
+                                  .to = pp_call_at(c, to)};
+    return true;
+}
+
+static bool send_exchange(const struct pp_call *c, const struct pp_stage_node *n, bool is_forward,
+                          struct pp_rows_exchange *e)
+{
+    return is_forward ? rows_exchange(c, n, PP_ROWS_OUT, n->x, n->y, e)
+                      : rows_exchange(c, n, PP_ROWS_BACK, n->dy, n->dx, e);
+}
+
+static bool return_exchange(const struct pp_call *c, const struct pp_stage_node *n, bool is_forward,
+                            struct pp_rows_exchange *e)
+{
+    return is_forward ? rows_exchange(c, n, PP_ROWS_BACK, n->x, n->y, e)
+                      : rows_exchange(c, n, PP_ROWS_OUT, n->dy, n->dx, e);
+}
+
+const struct pp_node_kind pp_node_count = {.forward = nothing, .exchange = count_exchange};
+const struct pp_node_kind pp_node_send = {
+    .forward = nothing, .input_grad = nothing, .exchange = send_exchange};
+const struct pp_node_kind pp_node_return = {
+    .forward = nothing, .input_grad = nothing, .exchange = return_exchange};
+
+/* ---- exchanges ------------------------------------------------------------------------------- */
+
+/* First row of a device's experts, among those of a sender. */
+static size_t first_of(const struct pp_rows_exchange *e, int sender, int device)
+{
+    const int stride = e->devices * e->experts + 1;
+
+    return (size_t)e->begins[sender * stride + device * e->experts];
+}
+
+static size_t rows_of(const struct pp_rows_exchange *e, int sender, int device)
+{
+    return first_of(e, sender, device + 1) - first_of(e, sender, device);
+}
+
+/* Rows that a device has of senders before this one. */
+static size_t rows_before(const struct pp_rows_exchange *e, int device, int sender)
+{
+    size_t rows = 0;
+
+    for (int s = 0; s < sender; s++)
+        rows += rows_of(e, s, device);
+    return rows;
+}
+
+static void copy_rows(const struct pp_kernels *k, void *stream, const struct pp_rows_exchange *e,
+                      const void *from, size_t first, size_t to, size_t count)
+{
+    k->copy(stream, count * e->row_bytes, (const char *)from + first * e->row_bytes,
+            (char *)e->to + to * e->row_bytes);
+}
+
+void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
+                          const struct pp_rows_exchange *e, const void *const *from)
+{
+    size_t used = 0;
+
+    for (int d = 0; d < e->devices; d++) {
+        const bool is_out = e->way == PP_ROWS_OUT;
+        const size_t first = e->way == PP_ROWS_COUNT ? 0
+                             : is_out                ? first_of(e, d, e->index)
+                                                     : rows_before(e, d, e->index),
+                     count = e->way == PP_ROWS_COUNT ? 1
+                             : is_out                ? rows_of(e, d, e->index)
+                                                     : rows_of(e, e->index, d);
+
+        copy_rows(k, stream, e, from[d], first, used, count);
+        used += count;
+    }
+    if (used * e->row_bytes < e->room_bytes)
+        k->zero(stream, e->room_bytes - used * e->row_bytes, (char *)e->to + used * e->row_bytes);
+}

@@ -1,0 +1,68 @@
+/* Resolves --ep: replicas that share experts. Names what cannot be combined with it. */
+#include "exec/resolve/parts.h"
+#include "exec/transport/transports.h"
+
+static enum pp_status refuse(const struct pp_exec_wish *wish, const char *reason,
+                             struct pp_error *err)
+{
+    return pp_error_set(err, PP_EINVAL, "%s: %s", wish->given.ep.typed, reason);
+}
+
+static enum pp_status check_parts(const struct pp_exec_wish *wish,
+                                  const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct {
+        bool is_given;
+        const char *reason;
+    } refused[] = {
+        {config->transport->remote,
+         "replicas exchange rows in shared memory; use --transport local or shm"},
+        {wish->zero > 0, "state of shared experts is not cut yet; use --zero 0"},
+        {config->has_weight_stream,
+         "its groups have one compute stream; leave out --weight-grad-stream"},
+        {wish->checkpoint,
+         "checkpoints do not put experts of replicas together yet; leave out --checkpoint"},
+        {wish->resume, "checkpoints are not cut by experts yet; leave out --resume"},
+        {wish->save, "--save does not put experts of replicas together yet; leave it out"},
+    };
+
+    for (size_t i = 0; i < PP_COUNT(refused); i++)
+        if (refused[i].is_given)
+            return refuse(wish, refused[i].reason, err);
+    return PP_OK;
+}
+
+static bool divides(const struct pp_exec_config *config, int ep)
+{
+    return config->net.experts % ep == 0 && config->replicas % ep == 0;
+}
+
+/* 1 always divides them. */
+static enum pp_status check_degree(const struct pp_exec_wish *wish,
+                                   const struct pp_exec_config *config, struct pp_error *err)
+{
+    int below = config->ep;
+
+    if (config->net.experts == 0)
+        return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; give --experts",
+                            wish->given.ep.typed, config->net.name);
+    if (divides(config, config->ep))
+        return PP_OK;
+    while (!divides(config, below))
+        below--;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s must divide the %d experts of %s and the %d replica%s (--dp); nearest: "
+                        "--ep %d",
+                        wish->given.ep.typed, config->net.experts, config->net.name,
+                        config->replicas, config->replicas == 1 ? "" : "s", below);
+}
+
+enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                          struct pp_error *err)
+{
+    config->ep = wish->ep;
+    if (config->ep == 1)
+        return PP_OK;
+    PP_TRY(check_degree(wish, config, err));
+    return check_parts(wish, config, err);
+}
