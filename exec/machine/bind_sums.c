@@ -95,7 +95,7 @@ static void add_sharer(struct pp_machine *m, const struct pp_collective *c, int 
 static void bind_sharers(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
 {
     const struct pp_cuts cuts = m->cuts[c->stage];
-    const int copies = m->replicas * m->p->pipelines;
+    const int copies = m->replicas * (c->pipe < 0 ? m->p->pipelines : 1);
 
     sum->share = PP_ARRAY(m->arena, struct pp_range, copies);
     sum->norm = PP_ARRAY(m->arena, struct pp_range, copies);
@@ -116,7 +116,9 @@ static void bind_copies(struct pp_machine *m, const struct pp_collective *c, int
         bind_sharers(m, c, sum);
     for (int replica = 0; replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
-            if (is_shared)
+            if (c->pipe >= 0 && c->pipe != pipe)
+                continue;
+            else if (is_shared)
                 add_sharer(m, c, tp_index, replica, pipe, sum);
             else
                 add_copy(sum, chunk_at(m, replica, tp_index, pipe, c->stage), 0);
@@ -276,9 +278,10 @@ static void bind_local_tied(struct pp_machine *m)
 static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
 {
     const struct pp_machine *m = w->machine;
+    const bool is_of_pipe = m->p->collectives[m->p->arg[i]].pipe >= 0;
     const struct pp_op op = pp_program_op(m->p, i);
     const bool is_tied = pp_op_is_tied(&op);
-    const int copy = w->replica * m->p->pipelines + op.pipe,
+    const int copy = is_of_pipe ? w->replica : w->replica * m->p->pipelines + op.pipe,
               is_last = is_tied && pp_program_rank_of(m->p, op.pipe, 0) != w->rank;
     const struct pp_stage *stage = pp_stage_at(w, is_last ? m->stages - 1 : op.stage);
     const int64_t first = is_tied && !sum->is_blank ? pp_stage_tied(stage)->offset : 0;

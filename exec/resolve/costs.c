@@ -26,7 +26,8 @@ static double gradient_bytes(const struct builder *b, int64_t elements)
 static const struct pp_group *group_of(const struct pp_program *p, bool is_tied, int stage)
 {
     for (int c = 0; c < p->collective_count; c++)
-        if (p->collectives[c].tied == is_tied && (is_tied || p->collectives[c].stage == stage))
+        if (p->collectives[c].tied == is_tied && p->collectives[c].pipe < 0 &&
+            (is_tied || p->collectives[c].stage == stage))
             return &p->groups[p->collectives[c].group];
     return NULL;
 }

@@ -56,7 +56,39 @@ static enum pp_status check_meshes(const struct pp_state_spec *spec, struct pp_e
     return PP_OK;
 }
 
-static enum pp_status take_meshes(const struct pp_exec_wish *wish, struct pp_exec_plan *plan,
+/* Copies that gather together are replicas of one pipeline. */
+static enum pp_status check_groups(const struct pp_exec_wish *wish,
+                                   const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    const int sharers = plan->batch.sharers > 1 ? plan->batch.sharers : 2;
+    const struct pp_given *given = wish->shard ? &wish->given.shard : &wish->given.zero;
+
+    if (config->replicas % sharers == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: gradients and parameters are cut over replicas of one pipeline, in "
+                        "groups of %d, but it has %d; nearest: --dp %d, or --zero 1",
+                        given->typed, sharers, config->replicas, sharers);
+}
+
+/* A state that is used in visits is cut over the replicas of each of several pipelines. */
+static enum pp_status take_pipelines(const struct pp_exec_wish *wish,
+                                     const struct pp_exec_config *config, struct pp_exec_plan *plan,
+                                     const struct pp_build *build, struct pp_error *err)
+{
+    const struct pp_program *file = plan->subject.file;
+    const bool is_stated =
+        file && (pp_state_is_gathered(&file->state.spec) || pp_state_has_parts(&file->state.spec));
+
+    if (build->given->pipelines < 2 || (wish->zero < 2 && !is_stated))
+        return PP_OK;
+    plan->batch.sharers = config->replicas;
+    return is_stated ? PP_OK : check_groups(wish, config, plan, err);
+}
+
+static enum pp_status take_meshes(const struct pp_exec_wish *wish,
+                                  const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                   struct pp_state_spec *spec, struct pp_error *err)
 {
     if (wish->given.zero.count)
@@ -67,7 +99,7 @@ static enum pp_status take_meshes(const struct pp_exec_wish *wish, struct pp_exe
         pp_state_complete(spec, err) != PP_OK || check_meshes(spec, err) != PP_OK)
         return pp_error_prefix(err, "%s: ", wish->given.shard.typed);
     plan->batch.sharers = pp_state_cut(spec, PP_STATE_OPTIMIZER);
-    return PP_OK;
+    return zero_of(spec) > 1 ? check_groups(wish, config, plan, err) : PP_OK;
 }
 
 enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
@@ -79,8 +111,8 @@ enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
     const char *help;
 
     pp_build_take_zero(build, is_gathered ? 3 : wish->zero, config->replicas);
-    if (wish->shard)
-        PP_TRY(take_meshes(wish, plan, &build->state, err));
+    PP_TRY(wish->shard ? take_meshes(wish, config, plan, &build->state, err)
+                       : take_pipelines(wish, config, plan, build, err));
     build->state.buffers = wish->gather_buffers;
     const char *idle = plan->subject.is_listed ? NULL : find_idle(wish, &build->state, &help);
     if (idle)
@@ -119,15 +151,29 @@ static enum pp_status check_units(const struct pp_exec_plan *plan, struct pp_err
     return PP_OK;
 }
 
-/* Copies in several pipelines use a stage at different times (docs/executor.md, "Shards"). */
+/* Both copies on a rank would fill one buffer of gradients at different times. */
 static enum pp_status check_pipelines(const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    if (plan->program->pipelines < 2)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "%s holds each stage on several ranks, which use it at different times: "
-                        "only its optimizer state can be cut; nearest: --zero 1",
-                        plan->subject.name);
+    const struct pp_program *p = plan->program;
+
+    for (int place = p->stages; place < p->pipelines * p->stages; place++)
+        for (int other = place % p->stages; other < place; other += p->stages)
+            if (p->rank_of[place] == p->rank_of[other])
+                return pp_error_set(err, PP_EINVAL,
+                                    "%s holds stage %d twice on rank %d: only its optimizer state "
+                                    "can be cut; nearest: --zero 1, or an even number of ranks",
+                                    plan->subject.name, place % p->stages, p->rank_of[place]);
+    return PP_OK;
+}
+
+/* Is true if a rank holds both ends of the model, in any pipelines. */
+static bool holds_both_ends(const struct pp_program *p)
+{
+    for (int k = 0; k < p->pipelines * p->pipelines; k++)
+        if (pp_program_rank_of(p, k / p->pipelines, 0) ==
+            pp_program_rank_of(p, k % p->pipelines, p->stages - 1))
+            return true;
+    return false;
 }
 
 /* Shares of the embedding and of the head are on different replicas, and no sum joins them. */
@@ -135,8 +181,9 @@ static enum pp_status check_tied(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err)
 {
     const struct pp_program *p = plan->program;
+    const bool has_sum = pp_program_has_tied(p) && (plan->zero < 2 || !holds_both_ends(p));
 
-    if (!config->net.is_tied || p->stages < 2 || pp_program_has_tied(p))
+    if (!config->net.is_tied || p->stages < 2 || has_sum)
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
                         "%s holds embedding and head of %s on one rank, which share a matrix: its "

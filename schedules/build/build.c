@@ -59,6 +59,10 @@ void pp_build_take_zero(struct pp_build *b, int zero, int replicas)
     const struct pp_mesh mesh = {.in_node = copies < INT_MAX ? (int)copies : INT_MAX, .nodes = 1};
 
     b->state = pp_state_spec_zero(zero, mesh);
+    if (zero > 1) /* pipelines use a stage at different times */
+        for (int class = 0; class < PP_STATE_SHARDED; class ++)
+            b->state.shard[class].in_node /=
+                b->state.shard[class].in_node > 1 ? b->given->pipelines : 1;
 }
 
 /* Returns the units in which parameters are fetched if they are sharded or offloaded, else NULL. */

@@ -52,7 +52,8 @@ struct pp_build {
 /* Computes only the order: `given` becomes a program in this order. PP_EINVAL for a shape that the
  * schedule refuses. Other errors: those of its search, of pp_eager_program() and of pp_verify(). */
 enum pp_status pp_build_order(struct pp_arena *arena, struct pp_build *build, struct pp_error *err);
-/* Sets the state of a ZeRO stage, with `replicas` (0 = 1) of every pipeline of `given`. */
+/* Sets the state of a ZeRO stage, with `replicas` (0 = 1) of every pipeline of `given`. Stages 2
+ * and 3 cut over the replicas of one pipeline. */
 void pp_build_take_zero(struct pp_build *build, int zero, int replicas);
 /* Returns the number of copies of a stage. */
 static inline int pp_build_copies(const struct pp_build *build)

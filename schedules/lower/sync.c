@@ -185,9 +185,19 @@ static bool has_buckets(const struct sync *s)
     return false;
 }
 
+/* Is true if all sums come after the backwards. Those of several pipelines would delay the gathers
+ * and scatters of one pipeline until the others have posted them. */
+static bool are_late(const struct sync *s)
+{
+    const struct pp_state_spec *state = &s->options->state;
+
+    return s->options->grad_sync == PP_SYNC_END ||
+           (s->head->pipelines > 1 && (pp_state_is_gathered(state) || pp_state_has_parts(state)));
+}
+
 static enum pp_status order_sums(struct sync *s, struct pp_error *err)
 {
-    const bool is_tied = is_sum_tied(s), is_end = s->options->grad_sync == PP_SYNC_END;
+    const bool is_tied = is_sum_tied(s), is_end = are_late(s);
     /* The tied sum alone spans several ranks of one pipeline. Posted early, it would delay the
      * gathers posted after it until the last of these ranks has posted it. */
     const struct sum tied = {.is_tied = true,

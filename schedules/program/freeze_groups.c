@@ -23,6 +23,16 @@ static int family_of(const struct pp_program *p, int i)
     return -1;
 }
 
+/* Is true for collectives that go with uses of a stage. Pipelines use it at different times, so
+ * only the copies in one pipeline meet: replicas of a rank. */
+static bool is_of_pipe(const struct pp_program *p, int i)
+{
+    const int purpose = p->purpose[i];
+
+    return p->pipelines > 1 && pp_op_has_buckets(p->kind[i]) &&
+           (pp_purpose_is_gather(purpose) || purpose == PP_FOR_VISIT || purpose == PP_FOR_PART);
+}
+
 /* Returns the collective of post i; its bucket is set later. */
 static struct pp_collective collective_of(const struct pp_program *p, int i, int group)
 {
@@ -30,10 +40,11 @@ static struct pp_collective collective_of(const struct pp_program *p, int i, int
                                   .tied = family_of(p, i) == TIED_FAMILY,
                                   .purpose = p->purpose[i],
                                   .stage = p->stage[i],
+                                  .pipe = is_of_pipe(p, i) ? (int16_t)p->pipe[i] : -1,
                                   .group = group};
 }
 
-struct tally {               /* one (stage, family) */
+struct tally {               /* one (pipeline, stage, family) */
     int32_t count;           /* posts of one member, 0 = never seen */
     int32_t base;            /* first collective id */
     int32_t members;         /* ranks that post */
@@ -61,17 +72,20 @@ static int compare_ranks(const void *a, const void *b)
     return *(const uint16_t *)a - *(const uint16_t *)b;
 }
 
-static int make_group(const struct pp_freeze *f, int stage, bool tied, int *member_count)
+/* `pipe`: -1 for those of all pipelines. */
+static int make_group(const struct pp_freeze *f, int pipe, int stage, bool tied, int *member_count)
 {
     struct pp_program *p = f->p;
     struct pp_group *group = &p->groups[p->group_count];
     uint16_t *members = p->members + *member_count;
     int count = 0, unique = 0;
 
-    for (int pipe = 0; pipe < p->pipelines; pipe++) {
-        members[count++] = (uint16_t)pp_program_rank_of(p, pipe, stage);
+    for (int k = 0; k < p->pipelines; k++) {
+        if (pipe >= 0 && k != pipe)
+            continue;
+        members[count++] = (uint16_t)pp_program_rank_of(p, k, stage);
         if (tied)
-            members[count++] = (uint16_t)pp_program_rank_of(p, pipe, p->stages - 1);
+            members[count++] = (uint16_t)pp_program_rank_of(p, k, p->stages - 1);
     }
     qsort(members, (size_t)count, sizeof(*members), compare_ranks);
     for (int k = 0; k < count; k++)
@@ -87,9 +101,10 @@ static int make_group(const struct pp_freeze *f, int stage, bool tied, int *memb
 
 static struct tally *tally_at(const struct pp_program *p, struct tally *tallies, int i)
 {
-    const int family = family_of(p, i);
+    const int family = family_of(p, i), pipe = is_of_pipe(p, i) ? p->pipe[i] : 0;
 
-    return family < 0 ? NULL : &tallies[(int64_t)p->stage[i] * FAMILIES + family];
+    return family < 0 ? NULL
+                      : &tallies[((int64_t)pipe * p->stages + p->stage[i]) * FAMILIES + family];
 }
 
 /* Checks that all buckets of a collective are posted, in order, before it is posted again. */
@@ -166,25 +181,29 @@ static enum pp_status missing_member(const struct pp_freeze *f, const struct tal
     return pp_error_set(f->err, PP_EPROGRAM, "a member of a collective never posts it");
 }
 
-/* Makes groups and collectives of one stage, in the order of families. */
-static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *tallies, int stage,
+/* Makes groups and collectives of one stage in a pipeline, in the order of families. The first one
+ * has those of all pipelines, too. */
+static enum pp_status make_collectives(const struct pp_freeze *f, struct tally *tallies, int place,
                                        int *member_count)
 {
     struct pp_program *p = f->p;
-    int stage_group = -1;
+    int groups[2] = {-1, -1}; /* of all pipelines, of this one */
 
     for (int family = 0; family < FAMILIES; family++) {
-        struct tally *t = &tallies[(int64_t)stage * FAMILIES + family];
+        struct tally *t = &tallies[(int64_t)place * FAMILIES + family];
         const bool tied = family == TIED_FAMILY;
         if (t->count == 0)
             continue;
-        if (tied || stage_group < 0)
-            stage_group = make_group(f, stage, tied, member_count);
-        if (t->members != p->groups[stage_group].count)
-            return missing_member(f, t, tallies, &p->groups[stage_group]);
+        const bool is_alone = is_of_pipe(p, t->first);
+        int *group = &groups[is_alone];
+        if (tied || *group < 0)
+            *group = make_group(f, is_alone ? place / p->stages : -1, place % p->stages, tied,
+                                member_count);
+        if (t->members != p->groups[*group].count)
+            return missing_member(f, t, tallies, &p->groups[*group]);
         t->base = p->collective_count;
         for (int k = 0; k < t->count; k++)
-            p->collectives[p->collective_count++] = collective_of(p, t->first, stage_group);
+            p->collectives[p->collective_count++] = collective_of(p, t->first, *group);
     }
     return PP_OK;
 }
@@ -220,7 +239,7 @@ static enum pp_status join_collective(const struct pp_freeze *f, int rank, int i
 enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
 {
     struct pp_program *p = f->p;
-    int64_t total = 0, stages = 0;
+    int64_t total = 0, groups = 0;
     int member_count = 0;
 
     for (int r = 0; r < p->ranks; r++)
@@ -232,16 +251,17 @@ enum pp_status pp_freeze_collectives(const struct pp_freeze *f)
         }
     if (total == 0)
         return PP_OK;
-    struct tally *tallies = PP_ARRAY(f->scratch, struct tally, p->stages * FAMILIES);
+    const int places = p->pipelines * p->stages;
+    struct tally *tallies = PP_ARRAY(f->scratch, struct tally, (int64_t)places * FAMILIES);
     for (int r = 0; r < p->ranks; r++)
         PP_TRY(count_posts(f, tallies, r));
-    for (int s = 0; s < p->stages * FAMILIES; s++)
-        stages += tallies[s].count != 0;
-    p->groups = PP_ARRAY(f->arena, struct pp_group, stages);
-    p->members = PP_ARRAY(f->arena, uint16_t, (stages + 1) * p->pipelines + p->pipelines);
+    for (int64_t k = 0; k < (int64_t)places * FAMILIES; k++)
+        groups += tallies[k].count != 0;
+    p->groups = PP_ARRAY(f->arena, struct pp_group, groups);
+    p->members = PP_ARRAY(f->arena, uint16_t, (groups + 1) * p->pipelines + p->pipelines);
     p->collectives = PP_ARRAY(f->arena, struct pp_collective, total);
-    for (int s = 0; s < p->stages; s++)
-        PP_TRY(make_collectives(f, tallies, s, &member_count));
+    for (int place = 0; place < places; place++)
+        PP_TRY(make_collectives(f, tallies, place, &member_count));
     for (int r = 0; r < p->ranks; r++)
         for (int k = f->collectives.begin[r]; k < f->collectives.begin[r + 1]; k++) {
             const struct tally *t = tally_at(p, tallies, f->collectives.at[k]);

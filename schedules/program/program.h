@@ -41,6 +41,8 @@ struct pp_collective { /* one collective operation; every member posts it once *
     uint8_t purpose;         /* enum pp_purpose */
     uint8_t bucket, buckets; /* bucket 0 .. buckets-1 of a collective that is cut; else 0 of 0 */
     uint16_t stage;
+    int16_t pipe; /* only of the copies in this pipeline, which use a stage at the same places; -1:
+                   * of all copies */
     int32_t group;
 };
 

@@ -14,10 +14,16 @@
 static enum pp_status check_versions(const struct pp_program *compute, int zero,
                                      const struct pp_state_spec *state, struct pp_error *err)
 {
-    if (zero > 1 && (compute->pipelines > 1 || compute->versions > 1))
+    if (zero > 1 && compute->versions > 1)
         return pp_error_set(err, PP_EINVAL,
-                            "--zero %d: %s keeps several copies of its weights, so only the "
+                            "--zero %d: %s keeps several versions of its weights, so only the "
                             "optimizer state can be cut; nearest: --zero 1",
+                            zero, compute->name);
+    if (zero > 1 && compute->pipelines > 1 && pp_state_cut(state, PP_STATE_GRADS) == 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--zero %d: %s uses a stage at different times in its pipelines, so "
+                            "gradients are cut over replicas of one pipeline; give --dp 2, or "
+                            "--zero 1",
                             zero, compute->name);
     if (pp_state_is_away(state, PP_STATE_PARAMS) && compute->versions > 1)
         return pp_error_set(err, PP_EINVAL,

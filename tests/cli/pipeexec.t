@@ -279,8 +279,25 @@ $ pipeexec --dp 4 --shard p=2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 
 >     "sharers": 2,
 >     "bit_equal": true,
 >     "bit_equal": true,
-$ pipeexec --dp 2 --zero 2 --schedule chimera
-! pipeexec: error: --zero 2: chimera holds each stage on several ranks, which use it at different times: only its optimizer state can be cut; nearest: --zero 1
+$ pipeexec --zero 3 --schedule chimera
+! pipeexec: error: --zero 3: gradients and parameters are cut over replicas of one pipeline, in groups of 2, but it has 1; nearest: --dp 2, or --zero 1
+= 2
+$ pipeexec --dp 3 --shard g=2 --schedule dualpipe
+! pipeexec: error: --shard g=2: gradients and parameters are cut over replicas of one pipeline, in groups of 2, but it has 3; nearest: --dp 2, or --zero 1
+= 2
+$ pipeexec --np 3 --dp 2 --zero 3 --schedule gems
+! pipeexec: error: --zero 3: gems holds stage 1 twice on rank 1: only its optimizer state can be cut; nearest: --zero 1, or an even number of ranks
+= 2
+$ pipeexec --dp 2 --zero 2 --schedule chimera --model mini --layers 8
+! pipeexec: error: --zero 2: chimera holds embedding and head of mini on one rank, which share a matrix: its gradient is added up there whole; nearest: --zero 1, or a model whose head has its own
+= 2
+$ pipesim program --schedule chimera --pp 4 --dp 2 --micro-batches 4 --zero 3 -o twice.csv && pipesim verify twice.csv && pipeexec --schedule twice.csv --dp 2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"zero"|bit_equal'
+> twice.csv: legal: 4 ranks, 4 stages, 4 micro-batches, 236 instructions
+>     "zero": 3,
+>     "bit_equal": true,
+>     "bit_equal": true,
+$ pipesim program --schedule chimera --pp 4 --micro-batches 4 --zero 3
+! pipesim: error: --zero 3: chimera uses a stage at different times in its pipelines, so gradients are cut over replicas of one pipeline; give --dp 2, or --zero 1
 = 2
 $ pipeexec --dp 2 --zero 2 --schedule zbv --model mini --layers 8
 ! pipeexec: error: --zero 2: zbv holds embedding and head of mini on one rank, which share a matrix: its gradient is added up there whole; nearest: --zero 1, or a model whose head has its own

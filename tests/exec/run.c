@@ -104,9 +104,13 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
     const struct pp_mesh replicas = {c->replicas * source->pipelines, 1};
     struct pp_state_spec state = pp_state_spec_zero(c->zero, replicas);
     state.buffers = or (c->gather_buffers, 2);
+    const int sharers = c->sharers                             ? c->sharers
+                        : c->zero > 1 && source->pipelines > 1 ? c->replicas
+                                                               : 0;
     for (int class = 0; class < PP_STATE_SHARDED; class ++)
-        if (c->sharers > 0 && pp_mesh_size(state.shard[class]) > 1)
-            state.shard[class].in_node = c->sharers;
+        if (sharers > 0 && pp_mesh_size(state.shard[class]) > 1)
+            state.shard[class].in_node = sharers;
+    run->batch.sharers = sharers;
     const struct pp_lower_options options = {.post = c->post,
                                              .recv_slots = 2,
                                              .buckets = buckets,
@@ -141,7 +145,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                    .mbs = c->mbs * run->program->granules,
                                    .granules = run->program->granules,
                                    .splits = run->program->splits,
-                                   .sharers = c->sharers};
+                                   .sharers = run->batch.sharers};
     run->recipe = (struct pp_recipe){.seed = c->seed + 1,
                                      .is_exact = c->is_exact,
                                      .rate = 1e-2,

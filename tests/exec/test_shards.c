@@ -1,6 +1,6 @@
-/* Sharded gradients and parameters change no bit. With exact gradients, schedules without several
- * pipelines train to the bits of the loop, on threads, processes and the fake device. Each process
- * touches the predicted bytes, and a replay has the same times. */
+/* Sharded gradients and parameters change no bit. With exact gradients, all schedules train to the
+ * bits of the loop, on threads, processes and the fake device. Each process touches the predicted
+ * bytes, and a replay has the same times. */
 #include "tests/exec/equal.h"
 #include "tests/unit/support/random_program.h"
 
@@ -9,7 +9,20 @@ enum { LEAST_ZERO = 2, MOST_ZERO = 3 };
 /* Shares of both ends of a tied model need a sum between ranks. */
 static bool is_tied_on_a_rank(const struct pp_program *p)
 {
-    return p->stages > 1 && pp_program_rank_of(p, 0, 0) == pp_program_rank_of(p, 0, p->stages - 1);
+    for (int k = 0; k < p->pipelines * p->pipelines; k++)
+        if (p->stages > 1 && pp_program_rank_of(p, k / p->pipelines, 0) ==
+                                 pp_program_rank_of(p, k % p->pipelines, p->stages - 1))
+            return true;
+    return false;
+}
+
+static bool has_stage_twice(const struct pp_program *p)
+{
+    for (int place = p->stages; place < p->pipelines * p->stages; place++)
+        for (int other = place % p->stages; other < place; other += p->stages)
+            if (p->rank_of[place] == p->rank_of[other])
+                return true;
+    return false;
 }
 
 /* Returns 0 for a program that cannot be cut. */
@@ -21,7 +34,7 @@ static int run_and_check(const struct exec_case *c)
 
     whole.zero = 0;
     cr_assert_eq(exec_run_make(arena, &whole, &run, &(struct pp_error){0}), PP_OK);
-    if (run.program->pipelines > 1)
+    if (has_stage_twice(run.program))
         return 0;
     cut.is_untied |= is_tied_on_a_rank(run.program);
     cr_assert(exec_run(arena, &cut, &run), "%s was refused", exec_case_text(arena, &cut));
@@ -53,8 +66,8 @@ static struct exec_case usual_of(int ranks, int replicas)
 
 Test(shards, every_schedule_has_the_bits_of_the_loop)
 {
-    cr_assert_geq(all_schedules(usual_of(2, 2)), 10);
-    cr_assert_geq(all_schedules(usual_of(4, 3)), 10);
+    cr_assert_geq(all_schedules(usual_of(2, 2)), 40);
+    cr_assert_geq(all_schedules(usual_of(4, 3)), 40);
 }
 
 Test(shards, every_schedule_on_the_fake_device)
@@ -62,7 +75,7 @@ Test(shards, every_schedule_on_the_fake_device)
     struct exec_case usual = usual_of(2, 2);
 
     usual.backend = &pp_backend_fake;
-    cr_assert_geq(all_schedules(usual), 10);
+    cr_assert_geq(all_schedules(usual), 40);
 }
 
 Test(shards, every_schedule_between_processes)
@@ -70,9 +83,9 @@ Test(shards, every_schedule_between_processes)
     struct exec_case usual = usual_of(2, 2);
 
     usual.transport = &pp_transport_shm;
-    cr_assert_geq(all_schedules(usual), 10);
+    cr_assert_geq(all_schedules(usual), 40);
     usual.transport = &pp_transport_tcp;
-    cr_assert_geq(all_schedules(usual), 10);
+    cr_assert_geq(all_schedules(usual), 40);
 }
 
 /* Blocks of the norm over many shares, shares over many tensors, and empty ones. Tied matrices,
@@ -201,5 +214,5 @@ Test(shards, random_programs)
                                     .seed = seed};
         runs += run_and_check(&c);
     }
-    cr_assert_geq(runs, (int)count / 4);
+    cr_assert_geq(runs, (int)count * 9 / 10);
 }
