@@ -82,7 +82,13 @@ struct pp_checkpoint_parts {
  * Returns the tensor; NULL if there is none. */
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from);
-/* Returns the range of a tensor that a part has; {0, 0} = none of it. Vectors are weights (or
+/* Returns where the first element of a tensor in a part is in the whole one. A slice is one run:
+ * experts of one replica. */
+static inline int64_t pp_checkpoint_first(const struct pp_param *param)
+{
+    return param->slice.whole > 0 ? param->slice.piece[0].first : 0;
+}
+/* Returns the range of a whole tensor that a part has; {0, 0} = none of it. Vectors are weights (or
  * master weights), m and v. */
 enum { PP_CHECKPOINT_VECTORS = 3 };
 struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int part,

@@ -28,7 +28,9 @@ struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int
     const struct pp_range all = pp_range_of(param),
                           here = pp_range_common(all, held(parts, part, vector));
 
-    return here.from < here.until ? (struct pp_range){here.from - all.from, here.until - all.from}
+    const int64_t shift = pp_checkpoint_first(param) - all.from;
+
+    return here.from < here.until ? (struct pp_range){here.from + shift, here.until + shift}
                                   : (struct pp_range){0, 0};
 }
 
@@ -40,7 +42,7 @@ void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
                                                   state->m, state->v};
     const int64_t first = pp_range_of(param).from +
                           pp_checkpoint_range(parts, part, param, vector).from -
-                          held(parts, part, vector).from;
+                          pp_checkpoint_first(param) - held(parts, part, vector).from;
 
     return (char *)vectors[vector] + (size_t)first * parts->kernels->gradient_bytes;
 }

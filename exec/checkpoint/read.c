@@ -147,9 +147,10 @@ static enum pp_status round_weights(const struct reader *r, int part, const stru
 {
     const struct pp_kernels *k = r->parts->kernels;
     const struct pp_state *state = &r->parts->part[part].state;
-    const int64_t first = param->offset + range.from;
-    const struct pp_range held =
-        pp_range_common(state->held, (struct pp_range){first, param->offset + range.until});
+    const int64_t shift = param->offset - pp_checkpoint_first(param), first = shift + range.from;
+    const struct pp_range chunk = {first, shift + range.until},
+                          held = pp_range_common(pp_range_common(state->held, chunk),
+                                                 pp_range_of(param));
 
     if (!state->master || held.from >= held.until)
         return PP_OK;

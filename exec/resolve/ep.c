@@ -20,10 +20,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
         {wish->zero > 0, "state of shared experts is not cut yet; use --zero 0"},
         {config->has_weight_stream,
          "its groups have one compute stream; leave out --weight-grad-stream"},
-        {wish->checkpoint,
-         "checkpoints do not put experts of replicas together yet; leave out --checkpoint"},
-        {wish->resume, "checkpoints are not cut by experts yet; leave out --resume"},
-        {wish->save, "--save does not put experts of replicas together yet; leave it out"},
     };
 
     for (size_t i = 0; i < PP_COUNT(refused); i++)

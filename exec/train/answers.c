@@ -26,7 +26,8 @@ enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *
                               struct pp_checkpoint_parts *parts, struct pp_error *err)
 {
     const struct pp_program *p = training->machine.program;
-    const int places = p->pipelines * p->stages, count = training->machine.batch->replicas * places;
+    const int places = p->pipelines * p->stages, count = training->machine.batch->replicas * places,
+              ep = training->machine.ep;
 
     *parts = pp_train_no_parts(arena, training);
     parts->part = PP_ARRAY(arena, struct pp_checkpoint_part, count + 1);
@@ -35,7 +36,7 @@ enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *
         const int replica = i / places, pipe = i % places / p->stages, stage = i % p->stages;
         struct pp_checkpoint_part *part = &parts->part[i];
 
-        part->stage = training->machine.stages[stage];
+        part->stage = training->machine.stages[(ep > 1 ? replica % ep : 0) * p->stages + stage];
         if (are_all_here)
             PP_TRY(pp_machine_state(machine, replica, pipe, stage, &part->state, err));
         else
