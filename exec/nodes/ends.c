@@ -128,8 +128,8 @@ static void find_sums(struct pp_call *c, const struct pp_stage_node *n)
     c->k->entropy_sums(c->stream, &e);
 }
 
-const struct pp_node_kind pp_node_loss_max = {.forward = find_max, .rule = PP_TP_MAX_OF_G};
-const struct pp_node_kind pp_node_loss_sums = {.forward = find_sums, .rule = PP_TP_SUM_OF_G};
+const struct pp_node_kind pp_node_loss_max = {.forward = find_max};
+const struct pp_node_kind pp_node_loss_sums = {.forward = find_sums};
 
 /* Replaces the logits by their gradient. */
 static void lose(struct pp_call *c, const struct pp_stage_node *n)

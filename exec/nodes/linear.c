@@ -12,7 +12,8 @@ static bool is_activation_alone(const struct pp_call *c, const struct pp_stage_n
  * device adds base and bias to its part. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
-    const bool is_first = n->part == NULL || c->g->is_first;
+    const bool is_first = n->part == NULL || c->g->is_first,
+               has_base = is_first && !pp_node_is_scattered(n);
     void *y = pp_call_at(c, n->y);
 
     if (y == NULL)
@@ -32,7 +33,7 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                                             .lda = n->x->width,
                                             .ldb = n->x->width,
                                             .ldc = n->y->width,
-                                            .base = is_first ? pp_call_at(c, n->base) : NULL,
+                                            .base = has_base ? pp_call_at(c, n->base) : NULL,
                                             .bias = is_first ? pp_call_weight(c, n->bias) : NULL,
                                             .activation = c->net->activation,
                                             .activated = pp_call_at(c, n->act)});

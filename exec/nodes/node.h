@@ -43,6 +43,13 @@
  * make parts of `max` and `sums` of struct pp_entropy. All heads share the gains of QK_NORM. So
  * each device makes a part of their gradient, `dnorm_part`.
  *
+ * With sequence parallelism (Korthikanti et al. 2022), tensors of the residual stream have the
+ * tokens of this device: T / tp rows, one device after the other. EMBED and the LINEARs that end in
+ * the stream scatter the sum of their parts; the base is added last. They read gradients of all
+ * tokens, which are gathered before: dy_part is this device's share of dy. NORM makes a share of y.
+ * So its y has all tokens, but dx_part of its reader becomes a share of dx. Gains and biases of
+ * NORM have parts of gradients.
+ *
  * If replicas share experts, COUNT, SEND and RETURN exchange rows between them: see rows.c.
  *
  * Where elements have 2 bytes, T is even, so that each place begins at a multiple of 4 bytes.
@@ -122,10 +129,9 @@ struct pp_node_kind {
     bool (*exchange)(const struct pp_call *c, const struct pp_stage_node *n, bool is_forward,
                      struct pp_rows_exchange *e);
     bool i_reads_x, i_reads_y, w_reads_x, w_reads_dy;
-    bool is_in_place;     /* dx is in x */
-    bool is_in_gradient;  /* dx is in dy */
-    unsigned again;       /* of enum pp_again: modules of which it makes y */
-    enum pp_tp_rule rule; /* of parts of y */
+    bool is_in_place;    /* dx is in x */
+    bool is_in_gradient; /* dx is in dy */
+    unsigned again;      /* of enum pp_again: modules of which it makes y */
 };
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
     pp_node_qk_norm, pp_node_gate, pp_node_activate, pp_node_route, pp_node_dispatch,
@@ -136,8 +142,9 @@ struct pp_stage_node {
     const struct pp_node_kind *kind;
     struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
-    /* this device's parts of y, dx and dnorm; NULL = it has all */
-    struct pp_tensor *part, *dx_part, *dnorm_part;
+    /* this device's parts of y, dx, dnorm and dy; NULL = it has all */
+    struct pp_tensor *part, *dx_part, *dnorm_part, *dy_part;
+    enum pp_tp_rule rule;           /* of parts of y */
     struct pp_tensor *max, *sums;   /* LOSS: what it reads of shared words; NULL = has all */
     struct pp_tensor *scratch;      /* of a kernel, at the begin of scratch */
     const struct pp_routes *routes; /* of x or y, which is in rows; NULL = none */
@@ -149,11 +156,10 @@ struct pp_stage_node {
     bool is_again;                      /* R runs it */
 };
 
-/* Returns the part of an exchange that follows the forward of a node, or its input gradient; NULL =
- * none does. No node has parts of dx and of dnorm. */
-static inline struct pp_tensor *pp_node_part(const struct pp_stage_node *n, bool is_forward)
+/* Returns whether the group scatters the sum of a node's parts. */
+static inline bool pp_node_is_scattered(const struct pp_stage_node *n)
 {
-    return is_forward ? n->part : n->dx_part ? n->dx_part : n->dnorm_part;
+    return n->part != NULL && n->rule == PP_TP_SCATTER;
 }
 
 struct pp_layer {
@@ -163,6 +169,7 @@ struct pp_layer {
 
 struct pp_stage_graph {
     int tokens;                           /* T */
+    int stream_tokens;                    /* rows of tensors of the residual stream here */
     struct pp_words words;                /* of embedding and head */
     int logits_width;                     /* most words of a device, and padding: a multiple of the
                                            * kernels' vocab_multiple */

@@ -5,7 +5,7 @@
 
 static struct pp_norm norm_of(const struct pp_call *c, const struct pp_stage_node *n)
 {
-    return (struct pp_norm){.rows = c->g->tokens,
+    return (struct pp_norm){.rows = c->g->stream_tokens,
                             .width = n->x->width,
                             .is_rms = c->net->is_rms,
                             .epsilon = c->net->norm_epsilon,
@@ -19,7 +19,7 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
     struct pp_norm norm = norm_of(c, n);
 
     norm.beta = pp_call_weight(c, n->bias);
-    norm.y = pp_call_at(c, n->y);
+    norm.y = pp_call_at(c, n->part ? n->part : n->y);
     c->k->norm_forward(c->stream, &norm);
 }
 
@@ -32,7 +32,7 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
     const size_t row = (size_t)n->x->width * c->g->gradient_bytes;
     struct pp_norm norm = norm_of(c, n);
-    char *made = pp_call_at(c, n->dnorm);
+    char *made = pp_call_at(c, n->dnorm_part ? n->dnorm_part : n->dnorm);
 
     norm.dy = pp_call_at(c, n->dy);
     norm.base = pp_call_at(c, n->dx_base);

@@ -20,6 +20,8 @@ struct pp_stage_shape {
     int rows, tokens, splits;
     int tp, tp_index; /* devices that share each block, 0 or 1 = none; which of them this is */
     int ep, ep_index; /* replicas that share the experts, likewise */
+    /* they also share the tokens of the residual stream and its norms; tp divides rows * tokens */
+    bool is_sequence_parallel;
 };
 
 /* Rounds up to cache lines of 64 bytes. */
@@ -37,7 +39,8 @@ struct pp_stage {
     int tensor_count;
     int64_t elements; /* of a flat vector of all parameters; tensors begin at multiples of 16 */
     size_t kept_bytes, saved_bytes;
-    size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements */
+    size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements, or
+                                   * this device's share of them */
     size_t edge_offset;           /* in kept */
     size_t scratch_bytes;         /* most of any call */
     size_t grad_scratch_bytes;    /* for exact gradients: most of any kernel call */
@@ -75,8 +78,16 @@ struct pp_grads {
 };
 
 /* The result of an exchange: the sum of all parts of a tensor, in the order of devices, or the
- * largest of each element. Elements are of T, or of G. */
-enum pp_tp_rule { PP_TP_SUM, PP_TP_SUM_OF_G, PP_TP_MAX_OF_G, PP_TP_RULES };
+ * largest of each element. Elements are of T, or of G. SCATTER: this device's share of tokens of
+ * the sum. GATHER: the shares of all, one after the other. */
+enum pp_tp_rule {
+    PP_TP_SUM,
+    PP_TP_SUM_OF_G,
+    PP_TP_MAX_OF_G,
+    PP_TP_SCATTER,
+    PP_TP_GATHER,
+    PP_TP_RULES
+};
 
 /* Seconds per kind of layer in a call, for calibration. The thread's clock measures them, or timing
  * events between the parts if work runs later. */

@@ -43,10 +43,10 @@ static struct places places_of(const struct pp_stage *stage, const struct pp_ker
 
 static struct pp_stage *stage_of(struct pp_arena *arena, const struct pp_net *net,
                                  const struct pp_kernels *kernels, const struct pp_batch *batch,
-                                 int tp, int tp_index)
+                                 struct pp_stage_share share)
 {
     assert(batch->mbs % batch->granules == 0 && net->seq % batch->splits == 0);
-    return pp_stage_whole_of(arena, net, batch->mbs / batch->granules, batch->splits, tp, tp_index,
+    return pp_stage_whole_of(arena, net, batch->mbs / batch->granules, batch->splits, share,
                              kernels);
 }
 
@@ -58,12 +58,12 @@ static size_t shared_bytes(const struct pp_stage *stage, int tp)
 }
 
 void pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                        const struct pp_batch *batch, int tp, bool is_exact, size_t *bytes,
-                        size_t *staging_bytes)
+                        const struct pp_batch *batch, struct pp_stage_share share, bool is_exact,
+                        size_t *bytes, size_t *staging_bytes)
 {
-    const size_t parts = tp > 1 ? (size_t)tp : 1;
+    const size_t parts = share.tp > 1 ? (size_t)share.tp : 1;
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    const struct pp_stage *stage = stage_of(scratch, net, kernels, batch, tp, 0);
+    const struct pp_stage *stage = stage_of(scratch, net, kernels, batch, share);
     const struct places p = places_of(stage, kernels, is_exact);
 
     *bytes = parts * (p.state_bytes + p.end) + shared_bytes(stage, (int)parts);
@@ -178,7 +178,9 @@ enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
 
     r->parts = PP_ARRAY(arena, struct pp_reference_part, r->tp);
     for (int t = 0; t < r->tp; t++)
-        r->parts[t].stage = stage_of(arena, r->net, r->kernels, &r->batch, r->tp, t);
+        r->parts[t].stage =
+            stage_of(arena, r->net, r->kernels, &r->batch,
+                     (struct pp_stage_share){r->tp, t, place->is_sequence_parallel});
     const struct places places = places_of(r->parts[0].stage, r->kernels, r->recipe.is_exact);
     PP_TRY(r->backend->open(arena, &options, &r->device, err));
     pp_arena_defer(arena, close_device, r);

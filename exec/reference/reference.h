@@ -13,7 +13,8 @@
 struct pp_place {
     const struct pp_backend *backend;
     enum pp_device_mode mode;
-    int tp;        /* devices of a tensor-parallel group, 0 or 1 = one */
+    int tp; /* devices of a tensor-parallel group, 0 or 1 = one */
+    bool is_sequence_parallel;
     int parts;     /* of a partitioned GPU */
     int left_free; /* multiprocessors: see pp_device_options */
     int place;     /* among the processes of this host: see pp_device_options */
@@ -23,11 +24,11 @@ struct pp_place {
     void *stuck_closure;
 };
 struct pp_reference;
-/* Finds the memory that pp_reference_create() will take. `*staging_bytes` of it are also needed on
- * the host if the backend has its own memory. */
+/* Finds the memory that pp_reference_create() will take, for groups as in `share`. `*staging_bytes`
+ * of it are also needed on the host if the backend has its own memory. */
 void pp_reference_bytes(const struct pp_net *net, const struct pp_kernels *kernels,
-                        const struct pp_batch *batch, int tp, bool is_exact, size_t *bytes,
-                        size_t *staging_bytes);
+                        const struct pp_batch *batch, struct pp_stage_share share, bool is_exact,
+                        size_t *bytes, size_t *staging_bytes);
 /* Opens a device and takes all memory; activations are those of one granule. PP_EFAIL, with sizes,
  * if there is not enough. `net` and `kernels` are kept by reference; the arena closes the device.
  * mbs is a multiple of the granules, net->seq of the splits. */

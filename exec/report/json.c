@@ -32,6 +32,7 @@ static json_t *layout_json(const struct pp_exec_run *run)
                           "dp", b->replicas, "pipelines", p->pipelines, "micro_batches",
                           b->micro_batches, "mbs", b->mbs, "gbs", pp_batch_samples(b));
     pp_json_put_int(o, "tp", run->config.tp);
+    json_object_set_new(o, "sequence_parallel", json_boolean(run->config.is_sequence_parallel));
     pp_json_put_int(o, "ep", run->config.ep);
     pp_json_put_int(o, "zero", run->plan.zero);
     if (run->plan.zero && run->plan.batch.sharers > 0)

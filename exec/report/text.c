@@ -228,7 +228,8 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
         used +=
             fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_SIZE_CHUNKS));
     if (run->config.tp > 1)
-        used += fprintf(page->out, ", tp %d", run->config.tp);
+        used += fprintf(page->out, ", tp %d%s", run->config.tp,
+                        run->config.is_sequence_parallel ? " with shared tokens" : "");
     if (plan->batch.replicas > 1)
         used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
     if (run->config.ep > 1)

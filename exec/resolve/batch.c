@@ -160,6 +160,7 @@ enum pp_status pp_exec_check_cut(const struct pp_exec_config *config,
         return append_multiples(err, seq, splits, " or ");
     }
     PP_TRY(check_tokens(config, plan, err));
+    PP_TRY(pp_exec_check_token_shares(config, plan, err));
     if (config->kernels->element_bytes < sizeof(float) &&
         mbs / shape->granules * (seq / splits) % 2)
         return pp_error_set(err, PP_EINVAL,

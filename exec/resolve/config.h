@@ -41,9 +41,10 @@ struct pp_exec_config {
     int cores;                /* 0 = those of the machine */
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
     int tp;                   /* tensor-parallel degree */
-    int ep;                   /* replicas that share experts */
-    int replicas, mbs;        /* mbs 0 = follows from gbs */
-    int64_t gbs;              /* 0 = not given */
+    bool is_sequence_parallel;
+    int ep;            /* replicas that share experts */
+    int replicas, mbs; /* mbs 0 = follows from gbs */
+    int64_t gbs;       /* 0 = not given */
     struct pp_recompute_choice recompute;
     const struct pp_checkpoint *resumed; /* NULL = training starts at its first step */
     int first_step, steps, warmup;

@@ -61,6 +61,9 @@ enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config
  * model, with the nearest that do, and for what it cannot be combined with. */
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err);
+/* PP_EINVAL if the workers of a group cannot share the tokens of a forward evenly. */
+enum pp_status pp_exec_check_token_shares(const struct pp_exec_config *config,
+                                          const struct pp_exec_plan *plan, struct pp_error *err);
 /* shards.c: takes what the program is to cut, after its order. PP_EINVAL for options without effect
  * and what is only simulated. */
 struct pp_build;

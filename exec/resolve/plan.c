@@ -246,6 +246,7 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
             .tokens = config->net.seq / plan->batch.splits,
             .splits = plan->batch.splits,
             .tp = config->tp,
+            .is_sequence_parallel = config->is_sequence_parallel,
             .ep = config->ep};
         for (int part = 0; part < config->tp * config->ep; part++) {
             shape.tp_index = part / config->ep;

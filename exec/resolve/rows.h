@@ -42,6 +42,9 @@ PP_ROW_INT(tp, "T", 1, 64, G_LAYOUT, RUN,
     .default_text = "1",
     .help = "Tensor-parallel degree: T workers share the heads and the feed-forward layer of each "
             "block, and add up their parts. P * T * D workers run concurrently.")
+PP_ROW_CHOICE(sequence_parallel, "HOW", "on|off", G_LAYOUT, RUN, .default_text = "off",
+    .help = "on: the workers of a tensor-parallel group share the tokens of norms and residuals. "
+            "They scatter and gather them around each matrix. off: each computes all tokens.")
 PP_OPTIONS_VP(G_LAYOUT, RUN)
 PP_OPTIONS_DP(G_LAYOUT, RUN)
 PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")

@@ -209,7 +209,7 @@ void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct
 
     reserve(arena, stage);
     struct pp_tensor *x = shape->has_embedding ? layer(&b, EMBEDDING_LAYER, NULL)
-                                               : pp_stage_tensor(b.g, stage->net->hidden);
+                                               : pp_stage_stream(b.g, stage->net->hidden);
     x->is_stream = true;
     b.g->input = x;
     for (int i = 0; i < shape->blocks; i++)

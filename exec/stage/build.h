@@ -41,6 +41,10 @@ struct pp_tensor *pp_build_tensor(struct pp_stage_graph *g, int width, size_t by
 struct pp_stage_node *pp_build_node(struct pp_builder *b, const struct pp_node_kind *kind,
                                     struct pp_tensor *x, int width);
 
+/* With tensor parallelism, gives a node that ends in the residual stream a part of y, and y the
+ * tokens that are here. */
+void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n);
+
 struct pp_linear {
     struct pp_tensor *x, *base; /* base NULL: none; else y is of the residual stream */
     int width;

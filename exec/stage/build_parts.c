@@ -76,6 +76,11 @@ struct pp_tensor *pp_stage_tensor(struct pp_stage_graph *g, int width)
     return pp_build_tensor(g, width, (size_t)g->tokens * (size_t)width * g->element_bytes);
 }
 
+struct pp_tensor *pp_stage_stream(struct pp_stage_graph *g, int width)
+{
+    return pp_build_tensor(g, width, (size_t)g->stream_tokens * (size_t)width * g->element_bytes);
+}
+
 struct pp_tensor *pp_stage_tensor_of_g(struct pp_stage_graph *g, int64_t elements)
 {
     return pp_build_tensor(g, 0, (size_t)elements * g->gradient_bytes);
@@ -94,6 +99,17 @@ struct pp_stage_node *pp_build_node(struct pp_builder *b, const struct pp_node_k
     return n;
 }
 
+void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n)
+{
+    if (b->stage->shape.tp <= 1)
+        return;
+    n->part = pp_stage_tensor(b->g, n->y->width);
+    if (!b->stage->shape.is_sequence_parallel)
+        return;
+    n->y->bytes = n->part->bytes / (size_t)b->stage->shape.tp;
+    n->rule = PP_TP_SCATTER;
+}
+
 /* Cuts a matrix, its bias and what it makes: by columns if it ends in the residual stream. */
 static void cut(const struct pp_builder *b, const struct pp_linear *l, struct pp_stage_node *n,
                 struct pp_new_param *weight, struct pp_new_param *bias)
@@ -104,7 +120,7 @@ static void cut(const struct pp_builder *b, const struct pp_linear *l, struct pp
         return;
     if (l->base != NULL) {
         weight->slice = pp_slice_by_columns(tp, index, l->width, l->x->width);
-        n->part = pp_stage_tensor(b->g, l->width);
+        pp_build_scattered(b, n);
         return;
     }
     weight->slice = pp_slice_by_rows(tp, index, l->x->width, l->groups);
@@ -146,11 +162,12 @@ struct pp_tensor *pp_build_norm(struct pp_builder *b, struct pp_tensor *x, const
                                 const char *bias_name)
 {
     const int hidden = b->net->hidden;
-    const bool sums_bias = is_new_sum(b, x) && b->layer <= b->net->layers;
+    const bool is_shared = b->stage->shape.is_sequence_parallel,
+               sums_bias = is_new_sum(b, x) && b->layer <= b->net->layers && !is_shared;
     struct pp_stage_node *before = sums_bias ? &b->g->nodes[b->g->node_count - 1] : NULL;
     struct pp_stage_node *n = pp_build_node(b, &pp_node_norm, x, hidden);
 
-    n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->tokens);
+    n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->stream_tokens);
     n->weight = pp_build_push(b, pp_build_gain(weight_name, hidden));
     n->bias = pp_build_push(b, pp_build_bias(b->net->has_bias_norm ? bias_name : NULL, hidden));
     if (before != NULL && before->bias != NULL) {
@@ -160,5 +177,10 @@ struct pp_tensor *pp_build_norm(struct pp_builder *b, struct pp_tensor *x, const
     const int rows = 1 + (n->bias != NULL) + (n->bias_before != NULL);
     n->dnorm = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
     n->dnorm->is_grad = true;
+    if (is_shared) {
+        n->part = pp_stage_stream(b->g, hidden);
+        n->rule = PP_TP_GATHER;
+        n->dnorm_part = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
+    }
     return n->y;
 }

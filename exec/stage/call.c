@@ -84,51 +84,71 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
     return c;
 }
 
-/* Adds the exchange to the list that is wanted, if it is. */
-static void list(struct pp_call *c, enum pp_tp_rule rule, const struct pp_tensor *from,
-                 const struct pp_tensor *to)
+/* Ends the segment with an exchange. Lists it, if that is wanted. */
+static void end_segment(struct pp_call *c, enum pp_call_pass row, enum pp_layer_part part,
+                        struct pp_tp_exchange exchange)
 {
-    const size_t bytes = rule == PP_TP_SUM ? c->g->element_bytes : c->g->gradient_bytes;
-
     if (c->exchanges != NULL)
-        c->exchanges[c->segment] = (struct pp_tp_exchange){
-            (int64_t)(to->bytes / bytes), pp_call_at(c, from), pp_call_at(c, to), rule};
+        c->exchanges[c->segment] = exchange;
+    stamp(c, row, part);
+    c->segment++;
 }
 
-/* Returns whether the group exchanges what the node has made. A recomputation does not want the
- * output of the stage. */
-static bool has_exchange(struct pp_call *c, const struct pp_stage_node *n, bool is_forward)
+static struct pp_tp_exchange exchange_of(const struct pp_call *c, enum pp_tp_rule rule,
+                                         const struct pp_tensor *from, const struct pp_tensor *to)
+{
+    const bool is_of_g = to->width == 0;
+
+    return (struct pp_tp_exchange){
+        .count = (int64_t)(to->bytes / (is_of_g ? c->g->gradient_bytes : c->g->element_bytes)),
+        .from = pp_call_at(c, from),
+        .to = pp_call_at(c, to),
+        .rule = rule,
+        .tp_index = c->stage->shape.tp_index};
+}
+
+/* Returns whether the node exchanges rows of experts. */
+static bool end_rows(struct pp_call *c, const struct pp_stage_node *n, enum pp_call_pass row,
+                     enum pp_layer_part part)
 {
     struct pp_rows_exchange rows;
 
-    if (n->kind->exchange != NULL) {
-        const bool has_rows = n->kind->exchange(c, n, is_forward, &rows);
-        if (has_rows && c->exchanges != NULL)
-            c->exchanges[c->segment] = (struct pp_tp_exchange){.from = rows.from, .rows = rows};
-        return has_rows;
-    }
-    const struct pp_tensor *from = pp_node_part(n, is_forward), *to = is_forward ? n->y
-                                                                      : from == n->dx_part
-                                                                          ? n->dx
-                                                                          : n->dnorm;
-    const enum pp_tp_rule rule = is_forward           ? n->kind->rule
-                                 : from == n->dx_part ? PP_TP_SUM
-                                                      : PP_TP_SUM_OF_G;
-
-    if (from == NULL || pp_call_at(c, to) == NULL)
+    if (n->kind->exchange == NULL)
         return false;
-    list(c, rule, from, to);
+    if (n->kind->exchange(c, n, row == PP_PASS_F, &rows))
+        end_segment(c, row, part, (struct pp_tp_exchange){.from = rows.from, .rows = rows});
     return true;
 }
 
-/* Ends the segment if the group exchanges what the node has made. */
-static void end_segment(struct pp_call *c, const struct pp_stage_node *n, enum pp_call_pass row,
-                        enum pp_layer_part part)
+/* The group exchanges parts of what the node has made. A recomputation does not want the output of
+ * the stage. */
+static void end_forward(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
 {
-    if (!has_exchange(c, n, row == PP_PASS_F))
+    if (end_rows(c, n, PP_PASS_F, part) || n->part == NULL || pp_call_at(c, n->y) == NULL)
         return;
-    stamp(c, row, part);
-    c->segment++;
+    struct pp_tp_exchange exchange = exchange_of(c, n->rule, n->part, n->y);
+    if (n->rule == PP_TP_SCATTER)
+        exchange.base = pp_call_at(c, n->base);
+    end_segment(c, PP_PASS_F, part, exchange);
+}
+
+static void begin_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
+{
+    if (n->dy_part != NULL)
+        end_segment(c, PP_PASS_I, part, exchange_of(c, PP_TP_GATHER, n->dy_part, n->dy));
+}
+
+static void end_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
+{
+    const bool is_shared = c->stage->shape.is_sequence_parallel;
+
+    if (end_rows(c, n, PP_PASS_I, part))
+        return;
+    if (n->dx_part != NULL)
+        end_segment(c, PP_PASS_I, part,
+                    exchange_of(c, is_shared ? PP_TP_SCATTER : PP_TP_SUM, n->dx_part, n->dx));
+    else if (n->dnorm_part != NULL)
+        end_segment(c, PP_PASS_I, part, exchange_of(c, PP_TP_SUM_OF_G, n->dnorm_part, n->dnorm));
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -144,7 +164,7 @@ static void forward_layers(struct pp_call *c)
                 continue;
             if (is_on(c))
                 n->kind->forward(c, n);
-            end_segment(c, n, PP_PASS_F, l->part);
+            end_forward(c, n, l->part);
             has_run = true;
         }
         if (has_run)
@@ -203,9 +223,10 @@ static void back_layer(struct pp_call *c, const struct pp_layer *l)
     const struct pp_stage_node *first = &c->g->nodes[l->first], *end = &c->g->nodes[l->end];
 
     for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;) {
+        begin_back(c, n, l->part);
         if (n->kind->input_grad != NULL && is_on(c))
             n->kind->input_grad(c, n);
-        end_segment(c, n, PP_PASS_I, l->part);
+        end_back(c, n, l->part);
     }
     if (c->pass & PP_PASS_I && (l->part != PP_PART_EMBEDDING || c->net->is_encoder))
         stamp(c, PP_PASS_I, l->part);

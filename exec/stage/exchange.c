@@ -3,21 +3,93 @@
 
 #include "core/units.h"
 
+#include <assert.h>
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+enum { MOST_DEVICES = 256 };
+
+static void sum(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e, int tp,
+                const void *const *from)
+{
+    k->sum(stream, e->count, tp, from, e->to);
+}
+
+static void sum_of_g(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e,
+                     int tp, const void *const *from)
+{
+    k->sum_of_g(stream, e->count, tp, from, e->to);
+}
+
+static void max_of_g(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e,
+                     int tp, const void *const *from)
+{
+    k->max_of_g(stream, e->count, tp, from, e->to);
+}
+
+static void scatter(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e,
+                    int tp, const void *const *from)
+{
+    const size_t share_bytes = (size_t)e->count * k->element_bytes;
+    const void *shares[MOST_DEVICES + 1];
+
+    assert(tp <= MOST_DEVICES);
+    for (int t = 0; t < tp; t++)
+        shares[t] = (const char *)from[t] + (size_t)e->tp_index * share_bytes;
+    shares[tp] = e->base;
+    k->sum(stream, e->count, tp + (e->base != NULL), shares, e->to);
+}
+
+static void gather(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e, int tp,
+                   const void *const *from)
+{
+    const size_t share_bytes = (size_t)(e->count / tp) * k->element_bytes;
+
+    for (int t = 0; t < tp; t++)
+        k->copy(stream, share_bytes, from[t], (char *)e->to + (size_t)t * share_bytes);
+}
+
+/* A ring takes as many steps as for these collectives of the program. */
+static const struct {
+    void (*run)(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e, int tp,
+                const void *const *from);
+    bool is_of_g;
+    enum pp_op_kind like;
+} rules[PP_TP_RULES] = {[PP_TP_SUM] = {sum, false, PP_AR},
+                        [PP_TP_SUM_OF_G] = {sum_of_g, true, PP_AR},
+                        [PP_TP_MAX_OF_G] = {max_of_g, true, PP_AR},
+                        [PP_TP_SCATTER] = {scatter, false, PP_RS},
+                        [PP_TP_GATHER] = {gather, false, PP_AG}};
+
+void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
+                        const struct pp_tp_exchange *exchange, int tp, const void *const *from)
+{
+    if (exchange->rows.way != PP_ROWS_NONE)
+        pp_rows_exchange_run(k, stream, &exchange->rows, from);
+    else
+        rules[exchange->rule].run(k, stream, exchange, tp, from);
+}
+
+/* ---- bytes and time -------------------------------------------------------------------------- */
+
 size_t pp_tp_element_bytes(const struct pp_kernels *kernels, enum pp_tp_rule rule)
 {
-    return rule == PP_TP_SUM ? kernels->element_bytes : kernels->gradient_bytes;
+    return rules[rule].is_of_g ? kernels->gradient_bytes : kernels->element_bytes;
 }
 
-double pp_tp_exchange_bytes(const struct pp_kernels *kernels, const struct pp_tp_exchange *exchange)
+double pp_tp_exchange_bytes(const struct pp_kernels *kernels, int tp,
+                            const struct pp_tp_exchange *exchange)
 {
-    return (double)exchange->count * (double)pp_tp_element_bytes(kernels, exchange->rule);
+    return (double)exchange->count * (exchange->rule == PP_TP_SCATTER ? tp : 1) *
+           (double)pp_tp_element_bytes(kernels, exchange->rule);
 }
 
-/* An all-reduce has two turns of tp - 1 steps, each with 1 / tp of the bytes (Patarasuk and Yuan
- * 2009). */
-int64_t pp_tp_exchange_ps(const struct pp_costs *costs, int tp, double bytes)
+/* Each turn of a ring has tp - 1 steps, each with 1 / tp of the bytes (Patarasuk and Yuan 2009). */
+static int64_t ring_ps(const struct pp_costs *costs, const struct pp_kernels *kernels, int tp,
+                       const struct pp_tp_exchange *exchange)
 {
-    const int steps = pp_ring_turns(PP_AR) * (tp - 1);
+    const int steps = pp_ring_turns(rules[exchange->rule].like) * (tp - 1);
+    const double bytes = pp_tp_exchange_bytes(kernels, tp, exchange);
 
     return costs->is_unit
                ? 0
@@ -31,20 +103,8 @@ int64_t pp_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *ke
     const struct pp_rows_exchange *rows = &exchange->rows;
 
     if (rows->way == PP_ROWS_NONE)
-        return pp_tp_exchange_ps(costs, devices, pp_tp_exchange_bytes(kernels, exchange));
+        return ring_ps(costs, kernels, devices, exchange);
     return costs->is_unit ? 0
                           : (devices - 1) * (costs->alpha_ps[0] +
                                              pp_units_ps(rows->step_bytes * costs->s_per_byte[0]));
-}
-
-void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
-                        const struct pp_tp_exchange *exchange, int tp, const void *const *from)
-{
-    void (*const run[PP_TP_RULES])(void *, int64_t, int, const void *const *, void *) = {
-        [PP_TP_SUM] = k->sum, [PP_TP_SUM_OF_G] = k->sum_of_g, [PP_TP_MAX_OF_G] = k->max_of_g};
-
-    if (exchange->rows.way != PP_ROWS_NONE)
-        pp_rows_exchange_run(k, stream, &exchange->rows, from);
-    else
-        run[exchange->rule](stream, exchange->count, tp, from, exchange->to);
 }

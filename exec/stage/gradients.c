@@ -76,6 +76,10 @@ static void live_of_routes(const struct pp_stage_node *n, const struct steps *at
 
 static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
 {
+    if (n->dy_part != NULL) {
+        read_in(n->dy_part, false, at);
+        make_at(n->dy, false, at->i);
+    }
     if (n->kind->input_grad != NULL) {
         read_in(n->kind->i_reads_x ? n->x : NULL, false, at);
         read_in(n->kind->i_reads_y ? n->y : NULL, false, at);
@@ -99,13 +103,23 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
     }
 }
 
-static struct pp_tensor *gradient(struct pp_stage_graph *g, int width, bool is_stream)
+static struct pp_tensor *as_gradient(struct pp_tensor *t, bool is_stream)
 {
-    struct pp_tensor *t = pp_stage_tensor(g, width);
-
     t->is_grad = true;
     t->is_stream = is_stream;
     return t;
+}
+
+/* A gradient of a share of tokens is that of the stream, or of what a norm has made. */
+static struct pp_tensor *gradient_of_x(struct pp_stage_graph *g, const struct pp_stage_node *n,
+                                       const struct pp_tensor *of)
+{
+    struct pp_tensor *dx = as_gradient(
+        n->dx_part ? pp_stage_stream(g, of->width) : pp_stage_tensor(g, of->width), of->is_stream);
+
+    if (n->dx_part == NULL)
+        dx->bytes = of->bytes;
+    return dx;
 }
 
 /* The gradient of a base is that of the output. It comes first, so nothing is added to it. */
@@ -118,6 +132,10 @@ static void wire(struct pp_stage_graph *g, struct pp_stage_node *n)
         assert(n->base->grad == NULL);
         n->base->grad = n->dy;
     }
+    if (pp_node_is_scattered(n)) {
+        n->dy_part = n->dy;
+        n->dy = as_gradient(pp_stage_tensor(g, n->dy->width), false);
+    }
     if (n->kind->is_in_place) {
         assert(of->grad == NULL);
         n->dx = of;
@@ -126,8 +144,7 @@ static void wire(struct pp_stage_graph *g, struct pp_stage_node *n)
         n->dx = n->dy;
     } else if (n->kind->input_grad != NULL) {
         n->dx_base = of->grad;
-        n->dx = gradient(g, of->width, of->is_stream);
-        n->dx->bytes = of->bytes;
+        n->dx = gradient_of_x(g, n, of);
     }
     if (n->dx != NULL)
         of->grad = n->dx;
@@ -138,9 +155,10 @@ void pp_stage_gradients(const struct pp_stage *stage)
     struct pp_stage_graph *g = stage->graph;
 
     if (g->output != NULL) {
-        g->grad_top = gradient(g, stage->net->hidden, true);
-        g->output->grad =
-            g->output == g->input ? gradient(g, stage->net->hidden, true) : g->grad_top;
+        g->grad_top = as_gradient(pp_stage_stream(g, stage->net->hidden), true);
+        g->output->grad = g->output == g->input
+                              ? as_gradient(pp_stage_stream(g, stage->net->hidden), true)
+                              : g->grad_top;
     }
     for (int i = g->layer_count - 1; i >= 0; i--) {
         const struct pp_layer *l = &g->layers[i];

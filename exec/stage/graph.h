@@ -28,8 +28,10 @@
 
 /* build.c: appends the nodes of all layers, with their parameters. */
 void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct pp_kernels *k);
-/* Append a tensor: `width` elements of T for each token, or `elements` of G. */
+/* Append a tensor: `width` elements of T for each token, or each token of the residual stream here;
+ * or `elements` of G. */
 struct pp_tensor *pp_stage_tensor(struct pp_stage_graph *g, int width);
+struct pp_tensor *pp_stage_stream(struct pp_stage_graph *g, int width);
 struct pp_tensor *pp_stage_tensor_of_g(struct pp_stage_graph *g, int64_t elements);
 /* gradients.c: appends the tensors of the backward, and finds who makes and reads each tensor. */
 void pp_stage_gradients(const struct pp_stage *stage);

@@ -25,17 +25,27 @@ static void hold_in_f(const struct pp_stage *stage)
     }
 }
 
-/* The backward walks the other way. */
+static void hold_until(struct pp_tensor *part, int next)
+{
+    for (int pass = PP_PASS_I; pass <= PP_PASS_B; pass += PP_PASS_B - PP_PASS_I)
+        part->read[pass] = part->read[pass] > next ? part->read[pass] : next;
+}
+
+/* The backward walks the other way. A share of dy is gathered before the node. */
 static void hold_in_back(struct pp_stage_graph *g)
 {
     int next = INT_MAX;
 
     for (struct pp_stage_node *n = g->nodes; n < g->nodes + g->node_count; n++) {
-        struct pp_tensor *part = pp_node_part(n, false);
-        if (part == NULL)
-            continue;
-        part->read[PP_PASS_I] = part->read[PP_PASS_B] = next;
-        next = part->made[PP_PASS_I];
+        struct pp_tensor *part = n->dx_part ? n->dx_part : n->dnorm_part;
+        if (part != NULL) {
+            hold_until(part, next);
+            next = part->made[PP_PASS_I];
+        }
+        if (n->dy_part != NULL) {
+            hold_until(n->dy_part, next);
+            next = n->dy->made[PP_PASS_I];
+        }
     }
 }
 

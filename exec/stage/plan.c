@@ -171,6 +171,8 @@ static void place_gradients(struct pp_stage *stage)
     for (int i = g->node_count - 1; i >= 0; i--) {
         const struct pp_stage_node *n = &g->nodes[i];
 
+        if (n->dy_part != NULL)
+            place_gradient(stage, n->dy);
         if (n->dx == NULL || n->dx->place[PP_PASS_F].base != PP_NOWHERE)
             continue;
         if (n->kind == &pp_node_attend && stage->shape.splits > 1) {

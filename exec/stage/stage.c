@@ -49,18 +49,20 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 
     assert(shape->splits >= 1 && shape->splits <= PP_STAGE_SPLITS);
     assert(shape->tokens * shape->splits == net->seq);
+    assert(!shape->is_sequence_parallel || shape->rows * shape->tokens % shape->tp == 0);
     assert(shape->first_block + shape->blocks <= net->layers);
     stage->net = shape->tp > 1 ? part_of(arena, net, shape->tp) : net;
     stage->shape = *shape;
     stage->graph = g;
     g->is_first = shape->tp_index == 0;
     g->tokens = shape->rows * shape->tokens;
+    g->stream_tokens = g->tokens / (shape->is_sequence_parallel ? shape->tp : 1);
     g->words = pp_net_words(net, shape->tp, shape->tp_index);
     g->logits_width = (pp_net_words(net, shape->tp, 0).count + kernels->vocab_multiple - 1) /
                       kernels->vocab_multiple * kernels->vocab_multiple;
     g->element_bytes = kernels->element_bytes;
     g->gradient_bytes = kernels->gradient_bytes;
-    stage->boundary_bytes = (size_t)g->tokens * (size_t)net->hidden * g->element_bytes;
+    stage->boundary_bytes = (size_t)g->stream_tokens * (size_t)net->hidden * g->element_bytes;
     pp_stage_build(arena, stage, kernels);
     pp_stage_gradients(stage);
     pp_stage_choose_again(stage);
@@ -72,11 +74,12 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net, int rows,
                                 int splits, const struct pp_kernels *kernels)
 {
-    return pp_stage_whole_of(arena, net, rows, splits, 1, 0, kernels);
+    return pp_stage_whole_of(arena, net, rows, splits, (struct pp_stage_share){1, 0, false},
+                             kernels);
 }
 
 struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *net, int rows,
-                                   int splits, int tp, int tp_index,
+                                   int splits, struct pp_stage_share share,
                                    const struct pp_kernels *kernels)
 {
     const struct pp_stage_shape shape = {.blocks = net->layers,
@@ -85,8 +88,9 @@ struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *
                                          .rows = rows,
                                          .tokens = net->seq / splits,
                                          .splits = splits,
-                                         .tp = tp,
-                                         .tp_index = tp_index};
+                                         .tp = share.tp,
+                                         .tp_index = share.tp_index,
+                                         .is_sequence_parallel = share.is_sequence_parallel};
 
     return pp_stage_create(arena, net, &shape, kernels);
 }

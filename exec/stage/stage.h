@@ -29,9 +29,13 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 /* Creates the whole model as one stage, in granules of `rows` samples. */
 struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net, int rows,
                                 int splits, const struct pp_kernels *kernels);
-/* Does so for device `tp_index` of `tp`. */
+/* Does so for a device, as in struct pp_stage_shape. */
+struct pp_stage_share {
+    int tp, tp_index;
+    bool is_sequence_parallel;
+};
 struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *net, int rows,
-                                   int splits, int tp, int tp_index,
+                                   int splits, struct pp_stage_share share,
                                    const struct pp_kernels *kernels);
 
 /* Return the tensor with an id, or the tied embedding matrix; NULL if the stage has none. */
@@ -56,11 +60,13 @@ void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp
 /* An exchange of a tensor-parallel group: each device has a part of a tensor, and gets what the
  * rule makes of all. All devices call alike. */
 struct pp_tp_exchange {
-    int64_t count;    /* elements */
+    int64_t count;    /* elements of `to` */
     const void *from; /* the part of this device */
     void *to;         /* its copy of the result, elsewhere */
     enum pp_tp_rule rule;
     struct pp_rows_exchange rows; /* instead, between replicas that share experts */
+    int tp_index;                 /* SCATTER: this device */
+    const void *base;             /* SCATTER: what is added last; NULL = nothing */
 };
 /* Calls, as above. */
 enum pp_stage_call_kind {
@@ -85,15 +91,13 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
                               enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
                               const struct pp_costs *costs);
 
-/* exchange.c: bytes of an element by a rule; of a part. */
+/* exchange.c: bytes of an element by a rule; of the tensor of all tokens. */
 size_t pp_tp_element_bytes(const struct pp_kernels *kernels, enum pp_tp_rule rule);
-double pp_tp_exchange_bytes(const struct pp_kernels *kernels,
+double pp_tp_exchange_bytes(const struct pp_kernels *kernels, int tp,
                             const struct pp_tp_exchange *exchange);
-/* Returns the time of an exchange of `devices`. */
+/* Returns the time of an exchange by the costs of messages: a ring of `devices`. */
 int64_t pp_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
                        const struct pp_tp_exchange *exchange, int devices);
-/* Returns the time of an exchange by the costs of messages: a ring of `tp` devices. */
-int64_t pp_tp_exchange_ps(const struct pp_costs *costs, int tp, double bytes);
 /* Makes the result of one exchange for one device: from[tp] are the parts of all, in order. */
 void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
                         const struct pp_tp_exchange *exchange, int tp, const void *const *from);

@@ -82,6 +82,7 @@ static enum pp_status begin_check(struct run *run, struct pp_error *err)
         .backend = t->machine.backend,
         .mode = t->machine.mode,
         .tp = t->machine.tp,
+        .is_sequence_parallel = t->machine.stages[0]->shape.is_sequence_parallel,
         .parts = t->machine.program->ranks * t->machine.batch->replicas,
         .left_free = pp_machine_way(run->machine).left_free,
         .place = t->machine.meeting.local_index,
@@ -306,6 +307,11 @@ static int kept_of(const struct pp_training *training, int judge)
     return judged > most && most > 0 ? most : judged;
 }
 
+static struct pp_stage_share share_of(const struct pp_machine_options *options)
+{
+    return (struct pp_stage_share){options->tp, 0, options->stages[0]->shape.is_sequence_parallel};
+}
+
 enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
                         struct pp_training_result *result, struct pp_error *err)
 {
@@ -331,7 +337,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     options.is_resumed = training->resumed;
     options.reads_states = training->check != PP_CHECK_NONE;
     if (training->check != PP_CHECK_NONE && options.meeting.index == 0) /* which has it */
-        pp_reference_bytes(&training->net, options.kernels, options.batch, options.tp,
+        pp_reference_bytes(&training->net, options.kernels, options.batch, share_of(&options),
                            options.recipe->is_exact, &options.reserved_bytes,
                            &options.reserved_staging_bytes);
     result->first_judged = steps - options.kept_steps;

@@ -54,7 +54,8 @@ static struct pp_net net_of(const struct exec_case *c)
                            .rotary.theta = 10000};
 }
 
-static void make_stages(struct exec_run *run, int tp, const struct pp_kernels *kernels)
+static void make_stages(struct exec_run *run, int tp, bool is_sequence_parallel,
+                        const struct pp_kernels *kernels)
 {
     const struct pp_program *p = run->program;
     const int layers = run->training.net.layers;
@@ -73,7 +74,8 @@ static void make_stages(struct exec_run *run, int tp, const struct pp_kernels *k
                                        .rows = run->batch.mbs / p->granules,
                                        .tokens = run->training.net.seq / p->splits,
                                        .splits = p->splits,
-                                       .tp = tp};
+                                       .tp = tp,
+                                       .is_sequence_parallel = is_sequence_parallel};
         for (; shape.tp_index < tp; shape.tp_index++)
             run->stages[shape.tp_index * p->stages + s] =
                 pp_stage_create(run->arena, &run->training.net, &shape, kernels);
@@ -170,7 +172,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
     run->training.valid = &run->valid;
     run->training.valid_every = 2;
     run->training.valid_steps = 1;
-    make_stages(run, or (c->tp, 1), kernels);
+    make_stages(run, or (c->tp, 1), c->is_sequence_parallel, kernels);
     run->training.machine =
         (struct pp_machine_options){.program = run->program,
                                     .stages = (const struct pp_stage *const *)run->stages,
@@ -195,11 +197,12 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
 {
     return pp_arena_printf(
         arena,
-        "%s P%d V%d N%d tp%d dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
+        "%s P%d V%d N%d tp%d%s dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
         "sync%d buckets%d zero%d of %d buffers%d seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
-        c->shape.micro_batches, or (c->tp, 1), c->replicas, c->shape.pipelines, c->shape.splits,
-        c->shape.option[PP_CONCAT_AT], c->is_exact ? "exact " : "",
+        c->shape.micro_batches, or (c->tp, 1), c->is_sequence_parallel ? " sequence" : "",
+        c->replicas, c->shape.pipelines, c->shape.splits, c->shape.option[PP_CONCAT_AT],
+        c->is_exact ? "exact " : "",
         c->is_double ? "double "
         : c->is_bf16 ? "bf16 "
                      : "",

@@ -12,7 +12,8 @@ struct exec_case {
     const struct pp_program *compute; /* compute only */
     struct pp_shape shape;            /* ranks, micro_batches, ... */
     int replicas, mbs, steps;
-    bool is_exact, is_untied, is_double, is_bf16, has_rope, is_recomputed, is_gated, has_qk_norm;
+    bool is_exact, is_untied, is_double, is_bf16, has_rope, is_recomputed, is_gated, has_qk_norm,
+        is_sequence_parallel;
     struct pp_stage_again again;           /* with is_recomputed: parts of blocks */
     int layers, hidden, heads, seq, vocab; /* 0 = 8, 16, 2, 8, 48 */
     enum pp_post post;

@@ -32,6 +32,20 @@ Test(tp, every_schedule_has_the_bits_of_one_rank)
     cr_assert_geq(each_schedule(&usual, run_and_check), 15);
 }
 
+Test(tp, every_schedule_shares_tokens_too)
+{
+    const struct exec_case usual = {.shape = {.ranks = 2, .micro_batches = 4},
+                                    .replicas = 1,
+                                    .mbs = 1,
+                                    .steps = 3,
+                                    .tp = 2,
+                                    .is_sequence_parallel = true,
+                                    .is_exact = true,
+                                    .clip = 0.5};
+
+    cr_assert_geq(each_schedule(&usual, run_and_check), 15);
+}
+
 /* Four devices, also with different numbers of words; replicas, also with shared state or
  * gradients. Several heads of queries for one of keys, gates, untied heads. Recomputation, sequence
  * splits, other types of numbers, processes. */
@@ -179,6 +193,8 @@ Test(tp, variants)
         c.is_exact = true;
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
+        c.is_sequence_parallel = true;
+        cr_assert(run_and_check(&c), "case %zu was refused", i);
     }
 }
 
@@ -196,6 +212,7 @@ Test(tp, fake_device_finds_no_order_that_is_wrong)
                               .tp = 2,
                               .is_exact = true,
                               .backend = &pp_backend_fake,
+                              .is_sequence_parallel = i % 4 >= 2,
                               .seed = i};
         cr_assert(find_shape(pp_schedule_find(c.schedule), &c.shape));
         cr_assert(run_and_check(&c));
@@ -206,6 +223,8 @@ static uint64_t drawn(uint64_t seed, int what, uint64_t below)
 {
     return pp_random_bits(seed, (uint64_t)what) % below;
 }
+
+enum { SEQ = 8 };
 
 /* Returns a random layout: schedule, ranks, replicas, devices, model. */
 static bool draw_case(uint64_t seed, struct exec_case *c)
@@ -222,6 +241,7 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
                             .tp = tp,
                             .heads = 8,
                             .hidden = 32,
+                            .seq = SEQ,
                             .vocab = 40 + (int)drawn(seed, 13, 20),
                             .layers = 1 + (int)drawn(seed, 5, 8),
                             .mbs = 1 + (int)drawn(seed, 6, 2),
@@ -229,6 +249,7 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
                             .is_untied = drawn(seed, 8, 2),
                             .is_gated = drawn(seed, 9, 2),
                             .has_qk_norm = drawn(seed, 14, 2),
+                            .is_sequence_parallel = drawn(seed, 15, 2),
                             .has_rope = drawn(seed, 10, 2),
                             .is_recomputed = drawn(seed, 11, 3) == 0,
                             .again.modules = (unsigned)drawn(seed, 12, 2) * PP_AGAIN_NORM,
@@ -237,7 +258,11 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
                             .seed = seed};
     c->zero = c->replicas > 1 ? c->zero : 0;
     c->is_recomputed &= strcmp(c->schedule, "seq1f1b") != 0; /* it has splits */
-    return !schedule->is_simulated_only && find_shape(schedule, &c->shape);
+    if (schedule->is_simulated_only || !find_shape(schedule, &c->shape))
+        return false;
+    const int splits = c->shape.splits > 1 ? c->shape.splits : 1;
+    c->is_sequence_parallel &= tp > 1 && c->mbs * (SEQ / splits) % tp == 0;
+    return true;
 }
 
 Test(tp, random_layouts)

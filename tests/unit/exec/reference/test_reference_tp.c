@@ -1,5 +1,6 @@
 /* T devices that share a model make the gradients of one: every element of every tensor, up to the
  * rounding of double. Numbers of words, heads and elements differ, and T does not divide the words.
+ * They also share tokens.
  */
 #include "tests/unit/exec/reference/reference_case.h"
 
@@ -9,9 +10,10 @@
 
 TestSuite(reference_tp, .init = set_up, .fini = tear_down);
 
-static struct pp_reference *share(const struct pp_net *n, int tp)
+static struct pp_reference *share(const struct pp_net *n, int tp, bool is_sequence_parallel)
 {
-    const struct pp_place place = {.backend = &pp_backend_cpu, .tp = tp};
+    const struct pp_place place = {
+        .backend = &pp_backend_cpu, .tp = tp, .is_sequence_parallel = is_sequence_parallel};
     struct pp_recipe inexact = recipe;
     struct pp_reference *reference;
 
@@ -57,9 +59,9 @@ static int64_t compare_part(const struct pp_reference *one, const struct pp_refe
     return elements;
 }
 
-static void compare_with_one(struct pp_net n, int tp)
+static void compare_with_one(struct pp_net n, int tp, bool is_sequence_parallel)
 {
-    struct pp_reference *one = share(&n, 1), *shared = share(&n, tp);
+    struct pp_reference *one = share(&n, 1, false), *shared = share(&n, tp, is_sequence_parallel);
     int64_t cut = 0, whole = 0;
 
     cr_assert_float_eq(gradients(shared, 0), gradients(one, 0), 1e-9); /* of 32 binary places */
@@ -72,15 +74,18 @@ static void compare_with_one(struct pp_net n, int tp)
 
 Test(reference_tp, gradients_are_those_of_one_device)
 {
-    struct pp_net wide = net, odd = llama;
+    struct pp_net wide = net, odd = llama, gemma = llama;
 
     wide.vocab = 129;
-    odd.vocab = 131;
-    compare_with_one(wide, 2);
-    compare_with_one(wide, 4);
-    compare_with_one(odd, 2);
-    odd.is_tied = true;
-    odd.embedding_scale = 5;
-    odd.has_qk_norm = true;
-    compare_with_one(odd, 2);
+    odd.vocab = gemma.vocab = 131;
+    gemma.is_tied = gemma.has_qk_norm = true;
+    gemma.embedding_scale = 5;
+    for (int is_shared = 0; is_shared < 2; is_shared++) {
+        compare_with_one(wide, 2, is_shared);
+        compare_with_one(wide, 4, is_shared);
+        compare_with_one(odd, 2, is_shared);
+        compare_with_one(gemma, 2, is_shared);
+    }
+    wide.is_parallel = true;
+    compare_with_one(wide, 2, true);
 }
