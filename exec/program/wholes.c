@@ -21,6 +21,7 @@ struct walk {
     int rank;
     struct buffers {
         bool *is_taken;
+        int32_t *freed; /* instruction whose end freed it; -1 = none */
         int count, capacity, sizes;
     } buffers[PP_WHOLES];
 };
@@ -35,6 +36,7 @@ static int32_t take(struct walk *w, enum pp_whole_class what, int64_t count)
         at++;
     if (at == b->count) {
         *PP_PUSH(w->arena, *elements, b->sizes, b->capacity) = 0;
+        b->freed[b->count] = NONE;
         b->is_taken[b->count++] = false;
         w->wholes->count[what][w->rank] = b->count;
     }
@@ -43,10 +45,12 @@ static int32_t take(struct walk *w, enum pp_whole_class what, int64_t count)
     return at;
 }
 
-static void release(struct walk *w, enum pp_whole_class what, int32_t buffer)
+static void release(struct walk *w, enum pp_whole_class what, int32_t buffer, int32_t by)
 {
-    if (buffer >= 0)
-        w->buffers[what].is_taken[buffer] = false;
+    if (buffer < 0)
+        return;
+    w->buffers[what].is_taken[buffer] = false;
+    w->buffers[what].freed[buffer] = by;
 }
 
 static struct place *place_of(const struct walk *w, int i)
@@ -63,6 +67,7 @@ static void use_grads(struct walk *w, int i)
     if (place->grads < 0) {
         place->grads = take(w, PP_WHOLE_GRADS, w->stages[w->p->stage[i]]->elements);
         w->wholes->is_first[i] = true;
+        w->wholes->after[i] = w->buffers[PP_WHOLE_GRADS].freed[place->grads];
     }
     w->wholes->of[PP_WHOLE_GRADS][i] = place->grads;
 }
@@ -89,7 +94,7 @@ static void wait_scatter(struct walk *w, int target)
 
     if (is_last_bucket(w->p, target) &&
         !(w->has_tied && is_end && w->p->purpose[target] == PP_FOR_STEP))
-        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target]);
+        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
 }
 
 /* The gradients of a step end in the buffer of the last backward. With sharded parameters they have
@@ -111,7 +116,7 @@ static void sum_tied(struct walk *w, int i)
 static void wait_tied(struct walk *w, int target)
 {
     if (w->cuts[w->p->stage[target]].params > 1)
-        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target]);
+        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -132,7 +137,7 @@ static void drop(struct walk *w, int i)
 
     if (place->gathered_count == 0)
         return;
-    release(w, PP_WHOLE_PARAMS, place->gathered[0]);
+    release(w, PP_WHOLE_PARAMS, place->gathered[0], NONE);
     place->gathered[0] = place->gathered[--place->gathered_count];
 }
 
@@ -196,11 +201,22 @@ static void walk_rank(struct walk *w, int rank)
 
     w->rank = rank;
     for (int what = 0; what < PP_WHOLES; what++)
-        w->buffers[what] = (struct buffers){.is_taken = PP_ARRAY(w->arena, bool, length + 1)};
+        w->buffers[what] = (struct buffers){.is_taken = PP_ARRAY(w->arena, bool, length + 1),
+                                            .freed = PP_ARRAY(w->arena, int32_t, length + 1)};
     for (int k = 0; k < p->pipelines * p->stages; k++)
         w->places[k] = (struct place){.grads = NONE, .last_grads = NONE};
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
         walk_instruction(w, i);
+}
+
+/* Returns [instruction] NONE. */
+static int32_t *none_of(struct pp_arena *arena, const struct pp_program *p)
+{
+    int32_t *all = PP_ARRAY(arena, int32_t, pp_program_size(p) + 1);
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        all[i] = NONE;
+    return all;
 }
 
 struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program *p,
@@ -216,10 +232,9 @@ struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program
                      .has_tied = pp_program_has_tied(p)};
 
     wholes->is_first = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
+    wholes->after = none_of(arena, p);
     for (int what = 0; what < PP_WHOLES; what++) {
-        wholes->of[what] = PP_ARRAY(arena, int32_t, pp_program_size(p) + 1);
-        for (int i = 0; i < pp_program_size(p); i++)
-            wholes->of[what][i] = NONE;
+        wholes->of[what] = none_of(arena, p);
         wholes->count[what] = PP_ARRAY(arena, int, p->ranks);
         wholes->elements[what] = PP_ARRAY(arena, int64_t *, p->ranks);
     }

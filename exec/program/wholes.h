@@ -14,6 +14,7 @@ struct pp_wholes {
      * B, W, RS, and of a tied sum that comes before the scatter of its gradients. */
     int32_t *of[PP_WHOLES];
     bool *is_first; /* [instruction] the first that uses its whole gradients */
+    int32_t *after; /* [instruction] of that first: the scatter that freed the buffer; -1 = none */
     /* [rank] number of buffers; [rank][buffer] elements of the largest chunk in it */
     int *count[PP_WHOLES];
     int64_t **elements[PP_WHOLES];

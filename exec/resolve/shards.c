@@ -192,15 +192,6 @@ static enum pp_status check_tied(const struct pp_exec_config *config,
                         plan->subject.name, config->net.name);
 }
 
-static enum pp_status check_stream(const struct pp_exec_config *config, struct pp_error *err)
-{
-    return !config->has_weight_stream
-               ? PP_OK
-               : pp_error_set(err, PP_EINVAL,
-                              "its scatters wait for every weight gradient; nearest: "
-                              "--weight-grad-stream off, --zero 1");
-}
-
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan)
 {
     const int sharers = plan->batch.sharers;
@@ -233,8 +224,7 @@ enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
     if ((plan->zero > 1 || pp_exec_has_groups(config, plan)) &&
         (check_tied(config, plan, err) != PP_OK || check_nccl(config, plan, err) != PP_OK))
         return refuse(wish, plan, err);
-    if (plan->zero > 1 && (check_units(plan, err) != PP_OK || check_pipelines(plan, err) != PP_OK ||
-                           check_stream(config, err) != PP_OK))
+    if (plan->zero > 1 && (check_units(plan, err) != PP_OK || check_pipelines(plan, err) != PP_OK))
         return refuse(wish, plan, err);
     return PP_OK;
 }

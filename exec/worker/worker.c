@@ -85,11 +85,23 @@ bool pp_worker_has(const struct pp_worker *w, int i)
            (p->kind[target] == PP_AG && pp_purpose_is_gather(p->purpose[target]));
 }
 
+/* The other stream has waited for the scatter that freed the buffer of W. */
+static bool await_buffer(struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const int32_t scatter = pp_weight_stream_has(m->p, i) ? m->wholes->after[i] : -1;
+
+    return scatter < 0 || m->backend->wait(m->device, pp_stream_of(w, i),
+                                           m->collectives[pp_collective_of(w, scatter)].done);
+}
+
 bool pp_worker_order(struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
     const int after = pp_weight_stream_after(m->p, i);
 
+    if (!await_buffer(w, i))
+        return false;
     return after < 0 || !pp_worker_has(w, after) ||
            m->backend->wait(m->device, pp_stream_of(w, i), pp_row(w, after));
 }

@@ -302,9 +302,7 @@ $ pipesim program --schedule chimera --pp 4 --micro-batches 4 --zero 3
 $ pipeexec --dp 2 --zero 2 --schedule zbv --model mini --layers 8
 ! pipeexec: error: --zero 2: zbv holds embedding and head of mini on one rank, which share a matrix: its gradient is added up there whole; nearest: --zero 1, or a model whose head has its own
 = 2
-$ pipeexec --dp 2 --zero 2 --schedule zb-h1 --backend fake --weight-grad-stream on
-! pipeexec: error: --zero 2: its scatters wait for every weight gradient; nearest: --weight-grad-stream off, --zero 1
-= 2
+$ pipeexec --dp 2 --zero 3 --schedule zb-h1 --backend fake --weight-grad-stream on --layers 4 --hidden 32 --heads 2 --seq 16 --steps 3 --exact-grad --check --quiet
 $ pipesim program --schedule 1f1b --pp 2 --dp 2 --micro-batches 2 --zero 2 >cut.csv; pipeexec --schedule cut.csv --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"zero"|bit_equal'
 >     "zero": 2,
 >     "bit_equal": true,
