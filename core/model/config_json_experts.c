@@ -53,7 +53,6 @@ static enum pp_status refuse(const struct pp_model_reader *r)
     return PP_OK;
 }
 
-/* Refuses lists of dense blocks; only those at the start are modeled. */
 static enum pp_status check_pattern(const struct pp_model_reader *r)
 {
     int frequency = 1;
@@ -62,11 +61,39 @@ static enum pp_status check_pattern(const struct pp_model_reader *r)
     if (frequency != 1)
         return pp_error_set(r->err, PP_EINVAL, "%s: moe_layer_freq %d is not modeled: expected 1",
                             r->json->name, frequency);
-    if (json_array_size(json_object_get(r->object, "mlp_only_layers")) > 0)
-        return pp_error_set(r->err, PP_EINVAL,
-                            "%s: mlp_only_layers is not modeled: expected an empty list",
-                            r->json->name);
     return PP_OK;
+}
+
+/* Blocks in "mlp_only_layers", from 0, have no experts, whatever `every` says. Those at the start
+ * are modeled: every listed block comes before the first that has experts. */
+static enum pp_status read_dense(const struct pp_model_reader *r, struct pp_experts *experts)
+{
+    static const char KEY[] = "mlp_only_layers";
+    const json_t *list = json_object_get(r->object, KEY), *number;
+    const int every = experts->every > 0 ? experts->every : 1;
+    size_t i;
+    int inside = 0; /* listed blocks that would have experts */
+
+    if (list != NULL && !json_is_null(list) && !json_is_array(list))
+        return pp_error_set(r->err, PP_EINVAL, "%s: %s is not a list", r->json->name, KEY);
+    json_array_foreach(list, i, number)
+    {
+        const json_int_t block = json_integer_value(number);
+        if (!json_is_integer(number) || block < 0 || block >= 1 << 16)
+            return pp_error_set(r->err, PP_EINVAL, "%s: %s has no block number in entry %zu",
+                                r->json->name, KEY, i);
+        if ((block + 1) % every != 0)
+            continue;
+        inside += 1;
+        if (block >= experts->dense_first)
+            experts->dense_first = (int)block + 1;
+    }
+    if (experts->dense_first / every == inside)
+        return PP_OK;
+    return pp_error_set(r->err, PP_EINVAL,
+                        "%s: %s has block %d, but not all before it that would have experts: only "
+                        "dense blocks at the start are modeled",
+                        r->json->name, KEY, experts->dense_first - 1);
 }
 
 static enum pp_status read_shared(const struct pp_model_reader *r, const struct keys *keys,
@@ -115,6 +142,8 @@ static enum pp_status read_keys(const struct pp_model_reader *r, const struct ke
         experts.groups = experts.group_limit = 0;
     if (keys->every != NULL)
         PP_TRY(pp_model_read_int(r, keys->every, 100000, &experts.every));
+    if (keys->dense_first == NULL)
+        PP_TRY(read_dense(r, &experts));
     if (keys->normalized != NULL) {
         bool is_normalized = false;
         PP_TRY(pp_model_read_bool(r, keys->normalized, &is_normalized));

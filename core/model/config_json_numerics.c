@@ -93,11 +93,13 @@ static enum pp_status read_rope(struct pp_arena *arena, const struct pp_model_re
 /* Keys that change what is computed, with the values that do not. */
 static const struct {
     const char *key;
-    enum { UNLESS_FALSE, UNLESS_TRUE, UNLESS_NULL } when;
+    enum { UNLESS_FALSE, UNLESS_TRUE, UNLESS_NULL, UNLESS_ZERO } when;
 } switches[] = {
     {"attn_logit_softcapping", UNLESS_NULL},
     {"final_logit_softcapping", UNLESS_NULL},
     {"logit_scale", UNLESS_NULL},
+    {"output_router_logits", UNLESS_FALSE}, /* adds a loss of balance */
+    {"router_jitter_noise", UNLESS_ZERO},
     {"scale_attn_by_inverse_layer_idx", UNLESS_FALSE},
     {"scale_attn_weights", UNLESS_TRUE},
 };
@@ -107,6 +109,8 @@ static const char *odd_switch(json_t *object)
     for (size_t i = 0; i < PP_COUNT(switches); i++) {
         const json_t *value = json_object_get(object, switches[i].key);
         const bool is_plain = !value || json_is_null(value) ||
+                              (switches[i].when == UNLESS_ZERO && json_is_number(value) &&
+                               json_number_value(value) == 0) ||
                               (switches[i].when == UNLESS_FALSE && json_is_false(value)) ||
                               (switches[i].when == UNLESS_TRUE && json_is_true(value));
         if (!is_plain)

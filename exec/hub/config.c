@@ -7,6 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static json_t *numbers_below(int end)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < end; i++)
+        json_array_append_new(list, json_integer(i));
+    return list;
+}
+
 static json_t *value_of(const struct pp_hub_setting *setting, const struct pp_model *model)
 {
     const void *at = (const char *)model + setting->offset;
@@ -16,6 +25,8 @@ static json_t *value_of(const struct pp_hub_setting *setting, const struct pp_mo
         return json_integer(*(const int *)at);
     case PP_HUB_COUNT:
         return *(const int *)at > 0 ? json_integer(*(const int *)at) : json_null();
+    case PP_HUB_BELOW:
+        return numbers_below(*(const int *)at);
     case PP_HUB_BOOL:
         return json_boolean(*(const bool *)at);
     case PP_HUB_NOT:

@@ -51,8 +51,16 @@ struct pp_hub_name {
 /* A key of config.json, and the field that it has in struct pp_model. */
 struct pp_hub_setting {
     const char *key; /* NULL ends a list */
-    /* COUNT: an int whose 0 is null there */
-    enum { PP_HUB_INT, PP_HUB_COUNT, PP_HUB_BOOL, PP_HUB_NOT, PP_HUB_REAL, PP_HUB_TEXT } kind;
+    /* COUNT: an int whose 0 is null there. BELOW: an int n, a list of 0 to n - 1 there */
+    enum {
+        PP_HUB_INT,
+        PP_HUB_COUNT,
+        PP_HUB_BELOW,
+        PP_HUB_BOOL,
+        PP_HUB_NOT,
+        PP_HUB_REAL,
+        PP_HUB_TEXT
+    } kind;
     size_t offset;
 };
 

@@ -109,7 +109,13 @@ static const struct {
      "top-k"},
     {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
      "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [1]}",
-     "mlp_only_layers"},
+     "mlp_only_layers has block 1, but not all before it"},
+    {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
+     "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [0, \"1\"]}",
+     "mlp_only_layers has no block number in entry 1"},
+    {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
+     "\"moe_intermediate_size\": 8, \"mlp_only_layers\": 1}",
+     "mlp_only_layers is not a list"},
     {"{" DENSE ", \"model_type\": \"deepseek_v2\", \"kv_lora_rank\": 16}", "qk_rope_head_dim"},
     {"{" DENSE ", \"model_type\": \"deepseek_v2\", \"n_routed_experts\": 8, "
      "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 8, \"moe_layer_freq\": 2}",

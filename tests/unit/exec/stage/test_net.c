@@ -209,6 +209,8 @@ static const struct {
     {LLAMA ", \"partial_rotary_factor\": 0.4}",
      "of which 13 are rotated: the nearest legal one is 14"},
     {LLAMA ", \"final_logit_softcapping\": 30}", "its file sets 'final_logit_softcapping'"},
+    {LLAMA ", \"output_router_logits\": true}", "its file sets 'output_router_logits'"},
+    {LLAMA ", \"router_jitter_noise\": 0.01}", "its file sets 'router_jitter_noise'"},
 };
 
 Test(net, refuses_a_file_with_other_arithmetic)
