@@ -300,13 +300,20 @@ enum pp_status pp_hub_family(const struct pp_model *model, const struct pp_hub_f
             *family = &FAMILIES[i];
             return PP_OK;
         }
+    const bool has_experts = model->experts.count > 0;
     pp_error_set(err, PP_EINVAL,
-                 "model '%.80s': the names of the tensors of family %s%s are not known; known are",
-                 model->name, model->family ? model->family : "none",
-                 model->experts.count > 0 ? " with experts" : "");
-    for (size_t i = 0; i < PP_COUNT(FAMILIES); i++)
-        pp_error_append(err, "%s %s%s", i ? "," : "", FAMILIES[i].family,
-                        FAMILIES[i].experts ? " with experts" : "");
+                 has_experts
+                     ? "model '%.80s': the hub has no family %s with experts; those with "
+                       "experts are"
+                     : "model '%.80s': the names of the tensors of family %s are not known; "
+                       "known are",
+                 model->name, model->family ? model->family : "none");
+    for (size_t i = 0, known = 0; i < PP_COUNT(FAMILIES); i++)
+        if (!has_experts || FAMILIES[i].experts)
+            pp_error_append(err, "%s %s%s", known++ ? "," : "", FAMILIES[i].family,
+                            !has_experts && FAMILIES[i].experts ? " with experts" : "");
+    if (has_experts)
+        pp_error_append(err, "; give --model mixtral-8x7b or qwen3-30b-a3b, or --experts 1");
     return err->status;
 }
 

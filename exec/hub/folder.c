@@ -1,5 +1,5 @@
 /* A folder that is complete under its name, or not there. One run at a time writes it. */
-#define _GNU_SOURCE /* O_DIRECTORY, flock */
+#define _GNU_SOURCE /* O_DIRECTORY, flock, pipe2 */
 #include "exec/hub/folder.h"
 
 #include "core/text/file.h"
@@ -126,13 +126,47 @@ static enum pp_status check_space(const struct pp_hub_folder *folder, int64_t by
 }
 
 /* Removes the temporary folder, unless it has got its name. */
+static void leave(const struct pp_hub_folder *folder)
+{
+    if (is_same(folder->partial, folder->fd) && clean(folder->fd))
+        rmdir(folder->partial);
+    close(folder->fd);
+}
+
 static void end(void *closure)
 {
     struct pp_hub_folder *folder = closure;
 
-    if (is_same(folder->partial, folder->fd) && clean(folder->fd))
-        rmdir(folder->partial);
-    close(folder->fd);
+    leave(folder);
+    if (folder->watched_fd >= 0)
+        close(folder->watched_fd);
+}
+
+/* Starts a process that removes the temporary folder when this one and those that it starts have
+ * ended, even by SIGKILL. Without it, that is left to the next run. */
+static void watch(struct pp_hub_folder *folder)
+{
+    int ends[2];
+    char byte;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    const pid_t child = fork();
+    if (child == 0) {
+        setsid(); /* signals of the terminal and of a process group do not reach it */
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+            close(fd);
+        close(ends[1]);
+        while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+            ;
+        leave(folder);
+        _exit(0);
+    }
+    close(ends[0]);
+    if (child > 0)
+        folder->watched_fd = ends[1];
+    else
+        close(ends[1]);
 }
 
 enum pp_status pp_hub_folder_open(struct pp_arena *arena, const char *path, int64_t bytes,
@@ -142,9 +176,10 @@ enum pp_status pp_hub_folder_open(struct pp_arena *arena, const char *path, int6
 
     while (length > 1 && path[length - 1] == '/')
         length--;
-    *folder = (struct pp_hub_folder){.path = pp_arena_printf(arena, "%.*s", (int)length, path),
-                                     .partial =
-                                         pp_arena_printf(arena, "%.*s.partial", (int)length, path)};
+    *folder =
+        (struct pp_hub_folder){.path = pp_arena_printf(arena, "%.*s", (int)length, path),
+                               .partial = pp_arena_printf(arena, "%.*s.partial", (int)length, path),
+                               .watched_fd = -1};
     PP_TRY(check_new(folder->path, err));
     if (!pp_folder_make(folder->partial) && errno != EEXIST)
         return pp_hub_folder_fail(folder->path, err);
@@ -159,7 +194,9 @@ enum pp_status pp_hub_folder_open(struct pp_arena *arena, const char *path, int6
     errno = EEXIST;
     if (!clean(folder->fd))
         return pp_hub_folder_fail(folder->partial, err);
-    return check_space(folder, bytes, err);
+    PP_TRY(check_space(folder, bytes, err));
+    watch(folder);
+    return PP_OK;
 }
 
 enum pp_status pp_hub_folder_publish(const struct pp_hub_folder *folder, struct pp_error *err)
