@@ -89,6 +89,7 @@ FEATURES = {  # of a report and its words
     "zero 1": lambda r, w: r["layout"]["zero"] == 1,
     "zero 2": lambda r, w: r["layout"]["zero"] == 2,
     "zero 3": lambda r, w: r["layout"]["zero"] == 3,
+    "ep": lambda r, w: r["layout"]["ep"] > 1,
     "experts": lambda r, w: "--experts" in w,
     "recompute": lambda r, w: w.get("--recompute", "none") != "none",
     "shm": lambda r, w: r["transport"] == "shm",
@@ -143,6 +144,10 @@ def draw(rng):
     shared.update(some(OF_SCHEDULE.get(shared["--schedule"], [])))
     if "--experts" in model:
         model.update(some(EXPERTS))
+        if "--ep" in own and rng.random() < 0.8:
+            own["--dp"] = str(rng.choice([2, 4]))
+            own.pop("--zero", None)
+            own.pop("--tp", None)
     elif rng.random() < 0.9:
         own.pop("--ep", None)
     if own.get("--zero") != "3" and rng.random() < 0.95:

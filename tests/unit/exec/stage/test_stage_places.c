@@ -82,7 +82,7 @@ static size_t check_pass(struct pp_arena *arena, const struct pp_stage *stage,
     return peak_bytes(lives, count, pass);
 }
 
-static void check(const struct pp_stage_shape *shape, int variant)
+static void check_stage(const struct pp_stage_shape *shape, int variant)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_net net = rig_variant(LAYERS, variant);
@@ -103,6 +103,17 @@ static void check(const struct pp_stage_shape *shape, int variant)
         most = bytes > most ? bytes : most;
     }
     cr_assert_geq(stage->scratch_bytes, most, "variant %d", variant);
+}
+
+/* Also with experts that two replicas share. */
+static void check(const struct pp_stage_shape *shape, int variant)
+{
+    struct pp_stage_shape shared = *shape;
+
+    shared.ep = 2;
+    check_stage(shape, variant);
+    if (rig_variant(LAYERS, variant).experts > 0)
+        check_stage(&shared, variant);
 }
 
 Test(stage_places, what_lives_at_once_shares_no_bytes)
