@@ -138,6 +138,12 @@ static enum pp_status store(const struct parser *p, int index, const char *typed
 
 /* ---- one option ------------------------------------------------------------------------------ */
 
+/* Takes the option that "help --tp" asks about. */
+static bool takes_topic(const struct parser *p)
+{
+    return p->parsed->has_command && !strcmp(p->cli->commands[p->parsed->command].name, "help");
+}
+
 static enum pp_status refuse_option(const struct parser *p, const char *typed, const char *name)
 {
     const struct pp_cli *cli = p->cli;
@@ -203,6 +209,10 @@ static enum pp_status take_option(struct parser *p)
 
     if (index < 0 && take_help(p->parsed, argument))
         return PP_OK;
+    if (index < 0 && takes_topic(p)) {
+        p->parsed->operands[p->parsed->operand_count++] = typed + (name - argument);
+        return PP_OK;
+    }
     if (index < 0)
         return refuse_option(p, typed, typed + (name - argument));
     const struct pp_option *option = &p->cli->options[index];

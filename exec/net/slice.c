@@ -24,11 +24,10 @@ enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error
     while (above <= net->kv_heads && !is_even(net, above))
         above++;
     pp_error_set(err, PP_EINVAL,
-                 "--tp %d does not divide the %d attention heads, %d heads of keys and %d elements "
-                 "of the feed-forward layer of %.80s: legal near it %s %d",
-                 tp, net->heads, net->kv_heads, net->ffn, net->name,
-                 above <= net->kv_heads ? "are" : "is", below);
-    return above <= net->kv_heads ? pp_error_append(err, " and %d", above) : PP_EINVAL;
+                 "--tp %d does not divide %d attention heads, %d of keys, and %d elements of the "
+                 "feed-forward layer of %.80s; nearest: %d",
+                 tp, net->heads, net->kv_heads, net->ffn, net->name, below);
+    return above <= net->kv_heads ? pp_error_append(err, " or %d", above) : PP_EINVAL;
 }
 
 struct pp_net pp_net_part(const struct pp_net *net, int tp)

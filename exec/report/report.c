@@ -98,11 +98,19 @@ static void note_way(const struct pp_exec_run *run, char *text, size_t bytes)
         snprintf(text, bytes, "%s", run->result.way.note);
 }
 
+static void note_cluster(const struct pp_exec_run *run, char *text, size_t bytes)
+{
+    if (run->config.cluster)
+        snprintf(text, bytes, "--cluster %s is for pipesim; this run was on the machine above",
+                 run->config.cluster);
+}
+
 static void report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     static void (*const NOTES[])(const struct pp_exec_run *run, char *text, size_t bytes) = {
-        note_empty_stages, note_weights, note_contended, pp_exec_device_note, note_spread,
-        note_warmup,       note_blind,   note_jump,      pp_exec_resume_note, note_way,
+        note_empty_stages,   note_weights, note_contended, pp_exec_device_note,
+        note_spread,         note_warmup,  note_blind,     note_jump,
+        pp_exec_resume_note, note_way,     note_cluster,
     };
 
     for (size_t i = 0; i < PP_COUNT(NOTES); i++) {

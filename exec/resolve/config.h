@@ -29,6 +29,7 @@ struct pp_exec_config {
     bool may_choose_transport; /* among those between GPUs */
     char gpu_note[256];        /* who has which of several visible GPUs; "": nothing to say */
     const char *precision;
+    const char *cluster;      /* --cluster, for pipesim alone; NULL = not given */
     enum pp_device_mode mode; /* --device-mode */
     bool has_weight_stream;   /* --weight-grad-stream on */
     bool uses_graphs;         /* --cuda-graphs */

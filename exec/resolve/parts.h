@@ -57,6 +57,10 @@ struct pp_stage_again pp_exec_stage_again(const struct pp_exec_config *config, i
  */
 enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err);
+/* degrees.c: resolves the number of replicas from --dp or --gpus. PP_EINVAL for a number of devices
+ * that the degrees do not divide or contradict, and for --cp beyond 1. */
+enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                               struct pp_error *err);
 /* tp.c: resolves --tp, after model and machine. PP_EINVAL for a degree that does not divide the
  * model, with the nearest that do, and for what it cannot be combined with. */
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,

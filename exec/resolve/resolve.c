@@ -310,15 +310,16 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
         .first_step = resumed ? resumed->manifest.step : 0,
         .ranks = wish->given.np.count ? wish->np : 0,
         .micro_batches = wish->micro_batches,
-        .replicas = wish->dp ? wish->dp : 1,
         .mbs = wish->given.mbs.count ? wish->mbs : 0,
         .gbs = wish->gbs,
         .words = pp_exec_words(arena, wish),
+        .cluster = wish->cluster,
         .chosen = (wish->given.model.count ? 0 : PP_EXEC_CHOSE_MODEL) |
                   (wish->given.seq.count ? 0 : PP_EXEC_CHOSE_SEQ) |
                   (wish->given.warmup.count ? 0 : PP_EXEC_CHOSE_WARMUP),
     };
     PP_TRY(check_pairs(wish, err));
+    PP_TRY(pp_exec_degrees(wish, config, err));
     PP_TRY(resolve_machine(wish, config, err));
     PP_TRY(resolve_steps(wish, config, err));
     PP_TRY(resolve_recipe(wish, config, err));

@@ -33,6 +33,8 @@ PP_ROW_INT(gather_buffers, "K", 1, 1024, G_SCHEDULE, RUN, .default_text = "2",
             "next K - 1 chunks are prefetched while one is used. Scattered gradients, too.")
 PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
 
+PP_ROW_INT(gpus, "N", 1, BIG, G_LAYOUT, RUN, .aliases = PP_NAMES("world-size"),
+    .help = "Total number of workers, tp * pp * dp, in place of --dp. On CPUs they are no GPUs.")
 PP_ROW_INT(np, "P", 1, 1024, G_LAYOUT, RUN, .is_common = true,
     .aliases = PP_NAMES(
         "n", "pp", "pipeline-model-parallel-size", "parallelism.pipeline_parallel_degree"),
@@ -45,6 +47,9 @@ PP_ROW_INT(tp, "T", 1, 64, G_LAYOUT, RUN,
 PP_ROW_CHOICE(sequence_parallel, "HOW", "on|off", G_LAYOUT, RUN, .default_text = "off",
     .help = "on: the workers of a tensor-parallel group share the tokens of norms and residuals. "
             "They scatter and gather them around each matrix. off: each computes all tokens.")
+PP_ROW_INT(cp, "C", 1, BIG, G_LAYOUT, RUN,
+    .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"),
+    .default_text = "1", .help = "Context-parallel degree. Only 1 can be executed.")
 PP_OPTIONS_VP(G_LAYOUT, RUN)
 PP_OPTIONS_DP(G_LAYOUT, RUN)
 PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")
@@ -165,6 +170,9 @@ PP_ROW_TEXT(inject, "TEXT", G_MACHINE, RUN, .is_repeatable = true,
     .help = "Inject a fault before an op of a rank's list: 'kill rank:1 op:5 step:2', or hang, "
             "freeze, stop, drop or jump instead of kill. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
             "--slow and --link-bw.")
+PP_ROW_TEXT(cluster, "NAME", G_MACHINE, RUN,
+    .help = "The cluster of a command of pipesim. It changes nothing: a run measures the machine "
+            "that it is on.")
 PP_ROW_TEXT(link, "TEXT", G_MACHINE, RUN, .default_text = "latency:10us bandwidth:10GBps",
     .help = "The links of the virtual clock, for messages and gradient sums.")
 PP_ROW_TEXT(slow, "RANK=FACTOR", G_WHATIF, RUN, .is_repeatable = true,

@@ -90,6 +90,8 @@ $ pipeexec --help | sed -n '/^Machine:/,/^$/p'
 >                           jump instead of kill. 'slow:1=0.5' and
 >                           'link-bw:0-1=0.1' are --slow and --link-bw. (may be
 >                           repeated)
+>   --cluster NAME          The cluster of a command of pipesim. It changes
+>                           nothing: a run measures the machine that it is on.
 >   --link TEXT             The links of the virtual clock, for messages and
 >                           gradient sums. (default latency:10us bandwidth:10GBps)
 >
@@ -449,3 +451,17 @@ $ pipeexec --tp 2 --precision bf16 --sequence-parallel on --mbs 1 --seq 6
 $ pipeexec --np 2 --dp 65536 --steps 1 --micro-batches 4096 --no-check
 ! pipeexec: error: 65536 replicas of 57354 instructions, messages and channels are too many; nearest: --dp 9360, or fewer --micro-batches
 = 2
+
+# Words of 'pipesim plan' for the devices of a layout.
+$ for o in "--gpus 8" "--gpus 6 --pp 4" "--gpus 8 --pp 2 --dp 2" "--cp 2" "--tp 2 --kv-heads 1"; do pipeexec $o 2>&1 | cat; done
+> pipeexec: error: --gpus 8: it is tp * pp * dp, so give --pp, too; nearest: --pp 4
+> pipeexec: error: --gpus 6 is not a multiple of tp 1 * pp 4 = 4; nearest: 4 or 8
+> pipeexec: error: --gpus 8 contradicts tp 1 * pp 2 * dp 2 = 4; leave out --dp
+> pipeexec: error: --cp 2 is only simulated: here no sample is divided among devices; nearest: --cp 1
+> pipeexec: error: --tp 2 does not divide 4 attention heads, 1 of keys, and 512 elements of the feed-forward layer of tiny-like; nearest: 1
+$ pipeexec --gpus 8 --tp 2 --pp 2 --cp 1 --zero 1 --cluster h200 --steps 3 --warmup 1 --no-check | grep -E "ranks, |cluster"
+> pipeexec 0.1.0  1f1b on 2 ranks, tp 2, 2 replicas, ZeRO 1   (* = chosen for you)
+>   note       --cluster h200 is for pipesim; this run was on the machine above
+$ pipeexec help --cp
+>   --cp C                  Context-parallel degree. Only 1 can be executed. (1 to
+>                           1048576; default 1)

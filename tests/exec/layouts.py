@@ -14,21 +14,16 @@ A refusal is explained if its message is in the table "What is refused" of docs/
 the same schedule in the same shape."""
 
 import json
-import os
 import random
 import re
 import subprocess
 import sys
 
-PIPEEXEC, PIPESIM = sys.argv[1:3]
-WANTED, FIRST = int(sys.argv[3]), int((sys.argv[4:] or ["1"])[0])
-PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/executor.md")
-MOST_WORKERS = 24
-PATIENCE_S = 240
-WIDTHS = "--hidden 32 --heads 4 --seq 8".split()
+from runs import PATIENCE_S, PIPEEXEC, PIPESIM, ask, faults, reasons, train, words
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../attack"))
-from attack import is_sanitized
+WANTED, FIRST = int(sys.argv[3]), int((sys.argv[4:] or ["1"])[0])
+MOST_WORKERS = 24
+WIDTHS = "--hidden 32 --heads 4 --seq 8".split()
 
 # Option, values, and how often it is given at all.
 SHARED = [
@@ -90,6 +85,7 @@ FEATURES = {  # of a report and its words
     "zero 2": lambda r, w: r["layout"]["zero"] == 2,
     "zero 3": lambda r, w: r["layout"]["zero"] == 3,
     "ep": lambda r, w: r["layout"]["ep"] > 1,
+    "sequence parallel": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on",
     "experts": lambda r, w: "--experts" in w,
     "recompute": lambda r, w: w.get("--recompute", "none") != "none",
     "shm": lambda r, w: r["transport"] == "shm",
@@ -101,12 +97,6 @@ FEATURES = {  # of a report and its words
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and w.get("--recompute", "none") != "none",
 }
-
-
-def ask(program, *words):
-    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE_S,
-                          stdin=subprocess.DEVNULL)
-    return done.returncode, done.stdout, done.stderr
 
 
 def known(option, values):
@@ -126,15 +116,6 @@ def tables():
         table[:] = [(o, names if o == "--schedule" else known(o, v), share) for o, v, share in table]
 
 
-def reasons():
-    """The rows of the table: a part of the message as a pattern, and the row itself."""
-    text = open(PAGE, encoding="utf-8").read()
-    section = text.split("\n### What is refused\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| `(.+?)` \|", section, re.M)
-    assert rows, "docs/executor.md has no table of refusals"
-    return [(row, re.compile(re.escape(row).replace(r"\.\.\.", ".*").replace(r"\ ", r"\s+"), re.S)) for row in rows]
-
-
 def draw(rng):
     """The words of one layout in three parts: shape of the schedule, place, and what is computed."""
     def some(table):
@@ -150,6 +131,8 @@ def draw(rng):
             own.pop("--tp", None)
     elif rng.random() < 0.9:
         own.pop("--ep", None)
+    if "--tp" not in own and rng.random() < 0.95:
+        own.pop("--sequence-parallel", None)
     if own.get("--zero") != "3" and rng.random() < 0.95:
         own.pop("--gather", None)
         own.pop("--gather-buffers", None)
@@ -167,10 +150,6 @@ def workers(shared, own):
     return count
 
 
-def words(*parts):
-    return [word for part in parts for pair in part.items() for word in pair]
-
-
 def loop_of(report, own, model):
     """Words of the same computation on one rank of one replica."""
     layout = report["layout"]
@@ -181,27 +160,11 @@ def loop_of(report, own, model):
     return words(same, model)
 
 
-def train(options):
-    return ask(PIPEEXEC, *WIDTHS, *options, "--steps", 3, "--exact-grad", "--check", "--json")
-
-
-def faults(report, own, model):
-    """What is wrong with the report of a run."""
-    for check in ("grad_check", "weight_check"):
-        if not report[check] or not report[check]["bit_equal"] or not report[check]["elements"]:
-            yield f"{check} {report[check]}"
-    if not report["grad_check"]["loss_equal"]:
-        yield "losses differ from those of the loop"
-    if report["clock"] == "virtual" and report["structural_error_s"] != 0:
-        yield f"structural error {report['structural_error_s']} s"
-    for rank in report["ranks"]:
-        if rank["peak_mem_bytes"] != rank["predicted_peak_mem_bytes"]:
-            yield f"memory of rank {rank['rank']}: {rank}"
-    if abs(sum(report["time_frac"].values()) - 1) > 1e-9:
-        yield f"shares of time: {report['time_frac']}"
+def differences(report, own, model):
+    """Where losses and norms differ from those of the same computation on one rank."""
     if report["layout"]["granules"] * report["layout"]["splits"] > 1:
         return  # matrices of other shapes
-    code, text, message = train(loop_of(report, own, model))
+    code, text, message = train(WIDTHS + loop_of(report, own, model))
     one = json.loads(text) if not code else {"losses": message, "grad_norms": message}
     for what in ("losses", "grad_norms"):
         if report[what] != one[what]:
@@ -227,23 +190,20 @@ def try_one(seed, known_reasons, covered):
     options = words(shared, own, model)
     command = " ".join(["pipeexec", *WIDTHS, *options, "--steps 3 --exact-grad --check"])
     try:
-        code, text, message = train(options)
+        code, text, message = train(WIDTHS + options)
     except subprocess.TimeoutExpired:
         return "", [f"longer than {PATIENCE_S} s", command]
     if code == 0:
         report = json.loads(text)
         for name, has in FEATURES.items():
             covered[name] += bool(has(report, {**shared, **own, **model}))
-        found = list(faults(report, own, model))
+        found = [*faults(report), *differences(report, own, model)]
         return "", found + [command] if found else []
     reason = reason_of(message, shared, known_reasons) if code in (2, 4) else None
     return reason or "?", [] if reason else [f"exit code {code}: {message.strip()}", command]
 
 
 def main():
-    if is_sanitized(PIPEEXEC):
-        global PATIENCE_S
-        PATIENCE_S *= 5
     tables()
     known_reasons, refused, covered = reasons(), {}, dict.fromkeys(FEATURES, 0)
     seed, ran, failures = FIRST, 0, 0
