@@ -100,7 +100,7 @@ static double *tokens_of(const struct pp_machine *m, const struct pp_worker *w,
     if (layout->expert_bytes == 0)
         return NULL;
     return (double *)(void *)(w->block + layout->loss_offset + layout->loss_bytes) +
-           pp_net_mixtures(net, 0, shape->first_block) * (net->experts + 1);
+           pp_net_mixtures(net, 0, shape->first_block) * (net->experts + PP_EXPERT_MORE);
 }
 
 static void bind_forward(const struct binder *b, struct pp_worker *w, const struct pp_op *op, int g,

@@ -241,7 +241,7 @@ int pp_net_mixtures(const struct pp_net *net, int first, int count)
 
 size_t pp_net_expert_tokens(const struct pp_net *net)
 {
-    return (size_t)pp_net_mixtures(net, 0, net->layers) * (size_t)(net->experts + 1);
+    return (size_t)pp_net_mixtures(net, 0, net->layers) * (size_t)(net->experts + PP_EXPERT_MORE);
 }
 
 int pp_net_window(const struct pp_net *net, int block)

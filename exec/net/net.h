@@ -45,8 +45,10 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
 bool pp_net_has_experts(const struct pp_net *net, int block);
 /* Returns how many of the `count` blocks from `first` on are. */
 int pp_net_mixtures(const struct pp_net *net, int first, int count);
-/* Returns how many numbers count tokens of experts: [mixtures][experts + 1]. They are those that
- * each expert of a mixture takes, and those without room. */
+/* Returns how many numbers count tokens of experts: [mixtures][experts + PP_EXPERT_MORE]. They are
+ * those that each expert of a mixture takes, those without room, and those that another replica
+ * has the expert of. */
+enum { PP_EXPERT_DROPPED, PP_EXPERT_MOVED, PP_EXPERT_MORE };
 size_t pp_net_expert_tokens(const struct pp_net *net);
 /* Returns the keys that a query of block `block`, from 0, meets at most; 0 = all before it. */
 int pp_net_window(const struct pp_net *net, int block);

@@ -120,15 +120,21 @@ void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
 
 /* ---- routing --------------------------------------------------------------------------------- */
 
-/* Counts the tokens of each expert of this block, and those that found no room. */
+/* Counts the tokens of each expert of this block, those that found no room, and those whose rows go
+ * to another replica. */
 static void count(const struct pp_call *c, const struct pp_stage_node *n,
                   const struct pp_routing *r)
 {
-    double *to = c->w->expert_tokens + (size_t)n->routes->mixture * (size_t)(r->experts + 1);
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const int here = r->experts / (shape->ep > 1 ? shape->ep : 1), first = shape->ep_index * here;
+    double *to =
+        c->w->expert_tokens + (size_t)n->routes->mixture * (size_t)(r->experts + PP_EXPERT_MORE);
 
     for (int e = 0; e < r->experts; e++)
         to[e] += r->begin[e + 1] - r->begin[e];
-    to[r->experts] += r->batch * r->tokens * r->top_k - r->begin[r->experts];
+    to[r->experts + PP_EXPERT_DROPPED] += r->batch * r->tokens * r->top_k - r->begin[r->experts];
+    to[r->experts + PP_EXPERT_MOVED] +=
+        r->begin[r->experts] - (r->begin[first + here] - r->begin[first]);
 }
 
 static void route(struct pp_call *c, const struct pp_stage_node *n)

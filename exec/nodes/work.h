@@ -126,8 +126,8 @@ struct pp_stage_work {
     double loss_scale;                /* 1 / (targets of a step over all replicas that count) */
     double *loss;                     /* [rows * tokens] of the head: loss of each token */
     void *scratch;
-    /* F: adds the tokens that each expert takes, and those it has no room for, [mixtures of the
-     * stage][experts + 1]; NULL = not wanted */
+    /* F: adds to the numbers of pp_net_expert_tokens(), of mixtures of the stage; NULL = not wanted
+     */
     double *expert_tokens;
     struct pp_probe *probe; /* NULL = not wanted */
     int segment;            /* with tensor parallelism: the part of the call to run, from 0 on */

@@ -9,19 +9,22 @@
 /* Tokens of one mixture in all steps of the run. */
 struct mixture {
     int block;
-    double taken, dropped, load; /* load: of the fullest expert, over the mean of all */
+    double taken, dropped, moved, load; /* load: of the fullest expert, over the mean of all */
 };
 
 static const double *tokens_of(const struct pp_exec_run *run, int mixture)
 {
-    return run->result.expert_tokens + (size_t)mixture * (size_t)(run->config.net.experts + 1);
+    return run->result.expert_tokens +
+           (size_t)mixture * (size_t)(run->config.net.experts + PP_EXPERT_MORE);
 }
 
 static struct mixture sum_of(const struct pp_exec_run *run, int mixture, int block)
 {
     const int experts = run->config.net.experts;
     const double *tokens = tokens_of(run, mixture);
-    struct mixture sum = {.block = block, .dropped = tokens[experts]};
+    struct mixture sum = {.block = block,
+                          .dropped = tokens[experts + PP_EXPERT_DROPPED],
+                          .moved = tokens[experts + PP_EXPERT_MOVED]};
     double most = 0;
 
     for (int e = 0; e < experts; e++) {
@@ -45,11 +48,13 @@ static struct mixture worst_of(const struct pp_exec_run *run)
         const struct mixture m = sum_of(run, mixture++, block);
         all.taken += m.taken;
         all.dropped += m.dropped;
+        all.moved += m.moved;
         if (m.load > worst.load)
             worst = m;
     }
     worst.taken = all.taken;
     worst.dropped = all.dropped;
+    worst.moved = all.moved;
     return worst;
 }
 
@@ -68,6 +73,10 @@ void pp_exec_report_experts(const struct pp_exec_page *page, const struct pp_exe
             text, used,
             "; an expert takes %d of a sample's tokens, and %.1f~%% of choices found no room",
             net->capacity, 100 * worst.dropped / (worst.taken + worst.dropped));
+    if (run->config.ep > 1)
+        used = pp_exec_append(text, used,
+                              "; %.1f~%% of rows go to another replica (%.1f~%% at balance)",
+                              100 * worst.moved / worst.taken, 100 - 100.0 / run->config.ep);
     pp_exec_append(text, used, "; the fullest, in block %d, has %.2f of the mean", worst.block + 1,
                    worst.load);
     pp_exec_paragraph(page, "experts", "%s", text);
@@ -102,6 +111,7 @@ json_t *pp_exec_experts_json(const struct pp_exec_run *run)
                         net->capacity > 0 ? json_integer(net->capacity) : json_null());
     pp_json_put(o, "load", worst.load);
     pp_json_put(o, "dropped_frac", worst.dropped / (worst.taken + worst.dropped));
+    pp_json_put(o, "moved_frac", worst.moved / worst.taken);
     for (int block = 0; block < net->layers; block++)
         if (pp_net_has_experts(net, block))
             json_array_append_new(mixtures, mixture_json(run, mixture++, block));

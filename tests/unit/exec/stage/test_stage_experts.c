@@ -36,7 +36,7 @@ static void set(struct rig *r, const char *name, int64_t from, int64_t count, do
 static const double *counts_of(struct pp_arena *arena, struct rig *r)
 {
     const struct pp_net *net = r->net;
-    double *counts = PP_ARRAY(arena, double, (net->experts + 1) * net->layers);
+    double *counts = PP_ARRAY(arena, double, (net->experts + PP_EXPERT_MORE) * net->layers);
 
     for (int split = 0; split < r->splits; split++) {
         struct pp_stage_work work = rig_work(r, 0, split);
