@@ -274,22 +274,37 @@ static void bind_local_tied(struct pp_machine *m)
     m->tied_count = copies;
 }
 
+/* Finds the buffers of the ends of a tied matrix that a worker holds. */
+static void bind_ends(struct pp_worker *w, int i, struct pp_sum *sum)
+{
+    const struct pp_machine *m = w->machine;
+    const int32_t buffers[2] = {m->wholes->of[PP_WHOLE_GRADS][i], m->wholes->head[i]};
+
+    for (int is_last = 0; is_last <= 1; is_last++) {
+        const int stage = is_last ? m->stages - 1 : 0,
+                  pipe = pp_wholes_pipe_of(m->p, w->rank, stage);
+        if (buffers[is_last] < 0)
+            continue;
+        const int64_t first = sum->is_blank ? 0 : pp_stage_tied(pp_stage_at(w, stage))->offset;
+        sum->at[2 * (w->replica * m->p->pipelines + pipe) + is_last] =
+            w->block + m->layout[w->rank].whole_offset[PP_WHOLE_GRADS][buffers[is_last]] +
+            (size_t)first * sum->element_bytes;
+    }
+}
+
 /* Finds the buffer of the copy for which a worker posts a collective. */
 static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
 {
     const struct pp_machine *m = w->machine;
-    const bool is_of_pipe = m->p->collectives[m->p->arg[i]].pipe >= 0;
-    const struct pp_op op = pp_program_op(m->p, i);
-    const bool is_tied = pp_op_is_tied(&op);
-    const int copy = is_of_pipe ? w->replica : w->replica * m->p->pipelines + op.pipe,
-              is_last = is_tied && pp_program_rank_of(m->p, op.pipe, 0) != w->rank;
-    const struct pp_stage *stage = pp_stage_at(w, is_last ? m->stages - 1 : op.stage);
-    const int64_t first = is_tied && !sum->is_blank ? pp_stage_tied(stage)->offset : 0;
+    const struct pp_collective *c = &m->p->collectives[m->p->arg[i]];
 
-    if (sum->own)
-        sum->at[is_tied ? 2 * copy + is_last : copy] =
-            (char *)pp_bind_whole(w, op.kind == PP_AG ? PP_WHOLE_PARAMS : PP_WHOLE_GRADS, i) +
-            (size_t)first * sum->element_bytes;
+    if (!sum->own)
+        return;
+    if (c->tied)
+        bind_ends(w, i, sum);
+    else
+        sum->at[c->pipe < 0 ? w->replica * m->p->pipelines + m->p->pipe[i] : w->replica] =
+            pp_bind_whole(w, c->kind == PP_AG ? PP_WHOLE_PARAMS : PP_WHOLE_GRADS, i);
 }
 
 /* Binds a worker's post of a collective. `last`: its last one that adds to a share, -1 = none. */

@@ -58,6 +58,14 @@ static struct place *place_of(const struct walk *w, int i)
     return &w->places[w->p->pipe[i] * w->p->stages + w->p->stage[i]];
 }
 
+int pp_wholes_pipe_of(const struct pp_program *p, int rank, int stage)
+{
+    for (int pipe = 0; pipe < p->pipelines; pipe++)
+        if (pp_program_rank_of(p, pipe, stage) == rank)
+            return pipe;
+    return NONE;
+}
+
 /* ---- gradients ------------------------------------------------------------------------------- */
 
 static void use_grads(struct walk *w, int i)
@@ -97,26 +105,34 @@ static void wait_scatter(struct walk *w, int target)
         release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
 }
 
-/* The gradients of a step end in the buffer of the last backward. With sharded parameters they have
- * been scattered before, and the sum of a tied matrix has a buffer of its own, of that size. */
+/* Returns the buffer for one end of a tied matrix; none if the rank does not hold it. The gradients
+ * of a step end in the buffer of the last backward. With sharded parameters they have been
+ * scattered before, and the matrix has a buffer of its own. */
+static int32_t end_of(struct walk *w, int stage)
+{
+    const struct pp_param *tied = pp_stage_tied(w->stages[stage]);
+    const int pipe = pp_wholes_pipe_of(w->p, w->rank, stage);
+
+    if (pipe < 0 || !tied)
+        return NONE;
+    const struct place *place = &w->places[pipe * w->p->stages + stage];
+    return w->cuts[stage].params > 1 ? take(w, PP_WHOLE_GRADS, tied->count)
+           : place->grads < 0        ? place->last_grads
+                                     : place->grads;
+}
+
 static void sum_tied(struct walk *w, int i)
 {
-    const struct pp_program *p = w->p;
-    const int first = p->pipe[i] * p->stages, last = first + p->stages - 1;
-    const int at = pp_program_rank_of(p, p->pipe[i], 0) == w->rank ? first : last;
-    const struct place *place = &w->places[at];
-    const struct pp_param *tied = pp_stage_tied(w->stages[p->stage[i]]);
-
-    if (w->cuts[p->stage[i]].params > 1)
-        w->wholes->of[PP_WHOLE_GRADS][i] = take(w, PP_WHOLE_GRADS, tied ? tied->count : 0);
-    else
-        w->wholes->of[PP_WHOLE_GRADS][i] = place->grads < 0 ? place->last_grads : place->grads;
+    w->wholes->of[PP_WHOLE_GRADS][i] = end_of(w, 0);
+    w->wholes->head[i] = end_of(w, w->p->stages - 1);
 }
 
 static void wait_tied(struct walk *w, int target)
 {
-    if (w->cuts[w->p->stage[target]].params > 1)
-        release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
+    if (w->cuts[w->p->stage[target]].params == 1)
+        return;
+    release(w, PP_WHOLE_GRADS, w->wholes->of[PP_WHOLE_GRADS][target], target);
+    release(w, PP_WHOLE_GRADS, w->wholes->head[target], target);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -233,6 +249,7 @@ struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program
 
     wholes->is_first = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->after = none_of(arena, p);
+    wholes->head = none_of(arena, p);
     for (int what = 0; what < PP_WHOLES; what++) {
         wholes->of[what] = none_of(arena, p);
         wholes->count[what] = PP_ARRAY(arena, int, p->ranks);

@@ -11,14 +11,18 @@ enum pp_whole_class { PP_WHOLE_PARAMS, PP_WHOLE_GRADS, PP_WHOLES };
 
 struct pp_wholes {
     /* [instruction] buffer; -1 = none. PARAMS: of F, B, I, R and of gathers before a use. GRADS: of
-     * B, W, RS, and of a tied sum that comes before the scatter of its gradients. */
+     * B, W, RS, and of a tied sum for the embedding. */
     int32_t *of[PP_WHOLES];
+    int32_t *head;  /* [instruction] of a tied sum: buffer of the head's gradients; -1 = none */
     bool *is_first; /* [instruction] the first that uses its whole gradients */
     int32_t *after; /* [instruction] of that first: the scatter that freed the buffer; -1 = none */
     /* [rank] number of buffers; [rank][buffer] elements of the largest chunk in it */
     int *count[PP_WHOLES];
     int64_t **elements[PP_WHOLES];
 };
+
+/* Returns the pipeline in which a rank holds a stage; -1 = none. */
+int pp_wholes_pipe_of(const struct pp_program *program, int rank, int stage);
 
 /* Returns the buffers of a lowered program, in the arena; `cuts` [stage]. */
 struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program *program,

@@ -213,6 +213,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
         .has_clip = true}; /* at its BAR the norm is computed and gradients are compared */
     build.has_update = true;
     build.has_tied = config->net.is_tied;
+    build.joins_tied = pp_state_cut(&build.state, PP_STATE_GRADS) > 1 || plan->batch.sharers > 1;
     PP_TRY(pp_build(arena, &build, &plan->program, err));
     PP_TRY(check_kinds(wish, config, plan, err));
     PP_TRY(pp_exec_check_shards(wish, config, plan, err));

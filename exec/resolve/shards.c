@@ -166,30 +166,21 @@ static enum pp_status check_pipelines(const struct pp_exec_plan *plan, struct pp
     return PP_OK;
 }
 
-/* Is true if a rank holds both ends of the model, in any pipelines. */
-static bool holds_both_ends(const struct pp_program *p)
-{
-    for (int k = 0; k < p->pipelines * p->pipelines; k++)
-        if (pp_program_rank_of(p, k / p->pipelines, 0) ==
-            pp_program_rank_of(p, k % p->pipelines, p->stages - 1))
-            return true;
-    return false;
-}
-
-/* Shares of the embedding and of the head are on different replicas, and no sum joins them. */
+/* Shares of the embedding and of the head are on different replicas. No pass adds a sum to a file
+ * that has sums of its own. */
 static enum pp_status check_tied(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err)
 {
     const struct pp_program *p = plan->program;
-    const bool has_sum = pp_program_has_tied(p) && (plan->zero < 2 || !holds_both_ends(p));
 
-    if (!config->net.is_tied || p->stages < 2 || has_sum)
+    if (!config->net.is_tied || p->stages < 2 || pp_program_has_tied(p))
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "%s holds embedding and head of %s on one rank, which share a matrix: its "
-                        "gradient is added up there whole; nearest: --zero 1, or a model whose "
-                        "head has its own",
-                        plan->subject.name, config->net.name);
+    return pp_error_set(
+        err, PP_EINVAL,
+        "%s holds embedding and head of %s on one rank, which share a matrix: (0;%d)AR is missing, "
+        "which sums its gradients; nearest: add it, or give a program without sums, as 'pipesim "
+        "program --compute' prints it",
+        plan->subject.name, config->net.name, p->stages - 1);
 }
 
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan)

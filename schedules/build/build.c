@@ -96,6 +96,7 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .buckets = has_sync ? b->buckets : NULL,
         .update_every = pp_schedule_update_every(b->schedule, head->micro_batches / steps),
         .has_tied = is_trained && b->has_tied,
+        .joins_tied = b->joins_tied,
         .recompute_frac = b->recompute_frac,
         .no_slots = true}; /* pp_build() assigns them once the lists are freed */
 }

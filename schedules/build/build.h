@@ -37,6 +37,7 @@ struct pp_build {
     struct pp_state_spec state;   /* {0}: one whole copy, on the device */
     bool has_update;              /* training: gradients are summed and parameters updated */
     bool has_tied;                /* embedding and head share weights */
+    bool joins_tied;              /* they have a sum on one rank, too, see pp_lower_options */
     bool is_recomputed;           /* on all stages */
     const double *recompute_frac; /* [stage]; unused if is_recomputed; NULL = 0 on all */
     const int *buckets;           /* [stage]: buckets of its gradient sum; NULL = 1 */

@@ -101,7 +101,7 @@ static int ready_at(const struct sync *s, int pipe, int stage)
 
 static bool is_sum_tied(const struct sync *s)
 {
-    bool is_apart = false;
+    bool is_apart = s->options->joins_tied && s->head->stages > 1;
 
     for (int pipe = 0; pipe < s->head->pipelines; pipe++)
         is_apart |= held_by(s, pipe, 0) != held_by(s, pipe, s->head->stages - 1);

@@ -123,6 +123,7 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
                                              .has_optimizer = true,
                                              .has_clip = true,
                                              .has_tied = !c->is_untied,
+                                             .joins_tied = c->zero > 1 || sharers > 0,
                                              .recompute_frac = recompute_frac};
     const struct pp_verify_options strict = {0};
     PP_TRY(pp_lower(arena, source, &options, &run->program, err));

@@ -6,16 +6,6 @@
 
 enum { LEAST_ZERO = 2, MOST_ZERO = 3 };
 
-/* Shares of both ends of a tied model need a sum between ranks. */
-static bool is_tied_on_a_rank(const struct pp_program *p)
-{
-    for (int k = 0; k < p->pipelines * p->pipelines; k++)
-        if (p->stages > 1 && pp_program_rank_of(p, k / p->pipelines, 0) ==
-                                 pp_program_rank_of(p, k % p->pipelines, p->stages - 1))
-            return true;
-    return false;
-}
-
 static bool has_stage_twice(const struct pp_program *p)
 {
     for (int place = p->stages; place < p->pipelines * p->stages; place++)
@@ -36,7 +26,6 @@ static int run_and_check(const struct exec_case *c)
     cr_assert_eq(exec_run_make(arena, &whole, &run, &(struct pp_error){0}), PP_OK);
     if (has_stage_twice(run.program))
         return 0;
-    cut.is_untied |= is_tied_on_a_rank(run.program);
     cr_assert(exec_run(arena, &cut, &run), "%s was refused", exec_case_text(arena, &cut));
     if (c->zero >= LEAST_ZERO)
         cr_assert_eq(pp_state_cut(&run.program->state.spec, PP_STATE_GRADS),
@@ -148,7 +137,7 @@ Test(shards, groups)
 {
     static const struct exec_case cases[] = {
         {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .replicas = 4},
-        {.schedule = "zbv", .shape = {.ranks = 2, .micro_batches = 4}, .is_untied = true},
+        {.schedule = "zbv", .shape = {.ranks = 2, .micro_batches = 4}},
         {.schedule = "interleaved",
          .shape = {.ranks = 2, .micro_batches = 4, .chunks = 2},
          .is_recomputed = true},
