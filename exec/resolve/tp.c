@@ -38,11 +38,7 @@ enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config
                           struct pp_error *err)
 {
     config->tp = wish->tp;
-    config->is_sequence_parallel = wish->sequence_parallel == 0;
-    if (config->tp == 1 && config->is_sequence_parallel)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: one worker has all tokens; nearest: --tp 2, or leave it out",
-                            wish->given.sequence_parallel.typed);
+    config->is_sequence_parallel = config->tp > 1 && wish->sequence_parallel == 0;
     if (config->tp == 1)
         return PP_OK;
     PP_TRY(pp_net_check_tp(&config->net, config->tp, err));

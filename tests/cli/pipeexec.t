@@ -440,9 +440,6 @@ $ for o in "--model bert-base --layers 2" "--model tiny-llama --experts 4 --top-
 > pipeexec: error: --tp 2: checkpoints do not put parts of tensors together yet
 > pipeexec: error: --weight-grad-stream on: with --backend cpu a rank computes on one thread
 > pipeexec: error: --tp: 0 is out of range: 1 to 64
-$ pipeexec --sequence-parallel on
-! pipeexec: error: --sequence-parallel on: one worker has all tokens; nearest: --tp 2, or leave it out
-= 2
 $ pipeexec --tp 2 --precision bf16 --sequence-parallel on --mbs 1 --seq 6
 ! pipeexec: error: --sequence-parallel on: a forward takes 6 tokens, and 2 workers share them in even numbers; nearest: --mbs 2, or change --seq 6
 = 2
