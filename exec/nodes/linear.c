@@ -71,7 +71,7 @@ static void weight_grad(struct pp_call *c, const struct pp_stage_node *n)
                                             .a_transposed = true,
                                             .is_gradient = true,
                                             .a = dy,
-                                            .b = pp_call_at(c, n->x),
+                                            .b = pp_call_at(c, n->x_again ? n->x_again : n->x),
                                             .c = dw,
                                             .lda = n->y->width,
                                             .ldb = n->x->width,

@@ -47,8 +47,9 @@
  * tokens of this device: T / tp rows, one device after the other. EMBED and the LINEARs that end in
  * the stream scatter the sum of their parts; the base is added last. They read gradients of all
  * tokens, which are gathered before: dy_part is this device's share of dy. NORM makes a share of y.
- * So its y has all tokens, but dx_part of its reader becomes a share of dx. Gains and biases of
- * NORM have parts of gradients.
+ * So its y has all tokens, but dx_part of its reader becomes a share of dx. Only the share is
+ * saved: x_part of the reader, whose W gathers it again to x_again. W alone gathers dy again, too.
+ * Gains and biases of NORM have parts of gradients.
  *
  * If replicas share experts, COUNT, SEND and RETURN exchange rows between them: see rows.c.
  *
@@ -144,10 +145,11 @@ struct pp_stage_node {
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
     /* this device's parts of y, dx, dnorm and dy; NULL = it has all */
     struct pp_tensor *part, *dx_part, *dnorm_part, *dy_part;
-    enum pp_tp_rule rule;           /* of parts of y */
-    struct pp_tensor *max, *sums;   /* LOSS: what it reads of shared words; NULL = has all */
-    struct pp_tensor *scratch;      /* of a kernel, at the begin of scratch */
-    const struct pp_routes *routes; /* of x or y, which is in rows; NULL = none */
+    enum pp_tp_rule rule;               /* of parts of y */
+    struct pp_tensor *x_part, *x_again; /* of x, and what W reads instead of it; NULL = x */
+    struct pp_tensor *max, *sums;       /* LOSS: what it reads of shared words; NULL = has all */
+    struct pp_tensor *scratch;          /* of a kernel, at the begin of scratch */
+    const struct pp_routes *routes;     /* of x or y, which is in rows; NULL = none */
     const struct pp_param *weight, *bias;
     const struct pp_param *types;       /* EMBED: table of token types; NULL = none */
     int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
@@ -182,6 +184,14 @@ struct pp_stage_graph {
     struct pp_tensor *input, *output;         /* of all layers */
     struct pp_tensor *grad_top, *grad_bottom; /* gradients of output and input */
 };
+
+/* Returns whether a recomputation of the node exchanges what it makes. The last output of a stage
+ * is not wanted, nor the gathered output of a norm whose reader is not run. */
+static inline bool pp_node_is_exchanged_again(const struct pp_stage_graph *g,
+                                              const struct pp_stage_node *n)
+{
+    return n->is_again && n->y != g->output && (n->rule != PP_TP_GATHER || n[1].is_again);
+}
 
 struct pp_call {
     const struct pp_kernels *k;

@@ -199,6 +199,7 @@ static void add_exchanges(const struct builder *b)
     } calls[] = {{PP_F, PP_CALL_FORWARD},
                  {PP_R, PP_CALL_RECOMPUTE},
                  {PP_I, PP_CALL_INPUT_GRAD},
+                 {PP_W, PP_CALL_WEIGHT_GRAD},
                  {PP_B, PP_CALL_BACKWARD}};
 
     for (int k = 0; k < (int)PP_COUNT(calls) * b->p->stages * b->p->splits; k++) {

@@ -46,7 +46,8 @@ static void choose(struct pp_stage_graph *g, const struct pp_layer *l, bool is_w
 
     for (struct pp_stage_node *n = &g->nodes[l->first]; n < &g->nodes[l->end]; n++) {
         const bool is_chosen = n->y != output && (is_whole || modules_of(g, n) & modules),
-                   has_y = make_again(n->y, is_chosen), has_stats = make_again(n->stats, is_chosen),
+                   has_y = make_again(n->y, is_chosen) | make_again(n->part, is_chosen),
+                   has_stats = make_again(n->stats, is_chosen),
                    has_act = make_again(n->act, is_chosen || modules & PP_AGAIN_ACT);
         n->is_again = has_y || has_stats || has_act;
     }

@@ -44,6 +44,8 @@ struct pp_stage_node *pp_build_node(struct pp_builder *b, const struct pp_node_k
 /* With tensor parallelism, gives a node that ends in the residual stream a part of y, and y the
  * tokens that are here. */
 void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n);
+/* Likewise one that reads a norm: a part of dx, and x gathered again. */
+void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n);
 
 struct pp_linear {
     struct pp_tensor *x, *base; /* base NULL: none; else y is of the residual stream */

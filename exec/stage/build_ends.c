@@ -110,7 +110,6 @@ void pp_build_head(struct pp_builder *b, struct pp_tensor *x)
                                                               .count = b->net->vocab,
                                                               .room = b->g->logits_width});
     logits->weight = head_matrix(b);
-    if (b->stage->shape.tp > 1)
-        logits->dx_part = pp_stage_tensor(b->g, b->net->hidden);
+    pp_build_gathered(b, logits);
     loss(b, logits->y);
 }

@@ -110,6 +110,17 @@ void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n)
     n->rule = PP_TP_SCATTER;
 }
 
+void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n)
+{
+    if (b->stage->shape.tp <= 1)
+        return;
+    n->dx_part = pp_stage_tensor(b->g, n->x->width);
+    if (!b->stage->shape.is_sequence_parallel)
+        return;
+    n->x_part = n->x->maker->part;
+    n->x_again = pp_stage_tensor(b->g, n->x->width);
+}
+
 /* Cuts a matrix, its bias and what it makes: by columns if it ends in the residual stream. */
 static void cut(const struct pp_builder *b, const struct pp_linear *l, struct pp_stage_node *n,
                 struct pp_new_param *weight, struct pp_new_param *bias)
@@ -125,7 +136,7 @@ static void cut(const struct pp_builder *b, const struct pp_linear *l, struct pp
     }
     weight->slice = pp_slice_by_rows(tp, index, l->x->width, l->groups);
     bias->slice = pp_slice_by_rows(tp, index, 1, l->groups);
-    n->dx_part = pp_stage_tensor(b->g, l->x->width);
+    pp_build_gathered(b, n);
 }
 
 struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l)

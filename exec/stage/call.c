@@ -124,7 +124,8 @@ static bool end_rows(struct pp_call *c, const struct pp_stage_node *n, enum pp_c
  * the stage. */
 static void end_forward(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
 {
-    if (end_rows(c, n, PP_PASS_F, part) || n->part == NULL || pp_call_at(c, n->y) == NULL)
+    if (end_rows(c, n, PP_PASS_F, part) || n->part == NULL ||
+        (c->is_again && !pp_node_is_exchanged_again(c->g, n)))
         return;
     struct pp_tp_exchange exchange = exchange_of(c, n->rule, n->part, n->y);
     if (n->rule == PP_TP_SCATTER)
@@ -134,8 +135,17 @@ static void end_forward(struct pp_call *c, const struct pp_stage_node *n, enum p
 
 static void begin_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
 {
-    if (n->dy_part != NULL)
+    if (n->dy_part != NULL && (n->kind->input_grad != NULL || c->pass == PP_PASS_B))
         end_segment(c, PP_PASS_I, part, exchange_of(c, PP_TP_GATHER, n->dy_part, n->dy));
+}
+
+static void begin_weight_grad(struct pp_call *c, const struct pp_stage_node *n,
+                              enum pp_layer_part part)
+{
+    if (n->dy_part != NULL && c->pass == PP_PASS_W)
+        end_segment(c, PP_PASS_W, part, exchange_of(c, PP_TP_GATHER, n->dy_part, n->dy));
+    if (n->x_again != NULL)
+        end_segment(c, PP_PASS_W, part, exchange_of(c, PP_TP_GATHER, n->x_part, n->x_again));
 }
 
 static void end_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
@@ -230,9 +240,11 @@ static void back_layer(struct pp_call *c, const struct pp_layer *l)
     }
     if (c->pass & PP_PASS_I && (l->part != PP_PART_EMBEDDING || c->net->is_encoder))
         stamp(c, PP_PASS_I, l->part);
-    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && n-- > first;)
+    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && n-- > first;) {
+        begin_weight_grad(c, n, l->part);
         if (n->kind->weight_grad != NULL && is_on(c))
             n->kind->weight_grad(c, n);
+    }
     if (c->pass & PP_PASS_W)
         stamp(c, PP_PASS_W, l->part);
 }

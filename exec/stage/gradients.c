@@ -76,9 +76,12 @@ static void live_of_routes(const struct pp_stage_node *n, const struct steps *at
 
 static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
 {
-    if (n->dy_part != NULL) {
+    if (n->dy_part != NULL) { /* gathered for I or B, and again for W alone */
         read_in(n->dy_part, false, at);
+        read_in(n->dy_part, true, at);
         make_at(n->dy, false, at->i);
+        n->dy->made[PP_PASS_W] = at->w;
+        read_at(n->dy, PP_PASS_B, at->w);
     }
     if (n->kind->input_grad != NULL) {
         read_in(n->kind->i_reads_x ? n->x : NULL, false, at);
@@ -96,9 +99,13 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
     }
     if (n->routes != NULL)
         live_of_routes(n, at);
+    if (n->x_again != NULL) {
+        read_in(n->x_part, true, at);
+        n->x_again->made[PP_PASS_B] = n->x_again->made[PP_PASS_W] = at->w;
+    }
     if (n->kind->weight_grad != NULL) {
-        read_in(n->kind->w_reads_x ? n->x : NULL, true, at);
-        read_in(n->kind->w_reads_dy ? n->dy : NULL, true, at);
+        read_in(n->kind->w_reads_x && n->x_again == NULL ? n->x : NULL, true, at);
+        read_in(n->kind->w_reads_dy && n->dy_part == NULL ? n->dy : NULL, true, at);
         read_in(n->dnorm, true, at);
     }
 }

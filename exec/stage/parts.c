@@ -3,12 +3,6 @@
 
 #include <limits.h>
 
-/* A recomputation leaves out nodes, and the exchange of the stage's output. */
-static bool is_exchanged_again(const struct pp_stage_graph *g, const struct pp_stage_node *n)
-{
-    return n->is_again && n->y != g->output;
-}
-
 static void hold_in_f(const struct pp_stage *stage)
 {
     struct pp_stage_graph *g = stage->graph;
@@ -20,7 +14,7 @@ static void hold_in_f(const struct pp_stage *stage)
         const int until = stage->shape.has_r && n->is_again ? next_again : next;
         n->part->read[PP_PASS_F] = n->part->read[PP_PASS_KEEP] = until;
         next = n->part->made[PP_PASS_F];
-        if (is_exchanged_again(g, n))
+        if (pp_node_is_exchanged_again(g, n))
             next_again = next;
     }
 }

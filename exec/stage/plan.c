@@ -172,7 +172,7 @@ static void place_gradients(struct pp_stage *stage)
         const struct pp_stage_node *n = &g->nodes[i];
 
         if (n->dy_part != NULL)
-            place_gradient(stage, n->dy);
+            place_in(n->dy, PP_SCRATCH);
         if (n->dx == NULL || n->dx->place[PP_PASS_F].base != PP_NOWHERE)
             continue;
         if (n->kind == &pp_node_attend && stage->shape.splits > 1) {
@@ -208,9 +208,9 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
     place_keep(g);
     pp_stage_hold_parts(stage);
     for (int pass = 0; pass < PP_PASSES; pass++) {
-        const bool is_called = pass == PP_PASS_KEEP ? stage->shape.has_r
-                               : pass == PP_PASS_I  ? stage->shape.has_w
-                                                    : pass != PP_PASS_W;
+        const bool is_called = pass == PP_PASS_KEEP                     ? stage->shape.has_r
+                               : pass == PP_PASS_I || pass == PP_PASS_W ? stage->shape.has_w
+                                                                        : true;
         const size_t bytes = is_called ? pp_stage_scratch(arena, g, (enum pp_call_pass)pass) : 0;
         if (bytes > stage->scratch_bytes)
             stage->scratch_bytes = bytes;
