@@ -15,11 +15,12 @@ enum { RUNS = 5, ELEMENTS = 1 << 18, CAT_BYTES = 128 << 10 };
 static const struct {
     const char *name, *config;
 } models[] = {
-    {"llama, rows", "{\"model_type\": \"llama\", \"num_hidden_layers\": 8, \"hidden_size\": 1024, "
+    {"llama, rows", "{\"model_type\": \"llama\", \"num_hidden_layers\": 18, \"hidden_size\": 1024, "
                     "\"num_attention_heads\": 16, \"vocab_size\": 16000, \"intermediate_size\": "
                     "2816}"},
-    {"gpt2, transposed", "{\"model_type\": \"gpt2\", \"n_layer\": 8, \"n_embd\": 1024, \"n_head\": "
-                         "16, \"vocab_size\": 16000, \"n_positions\": 64}"},
+    {"gpt2, transposed",
+     "{\"model_type\": \"gpt2\", \"n_layer\": 19, \"n_embd\": 1024, \"n_head\": "
+     "16, \"vocab_size\": 16000, \"n_positions\": 64}"},
 };
 
 static enum pp_status fetch(void *closure, const struct pp_param *param, struct pp_range range,

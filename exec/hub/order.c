@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE_ROWS = 256, TILE_COLUMNS = 16 }; /* of a transposition: whole lines of caches */
+/* The tile of a transposition: as a power of 2, its rows would drive each other out of a cache. */
+enum { TILE_ROWS = 264, TILE_COLUMNS = 64 };
 
 static void read_run(const struct pp_hub_piece *piece, int64_t first, int64_t count, float *values)
 {
@@ -33,24 +34,54 @@ const struct pp_hub_order pp_hub_plain = {.read = read_plain, .write = write_pla
 
 /* ---- transposed ------------------------------------------------------------------------------ */
 
-/* Reads columns [from, until) of `rows` rows from `row` on, which are neighbors in the file. They
- * go through a tile: lines of rows whose length is a power of 2 would drive each other out of a
- * cache. */
+typedef float four __attribute__((vector_size(16)));
+
+/* Puts 4 rows of 4 numbers as columns. */
+static void turn(const float *from, int64_t from_stride, float *to, int64_t to_stride)
+{
+    four a, b, c, d;
+
+    memcpy(&a, from, sizeof(a));
+    memcpy(&b, from + from_stride, sizeof(b));
+    memcpy(&c, from + 2 * from_stride, sizeof(c));
+    memcpy(&d, from + 3 * from_stride, sizeof(d));
+    const four low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+               low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+               high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+               high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const four out[] = {__builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5),
+                        __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7),
+                        __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5),
+                        __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
+    for (int r = 0; r < 4; r++)
+        memcpy(to + r * to_stride, &out[r], sizeof(four));
+}
+
+/* Puts a matrix of [rows][columns] as [columns][rows]. */
+static void transpose(const float *from, int64_t from_stride, int64_t rows, int64_t columns,
+                      float *to, int64_t to_stride)
+{
+    const int64_t whole_rows = rows - rows % 4, whole = columns - columns % 4;
+
+    for (int64_t c = 0; c < whole; c += 4)
+        for (int64_t r = 0; r < whole_rows; r += 4)
+            turn(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t r = c < whole ? whole_rows : 0; r < rows; r++)
+            to[c * to_stride + r] = from[r * from_stride + c];
+}
+
+/* Reads columns [from, until) of `rows` rows from `row` on, which are neighbors in the file. */
 static void read_rows(const struct pp_hub_piece *piece, int64_t row, int64_t rows,
                       struct pp_range columns, float *values)
 {
-    float run[TILE_ROWS], tile[TILE_ROWS][TILE_COLUMNS];
+    float runs[TILE_COLUMNS][TILE_ROWS];
 
     for (int64_t c = columns.from; c < columns.until; c += TILE_COLUMNS) {
         const int64_t left = columns.until - c, count = left < TILE_COLUMNS ? left : TILE_COLUMNS;
-        for (int64_t k = 0; k < count; k++) {
-            read_run(piece, (c + k) * piece->stored_rows + row, rows, run);
-            for (int64_t r = 0; r < rows; r++)
-                tile[r][k] = run[r];
-        }
-        for (int64_t r = 0; r < rows; r++)
-            memcpy(values + r * piece->columns + c - columns.from, tile[r],
-                   sizeof(float) * (size_t)count);
+        for (int64_t k = 0; k < count; k++)
+            read_run(piece, (c + k) * piece->stored_rows + row, rows, runs[k]);
+        transpose(runs[0], TILE_ROWS, count, rows, values + c - columns.from, piece->columns);
     }
 }
 
@@ -90,7 +121,7 @@ static void read_transposed(const struct pp_hub_piece *piece, struct pp_range ra
     }
 }
 
-/* Gives columns of the block, each as a run of the file. They go through a tile, as when read. */
+/* Gives columns of the block, each as a run of the file. */
 static enum pp_status write_block(const struct pp_hub_piece *piece, const struct block *block,
                                   const float *values, float *tile, pp_hub_take take, void *closure,
                                   struct pp_error *err)
@@ -99,9 +130,7 @@ static enum pp_status write_block(const struct pp_hub_piece *piece, const struct
 
     for (int64_t c = 0; c < width; c += TILE_COLUMNS) {
         const int64_t count = width - c < TILE_COLUMNS ? width - c : TILE_COLUMNS;
-        for (int64_t r = 0; r < block->rows; r++)
-            for (int64_t k = 0; k < count; k++)
-                tile[k * block->rows + r] = values[r * width + c + k];
+        transpose(values + c, width, block->rows, count, tile, block->rows);
         for (int64_t k = 0; k < count; k++)
             PP_TRY(take(closure, (block->columns.from + c + k) * piece->stored_rows + block->row,
                         tile + k * block->rows, block->rows, err));
