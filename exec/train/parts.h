@@ -69,13 +69,16 @@ void pp_train_save(struct pp_arena *arena, struct pp_keeper *keeper,
 void pp_train_leave(struct pp_arena *arena, struct pp_keeper *keeper,
                     struct pp_training_result *result);
 
-/* ---- export.c -------------------------------------------------------------------------------- */
+/* ---- export_parts.c -------------------------------------------------------------------------- */
 
 /* Writes the weights of which a part of this process is the first to have them, into files of the
  * folder `path`. Sets their bytes. PP_EFAIL. */
 enum pp_status pp_train_export_parts(const struct pp_hub_export *export, const char *path,
                                      const struct pp_checkpoint_parts *parts, int64_t *bytes,
                                      struct pp_error *err);
+
+/* ---- export.c -------------------------------------------------------------------------------- */
+
 /* Writes the weights for the hub, if that is wanted; an error goes to `result`. */
 void pp_train_export(struct pp_keeper *keeper, const struct pp_machine *machine,
                      struct pp_training_result *result);
