@@ -12,10 +12,11 @@
 
 /* Options that pipesim shares, as typed. Those of single schedules go between the two lists. */
 static const char *const SIZES[] = {"vp", "pipelines", "splits", NULL};
-static const char *const SHARED[] = {"dialect",   "recompute",  "order",  "grad-sync", "post",
-                                     "zero",      "recv-slots", "layers", "hidden",    "heads",
-                                     "kv-heads",  "ffn",        "mlp",    "vocab",     "positions",
-                                     "embedding", NULL};
+static const char *const SHARED[] = {
+    "dialect",   "recompute",       "order",   "grad-sync", "post",    "zero",       "recv-slots",
+    "layers",    "hidden",          "heads",   "kv-heads",  "ffn",     "mlp",        "vocab",
+    "positions", "embedding",       "experts", "top-k",     "moe-ffn", "shared-ffn", "dense-layers",
+    "moe-every", "capacity-factor", NULL};
 enum { OPTIONS_MAX = 96 };
 
 struct list {

@@ -81,6 +81,12 @@ $ o="--layers 4 --hidden 32 --heads 4 --experts 6 --top-k 3 --moe-ffn 45 --seq 1
 $ for m in mixtral-8x7b qwen3-30b-a3b; do for e in 1 4; do pipeexec --model $m --hidden 64 --heads 4 --kv-heads 2 --vocab 256 --layers 4 --experts 4 --top-k 2 --moe-ffn 24 --seq 16 --mbs 2 --gbs 32 --exact-grad --steps 2 --np 2 --dp 4 --ep $e --save m$e --quiet; done; cmp m1/model.safetensors m4/model.safetensors && pipeexec --model ./m4 --seq 16 --mbs 2 --gbs 32 --steps 2 --np 2 --dp 2 --ep 2 --exact-grad --check --quiet && echo same; rm -r m1 m4; done
 > same
 > same
+# A trace says how pipesim simulates the same run.
+$ pipeexec --model tiny-llama --layers 4 --hidden 64 --heads 4 --experts 8 --top-k 1 --moe-every 2 --capacity-factor 1.25 --shared-ffn 32 --seq 16 --mbs 2 --micro-batches 4 --np 2 --dp 2 --ep 2 --steps 2 --no-check --quiet --trace own.json; o=$(grep -o '"options":\[[^]]*' own.json | head -1 | cut -d[ -f2 | tr -d '"' | tr , ' '); echo "$o"; pipesim $o --engine dag --no-alternatives | grep -oE "704k|EP [0-9]|EP comm"
+> --schedule 1f1b --pp 2 --dp 2 --ep 2 --micro-batches 4 --mbs 2 --model tiny-llama --seq 16 --layers 4 --hidden 64 --heads 4 --experts 8 --top-k 1 --shared-ffn 32 --moe-every 2 --capacity-factor 1.25
+> 704k
+> EP 2
+> EP comm
 # Dense blocks at the start are in config.json, read and written.
 $ pipeexec --model qwen3-30b-a3b --hidden 64 --heads 4 --kv-heads 2 --vocab 256 --layers 4 --experts 4 --top-k 2 --moe-ffn 24 --dense-layers 2 --ffn 40 --seq 16 --mbs 2 --steps 2 --np 2 --quiet --save q && pipeexec --model ./q --seq 16 --mbs 2 --steps 2 --np 2 --exact-grad --check --quiet --save q2 && cmp q/config.json q2/config.json && for l in "1 0,1" "1 1,0" "1 " "2 1" "2 0,1,2" "1 1" "2 3"; do tr -d '\n' <q/config.json | sed "s/\(sparse_step\": \)[0-9]*/\1${l% *}/; s/\(only_layers\": \[\)[^]]*/\1${l#* }/" >c.json; echo "$l:" $(pipeexec --model ./c.json --seq 16 --mbs 2 --steps 2 --np 1 --no-check --json 2>&1 | sed -n 's/"block"://p; /: error/p' | tr -d ,); done
 > 1 0,1: 3 4
