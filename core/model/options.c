@@ -108,14 +108,16 @@ void pp_model_take_mtp(struct pp_arena *arena, const struct pp_request *request,
     model->mtp = mtp;
 }
 
-/* Without dense blocks, --ffn is the size of experts, unless these have one of their own. */
+/* Without dense blocks, --ffn is the size of experts, unless these have one of their own.
+ * Scripts of Megatron-LM always have its --ffn-hidden-size. */
 static enum pp_status needs_dense(const struct pp_request *request, const struct pp_model *model,
                                   bool has_own, struct pp_error *err)
 {
     char typed[PP_REQUEST_TYPED_BYTES];
     enum pp_origin origin;
+    const struct pp_option_value *ffn = pp_request_get(request, "ffn", &origin);
 
-    if (!pp_request_get(request, "ffn", &origin) || origin != PP_FROM_FLAG ||
+    if (!ffn || origin != PP_FROM_FLAG || strcmp(ffn->typed, "--ffn") != 0 ||
         pp_model_moe_blocks(model, 0, model->layers) < model->layers ||
         (!has_own && !pp_request_has(request, "moe-ffn")))
         return PP_OK;
