@@ -227,13 +227,14 @@ struct pp_kernels {
     size_t element_bytes;           /* sizeof(T) */
     size_t gradient_bytes;          /* sizeof(G) */
     unsigned lacks;                 /* of enum pp_kernels_lacks */
+    bool has_fast_epilogue;         /* `activated` of gemm may differ from activate_forward */
     int head_dim_limit;             /* largest head_dim of attention; 0: any */
     int vocab_multiple;             /* gemm is fast if the padded vocabulary is a multiple of it */
     const char *(*about)(void);     /* libraries and instruction sets in use, one line */
     const char *(*attention)(void); /* what has computed attention so far; NULL: own kernels */
 
     void (*gemm)(void *stream, const struct pp_gemm *g);
-    /* x [rows][width] += bias [width]; NULL in tables of CUDA, where gemm does it. */
+    /* x [rows][width] += bias [width] */
     void (*add_bias)(void *stream, int rows, int width, const void *bias, void *x);
     /* dbias [width] of G = sum over rows of dy */
     void (*sum_rows)(void *stream, int rows, int width, const void *dy, void *dbias, bool add);
@@ -241,7 +242,7 @@ struct pp_kernels {
     void (*norm_forward)(void *stream, const struct pp_norm *n);
     void (*norm_backward)(void *stream, const struct pp_norm *n);
 
-    /* y = f(x). dx = dy * f'(x); dx may be x or dy. NULL in tables of CUDA, where gemm does it. */
+    /* y = f(x). dx = dy * f'(x); dx may be x or dy. */
     void (*activate_forward)(void *stream, enum pp_activation f, int64_t count, const void *x,
                              void *y);
     void (*activate_backward)(void *stream, enum pp_activation f, int64_t count, const void *x,

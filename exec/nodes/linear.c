@@ -1,11 +1,11 @@
 /* y = base + x W^T + bias, and the activation of y; all in the epilogue of one multiplication. */
 #include "exec/nodes/node.h"
 
-/* Is true if R makes an activation, whose input is kept. Without a kernel for it alone, the
- * multiplication makes both, with the same bits. */
+/* Is true if R makes an activation, whose input is kept. If its kernel might have other bits than
+ * the multiplication, that makes both again. */
 static bool is_activation_alone(const struct pp_call *c, const struct pp_stage_node *n)
 {
-    return c->is_again && !n->y->is_again && c->k->activate_forward != NULL;
+    return c->is_again && !n->y->is_again && !c->k->has_fast_epilogue;
 }
 
 /* A recomputation does not want the output of the stage. Of a tensor-parallel group, the first

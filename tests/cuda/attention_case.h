@@ -17,6 +17,7 @@ struct problem {
     double looseness; /* factor on tolerances of fp32 */
     bool is_low;      /* all scores are below 0 */
     int window;       /* keys that a query meets; 0 = all */
+    bool is_full;     /* of an encoder */
 };
 
 struct scene {
@@ -42,7 +43,8 @@ static inline struct pp_attention shape_of(const struct problem *p, int split)
                                  .kv_heads = p->kv_heads,
                                  .head_dim = p->head_dim,
                                  .split = split,
-                                 .window = p->window};
+                                 .window = p->window,
+                                 .is_full = p->is_full};
 }
 
 /* Queries become positive, keys negative. */
@@ -158,10 +160,10 @@ static inline void compare(const struct scene *s, const double *got, const doubl
     for (size_t i = 0; i < count; i++)
         cr_assert(fabs(got[i] - want[i]) <= tolerance,
                   "%s, %s: element %zu of %zu (part %zu): %.9g is not %.9g, by %.3g > %.3g; "
-                  "head_dim %d, heads %d, kv_heads %d, tokens %d, splits %d, batch %d, window %d",
+                  "head_dim %d, heads %d, kv_heads %d, tokens %d, splits %d, batch %d, window %d%s",
                   s->is_bf16 ? "bf16" : "fp32", what, i, count, at, got[i], want[i],
                   fabs(got[i] - want[i]), tolerance, s->p.head_dim, s->p.heads, s->p.kv_heads,
-                  s->p.tokens, s->p.splits, s->p.batch, s->p.window);
+                  s->p.tokens, s->p.splits, s->p.batch, s->p.window, s->p.is_full ? ", full" : "");
 }
 
 /* Each head's row of out by its own scale. */

@@ -97,6 +97,22 @@ Test(cuda_attention, windows)
         }
 }
 
+/* Of encoders: every query meets every key. */
+Test(cuda_attention, full)
+{
+    static const struct problem of[] = {
+        {48, 2, 1, 70, 1, 2, 1},  {7, 2, 2, 33, 1, 1, 1},    {64, 2, 2, 1, 1, 1, 1},
+        {64, 4, 2, 65, 1, 2, 1},  {64, 2, 2, 300, 1, 1, 1},  {64, 2, 1, 130, 1, 1, 16, 0, 20},
+        {128, 2, 1, 65, 1, 1, 1}, {128, 1, 1, 200, 1, 2, 1}, {72, 2, 2, 40, 1, 1, 1},
+    };
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct problem p[] = {of[i]};
+        p->is_full = true;
+        TRY(p);
+    }
+}
+
 /* Tensors that tensor cores could not load. */
 Test(cuda_attention, unaligned)
 {

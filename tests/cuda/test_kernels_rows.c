@@ -311,6 +311,38 @@ static struct kernel_case gate_case(const struct shape *s)
         .tensor = {{2 * size, OF_T, 5}, {size, OF_T, 1}, {size, OF_T, 1}, {2 * size, OF_T, 1}}};
 }
 
+static void call_activate(const struct pp_kernels *k, void *stream, void *const *x,
+                          const void *what)
+{
+    const struct shape *s = what;
+    const enum pp_activation f = (enum pp_activation)(s->flags / ACTIVATION);
+    const int64_t count = (int64_t)size_of(s);
+
+    k->activate_forward(stream, f, count, x[0], x[1]);
+    k->activate_backward(stream, f, count, x[0], x[2], s->flags & INTO_X ? x[0] : x[2]);
+}
+
+static struct kernel_case activate_case(const struct shape *s)
+{
+    const size_t size = size_of(s);
+
+    return (struct kernel_case){"activation",
+                                call_activate,
+                                s,
+                                .tolerance = 1e-5,
+                                .floor = 2e-6,
+                                .tensors = 3,
+                                .tensor = {{size, OF_T, 5}, {size, OF_T, 1}, {size, OF_T, 1}}};
+}
+
+Test(cuda_kernels, activations)
+{
+    for (int f = 0; f < PP_ACTIVATIONS; f++) {
+        try_shapes(activate_case, f * ACTIVATION);
+        try_shapes(activate_case, f * ACTIVATION | INTO_X);
+    }
+}
+
 Test(cuda_kernels, gates)
 {
     for (int f = 0; f < PP_ACTIVATIONS; f++) {
@@ -319,7 +351,7 @@ Test(cuda_kernels, gates)
     }
 }
 
-/* ---- a factor -------------------------------------------------------------------------------- */
+/* ---- a factor, and a bias -------------------------------------------------------------------- */
 
 static void call_scale(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
 {
@@ -337,6 +369,30 @@ static struct kernel_case scale_case(const struct shape *s)
 Test(cuda_kernels, scale)
 {
     try_shapes(scale_case, 0);
+}
+
+static void call_add_bias(const struct pp_kernels *k, void *stream, void *const *x,
+                          const void *what)
+{
+    const struct shape *s = what;
+
+    k->add_bias(stream, s->rows, s->width, x[0], x[1]);
+}
+
+static struct kernel_case add_bias_case(const struct shape *s)
+{
+    return (struct kernel_case){"add_bias",
+                                call_add_bias,
+                                s,
+                                .tolerance = 1e-6,
+                                .floor = 1e-7,
+                                .tensors = 2,
+                                .tensor = {{(size_t)s->width, OF_T, 1}, {size_of(s), OF_T, 1}}};
+}
+
+Test(cuda_kernels, add_bias)
+{
+    try_shapes(add_bias_case, 0);
 }
 
 /* ---- rotary positions ------------------------------------------------------------------------ */

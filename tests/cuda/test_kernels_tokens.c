@@ -113,9 +113,12 @@ static void make_ties(double *const *x, const void *what)
         }
 }
 
-static void try_cross_entropy(const struct text *from)
+/* Every `of` tokens one has no target that counts; 0 = none. */
+static void try_cross_entropy(const struct text *from, int of)
 {
     const struct text t = text_of(from);
+    for (int i = 0; of > 0 && i < t.batch * t.stride; i += of)
+        t.ids[i] = -1 - i;
     const size_t rows = (size_t)(t.batch * t.tokens);
     const struct kernel_case c = {
         "cross_entropy",
@@ -145,7 +148,8 @@ Test(cuda_kernels, cross_entropy)
                                              .vocab = VOCABS[i],
                                              .ld = VOCABS[i] + PADDINGS[(i + j) % 4],
                                              .scale = 0.5,
-                                             .spread = SPREADS[j]});
+                                             .spread = SPREADS[j]},
+                              (int)(i % 3));
 }
 
 /* A probability is right to 1e-5 of itself, however small: of 50257 equal ones, and in a spread. */

@@ -19,6 +19,7 @@ gpt_neox {"model_type": "gpt_neox", $shape, "num_attention_heads": 2, "hidden_ac
 opt {"model_type": "opt", $shape, "ffn_dim": 56, "num_attention_heads": 4, "activation_function": "relu"}
 qwen3 {"model_type": "qwen3", $llama}
 mistral {"model_type": "mistral", $llama, "sliding_window": 9}
+bert {"model_type": "bert", $shape, "num_attention_heads": 4, "type_vocab_size": 2, "hidden_act": "gelu"}
 END
 }
 

@@ -19,7 +19,8 @@ struct pp_attention_shape pp_attention_shape_of(const struct pp_attention *a)
     s.heads = a->heads;
     s.kv_heads = a->kv_heads;
     s.head_dim = a->head_dim;
-    s.split = s.diagonal = a->split;
+    s.split = a->split;
+    s.diagonal = a->is_full ? -1 : a->split;
     s.before = a->window > 0 ? a->window - 1 : ALL_KEYS;
     s.inverse = (uint32_t)((((uint64_t)1 << 31) + group - 1) / group);
     s.scale = (float)(1 / sqrt((double)a->head_dim));

@@ -20,7 +20,7 @@ enum {
 };
 
 /* A query meets `before` keys before its own, counted over all splits. It meets no key after its
- * own in split `diagonal`, and all of other splits. */
+ * own in split `diagonal` (-1: of an encoder there is none), and all of other splits. */
 struct pp_attention_shape {
     int tokens, padded, heads, kv_heads, head_dim, split;
     int diagonal, before;

@@ -322,6 +322,8 @@ bool is_for_cudnn(const struct pp_attention *a, bool is_backward)
         return refuse("sequences are split");
     if (a->window > 0)
         return refuse("windows of attention");
+    if (a->is_full)
+        return refuse("attention of an encoder");
     return a->head_dim == 64 || a->head_dim == 128 ||
            refuse("heads of " + std::to_string(a->head_dim));
 }

@@ -1,5 +1,5 @@
 /* kernels/cuda/attention/cudnn.h — attention by cuDNN, where it is found: bf16, heads of 64 or 128,
- * sequences that are neither split nor have windows. Own kernels do all else, and are its
+ * causal, sequences that are neither split nor have windows. Own kernels do all else, and are its
  * reference.
  *
  * The library is loaded at the first attention in bf16: the file in PIPEEXEC_CUDNN_LIBRARY, else

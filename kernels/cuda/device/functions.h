@@ -24,7 +24,8 @@ enum {
     X(sum_rows, T)                                            /* columns.cu */                     \
     X(norm_forward, T) X(norm_backward, T)                    /* norm.cu, norm_backward.cu */      \
     X(gate_forward, T) X(gate_backward, T)                    /* activation.cu */                  \
-    X(scale, T)                                               /* bytes.cu */                       \
+    X(activate_forward, T) X(activate_backward, T)            /* activation.cu */                  \
+    X(scale, T) X(add_bias, T)                                /* bytes.cu */                       \
     X(rotate, T)                                              /* rotate.cu */                      \
     X(attention_forward, T) X(attention_backward, T)          /* attention.cu */                   \
     X(embed_forward, T) X(embed_backward, T)                  /* embed.cu */                       \

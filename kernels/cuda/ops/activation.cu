@@ -1,10 +1,45 @@
-/* Gated activations, element by element. Bytes moved: every tensor of the call once. */
+/* Activations and gated ones, element by element. Bytes moved: every tensor of the call once. */
 #include "kernels/cuda/device/activations.cuh"
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 
 namespace
 {
+
+template <class T, class Activation> struct forward {
+    const T *x;
+    T *y;
+
+    template <int N> __device__ void run(int64_t i) const
+    {
+        pp_floats<N> to = pp_load<N>(x + i);
+
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const pp_activation_point f = Activation::at(to.at[j]);
+            to.at[j] = f.value * f.common;
+        }
+        pp_save(y + i, to);
+    }
+};
+
+template <class T, class Activation> struct backward {
+    const T *x, *dy;
+    T *dx;
+
+    template <int N> __device__ void run(int64_t i) const
+    {
+        const pp_floats<N> at = pp_load<N>(x + i);
+        pp_floats<N> d = pp_load<N>(dy + i);
+
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const pp_activation_point f = Activation::at(at.at[j]);
+            d.at[j] *= f.common * f.slope;
+        }
+        pp_save(dx + i, d);
+    }
+};
 
 template <class T, class Activation> struct gate_forward {
     const T *x; /* [rows][2 width] */
@@ -54,6 +89,23 @@ template <class T, class Activation> struct gate_backward {
 } // namespace
 
 #define ACTIVATION(name, T)                                                                        \
+    void pp_cuda_activate_forward_##name(void *stream, enum pp_activation f, int64_t count,        \
+                                         const void *x, void *y)                                   \
+    {                                                                                              \
+        pp_with_activation(f, [=](auto activation) {                                               \
+            pp_map<PP_WIDE<T>>(stream, count, pp_are_aligned(x, y),                                \
+                               forward<T, decltype(activation)>{(const T *)x, (T *)y});            \
+        });                                                                                        \
+    }                                                                                              \
+    void pp_cuda_activate_backward_##name(void *stream, enum pp_activation f, int64_t count,       \
+                                          const void *x, const void *dy, void *dx)                 \
+    {                                                                                              \
+        pp_with_activation(f, [=](auto activation) {                                               \
+            pp_map<PP_WIDE<T>>(                                                                    \
+                stream, count, pp_are_aligned(x, dy, dx),                                          \
+                backward<T, decltype(activation)>{(const T *)x, (const T *)dy, (T *)dx});          \
+        });                                                                                        \
+    }                                                                                              \
     void pp_cuda_gate_forward_##name(void *stream, enum pp_activation f, int rows, int width,      \
                                      const void *x, void *y)                                       \
     {                                                                                              \

@@ -1,5 +1,5 @@
-/* Bytes, the sum of two vectors, and a vector times a factor. Bytes moved: every vector of the call
- * once, y of add and x of scale twice. */
+/* Bytes, the sum of two vectors, a vector times a factor, and a bias. Bytes moved: every vector of
+ * the call once; y of add, and x of scale and add_bias, twice. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
 
@@ -32,6 +32,21 @@ template <class T> struct scale {
         pp_save(x + i, product);
     }
 };
+
+template <class T> struct add_bias {
+    const T *bias;
+    T *x;
+    int width;
+
+    template <int N> __device__ void run(int row, int column) const
+    {
+        T *const to = x + (int64_t)row * width + column;
+        pp_floats<N> sum = pp_load<N>(to);
+
+        pp_add(sum, pp_load<N>(bias + column));
+        pp_save(to, sum);
+    }
+};
 } // namespace
 
 extern "C" {
@@ -55,10 +70,15 @@ void pp_cuda_add(void *stream, int64_t count, const void *x, void *y)
 
 } // extern "C"
 
-#define SCALE(name, T)                                                                             \
+#define BYTES(name, T)                                                                             \
     void pp_cuda_scale_##name(void *stream, int64_t count, double factor, void *x)                 \
     {                                                                                              \
         pp_map<PP_WIDE<T>>(stream, count, pp_are_aligned(x), scale<T>{(T *)x, (float)factor});     \
+    }                                                                                              \
+    void pp_cuda_add_bias_##name(void *stream, int rows, int width, const void *bias, void *x)     \
+    {                                                                                              \
+        pp_map_rows<PP_WIDE<T>>(stream, rows, width, pp_are_aligned(bias, x),                      \
+                                add_bias<T>{(const T *)bias, (T *)x, width});                      \
     }
-SCALE(fp32, float)
-SCALE(bf16, pp_bf16)
+BYTES(fp32, float)
+BYTES(bf16, pp_bf16)

@@ -103,11 +103,19 @@ __global__ __launch_bounds__(THREADS, BLOCKS) void cross_entropy_kernel(int voca
                                                                         double *loss)
 {
     const row_of<T, N> r(logits + (int64_t)blockIdx.x * ld, vocab);
-    T *const body = r.row + r.head, *const target = r.row + targets[blockIdx.x];
+    const int32_t id = targets[blockIdx.x];
+    T *const body = r.row + r.head, *const target = r.row + (id < 0 ? 0 : id);
     const float target_logit = pp_widen(*target);
     const int single = r.single();
     softmax s = nothing();
 
+    if (id < 0) {
+        for (int i = (int)threadIdx.x; i < ld; i += THREADS)
+            pp_store(r.row + i, 0.0f);
+        if (threadIdx.x == 0)
+            loss[blockIdx.x] = 0;
+        return;
+    }
     if (single >= 0)
         s.take(pp_load<1>(r.row + single));
 #pragma unroll 4
