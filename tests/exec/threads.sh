@@ -38,6 +38,9 @@ done
 for transport in local shm tcp; do
     check --schedule 1f1b --np 4 --dp 2 --zero 1 --clip 1 --transport $transport
     check --schedule chimera --np 4 --dp 2 --zero 1 --grad-sync eager --transport $transport
+    check --schedule zbv --np 2 --dp 2 --zero 3 --model mini --vocab 128 --transport $transport
+    check --schedule chimera --np 4 --dp 2 --zero 3 --clock wall --transport $transport
+    check --schedule interleaved --np 2 --dp 4 --shard p=2 --clock wall --transport $transport
 done
 check --schedule interleaved --np 2 --dp 2 --grad-sync eager --clock wall
 check --schedule chimera --np 4 --zero 1 --grad-sync eager --clock wall --transport shm

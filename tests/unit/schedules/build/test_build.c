@@ -195,6 +195,31 @@ Test(build, zero_stages_cut_more_and_more)
     }
 }
 
+/* What goes with uses of a stage has the replicas of one rank, the rest all copies. */
+Test(build, pipelines_cut_state_over_their_own_replicas)
+{
+    for (int zero = 2; zero <= 3; zero++) {
+        struct pp_build build = of("chimera", 4);
+        order(&build);
+        pp_build_take_zero(&build, zero, 3);
+        cr_expect_eq(pp_build_copies(&build), 6);
+        cr_expect_eq(pp_state_cut(&build.state, PP_STATE_GRADS), 3);
+        const struct pp_program *p = built(&build);
+        int of_pipe = 0;
+        for (int c = 0; c < p->collective_count; c++) {
+            const struct pp_collective *collective = &p->collectives[c];
+            const int purpose = collective->purpose;
+            const bool is_end = purpose == PP_FOR_STEP || purpose == PP_FOR_REST;
+
+            cr_expect_eq(p->groups[collective->group].count, is_end ? 2 : 1);
+            cr_expect_eq(collective->pipe < 0, is_end);
+            of_pipe += !is_end;
+        }
+        cr_expect_gt(of_pipe, 0);
+        cr_expect_eq(count(p, PP_AR, zero == 3 ? PP_FOR_STEP : PP_FOR_REST), 8);
+    }
+}
+
 Test(build, zero_over_the_most_replicas_does_not_overflow)
 {
     struct pp_build build = of("chimera", 4);
