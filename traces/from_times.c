@@ -169,6 +169,19 @@ struct pp_trace_event pp_trace_source_event(const struct pp_trace_source *s, int
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* Sets the times of a compute op in its parts. Jitter and slow devices stretch it as a whole. */
+static void share_out(const struct pp_trace_source *s, const struct pp_shares *shares, int i,
+                      struct pp_trace_event *event)
+{
+    const size_t row = (size_t)event->step * (size_t)s->begin[s->ranks] + (size_t)i;
+
+    for (int k = 0; k < PP_SHARES; k++)
+        event->share_s[k] = shares->of[k] * (event->end_s - event->start_s);
+    if (s->exchanged_ps && event->stream == PP_STREAM_COMPUTE)
+        event->share_s[PP_SHARE_TP] =
+            pp_units_s(s->exchanged_ps[row * (size_t)s->replicas + (size_t)event->replica]);
+}
+
 static void add_instruction(const struct builder *b, int rank, int i, struct pp_trace_event *events)
 {
     const struct pp_trace_source *s = b->source;
@@ -192,9 +205,7 @@ static void add_instruction(const struct builder *b, int rank, int i, struct pp_
             mine->replica = replica;
             mine->step = step;
             place(s, i, &op, mine);
-            /* Jitter and slow devices stretch a compute op as a whole. */
-            for (int k = 0; k < PP_SHARES; k++)
-                mine->share_s[k] = shares.of[k] * (mine->end_s - mine->start_s);
+            share_out(s, &shares, i, mine);
             if (target >= 0)
                 mine->waits_for = base + b->event_of[s->begin[rank] + target];
         }

@@ -147,6 +147,11 @@ const struct pp_times *pp_machine_times(const struct pp_machine *m)
     return m->read->times;
 }
 
+const int64_t *pp_machine_exchanged(const struct pp_machine *m)
+{
+    return m->exchanged_ps ? gather(m, m->exchanged_ps, 0) : NULL;
+}
+
 struct pp_step_times pp_machine_step_times(const struct pp_machine *m, int k)
 {
     const size_t slot = slot_of(m, k), first = slot * pp_rows(m);

@@ -73,6 +73,8 @@ static bool run_together(struct pp_worker *w, int i, bool is_fused)
     if (!pp_group_run(w, i, &spent_ps) || (is_fused && !pp_group_run(w, i + 1, &spent_ps)))
         return false;
     end_compute(w, i, start_ps, spent_ps);
+    if (w->machine->exchanged_ps)
+        w->machine->exchanged_ps[pp_cell_at(w, i)] = w->exchanged_ps;
     return true;
 }
 

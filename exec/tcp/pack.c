@@ -190,6 +190,8 @@ static void walk_times(struct packer *packer, struct pp_worker *w)
         pack(packer, &m->matched_ps[at], sizeof(int64_t));
         pack(packer, &m->duration_ps[at], sizeof(int64_t));
         pack(packer, &m->nominal_ps[at], sizeof(int64_t));
+        if (m->exchanged_ps)
+            pack(packer, &m->exchanged_ps[at], sizeof(int64_t));
         if (call->count > 0)
             pack(packer, call->probe.s, sizeof(call->probe.s));
     }
@@ -198,8 +200,13 @@ static void walk_times(struct packer *packer, struct pp_worker *w)
 static bool are_times(const struct pp_worker *w)
 {
     const struct pp_machine *m = w->machine;
-    const int64_t *const columns[] = {m->start_ps,   m->end_ps,      m->posted_ps,
-                                      m->matched_ps, m->duration_ps, m->nominal_ps};
+    const int64_t *const columns[] = {m->start_ps,
+                                      m->end_ps,
+                                      m->posted_ps,
+                                      m->matched_ps,
+                                      m->duration_ps,
+                                      m->nominal_ps,
+                                      m->exchanged_ps ? m->exchanged_ps : m->nominal_ps};
     bool are =
         pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) && pp_tcp_is_time(w->cpu_ns);
 

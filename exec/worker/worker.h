@@ -137,7 +137,8 @@ struct pp_machine {
 
     /* Times of the kept steps: [(slot * size + instruction) * replicas + replica]. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;
-    int64_t *nominal_ps; /* durations on devices of speed 1; duration_ps if all are */
+    int64_t *nominal_ps;   /* durations on devices of speed 1; duration_ps if all are */
+    int64_t *exchanged_ps; /* of compute, in exchanges of its group; NULL: not measured */
     int64_t *step_begin_ps, *step_end_ps; /* [slot] */
     int32_t *launch_of;                   /* [row] number on its compute stream */
     int kept, slot; /* slot of the step under way; `kept`: of forwards alone */

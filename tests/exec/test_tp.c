@@ -312,3 +312,30 @@ Test(tp, differs_from_one_device_by_rounding)
         cr_assert_lt(distance(false, tp), 64 * 0x1p-24);
     }
 }
+
+/* On the wall clock exchanges are measured: the costs, with wires as slow as these, say more. */
+Test(tp, exchanges_take_measured_time)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct exec_case c = {.schedule = "1f1b",
+                                .shape = {.ranks = 1, .micro_batches = 2},
+                                .replicas = 1,
+                                .mbs = 1,
+                                .steps = 4,
+                                .tp = 2,
+                                .clock = PP_CLOCK_WALL};
+    struct exec_run run;
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK, "%s", err.message);
+    const struct pp_exec_wires slow = {.alpha_s = 1, .bytes_per_s = 1};
+    run.training.machine.costs =
+        pp_exec_costs(arena, run.program, run.training.machine.stages, &run.batch,
+                      run.training.machine.kernels, &slow, false);
+    cr_assert_eq(pp_train(arena, &run.training, &run.result, &err), PP_OK, "%s", err.message);
+    const double exchanged_s =
+        run.result.metrics.time_frac[PP_TIME_TP_COMM] * run.result.metrics.iteration_s;
+    cr_assert_gt(exchanged_s, 0);
+    cr_assert_lt(exchanged_s, 1);
+    cr_assert_lt(run.result.metrics.time_frac[PP_TIME_TP_COMM], 1);
+}
