@@ -49,7 +49,8 @@ struct pp_calibration {
         delay[PP_OP_KINDS]; /* by an event of a probe, with neither granule nor part */
     int64_t *before_ps;     /* [row] of the step before; NULL = none */
     bool before_has_probes;
-    struct pp_by_size updates;
+    int sharers; /* copies that share the update of a stage, in the program that was begun last */
+    struct pp_by_size updates; /* by the elements of a copy's share */
 
     /* wall clock only: see calibration_gaps.c, calibration_wires.c */
     struct pp_samples gap[PP_GAPS];
@@ -64,6 +65,18 @@ struct pp_calibration {
     struct pp_samples *pair; /* [stage of F * stages + stage of B]: a micro-batch each way */
 };
 
+/* Returns how many of the `copies` of a stage share its update. Programs of ZeRO 1 state no cut. */
+static inline int pp_update_sharers(const struct pp_program *program, int copies)
+{
+    const int cut = pp_state_cut(&program->state.spec, PP_STATE_OPTIMIZER);
+
+    return cut > 1 || !pp_program_has_kind(program, PP_RS) ? cut : copies;
+}
+/* Returns the elements of a stage that each of `sharers` copies updates. */
+static inline double pp_update_elements(const struct pp_stage *stage, int sharers)
+{
+    return (double)stage->elements / sharers;
+}
 /* Begins measurements on this program; drops samples of whole ops of any other program. */
 void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *program);
 
@@ -122,7 +135,8 @@ struct pp_op_terms {
     struct pp_terms *op[PP_OP_KINDS]; /* [stage * splits + split], U: [stage]; NULL = no compute */
     struct pp_terms *pair; /* [stage of F * stages + stage of B]; NULL = those of the two ops */
 };
-/* Finds terms; errors as pp_calibration_costs(). The table refers to the calibration. */
+/* Finds terms of stages with so many copies; errors as pp_calibration_costs(). The table refers to
+ * the calibration. */
 enum pp_status pp_terms_find(struct pp_arena *arena, const struct pp_calibration *c,
                              const struct pp_program *program, const struct pp_stage *const *stages,
-                             struct pp_op_terms *table, struct pp_error *err);
+                             int copies, struct pp_op_terms *table, struct pp_error *err);

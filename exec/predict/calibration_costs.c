@@ -106,7 +106,7 @@ enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_op_terms table;
 
-    PP_TRY(pp_terms_find(scratch, calibration, program, stages, &table, err));
+    PP_TRY(pp_terms_find(scratch, calibration, program, stages, costs->sync_ranks, &table, err));
     fill(calibration->arena, &table, costs);
     pp_calibration_fill_wires(calibration->arena, calibration, costs);
     return PP_OK;
@@ -174,7 +174,7 @@ enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                       .costs = *costs};
     const struct pp_draws draws = {replicas.count, draw_all, &d};
 
-    PP_TRY(pp_terms_find(scratch, calibration, program, stages, &d.table, err));
+    PP_TRY(pp_terms_find(scratch, calibration, program, stages, costs->sync_ranks, &d.table, err));
     fill(scratch, &d.table, &d.costs);
     return pp_band_find(program, &d.costs, &draws, band, err);
 }

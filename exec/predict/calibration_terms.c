@@ -153,13 +153,13 @@ static void add_update(const struct pp_calibration *c, double elements, struct p
 }
 
 static enum pp_status update_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
-                                     struct pp_terms *terms, struct pp_error *err)
+                                     int sharers, struct pp_terms *terms, struct pp_error *err)
 {
     if (stage->elements > 0 && c->updates.count == 0)
         return pp_error_set(err, PP_EINVAL,
                             "U was never measured: calibrate with a program that updates weights");
     if (stage->elements > 0)
-        add_update(c, (double)stage->elements, terms);
+        add_update(c, pp_update_elements(stage, sharers), terms);
     return PP_OK;
 }
 
@@ -179,10 +179,11 @@ static enum pp_status stage_by_part(const struct pp_calibration *c, const struct
 
 static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibration *c,
                               const struct pp_program *program,
-                              const struct pp_stage *const *stages, struct pp_op_terms *table,
-                              struct pp_error *err)
+                              const struct pp_stage *const *stages, int copies,
+                              struct pp_op_terms *table, struct pp_error *err)
 {
     const struct used used = find_used(arena, program, true);
+    const int sharers = pp_update_sharers(program, copies);
 
     create(arena, program, table);
     for (int s = 0; s < program->stages; s++) {
@@ -190,7 +191,7 @@ static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibratio
         if (stage_by_part(c, stages[s], s, &used, table, err) != PP_OK)
             return pp_error_prefix(err, "stage %d: ", s);
         if (used.by_kind[PP_U][s])
-            PP_TRY(update_by_part(c, stages[s], &table->op[PP_U][s], err));
+            PP_TRY(update_by_part(c, stages[s], sharers, &table->op[PP_U][s], err));
     }
     return PP_OK;
 }
@@ -274,8 +275,8 @@ static enum pp_status in_situ(struct pp_arena *arena, const struct pp_calibratio
 
 enum pp_status pp_terms_find(struct pp_arena *arena, const struct pp_calibration *c,
                              const struct pp_program *program, const struct pp_stage *const *stages,
-                             struct pp_op_terms *table, struct pp_error *err)
+                             int copies, struct pp_op_terms *table, struct pp_error *err)
 {
-    return stages ? by_part(arena, c, program, stages, table, err)
+    return stages ? by_part(arena, c, program, stages, copies, table, err)
                   : in_situ(arena, c, program, table, err);
 }

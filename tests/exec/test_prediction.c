@@ -92,3 +92,42 @@ Test(prediction, on_the_wall_clock)
     cr_assert(exec_run(arena, &c, &run));
     has_band(&run, "1f1b");
 }
+
+static struct pp_costs predicted_costs(struct pp_arena *arena,
+                                       const struct pp_calibration *calibration,
+                                       const struct exec_case *c)
+{
+    struct pp_error err = {0};
+    struct exec_run run;
+
+    cr_assert_eq(exec_run_make(arena, c, &run, &err), PP_OK, "%s", err.message);
+    struct pp_costs costs = *run.training.machine.costs;
+    cr_assert_eq(
+        pp_calibration_costs(calibration, run.program, run.training.machine.stages, &costs, &err),
+        PP_OK, "%s", err.message);
+    return costs;
+}
+
+/* Copies that share the state of a stage each update a part of it, in a prediction, too. Updates
+ * are in proportion to their elements outside of the measured sizes. */
+Test(prediction, an_update_of_a_share_takes_its_share)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_case c = small("1f1b");
+    struct pp_calibration *calibration;
+    struct pp_error err = {0};
+    struct exec_run run;
+
+    c.shape.ranks = 1;
+    cr_assert_eq(exec_run_make(arena, &c, &run, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_train_calibrate(arena, &run.training, 3, &calibration, &err), PP_OK, "%s",
+                 err.message);
+    const struct pp_costs whole = predicted_costs(arena, calibration, &c);
+    c.replicas = 4;
+    for (c.zero = 1; c.zero <= 3; c.zero++) {
+        const struct pp_costs shared = predicted_costs(arena, calibration, &c);
+        cr_expect_float_eq((double)shared.op[PP_U][0].ps * 4, (double)whole.op[PP_U][0].ps, 4,
+                           "ZeRO %d: %lld ps of %lld", c.zero, (long long)shared.op[PP_U][0].ps,
+                           (long long)whole.op[PP_U][0].ps);
+    }
+}
