@@ -2,18 +2,22 @@
 # A rank that hangs for good is named, and ends with all others within twice the timeout.
 # If a rank, or pipeexec itself, is killed at a random moment, the run ends within 2 s with a
 # nonzero exit code. No process, shared memory or socket is left. PIPESIM_LONG=1: 100 times each.
+# The trials take turns in what the four ranks exchange: messages, partial sums, shards, experts.
 #
 #   kill.sh PIPEEXEC TRANSPORT...
 set -u
 pipeexec=$(realpath "$1")
 shift
-trials=8 number=0 failures=0
+trials=12 number=0 failures=0
 [ -n "${PIPESIM_LONG:-}" ] && trials=100
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/tmp" && export TMPDIR="$folder/tmp"
 RANDOM=17
-small="--np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 100000 --quiet --no-check"
+small="--layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 100000 --quiet --no-check"
+layouts=("--schedule zbv --np 4" "--schedule 1f1b --np 2 --tp 2" "--schedule 1f1b --np 2 --dp 2 --zero 2"
+    "--schedule zb-h1 --np 2 --dp 2 --zero 3" "--schedule 1f1b --np 2 --tp 2 --sequence-parallel on"
+    "--schedule 1f1b --np 2 --dp 2 --experts 4 --ep 2")
 
 children() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
 left_over() { find /dev/shm "$TMPDIR" -maxdepth 1 -name "*pipeexec*" | sort; } # what is mapped has no name
@@ -31,12 +35,18 @@ wait_for_ranks() {
     done
 }
 
-# trial TRANSPORT VICTIM: a rank, or 4 = the one that started them
+# Layouts that a transport refuses by name have no trial there.
+runs() {
+    # shellcheck disable=SC2086
+    "$pipeexec" --transport "$1" $2 ${small/100000/1} 2>"$folder/err" || ! grep -q "^pipeexec: error: --[a-z-]* .*transport" "$folder/err"
+}
+
+# trial TRANSPORT VICTIM LAYOUT: a rank, or 4 = the one that started them
 trial() {
     local main pids rc before started ended
     before=$(left_over)
     # shellcheck disable=SC2086
-    "$pipeexec" --transport "$1" --schedule zbv $small 2>"$folder/err" &
+    "$pipeexec" --transport "$1" $3 $small 2>"$folder/err" &
     main=$!
     wait_for_ranks $main
     pids=($(children $main) "$main")
@@ -59,7 +69,7 @@ frozen() {
     local main before pids started
     before=$(left_over)
     # shellcheck disable=SC2086
-    "$pipeexec" --transport "$1" --schedule zbv $small --timeout 2 --inject "freeze rank:1 op:5 step:3" 2>"$folder/err" &
+    "$pipeexec" --transport "$1" ${layouts[0]} $small --timeout 2 --inject "freeze rank:1 op:5 step:3" 2>"$folder/err" &
     main=$!
     started=$(date +%s%N)
     [ "$1" = local ] || wait_for_ranks $main
@@ -84,14 +94,16 @@ for transport in local "$@"; do
     fi
 done
 for transport; do
+    layouts_here=()
+    for layout in "${layouts[@]}"; do runs "$transport" "$layout" && layouts_here+=("$layout"); done
     for ((k = 0; k < trials; k++)); do
         number=$((number + 1))
-        victim=$((k % 5))
-        if trial "$transport" $victim; then
-            echo "ok $number - $transport, victim $victim"
+        victim=$((k % 5)) layout=${layouts_here[k % ${#layouts_here[@]}]}
+        if trial "$transport" $victim "$layout"; then
+            echo "ok $number - $transport, victim $victim, $layout"
         else
             failures=$((failures + 1))
-            echo "not ok $number - $transport, victim $victim: took ${took_ms:-?} ms"
+            echo "not ok $number - $transport, victim $victim, $layout: took ${took_ms:-?} ms"
             sed 's/^/# /' "$folder/err"
         fi
     done
