@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A rank that hangs for good is named, and ends with all others within twice the timeout.
+# A rank that hangs for good or is stopped is named, and ends with all others within twice the
+# timeout. Those that wait for it say why.
 # If a rank, or pipeexec itself, is killed at a random moment, the run ends within 2 s with a
 # nonzero exit code. No process, shared memory or socket is left. PIPESIM_LONG=1: 100 times each.
 # The trials take turns in what the four ranks exchange: messages, partial sums, shards, experts.
@@ -83,6 +84,14 @@ frozen() {
         grep -q "stuck: rank 1 at op 5 of" "$folder/err"
 }
 
+# stopped TRANSPORT LAYOUT WHY: a process that the system has stopped, and why another waits
+stopped() {
+    # shellcheck disable=SC2086
+    "$pipeexec" --transport "$1" $2 $small --timeout 1 --inject "stop rank:1 op:5 step:3" 2>"$folder/err"
+    rc=$?
+    [ $rc -eq 1 ] && grep -q "stuck: rank 1.* at op 5 of .*: its process [0-9]* is stopped" "$folder/err" && grep -q "$3" "$folder/err"
+}
+
 for transport in local "$@"; do
     number=$((number + 1))
     if frozen "$transport"; then
@@ -93,6 +102,20 @@ for transport in local "$@"; do
         sed 's/^/# /' "$folder/err"
     fi
 done
+while IFS='|' read -r layout why; do
+    number=$((number + 1))
+    if stopped shm "$layout" "$why"; then
+        echo "ok $number - shm, stopped, $layout"
+    else
+        failures=$((failures + 1))
+        echo "not ok $number - shm, stopped, $layout: exit code $rc"
+        sed 's/^/# /' "$folder/err"
+    fi
+done <<'EOF'
+--schedule 1f1b --np 2 --tp 2|waits for its tensor-parallel group
+--schedule 1f1b --np 2 --dp 2 --experts 4 --ep 2|waits for the replicas that share its experts
+--schedule 1f1b --np 2 --dp 2 --zero 3|waits for the sum
+EOF
 for transport; do
     layouts_here=()
     for layout in "${layouts[@]}"; do runs "$transport" "$layout" && layouts_here+=("$layout"); done
