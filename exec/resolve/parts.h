@@ -57,6 +57,15 @@ struct pp_stage_again pp_exec_stage_again(const struct pp_exec_config *config, i
  */
 enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err);
+/* executable.c: PP_EINVAL for a schedule or file that is only simulated, with those that run. Also
+ * for a file that sums a matrix which the model does not share. */
+enum pp_status pp_exec_check_subject(const struct pp_exec_wish *wish,
+                                     const struct pp_exec_config *config,
+                                     const struct pp_subject *subject, struct pp_error *err);
+/* PP_EINVAL for instructions of plan->program that engines can only price. */
+enum pp_status pp_exec_check_kinds(const struct pp_exec_wish *wish,
+                                   const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_error *err);
 /* degrees.c: resolves the number of replicas from --dp or --gpus. PP_EINVAL for a number of devices
  * that the degrees do not divide or contradict, and for --cp beyond 1. */
 enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_config *config,

@@ -1,0 +1,109 @@
+/* Which schedules and program files can be executed; the others are only simulated. */
+#include "exec/resolve/parts.h"
+#include "schedules/registry.h"
+
+#include <stdio.h>
+
+/* Returns the command that simulates the run: its options have the same names there. */
+static const char *simulation(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                              const struct pp_exec_config *config, const struct pp_subject *subject)
+{
+    static const char *const SAME[] = {"vp", "dp", "micro-batches", "mbs", "gbs", "seq", "splits"};
+    const char *words[PP_COUNT(SAME) + 5] = {"pipesim"};
+    int count = 1;
+
+    words[count++] =
+        pp_arena_printf(arena, "--schedule %s", pp_command_quoted(arena, subject->name));
+    if (!subject->file)
+        words[count++] =
+            pp_arena_printf(arena, "--pp %d", config->ranks ? config->ranks : PP_EXEC_USUAL_RANKS);
+    for (size_t i = 0; i < PP_COUNT(SAME); i++) {
+        const char *text = pp_request_text(&wish->request, SAME[i], NULL);
+        if (text)
+            words[count++] = pp_arena_printf(arena, "--%s %s", SAME[i], text);
+    }
+    words[count++] = pp_arena_printf(arena, "--model %s",
+                                     pp_command_quoted(arena, wish->model ? wish->model : "tiny"));
+    return pp_command_lines(arena, words, 80, 7);
+}
+
+static enum pp_status simulated_only(const struct pp_exec_wish *wish,
+                                     const struct pp_exec_config *config,
+                                     const struct pp_subject *subject, const char *reason,
+                                     struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *separator = "";
+
+    pp_error_set(err, PP_EINVAL, "--schedule %s is only simulated: %s; pipeexec runs ",
+                 subject->name, reason);
+    for (int i = 0; pp_schedules[i]; i++)
+        if (!pp_schedules[i]->is_simulated_only) {
+            pp_error_append(err, "%s%s", separator, pp_schedules[i]->name);
+            separator = ", ";
+        }
+    return pp_error_append(err, "\n  try: %s", simulation(arena, wish, config, subject));
+}
+
+static enum pp_status check_model(const struct pp_subject *subject,
+                                  const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_program *file = subject->file;
+
+    if (file && !config->net.is_tied && pp_program_has_tied(file))
+        return pp_error_set(err, PP_EINVAL,
+                            "--schedule %s: (0;%d)AR sums a matrix that embedding and head share, "
+                            "but the head of %s has its own; remove it and its WAITs, or choose a "
+                            "model that shares it, such as --model mini",
+                            subject->name, file->stages - 1, config->net.name);
+    return PP_OK;
+}
+
+enum pp_status pp_exec_check_subject(const struct pp_exec_wish *wish,
+                                     const struct pp_exec_config *config,
+                                     const struct pp_subject *subject, struct pp_error *err)
+{
+    static const char VERSIONS[] = "its micro-batches need several versions of the weights";
+
+    if (subject->file ? subject->file->versions > 1 : subject->schedule->is_simulated_only)
+        return simulated_only(wish, config, subject, VERSIONS, err);
+    if (subject->file && subject->file->mode != PP_MODE_TRAIN)
+        return simulated_only(wish, config, subject, "it has no backward, so it trains nothing",
+                              err);
+    return check_model(subject, config, err);
+}
+
+/* Is false for instructions of a file that engines can only price. Sums of shards are between
+ * groups, which no file states. */
+static bool is_executed(const struct pp_program *p, int i, bool has_groups)
+{
+    static const bool IS_EXECUTED[PP_OP_KINDS] = {
+        [PP_F] = true,      [PP_B] = true,      [PP_I] = true,      [PP_W] = true,
+        [PP_R] = true,      [PP_U] = true,      [PP_AR] = true,     [PP_SEND_F] = true,
+        [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
+        [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,     [PP_DROP] = true,
+    };
+    const bool is_gathered = pp_state_is_gathered(&p->state.spec);
+
+    return IS_EXECUTED[p->kind[i]] && (p->kind[i] != PP_DROP || is_gathered) &&
+           (p->kind[i] != PP_AR || has_groups || p->aux[i] == PP_TIED ||
+            (p->purpose[i] == PP_FOR_STEP && !is_gathered));
+}
+
+enum pp_status pp_exec_check_kinds(const struct pp_exec_wish *wish,
+                                   const struct pp_exec_config *config,
+                                   const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    const struct pp_program *p = plan->program;
+    const bool has_groups = pp_exec_has_groups(config, plan);
+
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (!is_executed(p, i, has_groups)) {
+            char reason[64];
+            snprintf(reason, sizeof(reason), "nothing here executes its %s%s%s",
+                     pp_op_kinds[p->kind[i]].text, p->purpose[i] ? "." : "",
+                     p->purpose[i] ? pp_purposes[p->purpose[i]].text : "");
+            return simulated_only(wish, config, &plan->subject, reason, err);
+        }
+    return PP_OK;
+}
