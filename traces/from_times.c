@@ -178,7 +178,7 @@ static void share_out(const struct pp_trace_source *s, const struct pp_shares *s
     for (int k = 0; k < PP_SHARES; k++)
         event->share_s[k] = shares->of[k] * (event->end_s - event->start_s);
     if (s->exchanged_ps && event->stream == PP_STREAM_COMPUTE)
-        event->share_s[PP_SHARE_TP] =
+        event->share_s[shares->of[PP_SHARE_EP] > 0 ? PP_SHARE_EP : PP_SHARE_TP] =
             pp_units_s(s->exchanged_ps[row * (size_t)s->replicas + (size_t)event->replica]);
 }
 

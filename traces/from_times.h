@@ -33,8 +33,8 @@ struct pp_trace_source {
     /* [(step * instructions + instruction) * replicas + replica]; posted and matched may be NULL,
      * and are read only for ops that have them */
     const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
-    /* Likewise, of compute ops: their time in tensor-parallel exchanges; NULL: as the costs say.
-     * Only a trace with a table has it. */
+    /* Likewise, of compute ops: their time in exchanges, of experts if the costs have such; NULL:
+     * as the costs say. Only a trace with a table has it. */
     const int64_t *exchanged_ps;
     /* [message] its SEND and RECV: without matched_ps, the later post of both; or NULL */
     const int32_t (*sides)[2];

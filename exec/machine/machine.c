@@ -18,7 +18,7 @@ static void place_columns(struct pp_machine *m)
     m->matched_ps = PP_ARRAY(m->arena, int64_t, cells);
     m->duration_ps = PP_ARRAY(m->arena, int64_t, cells);
     m->nominal_ps = m->options.slow ? PP_ARRAY(m->arena, int64_t, cells) : m->duration_ps;
-    if (m->tp > 1 && !pp_is_virtual(m))
+    if (pp_group_size(m) > 1 && !pp_is_virtual(m))
         m->exchanged_ps = PP_ARRAY(m->arena, int64_t, cells);
     m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
