@@ -31,6 +31,17 @@ static unsigned modules_of(const struct pp_stage_graph *g, const struct pp_stage
     return n->act != NULL || is_gated ? PP_AGAIN_MLP : n->kind->again;
 }
 
+/* Is true if a node of these modules reads y whole, of which each device of a group saves a share.
+ */
+static bool is_gathered_for(const struct pp_stage_graph *g, const struct pp_layer *l,
+                            const struct pp_stage_node *n, unsigned modules)
+{
+    for (const struct pp_stage_node *reader = n + 1; reader < &g->nodes[l->end]; reader++)
+        if (reader->x == n->y && reader->x_part != NULL && modules_of(g, reader) & modules)
+            return true;
+    return false;
+}
+
 /* A tensor that no backward reads is not made again. */
 static bool make_again(struct pp_tensor *t, bool is_chosen)
 {
@@ -45,7 +56,8 @@ static void choose(struct pp_stage_graph *g, const struct pp_layer *l, bool is_w
     const struct pp_tensor *output = g->nodes[l->end - 1].y;
 
     for (struct pp_stage_node *n = &g->nodes[l->first]; n < &g->nodes[l->end]; n++) {
-        const bool is_chosen = n->y != output && (is_whole || modules_of(g, n) & modules),
+        const bool is_chosen = n->y != output && (is_whole || modules_of(g, n) & modules ||
+                                                  is_gathered_for(g, l, n, modules)),
                    has_y = make_again(n->y, is_chosen) | make_again(n->part, is_chosen),
                    has_stats = make_again(n->stats, is_chosen),
                    has_act = make_again(n->act, is_chosen || modules & PP_AGAIN_ACT);

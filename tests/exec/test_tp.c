@@ -252,7 +252,8 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
                             .is_sequence_parallel = drawn(seed, 15, 2),
                             .has_rope = drawn(seed, 10, 2),
                             .is_recomputed = drawn(seed, 11, 3) == 0,
-                            .again.modules = (unsigned)drawn(seed, 12, 2) * PP_AGAIN_NORM,
+                            .again.modules = (unsigned)drawn(seed, 12, 2) * PP_AGAIN_NORM |
+                                             (unsigned)drawn(seed, 16, 2) * PP_AGAIN_MLP,
                             .steps = 2,
                             .is_exact = true,
                             .seed = seed};
@@ -263,6 +264,24 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
     const int splits = c->shape.splits > 1 ? c->shape.splits : 1;
     c->is_sequence_parallel &= tp > 1 && c->mbs * (SEQ / splits) % tp == 0;
     return true;
+}
+
+/* R of a feed-forward layer reads a norm of which each worker saves a share. */
+Test(tp, a_norm_of_shares_is_made_again_for_the_layer_after_it)
+{
+    const struct exec_case c = {.schedule = "1f1b",
+                                .shape = {.ranks = 2, .micro_batches = 4},
+                                .replicas = 1,
+                                .tp = 2,
+                                .mbs = 1,
+                                .layers = 4,
+                                .steps = 2,
+                                .is_exact = true,
+                                .is_sequence_parallel = true,
+                                .is_recomputed = true,
+                                .again.modules = PP_AGAIN_MLP};
+
+    cr_assert_eq(run_and_check(&c), 1);
 }
 
 Test(tp, random_layouts)
