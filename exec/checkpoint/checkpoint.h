@@ -82,20 +82,26 @@ struct pp_checkpoint_parts {
  * Returns the tensor; NULL if there is none. */
 const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *parts, int id,
                                           int *from);
-/* Returns where the first element of a tensor in a part is in the whole one. A slice is one run:
- * experts of one replica. */
-static inline int64_t pp_checkpoint_first(const struct pp_param *param)
-{
-    return param->slice.whole > 0 ? param->slice.piece[0].first : 0;
-}
-/* Returns the range of a whole tensor that a part has; {0, 0} = none of it. Vectors are weights (or
- * master weights), m and v. */
+/* Consecutive elements of a whole tensor that a part has, and the first of them in its stage. */
+struct pp_checkpoint_run {
+    struct pp_range of;
+    int64_t at;
+};
+/* Finds the first run, of the stage's elements `held`, that ends after element `from` of the whole
+ * tensor, and cuts off what is before. False: there is none. */
+bool pp_checkpoint_run(const struct pp_param *param, struct pp_range held, int64_t from,
+                       struct pp_checkpoint_run *run);
+/* Returns the elements of the stage that a vector of a part has. Vectors are weights (or master
+ * weights), m and v. */
 enum { PP_CHECKPOINT_VECTORS = 3 };
-struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int part,
-                                    const struct pp_param *param, int vector);
-/* Returns the first element of that range, of G; the range is not empty, the part is here. */
-void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
-                           const struct pp_param *param, int vector);
+struct pp_range pp_checkpoint_held(const struct pp_checkpoint_parts *parts, int part, int vector);
+/* Finds the first part from which element `from` of a tensor is taken, and its run, which begins
+ * there. Returns the part; -1 = none has it. */
+int pp_checkpoint_take(const struct pp_checkpoint_parts *parts, int id, int vector, int64_t from,
+                       struct pp_checkpoint_run *run);
+/* Returns element `at` of the stage, of G, in a part that is here and has it. */
+void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part, int vector,
+                           int64_t at);
 /* Parts on a device go through the host in chunks of so many bytes at most. Fetch returns where the
  * host sees the bytes, here or in `chunk`; NULL, with *err: the device does not answer. */
 enum { PP_CHECKPOINT_CHUNK_BYTES = 1 << 20 };

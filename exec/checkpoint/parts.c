@@ -13,8 +13,7 @@ const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *part
     return found;
 }
 
-/* Returns the elements of the stage that a vector of the part has. */
-static struct pp_range held(const struct pp_checkpoint_parts *parts, int part, int vector)
+struct pp_range pp_checkpoint_held(const struct pp_checkpoint_parts *parts, int part, int vector)
 {
     const struct pp_checkpoint_part *p = &parts->part[part];
     const bool has_master = parts->kernels->element_bytes != parts->kernels->gradient_bytes;
@@ -22,29 +21,43 @@ static struct pp_range held(const struct pp_checkpoint_parts *parts, int part, i
     return vector == 0 && !has_master ? p->state.held : p->state.share;
 }
 
-struct pp_range pp_checkpoint_range(const struct pp_checkpoint_parts *parts, int part,
-                                    const struct pp_param *param, int vector)
+/* Elements of a slice are in the order of the whole tensor. */
+bool pp_checkpoint_run(const struct pp_param *param, struct pp_range held, int64_t from,
+                       struct pp_checkpoint_run *run)
 {
-    const struct pp_range all = pp_range_of(param),
-                          here = pp_range_common(all, held(parts, part, vector));
+    const struct pp_range here = pp_range_common(pp_range_of(param), held);
+    int64_t at = param->offset + pp_slice_from(&param->slice, from), count;
 
-    const int64_t shift = pp_checkpoint_first(param) - all.from;
-
-    return here.from < here.until ? (struct pp_range){here.from + shift, here.until + shift}
-                                  : (struct pp_range){0, 0};
+    at = at > here.from ? at : here.from;
+    if (at >= here.until)
+        return false;
+    run->at = at;
+    run->of.from = pp_slice_at(&param->slice, at - param->offset, &count);
+    run->of.until = run->of.from + (count < here.until - at ? count : here.until - at);
+    return true;
 }
 
-void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part,
-                           const struct pp_param *param, int vector)
+int pp_checkpoint_take(const struct pp_checkpoint_parts *parts, int id, int vector, int64_t from,
+                       struct pp_checkpoint_run *run)
+{
+    const struct pp_param *param;
+
+    for (int part = 0; (param = pp_checkpoint_find(parts, id, &part)) != NULL;)
+        if (pp_checkpoint_run(param, pp_checkpoint_held(parts, part - 1, vector), from, run) &&
+            run->of.from == from)
+            return part - 1;
+    return -1;
+}
+
+void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part, int vector,
+                           int64_t at)
 {
     const struct pp_state *state = &parts->part[part].state;
     void *const vectors[PP_CHECKPOINT_VECTORS] = {state->master ? state->master : state->weights,
                                                   state->m, state->v};
-    const int64_t first = pp_range_of(param).from +
-                          pp_checkpoint_range(parts, part, param, vector).from -
-                          pp_checkpoint_first(param) - held(parts, part, vector).from;
+    const int64_t first = pp_checkpoint_held(parts, part, vector).from;
 
-    return (char *)vectors[vector] + (size_t)first * parts->kernels->gradient_bytes;
+    return (char *)vectors[vector] + (size_t)(at - first) * parts->kernels->gradient_bytes;
 }
 
 const void *pp_checkpoint_fetch(const struct pp_checkpoint_parts *parts, int part, const void *at,

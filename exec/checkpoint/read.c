@@ -147,40 +147,55 @@ static enum pp_status round_weights(const struct reader *r, int part, const stru
 {
     const struct pp_kernels *k = r->parts->kernels;
     const struct pp_state *state = &r->parts->part[part].state;
-    const int64_t shift = param->offset - pp_checkpoint_first(param), first = shift + range.from;
-    const struct pp_range chunk = {first, shift + range.until},
-                          held = pp_range_common(pp_range_common(state->held, chunk),
-                                                 pp_range_of(param));
+    struct pp_checkpoint_run run;
 
-    if (!state->master || held.from >= held.until)
-        return PP_OK;
-    for (int64_t i = held.from; i < held.until; i++)
-        pp_number_put(r->rounded, k->element_bytes, i - held.from,
-                      pp_number_get(r->chunk, k->gradient_bytes, i - first));
-    return pp_checkpoint_put(r->parts, part, pp_state_weight(state, k, held.from), r->rounded,
-                             (size_t)(held.until - held.from) * k->element_bytes, err);
+    for (int64_t from = range.from;
+         state->master && pp_checkpoint_run(param, state->held, from, &run) &&
+         run.of.from < range.until;
+         from = run.of.until) {
+        const struct pp_range some = pp_range_common(run.of, range);
+
+        for (int64_t i = some.from; i < some.until; i++)
+            pp_number_put(r->rounded, k->element_bytes, i - some.from,
+                          pp_number_get(r->chunk, k->gradient_bytes, i - range.from));
+        PP_TRY(pp_checkpoint_put(r->parts, part, pp_state_weight(state, k, run.at), r->rounded,
+                                 (size_t)(some.until - some.from) * k->element_bytes, err));
+    }
+    return PP_OK;
 }
 
-/* Copies the chunk, a range of a vector, into every part that has some of it. */
+/* Copies what a part has of the chunk, a range of a vector. */
+static enum pp_status put_chunk(const struct reader *r, int part, const struct pp_param *param,
+                                int v, struct pp_range range, struct pp_error *err)
+{
+    const size_t element_bytes = r->parts->kernels->gradient_bytes;
+    const struct pp_range held = pp_checkpoint_held(r->parts, part, v);
+    struct pp_checkpoint_run run;
+
+    for (int64_t from = range.from;
+         pp_checkpoint_run(param, held, from, &run) && run.of.from < range.until;
+         from = run.of.until) {
+        const struct pp_range some = pp_range_common(run.of, range);
+
+        PP_TRY(pp_checkpoint_put(r->parts, part, pp_checkpoint_vector(r->parts, part, v, run.at),
+                                 r->chunk + (size_t)(some.from - range.from) * element_bytes,
+                                 (size_t)(some.until - some.from) * element_bytes, err));
+    }
+    return PP_OK;
+}
+
+/* Copies the chunk into every part that has some of it. */
 static enum pp_status scatter(const struct reader *r, const struct pp_param *from, int v,
                               struct pp_range range, struct pp_error *err)
 {
-    const int64_t element_bytes = (int64_t)r->parts->kernels->gradient_bytes;
     const struct pp_param *to;
 
     for (int part = 0; (to = pp_checkpoint_find(r->parts, from->id, &part)) != NULL;) {
-        const struct pp_range held = pp_checkpoint_range(r->parts, part - 1, to, v),
-                              common = pp_range_common(held, range);
         if (r->parts->part[part - 1].is_elsewhere)
             continue;
         if (v == 0)
             PP_TRY(round_weights(r, part - 1, to, range, err));
-        if (common.from < common.until)
-            PP_TRY(pp_checkpoint_put(r->parts, part - 1,
-                                     (char *)pp_checkpoint_vector(r->parts, part - 1, to, v) +
-                                         (common.from - held.from) * element_bytes,
-                                     r->chunk + (common.from - range.from) * element_bytes,
-                                     (size_t)((common.until - common.from) * element_bytes), err));
+        PP_TRY(put_chunk(r, part - 1, to, v, range, err));
     }
     return PP_OK;
 }

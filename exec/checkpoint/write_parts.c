@@ -79,24 +79,18 @@ static enum pp_status walk_vector(struct writer *w, const struct pp_param *tenso
                                   struct pp_error *err)
 {
     const int64_t element_bytes = (int64_t)w->parts->kernels->gradient_bytes;
-    int64_t done = 0;
+    struct pp_checkpoint_run from;
 
-    for (int part = 0; done < tensor->count;) {
-        const struct pp_param *param = pp_checkpoint_find(w->parts, tensor->id, &part);
-        assert(param);
-        const struct pp_range range = pp_checkpoint_range(w->parts, part - 1, param, v);
+    for (int64_t done = 0; done < tensor->count; done = from.of.until) {
+        const int part = pp_checkpoint_take(w->parts, tensor->id, v, done, &from);
 
-        if (range.until <= done)
+        assert(part >= 0);
+        if (w->parts->part[part].is_elsewhere)
             continue;
-        assert(range.from <= done);
-        if (!w->parts->part[part - 1].is_elsewhere) {
-            const char *vector = pp_checkpoint_vector(w->parts, part - 1, param, v);
-            const struct run run = {w->layer, part - 1, w->done + done * element_bytes,
-                                    (range.until - done) * element_bytes,
-                                    vector + (done - range.from) * element_bytes};
-            PP_TRY(w->take(w, &run, err));
-        }
-        done = range.until;
+        const struct run run = {w->layer, part, w->done + done * element_bytes,
+                                (from.of.until - done) * element_bytes,
+                                pp_checkpoint_vector(w->parts, part, v, from.at)};
+        PP_TRY(w->take(w, &run, err));
     }
     w->done += tensor->count * element_bytes;
     return PP_OK;

@@ -81,8 +81,8 @@ enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, i
 /* State of a chunk of a worker of this process, between steps, in place. False: it is of another
  * process, and only the ranges of *state are set. `*device` is NULL where the host may read and
  * write it; else options.backend copies from and to there. */
-bool pp_machine_state_here(const struct pp_machine *machine, int replica, int pipe, int stage,
-                           struct pp_state *state, struct pp_backend_device **device);
+bool pp_machine_state_here(const struct pp_machine *machine, int replica, int tp_index, int pipe,
+                           int stage, struct pp_state *state, struct pp_backend_device **device);
 /* Asks all processes, between steps; the answers are in the arena. PP_EFAIL: a process has failed
  * or is gone. Else the error of the first process that has one, which it names. */
 enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *machine,

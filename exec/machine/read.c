@@ -72,10 +72,11 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
     return pp_machine_state_of(m, replica, 0, pipe, stage, state, err);
 }
 
-bool pp_machine_state_here(const struct pp_machine *m, int replica, int pipe, int stage,
-                           struct pp_state *state, struct pp_backend_device **device)
+bool pp_machine_state_here(const struct pp_machine *m, int replica, int tp_index, int pipe,
+                           int stage, struct pp_state *state, struct pp_backend_device **device)
 {
-    const struct pp_worker *w = pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica, 0);
+    const struct pp_worker *w =
+        pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica, tp_index);
     const struct pp_state *own = &w->chunks[pipe * m->stages + stage].state;
     const bool is_here = !pp_is_elsewhere(m, w);
 

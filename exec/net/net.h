@@ -103,6 +103,9 @@ struct pp_slice pp_slice_by_columns(int tp, int index, int64_t rows, int64_t col
 /* Returns where element i of a slice is in the whole tensor. From it on, `*run` elements of the
  * slice follow one another there. A slice that is whole has all: `*run` is INT64_MAX. */
 int64_t pp_slice_at(const struct pp_slice *slice, int64_t i, int64_t *run);
+/* Returns the first element of a slice that is not before element `at` of the whole tensor. If
+ * there is none, returns the number of its elements. */
+int64_t pp_slice_from(const struct pp_slice *slice, int64_t at);
 
 /* Initial weights as in GPT-2 (Radford et al. 2019, section 2.3): normal with deviation 0.02,
  * divided by sqrt(2 layers) for matrices that end in the residual stream. */

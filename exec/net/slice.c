@@ -98,3 +98,22 @@ int64_t pp_slice_at(const struct pp_slice *slice, int64_t i, int64_t *run)
     assert(!"an element of the slice");
     return -1;
 }
+
+int64_t pp_slice_from(const struct pp_slice *slice, int64_t at)
+{
+    int64_t before = 0;
+
+    if (slice->whole == 0)
+        return at;
+    for (int p = 0; p < slice->pieces; p++) {
+        const struct pp_slice_piece *piece = &slice->piece[p];
+        const int64_t into = at - piece->first, run = into > 0 ? into / piece->stride : 0,
+                      rest = into > 0 ? into % piece->stride : 0,
+                      i = run * piece->run + (rest < piece->run ? rest : piece->run);
+
+        if (i < piece->run * piece->runs)
+            return before + i;
+        before += piece->run * piece->runs;
+    }
+    return before;
+}

@@ -254,6 +254,11 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
     return pp_staging_fetch(&r->staging, err);
 }
 
+int pp_reference_devices(const struct pp_reference *reference)
+{
+    return reference->tp;
+}
+
 const struct pp_stage *pp_reference_stage(const struct pp_reference *reference, int tp_index)
 {
     return reference->parts[tp_index].stage;

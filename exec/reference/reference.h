@@ -48,6 +48,7 @@ enum pp_status pp_reference_update(struct pp_reference *reference, int step, str
 
 /* Return the stage and the state of a device of the group: the state after the last step or update,
  * as the host sees it. */
+int pp_reference_devices(const struct pp_reference *reference);
 const struct pp_stage *pp_reference_stage(const struct pp_reference *reference, int tp_index);
 const struct pp_state *pp_reference_state(const struct pp_reference *reference, int tp_index);
 /* Copies to the device a state that the caller has changed. */

@@ -22,10 +22,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                     "--weight-grad-stream"},
         {config->net.experts > 0, "experts are not shared yet; choose a model without"},
         {config->net.is_encoder, "encoders are not shared yet; choose a decoder"},
-        {wish->checkpoint, "checkpoints do not put parts of tensors together yet; leave out "
-                           "--checkpoint"},
-        {wish->resume, "checkpoints are not cut into parts of tensors yet; leave out --resume"},
-        {wish->save, "--save does not put parts of tensors together yet; leave it out"},
     };
 
     for (size_t i = 0; i < PP_COUNT(refused); i++)

@@ -25,32 +25,34 @@ enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *
                               const struct pp_machine *machine, bool are_all_here,
                               struct pp_checkpoint_parts *parts, struct pp_error *err)
 {
-    const struct pp_program *p = training->machine.program;
-    const int places = p->pipelines * p->stages, count = training->machine.batch->replicas * places,
-              ep = training->machine.ep;
+    const struct pp_machine_options *m = &training->machine;
+    const struct pp_program *p = m->program;
+    const int places = p->pipelines * p->stages, tp = m->tp > 1 ? m->tp : 1,
+              count = m->batch->replicas * tp * places;
 
     *parts = pp_train_no_parts(arena, training);
-    parts->part = PP_ARRAY(arena, struct pp_checkpoint_part, count + 1);
+    parts->part = PP_ARRAY(arena, struct pp_checkpoint_part, count + tp);
     parts->count = count;
     for (int i = 0; i < count; i++) {
-        const int replica = i / places, pipe = i % places / p->stages, stage = i % p->stages;
+        const int replica = i / places / tp, t = i / places % tp, pipe = i % places / p->stages,
+                  stage = i % p->stages;
         struct pp_checkpoint_part *part = &parts->part[i];
 
-        part->stage = training->machine.stages[(ep > 1 ? replica % ep : 0) * p->stages + stage];
+        part->stage = m->stages[(m->ep > 1 ? replica % m->ep : t) * p->stages + stage];
         if (are_all_here)
-            PP_TRY(pp_machine_state(machine, replica, pipe, stage, &part->state, err));
+            PP_TRY(pp_machine_state_of(machine, replica, t, pipe, stage, &part->state, err));
         else
-            part->is_elsewhere =
-                !pp_machine_state_here(machine, replica, pipe, stage, &part->state, &part->device);
+            part->is_elsewhere = !pp_machine_state_here(machine, replica, t, pipe, stage,
+                                                        &part->state, &part->device);
     }
     return PP_OK;
 }
 
 void pp_train_add_reference(struct pp_checkpoint_parts *parts, const struct pp_reference *reference)
 {
-    if (reference)
+    for (int t = 0; reference && t < pp_reference_devices(reference); t++)
         parts->part[parts->count++] = (struct pp_checkpoint_part){
-            .stage = pp_reference_stage(reference, 0), .state = *pp_reference_state(reference, 0)};
+            .stage = pp_reference_stage(reference, t), .state = *pp_reference_state(reference, t)};
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */

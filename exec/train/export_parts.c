@@ -7,9 +7,9 @@
 struct source {
     const struct pp_checkpoint_parts *parts;
     int part;
-    const char *vector;   /* of the part */
-    struct pp_range held; /* elements of the tensor in it */
-    void *chunk;          /* [PP_CHECKPOINT_CHUNK_BYTES] */
+    const char *vector; /* the run of the part */
+    int64_t from;       /* element of the tensor at its begin */
+    void *chunk;        /* [PP_CHECKPOINT_CHUNK_BYTES] */
 };
 
 static enum pp_status fetch(void *closure, const struct pp_param *tensor, struct pp_range range,
@@ -22,9 +22,9 @@ static enum pp_status fetch(void *closure, const struct pp_param *tensor, struct
     (void)tensor;
     for (int64_t done = range.from; done < range.until;) {
         const int64_t left = range.until - done, some = left < most ? left : most;
-        const void *at = pp_checkpoint_fetch(s->parts, s->part,
-                                             s->vector + (size_t)(done - s->held.from) * bytes,
-                                             (size_t)some * bytes, s->chunk, err);
+        const void *at =
+            pp_checkpoint_fetch(s->parts, s->part, s->vector + (size_t)(done - s->from) * bytes,
+                                (size_t)some * bytes, s->chunk, err);
         if (!at)
             return err->status;
         for (int64_t i = 0; i < some; i++)
@@ -40,23 +40,19 @@ static enum pp_status put_piece(struct pp_hub_writer *writer, const struct pp_hu
 {
     const struct pp_hub_piece *piece = &layout->pieces[i];
     const int64_t end = piece->from + piece->rows * piece->columns;
-    int64_t done = piece->from;
+    struct pp_checkpoint_run run;
 
-    for (int part = 0; done < end;) {
-        const struct pp_param *param = pp_checkpoint_find(s->parts, piece->param->id, &part);
-        if (!param)
+    for (int64_t done = piece->from; done < end; done = run.of.until) {
+        s->part = pp_checkpoint_take(s->parts, piece->param->id, 0, done, &run);
+        if (s->part < 0)
             return pp_error_set(err, PP_EFAIL, "no process has all of %s in layer %d",
                                 piece->param->name, piece->param->layer);
-        s->part = part - 1;
-        s->held = pp_checkpoint_range(s->parts, s->part, param, 0);
-        if (s->held.from > done || s->held.until <= done)
+        if (s->parts->part[s->part].is_elsewhere)
             continue;
-        const struct pp_range range = {done, s->held.until < end ? s->held.until : end};
-        if (!s->parts->part[s->part].is_elsewhere) {
-            s->vector = pp_checkpoint_vector(s->parts, s->part, param, 0);
-            PP_TRY(pp_hub_writer_put(writer, i, range, fetch, s, err));
-        }
-        done = range.until;
+        s->vector = pp_checkpoint_vector(s->parts, s->part, 0, run.at);
+        s->from = done;
+        const struct pp_range range = {done, run.of.until < end ? run.of.until : end};
+        PP_TRY(pp_hub_writer_put(writer, i, range, fetch, s, err));
     }
     return PP_OK;
 }

@@ -24,7 +24,7 @@ struct pp_checkpoint_parts pp_train_no_parts(struct pp_arena *arena,
 enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *training,
                               const struct pp_machine *machine, bool are_all_here,
                               struct pp_checkpoint_parts *parts, struct pp_error *err);
-/* NULL = none. There is room for one more part. */
+/* NULL = none. There is room for its parts. */
 void pp_train_add_reference(struct pp_checkpoint_parts *parts,
                             const struct pp_reference *reference);
 

@@ -115,3 +115,14 @@ $ mkdir e; C='{"model_type":"llama","num_hidden_layers":2,"hidden_size":32,"num_
 > tokens 99910 554ab513
 ! pipeexec: error: e1/step-000000001 is of another model: norm_epsilon is 1e-06 there and 1e-05 here, rotary_theta is 10000 there and 500000 here
 = 2
+
+# Tensor parallelism: parts of tensors are put together, and cut again for another group.
+$ M='--layers 2 --hidden 32 --heads 4 --seq 16 --mbs 2 --quiet'; pipeexec $M --np 2 --tp 2 --steps 4 --exact-grad --checkpoint t1 --checkpoint-every 2 --checkpoint-keep 2 --save hub; for o in "--tp 2 --np 1" "--tp 2 --np 2 --schedule zbv" "--tp 2 --np 2 --transport shm"; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec $o --resume t2 --checkpoint t2 --check --quiet && for f in t1/step-000000004/layer*; do cmp $f t2/step-000000004/${f##*/}; done && echo same; rm -r t2; done; for t in 1 4; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec --tp $t --resume t2 --checkpoint t2 --check --quiet && echo equal; rm -r t2; done; pipeexec --model ./hub --seq 16 --mbs 2 --np 1 --tp 4 --steps 1 --check --quiet && echo loaded
+> same
+> same
+> same
+> equal
+> equal
+> loaded
+$ F=t1/step-000000004/layer-00001.bin; B=$(wc -c < $F); cp $F whole.bin; for n in $(seq 0 997 $((B - 1))) $((B - 1)); do head -c $n whole.bin > $F; pipeexec --tp 2 --np 1 --resume t1/step-000000004 --steps 5 2>&1 | grep -c "it has $n bytes, but $B were written"; done | sort | uniq -c | sed 's/^ *//'
+> 154 1
