@@ -158,6 +158,8 @@ static void print_check(const struct pp_exec_page *page, const struct pp_exec_ru
                      &r->gradients);
     if (r->weights.elements > 0)
         print_difference(page, "", "weights after the last step", &r->weights);
+    if (run->config.tp > 1)
+        pp_exec_paragraph(page, "", "that rank runs the %d~parts of --tp in turn", run->config.tp);
     if (r->gradients.differing != 0 && !run->config.recipe.is_exact)
         pp_exec_paragraph(page, "",
                           "additions in another order explain rel~L2~%.1e; --exact-grad makes the "

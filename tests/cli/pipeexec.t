@@ -459,3 +459,9 @@ $ pipeexec --gpus 8 --tp 2 --pp 2 --cp 1 --zero 1 --cluster h200 --steps 3 --war
 $ pipeexec help --cp
 >   --cp C                  Context-parallel degree. Only 1 can be executed. (1 to
 >                           1048576; default 1)
+
+# The check of a tensor-parallel run says what it compares with.
+$ pipeexec --tp 2 --np 1 --layers 1 --seq 16 --steps 2 --exact-grad | sed -n '/^  check/,/^$/p' | sed 's/ (.*//' | head -3
+>   check      gradients of the first step equal those of training on one rank to
+>              the bit
+>              that rank runs the 2 parts of --tp in turn
