@@ -1,0 +1,242 @@
+/* Exchanges of a group against plain loops: sums, maxima and shares of tensors, and rows of experts
+ * that replicas share. */
+#include "exec/stage/stage.h"
+#include "tests/unit/exec/stage/stage_rig.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+enum { MOST = 4, SHARE = 7, GUARD = 99 };
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+/* Small whole numbers: every type has them and their sums. */
+static double number_at(int device, int64_t i)
+{
+    return floor(32 * rig_random((uint64_t)device + 1, (uint64_t)i));
+}
+
+/* Two bytes are a bf16: the first half of a float. */
+static void put(size_t bytes, void *to, int64_t i, double value)
+{
+    const float single = (float)value;
+    uint32_t bits;
+
+    memcpy(&bits, &single, sizeof bits);
+    if (bytes == 8)
+        memcpy((char *)to + 8 * i, &value, 8);
+    else if (bytes == 4)
+        memcpy((char *)to + 4 * i, &bits, 4);
+    else
+        memcpy((char *)to + 2 * i, &(uint16_t){(uint16_t)(bits >> 16)}, 2);
+}
+
+static double get(size_t bytes, const void *from, int64_t i)
+{
+    double value;
+    uint32_t bits = 0;
+    uint16_t half;
+    float single;
+
+    if (bytes == 8) {
+        memcpy(&value, (const char *)from + 8 * i, 8);
+        return value;
+    }
+    if (bytes == 4) {
+        memcpy(&bits, (const char *)from + 4 * i, 4);
+    } else {
+        memcpy(&half, (const char *)from + 2 * i, 2);
+        bits = (uint32_t)half << 16;
+    }
+    memcpy(&single, &bits, 4);
+    return (double)single;
+}
+
+/* What a rule makes of element i, on device `index` of `tp`. */
+static double expected_of(enum pp_tp_rule rule, int tp, int index, bool has_base, int64_t i)
+{
+    const int64_t at = rule == PP_TP_SCATTER ? index * SHARE + i : i;
+    double sum = 0, most = -INFINITY;
+
+    if (rule == PP_TP_GATHER)
+        return number_at((int)(i / SHARE), i % SHARE);
+    for (int t = 0; t < tp; t++) {
+        sum += number_at(t, at);
+        most = fmax(most, number_at(t, at));
+    }
+    return rule == PP_TP_MAX_OF_G ? most : sum + (has_base ? number_at(MOST, i) : 0);
+}
+
+static void check_rule(const struct pp_kernels *k, enum pp_tp_rule rule, int tp, int index,
+                       bool has_base)
+{
+    static _Alignas(64) char parts[MOST + 1][8 * MOST * SHARE], to[8 * (MOST * SHARE + 1)];
+    const bool is_of_g = rule == PP_TP_SUM_OF_G || rule == PP_TP_MAX_OF_G;
+    const size_t bytes = is_of_g ? k->gradient_bytes : k->element_bytes;
+    const void *from[MOST];
+    struct pp_tp_exchange e = {.count = rule == PP_TP_SCATTER ? SHARE : tp * SHARE,
+                               .from = parts[index],
+                               .to = to,
+                               .rule = rule,
+                               .tp_index = index,
+                               .base = has_base ? parts[MOST] : NULL};
+
+    for (int t = 0; t <= MOST; t++)
+        for (int64_t i = 0; i < MOST * SHARE; i++)
+            put(bytes, parts[t], i, number_at(t, i));
+    for (int t = 0; t < tp; t++)
+        from[t] = parts[t];
+    put(bytes, to, e.count, GUARD);
+    pp_tp_exchange_run(k, NULL, &e, tp, from);
+    for (int64_t i = 0; i < e.count; i++)
+        cr_assert(get(bytes, to, i) == expected_of(rule, tp, index, has_base, i),
+                  "%s, rule %d, device %d of %d, element %d: %g", k->name, (int)rule, index, tp,
+                  (int)i, get(bytes, to, i));
+    cr_assert(get(bytes, to, e.count) == GUARD, "%s, rule %d: too much", k->name, (int)rule);
+    cr_assert_eq(pp_tp_element_bytes(k, rule), bytes);
+    cr_assert(pp_tp_exchange_bytes(k, tp, &e) == (double)((size_t)(tp * SHARE) * bytes));
+}
+
+Test(exchange, rules_do_what_plain_loops_do)
+{
+    const struct pp_kernels *const tables[] = {&pp_kernels_reference, &pp_kernels_bf16,
+                                               pp_kernels_fp32(true), pp_kernels_fp32(false)};
+
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
+        for (int rule = 0; rule < PP_TP_RULES; rule++)
+            for (int tp = 1; tp <= MOST; tp++)
+                for (int index = 0; index < tp; index++)
+                    for (int base = 0; base <= (rule == PP_TP_SCATTER); base++)
+                        check_rule(tables[k], (enum pp_tp_rule)rule, tp, index, base > 0);
+}
+
+/* ---- rows of experts ------------------------------------------------------------------------- */
+
+enum { EXPERTS = 3, MOST_ROWS = 5, WIDTH = 3, ROOM = MOST * MOST * EXPERTS * MOST_ROWS };
+struct rows {
+    int devices, experts, count[MOST][MOST * EXPERTS]; /* of each sender and expert */
+    int32_t begins[MOST * (MOST * EXPERTS + 1)];
+    int32_t sent[MOST][ROOM][WIDTH], came[MOST][ROOM][WIDTH];
+};
+
+static int32_t tag(int sender, int expert, int row, int column)
+{
+    return ((sender * 1000 + expert) * 1000 + row) * 10 + column + 1;
+}
+
+static void draw(struct rows *r, int devices, int experts, uint64_t seed)
+{
+    const int all = devices * experts;
+
+    *r = (struct rows){.devices = devices, .experts = experts};
+    for (int s = 0; s < devices; s++) {
+        int32_t *begin = &r->begins[s * (all + 1)];
+        for (int e = 0; e < all; e++) {
+            r->count[s][e] = (int)(rig_random(seed, (uint64_t)(s * all + e)) * (MOST_ROWS + 2)) - 1;
+            r->count[s][e] = r->count[s][e] > 0 ? r->count[s][e] : 0; /* many have none */
+            begin[e + 1] = begin[e] + r->count[s][e];
+            for (int row = 0; row < r->count[s][e]; row++)
+                for (int column = 0; column < WIDTH; column++)
+                    r->sent[s][begin[e] + row][column] = tag(s, e, row, column);
+        }
+    }
+}
+
+static struct pp_rows_exchange exchange_of(const struct rows *r, enum pp_rows_way way, int index,
+                                           int rows, void *to)
+{
+    return (struct pp_rows_exchange){.way = way,
+                                     .devices = r->devices,
+                                     .index = index,
+                                     .experts = r->experts,
+                                     .begins = r->begins,
+                                     .row_bytes = sizeof r->sent[0][0],
+                                     .room_bytes = (size_t)rows * sizeof r->sent[0][0],
+                                     .to = to};
+}
+
+static void run(const struct rows *r, enum pp_rows_way way, int index, int rows,
+                int32_t (*to)[WIDTH], int32_t (*from)[ROOM][WIDTH])
+{
+    const struct pp_tp_exchange e = {.rows = exchange_of(r, way, index, rows, to)};
+    const void *parts[MOST];
+
+    for (int d = 0; d < r->devices; d++)
+        parts[d] = from[d];
+    pp_tp_exchange_run(&pp_kernels_reference, NULL, &e, r->devices, parts);
+}
+
+/* Sender by sender, the rows of the experts of device `index`. */
+static int check_out(struct rows *r, int index, int spare)
+{
+    int used = 0, rows = spare;
+
+    for (int s = 0; s < r->devices; s++)
+        for (int e = index * r->experts; e < (index + 1) * r->experts; e++)
+            rows += r->count[s][e];
+    memset(r->came[index], GUARD, sizeof r->came[index]);
+    run(r, PP_ROWS_OUT, index, rows, r->came[index], r->sent);
+    for (int s = 0; s < r->devices; s++)
+        for (int e = index * r->experts; e < (index + 1) * r->experts; e++)
+            for (int row = 0; row < r->count[s][e]; row++, used++)
+                for (int column = 0; column < WIDTH; column++)
+                    cr_assert_eq(r->came[index][used][column], tag(s, e, row, column),
+                                 "device %d of %d, row %d", index, r->devices, used);
+    for (int row = used; row < rows; row++)
+        for (int column = 0; column < WIDTH; column++)
+            cr_assert_eq(r->came[index][row][column], 0, "the rest is 0");
+    cr_assert_eq(((char *)r->came[index][rows])[0], GUARD, "no more than the room");
+    return used;
+}
+
+/* All that a device had sent, in its order. */
+static void check_back(struct rows *r, int index, int spare)
+{
+    static int32_t back[ROOM][WIDTH];
+    const int rows = r->begins[(index + 1) * (r->devices * r->experts + 1) - 1];
+
+    memset(back, GUARD, sizeof back);
+    run(r, PP_ROWS_BACK, index, rows + spare, back, r->came);
+    cr_assert_eq(memcmp(back, r->sent[index], (size_t)rows * sizeof *back), 0,
+                 "device %d of %d with %d rows", index, r->devices, rows);
+    for (int i = 0; i < spare * WIDTH; i++)
+        cr_assert_eq(back[rows][i], 0, "the rest is 0");
+    cr_assert_eq(((char *)back[rows + spare])[0], GUARD, "no more than the room");
+}
+
+Test(exchange, rows_go_to_their_experts_and_back)
+{
+    static struct rows r;
+    int sent = 0;
+
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        const int spare = (int)(seed % 3);
+        draw(&r, 1 + (int)(seed % MOST), 1 + (int)(seed % EXPERTS), seed);
+        for (int d = 0; d < r.devices; d++)
+            sent += check_out(&r, d, spare);
+        for (int d = 0; d < r.devices; d++)
+            check_back(&r, d, spare);
+    }
+    cr_assert_geq(sent, 1000);
+}
+
+Test(exchange, first_rows_of_all_replicas_come_in_order)
+{
+    static struct rows r;
+    int32_t to[MOST * (MOST * EXPERTS + 1) + 1];
+    const void *from[MOST];
+
+    draw(&r, MOST, EXPERTS, 7);
+    for (int d = 0; d < MOST; d++)
+        from[d] = &r.begins[d * (MOST * EXPERTS + 1)];
+    to[MOST * (MOST * EXPERTS + 1)] = GUARD;
+    pp_rows_exchange_run(
+        &pp_kernels_reference, NULL,
+        &(struct pp_rows_exchange){.way = PP_ROWS_COUNT,
+                                   .devices = MOST,
+                                   .row_bytes = sizeof(int32_t) * (MOST * EXPERTS + 1),
+                                   .to = to},
+        from);
+    cr_assert_eq(memcmp(to, r.begins, sizeof r.begins), 0);
+    cr_assert_eq(to[MOST * (MOST * EXPERTS + 1)], GUARD);
+}
