@@ -24,8 +24,7 @@ struct pp_calibrate_run {
 /* Durations of one op, of one granule each, on stages with the same layers. */
 struct pp_calibrate_group {
     int kind, set; /* set: index of file->sets; -1 for U */
-    int blocks;
-    bool has_embedding, has_head;
+    struct pp_measured_layers layers;
     double params; /* for U alone */
     double *s;
     int count, capacity;

@@ -33,9 +33,10 @@ static double sigma_of(struct pp_arena *arena, const struct pp_calibrate_group *
 
 static struct pp_fit_row row_of(struct pp_arena *arena, const struct pp_calibrate_group *g)
 {
-    return (struct pp_fit_row){.factor = {g->blocks, g->has_embedding, g->has_head, 1},
-                               .value = g->median_s,
-                               .sigma = sigma_of(arena, g)};
+    return (struct pp_fit_row){
+        .factor = {g->layers.blocks, g->layers.has_embedding, g->layers.has_head, 1},
+        .value = g->median_s,
+        .sigma = sigma_of(arena, g)};
 }
 
 /* Flops of the head over those of a block. */
@@ -64,9 +65,10 @@ static int add_opinion(double block_s, double head, struct pp_fit_row *rows, int
 {
     rows[count++] = (struct pp_fit_row){.factor = {[PP_MEASURED_EMBEDDING] = 1},
                                         .sigma = EMBEDDING_SIGMA * block_s};
-    rows[count++] = (struct pp_fit_row){.factor = {[PP_MEASURED_HEAD] = 1},
-                                        .value = head * block_s,
-                                        .sigma = HEAD_SIGMA_FRAC * head * block_s};
+    if (head > 0)
+        rows[count++] = (struct pp_fit_row){.factor = {[PP_MEASURED_HEAD] = 1},
+                                            .value = head * block_s,
+                                            .sigma = HEAD_SIGMA_FRAC * head * block_s};
     rows[count++] =
         (struct pp_fit_row){.factor = {[PP_MEASURED_OP] = 1}, .sigma = OP_SIGMA * block_s};
     return count;
@@ -106,7 +108,8 @@ static void fit_op(struct pp_calibrate *c, int set, int kind)
 {
     struct pp_measured_op *op = &c->file->sets[set].op[kind];
     struct pp_fit_row *rows = PP_ARRAY(c->arena, struct pp_fit_row, c->group_count + 3);
-    const double head = head_frac(inputs_of(c, set));
+    const bool is_of_parts = kind == PP_R && c->file->sets[set].shape.again; /* of blocks alone */
+    const double head = is_of_parts ? 0 : head_frac(inputs_of(c, set));
     int count = 0;
 
     for (int k = 0; k < c->group_count; k++)

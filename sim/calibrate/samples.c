@@ -26,9 +26,9 @@ static struct pp_calibrate_group *group_of(struct pp_calibrate *c,
 {
     for (int k = 0; k < c->group_count; k++) {
         struct pp_calibrate_group *g = &c->groups[k];
-        if (g->kind == key->kind && g->set == key->set && g->blocks == key->blocks &&
-            g->has_embedding == key->has_embedding && g->has_head == key->has_head &&
-            g->params == key->params)
+        if (g->kind == key->kind && g->set == key->set && g->layers.blocks == key->layers.blocks &&
+            g->layers.has_embedding == key->layers.has_embedding &&
+            g->layers.has_head == key->layers.has_head && g->params == key->params)
             return g;
     }
     struct pp_calibrate_group *g = PP_PUSH(c->arena, c->groups, c->group_count, c->group_capacity);
@@ -49,11 +49,10 @@ static struct pp_calibrate_group key_of(struct pp_calibrate *c, const struct pp_
             .set = -1,
             .params = pp_cost_stage_params(&run->inputs, op->stage) /
                       pp_state_cut(&run->inputs.state, PP_STATE_OPTIMIZER)};
-    return (struct pp_calibrate_group){.kind = op->kind,
-                                       .set = set_of(c, &shape),
-                                       .blocks = run->inputs.blocks_per_stage[op->stage],
-                                       .has_embedding = op->stage == 0,
-                                       .has_head = op->stage == run->inputs.stages - 1};
+    return (struct pp_calibrate_group){
+        .kind = op->kind,
+        .set = set_of(c, &shape),
+        .layers = pp_measured_layers_of(&run->inputs, op->kind, op->stage)};
 }
 
 static enum pp_status add_compute(struct pp_calibrate *c, const struct pp_calibrate_run *run,

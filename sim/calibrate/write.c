@@ -17,10 +17,13 @@ static json_t *whole(json_t *value, int failed)
 
 static json_t *shape_of(const struct pp_measured_shape *s)
 {
-    return json_pack("{si si si si si si si si si si}", "hidden", s->hidden, "heads", s->heads,
+    char again[PP_RECOMPUTE_TEXT_BYTES];
+
+    pp_again_print((unsigned)s->again, again, sizeof(again));
+    return json_pack("{si si si si si si si si si si ss}", "hidden", s->hidden, "heads", s->heads,
                      "kv_heads", s->kv_heads, "ffn", s->ffn, "vocab", s->vocab, "is_gated",
                      s->is_gated, "rows", s->rows, "seq", s->seq, "splits", s->splits, "split",
-                     s->split);
+                     s->split, "recomputed", again);
 }
 
 static json_t *op_of(const struct pp_measured_op *op)

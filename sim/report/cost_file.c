@@ -22,6 +22,14 @@ const char *pp_cost_time_text(struct pp_arena *arena, double seconds)
     return pp_arena_printf(arena, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 
+static const char *again_text(struct pp_arena *arena, const struct pp_measured_shape *s)
+{
+    char modules[PP_RECOMPUTE_TEXT_BYTES];
+
+    pp_again_print((unsigned)s->again, modules, sizeof(modules));
+    return s->again ? pp_arena_printf(arena, "; R of %s", modules) : "";
+}
+
 static void print_shape(const struct pp_cost_page *page, const struct pp_measured_shape *s)
 {
     const char *split = s->splits > 1 ? pp_arena_printf(page->arena, ", sequence split %d of %d",
@@ -32,9 +40,9 @@ static void print_shape(const struct pp_cost_page *page, const struct pp_measure
         page, "layers",
         pp_arena_printf(page->arena,
                         "hidden %d, %d heads, ffn %d%s, vocab %d; %d sample%s of %d tokens at a "
-                        "time%s",
+                        "time%s%s",
                         s->hidden, s->heads, s->ffn, s->is_gated ? " gated" : "", s->vocab, s->rows,
-                        s->rows == 1 ? "" : "s", s->seq, split));
+                        s->rows == 1 ? "" : "s", s->seq, split, again_text(page->arena, s)));
 }
 
 static void print_op(const struct pp_cost_page *page, int kind, const struct pp_measured_op *op)

@@ -10,6 +10,8 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
                                       bool has_model)
 {
     const char **list = PP_ARRAY(arena, const char *, OWN_DEFAULTS + file->model_count + 1);
+    const unsigned again = (unsigned)file->sets[0].shape.again;
+    char *how = PP_ARRAY(arena, char, PP_RECOMPUTE_TEXT_BYTES);
     int n = 0;
 
     list[n++] = "--engine";
@@ -20,6 +22,10 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
     list[n++] = pp_cost_file_precision(file->value_bytes);
     list[n++] = "--mbs";
     list[n++] = pp_arena_printf(arena, "%d", file->sets[0].shape.rows);
+    if (again) {
+        list[n++] = "--recompute";
+        list[n++] = pp_recompute_print(PP_RECOMPUTE_SELECTIVE, again, how);
+    }
     for (int k = 0; k < file->model_count && !has_model; k++)
         list[n++] = file->model[k];
     return list;

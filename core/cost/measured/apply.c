@@ -111,26 +111,6 @@ static void put_wires(struct pp_arena *arena, const struct pp_cost_file *file,
             (double)in->layout.mbs * in->layout.seq * in->model->hidden * file->value_bytes;
 }
 
-struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in)
-{
-    const struct pp_model *m = in->model;
-
-    return (struct pp_measured_shape){.hidden = m->hidden,
-                                      .heads = m->heads,
-                                      .kv_heads = m->kv_heads,
-                                      .ffn = m->ffn,
-                                      .vocab = m->vocab,
-                                      .is_gated = m->is_gated,
-                                      .rows = in->layout.mbs / in->granules,
-                                      .seq = in->layout.seq,
-                                      .splits = in->splits};
-}
-
-bool pp_measured_shape_is_same(const struct pp_measured_shape *a, const struct pp_measured_shape *b)
-{
-    return memcmp(a, b, sizeof(*a)) == 0; /* ints alone */
-}
-
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 static const struct pp_measured_set *find_set(const struct pp_cost_file *file,
@@ -140,33 +120,6 @@ static const struct pp_measured_set *find_set(const struct pp_cost_file *file,
         if (pp_measured_shape_is_same(&file->sets[k].shape, shape))
             return &file->sets[k];
     return NULL;
-}
-
-static void append_shape(const struct pp_measured_shape *s, struct pp_error *err)
-{
-    pp_error_append(err, "hidden %d, %d heads (%d of keys), ffn %d%s, vocab %d; %d sample%s of %d",
-                    s->hidden, s->heads, s->kv_heads, s->ffn, s->is_gated ? " gated" : "", s->vocab,
-                    s->rows, s->rows == 1 ? "" : "s", s->seq);
-    pp_error_append(err, " tokens at a time");
-    if (s->splits > 1)
-        pp_error_append(err, " in %d splits", s->splits);
-}
-
-static enum pp_status fail_shape(const struct pp_cost_file *file,
-                                 const struct pp_measured_shape *shape, struct pp_error *err)
-{
-    pp_error_set(err, PP_EINVAL, "%s: no durations for ", file->path);
-    append_shape(shape, err);
-    pp_error_append(err, "\n  measured: ");
-    append_shape(&file->sets[0].shape, err);
-    for (int k = 1; k < file->set_count; k++) {
-        const struct pp_measured_shape *s = &file->sets[k].shape;
-        if (s->split > 0)
-            continue;
-        pp_error_append(err, "\n  and:      ");
-        append_shape(s, err);
-    }
-    return PP_EINVAL;
 }
 
 /* ---- checks of what was measured ------------------------------------------------------------- */
@@ -183,9 +136,7 @@ static enum pp_status check(const struct pp_cost_file *file, const struct pp_cos
                            ? "sharded or moved state: --zero 0"
                        : pp_head_is_shared(in->head) ? "a head in parts: --head last"
                        : in->head == PP_HEAD_IGNORED ? "stages without their head: --head last"
-                       : in->recompute != PP_RECOMPUTE_NONE && in->recompute != PP_RECOMPUTE_FULL
-                           ? "recomputation of parts: --recompute none or full"
-                           : NULL;
+                                                     : NULL;
 
     return what ? pp_error_set(err, PP_EINVAL, "%s has no durations of %s", file->path, what)
                 : PP_OK;
@@ -206,20 +157,15 @@ static enum pp_status check_precision(const struct pp_cost_file *file,
 
 /* ---- compute --------------------------------------------------------------------------------- */
 
-struct stage {
-    int blocks;
-    bool has_embedding, has_head;
-};
-
-static double measured_s(const struct pp_measured_op *op, const struct stage *stage)
+static double measured_s(const struct pp_measured_op *op, const struct pp_measured_layers *layers)
 {
-    return op->part_s[PP_MEASURED_BLOCK] * stage->blocks +
-           op->part_s[PP_MEASURED_EMBEDDING] * stage->has_embedding +
-           op->part_s[PP_MEASURED_HEAD] * stage->has_head + op->part_s[PP_MEASURED_OP];
+    return op->part_s[PP_MEASURED_BLOCK] * layers->blocks +
+           op->part_s[PP_MEASURED_EMBEDDING] * layers->has_embedding +
+           op->part_s[PP_MEASURED_HEAD] * layers->has_head + op->part_s[PP_MEASURED_OP];
 }
 
 /* A full backward is the sum of its halves, and each half is half of it if only the whole was
- * measured. A recomputation repeats the forward. */
+ * measured. A recomputation of blocks repeats their forward. */
 const struct pp_stand_in pp_stand_ins[PP_OP_KINDS] = {
     [PP_B] = {{PP_I, PP_W}, 1},
     [PP_I] = {{PP_B, PP_B}, 0.25},
@@ -227,34 +173,32 @@ const struct pp_stand_in pp_stand_ins[PP_OP_KINDS] = {
     [PP_R] = {{PP_F, PP_F}, 0.5},
 };
 
-/* Returns NAN if nothing was measured. */
-static double op_s(const struct pp_measured_set *set, int kind, const struct stage *stage)
+/* Returns NAN if nothing was measured. A forward stands for whole blocks, not for their parts. */
+static double op_s(const struct pp_measured_set *set, int kind,
+                   const struct pp_measured_layers *layers)
 {
     const struct pp_stand_in *other = &pp_stand_ins[kind];
 
     if (set->op[kind].samples > 0)
-        return measured_s(&set->op[kind], stage);
-    if (other->factor == 0 || set->op[other->kind[0]].samples == 0 ||
-        set->op[other->kind[1]].samples == 0)
+        return measured_s(&set->op[kind], layers);
+    if (other->factor == 0 || (kind == PP_R && set->shape.again) ||
+        set->op[other->kind[0]].samples == 0 || set->op[other->kind[1]].samples == 0)
         return (double)NAN;
-    return other->factor * (measured_s(&set->op[other->kind[0]], stage) +
-                            measured_s(&set->op[other->kind[1]], stage));
+    return other->factor * (measured_s(&set->op[other->kind[0]], layers) +
+                            measured_s(&set->op[other->kind[1]], layers));
 }
 
 static enum pp_status put_stage(const struct pp_cost_file *file, const struct pp_measured_set *set,
                                 const struct pp_cost_inputs *in, int s, struct pp_costs *costs,
                                 struct pp_error *err)
 {
-    const struct stage stage = {.blocks = in->blocks_per_stage[s],
-                                .has_embedding = s == 0,
-                                .has_head = s == in->stages - 1};
-
     for (int k = 0; k < PP_MEASURED_KINDS; k++) {
         const int kind = pp_measured_kinds[k];
         if (!costs->op[kind])
             continue;
         struct pp_cost *cost = &costs->op[kind][s * costs->splits + set->shape.split];
-        const double s_each = op_s(set, kind, &stage);
+        const struct pp_measured_layers layers = pp_measured_layers_of(in, kind, s);
+        const double s_each = op_s(set, kind, &layers);
         if (isnan(s_each))
             return pp_error_set(err, PP_EINVAL,
                                 "%s has no durations of %s: calibrate with a schedule that runs it",
@@ -273,7 +217,7 @@ static enum pp_status put_compute(const struct pp_cost_file *file, const struct 
     for (shape.split = 0; shape.split < in->splits; shape.split++) {
         const struct pp_measured_set *set = find_set(file, &shape);
         if (!set)
-            return fail_shape(file, &shape, err);
+            return pp_measured_fail_shape(file, &shape, err);
         for (int s = 0; s < in->stages; s++)
             PP_TRY(put_stage(file, set, in, s, costs, err));
     }

@@ -1,4 +1,4 @@
-/* A file of measured durations: look-ups in it, and its strict reader. */
+/* The strict reader of a file of measured durations. */
 #include "core/cost/measured/file.h"
 
 #include "core/cli/options.h"
@@ -8,28 +8,9 @@
 
 #include <string.h>
 
-const char *const pp_measured_keys[PP_MEASURED_PARTS] = {"block_s", "embedding_s", "head_s",
-                                                         "op_s"};
-const int pp_measured_kinds[PP_MEASURED_KINDS] = {PP_F, PP_B, PP_I, PP_W, PP_R};
-
 enum { MOST = 1 << 28, MOST_LIST = 1 << 16 };
 static const double LONGEST_S = 1e5;
 static const char SCHEMA[] = "pipesim.cost/1";
-
-const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file, const char *name)
-{
-    for (int k = 0; k < file->line_count; k++)
-        if (!strcmp(file->lines[k].name, name))
-            return &file->lines[k];
-    return NULL;
-}
-
-const char *pp_cost_file_precision(int value_bytes)
-{
-    static const char *const NAMES[] = {[2] = "bf16", [4] = "fp32"};
-
-    return value_bytes < (int)PP_COUNT(NAMES) ? NAMES[value_bytes] : NULL;
-}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -84,11 +65,27 @@ static enum pp_status read_list(const struct reader *r, json_t *object, const ch
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
+/* Reads the modules that are recomputed; none, as in files without the key. */
+static enum pp_status read_again(const struct reader *r, json_t *object,
+                                 struct pp_measured_shape *shape, struct pp_error *err)
+{
+    const char *text;
+    unsigned again = 0;
+    bool found;
+
+    PP_TRY(pp_json_string(&r->json, object, "recomputed", &text, &found, err));
+    if (found && *text && pp_again_read(text, &again, err) != PP_OK)
+        return pp_error_prefix(err, "%s: \"recomputed\" is ", r->json.name);
+    shape->again = (int)again;
+    return PP_OK;
+}
+
 static enum pp_status read_shape(const struct reader *r, json_t *object,
                                  struct pp_measured_shape *shape, struct pp_error *err)
 {
-    static const char *const KEYS[] = {"hidden", "heads", "kv_heads", "ffn",   "vocab", "is_gated",
-                                       "rows",   "seq",   "splits",   "split", NULL};
+    static const char *const KEYS[] = {"hidden", "heads",    "kv_heads",   "ffn",
+                                       "vocab",  "is_gated", "rows",       "seq",
+                                       "splits", "split",    "recomputed", NULL};
     int *const at[] = {&shape->hidden, &shape->heads,    &shape->kv_heads, &shape->ffn,
                        &shape->vocab,  &shape->is_gated, &shape->rows,     &shape->seq,
                        &shape->splits, &shape->split};
@@ -97,8 +94,9 @@ static enum pp_status read_shape(const struct reader *r, json_t *object,
     if (!json_is_object(object))
         return pp_error_set(err, PP_EINVAL, "%s: \"shape\" is missing", r->json.name);
     PP_TRY(check_keys(r, object, KEYS, err));
-    for (int k = 0; KEYS[k]; k++)
+    for (size_t k = 0; k < PP_COUNT(at); k++)
         PP_TRY(read_int(r, object, KEYS[k], LOW[k], at[k], err));
+    PP_TRY(read_again(r, object, shape, err));
     if (shape->split >= shape->splits)
         return pp_error_set(err, PP_EINVAL, "%s: \"split\" is %d of %d splits", r->json.name,
                             shape->split, shape->splits);
@@ -258,20 +256,6 @@ static enum pp_status read_root(struct reader *r, struct pp_error *err)
     PP_TRY(read_list(r, r->json.root, "traces", &traces, err));
     r->file->trace_count = (int)json_array_size(traces);
     return PP_OK;
-}
-
-enum pp_status pp_cost_file_check(const struct pp_cost_file *file, const char *name,
-                                  struct pp_error *err)
-{
-    double sum_s = 0;
-
-    for (int k = 0; k < file->set_count; k++)
-        for (int kind = 0; kind < PP_OP_KINDS; kind++)
-            for (int part = 0; part < PP_MEASURED_PARTS; part++)
-                sum_s += file->sets[k].op[kind].part_s[part];
-    return sum_s > 0 || file->set_count == 0
-               ? PP_OK
-               : pp_error_set(err, PP_EINVAL, "%s: all ops take 0 s: nothing was measured", name);
 }
 
 enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, const char *text,

@@ -27,6 +27,13 @@ struct pp_measured_shape {
     int hidden, heads, kv_heads, ffn, vocab, is_gated; /* of the model */
     int rows, seq, splits; /* samples of a granule, tokens of a sample */
     int split;             /* 0 .. splits - 1 */
+    int again;             /* modules that are recomputed, set of enum pp_again; 0 = whole blocks
+                            * or none, whose other ops take the same time */
+};
+/* Layers that an op of a stage computes. */
+struct pp_measured_layers {
+    int blocks;
+    bool has_embedding, has_head;
 };
 struct pp_measured_op {
     int samples; /* 0 = never measured */
@@ -87,6 +94,13 @@ const struct pp_measured_line *pp_cost_file_line(const struct pp_cost_file *file
 struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in);
 bool pp_measured_shape_is_same(const struct pp_measured_shape *a,
                                const struct pp_measured_shape *b);
+/* PP_EINVAL: `shape` was not measured. The message has what was, the nearest first. */
+enum pp_status pp_measured_fail_shape(const struct pp_cost_file *file,
+                                      const struct pp_measured_shape *shape, struct pp_error *err);
+/* Returns the layers of an op of `kind`. A recomputation has those that it computes again: the
+ * first blocks of a stage (stage-aware), parts of all blocks (selective), or all layers. */
+struct pp_measured_layers pp_measured_layers_of(const struct pp_cost_inputs *in, int kind,
+                                                int stage);
 /* Replaces `costs` of the stages of `in` by measured ones. PP_EINVAL for all that was not measured:
  * another shape or precision, messages or sums without a channel, tensor or expert parallelism,
  * sharded state. The message has the measured shapes. */

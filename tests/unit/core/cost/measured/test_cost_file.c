@@ -23,8 +23,12 @@
 #define NAMED(kind)     ",\"" kind "\":"
 #define BLOCK(n)        OP(n, 0, 0, 0)
 #define F_QUARTERS      NAMED("F") OP(1, 0.25, 0.5, 0.125)
-#define FB              "{" SHAPE F_QUARTERS NAMED("B") OP(2, 0.5, 1, 0.25) "}"
-#define FIW             "{" SHAPE NAMED("F") BLOCK(1) NAMED("I") BLOCK(2) NAMED("W") BLOCK(3) "}"
+#define SHAPE_AGAIN(modules)                                                                       \
+    "\"shape\":{\"hidden\":128,\"heads\":4,\"kv_heads\":4,\"ffn\":512,\"vocab\":256,"              \
+    "\"is_gated\":0,\"rows\":4,\"seq\":64,\"splits\":1,\"split\":0,\"recomputed\":\"" modules      \
+    "\"}"
+#define FB  "{" SHAPE F_QUARTERS NAMED("B") OP(2, 0.5, 1, 0.25) "}"
+#define FIW "{" SHAPE NAMED("F") BLOCK(1) NAMED("I") BLOCK(2) NAMED("W") BLOCK(3) "}"
 
 static enum pp_status parse(struct pp_arena *arena, const char *text,
                             const struct pp_cost_file **file, struct pp_error *err)
@@ -38,6 +42,7 @@ struct applied {
     struct pp_cost_inputs in;
     struct pp_costs *costs;
     enum pp_precision precision; /* 0: fp32 */
+    struct pp_recompute_choice choice;
 };
 
 static enum pp_status apply(struct pp_arena *arena, const char *text, struct setting s,
@@ -47,6 +52,9 @@ static enum pp_status apply(struct pp_arena *arena, const char *text, struct set
 
     cr_assert_eq(parse(arena, text, &file, err), PP_OK, "%s", err->message);
     a->in = inputs_of(arena, s, &a->model, &a->cluster);
+    a->in.recompute = a->choice.how;
+    a->in.again = a->choice.again;
+    a->in.first_stage_ratio = a->choice.first_stage_ratio;
     cr_assert_eq(pp_device_set_precision(&a->cluster.device, a->precision, err), PP_OK);
     a->costs = costs_of(arena, &a->in);
     return pp_cost_file_apply(arena, file, &a->in, a->costs, err);
@@ -110,6 +118,66 @@ Test(cost_file, a_full_backward_is_both_halves)
     cr_assert_eq(apply(arena, FILE_OF(FIW), tiny, &a, &err), PP_OK, "%s", err.message);
     cr_assert_float_eq(s_of(&a, PP_B, 1), 10, 1e-9);
     cr_assert_float_eq(s_of(&a, PP_W, 1), 6, 1e-9);
+}
+
+#define F_R(shape, r) "{" shape F_QUARTERS NAMED("B") BLOCK(2) NAMED("R") r "}"
+#define OF_CORE       F_R(SHAPE_AGAIN("core_attn"), OP(0.5, 9, 9, 0.25))
+#define OF_STAGES     F_R(SHAPE, OP(1, 2, 4, 0.5))
+
+/* Parts of blocks are of all blocks and of no other layer; stage-aware has whole blocks. */
+Test(cost_file, recomputations_have_their_own_layers)
+{
+    static const struct {
+        const char *text;
+        struct pp_recompute_choice choice;
+        double r_s[4];
+    } cases[] = {
+        {FILE_OF(OF_CORE), {PP_RECOMPUTE_SELECTIVE, PP_AGAIN_CORE, 0}, {1.25, 1.25, 1.25, 1.25}},
+        {FILE_OF(OF_CORE), {PP_RECOMPUTE_SELECTIVE, 0, 0}, {1.25, 1.25, 1.25, 1.25}},
+        {FILE_OF(OF_STAGES), {PP_RECOMPUTE_FULL, 0, 0}, {4.5, 2.5, 2.5, 6.5}},
+        {FILE_OF(OF_STAGES), {PP_RECOMPUTE_STAGE, 0, 0.5}, {1.5, 1.5, 0.5, 0.5}},
+        {FILE_OF(FB), {PP_RECOMPUTE_FULL, 0, 0}, {2.375, 2.125, 2.125, 2.625}},
+        {FILE_OF(FB), {PP_RECOMPUTE_STAGE, 0, 0.5}, {1.125, 1.125, 0.125, 0.125}},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t k = 0; k < PP_COUNT(cases); k++) {
+        struct pp_error err = {0};
+        struct applied a = {.choice = cases[k].choice};
+        cr_assert_eq(apply(arena, cases[k].text, tiny, &a, &err), PP_OK, "%zu: %s", k, err.message);
+        for (int stage = 0; stage < 4; stage++)
+            cr_assert_float_eq(s_of(&a, PP_R, stage), cases[k].r_s[stage], 1e-9, "%zu: %d: %g", k,
+                               stage, s_of(&a, PP_R, stage));
+    }
+}
+
+Test(cost_file, other_recomputations_are_refused_with_those_measured)
+{
+    static const struct {
+        const char *text;
+        struct pp_recompute_choice choice;
+        const char *why;
+    } cases[] = {
+        {FILE_OF(FB),
+         {PP_RECOMPUTE_SELECTIVE, PP_AGAIN_NORM | PP_AGAIN_ACT, 0},
+         "no durations of --recompute selective=layernorm+act: --recompute none, full or "
+         "stage-aware=R, as was measured"},
+        {FILE_OF(OF_CORE), {PP_RECOMPUTE_NONE, 0, 0}, "--recompute selective=core_attn, as was"},
+        {FILE_OF(OF_CORE "," FB),
+         {PP_RECOMPUTE_SELECTIVE, PP_AGAIN_MLP, 0},
+         "--recompute selective=core_attn, or none, full or stage-aware=R, as was measured"},
+        {FILE_OF("{" SHAPE_AGAIN("act") F_QUARTERS NAMED("B") BLOCK(2) "}"),
+         {PP_RECOMPUTE_SELECTIVE, PP_AGAIN_ACT, 0},
+         "no durations of R: calibrate"},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t k = 0; k < PP_COUNT(cases); k++) {
+        struct pp_error err = {0};
+        struct applied a = {.choice = cases[k].choice};
+        cr_assert_eq(apply(arena, cases[k].text, tiny, &a, &err), PP_EINVAL, "%zu", k);
+        cr_assert_not_null(strstr(err.message, cases[k].why), "%s", err.message);
+    }
 }
 
 Test(cost_file, other_shapes_are_refused_with_those_measured)
@@ -201,6 +269,7 @@ Test(cost_file, bad_files_are_refused)
         {FILE_OF("{" SHAPE ",\"F\":" OP(-1, 0, 0, 0) "}"), "\"block_s\" is -1"},
         {FILE_OF("{" SHAPE ",\"G\":" OP(1, 0, 0, 0) "}"), "unknown key \"G\""},
         {FILE_OF("{" SHAPE ",\"F\":{\"blocks_s\":1}}"), "did you mean \"block_s\"?"},
+        {FILE_OF("{" SHAPE_AGAIN("core") "}"), "\"recomputed\" is 'core': expected modules"},
     };
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
