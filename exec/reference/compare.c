@@ -83,10 +83,13 @@ static struct pp_range held(const struct pp_state *state, const struct pp_param 
                                                                             : state->share);
 }
 
-/* Is true of experts of one replica: the reference has those of all. */
+/* Is true of experts of one replica: the reference has those of all. They are one run there. */
 static bool is_part(const struct pp_param *ours, const struct pp_param *theirs)
 {
-    return ours->slice.whole > 0 && theirs->slice.whole == 0;
+    const bool is_part = ours->slice.whole > 0 && theirs->slice.whole == 0;
+
+    assert(!is_part || (ours->slice.pieces == 1 && ours->slice.piece[0].runs == 1));
+    return is_part;
 }
 
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
