@@ -17,13 +17,13 @@ struct pp_segment {
     struct pp_bound_call *call;
     int work, number; /* number in the call of this work */
     bool is_last;     /* of this work: no exchange follows */
-    struct pp_tp_exchange exchange;
-    const void **from; /* [tp] */
-    int tp;
+    struct pp_group_exchange exchange;
+    const void **from; /* [members] */
+    int members;
 };
 
 /* Where a group meets, if work runs at once. */
-struct pp_tp_group {
+struct pp_meeting_point {
     _Alignas(64) atomic_int here; /* workers that have come */
     atomic_uint met;              /* meetings so far */
 };
@@ -54,7 +54,7 @@ int pp_group_events(struct pp_machine *m)
 
     if (pp_group_size(m) == 1)
         return 0;
-    m->groups = PP_ARRAY(m->arena, struct pp_tp_group, groups);
+    m->meeting_points = PP_ARRAY(m->arena, struct pp_meeting_point, groups);
     m->first_meet = PP_ARRAY(m->arena, pp_event_id, groups);
     for (int k = 0; k < groups; k++) {
         m->first_meet[k] = m->first_release + m->barrier_count + count;
@@ -68,13 +68,13 @@ int pp_group_events(struct pp_machine *m)
 
 static void cut(struct pp_machine *m, struct pp_bound_call *call)
 {
-    struct pp_tp_exchange *exchanges;
+    struct pp_group_exchange *exchanges;
     int count = 0;
 
     for (int g = 0; g < call->count; g++)
         count += 1 + pp_stage_exchanges(&call->works[g], call->kind, NULL);
     call->segments = PP_ARRAY(m->arena, struct pp_segment, count);
-    exchanges = PP_ARRAY(m->arena, struct pp_tp_exchange, count);
+    exchanges = PP_ARRAY(m->arena, struct pp_group_exchange, count);
     for (int g = 0; g < call->count; g++) {
         const int last = pp_stage_exchanges(&call->works[g], call->kind, exchanges);
         for (int s = 0; s <= last; s++)
@@ -85,7 +85,7 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
                                     .is_last = s == last,
                                     .exchange = exchanges[s],
                                     .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
-                                    .tp = pp_group_size(m)};
+                                    .members = pp_group_size(m)};
     }
 }
 
@@ -133,7 +133,7 @@ static void run_exchange(const struct pp_kernels *k, void *stream, void *argumen
 {
     const struct pp_segment *segment = argument;
 
-    pp_tp_exchange_run(k, stream, &segment->exchange, segment->tp, segment->from);
+    pp_group_exchange_run(k, stream, &segment->exchange, segment->members, segment->from);
 }
 
 static bool is_clocked(const struct pp_machine *m)
@@ -182,7 +182,7 @@ static bool wait_for_last(struct pp_worker *w, unsigned met, pp_event_id event)
 {
     enum { SPIN_PS = 10000000 };
     struct pp_machine *m = w->machine;
-    const atomic_uint *now = &m->groups[group_of(w)].met;
+    const atomic_uint *now = &m->meeting_points[group_of(w)].met;
     bool is_there = true;
 
     atomic_store_explicit(&w->is_meeting, true, memory_order_relaxed);
@@ -201,13 +201,13 @@ static bool wait_for_last(struct pp_worker *w, unsigned met, pp_event_id event)
 static bool meet_at_once(struct pp_worker *w, pp_event_id event)
 {
     const struct pp_machine *m = w->machine;
-    struct pp_tp_group *group = &m->groups[group_of(w)];
-    const unsigned met = atomic_load(&group->met);
+    struct pp_meeting_point *point = &m->meeting_points[group_of(w)];
+    const unsigned met = atomic_load(&point->met);
 
-    if (atomic_fetch_add(&group->here, 1) < pp_group_size(m) - 1)
+    if (atomic_fetch_add(&point->here, 1) < pp_group_size(m) - 1)
         return wait_for_last(w, met, event);
-    atomic_store(&group->here, 0);
-    atomic_fetch_add(&group->met, 1);
+    atomic_store(&point->here, 0);
+    atomic_fetch_add(&point->met, 1);
     m->backend->record(m->device, w->index, event);
     return true;
 }
@@ -245,7 +245,8 @@ static bool meet(struct pp_worker *w, int64_t *spent_ps)
 
 static int64_t exchange_ps(const struct pp_machine *m, const struct pp_segment *s)
 {
-    return pp_exchange_ps(m->options.costs, m->options.kernels, &s->exchange, pp_group_size(m));
+    return pp_group_exchange_ps(m->options.costs, m->options.kernels, &s->exchange,
+                                pp_group_size(m));
 }
 
 /* Exchanges what segment `s` has made, after a meeting that ended at `*spent_ps`. */

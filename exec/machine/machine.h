@@ -1,9 +1,9 @@
 /* exec/machine/machine.h — executes a lowered program: the same lists that engines simulate.
  *
- * A worker is a rank of a replica. With tensor parallelism, it is one of `tp` workers of a group
- * that walk the same list together, each with its part of the blocks. Before the first step,
- * instructions are bound to their work and memory, messages to their buffers, collectives to their
- * members. A step only walks the lists.
+ * A worker is a rank of a replica, or one of its `tp` devices. Devices of a tensor-parallel group
+ * walk the same list together, each with its part of the blocks. So do replicas that share experts.
+ * Before the first step, instructions are bound to their work and memory, messages to their
+ * buffers, collectives to their members. A step only walks the lists.
  *
  * Semantics: docs/architecture.md, "What a program means". Headers of messages are checked when
  * they are matched. On the virtual clock, an op advances its worker's clock by its CPU time, and a

@@ -59,7 +59,7 @@ void pp_barriers_conduct(struct pp_machine *m);
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
 void pp_workers_end(struct pp_machine *m);
 
-/* group.c: number of events of all tensor-parallel groups; binds the segments of their calls. */
+/* group.c: number of events of all groups; binds the segments of their calls. */
 int pp_group_events(struct pp_machine *m);
 void pp_bind_groups(struct pp_machine *m);
 /* Runs compute instruction i of a worker with its group. Adds to `*spent_ps` its time on the

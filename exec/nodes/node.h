@@ -145,7 +145,7 @@ struct pp_stage_node {
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
     /* this device's parts of y, dx, dnorm and dy; NULL = it has all */
     struct pp_tensor *part, *dx_part, *dnorm_part, *dy_part;
-    enum pp_tp_rule rule;               /* of parts of y */
+    enum pp_exchange_rule rule;         /* of parts of y */
     struct pp_tensor *x_part, *x_again; /* of x, and what W reads instead of it; NULL = x */
     struct pp_tensor *max, *sums;       /* LOSS: what it reads of shared words; NULL = has all */
     struct pp_tensor *scratch;          /* of a kernel, at the begin of scratch */
@@ -161,7 +161,7 @@ struct pp_stage_node {
 /* Returns whether the group scatters the sum of a node's parts. */
 static inline bool pp_node_is_scattered(const struct pp_stage_node *n)
 {
-    return n->part != NULL && n->rule == PP_TP_SCATTER;
+    return n->part != NULL && n->rule == PP_RULE_SCATTER;
 }
 
 struct pp_layer {
@@ -190,7 +190,7 @@ struct pp_stage_graph {
 static inline bool pp_node_is_exchanged_again(const struct pp_stage_graph *g,
                                               const struct pp_stage_node *n)
 {
-    return n->is_again && n->y != g->output && (n->rule != PP_TP_GATHER || n[1].is_again);
+    return n->is_again && n->y != g->output && (n->rule != PP_RULE_GATHER || n[1].is_again);
 }
 
 struct pp_call {
@@ -202,10 +202,10 @@ struct pp_call {
     const struct pp_stage_graph *g;
     char *base[PP_BASES];
     enum pp_call_pass pass;
-    bool is_again;                    /* R */
-    double last_s;                    /* of the probe's last stamp */
-    int segment;                      /* of the node that comes next */
-    struct pp_tp_exchange *exchanges; /* where pp_stage_exchanges() writes; NULL = nowhere */
+    bool is_again;                       /* R */
+    double last_s;                       /* of the probe's last stamp */
+    int segment;                         /* of the node that comes next */
+    struct pp_group_exchange *exchanges; /* where pp_stage_exchanges() writes; NULL = nowhere */
 };
 
 /* Returns the place of a tensor in this call; NULL = it has none. */

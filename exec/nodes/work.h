@@ -77,16 +77,16 @@ struct pp_grads {
     int *status; /* enum pp_fixed_status */
 };
 
-/* The result of an exchange: the sum of all parts of a tensor, in the order of devices, or the
- * largest of each element. Elements are of T, or of G. SCATTER: this device's share of tokens of
+/* The result of an exchange: the sum of all parts of a tensor, in the order of members, or the
+ * largest of each element. Elements are of T, or of G. SCATTER: this member's share of tokens of
  * the sum. GATHER: the shares of all, one after the other. */
-enum pp_tp_rule {
-    PP_TP_SUM,
-    PP_TP_SUM_OF_G,
-    PP_TP_MAX_OF_G,
-    PP_TP_SCATTER,
-    PP_TP_GATHER,
-    PP_TP_RULES
+enum pp_exchange_rule {
+    PP_RULE_SUM,
+    PP_RULE_SUM_OF_G,
+    PP_RULE_MAX_OF_G,
+    PP_RULE_SCATTER,
+    PP_RULE_GATHER,
+    PP_RULES
 };
 
 /* Seconds per kind of layer in a call, for calibration. The thread's clock measures them, or timing
@@ -130,5 +130,5 @@ struct pp_stage_work {
      */
     double *expert_tokens;
     struct pp_probe *probe; /* NULL = not wanted */
-    int segment;            /* with tensor parallelism: the part of the call to run, from 0 on */
+    int segment;            /* with exchanges: the part of the call to run, from 0 on */
 };

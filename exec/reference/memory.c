@@ -114,7 +114,7 @@ static void lay_out_part(struct pp_arena *arena, const struct pp_reference *r,
         const int count = pp_stage_exchange_count(stage, (enum pp_stage_call_kind)kind);
         most = count > most ? count : most;
     }
-    part->exchanges = PP_ARRAY(arena, struct pp_tp_exchange, most + 1);
+    part->exchanges = PP_ARRAY(arena, struct pp_group_exchange, most + 1);
 }
 
 static void lay_out(struct pp_arena *arena, struct pp_reference *r, const struct places *p,

@@ -15,8 +15,8 @@ struct pp_reference_part {
     void **kept, **saved; /* [splits] */
     double *losses;       /* on the device: [splits][rows * tokens] */
     void *scratch, *grad_scratch;
-    double *block_scratch;            /* [blocks of all tensors] */
-    struct pp_tp_exchange *exchanges; /* of a call */
+    double *block_scratch;               /* [blocks of all tensors] */
+    struct pp_group_exchange *exchanges; /* of a call */
 };
 struct pp_reference {
     const struct pp_net *net;

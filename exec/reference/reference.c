@@ -89,7 +89,7 @@ static void exchange(const struct pp_kernels *k, void *stream, const struct pp_r
     for (int t = 0; t < r->tp; t++)
         r->from[t] = r->parts[t].exchanges[number].from;
     for (int t = 0; t < r->tp; t++)
-        pp_tp_exchange_run(k, stream, &r->parts[t].exchanges[number], r->tp, r->from);
+        pp_group_exchange_run(k, stream, &r->parts[t].exchanges[number], r->tp, r->from);
 }
 
 /* Runs a call segment by segment, each on all devices in turn. */

@@ -73,8 +73,8 @@ static struct pp_tensor *before_logits(struct pp_builder *b, struct pp_tensor *x
 
 /* Appends a node whose y, `elements` of G, the devices put together. */
 static struct pp_tensor *of_all(struct pp_builder *b, const struct pp_node_kind *kind,
-                                enum pp_tp_rule rule, struct pp_tensor *x, struct pp_tensor *max,
-                                int64_t elements)
+                                enum pp_exchange_rule rule, struct pp_tensor *x,
+                                struct pp_tensor *max, int64_t elements)
 {
     struct pp_stage_node *n = pp_build_node(b, kind, x, 0);
 
@@ -91,8 +91,8 @@ static void loss(struct pp_builder *b, struct pp_tensor *logits)
     struct pp_tensor *max = NULL, *sums = NULL;
 
     if (b->stage->shape.tp > 1) {
-        max = of_all(b, &pp_node_loss_max, PP_TP_MAX_OF_G, logits, NULL, tokens);
-        sums = of_all(b, &pp_node_loss_sums, PP_TP_SUM_OF_G, logits, max, 2 * tokens);
+        max = of_all(b, &pp_node_loss_max, PP_RULE_MAX_OF_G, logits, NULL, tokens);
+        sums = of_all(b, &pp_node_loss_sums, PP_RULE_SUM_OF_G, logits, max, 2 * tokens);
     }
     struct pp_stage_node *n = pp_build_node(b, &pp_node_loss, logits, 0);
     n->max = max;

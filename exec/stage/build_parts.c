@@ -107,7 +107,7 @@ void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n)
     if (!b->stage->shape.is_sequence_parallel)
         return;
     n->y->bytes = n->part->bytes / (size_t)b->stage->shape.tp;
-    n->rule = PP_TP_SCATTER;
+    n->rule = PP_RULE_SCATTER;
 }
 
 void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n)
@@ -190,7 +190,7 @@ struct pp_tensor *pp_build_norm(struct pp_builder *b, struct pp_tensor *x, const
     n->dnorm->is_grad = true;
     if (is_shared) {
         n->part = pp_stage_stream(b->g, hidden);
-        n->rule = PP_TP_GATHER;
+        n->rule = PP_RULE_GATHER;
         n->dnorm_part = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
     }
     return n->y;

@@ -1,5 +1,5 @@
-/* Calls of a stage: they walk the list of nodes, layer by layer. With tensor parallelism, each call
- * runs one segment of the walk: the nodes from one exchange to the next. */
+/* Calls of a stage: they walk the list of nodes, layer by layer. Where a group shares the work,
+ * each call runs one segment of the walk: the nodes from one exchange to the next. */
 #include "exec/stage/graph.h"
 
 #include "core/units.h"
@@ -86,7 +86,7 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
 
 /* Ends the segment with an exchange. Lists it, if that is wanted. */
 static void end_segment(struct pp_call *c, enum pp_call_pass row, enum pp_layer_part part,
-                        struct pp_tp_exchange exchange)
+                        struct pp_group_exchange exchange)
 {
     if (c->exchanges != NULL)
         c->exchanges[c->segment] = exchange;
@@ -94,17 +94,18 @@ static void end_segment(struct pp_call *c, enum pp_call_pass row, enum pp_layer_
     c->segment++;
 }
 
-static struct pp_tp_exchange exchange_of(const struct pp_call *c, enum pp_tp_rule rule,
-                                         const struct pp_tensor *from, const struct pp_tensor *to)
+static struct pp_group_exchange exchange_of(const struct pp_call *c, enum pp_exchange_rule rule,
+                                            const struct pp_tensor *from,
+                                            const struct pp_tensor *to)
 {
     const bool is_of_g = to->width == 0;
 
-    return (struct pp_tp_exchange){
+    return (struct pp_group_exchange){
         .count = (int64_t)(to->bytes / (is_of_g ? c->g->gradient_bytes : c->g->element_bytes)),
         .from = pp_call_at(c, from),
         .to = pp_call_at(c, to),
         .rule = rule,
-        .tp_index = c->stage->shape.tp_index};
+        .index = c->stage->shape.tp_index};
 }
 
 /* Returns whether the node exchanges rows of experts. */
@@ -116,7 +117,7 @@ static bool end_rows(struct pp_call *c, const struct pp_stage_node *n, enum pp_c
     if (n->kind->exchange == NULL)
         return false;
     if (n->kind->exchange(c, n, row == PP_PASS_F, &rows))
-        end_segment(c, row, part, (struct pp_tp_exchange){.from = rows.from, .rows = rows});
+        end_segment(c, row, part, (struct pp_group_exchange){.from = rows.from, .rows = rows});
     return true;
 }
 
@@ -127,8 +128,8 @@ static void end_forward(struct pp_call *c, const struct pp_stage_node *n, enum p
     if (end_rows(c, n, PP_PASS_F, part) || n->part == NULL ||
         (c->is_again && !pp_node_is_exchanged_again(c->g, n)))
         return;
-    struct pp_tp_exchange exchange = exchange_of(c, n->rule, n->part, n->y);
-    if (n->rule == PP_TP_SCATTER)
+    struct pp_group_exchange exchange = exchange_of(c, n->rule, n->part, n->y);
+    if (n->rule == PP_RULE_SCATTER)
         exchange.base = pp_call_at(c, n->base);
     end_segment(c, PP_PASS_F, part, exchange);
 }
@@ -136,16 +137,16 @@ static void end_forward(struct pp_call *c, const struct pp_stage_node *n, enum p
 static void begin_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
 {
     if (n->dy_part != NULL && (n->kind->input_grad != NULL || c->pass == PP_PASS_B))
-        end_segment(c, PP_PASS_I, part, exchange_of(c, PP_TP_GATHER, n->dy_part, n->dy));
+        end_segment(c, PP_PASS_I, part, exchange_of(c, PP_RULE_GATHER, n->dy_part, n->dy));
 }
 
 static void begin_weight_grad(struct pp_call *c, const struct pp_stage_node *n,
                               enum pp_layer_part part)
 {
     if (n->dy_part != NULL && c->pass == PP_PASS_W)
-        end_segment(c, PP_PASS_W, part, exchange_of(c, PP_TP_GATHER, n->dy_part, n->dy));
+        end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->dy_part, n->dy));
     if (n->x_again != NULL)
-        end_segment(c, PP_PASS_W, part, exchange_of(c, PP_TP_GATHER, n->x_part, n->x_again));
+        end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->x_part, n->x_again));
 }
 
 static void end_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
@@ -156,9 +157,9 @@ static void end_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_l
         return;
     if (n->dx_part != NULL)
         end_segment(c, PP_PASS_I, part,
-                    exchange_of(c, is_shared ? PP_TP_SCATTER : PP_TP_SUM, n->dx_part, n->dx));
+                    exchange_of(c, is_shared ? PP_RULE_SCATTER : PP_RULE_SUM, n->dx_part, n->dx));
     else if (n->dnorm_part != NULL)
-        end_segment(c, PP_PASS_I, part, exchange_of(c, PP_TP_SUM_OF_G, n->dnorm_part, n->dnorm));
+        end_segment(c, PP_PASS_I, part, exchange_of(c, PP_RULE_SUM_OF_G, n->dnorm_part, n->dnorm));
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
@@ -294,7 +295,7 @@ void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp
 
 /* Walks without running a node. */
 int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind kind,
-                       struct pp_tp_exchange *exchanges)
+                       struct pp_group_exchange *exchanges)
 {
     static const enum pp_call_pass passes[PP_CALLS] = {
         [PP_CALL_FORWARD] = PP_PASS_F,     [PP_CALL_KEEP] = PP_PASS_KEEP,
@@ -325,7 +326,7 @@ const pp_stage_call pp_stage_calls[PP_CALLS] = {
 
 /* Lists the exchanges of a call that has an output; their places are not those of a call. */
 static int list_any(const struct pp_stage *stage, enum pp_stage_call_kind kind,
-                    struct pp_tp_exchange *exchanges)
+                    struct pp_group_exchange *exchanges)
 {
     char memory; /* any: nothing is read */
     void *at = &memory;
@@ -350,12 +351,12 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
                               const struct pp_costs *costs)
 {
     const int count = list_any(stage, kind, NULL),
-              devices = stage->shape.ep > 1 ? stage->shape.ep : stage->shape.tp;
-    struct pp_tp_exchange *exchanges = PP_ARRAY(arena, struct pp_tp_exchange, count + 1);
+              members = stage->shape.ep > 1 ? stage->shape.ep : stage->shape.tp;
+    struct pp_group_exchange *exchanges = PP_ARRAY(arena, struct pp_group_exchange, count + 1);
     int64_t sum_ps = 0;
 
     list_any(stage, kind, exchanges);
     for (int i = 0; i < count; i++)
-        sum_ps += pp_exchange_ps(costs, kernels, &exchanges[i], devices);
+        sum_ps += pp_group_exchange_ps(costs, kernels, &exchanges[i], members);
     return sum_ps;
 }

@@ -1,4 +1,4 @@
-/* Exchanges of a group of devices: what they make of the parts, and how long they take. */
+/* Exchanges of a group: what they make of the parts of its members, and how long they take. */
 #include "exec/stage/stage.h"
 
 #include "core/units.h"
@@ -7,104 +7,106 @@
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-enum { MOST_DEVICES = 256 };
+enum { MOST_MEMBERS = 256 };
 
-static void sum(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e, int tp,
-                const void *const *from)
+static void sum(const struct pp_kernels *k, void *stream, const struct pp_group_exchange *e,
+                int members, const void *const *from)
 {
-    k->sum(stream, e->count, tp, from, e->to);
+    k->sum(stream, e->count, members, from, e->to);
 }
 
-static void sum_of_g(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e,
-                     int tp, const void *const *from)
+static void sum_of_g(const struct pp_kernels *k, void *stream, const struct pp_group_exchange *e,
+                     int members, const void *const *from)
 {
-    k->sum_of_g(stream, e->count, tp, from, e->to);
+    k->sum_of_g(stream, e->count, members, from, e->to);
 }
 
-static void max_of_g(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e,
-                     int tp, const void *const *from)
+static void max_of_g(const struct pp_kernels *k, void *stream, const struct pp_group_exchange *e,
+                     int members, const void *const *from)
 {
-    k->max_of_g(stream, e->count, tp, from, e->to);
+    k->max_of_g(stream, e->count, members, from, e->to);
 }
 
-static void scatter(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e,
-                    int tp, const void *const *from)
+static void scatter(const struct pp_kernels *k, void *stream, const struct pp_group_exchange *e,
+                    int members, const void *const *from)
 {
     const size_t share_bytes = (size_t)e->count * k->element_bytes;
-    const void *shares[MOST_DEVICES + 1];
+    const void *shares[MOST_MEMBERS + 1];
 
-    assert(tp <= MOST_DEVICES);
-    for (int t = 0; t < tp; t++)
-        shares[t] = (const char *)from[t] + (size_t)e->tp_index * share_bytes;
-    shares[tp] = e->base;
-    k->sum(stream, e->count, tp + (e->base != NULL), shares, e->to);
+    assert(members <= MOST_MEMBERS);
+    for (int t = 0; t < members; t++)
+        shares[t] = (const char *)from[t] + (size_t)e->index * share_bytes;
+    shares[members] = e->base;
+    k->sum(stream, e->count, members + (e->base != NULL), shares, e->to);
 }
 
-static void gather(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e, int tp,
-                   const void *const *from)
+static void gather(const struct pp_kernels *k, void *stream, const struct pp_group_exchange *e,
+                   int members, const void *const *from)
 {
-    const size_t share_bytes = (size_t)(e->count / tp) * k->element_bytes;
+    const size_t share_bytes = (size_t)(e->count / members) * k->element_bytes;
 
-    for (int t = 0; t < tp; t++)
+    for (int t = 0; t < members; t++)
         k->copy(stream, share_bytes, from[t], (char *)e->to + (size_t)t * share_bytes);
 }
 
 /* A ring takes as many steps as for these collectives of the program. */
 static const struct {
-    void (*run)(const struct pp_kernels *k, void *stream, const struct pp_tp_exchange *e, int tp,
-                const void *const *from);
+    void (*run)(const struct pp_kernels *k, void *stream, const struct pp_group_exchange *e,
+                int members, const void *const *from);
     bool is_of_g;
     enum pp_op_kind like;
-} rules[PP_TP_RULES] = {[PP_TP_SUM] = {sum, false, PP_AR},
-                        [PP_TP_SUM_OF_G] = {sum_of_g, true, PP_AR},
-                        [PP_TP_MAX_OF_G] = {max_of_g, true, PP_AR},
-                        [PP_TP_SCATTER] = {scatter, false, PP_RS},
-                        [PP_TP_GATHER] = {gather, false, PP_AG}};
+} rules[PP_RULES] = {[PP_RULE_SUM] = {sum, false, PP_AR},
+                     [PP_RULE_SUM_OF_G] = {sum_of_g, true, PP_AR},
+                     [PP_RULE_MAX_OF_G] = {max_of_g, true, PP_AR},
+                     [PP_RULE_SCATTER] = {scatter, false, PP_RS},
+                     [PP_RULE_GATHER] = {gather, false, PP_AG}};
 
-void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
-                        const struct pp_tp_exchange *exchange, int tp, const void *const *from)
+void pp_group_exchange_run(const struct pp_kernels *k, void *stream,
+                           const struct pp_group_exchange *exchange, int members,
+                           const void *const *from)
 {
     if (exchange->rows.way != PP_ROWS_NONE)
         pp_rows_exchange_run(k, stream, &exchange->rows, from);
     else
-        rules[exchange->rule].run(k, stream, exchange, tp, from);
+        rules[exchange->rule].run(k, stream, exchange, members, from);
 }
 
 /* ---- bytes and time -------------------------------------------------------------------------- */
 
-size_t pp_tp_element_bytes(const struct pp_kernels *kernels, enum pp_tp_rule rule)
+size_t pp_rule_element_bytes(const struct pp_kernels *kernels, enum pp_exchange_rule rule)
 {
     return rules[rule].is_of_g ? kernels->gradient_bytes : kernels->element_bytes;
 }
 
-double pp_tp_exchange_bytes(const struct pp_kernels *kernels, int tp,
-                            const struct pp_tp_exchange *exchange)
+double pp_group_exchange_bytes(const struct pp_kernels *kernels, int members,
+                               const struct pp_group_exchange *exchange)
 {
-    return (double)exchange->count * (exchange->rule == PP_TP_SCATTER ? tp : 1) *
-           (double)pp_tp_element_bytes(kernels, exchange->rule);
+    return (double)exchange->count * (exchange->rule == PP_RULE_SCATTER ? members : 1) *
+           (double)pp_rule_element_bytes(kernels, exchange->rule);
 }
 
-/* Each turn of a ring has tp - 1 steps, each with 1 / tp of the bytes (Patarasuk and Yuan 2009). */
-static int64_t ring_ps(const struct pp_costs *costs, const struct pp_kernels *kernels, int tp,
-                       const struct pp_tp_exchange *exchange)
+/* Each turn of a ring has members - 1 steps, each with 1 / members of the bytes (Patarasuk and Yuan
+ * 2009). */
+static int64_t ring_ps(const struct pp_costs *costs, const struct pp_kernels *kernels, int members,
+                       const struct pp_group_exchange *exchange)
 {
-    const int steps = pp_ring_turns(rules[exchange->rule].like) * (tp - 1);
-    const double bytes = pp_tp_exchange_bytes(kernels, tp, exchange);
+    const int steps = pp_ring_turns(rules[exchange->rule].like) * (members - 1);
+    const double bytes = pp_group_exchange_bytes(kernels, members, exchange);
 
     return costs->is_unit
                ? 0
-               : steps * (costs->alpha_ps[0] + pp_units_ps(bytes / tp * costs->s_per_byte[0]));
+               : steps * (costs->alpha_ps[0] + pp_units_ps(bytes / members * costs->s_per_byte[0]));
 }
 
-/* An all-to-all has a step for each other device. */
-int64_t pp_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
-                       const struct pp_tp_exchange *exchange, int devices)
+/* An all-to-all has a step for each other member. */
+int64_t pp_group_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
+                             const struct pp_group_exchange *exchange, int members)
 {
     const struct pp_rows_exchange *rows = &exchange->rows;
 
     if (rows->way == PP_ROWS_NONE)
-        return ring_ps(costs, kernels, devices, exchange);
+        return ring_ps(costs, kernels, members, exchange);
     return costs->is_unit ? 0
-                          : (devices - 1) * (costs->alpha_ps[0] +
+                          : (members - 1) * (costs->alpha_ps[0] +
                                              pp_units_ps(rows->step_bytes * costs->s_per_byte[0]));
 }

@@ -57,15 +57,15 @@ void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct 
 void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 
-/* An exchange of a tensor-parallel group: each device has a part of a tensor, and gets what the
- * rule makes of all. All devices call alike. */
-struct pp_tp_exchange {
+/* An exchange of a group: devices that share each block, or replicas that share experts. Each
+ * member has a part of a tensor, and gets what the rule makes of all. All members call alike. */
+struct pp_group_exchange {
     int64_t count;    /* elements of `to` */
-    const void *from; /* the part of this device */
+    const void *from; /* the part of this member */
     void *to;         /* its copy of the result, elsewhere */
-    enum pp_tp_rule rule;
-    struct pp_rows_exchange rows; /* instead, between replicas that share experts */
-    int tp_index;                 /* SCATTER: this device */
+    enum pp_exchange_rule rule;
+    struct pp_rows_exchange rows; /* instead of a rule, where replicas share experts */
+    int index;                    /* SCATTER: this member */
     const void *base;             /* SCATTER: what is added last; NULL = nothing */
 };
 /* Calls, as above. */
@@ -83,7 +83,7 @@ extern const pp_stage_call pp_stage_calls[PP_CALLS];
 /* Returns the number of exchanges in a call, one after each of its segments but the last. Writes
  * them to `exchanges` unless NULL. */
 int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind kind,
-                       struct pp_tp_exchange *exchanges);
+                       struct pp_group_exchange *exchanges);
 /* Returns the number of exchanges in a call that has an output. */
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind);
 /* Returns the time of all of them. */
@@ -92,12 +92,13 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
                               const struct pp_costs *costs);
 
 /* exchange.c: bytes of an element by a rule; of the tensor of all tokens. */
-size_t pp_tp_element_bytes(const struct pp_kernels *kernels, enum pp_tp_rule rule);
-double pp_tp_exchange_bytes(const struct pp_kernels *kernels, int tp,
-                            const struct pp_tp_exchange *exchange);
-/* Returns the time of an exchange by the costs of messages: a ring of `devices`. */
-int64_t pp_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
-                       const struct pp_tp_exchange *exchange, int devices);
-/* Makes the result of one exchange for one device: from[tp] are the parts of all, in order. */
-void pp_tp_exchange_run(const struct pp_kernels *k, void *stream,
-                        const struct pp_tp_exchange *exchange, int tp, const void *const *from);
+size_t pp_rule_element_bytes(const struct pp_kernels *kernels, enum pp_exchange_rule rule);
+double pp_group_exchange_bytes(const struct pp_kernels *kernels, int members,
+                               const struct pp_group_exchange *exchange);
+/* Returns the time of an exchange by the costs of messages: a ring of `members`. */
+int64_t pp_group_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
+                             const struct pp_group_exchange *exchange, int members);
+/* Makes the result of one exchange for one member: from[members] are the parts of all, in order. */
+void pp_group_exchange_run(const struct pp_kernels *k, void *stream,
+                           const struct pp_group_exchange *exchange, int members,
+                           const void *const *from);

@@ -231,7 +231,7 @@ void pp_worker_issue(struct pp_worker *w, int i)
 
 /* ---- times of launches ----------------------------------------------------------------------- */
 
-/* Launches of a bound call: with tensor parallelism, segments and the exchanges between them. */
+/* Launches of a bound call: in a group, segments and the exchanges between them. */
 static int launches_of(const struct pp_bound_call *call)
 {
     return call->count == 0 ? 1 : 2 * call->segment_count - call->count;

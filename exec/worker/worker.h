@@ -29,7 +29,7 @@ struct pp_bound_call {
     void *cleared; /* gradients or figures to zero before the call; NULL: none */
     size_t cleared_bytes;
     struct pp_probe part, probe; /* of one granule; of all granules of the last call */
-    struct pp_segment *segments; /* [segment_count] see group.c; NULL without tensor parallelism */
+    struct pp_segment *segments; /* [segment_count] see group.c; NULL without a group */
     int segment_count;
 };
 
@@ -127,13 +127,13 @@ struct pp_machine {
     int tied_count;
 
     int barrier_count;
-    int64_t *arrived_ps;        /* [barrier * workers + worker] */
-    int64_t *released_ps;       /* [barrier] latest arrival, on the virtual clock */
-    pp_stream_id conductor;     /* stream of pp_barriers_conduct */
-    pp_stream_id weights;       /* first weight-gradient stream; each worker has one */
-    pp_event_id first_release;  /* event of barrier 0 */
-    pp_event_id *first_meet;    /* [rank * replicas + replica] first event of its group */
-    struct pp_tp_group *groups; /* likewise: see group.c */
+    int64_t *arrived_ps;       /* [barrier * workers + worker] */
+    int64_t *released_ps;      /* [barrier] latest arrival, on the virtual clock */
+    pp_stream_id conductor;    /* stream of pp_barriers_conduct */
+    pp_stream_id weights;      /* first weight-gradient stream; each worker has one */
+    pp_event_id first_release; /* event of barrier 0 */
+    pp_event_id *first_meet;   /* [rank * replicas + replica] first event of its group */
+    struct pp_meeting_point *meeting_points; /* likewise: see group.c */
 
     /* Times of the kept steps: [(slot * size + instruction) * replicas + replica]. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;

@@ -53,33 +53,33 @@ static double get(size_t bytes, const void *from, int64_t i)
 }
 
 /* What a rule makes of element i, on device `index` of `tp`. */
-static double expected_of(enum pp_tp_rule rule, int tp, int index, bool has_base, int64_t i)
+static double expected_of(enum pp_exchange_rule rule, int tp, int index, bool has_base, int64_t i)
 {
-    const int64_t at = rule == PP_TP_SCATTER ? index * SHARE + i : i;
+    const int64_t at = rule == PP_RULE_SCATTER ? index * SHARE + i : i;
     double sum = 0, most = -INFINITY;
 
-    if (rule == PP_TP_GATHER)
+    if (rule == PP_RULE_GATHER)
         return number_at((int)(i / SHARE), i % SHARE);
     for (int t = 0; t < tp; t++) {
         sum += number_at(t, at);
         most = fmax(most, number_at(t, at));
     }
-    return rule == PP_TP_MAX_OF_G ? most : sum + (has_base ? number_at(MOST, i) : 0);
+    return rule == PP_RULE_MAX_OF_G ? most : sum + (has_base ? number_at(MOST, i) : 0);
 }
 
-static void check_rule(const struct pp_kernels *k, enum pp_tp_rule rule, int tp, int index,
+static void check_rule(const struct pp_kernels *k, enum pp_exchange_rule rule, int tp, int index,
                        bool has_base)
 {
     static _Alignas(64) char parts[MOST + 1][8 * MOST * SHARE], to[8 * (MOST * SHARE + 1)];
-    const bool is_of_g = rule == PP_TP_SUM_OF_G || rule == PP_TP_MAX_OF_G;
+    const bool is_of_g = rule == PP_RULE_SUM_OF_G || rule == PP_RULE_MAX_OF_G;
     const size_t bytes = is_of_g ? k->gradient_bytes : k->element_bytes;
     const void *from[MOST];
-    struct pp_tp_exchange e = {.count = rule == PP_TP_SCATTER ? SHARE : tp * SHARE,
-                               .from = parts[index],
-                               .to = to,
-                               .rule = rule,
-                               .tp_index = index,
-                               .base = has_base ? parts[MOST] : NULL};
+    struct pp_group_exchange e = {.count = rule == PP_RULE_SCATTER ? SHARE : tp * SHARE,
+                                  .from = parts[index],
+                                  .to = to,
+                                  .rule = rule,
+                                  .index = index,
+                                  .base = has_base ? parts[MOST] : NULL};
 
     for (int t = 0; t <= MOST; t++)
         for (int64_t i = 0; i < MOST * SHARE; i++)
@@ -87,14 +87,14 @@ static void check_rule(const struct pp_kernels *k, enum pp_tp_rule rule, int tp,
     for (int t = 0; t < tp; t++)
         from[t] = parts[t];
     put(bytes, to, e.count, GUARD);
-    pp_tp_exchange_run(k, NULL, &e, tp, from);
+    pp_group_exchange_run(k, NULL, &e, tp, from);
     for (int64_t i = 0; i < e.count; i++)
         cr_assert(get(bytes, to, i) == expected_of(rule, tp, index, has_base, i),
                   "%s, rule %d, device %d of %d, element %d: %g", k->name, (int)rule, index, tp,
                   (int)i, get(bytes, to, i));
     cr_assert(get(bytes, to, e.count) == GUARD, "%s, rule %d: too much", k->name, (int)rule);
-    cr_assert_eq(pp_tp_element_bytes(k, rule), bytes);
-    cr_assert(pp_tp_exchange_bytes(k, tp, &e) == (double)((size_t)(tp * SHARE) * bytes));
+    cr_assert_eq(pp_rule_element_bytes(k, rule), bytes);
+    cr_assert(pp_group_exchange_bytes(k, tp, &e) == (double)((size_t)(tp * SHARE) * bytes));
 }
 
 Test(exchange, rules_do_what_plain_loops_do)
@@ -103,11 +103,11 @@ Test(exchange, rules_do_what_plain_loops_do)
                                                pp_kernels_fp32(true), pp_kernels_fp32(false)};
 
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
-        for (int rule = 0; rule < PP_TP_RULES; rule++)
+        for (int rule = 0; rule < PP_RULES; rule++)
             for (int tp = 1; tp <= MOST; tp++)
                 for (int index = 0; index < tp; index++)
-                    for (int base = 0; base <= (rule == PP_TP_SCATTER); base++)
-                        check_rule(tables[k], (enum pp_tp_rule)rule, tp, index, base > 0);
+                    for (int base = 0; base <= (rule == PP_RULE_SCATTER); base++)
+                        check_rule(tables[k], (enum pp_exchange_rule)rule, tp, index, base > 0);
 }
 
 /* ---- rows of experts ------------------------------------------------------------------------- */
@@ -158,12 +158,12 @@ static struct pp_rows_exchange exchange_of(const struct rows *r, enum pp_rows_wa
 static void run(const struct rows *r, enum pp_rows_way way, int index, int rows,
                 int32_t (*to)[WIDTH], int32_t (*from)[ROOM][WIDTH])
 {
-    const struct pp_tp_exchange e = {.rows = exchange_of(r, way, index, rows, to)};
+    const struct pp_group_exchange e = {.rows = exchange_of(r, way, index, rows, to)};
     const void *parts[MOST];
 
     for (int d = 0; d < r->devices; d++)
         parts[d] = from[d];
-    pp_tp_exchange_run(&pp_kernels_reference, NULL, &e, r->devices, parts);
+    pp_group_exchange_run(&pp_kernels_reference, NULL, &e, r->devices, parts);
 }
 
 /* Sender by sender, the rows of the experts of device `index`. */

@@ -131,7 +131,8 @@ static void add_up(int tp)
                                         .ldc = COLUMNS});
         from[t] = parts[t];
     }
-    pp_tp_exchange_run(k, NULL, &(struct pp_tp_exchange){ROWS * COLUMNS, parts[0], sum}, tp, from);
+    pp_group_exchange_run(k, NULL, &(struct pp_group_exchange){ROWS * COLUMNS, parts[0], sum}, tp,
+                          from);
 }
 
 Test(slice, a_sum_of_parts_is_within_its_bound)
