@@ -110,3 +110,42 @@ int64_t pp_group_exchange_ps(const struct pp_costs *costs, const struct pp_kerne
                           : (members - 1) * (costs->alpha_ps[0] +
                                              pp_units_ps(rows->step_bytes * costs->s_per_byte[0]));
 }
+
+/* ---- all exchanges of a call ----------------------------------------------------------------- */
+
+/* Lists the exchanges of a call that has an output; their places are not those of a call. */
+static int list_any(const struct pp_stage *stage, enum pp_stage_call_kind kind,
+                    struct pp_group_exchange *exchanges)
+{
+    char memory; /* any: nothing is read */
+    void *at = &memory;
+
+    return pp_stage_exchanges(&(struct pp_stage_work){.stage = stage,
+                                                      .kept = &at,
+                                                      .saved = &at,
+                                                      .out = at,
+                                                      .grad_in = at,
+                                                      .grad_out = at,
+                                                      .scratch = at},
+                              kind, exchanges);
+}
+
+int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind)
+{
+    return list_any(stage, kind, NULL);
+}
+
+int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *stage,
+                              enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
+                              const struct pp_costs *costs)
+{
+    const int count = list_any(stage, kind, NULL),
+              members = stage->shape.ep > 1 ? stage->shape.ep : stage->shape.tp;
+    struct pp_group_exchange *exchanges = PP_ARRAY(arena, struct pp_group_exchange, count + 1);
+    int64_t sum_ps = 0;
+
+    list_any(stage, kind, exchanges);
+    for (int i = 0; i < count; i++)
+        sum_ps += pp_group_exchange_ps(costs, kernels, &exchanges[i], members);
+    return sum_ps;
+}

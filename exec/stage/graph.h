@@ -43,3 +43,20 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage);
 void pp_stage_hold_parts(const struct pp_stage *stage);
 /* scratch.c: places the tensors that a pass has in scratch; returns the bytes that they take. */
 size_t pp_stage_scratch(struct pp_arena *arena, struct pp_stage_graph *g, enum pp_call_pass pass);
+
+/* segments.c: begins to measure a call, if that is wanted. */
+void pp_call_begin_probe(struct pp_call *c);
+/* Records the time of the part of F, I or W that has just ended. */
+void pp_call_stamp(struct pp_call *c, enum pp_call_pass row, enum pp_layer_part part);
+/* Is true in the segment that is to run. */
+static inline bool pp_call_is_on(const struct pp_call *c)
+{
+    return c->segment == c->w->segment;
+}
+/* End the segment before or after a pass of a node, if the group exchanges parts of what the node
+ * reads or has made. List the exchange in c->exchanges unless NULL. */
+void pp_call_end_forward(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part);
+void pp_call_begin_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part);
+void pp_call_end_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part);
+void pp_call_begin_weight_grad(struct pp_call *c, const struct pp_stage_node *n,
+                               enum pp_layer_part part);
