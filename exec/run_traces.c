@@ -53,7 +53,7 @@ static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish
     put_int(&list, "dp", run->plan.batch.replicas);
     if (run->config.tp > 1) {
         put_int(&list, "tp", run->config.tp);
-        put(&list, "sequence-parallel", "off");
+        put(&list, "sequence-parallel", run->config.is_sequence_parallel ? "on" : "off");
     }
     if (run->config.ep > 1)
         put_int(&list, "ep", run->config.ep);

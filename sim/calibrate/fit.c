@@ -43,9 +43,10 @@ static struct pp_fit_row row_of(struct pp_arena *arena, const struct pp_calibrat
 static double head_frac(const struct pp_cost_inputs *in)
 {
     const double seq = in->layout.seq;
+    const enum pp_layer_kind block = in->model->experts.count > 0 ? PP_LAYER_MOE : PP_LAYER_BLOCK;
 
     return pp_model_layer_flops(in->model, PP_LAYER_HEAD, 1, seq, PP_FLOPS_CAUSAL) /
-           pp_model_layer_flops(in->model, PP_LAYER_BLOCK, 1, seq, PP_FLOPS_CAUSAL);
+           pp_model_layer_flops(in->model, block, 1, seq, PP_FLOPS_CAUSAL);
 }
 
 /* Returns the time of a block if stages were made of blocks and a head alone. */

@@ -29,8 +29,9 @@ enum pp_status pp_calibrate_look(const struct pp_trace *trace, struct pp_calibra
     return PP_OK;
 }
 
-static const char *const MODEL[] = {"model", "layers", "hidden",    "heads",     "kv-heads", "ffn",
-                                    "mlp",   "vocab",  "positions", "embedding", "seq",      NULL};
+static const char *const MODEL[] = {
+    "model",     "layers",    "hidden", "heads",   "kv-heads", "ffn",     "mlp",        "vocab",
+    "positions", "embedding", "seq",    "experts", "top-k",    "moe-ffn", "shared-ffn", NULL};
 
 void pp_calibrate_add(struct pp_calibrate_words *w, const char *word)
 {

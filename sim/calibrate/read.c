@@ -98,10 +98,21 @@ static enum pp_status guess_rows(const struct pp_calibrate_run *run,
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
+/* Adds a degree of 1, which a trace does not name. */
+static void add_missing(struct pp_calibrate_words *w, const char *option)
+{
+    for (int k = 0; k < w->count; k++)
+        if (!strcmp(w->list[k], option))
+            return;
+    pp_calibrate_add_int(w, option, 1);
+}
+
 static void add_fixed(struct pp_calibrate_words *w, const char *precision)
 {
-    const char *const FIXED[] = {"--engine", "dag", "--tp", "1", "--precision", precision};
+    const char *const FIXED[] = {"--engine", "dag", "--precision", precision};
 
+    add_missing(w, "--tp");
+    add_missing(w, "--ep");
     for (size_t k = 0; k < PP_COUNT(FIXED); k++)
         pp_calibrate_add(w, FIXED[k]);
 }

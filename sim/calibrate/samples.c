@@ -84,7 +84,11 @@ static enum pp_status collect_run(struct pp_calibrate *c, const struct pp_calibr
                                   struct pp_error *err)
 {
     const int before = c->op_count;
+    const char *obstacle = pp_measured_obstacle(&run->inputs);
 
+    if (obstacle)
+        return pp_error_set(err, PP_EINVAL, "%s: layers are not told apart with %s", run->path,
+                            obstacle);
     for (int i = 0; i < run->trace->count; i++) {
         const struct pp_trace_event *event = &run->trace->events[i];
 

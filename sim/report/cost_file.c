@@ -22,12 +22,17 @@ const char *pp_cost_time_text(struct pp_arena *arena, double seconds)
     return pp_arena_printf(arena, "%s", pp_units_print(seconds, PP_UNIT_SECONDS, text));
 }
 
-static const char *again_text(struct pp_arena *arena, const struct pp_measured_shape *s)
+static const char *parts_text(struct pp_arena *arena, const struct pp_measured_shape *s)
 {
     char modules[PP_RECOMPUTE_TEXT_BYTES];
 
     pp_again_print((unsigned)s->again, modules, sizeof(modules));
-    return s->again ? pp_arena_printf(arena, "; R of %s", modules) : "";
+    const char *experts =
+        s->experts > 0 ? pp_arena_printf(arena, "; %d of %d experts", s->top_k, s->experts) : "";
+    const char *tp = s->tp > 1 ? pp_arena_printf(arena, "; TP %d%s", s->tp,
+                                                 s->is_sequence ? " with shared tokens" : "")
+                               : "";
+    return pp_arena_printf(arena, "%s%s%s%s", experts, tp, s->again ? "; R of " : "", modules);
 }
 
 static void print_shape(const struct pp_cost_page *page, const struct pp_measured_shape *s)
@@ -42,7 +47,7 @@ static void print_shape(const struct pp_cost_page *page, const struct pp_measure
                         "hidden %d, %d heads, ffn %d%s, vocab %d; %d sample%s of %d tokens at a "
                         "time%s%s",
                         s->hidden, s->heads, s->ffn, s->is_gated ? " gated" : "", s->vocab, s->rows,
-                        s->rows == 1 ? "" : "s", s->seq, split, again_text(page->arena, s)));
+                        s->rows == 1 ? "" : "s", s->seq, split, parts_text(page->arena, s)));
 }
 
 static void print_op(const struct pp_cost_page *page, int kind, const struct pp_measured_op *op)

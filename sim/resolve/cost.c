@@ -3,7 +3,7 @@
 
 #include "core/cost/measured/file.h"
 
-enum { OWN_DEFAULTS = 12 };
+enum { OWN_DEFAULTS = 14 };
 
 /* Defaults of a measured run: one device a rank, and a network known by its ends alone. */
 static const char *const *defaults_of(struct pp_arena *arena, const struct pp_cost_file *file,
@@ -17,7 +17,15 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
     list[n++] = "--engine";
     list[n++] = "dag";
     list[n++] = "--tp";
-    list[n++] = "1";
+    list[n++] = pp_arena_printf(arena, "%d", file->sets[0].shape.tp);
+    if (file->sets[0].shape.tp > 1) {
+        list[n++] = "--sequence-parallel";
+        list[n++] = file->sets[0].shape.is_sequence ? "on" : "off";
+    }
+    if (file->sets[0].shape.experts > 0) {
+        list[n++] = "--ep";
+        list[n++] = "1";
+    }
     list[n++] = "--precision";
     list[n++] = pp_cost_file_precision(file->value_bytes);
     list[n++] = "--mbs";

@@ -77,7 +77,8 @@ static void put_sums(const struct pp_cost_file *file, const struct pp_cost_input
                      struct pp_costs *costs)
 {
     const int members = in->layout.dp * in->pipelines;
-    const double tied_bytes = (double)in->model->hidden * in->model->vocab * file->gradient_bytes;
+    const double tied_bytes =
+        (double)in->model->hidden * in->model->vocab / in->layout.tp * file->gradient_bytes;
 
     for (int s = 0; costs->op[PP_AR] && s < in->stages; s++) {
         const bool is_end = s == 0 || s == in->stages - 1;
@@ -98,6 +99,7 @@ static void put_wires(struct pp_arena *arena, const struct pp_cost_file *file,
 {
     static const char *const names[] = {"wire"};
     const struct pp_measured_line *wire = wire_of(file);
+    const int share = pp_measured_shape_of(in).is_sequence ? in->layout.tp : 1;
 
     costs->links = 1;
     costs->link = NULL;
@@ -108,7 +110,7 @@ static void put_wires(struct pp_arena *arena, const struct pp_cost_file *file,
     costs->s_per_byte[0] = wire ? wire->s_per_byte : 0;
     for (int s = 0; costs->memory && s + 1 < in->stages; s++)
         costs->memory[s].boundary_bytes =
-            (double)in->layout.mbs * in->layout.seq * in->model->hidden * file->value_bytes;
+            (double)in->layout.mbs * in->layout.seq * in->model->hidden * file->value_bytes / share;
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
@@ -127,11 +129,8 @@ static const struct pp_measured_set *find_set(const struct pp_cost_file *file,
 static enum pp_status check(const struct pp_cost_file *file, const struct pp_cost_inputs *in,
                             const struct pp_costs *costs, struct pp_error *err)
 {
-    const struct pp_layout *l = &in->layout;
-    const char *what = l->tp > 1   ? "tensor parallelism: --tp 1"
-                       : l->cp > 1 ? "context parallelism: --cp 1"
-                       : in->model->experts.count > 0 || in->model->mtp > 0
-                           ? "experts, nor of blocks that predict further tokens"
+    const char *obstacle = pp_measured_obstacle(in);
+    const char *what = obstacle ? obstacle
                        : costs->gathers || pp_state_cut(&in->state, PP_STATE_OPTIMIZER) > 1
                            ? "sharded or moved state: --zero 0"
                        : pp_head_is_shared(in->head) ? "a head in parts: --head last"
@@ -140,6 +139,22 @@ static enum pp_status check(const struct pp_cost_file *file, const struct pp_cos
 
     return what ? pp_error_set(err, PP_EINVAL, "%s has no durations of %s", file->path, what)
                 : PP_OK;
+}
+
+static enum pp_status check_tp(const struct pp_cost_file *file, const struct pp_cost_inputs *in,
+                               struct pp_error *err)
+{
+    const int tp = in->layout.tp, measured = file->sets[0].shape.tp;
+
+    for (int k = 0; k < file->set_count; k++)
+        if (file->sets[k].shape.tp == tp)
+            return PP_OK;
+    return measured == 1
+               ? pp_error_set(err, PP_EINVAL, "%s has no durations of tensor parallelism: --tp 1",
+                              file->path)
+               : pp_error_set(err, PP_EINVAL,
+                              "%s has no durations of --tp %d: --tp %d, as was measured",
+                              file->path, tp, measured);
 }
 
 static enum pp_status check_precision(const struct pp_cost_file *file,
@@ -243,6 +258,7 @@ enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_f
                                   struct pp_error *err)
 {
     PP_TRY(check(file, in, costs, err));
+    PP_TRY(check_tp(file, in, err));
     PP_TRY(check_precision(file, in, err));
     PP_TRY(channels_check(file, in, costs, err));
     PP_TRY(put_compute(file, in, costs, err));

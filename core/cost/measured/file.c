@@ -80,26 +80,33 @@ static enum pp_status read_again(const struct reader *r, json_t *object,
     return PP_OK;
 }
 
+enum { NEEDED = 10 }; /* files of dense models without tensor parallelism may leave out the rest */
+
 static enum pp_status read_shape(const struct reader *r, json_t *object,
-                                 struct pp_measured_shape *shape, struct pp_error *err)
+                                 struct pp_measured_shape *s, struct pp_error *err)
 {
-    static const char *const KEYS[] = {"hidden", "heads",    "kv_heads",   "ffn",
-                                       "vocab",  "is_gated", "rows",       "seq",
-                                       "splits", "split",    "recomputed", NULL};
-    int *const at[] = {&shape->hidden, &shape->heads,    &shape->kv_heads, &shape->ffn,
-                       &shape->vocab,  &shape->is_gated, &shape->rows,     &shape->seq,
-                       &shape->splits, &shape->split};
-    static const int LOW[] = {1, 1, 1, 1, 1, 0, 1, 1, 1, 0};
+    static const char *const KEYS[] = {
+        "hidden",     "heads",      "kv_heads", "ffn",         "vocab",      "is_gated",
+        "rows",       "seq",        "splits",   "split",       "experts",    "top_k",
+        "expert_ffn", "shared_ffn", "tp",       "is_sequence", "recomputed", NULL};
+    int *const at[] = {&s->hidden,     &s->heads,      &s->kv_heads, &s->ffn,
+                       &s->vocab,      &s->is_gated,   &s->rows,     &s->seq,
+                       &s->splits,     &s->split,      &s->experts,  &s->top_k,
+                       &s->expert_ffn, &s->shared_ffn, &s->tp,       &s->is_sequence};
+    static const int LOW[] = {1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0};
 
     if (!json_is_object(object))
         return pp_error_set(err, PP_EINVAL, "%s: \"shape\" is missing", r->json.name);
     PP_TRY(check_keys(r, object, KEYS, err));
-    for (size_t k = 0; k < PP_COUNT(at); k++)
-        PP_TRY(read_int(r, object, KEYS[k], LOW[k], at[k], err));
-    PP_TRY(read_again(r, object, shape, err));
-    if (shape->split >= shape->splits)
+    for (size_t k = 0; k < PP_COUNT(at); k++) {
+        *at[k] = LOW[k];
+        if (k < NEEDED || json_object_get(object, KEYS[k]))
+            PP_TRY(read_int(r, object, KEYS[k], LOW[k], at[k], err));
+    }
+    PP_TRY(read_again(r, object, s, err));
+    if (s->split >= s->splits)
         return pp_error_set(err, PP_EINVAL, "%s: \"split\" is %d of %d splits", r->json.name,
-                            shape->split, shape->splits);
+                            s->split, s->splits);
     return PP_OK;
 }
 

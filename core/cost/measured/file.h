@@ -25,10 +25,12 @@ extern const int pp_measured_kinds[PP_MEASURED_KINDS]; /* F, B, I, W, R */
 /* Shape that durations belong to. */
 struct pp_measured_shape {
     int hidden, heads, kv_heads, ffn, vocab, is_gated; /* of the model */
-    int rows, seq, splits; /* samples of a granule, tokens of a sample */
-    int split;             /* 0 .. splits - 1 */
-    int again;             /* modules that are recomputed, set of enum pp_again; 0 = whole blocks
-                            * or none, whose other ops take the same time */
+    int rows, seq, splits;                      /* samples of a granule, tokens of a sample */
+    int split;                                  /* 0 .. splits - 1 */
+    int experts, top_k, expert_ffn, shared_ffn; /* of every block; 0 experts = all are dense */
+    int tp, is_sequence;                        /* workers of a rank; they share tokens, too */
+    int again; /* modules that are recomputed, set of enum pp_again; 0 = whole blocks
+                * or none, whose other ops take the same time */
 };
 /* Layers that an op of a stage computes. */
 struct pp_measured_layers {
@@ -101,9 +103,12 @@ enum pp_status pp_measured_fail_shape(const struct pp_cost_file *file,
  * first blocks of a stage (stage-aware), parts of all blocks (selective), or all layers. */
 struct pp_measured_layers pp_measured_layers_of(const struct pp_cost_inputs *in, int kind,
                                                 int stage);
+/* Returns what keeps layers of `in` from being told apart, and the option without it, such as
+ * "context parallelism: --cp 1". NULL = nothing. */
+const char *pp_measured_obstacle(const struct pp_cost_inputs *in);
 /* Replaces `costs` of the stages of `in` by measured ones. PP_EINVAL for all that was not measured:
- * another shape or precision, messages or sums without a channel, tensor or expert parallelism,
- * sharded state. The message has the measured shapes. */
+ * another shape or precision, messages or sums without a channel, experts in parts, sharded
+ * state. The message has the measured shapes. */
 enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_file *file,
                                   const struct pp_cost_inputs *in, struct pp_costs *costs,
                                   struct pp_error *err);

@@ -15,6 +15,8 @@ static unsigned parts_again(const struct pp_cost_inputs *in)
 struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in)
 {
     const struct pp_model *m = in->model;
+    const struct pp_experts *e = &m->experts;
+    const bool is_mixture = e->count > 0, is_shared = in->layout.tp > 1 && !in->is_tp_only;
 
     return (struct pp_measured_shape){.hidden = m->hidden,
                                       .heads = m->heads,
@@ -25,6 +27,12 @@ struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in)
                                       .rows = in->layout.mbs / in->granules,
                                       .seq = in->layout.seq,
                                       .splits = in->splits,
+                                      .experts = e->count,
+                                      .top_k = is_mixture ? e->top_k : 0,
+                                      .expert_ffn = is_mixture ? e->ffn : 0,
+                                      .shared_ffn = is_mixture ? e->shared_ffn : 0,
+                                      .tp = in->layout.tp,
+                                      .is_sequence = is_shared,
                                       .again = (int)parts_again(in)};
 }
 
@@ -43,6 +51,12 @@ static void append_shape(const struct pp_measured_shape *s, struct pp_error *err
     pp_error_append(err, " tokens at a time");
     if (s->splits > 1)
         pp_error_append(err, " in %d splits", s->splits);
+    if (s->experts > 0)
+        pp_error_append(err, ", %d of %d experts of ffn %d, shared %d", s->top_k, s->experts,
+                        s->expert_ffn, s->shared_ffn);
+    if (s->tp > 1)
+        pp_error_append(err, ", --tp %d --sequence-parallel %s", s->tp,
+                        s->is_sequence ? "on" : "off");
 }
 
 static void append_again(const struct pp_measured_shape *s, struct pp_error *err)
@@ -93,6 +107,21 @@ enum pp_status pp_measured_fail_shape(const struct pp_cost_file *file,
         append_shape(s, err);
     }
     return PP_EINVAL;
+}
+
+const char *pp_measured_obstacle(const struct pp_cost_inputs *in)
+{
+    const struct pp_model *m = in->model;
+    const bool is_mixture = m->experts.count > 0,
+               is_even = pp_model_moe_blocks(m, 0, m->layers) == m->layers,
+               is_capped = in->capacity_factor > 0 && !(in->capacity_factor <= 1);
+
+    return in->layout.cp > 1        ? "context parallelism: --cp 1"
+           : m->mtp > 0             ? "blocks that predict further tokens: --mtp 0"
+           : is_mixture && !is_even ? "dense blocks next to experts: --dense-layers 0 --moe-every 1"
+           : in->layout.ep > 1      ? "experts in parts: --ep 1"
+           : is_mixture && is_capped ? "experts with a capacity: --capacity-factor 1"
+                                     : NULL;
 }
 
 /* ---- layers of an op ------------------------------------------------------------------------- */

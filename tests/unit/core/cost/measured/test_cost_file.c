@@ -27,6 +27,9 @@
     "\"shape\":{\"hidden\":128,\"heads\":4,\"kv_heads\":4,\"ffn\":512,\"vocab\":256,"              \
     "\"is_gated\":0,\"rows\":4,\"seq\":64,\"splits\":1,\"split\":0,\"recomputed\":\"" modules      \
     "\"}"
+#define SHAPE_TP(sequence)                                                                         \
+    "\"shape\":{\"hidden\":128,\"heads\":4,\"kv_heads\":4,\"ffn\":512,\"vocab\":256,\"tp\":2,"     \
+    "\"is_sequence\":" #sequence ",\"is_gated\":0,\"rows\":4,\"seq\":64,\"splits\":1,\"split\":0}"
 #define FB  "{" SHAPE F_QUARTERS NAMED("B") OP(2, 0.5, 1, 0.25) "}"
 #define FIW "{" SHAPE NAMED("F") BLOCK(1) NAMED("I") BLOCK(2) NAMED("W") BLOCK(3) "}"
 
@@ -43,6 +46,7 @@ struct applied {
     struct pp_costs *costs;
     enum pp_precision precision; /* 0: fp32 */
     struct pp_recompute_choice choice;
+    bool is_tp_only;
 };
 
 static enum pp_status apply(struct pp_arena *arena, const char *text, struct setting s,
@@ -52,6 +56,7 @@ static enum pp_status apply(struct pp_arena *arena, const char *text, struct set
 
     cr_assert_eq(parse(arena, text, &file, err), PP_OK, "%s", err->message);
     a->in = inputs_of(arena, s, &a->model, &a->cluster);
+    a->in.is_tp_only = a->is_tp_only;
     a->in.recompute = a->choice.how;
     a->in.again = a->choice.again;
     a->in.first_stage_ratio = a->choice.first_stage_ratio;
@@ -148,6 +153,36 @@ Test(cost_file, recomputations_have_their_own_layers)
         for (int stage = 0; stage < 4; stage++)
             cr_assert_float_eq(s_of(&a, PP_R, stage), cases[k].r_s[stage], 1e-9, "%zu: %d: %g", k,
                                stage, s_of(&a, PP_R, stage));
+    }
+}
+
+/* Workers that share tokens send their part of a message each. */
+Test(cost_file, tensor_parallelism_as_measured)
+{
+    static const struct {
+        const char *text;
+        int tp, bytes;
+        bool is_tp_only;
+        const char *why;
+    } cases[] = {
+        {FILE_OF("{" SHAPE_TP(1) F_QUARTERS NAMED("B") BLOCK(2) "}"), 2, 65536, false, NULL},
+        {FILE_OF("{" SHAPE_TP(0) F_QUARTERS NAMED("B") BLOCK(2) "}"), 2, 131072, true, NULL},
+        {FILE_OF("{" SHAPE_TP(0) F_QUARTERS NAMED("B") BLOCK(2) "}"), 2, 0, false,
+         "--sequence-parallel off"},
+        {FILE_OF("{" SHAPE_TP(1) F_QUARTERS NAMED("B") BLOCK(2) "}"), 1, 0, false,
+         "no durations of --tp 1: --tp 2, as was measured"},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t k = 0; k < PP_COUNT(cases); k++) {
+        struct pp_error err = {0};
+        struct applied a = {.is_tp_only = cases[k].is_tp_only};
+        struct setting s = tiny;
+        s.tp = cases[k].tp;
+        cr_assert_eq(apply(arena, cases[k].text, s, &a, &err), cases[k].why ? PP_EINVAL : PP_OK,
+                     "%zu: %s", k, err.message);
+        cr_assert(!cases[k].why || strstr(err.message, cases[k].why), "%zu: %s", k, err.message);
+        cr_assert(cases[k].why || a.costs->memory[0].boundary_bytes == cases[k].bytes, "%zu", k);
     }
 }
 
