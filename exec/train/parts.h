@@ -14,6 +14,29 @@ struct pp_keeper {
     struct pp_checkpoint_parts layers; /* of `draft` */
 };
 
+struct pp_train_ranges {  /* steps counted from the first that is run here */
+    int calibrate, judge; /* first step of each; calibration ends before `judge` */
+};
+/* A run, as the process that conducts it has it. */
+struct pp_train_run {
+    struct pp_arena *arena;
+    const struct pp_training *training;
+    struct pp_training_result *result;
+    struct pp_machine *machine;
+    struct pp_reference *reference; /* NULL: nothing is checked */
+    struct pp_keeper keeper;
+    struct pp_calibration *calibration;
+    struct pp_train_ranges ranges;
+    struct pp_costs costs; /* wires of the machine, durations as measured */
+    double reference_loss;
+    double ended_s; /* by pp_clock_s(): the last step */
+};
+
+static inline int pp_train_steps(const struct pp_training *training)
+{
+    return training->steps - training->first_step;
+}
+
 /* ---- answers.c ------------------------------------------------------------------------------- */
 
 /* Describes the model whose parts are to come. */
@@ -105,3 +128,21 @@ enum pp_status pp_train_slowdown(const struct pp_training *training,
 enum pp_status pp_train_metrics(struct pp_arena *arena, const struct pp_training *training,
                                 const struct pp_machine *machine, const struct pp_costs *costs,
                                 struct pp_training_result *result, struct pp_error *err);
+
+/* ---- check.c --------------------------------------------------------------------------------- */
+
+/* Creates the reference, unless nothing is checked. Errors: pp_reference_create(). */
+enum pp_status pp_train_begin_check(struct pp_train_run *run, struct pp_error *err);
+/* Returns whether the gradients of a step are checked. */
+bool pp_train_is_checked(const struct pp_train_run *run, int step);
+/* Compares a vector of all copies of all stages with that of the reference. Errors:
+ * pp_machine_state_of(). */
+enum pp_status pp_train_compare(const struct pp_train_run *run, enum pp_vector what,
+                                struct pp_difference *difference, struct pp_error *err);
+/* For pp_machine_on_gradients(): compares them; `closure` is the run. */
+void pp_train_on_gradients(void *closure, const struct pp_machine *machine, int step);
+
+/* ---- judge.c --------------------------------------------------------------------------------- */
+
+/* Predicts the run, and compares it with its judged steps. Fills in the result. */
+enum pp_status pp_train_judge(struct pp_train_run *run, struct pp_error *err);
