@@ -20,6 +20,7 @@ struct pp_segment {
     struct pp_group_exchange exchange;
     const void **from; /* [members] */
     int members;
+    int64_t *moved_bytes; /* of the worker: counts rows from other replicas */
 };
 
 /* Where a group meets, if work runs at once. */
@@ -90,10 +91,12 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
 }
 
 /* Tells each worker of a group where the parts of all are. */
-static void connect(const struct pp_machine *m, const struct pp_worker *w, int i)
+static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
 {
     struct pp_bound_call *call = &m->calls[pp_row(w, i)];
 
+    for (int s = 0; s < call->segment_count; s++)
+        call->segments[s].moved_bytes = &w->moved_bytes;
     for (int t = 0; t < pp_group_size(m); t++) {
         const struct pp_worker *peer = pp_group_peer(w, t);
         const struct pp_segment *parts = m->calls[pp_row(peer, i)].segments;
@@ -107,7 +110,7 @@ void pp_bind_groups(struct pp_machine *m)
     for (size_t row = 0; pp_group_size(m) > 1 && row < pp_rows(m); row++)
         cut(m, &m->calls[row]);
     for (int k = 0; pp_group_size(m) > 1 && k < m->worker_count; k++) {
-        const struct pp_worker *w = &m->workers[k];
+        struct pp_worker *w = &m->workers[k];
         for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
             connect(m, w, i);
     }
@@ -133,6 +136,8 @@ static void run_exchange(const struct pp_kernels *k, void *stream, void *argumen
 {
     const struct pp_segment *segment = argument;
 
+    if (segment->exchange.rows.way != PP_ROWS_NONE)
+        *segment->moved_bytes += pp_rows_exchange_bytes(&segment->exchange.rows);
     pp_group_exchange_run(k, stream, &segment->exchange, segment->members, segment->from);
 }
 

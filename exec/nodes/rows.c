@@ -103,6 +103,21 @@ static void copy_rows(const struct pp_kernels *k, void *stream, const struct pp_
             (char *)e->to + to * e->row_bytes);
 }
 
+/* Rows that an exchange brings from replica `d`. */
+static size_t rows_from(const struct pp_rows_exchange *e, int d)
+{
+    return e->way == PP_ROWS_OUT ? rows_of(e, d, e->index) : rows_of(e, e->index, d);
+}
+
+int64_t pp_rows_exchange_bytes(const struct pp_rows_exchange *e)
+{
+    size_t rows = 0;
+
+    for (int d = 0; d < e->devices && e->way != PP_ROWS_COUNT; d++)
+        rows += d == e->index ? 0 : rows_from(e, d);
+    return (int64_t)(rows * e->row_bytes);
+}
+
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *e, const void *const *from)
 {
@@ -113,9 +128,7 @@ void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
         const size_t first = e->way == PP_ROWS_COUNT ? 0
                              : is_out                ? first_of(e, d, e->index)
                                                      : rows_before(e, d, e->index),
-                     count = e->way == PP_ROWS_COUNT ? 1
-                             : is_out                ? rows_of(e, d, e->index)
-                                                     : rows_of(e, e->index, d);
+                     count = e->way == PP_ROWS_COUNT ? 1 : rows_from(e, d);
 
         copy_rows(k, stream, e, from[d], first, used, count);
         used += count;

@@ -64,6 +64,8 @@ struct pp_rows_exchange {
 /* Does one exchange for one replica: from[devices] are those of all. */
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *exchange, const void *const *from);
+/* Returns the bytes of rows that it brings from other replicas; 0 of PP_ROWS_COUNT. */
+int64_t pp_rows_exchange_bytes(const struct pp_rows_exchange *exchange);
 
 /* Destination of weight gradients: `sum`, elements of G. In exact mode, each tensor's gradient of a
  * granule and split is computed in `scratch`, of G. It is added to `fixed`, int64 with PP_GRAD_BITS

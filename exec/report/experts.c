@@ -61,7 +61,7 @@ static struct mixture worst_of(const struct pp_exec_run *run)
 void pp_exec_report_experts(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     const struct pp_net *net = &run->config.net;
-    char text[PP_EXEC_TEXT_BYTES];
+    char text[PP_EXEC_TEXT_BYTES], bytes[PP_UNITS_TEXT_BYTES];
     size_t used;
 
     if (net->experts == 0)
@@ -74,9 +74,12 @@ void pp_exec_report_experts(const struct pp_exec_page *page, const struct pp_exe
             "; an expert takes %d of a sample's tokens, and %.1f~%% of choices found no room",
             net->capacity, 100 * worst.dropped / (worst.taken + worst.dropped));
     if (run->config.ep > 1)
-        used = pp_exec_append(text, used,
-                              "; %.1f~%% of rows go to another replica (%.1f~%% at balance)",
-                              100 * worst.moved / worst.taken, 100 - 100.0 / run->config.ep);
+        used =
+            pp_exec_append(text, used,
+                           "; %.1f~%% of rows go to another replica (%.1f~%% at balance), "
+                           "%s in all exchanges",
+                           100 * worst.moved / worst.taken, 100 - 100.0 / run->config.ep,
+                           pp_units_print((double)run->result.moved_bytes, PP_UNIT_BYTES, bytes));
     pp_exec_append(text, used, "; the fullest, in block %d, has %.2f of the mean", worst.block + 1,
                    worst.load);
     pp_exec_paragraph(page, "experts", "%s", text);
@@ -112,6 +115,7 @@ json_t *pp_exec_experts_json(const struct pp_exec_run *run)
     pp_json_put(o, "load", worst.load);
     pp_json_put(o, "dropped_frac", worst.dropped / (worst.taken + worst.dropped));
     pp_json_put(o, "moved_frac", worst.moved / worst.taken);
+    pp_json_put_int(o, "moved_bytes", run->result.moved_bytes);
     for (int block = 0; block < net->layers; block++)
         if (pp_net_has_experts(net, block))
             json_array_append_new(mixtures, mixture_json(run, mixture++, block));

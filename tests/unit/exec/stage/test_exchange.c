@@ -166,6 +166,25 @@ static void run(const struct rows *r, enum pp_rows_way way, int index, int rows,
     pp_group_exchange_run(&pp_kernels_reference, NULL, &e, r->devices, parts);
 }
 
+/* Bytes of rows of others that come with an exchange. */
+static void check_bytes(const struct rows *r, int index)
+{
+    const struct pp_rows_exchange out = exchange_of(r, PP_ROWS_OUT, index, 0, NULL),
+                                  back = exchange_of(r, PP_ROWS_BACK, index, 0, NULL),
+                                  count = exchange_of(r, PP_ROWS_COUNT, index, 0, NULL);
+    int came = 0, returned = 0;
+
+    for (int s = 0; s < r->devices; s++)
+        for (int e = 0; e < r->devices * r->experts; e++) {
+            const bool is_here = e / r->experts == index;
+            came += s != index && is_here ? r->count[s][e] : 0;
+            returned += s == index && !is_here ? r->count[s][e] : 0;
+        }
+    cr_assert_eq(pp_rows_exchange_bytes(&out), came * (int)sizeof r->sent[0][0]);
+    cr_assert_eq(pp_rows_exchange_bytes(&back), returned * (int)sizeof r->sent[0][0]);
+    cr_assert_eq(pp_rows_exchange_bytes(&count), 0);
+}
+
 /* Sender by sender, the rows of the experts of device `index`. */
 static int check_out(struct rows *r, int index, int spare)
 {
@@ -216,6 +235,8 @@ Test(exchange, rows_go_to_their_experts_and_back)
             sent += check_out(&r, d, spare);
         for (int d = 0; d < r.devices; d++)
             check_back(&r, d, spare);
+        for (int d = 0; d < r.devices; d++)
+            check_bytes(&r, d);
     }
     cr_assert_geq(sent, 1000);
 }
