@@ -20,7 +20,8 @@ struct pp_stage_shape {
     int rows, tokens, splits;
     int tp, tp_index; /* devices that share each block, 0 or 1 = none; which of them this is */
     int ep, ep_index; /* replicas that share the experts, likewise */
-    /* they also share the tokens of the residual stream and its norms; tp divides rows * tokens */
+    /* devices that share each block also share the tokens of the residual stream and its norms; tp
+     * divides rows * tokens */
     bool is_sequence_parallel;
 };
 

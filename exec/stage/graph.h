@@ -1,6 +1,7 @@
 /* exec/stage/graph.h — private to exec/stage: a stage as a list of nodes, and the places of their
  * tensors. build.c appends the nodes of each layer, and gradients.c the tensors of the backward.
- * plan.c and scratch.c place all tensors when a stage is created. Calls only walk the list.
+ * plan.c and scratch.c place all tensors when a stage is created. Calls only walk the list, and
+ * segments.c cuts the walk where a group exchanges parts.
  *
  * Places. The input of a stage without an embedding is in `kept`. What I or W reads of F is in
  * `saved`, tensors of T before those of G. I replaces tensors that only I needs by gradients that W

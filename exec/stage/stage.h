@@ -84,14 +84,14 @@ extern const pp_stage_call pp_stage_calls[PP_CALLS];
  * them to `exchanges` unless NULL. */
 int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind kind,
                        struct pp_group_exchange *exchanges);
-/* Returns the number of exchanges in a call that has an output. */
+/* exchange.c: returns the number of exchanges in a call that has an output. */
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind);
 /* Returns the time of all of them. */
 int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *stage,
                               enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
                               const struct pp_costs *costs);
 
-/* exchange.c: bytes of an element by a rule; of the tensor of all tokens. */
+/* Bytes of an element by a rule; of the tensor of all tokens. */
 size_t pp_rule_element_bytes(const struct pp_kernels *kernels, enum pp_exchange_rule rule);
 double pp_group_exchange_bytes(const struct pp_kernels *kernels, int members,
                                const struct pp_group_exchange *exchange);
