@@ -219,7 +219,7 @@ static void check_back(struct rows *r, int index, int spare)
     cr_assert_eq(memcmp(back, r->sent[index], (size_t)rows * sizeof *back), 0,
                  "device %d of %d with %d rows", index, r->devices, rows);
     for (int i = 0; i < spare * WIDTH; i++)
-        cr_assert_eq(back[rows][i], 0, "the rest is 0");
+        cr_assert_eq(back[rows + i / WIDTH][i % WIDTH], 0, "the rest is 0");
     cr_assert_eq(((char *)back[rows + spare])[0], GUARD, "no more than the room");
 }
 
