@@ -5,11 +5,12 @@
 
 /* ---- probe ----------------------------------------------------------------------------------- */
 
-/* A full backward has two timings for each part, and two for each segment. */
+/* A full backward has two timings for each part, and two for each segment of a group. */
 int pp_stage_timings(const struct pp_stage *stage)
 {
     enum { PASSES = 2, ENDS = 2, OF_SEGMENT = 2 };
-    const int segments = stage->shape.tp > 1 ? 2 * stage->graph->node_count : 0;
+    const bool has_group = stage->shape.tp > 1 || stage->shape.ep > 1;
+    const int segments = has_group ? 2 * stage->graph->node_count : 0;
 
     return 1 + PASSES * (stage->shape.blocks + ENDS) + OF_SEGMENT * segments;
 }

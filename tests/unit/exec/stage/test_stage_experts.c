@@ -144,3 +144,23 @@ Test(stage_experts, saved_bytes_by_a_formula)
                      saved_of(&net, ROWS * net.seq));
     }
 }
+
+/* A segment has a timing at its begin, and one at its end. */
+Test(stage_experts, timings_have_room_for_shared_experts)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_net net = mixture(4);
+    const struct pp_stage_shape shape = {.blocks = net.layers,
+                                         .has_embedding = true,
+                                         .has_head = true,
+                                         .rows = ROWS,
+                                         .tokens = net.seq,
+                                         .splits = 1,
+                                         .ep = 2};
+    const struct pp_stage *stage = pp_stage_create(arena, &net, &shape, &pp_kernels_reference);
+    const int exchanges = pp_stage_exchange_count(stage, PP_CALL_BACKWARD),
+              parts = 2 * (net.layers + 2);
+
+    cr_assert_gt(exchanges, 0);
+    cr_assert_geq(pp_stage_timings(stage), 1 + parts + 2 * exchanges);
+}
