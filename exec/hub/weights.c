@@ -86,17 +86,70 @@ static enum pp_status match_piece(const struct pp_safetensors *files, const char
                                              tensor->file, tensor->name, tensor->type->name);
 }
 
-/* True for tensors that files may have, and no computation needs: constants, and the head's matrix
- * if it is that of the embedding. */
-static bool is_ignored(const struct pp_hub_layout *l, const char *name)
+/* True for the head's matrix of a model that has that of the embedding. */
+static bool is_tied_head(const struct pp_hub_layout *l, const char *name)
 {
     for (const struct pp_hub_name *row = l->family->names; l->model->is_tied && row->ours; row++)
         if (strcmp(row->ours, "head.weight") == 0 && strcmp(row->name, name) == 0)
             return true;
+    return false;
+}
+
+/* True if both have the same numbers, whatever their types. */
+static bool is_equal(const struct pp_safetensor *a, const struct pp_safetensor *b)
+{
+    enum { AT_ONCE = 1024 };
+    float values[2][AT_ONCE];
+
+    if (!a->type->read || a->dimensions != b->dimensions ||
+        memcmp(a->shape, b->shape, sizeof(*a->shape) * (size_t)a->dimensions) != 0)
+        return false;
+    for (int64_t i = 0; i < a->count; i += AT_ONCE) {
+        const int64_t count = a->count - i < AT_ONCE ? a->count - i : AT_ONCE;
+        a->type->read(a->data + i * a->type->bytes, count, values[0]);
+        b->type->read(b->data + i * b->type->bytes, count, values[1]);
+        if (memcmp(values[0], values[1], sizeof(float) * (size_t)count) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A tied head that files have all the same is left out, so it must be the embedding. */
+static enum pp_status check_head(const struct pp_hub_layout *l, const struct pp_safetensor *head,
+                                 struct pp_error *err)
+{
+    const struct pp_hub_piece *embedding = l->pieces;
+
+    while (strcmp(embedding->param->name, "embedding.weight") != 0)
+        embedding++;
+    if (is_equal(head, embedding->tensor))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: tensor '%s' differs from '%s', but config.json has one matrix for "
+                        "both; nearest: set tie_word_embeddings to false there",
+                        head->file, head->name, embedding->tensor->name);
+}
+
+/* True for constants, which files may have and no computation needs. */
+static bool is_ignored(const struct pp_hub_layout *l, const char *name)
+{
     for (const char *const *end = l->family->ignored; *end; end++)
         if (pp_has_suffix(name, *end))
             return true;
     return false;
+}
+
+static enum pp_status check_other(const struct pp_hub_layout *l, const struct pp_safetensor *tensor,
+                                  struct pp_error *err)
+{
+    if (is_tied_head(l, tensor->name))
+        return check_head(l, tensor, err);
+    if (is_ignored(l, tensor->name))
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: tensor '%.200s' belongs to no part of a model of family %s "
+                        "with %d blocks, as config.json describes it",
+                        tensor->file, tensor->name, l->family->type, l->model->layers);
 }
 
 static enum pp_status check_rest(struct pp_arena *arena, const struct pp_safetensors *files,
@@ -107,12 +160,8 @@ static enum pp_status check_rest(struct pp_arena *arena, const struct pp_safeten
     for (int i = 0; i < l->count; i++)
         is_used[l->pieces[i].tensor - files->tensors] = true;
     for (int i = 0; i < files->count; i++)
-        if (!is_used[i] && !is_ignored(l, files->tensors[i].name))
-            return pp_error_set(err, PP_EINVAL,
-                                "%s: tensor '%.200s' belongs to no part of a model of family %s "
-                                "with %d blocks, as config.json describes it",
-                                files->tensors[i].file, files->tensors[i].name, l->family->type,
-                                l->model->layers);
+        if (!is_used[i])
+            PP_TRY(check_other(l, &files->tensors[i], err));
     return PP_OK;
 }
 

@@ -421,6 +421,39 @@ Test(weights, other_tensors_are_refused_unless_they_are_constants)
     }
 }
 
+/* The head of a tied model may be stored again, in any type, but with no number of its own. */
+Test(weights, a_tied_head_that_is_stored_is_the_embedding)
+{
+    take_model(LLAMA "}", 6);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a"), more = {.count = files.count + 1};
+    const struct pp_safetensor *embedding =
+        pp_safetensors_find(&files, "model.embed_tokens.weight");
+    struct pp_safetensor head = *embedding;
+    float *values = PP_ARRAY(arena, float, head.count);
+    unsigned short *halves = PP_ARRAY(arena, unsigned short, head.count);
+
+    head.name = "lm_head.weight";
+    embedding->type->read(embedding->data, head.count, values);
+    pp_number_type("BF16")->write(values, head.count, halves);
+    for (int i = 0; i < 4; i++) { /* F32, BF16, its last number changed, another shape */
+        head.type = i == 0 ? embedding->type : pp_number_type("BF16");
+        head.data = i == 0 ? embedding->data : (const unsigned char *)halves;
+        halves[head.count - 1] ^= i == 2 ? 1 : 0;
+        head.shape[0] -= i == 3 ? 1 : 0;
+        more.tensors = PP_ARRAY(arena, struct pp_safetensor, more.count);
+        memcpy(more.tensors, files.tensors, sizeof(*files.tensors) * (size_t)files.count);
+        more.tensors[files.count] = head;
+        pp_safetensors_sort(&more);
+        cr_expect_eq(match(&more), i < 2 ? PP_OK : PP_EINVAL, "%d", i);
+        if (i >= 2)
+            cr_expect_not_null(strstr(err.message, "'lm_head.weight' differs from "
+                                                   "'model.embed_tokens.weight'"),
+                               "%s", err.message);
+    }
+    cr_expect_not_null(strstr(err.message, "set tie_word_embeddings to false"), "%s", err.message);
+}
+
 static enum pp_status open_new(struct pp_arena *run, const char *name, int64_t bytes)
 {
     struct pp_hub_folder *folder = PP_NEW(run, struct pp_hub_folder);
