@@ -69,6 +69,8 @@ static enum pp_status check_pattern(const struct pp_model_reader *r)
 static enum pp_status read_dense(const struct pp_model_reader *r, struct pp_experts *experts)
 {
     static const char KEY[] = "mlp_only_layers";
+    enum { MOST = 1 << 16 };
+    bool is_listed[MOST] = {false}; /* a file may list a block twice */
     const json_t *list = json_object_get(r->object, KEY), *number;
     const int every = experts->every > 0 ? experts->every : 1;
     size_t i;
@@ -79,11 +81,12 @@ static enum pp_status read_dense(const struct pp_model_reader *r, struct pp_expe
     json_array_foreach(list, i, number)
     {
         const json_int_t block = json_integer_value(number);
-        if (!json_is_integer(number) || block < 0 || block >= 1 << 16)
+        if (!json_is_integer(number) || block < 0 || block >= MOST)
             return pp_error_set(r->err, PP_EINVAL, "%s: %s has no block number in entry %zu",
                                 r->json->name, KEY, i);
-        if ((block + 1) % every != 0)
+        if ((block + 1) % every != 0 || is_listed[block])
             continue;
+        is_listed[block] = true;
         inside += 1;
         if (block >= experts->dense_first)
             experts->dense_first = (int)block + 1;

@@ -111,6 +111,9 @@ static const struct {
      "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [1]}",
      "mlp_only_layers has block 1, but not all before it"},
     {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
+     "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [0, 2, 2]}",
+     "mlp_only_layers has block 2, but not all before it"},
+    {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
      "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [0, \"1\"]}",
      "mlp_only_layers has no block number in entry 1"},
     {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
@@ -124,6 +127,20 @@ static const struct {
      "\"n_head\": 2, \"vocab_size\": 9}",
      "tie_word_embeddings"},
 };
+
+Test(model_json, a_dense_block_may_be_listed_twice)
+{
+    static const char text[] =
+        "{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, "
+        "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 8, \"mlp_only_layers\": [0, 0]}";
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_error err;
+
+    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
+                 err.message);
+    cr_expect_eq(model.experts.dense_first, 1);
+}
 
 Test(model_json, what_cannot_be_read_is_refused_with_its_reason)
 {
