@@ -1,6 +1,7 @@
 /* Head of the report. */
 #include "exec/report/report.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 static const char *plural(int64_t count)
@@ -167,34 +168,74 @@ static void print_machine(const struct pp_exec_page *page, const struct pp_exec_
                           pp_units_print(c->wires.bytes_per_s, PP_UNIT_BYTES_PER_S, bandwidth));
 }
 
-/* Prints the title; returns the columns used. */
+struct title {
+    const struct pp_exec_page *page;
+    int column; /* printed of its last line */
+};
+
+/* Prints a separator, and a part in the same line or in the next. A comma may follow it. */
+static void put(struct title *title, const char *separator, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void put(struct title *title, const char *separator, const char *format, ...)
+{
+    enum { INDENT = 2, FOLLOWING = 1 };
+    FILE *out = title->page->out;
+    char part[PP_EXEC_TEXT_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(part, sizeof(part), format, args);
+    va_end(args);
+    const int columns = pp_text_columns(part, strlen(part));
+    title->column += fprintf(out, "%s", separator);
+    if (title->column + 1 + columns + FOLLOWING > title->page->terminal.width)
+        title->column = fprintf(out, "\n%*s", INDENT, "") - 1;
+    else
+        title->column += fprintf(out, " ");
+    fputs(part, out);
+    title->column += columns;
+}
+
+static void put_sharing(struct title *title, const struct pp_exec_run *run)
+{
+    const struct pp_exec_plan *plan = &run->plan;
+    const struct pp_exec_config *c = &run->config;
+
+    if (c->tp > 1)
+        put(title, ",", "tp %d%s", c->tp, c->is_sequence_parallel ? " with shared tokens" : "");
+    if (plan->batch.replicas > 1)
+        put(title, ",", "%d replicas", plan->batch.replicas);
+    if (c->ep > 1)
+        put(title, ",", "ep %d", c->ep);
+    if (plan->zero && plan->batch.sharers > 0)
+        put(title, ",", "ZeRO %d in groups of %d", plan->zero, plan->batch.sharers);
+    else if (plan->zero)
+        put(title, ",", "ZeRO %d", plan->zero);
+}
+
+/* Prints the title, wrapped; returns the columns used of its last line. */
 static int print_title(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_exec_plan *plan = &run->plan;
-    const unsigned chosen = plan->selection.chosen;
     const int ranks = plan->program->ranks, chunks = plan->program->stages / ranks;
-    int used = -(int)(strlen(page->bold) + strlen(page->plain));
+    const char *again = pp_exec_recompute_text(arena, &run->config);
+    struct title title = {page, 0};
 
-    used += fprintf(page->out, "%spipeexec %s  %s%s%s on %d%s rank%s%s", page->bold, PP_VERSION,
-                    plan->subject.name, plan->selection.is_eager ? ", eager" : "",
-                    pp_exec_recompute_text(arena, &run->config), ranks,
-                    pp_exec_star(plan->chosen, PP_EXEC_CHOSE_RANKS), plural(ranks), page->plain);
+    fputs(page->bold, page->out);
+    title.column = fprintf(page->out, "pipeexec %s  %s", PP_VERSION, plan->subject.name);
+    if (plan->selection.is_eager)
+        put(&title, ",", "eager");
+    if (*again)
+        put(&title, ",", "%s", again);
+    put(&title, "", "on %d%s rank%s", ranks, pp_exec_star(plan->chosen, PP_EXEC_CHOSE_RANKS),
+        plural(ranks));
+    fputs(page->plain, page->out);
     if (chunks > 1)
-        used +=
-            fprintf(page->out, ", %d%s chunks each", chunks, pp_exec_star(chosen, PP_SIZE_CHUNKS));
-    if (run->config.tp > 1)
-        used += fprintf(page->out, ", tp %d%s", run->config.tp,
-                        run->config.is_sequence_parallel ? " with shared tokens" : "");
-    if (plan->batch.replicas > 1)
-        used += fprintf(page->out, ", %d replicas", plan->batch.replicas);
-    if (run->config.ep > 1)
-        used += fprintf(page->out, ", ep %d", run->config.ep);
-    if (plan->zero)
-        used += fprintf(page->out, ", ZeRO %d", plan->zero);
-    if (plan->zero && plan->batch.sharers > 0)
-        used += fprintf(page->out, " in groups of %d", plan->batch.sharers);
-    return used;
+        put(&title, ",", "%d%s chunks each", chunks,
+            pp_exec_star(plan->selection.chosen, PP_SIZE_CHUNKS));
+    put_sharing(&title, run);
+    return title.column;
 }
 
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run)

@@ -84,10 +84,10 @@ const char *pp_exec_recompute_text(struct pp_arena *arena, const struct pp_exec_
     case PP_RECOMPUTE_NONE:
         return "";
     case PP_RECOMPUTE_SELECTIVE:
-        return pp_arena_printf(arena, ", recomputing %s", modules);
+        return pp_arena_printf(arena, "recomputing %s", modules);
     case PP_RECOMPUTE_STAGE:
-        return pp_arena_printf(arena, ", recomputing stage-aware=%g", c->first_stage_ratio);
+        return pp_arena_printf(arena, "recomputing stage-aware=%g", c->first_stage_ratio);
     default:
-        return ", recomputing";
+        return "recomputing";
     }
 }

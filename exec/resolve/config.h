@@ -120,7 +120,7 @@ enum pp_status pp_exec_valid(struct pp_arena *arena, const struct pp_exec_wish *
 /* Writes a note if several GPUs are visible, on whether ranks share one; else leaves `text`. */
 void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes);
 
-/* Returns the recomputation for a title: ", recomputing layernorm+act"; "" for none. */
+/* Returns the recomputation for a title: "recomputing layernorm+act"; "" for none. */
 const char *pp_exec_recompute_text(struct pp_arena *arena, const struct pp_exec_config *config);
 
 /* Distributes the blocks among the stages as evenly as possible. With fewer blocks than stages,

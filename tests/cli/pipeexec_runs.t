@@ -187,3 +187,12 @@ $ pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --no-chec
 $ COLUMNS=60 pipeexec --schedule interleaved --np 8 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep -vE '^  (trace|next|  *[/])' | awk 'length > 60'
 $ COLUMNS=60 pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 5 | grep '^  rank'
 >   rank       busy      idle   memory MiB   touched  chunks
+# A long title is wrapped like the other lines.
+$ for c in 60 80; do COLUMNS=$c pipeexec --dp 4 --np 2 --tp 2 --heads 4 --sequence-parallel=on --shard p=2 --recompute selective=core_attn+layernorm+act+mlp --layers 4 --seq 16 --steps 2 --no-check | tee wide | sed '/^$/,$d'; LC_ALL=C awk -v c=$c 'length > c' wide; done
+> pipeexec 0.1.0  1f1b,
+>   recomputing core_attn+layernorm+act+mlp on 2 ranks,
+>   tp 2 with shared tokens, 4 replicas,
+>   ZeRO 3 in groups of 2                 (* = chosen for you)
+> pipeexec 0.1.0  1f1b, recomputing core_attn+layernorm+act+mlp on 2 ranks,
+>   tp 2 with shared tokens, 4 replicas, ZeRO 3 in groups of 2
+>                                                             (* = chosen for you)
