@@ -257,6 +257,8 @@ static enum pp_status read_model(struct pp_arena *arena, const struct pp_model_r
     m.name = pp_arena_strdup(arena, r->json->name);
     m.source = m.name;
     m.family = family->family;
+    const char *class = pp_model_architecture(r->object);
+    m.architecture = *class ? pp_arena_strdup(arena, class) : NULL;
     m.is_causal = !family->is_encoder;
     m.is_gated = family->is_gated;
     m.has_bias_norm = family->has_norm_bias;

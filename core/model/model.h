@@ -69,10 +69,11 @@ struct pp_numerics {
 };
 
 struct pp_model {
-    const char *name;   /* preset name or file */
-    const char *family; /* "gpt2", "llama", "bert", ... */
-    const char *source; /* where the dimensions come from */
-    int layers;         /* transformer blocks */
+    const char *name;         /* preset name or file */
+    const char *family;       /* "gpt2", "llama", "bert", ... */
+    const char *architecture; /* first class of the file's "architectures"; NULL = none */
+    const char *source;       /* where the dimensions come from */
+    int layers;               /* transformer blocks */
     int hidden, heads, kv_heads, head_dim, ffn, vocab;
     int positions;   /* rows of a learned position table, 0 = rotary or none */
     int token_types; /* rows of a token-type table (BERT), 0 = none */

@@ -80,3 +80,9 @@ struct pp_hub_family {
 enum pp_status pp_hub_family(const struct pp_model *model, const struct pp_hub_family **family,
                              struct pp_error *err);
 int64_t pp_hub_size(const struct pp_model *model, enum pp_hub_size size);
+
+/* ---- exec/hub/class.c ------------------------------------------------------------------------ */
+
+/* Checks that the class in the file has the head that is trained: words that follow, or hidden
+ * words for an encoder. PP_EINVAL with the legal ones. */
+enum pp_status pp_hub_check_class(const struct pp_model *model, struct pp_error *err);

@@ -217,6 +217,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     const int seq = wish->seq ? wish->seq : config->model.seq;
     PP_TRY(pp_model_take_experts(arena, &wish->request, &config->model, err));
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
+    PP_TRY(pp_hub_check_class(&config->model, err));
     PP_TRY(take_capacity(wish, &config->net, err));
     if (config->net.is_encoder) { /* trained by hidden words */
         config->model.has_pooler = false;

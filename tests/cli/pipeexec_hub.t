@@ -137,6 +137,20 @@ $ cp a/config.json none; pipeexec --model ./none --seq 16 --mbs 2 --steps 1 --js
 >   "weights": "drawn",
 ! pipeexec: error: ./none/pytorch_model.bin: weights are read from model.safetensors or from model.safetensors.index.json and its shards, and neither is here; convert them, or give --model ./none/config.json to draw weights
 = 2
+# Classes with another head than the one that is trained.
+$ mkdir class; cp a/model.safetensors class; for c in GPT2LMHeadModel GPT2Model GPT2ForSequenceClassification GPT2DoubleHeadsModel; do sed "s/GPT2LMHeadModel/$c/" a/config.json >class/config.json; pipeexec --model ./class --seq 16 --mbs 2 --steps 1 --no-check --quiet && echo $c; done
+> GPT2LMHeadModel
+> GPT2Model
+! pipeexec: error: ./class/config.json: the head of 'GPT2ForSequenceClassification' in architectures is not trained here: legal are classes in ForCausalLM, LMHeadModel, or Model without a head; nearest: GPT2LMHeadModel
+! pipeexec: error: ./class/config.json: the head of 'GPT2DoubleHeadsModel' in architectures is not trained here: legal are classes in ForCausalLM, LMHeadModel, or Model without a head; nearest: GPT2LMHeadModel
+= 2
+$ C='"num_hidden_layers":1,"hidden_size":16,"num_attention_heads":2,"vocab_size":256,"intermediate_size":32,"max_position_embeddings":16'; for c in llama:LlamaForSequenceClassification qwen:QWenForTokenClassification bert:BertForQuestionAnswering bert:BertLMHeadModel bert:BertForPreTraining bert:BertForMaskedLM; do echo "{\"architectures\":[\"${c#*:}\"],\"model_type\":\"${c%:*}\",$C}" >class/drawn.json; pipeexec --model class/drawn.json --np 1 --seq 16 --mbs 2 --steps 1 --no-check --quiet && echo ${c#*:}; done
+> BertForPreTraining
+> BertForMaskedLM
+! pipeexec: error: class/drawn.json: the head of 'LlamaForSequenceClassification' in architectures is not trained here: legal are classes in ForCausalLM, LMHeadModel, or Model without a head; nearest: LlamaForCausalLM
+! pipeexec: error: class/drawn.json: the head of 'QWenForTokenClassification' in architectures is not trained here: legal are classes in ForCausalLM, LMHeadModel, or Model without a head
+! pipeexec: error: class/drawn.json: the head of 'BertForQuestionAnswering' in architectures is not trained here: legal are classes in ForMaskedLM, ForPreTraining, or Model without a head; nearest: BertForMaskedLM
+! pipeexec: error: class/drawn.json: the head of 'BertLMHeadModel' in architectures is not trained here: legal are classes in ForMaskedLM, ForPreTraining, or Model without a head; nearest: BertForMaskedLM
 # Files that are not those of config.json.
 $ sed -i 's/"n_embd": 32/"n_embd": 64/' a/config.json; pipeexec --model ./a --seq 16; sed -i 's/"n_embd": 64/"n_embd": 32/' a/config.json
 ! pipeexec: error: ./a/model.safetensors: tensor 'transformer.wte.weight' has the shape [256, 32], by config.json [256, 64]
