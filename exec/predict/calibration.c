@@ -102,7 +102,7 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops,
     }
     for (int k = 0; k < count; k++) {
         inside_ps[k] = add_parts(c, &ops[k]);
-        outside_ps -= inside_ps[k];
+        outside_ps -= inside_ps[k] + (double)ops[k].exchanged_ps;
     }
     for (int k = 0; k < count; k++) {
         const struct pp_op *op = &ops[k].op;
@@ -111,8 +111,16 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops,
         pp_samples_add(c, &c->outside[op->kind], share_ps / op->granules);
         if (count == 2)
             pp_samples_add(c, &c->in_pair[op->kind][cell_of(c, op)],
-                           (inside_ps[k] + share_ps) / op->granules);
+                           (inside_ps[k] + (double)ops[k].exchanged_ps + share_ps) / op->granules);
     }
+}
+
+/* Returns the time that an op spends in exchanges of its group. */
+static int64_t exchanged_ps(const struct pp_costs *costs, const struct pp_op *op)
+{
+    const struct pp_cost cost = pp_costs_op(costs, op, NULL);
+
+    return cost.tp_ps + cost.ep_ps;
 }
 
 void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *machine,
@@ -124,6 +132,7 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
     const bool has_probes = pp_machine_has_probes(machine);
 
     pp_calibration_begin(c, p);
+    c->omits_exchanges = options->clock == PP_CLOCK_VIRTUAL && !options->has_durations;
     pp_calibration_probes(c, p, options->stages, &times, has_probes);
     if (options->clock == PP_CLOCK_WALL) {
         pp_calibration_gaps(c, p, &times);
@@ -137,10 +146,13 @@ void pp_calibration_take(struct pp_calibration *c, const struct pp_machine *mach
         for (int replica = 0; replica < replicas; replica++) {
             struct pp_timed_op ops[2];
 
-            for (int k = 0; k <= is_fused; k++)
+            for (int k = 0; k <= is_fused; k++) {
                 ops[k] = (struct pp_timed_op){.op = pp_program_op(p, i + k),
                                               .stage = options->stages[p->stage[i + k]],
                                               .probe = pp_machine_probe(machine, i + k, replica)};
+                if (c->omits_exchanges)
+                    ops[k].exchanged_ps = exchanged_ps(options->costs, &ops[k].op);
+            }
             pp_calibration_add(c, ops, 1 + is_fused,
                                times.nominal_ps[(size_t)i * (size_t)replicas + (size_t)replica]);
         }

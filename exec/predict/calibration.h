@@ -45,6 +45,7 @@ struct pp_calibration {
     struct pp_batch batch;
     struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK, EXPERTS: of one block */
     struct pp_samples outside[PP_OP_KINDS];             /* time of an op outside its layers */
+    bool omits_exchanges; /* of groups, outside of layers: `exchanged_ps` of pp_timed_op */
     struct pp_samples
         delay[PP_OP_KINDS]; /* by an event of a probe, with neither granule nor part */
     int64_t *before_ps;     /* [row] of the step before; NULL = none */
@@ -84,6 +85,7 @@ struct pp_timed_op {
     struct pp_op op;
     const struct pp_stage *stage;
     const struct pp_probe *probe; /* of the call; NULL = only the op's duration is known */
+    int64_t exchanged_ps;         /* of its duration: exchanges of its group, by formula */
 };
 /* Adds an op, or both of a fused pair, that took duration_ps. Its parts are taken if it has probes,
  * and otherwise its whole duration: probes delay a device. */
@@ -132,6 +134,7 @@ struct pp_terms {
 /* Terms of the compute entries of costs, in their layout: of a whole micro-batch, U of a stage. */
 struct pp_op_terms {
     int stages, splits;
+    bool omits_exchanges;             /* of groups: costs add theirs, by formula */
     struct pp_terms *op[PP_OP_KINDS]; /* [stage * splits + split], U: [stage]; NULL = no compute */
     struct pp_terms *pair; /* [stage of F * stages + stage of B]; NULL = those of the two ops */
 };

@@ -34,9 +34,19 @@ static int64_t terms_ps(const struct pp_terms *terms, struct chooser *chooser)
     return ps > 0 ? llround(ps) : 0;
 }
 
+/* Adds the exchanges of the op's own group to what was measured without any. */
+static int64_t op_ps(const struct pp_op_terms *table, int kind, int at, struct chooser *chooser,
+                     const struct pp_costs *costs)
+{
+    const struct pp_cost *own = &costs->op[kind][at];
+
+    return terms_ps(&table->op[kind][at], chooser) +
+           (table->omits_exchanges ? own->tp_ps + own->ep_ps : 0);
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Exchanges of tensor-parallel groups last as before. */
+/* Exchanges of groups last as before. */
 static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
                        struct pp_costs *costs)
 {
@@ -81,6 +91,8 @@ static void bound_exchanges(struct pp_cost *cost)
 {
     if (cost->tp_ps > cost->ps)
         cost->tp_ps = cost->ps;
+    if (cost->ep_ps > cost->ps - cost->tp_ps)
+        cost->ep_ps = cost->ps - cost->tp_ps;
 }
 
 static void fill(struct pp_arena *arena, const struct pp_op_terms *table, struct pp_costs *costs)
@@ -90,7 +102,7 @@ static void fill(struct pp_arena *arena, const struct pp_op_terms *table, struct
     own_tables(arena, table, costs);
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
         for (int at = 0; table->op[kind] && at < table->stages * table->splits; at++) {
-            costs->op[kind][at].ps = terms_ps(&table->op[kind][at], &median);
+            costs->op[kind][at].ps = op_ps(table, kind, at, &median, costs);
             bound_exchanges(&costs->op[kind][at]);
         }
     fill_pairs(table, &median, costs);
@@ -130,7 +142,7 @@ static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_ter
         for (int k = 0; k <= is_fused; k++) {
             const int at =
                 ops[k].kind == PP_U ? ops[k].stage : ops[k].stage * table->splits + ops[k].split;
-            costs->op[ops[k].kind][at].ps = terms_ps(&table->op[ops[k].kind][at], any);
+            costs->op[ops[k].kind][at].ps = op_ps(table, ops[k].kind, at, any, costs);
         }
     return pp_costs_op(costs, &ops[0], is_fused ? &ops[1] : NULL).ps;
 }

@@ -186,6 +186,7 @@ static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibratio
     const int sharers = pp_update_sharers(program, copies);
 
     create(arena, program, table);
+    table->omits_exchanges = c->omits_exchanges;
     for (int s = 0; s < program->stages; s++) {
         PP_TRY(check_shape(c, stages[s], err));
         if (stage_by_part(c, stages[s], s, &used, table, err) != PP_OK)

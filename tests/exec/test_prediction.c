@@ -131,3 +131,49 @@ Test(prediction, an_update_of_a_share_takes_its_share)
                            (long long)whole.op[PP_U][0].ps);
     }
 }
+
+/* A group of two, whose exchanges take seconds of the virtual clock: much more than all else. */
+static void make_group(struct pp_arena *arena, const char *schedule, struct exec_run *run)
+{
+    const struct pp_exec_wires slow = {.alpha_s = 1, .bytes_per_s = 10e9};
+    struct exec_case c = small(schedule);
+    struct pp_error err = {0};
+
+    c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 4};
+    c.tp = 2;
+    cr_assert_eq(exec_run_make(arena, &c, run, &err), PP_OK, "%s", err.message);
+    struct pp_machine_options *m = &run->training.machine;
+    m->costs =
+        pp_exec_costs(arena, run->program, m->stages, &run->batch, m->kernels, &slow, c.is_exact);
+}
+
+/* The machine counts the exchanges that it runs. What is left of each op is less than one. */
+Test(prediction, exchanges_of_a_group_are_those_of_each_op)
+{
+    static const char *const schedules[] = {"zbv", "interleaved", "zb-h1"};
+    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_calibration *calibration;
+    struct pp_error err = {0};
+    struct exec_run from;
+
+    make_group(arena, "1f1b", &from);
+    cr_assert_eq(pp_train_calibrate(arena, &from.training, 2, &calibration, &err), PP_OK, "%s",
+                 err.message);
+    for (size_t k = 0; k < sizeof(schedules) / sizeof(schedules[0]); k++) {
+        struct exec_run run;
+        make_group(arena, schedules[k], &run);
+        struct pp_costs costs = *run.training.machine.costs;
+        cr_assert_eq(pp_calibration_costs(calibration, run.program, run.training.machine.stages,
+                                          &costs, &err),
+                     PP_OK, "%s", err.message);
+        for (int at = 0; at < 4 * run.program->stages; at++) {
+            const int kind = kinds[at % 4], s = at / 4;
+            const int64_t own_ps = run.training.machine.costs->op[kind][s].tp_ps,
+                          rest_ps = costs.op[kind][s].ps - own_ps;
+            cr_expect(kind == PP_W || own_ps > 1000000000000);
+            cr_expect(rest_ps >= 0 && rest_ps < 1000000000000, "%s: %s of stage %d: %lld ps",
+                      schedules[k], pp_op_kinds[kind].text, s, (long long)rest_ps);
+        }
+    }
+}

@@ -59,8 +59,18 @@ static struct pp_probe probe_of(const struct pp_stage *stage, const struct pp_op
     return probe;
 }
 
-/* All ops of a case as if they had run, `scale` times as long. */
-static void measure(struct pp_calibration *calibration, const struct predict_case *c, double scale)
+/* Exchanges of a granule: their number is in no proportion to layers or passes; W has none. */
+static int64_t exchanges_of(const struct pp_stage *stage, int kind)
+{
+    if (kind == PP_W || kind == PP_U)
+        return 0;
+    return kind == PP_F || kind == PP_R ? 2 * stage->shape.blocks + stage->shape.has_embedding
+                                        : 3 * stage->shape.blocks + 5 * stage->shape.has_head;
+}
+
+/* All ops of a case as if they had run, `scale` times as long. Exchanges take `exchange_ps`. */
+static void measure_group(struct pp_calibration *calibration, const struct predict_case *c,
+                          double scale, int64_t exchange_ps)
 {
     const struct pp_program *p = c->program;
 
@@ -69,7 +79,7 @@ static void measure(struct pp_calibration *calibration, const struct predict_cas
         const int count = 1 + (p->aux[i] == PP_FUSED_FIRST);
         struct pp_timed_op ops[2];
         struct pp_probe probes[2];
-        int64_t duration_ps = 0;
+        int64_t duration_ps = 0, exchanged_ps = 0;
 
         if (!pp_op_is_compute(p->kind[i]) || p->aux[i] == PP_FUSED_SECOND)
             continue;
@@ -79,17 +89,26 @@ static void measure(struct pp_calibration *calibration, const struct predict_cas
             probes[k] = probe_of(stage, &op);
             for (int at = 0; at < 3 * PP_PARTS; at++)
                 probes[k].s[at / PP_PARTS][at % PP_PARTS] *= scale;
-            ops[k] = (struct pp_timed_op){op, stage, &probes[k]};
+            ops[k] = (struct pp_timed_op){op, stage, &probes[k],
+                                          op.granules * exchange_ps * exchanges_of(stage, op.kind)};
+            exchanged_ps += ops[k].exchanged_ps;
             duration_ps +=
                 op.kind == PP_U
                     ? update_ps(stage)
                     : op.granules * (op_ps(stage, op.kind, op.split) + outside_ps(op.kind));
         }
-        pp_calibration_add(calibration, ops, count, llround(scale * (double)duration_ps));
+        pp_calibration_add(calibration, ops, count,
+                           llround(scale * (double)duration_ps) + exchanged_ps);
         for (int k = 0; k < count; k++)
             ops[k].probe = NULL;
-        pp_calibration_add(calibration, ops, count, llround(scale * (double)duration_ps));
+        pp_calibration_add(calibration, ops, count,
+                           llround(scale * (double)duration_ps) + exchanged_ps);
     }
+}
+
+static void measure(struct pp_calibration *calibration, const struct predict_case *c, double scale)
+{
+    measure_group(calibration, c, scale, 0);
 }
 
 static bool has_kind(const struct pp_program *p, int stage, int kind)
@@ -183,6 +202,49 @@ Test(calibration, passes_stand_in_for_each_other)
     cr_assert_eq(pp_calibration_costs(calibration, back.program, back.stages, costs, &err), PP_OK,
                  "%s", err.message);
     costs_are(&back, costs, as_forward);
+}
+
+/* Exchanges of a group are by the stages and ops of the program that is predicted. */
+static void exchanges_are_its_own(struct pp_arena *arena, const char *schedule)
+{
+    enum { EXCHANGE_PS = 20000000 };
+    static const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
+    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W};
+    struct predict_case from = case_named(arena, "1f1b", shape, false);
+    struct predict_case c = case_named(arena, schedule, shape, false);
+    struct pp_calibration *calibration = pp_calibration_create(arena, &from.batch);
+    struct pp_costs *costs = case_costs(&c);
+    const struct pp_program *p = c.program;
+    struct pp_error err = {0};
+
+    for (int k = 0; k < 4 * p->stages; k++)
+        costs->op[kinds[k % 4]][k / 4].tp_ps =
+            p->granules * EXCHANGE_PS * exchanges_of(c.stages[k / 4], kinds[k % 4]);
+    calibration->omits_exchanges = true;
+    measure_group(calibration, &from, 1, EXCHANGE_PS);
+    cr_assert_eq(pp_calibration_costs(calibration, p, c.stages, costs, &err), PP_OK, "%s",
+                 err.message);
+    for (int k = 0; k < 4 * p->stages; k++) {
+        const int kind = kinds[k % 4], s = k / 4;
+        const struct pp_cost *cost = &costs->op[kind][s];
+        const int64_t expected_ps = p->granules * EXCHANGE_PS * exchanges_of(c.stages[s], kind);
+        if (!has_kind(p, s, kind))
+            continue;
+        cr_expect_eq(cost->tp_ps, expected_ps, "%s", schedule);
+        cr_expect_eq(cost->ps - expected_ps,
+                     p->granules *
+                         (op_ps(c.stages[s], kind, 0) + outside_ps(kind == PP_B ? PP_B : PP_F)),
+                     "%s: %s of stage %d", schedule, pp_op_kinds[kind].text, s);
+    }
+}
+
+Test(calibration, exchanges_are_those_of_the_predicted_program)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    exchanges_are_its_own(arena, "zbv");
+    exchanges_are_its_own(arena, "interleaved");
+    exchanges_are_its_own(arena, "zb-h1");
 }
 
 Test(calibration, medians)
