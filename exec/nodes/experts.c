@@ -55,9 +55,7 @@ struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_route
     const int32_t *before = NULL;
 
     if (is_limited && c->w->split > 0)
-        before = order_at(c, routes,
-                          (char *)c->w->saved[c->w->split - 1] + routes->order->place[c->pass].at)
-                     .so_far;
+        before = order_at(c, routes, pp_call_at_split(c, routes->order, c->w->split - 1)).so_far;
     return (struct pp_routing){.batch = shape->rows,
                                .tokens = shape->tokens,
                                .experts = c->net->experts,

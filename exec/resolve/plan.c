@@ -42,10 +42,10 @@ static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
 static enum pp_status check_lowered(const struct pp_exec_wish *wish,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    const struct pp_given *const own[] = {&wish->given.recompute,     &wish->given.post,
-                                          &wish->given.recv_slots,    &wish->given.grad_sync,
-                                          &wish->given.zero,          &wish->given.gather,
-                                          &wish->given.gather_buffers};
+    const struct pp_given *const own[] = {&wish->given.recompute,  &wish->given.post,
+                                          &wish->given.recv_slots, &wish->given.grad_sync,
+                                          &wish->given.zero,       &wish->given.shard,
+                                          &wish->given.gather,     &wish->given.gather_buffers};
     const struct pp_program *file = plan->subject.file;
 
     if (!file || file->level != PP_LEVEL_LOWERED || plan->subject.is_listed)

@@ -183,6 +183,17 @@ static enum pp_status check_tied(const struct pp_exec_config *config,
         plan->subject.name, config->net.name, p->stages - 1);
 }
 
+/* Experts of a replica are not those of the next. */
+static enum pp_status check_experts(const struct pp_exec_config *config,
+                                    const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    if (config->ep == 1 || plan->zero == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "state of shared experts is not cut yet; nearest: --ep 1, or state that is "
+                        "whole");
+}
+
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan)
 {
     const int sharers = plan->batch.sharers;
@@ -212,6 +223,8 @@ enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
     plan->zero = pp_state_is_gathered(spec) ? 3
                  : pp_state_has_parts(spec) ? 2
                                             : pp_program_has_kind(plan->program, PP_RS);
+    if (check_experts(config, plan, err) != PP_OK)
+        return refuse(wish, plan, err);
     if ((plan->zero > 1 || pp_exec_has_groups(config, plan)) &&
         (check_tied(config, plan, err) != PP_OK || check_nccl(config, plan, err) != PP_OK))
         return refuse(wish, plan, err);

@@ -85,6 +85,19 @@ $ pipeexec --dp 4 --ep 4
 $ pipeexec --experts 4 --dp 2 --ep 2 --zero 1
 ! pipeexec: error: --ep 2: state of shared experts is not cut yet; use --zero 0
 = 2
+$ for s in os=2 g=2 p=2; do pipeexec --experts 4 --dp 4 --ep 2 --shard $s; done
+! pipeexec: error: --shard os=2: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
+! pipeexec: error: --shard g=2: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
+! pipeexec: error: --shard p=2: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
+= 2
+$ for z in 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 4 --micro-batches 2 --zero $z >z.csv; pipeexec --schedule z.csv --experts 4 --dp 4 --ep 2; pipeexec --schedule z.csv --dp 4 --shard os=2; done
+! pipeexec: error: --schedule z.csv: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
+! pipeexec: error: --shard os=2: z.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
+! pipeexec: error: --schedule z.csv: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
+! pipeexec: error: --shard os=2: z.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
+! pipeexec: error: --schedule z.csv: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
+! pipeexec: error: --shard os=2: z.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
+= 2
 $ pipeexec --experts 4 --dp 2 --ep 2 --transport tcp
 ! pipeexec: error: --ep 2: replicas exchange rows in shared memory; use --transport local or shm
 = 2

@@ -40,6 +40,7 @@ OWN = [
     ("--tp", [2, 2, 4], 0.5),
     ("--ep", [1, 2, 4], 0.4),
     ("--zero", [0, 1, 2, 3, 3], 0.7),
+    ("--shard", ["os=2", "g=2", "p=2"], 0.2),
     ("--gather", ["chunk", "chunk", "layer"], 0.3),
     ("--gather-buffers", [1, 2, 3], 0.4),
     ("--sequence-parallel", ["on", "off"], 0.2),
@@ -83,6 +84,7 @@ FEATURES = {  # of a report and its words
     "granules": lambda r, w: r["layout"]["granules"] > 1,
     "zero 1": lambda r, w: r["layout"]["zero"] == 1,
     "zero 2": lambda r, w: r["layout"]["zero"] == 2,
+    "groups of copies": lambda r, w: "--shard" in w,
     "zero 3": lambda r, w: r["layout"]["zero"] == 3,
     "ep": lambda r, w: r["layout"]["ep"] > 1,
     "sequence parallel": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on",
@@ -100,11 +102,11 @@ FEATURES = {  # of a report and its words
 
 
 def known(option, values):
-    """The values of an option that the program names in its help; none if it lacks the option."""
+    """The values of an option that are within the span of its help."""
     code, text, _ = ask(PIPEEXEC, "help", option.strip("-"))
     text = " ".join(text.split())
     if code or option + " " not in text[:40]:
-        return []
+        sys.exit(f"pipeexec help {option} does not know it")
     span = re.search(r"\((\d+) to (\d+)[;)]", text)
     return [v for v in values if not span or int(span[1]) <= int(v) <= int(span[2])]
 
@@ -133,6 +135,9 @@ def draw(rng):
         own.pop("--ep", None)
     if "--tp" not in own and rng.random() < 0.95:
         own.pop("--sequence-parallel", None)
+    if "--shard" in own:
+        own["--dp"] = str(rng.choice([2, 4]))
+        own.pop("--zero", None)
     if own.get("--zero") != "3" and rng.random() < 0.95:
         own.pop("--gather", None)
         own.pop("--gather-buffers", None)
