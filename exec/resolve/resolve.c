@@ -2,6 +2,7 @@
 #include "exec/resolve/parts.h"
 
 #include "core/model/options.h"
+#include "exec/resolve/resume.h"
 #include "exec/resolve/what_if.h"
 #include "exec/transport/transports.h"
 
@@ -213,7 +214,8 @@ static enum pp_status take_capacity(const struct pp_exec_wish *wish, struct pp_n
 static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                     struct pp_exec_config *config, struct pp_error *err)
 {
-    PP_TRY(pp_model_take(arena, &wish->request, "tiny", &config->model, err));
+    if (pp_model_take(arena, &wish->request, "tiny", &config->model, err) != PP_OK)
+        return pp_exec_resume_explain(&wish->given.model, config->resumed, err);
     const int seq = wish->seq ? wish->seq : config->model.seq;
     PP_TRY(pp_model_take_experts(arena, &wish->request, &config->model, err));
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));

@@ -85,6 +85,17 @@ enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_exec_
                : pp_error_prefix(err, "%s/" PP_CHECKPOINT_MANIFEST ": ", checkpoint->path);
 }
 
+enum pp_status pp_exec_resume_explain(const struct pp_given *path,
+                                      const struct pp_checkpoint *resumed, struct pp_error *err)
+{
+    if (!resumed || path->origin == PP_FROM_FLAG || !path->count || err->status != PP_EFAIL)
+        return err->status;
+    return pp_error_append(err,
+                           "; the path is that of the options in %s, from the folder where its "
+                           "training began; give %s with the path from here",
+                           resumed->path, path->option->dashed);
+}
+
 static enum pp_status check_data(const struct pp_exec_wish *with,
                                  const struct pp_exec_config *config, struct pp_error *err)
 {

@@ -8,6 +8,10 @@
 enum pp_status pp_exec_resume_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                    struct pp_exec_wish *with, const struct pp_checkpoint **resumed,
                                    struct pp_error *err);
+/* Returns err's status. If a file of a checkpoint's option could not be opened, says whose path it
+ * is, and which option gives another. `resumed`: NULL = no checkpoint. */
+enum pp_status pp_exec_resume_explain(const struct pp_given *path,
+                                      const struct pp_checkpoint *resumed, struct pp_error *err);
 /* PP_EINVAL for a model or precision other than the checkpoint's, and for data that have changed
  * unless --data is typed. */
 enum pp_status pp_exec_resume_check(const struct pp_exec_wish *with,

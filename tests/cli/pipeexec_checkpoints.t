@@ -115,6 +115,12 @@ $ mkdir e; C='{"model_type":"llama","num_hidden_layers":2,"hidden_size":32,"num_
 > tokens 99910 554ab513
 ! pipeexec: error: e1/step-000000001 is of another model: norm_epsilon is 1e-06 there and 1e-05 here, rotary_theta is 10000 there and 500000 here
 = 2
+# Paths of a checkpoint are those of the folder where its training began.
+$ mkdir far; D=$PWD; cd far; pipeexec --resume $D/e1 --steps 2 2>&1 | sed "s|$D|DIR|"; sed -i s/1e-5/1e-6/\;s/500000/10000/ ../e/config.json; pipeexec --resume $D/e1 --model ../e/config.json --steps 2 --no-check --quiet && echo resumed; pipeexec --resume $D/e1 --model ./none.json --steps 2
+> pipeexec: error: cannot open e/config.json: No such file or directory; the path is that of the options in DIR/e1/step-000000001, from the folder where its training began; give --model with the path from here
+> resumed
+! pipeexec: error: cannot open ./none.json: No such file or directory
+= 1
 
 # Tensor parallelism: parts of tensors are put together, and cut again for another group.
 $ M='--layers 2 --hidden 32 --heads 4 --seq 16 --mbs 2 --quiet'; pipeexec $M --np 2 --tp 2 --steps 4 --exact-grad --checkpoint t1 --checkpoint-every 2 --checkpoint-keep 2 --save hub; for o in "--tp 2 --np 1" "--tp 2 --np 2 --schedule zbv" "--tp 2 --np 2 --transport shm"; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec $o --resume t2 --checkpoint t2 --check --quiet && for f in t1/step-000000004/layer*; do cmp $f t2/step-000000004/${f##*/}; done && echo same; rm -r t2; done; for t in 1 4; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec --tp $t --resume t2 --checkpoint t2 --check --quiet && echo equal; rm -r t2; done; pipeexec --model ./hub --seq 16 --mbs 2 --np 1 --tp 4 --steps 1 --check --quiet && echo loaded
