@@ -243,6 +243,9 @@ static enum pp_status unwritten_of(const struct pp_exec_run *run, enum pp_status
         if (errors[i]->status != PP_OK) {
             *err = *errors[i];
             status = err->status;
+            if (errors[i] == &r->log_error)
+                pp_error_prefix(err, "%d of %d rows of the log are missing: ", r->missing_rows,
+                                run->config.steps - run->config.first_step);
         }
     return status;
 }

@@ -45,10 +45,11 @@ void pp_train_log(const struct pp_training *t, int k, struct pp_training_result 
         .tokens = (int64_t)pp_batch_samples(t->machine.batch) * t->net.seq,
     };
 
-    if (!t->log)
+    struct pp_error error = {0};
+
+    if (!t->log || pp_log_add(t->log, &row, &error) == PP_OK || result->missing_rows++ > 0)
         return;
-    result->log_error = (struct pp_error){0};
-    result->log_error.status = pp_log_add(t->log, &row, &result->log_error);
-    if (result->log_error.status != PP_OK && t->on_unwritten)
-        t->on_unwritten(t->closure, "row of the log", &result->log_error);
+    result->log_error = error;
+    if (t->on_unwritten)
+        t->on_unwritten(t->closure, "row of the log", &error);
 }

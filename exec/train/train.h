@@ -40,8 +40,8 @@ struct pp_training {
     struct pp_log *log; /* receives a row after each step; NULL = none */
     /* Called after each step, e.g. to print progress; may be NULL. */
     void (*on_step)(void *closure, int step, const struct pp_step_result *result);
-    /* Called when a checkpoint ("checkpoint") or a row of the log ("row of the log") cannot be
-     * written; training continues. May be NULL. */
+    /* Called when a checkpoint ("checkpoint") or the first row of the log ("row of the log") cannot
+     * be written; training continues. May be NULL. */
     void (*on_unwritten)(void *closure, const char *what, const struct pp_error *error);
     void *closure;
 };
@@ -105,7 +105,8 @@ struct pp_training_result {
     size_t checkpoint_copy_bytes; /* largest copy in this process; 0 = none was made */
     struct pp_error checkpoint_error;
     struct pp_error export_error; /* PP_OK: the weights are written, if that was wanted */
-    struct pp_error log_error;    /* of the last row */
+    struct pp_error log_error;    /* of the first row that is missing */
+    int missing_rows;             /* of the log: they could not be written */
 };
 
 /* Trains. PP_EFAIL as pp_machine_step(); `result` then keeps the steps before the error. */
