@@ -3,6 +3,7 @@
 #include "exec/hub/folder.h"
 
 #include "core/text/file.h"
+#include "core/units.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -113,6 +114,7 @@ static enum pp_status lock(const struct pp_hub_folder *folder, struct pp_error *
 static enum pp_status check_space(const struct pp_hub_folder *folder, int64_t bytes,
                                   struct pp_error *err)
 {
+    char needed[PP_UNITS_TEXT_BYTES], left[PP_UNITS_TEXT_BYTES];
     struct statvfs space;
 
     if (fstatvfs(folder->fd, &space) != 0 || space.f_blocks == 0)
@@ -120,9 +122,9 @@ static enum pp_status check_space(const struct pp_hub_folder *folder, int64_t by
     const double free_bytes = (double)space.f_bavail * (double)space.f_frsize;
     if ((double)bytes <= free_bytes)
         return PP_OK;
-    return pp_error_set(err, PP_EFAIL,
-                        "%s: the weights take %.0f MB, and its file system has %.0f MB left",
-                        folder->path, (double)bytes / 1e6, free_bytes / 1e6);
+    return pp_error_set(err, PP_EFAIL, "%s: the weights take %s, and its file system has %s left",
+                        folder->path, pp_units_print((double)bytes, PP_UNIT_BYTES, needed),
+                        pp_units_print(free_bytes, PP_UNIT_BYTES, left));
 }
 
 /* Removes the temporary folder, unless it has got its name. */
