@@ -195,6 +195,32 @@ static bool is_joined(const struct parser *p, const char *argument)
            find_option(p->cli, p->parsed->command, name, strlen(name)) < 0;
 }
 
+static const char *argument_of(const struct pp_option *option)
+{
+    return option->argument ? option->argument : "argument";
+}
+
+/* Refuses another option in place of a value. It may be meant, unless values are words. */
+static enum pp_status refuse_dashed(const struct parser *p, const struct pp_option *option,
+                                    const char *typed, const char *text)
+{
+    char copy[PP_CHOICES_BYTES];
+    const char *names[PP_CHOICES_MAX + 1];
+
+    pp_error_set(p->err, PP_EINVAL, "%s needs its %s but %s follows", typed, argument_of(option),
+                 text);
+    if (option->type != PP_OPTION_CHOICE)
+        return pp_error_append(p->err, "; write %s=%s if that is meant", typed, text);
+    const int count = pp_choices_split(option->choices, copy, names);
+    for (int i = 0; i < count; i++)
+        pp_error_append(p->err, "%s%s",
+                        i == 0          ? "; expected "
+                        : i + 1 < count ? ", "
+                                        : " or ",
+                        names[i]);
+    return PP_EINVAL;
+}
+
 static enum pp_status take_option(struct parser *p)
 {
     const char *argument = p->argv[p->next++];
@@ -224,14 +250,11 @@ static enum pp_status take_option(struct parser *p)
     }
     if (equals)
         return store(p, index, typed, equals + 1);
-    const char *what = option->argument ? option->argument : "argument";
     if (p->next == p->argc)
-        return pp_error_set(p->err, PP_EINVAL, "%s needs its %s", typed, what);
+        return pp_error_set(p->err, PP_EINVAL, "%s needs its %s", typed, argument_of(option));
     const char *text = p->argv[p->next++];
     if (is_dashed(text))
-        return pp_error_set(p->err, PP_EINVAL,
-                            "%s needs its %s but %s follows; write %s=%s if that is meant", typed,
-                            what, text, typed, text);
+        return refuse_dashed(p, option, typed, text);
     return store(p, index, typed, text);
 }
 

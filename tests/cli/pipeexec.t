@@ -265,7 +265,13 @@ $ pipesim program --schedule interleaved --pp 2 --dp 2 --micro-batches 2 --zero 
 >     "bit_equal": true,
 >     "bit_equal": true,
 $ pipeexec --dp 4 --shard p=3
-! pipeexec: error: --shard p=3: p=3x1: the replicas of a stage are a mesh of 4x1, and 3 does not divide its 4 devices a node; nearest: 2, 4
+! pipeexec: error: --shard p=3x1: the replicas of a stage are a mesh of 4x1, and 3 does not divide its 4 devices a node; nearest: 2, 4
+= 2
+$ pipeexec --shard p=1x2
+! pipeexec: error: --shard p=1x2 has no effect with one replica of each stage; give --dp 2
+= 2
+$ pipeexec --sequence-parallel --layers 4
+! pipeexec: error: --sequence-parallel needs its HOW but --layers follows; expected on or off
 = 2
 $ pipeexec --dp 4 --shard p=2,os=4
 ! pipeexec: error: --shard p=2,os=4: p over 2 and os over 4 copies is only simulated; nearest: all over 2
