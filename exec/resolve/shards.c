@@ -95,12 +95,13 @@ static enum pp_status take_meshes(const struct pp_exec_wish *wish,
         return pp_error_set(err, PP_EINVAL,
                             "%s and %s exclude each other: both say how state is cut",
                             wish->given.zero.typed, wish->given.shard.typed);
-    if (pp_mesh_size(spec->replicas) < 2)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s has no effect with one replica of each stage; give --dp 2",
-                            wish->given.shard.typed);
     if (pp_state_parse(wish->shard, spec->shard, err) != PP_OK)
         return pp_error_prefix(err, "%s: ", wish->given.shard.typed);
+    for (int c = 0; c < PP_STATE_SHARDED && pp_mesh_size(spec->replicas) < 2; c++)
+        if (pp_mesh_size(spec->shard[c]) > 1)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s has no effect with one replica of each stage; give --dp 2",
+                                wish->given.shard.typed);
     if (pp_state_complete(spec, err) != PP_OK)
         return pp_error_prefix(err, "%s ", wish->given.shard.spelled);
     if (check_meshes(spec, err) != PP_OK)

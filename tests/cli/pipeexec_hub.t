@@ -107,7 +107,7 @@ $ for t in local shm tcp; do pipeexec --np 2 --seq 16 --steps 1000000 --no-check
 # An empty folder stays if the run cannot begin, as here for space.
 $ mkdir still; pipeexec --hidden 65536 --layers 400 --heads 8 --save still; ls -d still*
 > still
-! pipeexec: error: --save: still: the weights take 82464887 MB, and its file system has ...
+! pipeexec: error: --save: still: the weights take 75.0 TiB, and its file system has ...
 # One run at a time; the other one's folder stays.
 $ mkdir taken.partial; flock taken.partial pipeexec --save taken; ls -d taken*
 > taken.partial
