@@ -509,7 +509,7 @@ Test(weights, space_is_checked_before_the_training)
     struct pp_arena *run = pp_arena_create();
 
     cr_expect_eq(open_new(run, "a", INT64_C(1) << 60), PP_EFAIL);
-    cr_expect_not_null(strstr(err.message, "the weights take 1152921504607 MB, and its file system "
+    cr_expect_not_null(strstr(err.message, "the weights take 1024 PiB, and its file system "
                                            "has "),
                        "%s", err.message);
     pp_arena_destroy(run);
