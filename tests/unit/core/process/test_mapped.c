@@ -46,8 +46,10 @@ static int read_last(const volatile char *last, char *said, size_t bytes)
         _exit(*last);
     }
     close(ends[1]);
-    const ssize_t got = read(ends[0], said, bytes - 1);
-    said[got > 0 ? got : 0] = '\0';
+    size_t got = 0;
+    for (ssize_t more; (more = read(ends[0], said + got, bytes - 1 - got)) > 0;)
+        got += (size_t)more;
+    said[got] = '\0';
     close(ends[0]);
     cr_assert_eq(waitpid(child, &status, 0), child);
     return status;
