@@ -2,19 +2,10 @@
 #include "exec/resolve/parts.h"
 #include "exec/transport/transports.h"
 
-static enum pp_status refuse(const struct pp_exec_wish *wish, const char *reason,
-                             struct pp_error *err)
-{
-    return pp_error_set(err, PP_EINVAL, "%s: %s", wish->given.ep.typed, reason);
-}
-
 static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
-    const struct {
-        bool is_given;
-        const char *reason;
-    } refused[] = {
+    const struct pp_exec_refusal rows[] = {
         {config->transport->remote,
          "replicas exchange rows in shared memory; use --transport local or shm"},
         {wish->zero > 0, "state of shared experts is not cut yet; use --zero 0"},
@@ -22,10 +13,7 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
          "its groups have one compute stream; leave out --weight-grad-stream"},
     };
 
-    for (size_t i = 0; i < PP_COUNT(refused); i++)
-        if (refused[i].is_given)
-            return refuse(wish, refused[i].reason, err);
-    return PP_OK;
+    return pp_exec_refuse(wish->given.ep.typed, rows, PP_COUNT(rows), err);
 }
 
 static bool divides(const struct pp_exec_config *config, int ep)

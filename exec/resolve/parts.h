@@ -52,6 +52,15 @@ double *pp_exec_recompute_fracs(struct pp_arena *arena, const struct pp_exec_con
 /* Returns what R of a stage with `blocks` computes. */
 struct pp_stage_again pp_exec_stage_again(const struct pp_exec_config *config, int stages,
                                           int stage, int blocks);
+/* refuse.c: what cannot be combined with an option, one row each. */
+struct pp_exec_refusal {
+    bool is_given;
+    const char *reason; /* and the nearest choice */
+};
+
+/* PP_EINVAL with the reason of the first row that is given; `typed` is the option. */
+enum pp_status pp_exec_refuse(const char *typed, const struct pp_exec_refusal *rows, size_t count,
+                              struct pp_error *err);
 /* ep.c: resolves --ep, after model, machine and replicas. PP_EINVAL for a degree that does not
  * divide experts and replicas, with the nearest that does, or for what cannot be combined with it.
  */

@@ -2,19 +2,10 @@
 #include "exec/resolve/parts.h"
 #include "exec/transport/transports.h"
 
-static enum pp_status refuse(const struct pp_exec_wish *wish, const char *reason,
-                             struct pp_error *err)
-{
-    return pp_error_set(err, PP_EINVAL, "%s: %s", wish->given.tp.typed, reason);
-}
-
 static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
-    const struct {
-        bool is_given;
-        const char *reason;
-    } refused[] = {
+    const struct pp_exec_refusal rows[] = {
         {config->transport->remote,
          "its groups exchange data in shared memory; use --transport local or shm"},
         {config->cuda, "the CUDA kernels cannot add up its exchanges yet; use --backend cpu"},
@@ -24,10 +15,7 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
         {config->net.is_encoder, "encoders are not shared yet; choose a decoder"},
     };
 
-    for (size_t i = 0; i < PP_COUNT(refused); i++)
-        if (refused[i].is_given)
-            return refuse(wish, refused[i].reason, err);
-    return PP_OK;
+    return pp_exec_refuse(wish->given.tp.typed, rows, PP_COUNT(rows), err);
 }
 
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,
