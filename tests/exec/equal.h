@@ -26,6 +26,28 @@ static inline void check_run(struct pp_arena *arena, const struct exec_case *c,
                   r->touched_bytes[rank], r->layout[rank].peak_bytes);
 }
 
+/* Returns 0 for a case that is refused. */
+static inline int run_and_check(const struct exec_case *c)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_run run;
+
+    if (!exec_run(arena, c, &run))
+        return 0;
+    check_run(arena, c, &run);
+    return 1;
+}
+
+/* Returns `c` with exact gradients, clipped. */
+static inline struct exec_case exact_case(struct exec_case c, int mbs, int steps)
+{
+    c.mbs = mbs;
+    c.steps = steps;
+    c.is_exact = true;
+    c.clip = 0.5;
+    return c;
+}
+
 /* A number of micro-batches near `wanted` that the schedule accepts. */
 static inline bool find_shape(const struct pp_schedule *schedule, struct pp_shape *shape)
 {

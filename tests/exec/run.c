@@ -103,11 +103,11 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
     int *buckets = PP_ARRAY(arena, int, source->stages);
     for (int s = 0; s < source->stages; s++)
         buckets[s] = or (c->buckets, 1);
-    const struct pp_mesh replicas = {c->replicas * source->pipelines, 1};
+    const struct pp_mesh replicas = { or (c->replicas, 1) * source->pipelines, 1};
     struct pp_state_spec state = pp_state_spec_zero(c->zero, replicas);
     state.buffers = or (c->gather_buffers, 2);
     const int sharers = c->sharers                             ? c->sharers
-                        : c->zero > 1 && source->pipelines > 1 ? c->replicas
+                        : c->zero > 1 && source->pipelines > 1 ? or (c->replicas, 1)
                                                                : 0;
     for (int class = 0; class < PP_STATE_SHARDED; class ++)
         if (sharers > 0 && pp_mesh_size(state.shard[class]) > 1)
@@ -143,7 +143,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
 
     *run = (struct exec_run){.arena = arena, .again = c->again};
     PP_TRY(make_program(arena, c, run, err));
-    run->batch = (struct pp_batch){.replicas = c->replicas,
+    run->batch = (struct pp_batch){.replicas = or (c->replicas, 1),
                                    .micro_batches = run->program->micro_batches,
                                    .mbs = c->mbs * run->program->granules,
                                    .granules = run->program->granules,
@@ -202,7 +202,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
         "sync%d buckets%d zero%d of %d buffers%d seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
         c->shape.micro_batches, or (c->tp, 1), c->is_sequence_parallel ? " sequence" : "",
-        c->replicas, c->shape.pipelines, c->shape.splits, c->shape.option[PP_CONCAT_AT],
+        or (c->replicas, 1), c->shape.pipelines, c->shape.splits, c->shape.option[PP_CONCAT_AT],
         c->is_exact ? "exact " : "",
         c->is_double ? "double "
         : c->is_bf16 ? "bf16 "

@@ -11,7 +11,8 @@ struct exec_case {
     const char *schedule;             /* registry name; NULL: `compute` is run */
     const struct pp_program *compute; /* compute only */
     struct pp_shape shape;            /* ranks, micro_batches, ... */
-    int replicas, mbs, steps;
+    int replicas;                     /* 0 = 1 */
+    int mbs, steps;
     bool is_exact, is_untied, is_double, is_bf16, has_rope, is_recomputed, is_gated, has_qk_norm,
         is_sequence_parallel;
     struct pp_stage_again again;           /* with is_recomputed: parts of blocks */
@@ -33,6 +34,12 @@ struct exec_case {
     double clip;
     uint64_t seed;
 };
+
+/* A case of `name` on `r` ranks with `m` micro-batches, and other fields as initialisers. */
+#define EXEC_CASE(name, r, m, ...)                                                                 \
+    {                                                                                              \
+        .schedule = name, .shape.ranks = r, .shape.micro_batches = m, __VA_ARGS__                  \
+    }
 
 struct exec_run {
     struct pp_arena *arena;

@@ -14,17 +14,6 @@ static int steps(void)
     return getenv("PIPESIM_LONG") ? 20 : 5;
 }
 
-static int run_and_check(const struct exec_case *c)
-{
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct exec_run run;
-
-    if (!exec_run(arena, c, &run))
-        return 0;
-    check_run(arena, c, &run);
-    return 1;
-}
-
 static int all_schedules(int ranks, int replicas)
 {
     const struct exec_case usual = {
@@ -138,54 +127,25 @@ Test(equality, state_shared_out_by_4)
 Test(equality, state_shared_out_variants)
 {
     static const struct exec_case cases[] = {
-        {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 4, .pipelines = 4}},
-        {.schedule = "gems", .shape = {.ranks = 3, .micro_batches = 6}, .replicas = 3},
-        {.schedule = "zbv", .shape = {.ranks = 4, .micro_batches = 8}, .replicas = 3},
-        {.schedule = "zbv",
-         .shape = {.ranks = 4, .micro_batches = 8},
-         .replicas = 2,
-         .is_untied = true},
-        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 40},
-        {.schedule = "1f1b", .shape = {.ranks = 8, .micro_batches = 8}, .replicas = 2, .layers = 3},
-        {.schedule = "1f1b", .shape = {.ranks = 1, .micro_batches = 4}, .replicas = 3},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 2},
-         .replicas = 3,
-         .layers = 2,
-         .hidden = 96,
-         .vocab = 251},
-        {.schedule = "hanayo",
-         .shape = {.ranks = 2, .micro_batches = 2},
-         .replicas = 2,
-         .is_double = true},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 4, .micro_batches = 4},
-         .replicas = 2,
-         .buckets = 5,
-         .grad_sync = PP_SYNC_EAGER},
-        {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 4},
-         .replicas = 2,
-         .buckets = 3,
-         .grad_sync = PP_SYNC_EAGER_OPT},
-        {.schedule = "interleaved",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .replicas = 2,
-         .backend = &pp_backend_fake},
-        {.schedule = "dualpipe",
-         .shape = {.ranks = 4, .micro_batches = 8},
-         .replicas = 2,
-         .backend = &pp_backend_fake},
+        EXEC_CASE("chimera", 4, 4, .shape.pipelines = 4),
+        EXEC_CASE("gems", 3, 6, .replicas = 3),
+        EXEC_CASE("zbv", 4, 8, .replicas = 3),
+        EXEC_CASE("zbv", 4, 8, .replicas = 2, .is_untied = true),
+        EXEC_CASE("1f1b", 4, 4, .replicas = 40),
+        EXEC_CASE("1f1b", 8, 8, .replicas = 2, .layers = 3),
+        EXEC_CASE("1f1b", 1, 4, .replicas = 3),
+        EXEC_CASE("1f1b", 2, 2, .replicas = 3, .layers = 2, .hidden = 96, .vocab = 251),
+        EXEC_CASE("hanayo", 2, 2, .replicas = 2, .is_double = true),
+        EXEC_CASE("1f1b", 4, 4, .replicas = 2, .buckets = 5, .grad_sync = PP_SYNC_EAGER),
+        EXEC_CASE("chimera", 4, 4, .replicas = 2, .buckets = 3, .grad_sync = PP_SYNC_EAGER_OPT),
+        EXEC_CASE("interleaved", 2, 4, .replicas = 2, .backend = &pp_backend_fake),
+        EXEC_CASE("dualpipe", 4, 8, .replicas = 2, .backend = &pp_backend_fake),
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int is_exact = 0; is_exact < 2; is_exact++) {
-            struct exec_case c = cases[i];
+            struct exec_case c = exact_case(cases[i], 1, 4);
 
-            c.replicas = c.replicas ? c.replicas : 1;
-            c.mbs = 1;
-            c.steps = 4;
-            c.clip = 0.5;
             c.is_exact = is_exact;
             check_same_bits(&c);
         }
@@ -195,53 +155,36 @@ Test(equality, state_shared_out_variants)
 Test(equality, variants)
 {
     static const struct exec_case cases[] = {
-        {.schedule = "chimera", .shape = {.ranks = 4, .micro_batches = 8, .pipelines = 4}},
-        {.schedule = "chimera", .shape = {.ranks = 8, .micro_batches = 8, .pipelines = 4}},
-        {.schedule = "chimera", .shape = {.ranks = 8, .micro_batches = 8, .pipelines = 8}},
-        {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING}},
-        {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING}},
-        {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 4},
-         .grad_sync = PP_SYNC_EAGER_OPT,
-         .is_untied = true},
-        {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 4},
-         .grad_sync = PP_SYNC_EAGER},
-        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 8}, .grad_sync = PP_SYNC_EAGER},
-        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
-        {.schedule = "zb-h1", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
-        {.schedule = "zbv", .shape = {.ranks = 4, .micro_batches = 8}, .is_recomputed = true},
-        {.schedule = "chimera",
-         .shape = {.ranks = 4, .micro_batches = 8, .option[PP_CONCAT_AT] = PP_CONCAT_HALVING},
-         .is_recomputed = true},
-        {.schedule = "seq1f1b", .shape = {.ranks = 4, .micro_batches = 4, .splits = 4}},
-        {.schedule = "bfs", .shape = {.ranks = 2, .chunks = 4, .micro_batches = 8}},
-        {.schedule = "interleaved",
-         .shape = {.ranks = 2, .chunks = 4, .micro_batches = 8, .splits = 2}},
-        {.schedule = "hanayo", .shape = {.ranks = 4, .chunks = 4, .micro_batches = 8}},
-        {.schedule = "gpipe", .shape = {.ranks = 1, .micro_batches = 4}},
-        {.schedule = "1f1b", .shape = {.ranks = 8, .micro_batches = 8}, .layers = 3},
-        {.schedule = "zbv",
-         .shape = {.ranks = 4, .micro_batches = 8},
-         .is_gated = true,
-         .has_rope = true,
-         .is_untied = true},
-        {.schedule = "dualpipe", .shape = {.ranks = 4, .micro_batches = 8}, .is_gated = true},
-        {.schedule = "seq1f1b", .shape = {.ranks = 4, .micro_batches = 4}, .has_rope = true},
-        {.schedule = "v-half", .shape = {.ranks = 4, .micro_batches = 8}, .is_double = true},
+        EXEC_CASE("chimera", 4, 8, .shape.pipelines = 4),
+        EXEC_CASE("chimera", 8, 8, .shape.pipelines = 4),
+        EXEC_CASE("chimera", 8, 8, .shape.pipelines = 8),
+        EXEC_CASE("chimera", 4, 8, .shape.option[PP_CONCAT_AT] = PP_CONCAT_DOUBLING),
+        EXEC_CASE("chimera", 4, 8, .shape.option[PP_CONCAT_AT] = PP_CONCAT_HALVING),
+        EXEC_CASE("chimera", 4, 4, .grad_sync = PP_SYNC_EAGER_OPT, .is_untied = true),
+        EXEC_CASE("chimera", 4, 4, .grad_sync = PP_SYNC_EAGER),
+        EXEC_CASE("1f1b", 4, 8, .grad_sync = PP_SYNC_EAGER),
+        EXEC_CASE("1f1b", 4, 8, .is_recomputed = true),
+        EXEC_CASE("zb-h1", 4, 8, .is_recomputed = true),
+        EXEC_CASE("zbv", 4, 8, .is_recomputed = true),
+        EXEC_CASE("chimera", 4, 8, .shape.option[PP_CONCAT_AT] = PP_CONCAT_HALVING,
+                  .is_recomputed = true),
+        EXEC_CASE("seq1f1b", 4, 4, .shape.splits = 4),
+        EXEC_CASE("bfs", 2, 8, .shape.chunks = 4),
+        EXEC_CASE("interleaved", 2, 8, .shape.chunks = 4, .shape.splits = 2),
+        EXEC_CASE("hanayo", 4, 8, .shape.chunks = 4),
+        EXEC_CASE("gpipe", 1, 4),
+        EXEC_CASE("1f1b", 8, 8, .layers = 3),
+        EXEC_CASE("zbv", 4, 8, .is_gated = true, .has_rope = true, .is_untied = true),
+        EXEC_CASE("dualpipe", 4, 8, .is_gated = true),
+        EXEC_CASE("seq1f1b", 4, 4, .has_rope = true),
+        EXEC_CASE("v-half", 4, 8, .is_double = true),
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int replicas = 1; replicas <= 2; replicas++) {
-            struct exec_case c = cases[i];
+            struct exec_case c = exact_case(cases[i], 2, steps());
 
             c.replicas = replicas;
-            c.mbs = 2;
-            c.steps = steps();
-            c.is_exact = true;
-            c.clip = 0.5;
             cr_assert_eq(run_and_check(&c), 1, "case %zu was refused", i);
         }
 }
@@ -264,16 +207,12 @@ Test(equality, posts_and_buckets)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (size_t k = 0; k < sizeof(SCHEDULES) / sizeof(*SCHEDULES); k++) {
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-            struct exec_case c = cases[i];
+            struct exec_case c = exact_case(cases[i], 1, 4);
             struct exec_run run;
 
             c.schedule = SCHEDULES[k];
             c.shape = (struct pp_shape){.ranks = 4, .micro_batches = 4};
             c.replicas = 2;
-            c.mbs = 1;
-            c.steps = 4;
-            c.is_exact = true;
-            c.clip = 0.5;
             cr_assert(exec_run(arena, &c, &run), "%s was refused", exec_case_text(arena, &c));
             check_run(arena, &c, &run);
             for (int s = 0; s < run.program->collective_count; s++)

@@ -2,7 +2,7 @@
  * bits of the loop, on threads, processes and the fake device. Each process touches the predicted
  * bytes, and a replay has the same times. */
 #include "tests/exec/equal.h"
-#include "tests/unit/support/random_program.h"
+#include "tests/exec/random_case.h"
 
 enum { LEAST_ZERO = 2, MOST_ZERO = 3 };
 
@@ -16,7 +16,7 @@ static bool has_stage_twice(const struct pp_program *p)
 }
 
 /* Returns 0 for a program that cannot be cut. */
-static int run_and_check(const struct exec_case *c)
+static int cut_and_check(const struct exec_case *c)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case whole = *c, cut = *c;
@@ -39,18 +39,13 @@ static int all_schedules(struct exec_case usual)
     int runs = 0;
 
     for (usual.zero = LEAST_ZERO; usual.zero <= MOST_ZERO; usual.zero++)
-        runs += each_schedule(&usual, run_and_check);
+        runs += each_schedule(&usual, cut_and_check);
     return runs;
 }
 
 static struct exec_case usual_of(int ranks, int replicas)
 {
-    return (struct exec_case){.shape = {.ranks = ranks, .micro_batches = ranks},
-                              .replicas = replicas,
-                              .mbs = 1,
-                              .steps = 3,
-                              .is_exact = true,
-                              .clip = 0.5};
+    return exact_case((struct exec_case)EXEC_CASE(NULL, ranks, ranks, .replicas = replicas), 1, 3);
 }
 
 Test(shards, every_schedule_has_the_bits_of_the_loop)
@@ -82,53 +77,24 @@ Test(shards, every_schedule_between_processes)
 Test(shards, variants)
 {
     static const struct exec_case cases[] = {
-        {.schedule = "1f1b", .shape = {.ranks = 4, .micro_batches = 4}, .replicas = 40},
-        {.schedule = "1f1b", .shape = {.ranks = 1, .micro_batches = 4}, .replicas = 3},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 2},
-         .replicas = 3,
-         .layers = 2,
-         .hidden = 96,
-         .vocab = 251},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 4, .micro_batches = 4},
-         .replicas = 2,
-         .buckets = 5,
-         .grad_sync = PP_SYNC_EAGER},
-        {.schedule = "interleaved",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .replicas = 2,
-         .grad_sync = PP_SYNC_EAGER,
-         .gather_buffers = 4},
-        {.schedule = "zb-h1",
-         .shape = {.ranks = 4, .micro_batches = 8},
-         .replicas = 2,
-         .is_recomputed = true,
-         .gather_buffers = 1},
-        {.schedule = "seq1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4, .splits = 4},
-         .replicas = 2},
-        {.schedule = "gpipe",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .replicas = 2,
-         .is_double = true},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .replicas = 2,
-         .is_bf16 = true,
-         .hidden = 32},
+        EXEC_CASE("1f1b", 4, 4, .replicas = 40),
+        EXEC_CASE("1f1b", 1, 4, .replicas = 3),
+        EXEC_CASE("1f1b", 2, 2, .replicas = 3, .layers = 2, .hidden = 96, .vocab = 251),
+        EXEC_CASE("1f1b", 4, 4, .replicas = 2, .buckets = 5, .grad_sync = PP_SYNC_EAGER),
+        EXEC_CASE("interleaved", 2, 4, .replicas = 2, .grad_sync = PP_SYNC_EAGER,
+                  .gather_buffers = 4),
+        EXEC_CASE("zb-h1", 4, 8, .replicas = 2, .is_recomputed = true, .gather_buffers = 1),
+        EXEC_CASE("seq1f1b", 2, 4, .shape.splits = 4, .replicas = 2),
+        EXEC_CASE("gpipe", 2, 4, .replicas = 2, .is_double = true),
+        EXEC_CASE("1f1b", 2, 4, .replicas = 2, .is_bf16 = true, .hidden = 32),
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int zero = LEAST_ZERO; zero <= MOST_ZERO; zero++) {
-            struct exec_case c = cases[i];
+            struct exec_case c = exact_case(cases[i], 2, 3);
 
             c.zero = zero;
-            c.mbs = 2;
-            c.steps = 3;
-            c.clip = 0.5;
-            c.is_exact = true;
-            cr_assert_eq(run_and_check(&c), 1);
+            cr_assert_eq(cut_and_check(&c), 1);
         }
 }
 
@@ -136,41 +102,26 @@ Test(shards, variants)
 Test(shards, groups)
 {
     static const struct exec_case cases[] = {
-        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .replicas = 4},
-        {.schedule = "zbv", .shape = {.ranks = 2, .micro_batches = 4}},
-        {.schedule = "interleaved",
-         .shape = {.ranks = 2, .micro_batches = 4, .chunks = 2},
-         .is_recomputed = true},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 4, .micro_batches = 4},
-         .buckets = 3,
-         .grad_sync = PP_SYNC_EAGER},
-        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 2}, .is_bf16 = true},
-        {.schedule = "gpipe",
-         .shape = {.ranks = 2, .micro_batches = 2},
-         .backend = &pp_backend_fake},
-        {.schedule = "zb-h1",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .transport = &pp_transport_shm},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 2},
-         .transport = &pp_transport_tcp},
+        EXEC_CASE("1f1b", 2, 2, .replicas = 4),
+        EXEC_CASE("zbv", 2, 4),
+        EXEC_CASE("interleaved", 2, 4, .shape.chunks = 2, .is_recomputed = true),
+        EXEC_CASE("1f1b", 4, 4, .buckets = 3, .grad_sync = PP_SYNC_EAGER),
+        EXEC_CASE("1f1b", 2, 2, .is_bf16 = true),
+        EXEC_CASE("gpipe", 2, 2, .backend = &pp_backend_fake),
+        EXEC_CASE("zb-h1", 2, 4, .transport = &pp_transport_shm),
+        EXEC_CASE("1f1b", 2, 2, .transport = &pp_transport_tcp),
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         for (int zero = 1; zero <= MOST_ZERO; zero++)
             for (int sharers = 2; sharers <= 3; sharers++) {
-                struct exec_case c = cases[i];
+                struct exec_case c = exact_case(cases[i], 2, 3);
 
                 c.zero = zero;
                 c.sharers = sharers;
-                c.replicas = c.replicas && sharers == 2 ? c.replicas : 2 * sharers;
-                c.mbs = 2;
-                c.steps = 3;
+                c.replicas = c.replicas == 4 && sharers == 2 ? 4 : 2 * sharers;
                 c.hidden = 32;
-                c.clip = 0.5;
-                c.is_exact = true;
-                cr_assert_eq(run_and_check(&c), 1);
+                cr_assert_eq(cut_and_check(&c), 1);
             }
 }
 
@@ -182,26 +133,14 @@ Test(shards, random_programs)
 
     for (uint64_t seed = 1; seed <= count; seed++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        struct pp_program *odd, *compute;
+        struct exec_case c = random_case(arena, seed);
 
-        random_program(arena, seed, &odd, &compute);
-        const struct exec_case c = {.compute = compute,
-                                    .shape = pp_program_shape(compute),
-                                    .replicas = 2 + (int)(seed % 3),
-                                    .mbs = 1,
-                                    .steps = 2,
-                                    .layers = 4,
-                                    .is_exact = true,
-                                    .is_untied = seed % 3 == 0,
-                                    .post = (enum pp_post)(seed / 3 % 4),
-                                    .grad_sync = (enum pp_grad_sync)(seed % 2),
-                                    .zero = LEAST_ZERO + (int)(seed % (MOST_ZERO - LEAST_ZERO + 1)),
-                                    .gather_buffers = 1 + (int)(seed / 2 % 3),
-                                    .sharers = seed % 3 == 2 && seed % 5 == 0 ? 2 : 0,
-                                    .transport = seed % 11 == 0 ? &pp_transport_shm : NULL,
-                                    .clip = 1,
-                                    .seed = seed};
-        runs += run_and_check(&c);
+        c.replicas = 2 + (int)(seed % 3);
+        c.zero = LEAST_ZERO + (int)(seed % (MOST_ZERO - LEAST_ZERO + 1));
+        c.gather_buffers = 1 + (int)(seed / 2 % 3);
+        c.sharers = seed % 3 == 2 && seed % 5 == 0 ? 2 : 0;
+        c.transport = seed % 11 == 0 ? &pp_transport_shm : NULL;
+        runs += cut_and_check(&c);
     }
     cr_assert_geq(runs, (int)count * 9 / 10);
 }

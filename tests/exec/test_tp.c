@@ -8,42 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-static int run_and_check(const struct exec_case *c)
-{
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct exec_run run;
-
-    if (!exec_run(arena, c, &run))
-        return 0;
-    check_run(arena, c, &run);
-    return 1;
-}
-
 Test(tp, every_schedule_has_the_bits_of_one_rank)
 {
-    const struct exec_case usual = {.shape = {.ranks = 2, .micro_batches = 4},
-                                    .replicas = 1,
-                                    .mbs = 1,
-                                    .steps = 3,
-                                    .tp = 2,
-                                    .is_exact = true,
-                                    .clip = 0.5};
+    const struct exec_case usual = EXEC_CASE(NULL, 2, 4, .tp = 2), c = exact_case(usual, 1, 3);
 
-    cr_assert_geq(each_schedule(&usual, run_and_check), 15);
+    cr_assert_geq(each_schedule(&c, run_and_check), 15);
 }
 
 Test(tp, every_schedule_shares_tokens_too)
 {
-    const struct exec_case usual = {.shape = {.ranks = 2, .micro_batches = 4},
-                                    .replicas = 1,
-                                    .mbs = 1,
-                                    .steps = 3,
-                                    .tp = 2,
-                                    .is_sequence_parallel = true,
-                                    .is_exact = true,
-                                    .clip = 0.5};
+    const struct exec_case usual = EXEC_CASE(NULL, 2, 4, .tp = 2, .is_sequence_parallel = true),
+                           c = exact_case(usual, 1, 3);
 
-    cr_assert_geq(each_schedule(&usual, run_and_check), 15);
+    cr_assert_geq(each_schedule(&c, run_and_check), 15);
 }
 
 /* Four devices, also with different numbers of words; replicas, also with shared state or
@@ -52,145 +29,39 @@ Test(tp, every_schedule_shares_tokens_too)
 Test(tp, variants)
 {
     static const struct exec_case cases[] = {
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 4,
-         .heads = 4,
-         .replicas = 1},
-        {.schedule = "1f1b", .shape = {.ranks = 2, .micro_batches = 4}, .tp = 2, .replicas = 2},
-        {.schedule = "chimera",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .replicas = 2,
-         .zero = 1},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .replicas = 2,
-         .zero = 2},
-        {.schedule = "interleaved",
-         .shape = {.ranks = 2, .micro_batches = 4, .chunks = 2},
-         .tp = 2,
-         .replicas = 3,
-         .zero = 2},
-        {.schedule = "zb-h1",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 4,
-         .heads = 4,
-         .replicas = 2,
-         .zero = 2,
-         .transport = &pp_transport_shm},
-        {.schedule = "zbv",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .replicas = 2,
-         .zero = 2,
-         .is_untied = true},
-        {.schedule = "gpipe",
-         .shape = {.ranks = 1, .micro_batches = 3},
-         .tp = 2,
-         .replicas = 2,
-         .zero = 2,
-         .is_bf16 = true},
-        {.schedule = "zb-h1",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 4,
-         .heads = 4,
-         .vocab = 49,
-         .replicas = 2,
-         .zero = 2,
-         .is_untied = true},
-        {.schedule = "zb-h1",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 4,
-         .heads = 4,
-         .replicas = 1,
-         .has_qk_norm = true},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .heads = 4,
-         .replicas = 1,
-         .has_rope = true,
-         .is_gated = true,
-         .has_qk_norm = true,
-         .is_recomputed = true},
-        {.schedule = "seq1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4, .splits = 2},
-         .tp = 2,
-         .replicas = 2,
-         .zero = 2,
-         .is_bf16 = true,
-         .has_qk_norm = true},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 4,
-         .heads = 4,
-         .vocab = 49,
-         .replicas = 2,
-         .zero = 3,
-         .has_qk_norm = true},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 3, .micro_batches = 4},
-         .tp = 4,
-         .heads = 4,
-         .hidden = 96,
-         .vocab = 251,
-         .replicas = 3,
-         .zero = 2},
-        {.schedule = "zbv",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 4,
-         .heads = 4,
-         .vocab = 50,
-         .replicas = 2,
-         .zero = 1},
-        {.schedule = "gpipe",
-         .shape = {.ranks = 1, .micro_batches = 2},
-         .tp = 4,
-         .heads = 4,
-         .vocab = 5,
-         .replicas = 1,
-         .is_recomputed = true},
-        {.schedule = "zb-h1",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .heads = 4,
-         .replicas = 1,
-         .has_rope = true,
-         .is_gated = true,
-         .is_untied = true},
-        {.schedule = "gpipe",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .replicas = 1,
-         .is_recomputed = true},
-        {.schedule = "seq1f1b",
-         .shape = {.ranks = 2, .micro_batches = 4, .splits = 2},
-         .tp = 2,
-         .replicas = 1},
-        {.schedule = "1f1b",
-         .shape = {.ranks = 1, .micro_batches = 4},
-         .tp = 2,
-         .replicas = 1,
-         .is_bf16 = true},
-        {.schedule = "zbv",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .replicas = 1,
-         .is_double = true},
-        {.schedule = "zbv",
-         .shape = {.ranks = 2, .micro_batches = 4},
-         .tp = 2,
-         .replicas = 2,
-         .transport = &pp_transport_shm},
+        EXEC_CASE("1f1b", 2, 4, .tp = 4, .heads = 4),
+        EXEC_CASE("1f1b", 2, 4, .tp = 2, .replicas = 2),
+        EXEC_CASE("chimera", 2, 4, .tp = 2, .replicas = 2, .zero = 1),
+        EXEC_CASE("1f1b", 2, 4, .tp = 2, .replicas = 2, .zero = 2),
+        EXEC_CASE("interleaved", 2, 4, .shape.chunks = 2, .tp = 2, .replicas = 3, .zero = 2),
+        EXEC_CASE("zb-h1", 2, 4, .tp = 4, .heads = 4, .replicas = 2, .zero = 2,
+                  .transport = &pp_transport_shm),
+        EXEC_CASE("zbv", 2, 4, .tp = 2, .replicas = 2, .zero = 2, .is_untied = true),
+        EXEC_CASE("gpipe", 1, 3, .tp = 2, .replicas = 2, .zero = 2, .is_bf16 = true),
+        EXEC_CASE("zb-h1", 2, 4, .tp = 4, .heads = 4, .vocab = 49, .replicas = 2, .zero = 2,
+                  .is_untied = true),
+        EXEC_CASE("zb-h1", 2, 4, .tp = 4, .heads = 4, .has_qk_norm = true),
+        EXEC_CASE("1f1b", 2, 4, .tp = 2, .heads = 4, .has_rope = true, .is_gated = true,
+                  .has_qk_norm = true, .is_recomputed = true),
+        EXEC_CASE("seq1f1b", 2, 4, .shape.splits = 2, .tp = 2, .replicas = 2, .zero = 2,
+                  .is_bf16 = true, .has_qk_norm = true),
+        EXEC_CASE("1f1b", 2, 4, .tp = 4, .heads = 4, .vocab = 49, .replicas = 2, .zero = 3,
+                  .has_qk_norm = true),
+        EXEC_CASE("1f1b", 3, 4, .tp = 4, .heads = 4, .hidden = 96, .vocab = 251, .replicas = 3,
+                  .zero = 2),
+        EXEC_CASE("zbv", 2, 4, .tp = 4, .heads = 4, .vocab = 50, .replicas = 2, .zero = 1),
+        EXEC_CASE("gpipe", 1, 2, .tp = 4, .heads = 4, .vocab = 5, .is_recomputed = true),
+        EXEC_CASE("zb-h1", 2, 4, .tp = 2, .heads = 4, .has_rope = true, .is_gated = true,
+                  .is_untied = true),
+        EXEC_CASE("gpipe", 2, 4, .tp = 2, .is_recomputed = true),
+        EXEC_CASE("seq1f1b", 2, 4, .shape.splits = 2, .tp = 2),
+        EXEC_CASE("1f1b", 1, 4, .tp = 2, .is_bf16 = true),
+        EXEC_CASE("zbv", 2, 4, .tp = 2, .is_double = true),
+        EXEC_CASE("zbv", 2, 4, .tp = 2, .replicas = 2, .transport = &pp_transport_shm),
     };
 
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
-        struct exec_case c = cases[i];
-        c.mbs = 2;
-        c.steps = 4;
-        c.is_exact = true;
+        struct exec_case c = exact_case(cases[i], 2, 4);
         c.seed = i;
         cr_assert(run_and_check(&c), "case %zu was refused", i);
         c.is_sequence_parallel = true;
@@ -269,17 +140,9 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
 /* R of a feed-forward layer reads a norm of which each worker saves a share. */
 Test(tp, a_norm_of_shares_is_made_again_for_the_layer_after_it)
 {
-    const struct exec_case c = {.schedule = "1f1b",
-                                .shape = {.ranks = 2, .micro_batches = 4},
-                                .replicas = 1,
-                                .tp = 2,
-                                .mbs = 1,
-                                .layers = 4,
-                                .steps = 2,
-                                .is_exact = true,
-                                .is_sequence_parallel = true,
-                                .is_recomputed = true,
-                                .again.modules = PP_AGAIN_MLP};
+    const struct exec_case c = EXEC_CASE("1f1b", 2, 4, .tp = 2, .mbs = 1, .layers = 4, .steps = 2,
+                                         .is_exact = true, .is_sequence_parallel = true,
+                                         .is_recomputed = true, .again.modules = PP_AGAIN_MLP);
 
     cr_assert_eq(run_and_check(&c), 1);
 }
@@ -301,14 +164,8 @@ Test(tp, random_layouts)
 static double distance(bool is_double, int tp)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct exec_case c = {.schedule = "1f1b",
-                          .shape = {.ranks = 2, .micro_batches = 4},
-                          .replicas = 1,
-                          .mbs = 2,
-                          .steps = 4,
-                          .heads = 4,
-                          .is_exact = is_double,
-                          .is_double = is_double};
+    struct exec_case c = EXEC_CASE("1f1b", 2, 4, .mbs = 2, .steps = 4, .heads = 4,
+                                   .is_exact = is_double, .is_double = is_double);
     struct exec_run one, shared;
     double most = 0;
 
@@ -336,13 +193,8 @@ Test(tp, differs_from_one_device_by_rounding)
 Test(tp, exchanges_take_measured_time)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct exec_case c = {.schedule = "1f1b",
-                                .shape = {.ranks = 1, .micro_batches = 2},
-                                .replicas = 1,
-                                .mbs = 1,
-                                .steps = 4,
-                                .tp = 2,
-                                .clock = PP_CLOCK_WALL};
+    const struct exec_case c =
+        EXEC_CASE("1f1b", 1, 2, .mbs = 1, .steps = 4, .tp = 2, .clock = PP_CLOCK_WALL);
     struct exec_run run;
     struct pp_error err = {0};
 
