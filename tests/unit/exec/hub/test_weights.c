@@ -1,74 +1,7 @@
 #define _GNU_SOURCE /* mkdtemp */
-#include "exec/hub/export.h"
-
-#include <criterion/criterion.h>
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static struct pp_arena *arena;
-static struct pp_error err;
-static char parent[] = "/tmp/pp-test-hub-XXXXXX";
-static struct pp_model model;
-static struct pp_net net;
-static struct pp_hub_layout layout;
-
-static void set_up(void)
-{
-    arena = pp_arena_create();
-    cr_assert(mkdtemp(parent));
-}
-
-static void tear_down(void)
-{
-    cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s", parent)), 0);
-    pp_arena_destroy(arena);
-}
+#include "tests/unit/exec/hub/hub_case.h"
 
 TestSuite(weights, .init = set_up, .fini = tear_down);
-
-#define GPT2                                                                                       \
-    "{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 8, \"n_head\": 2, \"vocab_size\": "    \
-    "11, "                                                                                         \
-    "\"n_positions\": 6"
-#define LLAMA                                                                                      \
-    "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 8, "                   \
-    "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 11, "                 \
-    "\"intermediate_size\": 12, \"tie_word_embeddings\": true"
-#define QWEN2                                                                                      \
-    "{\"model_type\": \"qwen2\", \"num_hidden_layers\": 1, \"hidden_size\": 8, "                   \
-    "\"num_attention_heads\": 4, \"num_key_value_heads\": 1, \"vocab_size\": 11, "                 \
-    "\"intermediate_size\": 12"
-
-static void take_model(const char *text, int seq)
-{
-    cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
-                 err.message);
-    cr_assert_eq(pp_net_from_model(&model, seq, &net, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_hub_layout(arena, &model, &net, &layout, &err), PP_OK, "%s", err.message);
-}
-
-/* Numbers that bfloat16 has, too. */
-static float number_of(const struct pp_param *param, int64_t element)
-{
-    return (float)((param->id * 37 + element) % 251);
-}
-
-static enum pp_status fetch(void *closure, const struct pp_param *param, struct pp_range range,
-                            float *values, struct pp_error *error)
-{
-    (void)error;
-    for (int64_t i = range.from; i < range.until; i++)
-        values[i - range.from] = number_of(param, i) * *(const float *)closure;
-    return PP_OK;
-}
-
-static const char *folder_of(const char *name)
-{
-    return pp_arena_printf(arena, "%s/%s", parent, name);
-}
 
 static void write_folder(const char *name, float factor, int64_t shard_bytes)
 {
@@ -95,17 +28,6 @@ static struct pp_safetensors open_folder(const char *name)
 static enum pp_status match(const struct pp_safetensors *files)
 {
     return pp_hub_match(arena, files, "F", &layout, &err);
-}
-
-static int count_files(const char *name)
-{
-    struct dirent **entries;
-    const int count = scandir(folder_of(name), &entries, NULL, NULL);
-
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    free(entries);
-    return count - 2;
 }
 
 /* Each range of each tensor, in any division, is what was written. */
@@ -231,11 +153,6 @@ Test(weights, rows_are_sorted_by_head_where_the_family_does)
                                     8 * theirs + 5),
                              number_of(param_of("qkv.weight"), 8 * ours + 5));
             }
-}
-
-static void command(const char *text)
-{
-    cr_assert_eq(system(pp_arena_printf(arena, "cd %s && %s", parent, text)), 0, "%s", text);
 }
 
 /* Writes every `count`-th run of `run` elements of all tensors, as one of `count` processes. */
@@ -452,84 +369,6 @@ Test(weights, a_tied_head_that_is_stored_is_the_embedding)
                                "%s", err.message);
     }
     cr_expect_not_null(strstr(err.message, "set tie_word_embeddings to false"), "%s", err.message);
-}
-
-static enum pp_status open_new(struct pp_arena *run, const char *name, int64_t bytes)
-{
-    struct pp_hub_folder *folder = PP_NEW(run, struct pp_hub_folder);
-
-    return pp_hub_folder_open(run, folder_of(name), bytes, folder, &err);
-}
-
-Test(weights, a_folder_must_be_new_or_empty)
-{
-    command("mkdir full empty; touch full/x file; ln -s empty link; ln -s none dangling");
-    cr_expect_eq(open_new(arena, "full", 1), PP_EINVAL);
-    cr_expect_not_null(strstr(err.message, "full is there already"), "%s", err.message);
-    cr_expect_eq(open_new(arena, "file", 1), PP_EINVAL);
-    cr_expect_eq(open_new(arena, "link/", 1), PP_EINVAL);
-    cr_expect_not_null(strstr(err.message, "link is a symbolic link"), "%s", err.message);
-    cr_expect_eq(open_new(arena, "dangling", 1), PP_EINVAL);
-    cr_expect_eq(open_new(arena, "file/below", 1), PP_EFAIL);
-    cr_expect_eq(open_new(arena, "empty", 1), PP_OK, "%s", err.message);
-    cr_expect_eq(open_new(arena, "new/with/parents/", 1), PP_OK, "%s", err.message);
-}
-
-Test(weights, a_folder_that_is_not_written_stays_as_it_was)
-{
-    struct pp_arena *run = pp_arena_create();
-
-    command("mkdir empty old.partial; touch old.partial/model.safetensors");
-    cr_assert_eq(open_new(run, "empty", 1), PP_OK, "%s", err.message);
-    cr_assert_eq(open_new(run, "new", 1), PP_OK, "%s", err.message);
-    cr_assert_eq(open_new(run, "old", 1), PP_OK, "%s", err.message);
-    cr_expect_eq(count_files("old.partial"), 0); /* of an interrupted run */
-    cr_expect_eq(count_files("empty"), 0);
-    pp_arena_destroy(run);
-    cr_expect_eq(count_files("empty"), 0);
-    cr_expect_neq(access(folder_of("empty.partial"), F_OK), 0);
-    cr_expect_neq(access(folder_of("new"), F_OK), 0);
-    cr_expect_neq(access(folder_of("new.partial"), F_OK), 0);
-}
-
-Test(weights, one_run_at_a_time_writes_a_folder)
-{
-    struct pp_arena *first = pp_arena_create();
-
-    cr_assert_eq(open_new(first, "a", 1), PP_OK, "%s", err.message);
-    cr_expect_eq(open_new(arena, "a", 1), PP_EFAIL);
-    cr_expect_not_null(strstr(err.message, "another run writes it"), "%s", err.message);
-    cr_expect_eq(access(folder_of("a.partial"), F_OK), 0);
-    pp_arena_destroy(first);
-    cr_expect_eq(open_new(arena, "a", 1), PP_OK, "%s", err.message);
-}
-
-Test(weights, space_is_checked_before_the_training)
-{
-    struct pp_arena *run = pp_arena_create();
-
-    cr_expect_eq(open_new(run, "a", INT64_C(1) << 60), PP_EFAIL);
-    cr_expect_not_null(strstr(err.message, "the weights take 1024 PiB, and its file system "
-                                           "has "),
-                       "%s", err.message);
-    pp_arena_destroy(run);
-    cr_expect_neq(access(folder_of("a.partial"), F_OK), 0);
-}
-
-Test(weights, a_folder_that_has_appeared_meanwhile_is_kept)
-{
-    struct pp_arena *run = pp_arena_create();
-    struct pp_hub_folder folder;
-    const struct pp_hub_export export = {&folder, "{}\n", &layout, PP_HUB_SHARD_BYTES};
-    float factor = 1;
-
-    take_model(LLAMA "}", 6);
-    cr_assert_eq(pp_hub_folder_open(run, folder_of("b"), 1, &folder, &err), PP_OK);
-    command("mkdir b; touch b/x");
-    cr_expect_eq(pp_hub_export_write(run, &export, fetch, &factor, &err), PP_EFAIL);
-    pp_arena_destroy(run);
-    cr_expect_neq(access(folder_of("b.partial"), F_OK), 0);
-    cr_expect_eq(count_files("b"), 1);
 }
 
 Test(weights, a_family_without_names_is_refused)
