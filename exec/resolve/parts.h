@@ -7,6 +7,11 @@
  * PP_EINVAL for a mode of a backend that has none. */
 enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                               struct pp_error *err);
+/* Resolves --transport and --rendezvous, after the device and replicas. PP_EINVAL for a transport
+ * that cannot reach the memory of the device, and for other numbers of processes than of workers.
+ */
+enum pp_status pp_exec_transport(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                                 struct pp_error *err);
 /* gpus.c: true if each rank is to be a process with a GPU, without a launcher or --transport. Sets
  * config->gpu_note, if several GPUs are visible. */
 bool pp_exec_has_gpu_each(const struct pp_exec_wish *wish, struct pp_exec_config *config);

@@ -8,83 +8,6 @@
 
 #include <math.h>
 
-/* In the order of the choices of --transport. */
-static const struct pp_transport *const TRANSPORTS[] = {
-    &pp_transport_local, &pp_transport_shm, &pp_transport_tcp,
-    &pp_transport_nccl,  &pp_transport_ipc, &pp_transport_ipc_nccl};
-
-static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error *err)
-{
-    const int count = config->meeting.count;
-
-    if (count % config->replicas != 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "the launcher has started %d processes (%s), which --dp %d does not "
-                            "divide",
-                            count, config->meeting.source, config->replicas);
-    if (config->ranks == 0)
-        config->ranks = count / config->replicas;
-    if (config->ranks * config->replicas != count)
-        return pp_error_set(err, PP_EINVAL,
-                            "the launcher has started %d processes (%s), the layout has %d ranks "
-                            "in %d replica%s: leave out --np, or start as many",
-                            count, config->meeting.source, config->ranks, config->replicas,
-                            config->replicas == 1 ? "" : "s");
-    return PP_OK;
-}
-
-/* Device memory is accessible to threads of its process, to processes that map it, and to NCCL. */
-static enum pp_status check_memory(const struct pp_exec_wish *wish,
-                                   const struct pp_exec_config *config, struct pp_error *err)
-{
-    const bool is_apart = config->transport->is_apart;
-
-    if (config->transport == &pp_transport_local || (config->backend->is_immediate && !is_apart) ||
-        (config->cuda && is_apart))
-        return PP_OK;
-    if (is_apart)
-        return pp_error_set(
-            err, PP_EINVAL,
-            "%s: it moves data between GPUs; give --backend cuda, or --transport tcp",
-            wish->given.transport.typed);
-    return pp_error_set(
-        err, PP_EINVAL, "%s: backend %s runs all ranks in one process; use --transport %s%s",
-        wish->given.transport.typed, config->backend->name, pp_transport_local.name,
-        config->cuda ? ", or ipc (on one host) or nccl for a process for each" : "");
-}
-
-static enum pp_status resolve_transport(const struct pp_exec_wish *wish,
-                                        struct pp_exec_config *config, struct pp_error *err)
-{
-    const bool is_given = wish->given.transport.count;
-    const struct pp_transport *given = TRANSPORTS[wish->transport];
-    struct pp_meeting meeting = {.count = 1};
-
-    if (!is_given || given->remote)
-        PP_TRY(pp_meeting_find(wish->rendezvous, &meeting, err));
-    else if (wish->rendezvous)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: with --transport %s one process starts all ranks; use --transport "
-                            "tcp or nccl",
-                            wish->given.rendezvous.typed, given->name);
-    config->meeting = meeting;
-    if (meeting.count <= 1)
-        pp_meeting_doubt(is_given && !given->remote ? wish->given.transport.typed : NULL,
-                         config->doubt, sizeof(config->doubt));
-    else
-        pp_meeting_danger(&meeting, config->doubt, sizeof(config->doubt));
-    const bool has_gpu_each = !is_given && meeting.count <= 1 && config->cuda &&
-                              !config->doubt[0] && pp_exec_has_gpu_each(wish, config);
-    config->transport = is_given || (meeting.count <= 1 && !has_gpu_each) ? given
-                        : config->cuda                                    ? &pp_transport_ipc_nccl
-                                                                          : &pp_transport_tcp;
-    config->may_choose_transport = !is_given && config->transport->is_apart;
-    PP_TRY(check_memory(wish, config, err));
-    if (config->transport->is_apart)
-        PP_TRY(pp_exec_device_alone(wish, config, err));
-    return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
-}
-
 static enum pp_status check_fault(const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_inject_kind *kind = config->inject.kind;
@@ -128,7 +51,7 @@ static enum pp_status resolve_machine(const struct pp_exec_wish *wish,
                                       struct pp_exec_config *config, struct pp_error *err)
 {
     PP_TRY(pp_exec_device(wish, config, err));
-    PP_TRY(resolve_transport(wish, config, err));
+    PP_TRY(pp_exec_transport(wish, config, err));
     PP_TRY(pp_exec_weight_stream(wish, config, err));
     PP_TRY(resolve_faults(wish, config, err));
     config->cores = wish->cores;
