@@ -109,6 +109,7 @@ static enum pp_status store(const struct parser *p, int index, const char *typed
     const struct pp_option *option = &p->cli->options[index];
     const bool takes_lists = p->cli->commands[p->parsed->command].takes_lists;
     struct pp_option_value *value = &p->parsed->values[index];
+    text = pp_option_refine(option, typed, text, value);
     struct pp_option_value fresh = {.text = text};
 
     if (!takes_lists || option->type == PP_OPTION_FLAG || !*text) {
@@ -221,6 +222,11 @@ static enum pp_status refuse_dashed(const struct parser *p, const struct pp_opti
     return PP_EINVAL;
 }
 
+static const char *join_words(struct parser *p, const struct pp_option *option, const char *first)
+{
+    return pp_option_join_words(p->arena, option, first, p->argv, p->argc, &p->next);
+}
+
 static enum pp_status take_option(struct parser *p)
 {
     const char *argument = p->argv[p->next++];
@@ -248,14 +254,15 @@ static enum pp_status take_option(struct parser *p)
                                 equals + 1);
         return store(p, index, typed, "");
     }
+    const bool takes_words = pp_option_takes_words(option, typed);
     if (equals)
-        return store(p, index, typed, equals + 1);
+        return store(p, index, typed, takes_words ? join_words(p, option, equals + 1) : equals + 1);
     if (p->next == p->argc)
         return pp_error_set(p->err, PP_EINVAL, "%s needs its %s", typed, argument_of(option));
     const char *text = p->argv[p->next++];
     if (is_dashed(text))
         return refuse_dashed(p, option, typed, text);
-    return store(p, index, typed, text);
+    return store(p, index, typed, takes_words ? join_words(p, option, text) : text);
 }
 
 /* ---- command line ---------------------------------------------------------------------------- */

@@ -41,9 +41,12 @@ struct pp_option {
     const char *instead;           /* hint at what other commands have instead; NULL = none */
     bool is_repeatable;            /* may be given several times; all values are kept */
     bool takes_list;               /* a text of several values with commas */
-    bool is_common;                /* shown by -h; if no option is marked, the first ones are */
-    size_t value_at, given_at;     /* offsets of its fields, core/cli/wish.h; 0 = no fields */
-    const char *dashed;            /* "--micro-batches"; pp_wish_table() sets this and `usual` */
+    const char *words_name,
+        *words_of;             /* "modules", "some": "--modules a b" is "--option some=a+b",
+                                * also next to "--option some"; an alias, too; NULL = none */
+    bool is_common;            /* shown by -h; if no option is marked, the first ones are */
+    size_t value_at, given_at; /* offsets of its fields, core/cli/wish.h; 0 = no fields */
+    const char *dashed;        /* "--micro-batches"; pp_wish_table() sets this and `usual` */
     const struct pp_option_value *usual; /* value if it is not given; NULL = none */
 };
 

@@ -33,6 +33,17 @@ static inline const char *pp_option_letter(const struct pp_option *option)
     return !strcmp(option->name, "output") ? "o" : NULL;
 }
 
+/* ---- core/cli/words.c ------------------------------------------------------------------------ */
+/* Is true for the spelling that words follow. */
+bool pp_option_takes_words(const struct pp_option *option, const char *typed);
+/* Returns the value that `first` and the words from argv[*next] on name; advances `next`. */
+const char *pp_option_join_words(struct pp_arena *arena, const struct pp_option *option,
+                                 const char *first, char *const *argv, int argc, int *next);
+/* Words and the value that they belong to may both be given, in either order. Returns the words
+ * then and forgets the earlier one; else returns `text`. */
+const char *pp_option_refine(const struct pp_option *option, const char *typed, const char *text,
+                             struct pp_option_value *value);
+
 static inline const char *pp_option_dashes(const char *name)
 {
     return name[1] ? "--" : "-";

@@ -9,10 +9,11 @@ PP_OPTIONS_MICRO_BATCHES(G_SCHEDULE, RUN, "8, or the next above that the schedul
 PP_OPTIONS_SHAPE(G_SCHEDULE, RUN)
 PP_OPTIONS_DIALECT(G_SCHEDULE, RUN)
 PP_ROW_TEXT(recompute, "HOW", G_SCHEDULE, RUN,
-    .aliases = PP_NAMES("recompute-granularity"), .default_text = "none",
+    .aliases = PP_NAMES("recompute-granularity", "recompute-modules"), .default_text = "none",
+    .words_name = "recompute-modules", .words_of = "selective",
     .help = "What is computed again before each backward, instead of saved. full: stages, from "
             "their input. selective, or selective=MODULES with + between them: core_attn (the "
-            "default), layernorm, act, mlp of each block. stage-aware=R: the share R of the first "
+            "default), layernorm, act, mlp of each block. --recompute-modules takes them as words. stage-aware=R: the share R of the first "
             "stage's blocks, and less of later ones.")
 PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN)
 PP_ROW_INT(zero, "STAGE", 0, 3, G_SCHEDULE, RUN, .default_text = "0",

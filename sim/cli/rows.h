@@ -142,12 +142,14 @@ PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")
 PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | BY_SEARCH | BY_SHARDING,
-    .aliases = PP_NAMES("recompute-granularity"), .default_text = "the first level that fits",
+    .aliases = PP_NAMES("recompute-granularity", "recompute-modules"),
+    .default_text = "the first level that fits",
+    .words_name = "recompute-modules", .words_of = "selective",
     .help =
         "none, selective, full, or stage-aware=R, where R is the share that the first stage "
         "recomputes. selective=MODULES: modules of Megatron-Core, with + between them: core_attn, "
         "layernorm, act (of MLPs and experts; moe_act is the same), mla_up_proj, mlp, "
-        "moe.")
+        "moe. --recompute-modules takes them as words.")
 
 PP_ROW_FRAC(memory_margin, "FRAC", G_STATE, RUN, .default_text = PP_MEMORY_MARGIN,
     .help = "Share of a device's memory that a layout should leave free, because predicted peaks "

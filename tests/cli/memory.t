@@ -97,6 +97,12 @@ $ pipesim --schedule 1f1b --gpus 64 --cluster a100 --tp 2 --pp 4 --secondary 8
 $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --recompute selective=norm
 ! pipesim: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe moe_act
 = 2
+# Megatron-LM's words for the same modules.
+$ for how in "--recompute-granularity selective --recompute-modules layernorm act" "--recompute selective=layernorm+act"; do pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 4 --mbs 1 --no-alternatives --engine dag $how | grep -e '^  state' -e 'peak memory'; done
+>   state    ZeRO 0*, recompute selective=layernorm+act, gradient sync end
+>   peak memory   62.1 GiB +-3 %   of 79.6 GiB on rank 0: fits, 17.5 GiB free
+>   state    ZeRO 0*, recompute selective=layernorm+act, gradient sync end
+>   peak memory   62.1 GiB +-3 %   of 79.6 GiB on rank 0: fits, 17.5 GiB free
 # What is advised, and the command with it, where the tool chose the layout: bytes and seconds twice each.
 $ run="pipesim --schedule 1f1b --model llama3-70b --gbs 64 --engine dag --json"; ($run --gpus 8 | grep -A5 -e '"--gpus 16 --tp 8"'; $run --gpus 16 --tp 8 | grep '^  "') | grep -o '^ *"\(peak_mem_bytes\|iteration_s\)": .*' | tr -d ' ,' | sort | uniq -c | cut -c 1-7
 >       2

@@ -418,6 +418,16 @@ $ for r in some selective=norm selective=act+moe selective=mla_up_proj stage-awa
 ! pipeexec: error: --recompute selective: mla_up_proj has no effect here: tiny has no latent attention
 ! pipeexec: error: --recompute stage-aware=2: the ratio lies between 0 and 1
 = 2
+# Megatron-LM's words for the same modules, and its two options together.
+$ run="pipeexec --model tiny-llama --schedule zb-h1 --np 2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 3 --exact-grad --json"; for r in "--recompute selective=core_attn+act" "--recompute-granularity selective --recompute-modules core_attn act" "--recompute-modules=act,core_attn --recompute selective"; do $run $r | grep -A4 -E '"(losses|grad_norms|activations_bytes)"' | md5sum; done | uniq | wc -l
+> 1
+$ for r in "act norm" "act moe" "mla_up_proj" "--json" "act --recompute full"; do pipeexec --recompute-modules $r; done
+! pipeexec: error: --recompute selective='act+norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe moe_act
+! pipeexec: error: --recompute selective: moe has no effect here: tiny has no experts
+! pipeexec: error: --recompute selective: mla_up_proj has no effect here: tiny has no latent attention
+! pipeexec: error: --recompute-modules needs its HOW but --json follows; write --recompute-modules=--json if that is meant
+! pipeexec: error: --recompute full contradicts --recompute-modules selective=act before it: give --recompute one value
+= 2
 # A failure prints nothing on stdout.
 $ pipeexec --layers 2 --hidden 32 --heads 2 --steps 5 --lr 1e30 --json
 ! pipeexec: error: step 2: the loss is not a finite number; lower --lr 1e+30

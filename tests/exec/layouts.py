@@ -14,15 +14,17 @@ A refusal is explained if its message is in the table "What is refused" of docs/
 the same schedule in the same shape. Each row of the table is in a text of the sources."""
 
 import json
+import os
 import random
 import re
 import subprocess
 import sys
 
-from runs import PATIENCE_S, PIPEEXEC, PIPESIM, ask, faults, reasons, train, unsaid, words
+from runs import HERE, PATIENCE_S, PIPEEXEC, PIPESIM, ask, faults, reasons, train, unsaid, words
 
 WANTED, FIRST = int(sys.argv[3]), int((sys.argv[4:] or ["1"])[0])
 MOST_WORKERS = 24
+CONFIGS = os.path.join(HERE, "../data/configs")
 WIDTHS = "--hidden 32 --heads 4 --seq 8".split()
 
 # Option, values, and how often it is given at all.
@@ -74,6 +76,14 @@ OF_SCHEDULE = {
 OFTEN = ["chimera", "chimera", "chimera"]  # the only schedule of half backwards
 EXPERTS = [("--top-k", [1, 2, 3], 0.5), ("--capacity-factor", [0.5, 1.25], 0.5), ("--shared-ffn", [32], 0.3),
            ("--moe-every", [2], 0.3)]
+FAMILIES = ["bert-base-pretraining", "gemma-7b", "pythia-160m", "opt-125m", "qwen3-8b", "mistral-7b"]
+SMALL = {"--ffn": "64", "--vocab": "256", "--kv-heads": "4"}
+
+
+def recomputes(w):
+    return w.get("--recompute", "none") != "none" or "--recompute-modules" in w
+
+
 FEATURES = {  # of a report and its words
     "tp": lambda r, w: r["layout"]["tp"] > 1,
     "pp": lambda r, w: r["layout"]["np"] > 1,
@@ -89,7 +99,10 @@ FEATURES = {  # of a report and its words
     "ep": lambda r, w: r["layout"]["ep"] > 1,
     "sequence parallel": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on",
     "experts": lambda r, w: "--experts" in w,
-    "recompute": lambda r, w: w.get("--recompute", "none") != "none",
+    "recompute": lambda r, w: recomputes(w),
+    "modules": lambda r, w: "--recompute-modules" in w,
+    "families": lambda r, w: w["--model"] not in ("tiny", "mini", "tiny-llama"),
+    "families, recompute": lambda r, w: w["--model"] not in ("tiny", "mini", "tiny-llama") and recomputes(w),
     "shm": lambda r, w: r["transport"] == "shm",
     "tcp": lambda r, w: r["transport"] == "tcp",
     "fake": lambda r, w: r["backend"] == "fake",
@@ -97,7 +110,7 @@ FEATURES = {  # of a report and its words
     "bf16": lambda r, w: r["precision"] == "bf16",
     "eager": lambda r, w: w.get("--order", "strict") != "strict",
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
-    "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and w.get("--recompute", "none") != "none",
+    "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
 
 
@@ -145,6 +158,12 @@ def draw(rng):
         own.pop("--transport", None)
     if "--backend" not in own and rng.random() < 0.9:
         own.pop("--weight-grad-stream", None)
+    modules = re.match("selective=(.*)", own.get("--recompute", ""))
+    if modules and rng.random() < 0.5:
+        del own["--recompute"]
+        own["--recompute-modules"] = modules[1].replace("+", ",")
+    if "--experts" not in model and rng.random() < 0.25:
+        model.update(SMALL, **{"--model": os.path.join(CONFIGS, rng.choice(FAMILIES) + ".json")})
     return shared, own, model
 
 

@@ -15,6 +15,7 @@ static const struct pp_command commands[] = {
      .max_operands = 2},
 };
 static const char *const pp_aliases[] = {"pipeline-model-parallel-size", "np", NULL};
+static const char *const level_aliases[] = {"level-words", NULL};
 static const struct pp_option options[] = {
     {.name = "pp",
      .aliases = pp_aliases,
@@ -43,6 +44,13 @@ static const struct pp_option options[] = {
     {.name = "part", .type = PP_OPTION_STRING, .argument = "I/N", .commands = SWEEP},
     {.name = "limit", .type = PP_OPTION_INT, .argument = "N", .max = 4, .commands = VERIFY},
     {.name = "limit", .type = PP_OPTION_STRING, .argument = "T", .commands = RUN},
+    {.name = "level",
+     .aliases = level_aliases,
+     .type = PP_OPTION_STRING,
+     .argument = "HOW",
+     .commands = RUN | SWEEP,
+     .words_name = "level-words",
+     .words_of = "some"},
 };
 static const struct pp_cli cli = {
     .program = "toy",
@@ -186,6 +194,32 @@ Test(options, help_wins_over_what_follows)
     cr_assert_eq(parse("--nonsense --help"), PP_EINVAL);
 }
 
+Test(options, words_are_parts_of_a_value)
+{
+    static const struct {
+        const char *line, *text;
+    } lines[] = {
+        {"--level-words a", "some=a"},
+        {"--level-words a b c --json", "some=a+b+c"},
+        {"--level_words a,b c", "some=a+b+c"},
+        {"--level-words=a b --pp 4", "some=a+b"},
+        {"--level some --level-words a b", "some=a+b"},
+        {"--level-words a b --level some", "some=a+b"},
+        {"--level-words a b --level-words a b", "some=a+b"},
+        {"--level-words a --level some=a", "some=a"},
+        {"sweep --level some --level-words a b", "some=a+b"},
+    };
+    for (size_t i = 0; i < PP_COUNT(lines); i++) {
+        cr_assert_eq(parse(lines[i].line), PP_OK, "%s: %s", lines[i].line, err.message);
+        cr_assert_str_eq(get("level")->text, lines[i].text, "%s", lines[i].line);
+    }
+    cr_assert_eq(get("level")->count, 1);
+    cr_assert_eq(parse("sweep --level all --level some --level-words a"), PP_OK, "%s", err.message);
+    cr_assert_eq(get("level")->count, 2);
+    cr_assert_str_eq(get("level")->all[0], "all");
+    cr_assert_str_eq(get("level")->all[1], "some=a");
+}
+
 static const struct bad {
     const char *line, *says;
 } bad[] = {
@@ -230,6 +264,11 @@ static const struct bad {
     {"--pp 4 --np 8", "--np 8 contradicts --pp 4"},
     {"-o a -o b", "-o b contradicts -o a"},
     {"--jitter 5% --jitter 6%", "contradicts"},
+    {"--level-words", "--level-words needs its HOW"},
+    {"--level-words --json", "needs its HOW but --json follows"},
+    {"--level all --level-words a", "contradicts --level all"},
+    {"--level-words a --level-words b", "contradicts --level-words some=a"},
+    {"--level some a", "\"a\""},
 };
 
 Test(options, bad_lines_are_refused_with_the_way_out)
