@@ -3,6 +3,7 @@
 
 #include "core/free_memory.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -30,6 +31,24 @@ size_t pp_host_available_bytes(void)
     const size_t free_bytes = pp_free_memory_bytes(), bytes = limit_bytes();
 
     return free_bytes < bytes ? free_bytes : bytes;
+}
+
+int pp_host_most_threads(void)
+{
+    static const char *const LIMITS[] = {"/proc/sys/kernel/threads-max",
+                                         "/proc/sys/kernel/pid_max"};
+    int most = INT_MAX;
+
+    for (size_t i = 0; i < sizeof(LIMITS) / sizeof(*LIMITS); i++) {
+        FILE *file = fopen(LIMITS[i], "re");
+        int limit;
+
+        if (file && fscanf(file, "%d", &limit) == 1 && limit < most)
+            most = limit;
+        if (file)
+            fclose(file);
+    }
+    return most;
 }
 
 int64_t pp_host_thread_ns(void)

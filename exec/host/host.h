@@ -10,6 +10,8 @@
 /* Memory that can be taken without swapping: pp_free_memory_bytes(), or a lower limit of the
  * address space (ulimit -v). SIZE_MAX if unknown. */
 size_t pp_host_available_bytes(void);
+/* Most threads that the kernel runs at once; INT_MAX if unknown. */
+int pp_host_most_threads(void);
 /* CPU time of the calling thread. */
 int64_t pp_host_thread_ns(void);
 double pp_host_thread_s(void);

@@ -83,8 +83,10 @@ static void add_sharer(struct pp_machine *m, const struct pp_collective *c, int 
 
     add_copy(sum, chunk, 0);
     sum->share[copy] = chunk->state.share;
-    sum->norm[copy] =
-        (struct pp_range){sum->share[copy].from, pp_squares_end(chunk->stage, sum->share[copy])};
+    sum->norm[copy] = cuts.grads > 1
+                          ? chunk->state.summed
+                          : (struct pp_range){sum->share[copy].from,
+                                              pp_squares_end(chunk->stage, sum->share[copy])};
     if (sum->group)
         sum->group[copy] = is_between(m, c) ? sharer.index : sharer.group;
     if (sum->first)

@@ -105,7 +105,7 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     /* rows and events are 32-bit; memory and threads run out long before */
     assert(((int64_t)m->size + m->p->message_count + m->p->channel_count) * m->replicas * m->tp <
            INT32_MAX / 2);
-    m->cuts = pp_memory_cuts(m->arena, m->p, options->batch);
+    m->cuts = pp_memory_cuts(m->arena, m->p, options->stages, options->batch);
     m->wholes = pp_wholes_find(m->arena, m->p, options->stages, m->cuts);
     m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
                                  options->recipe->is_exact, m->cuts, m->wholes);

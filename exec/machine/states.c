@@ -46,15 +46,17 @@ enum pp_status pp_states_open_parts(struct pp_worker *w, struct pp_error *err)
     return commit(w, w->machine->layout[w->rank].parts_bytes, &w->has_parts, err);
 }
 
+static void close_states(struct pp_worker *w)
+{
+    if (w->has_states && !w->has_parts && is_copy(w))
+        pp_host_release(w->staging.on_host, w->staging.bytes);
+    w->has_states = false;
+}
+
 void pp_states_close(struct pp_machine *m)
 {
-    for (int k = 0; k < m->worker_count; k++) {
-        struct pp_worker *w = &m->workers[k];
-
-        if (w->has_states && !w->has_parts && is_copy(w))
-            pp_host_release(w->staging.on_host, w->staging.bytes);
-        w->has_states = false;
-    }
+    for (int k = 0; k < m->worker_count; k++)
+        close_states(&m->workers[k]);
     m->read->fetched_at = -1;
 }
 
@@ -139,7 +141,7 @@ enum pp_status pp_states_draw(struct pp_worker *w, struct pp_error *err)
         PP_TRY(pp_staging_fetch(&w->staging, err));
     draw_chunks(w);
     PP_TRY(pp_staging_push(&w->staging, err));
-    pp_states_close(w->machine);
+    close_states(w);
     return PP_OK;
 }
 
@@ -262,9 +264,23 @@ static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
     return PP_OK;
 }
 
+/* Without a launcher, all workers are threads or processes of this host. */
+static enum pp_status check_threads(const struct pp_machine *m, struct pp_error *err)
+{
+    const int most = pp_host_most_threads();
+
+    if (m->options.meeting.count > 1 || m->worker_count < most)
+        return PP_OK;
+    return pp_error_set(err, PP_EFAIL,
+                        "%d workers need a thread each, and this system runs at most %d at once; "
+                        "give a lower --dp",
+                        m->worker_count, most);
+}
+
 enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err)
 {
     PP_TRY(pp_check_memory(m, err));
+    PP_TRY(check_threads(m, err));
     PP_TRY(place_shared(m, err));
     for (int k = 0; k < m->worker_count; k++)
         PP_TRY((pp_is_elsewhere(m, &m->workers[k]) ? place_elsewhere

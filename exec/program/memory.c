@@ -143,7 +143,7 @@ static void place_scratch(const struct layout *l, int r, struct pp_rank_layout *
 }
 
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *p,
-                               const struct pp_batch *batch)
+                               const struct pp_stage *const *stages, const struct pp_batch *batch)
 {
     const struct pp_state_spec *spec = &p->state.spec;
     const bool is_gathered = pp_state_is_gathered(spec);
@@ -158,6 +158,8 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
                 (struct pp_cuts){.params = is_gathered ? sharers : 1,
                                  .grads = is_gathered || pp_state_has_parts(spec) ? sharers : 1,
                                  .optimizer = sharers};
+    for (int stage = 0; stage < p->stages; stage++)
+        cuts[stage].most_grads = pp_most_grads(stages[stage], cuts[stage]);
     return cuts;
 }
 

@@ -34,7 +34,7 @@ struct pp_rank_layout {
 /* Returns [stage]: how the copies, in all replicas and pipelines, shard its state. Those of stages
  * without RS have all of it. */
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *program,
-                               const struct pp_batch *batch);
+                               const struct pp_stage *const *stages, const struct pp_batch *batch);
 /* Copies with equal `group` hold a state once, those with equal `index` have the same range. With
  * cut gradients a group is in one pipeline: its copies use the stage at the same places. */
 struct pp_sharer {

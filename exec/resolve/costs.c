@@ -230,7 +230,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
                               .batch = batch,
                               .kernels = kernels,
                               .wires = wires,
-                              .cuts = pp_memory_cuts(arena, program, batch),
+                              .cuts = pp_memory_cuts(arena, program, stages, batch),
                               .is_exact = is_exact,
                               .costs = costs};
 

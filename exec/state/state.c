@@ -53,12 +53,11 @@ static struct pp_range summed_of(const struct pp_stage *stage, int copy, struct 
                           : all_of(stage);
 }
 
-/* Returns the gradients of the copy that keeps most. */
-static int64_t most_summed(const struct pp_stage *stage, struct pp_cuts cuts)
+int64_t pp_most_grads(const struct pp_stage *stage, struct pp_cuts cuts)
 {
     int64_t most = cuts.grads > 1 ? pp_share_elements(stage, cuts.optimizer) : stage->elements;
 
-    for (int copy = 0; copy < cuts.grads; copy++) {
+    for (int copy = 0; cuts.grads > 1 && copy < cuts.grads; copy++) {
         const struct pp_range summed = summed_of(stage, copy, cuts);
         const int64_t count = unit_from(summed.until) - summed.from;
         most = count > most ? count : most;
@@ -71,12 +70,13 @@ struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct 
 {
     const size_t moment = (size_t)pp_share_elements(stage, cuts.optimizer) * k->gradient_bytes,
                  held = (size_t)(cuts.params > 1 ? pp_share_elements(stage, cuts.params)
-                                                 : stage->elements);
+                                                 : stage->elements),
+                 most_grads =
+                     (size_t)(cuts.most_grads > 0 ? cuts.most_grads : pp_most_grads(stage, cuts));
 
     return (struct pp_state_bytes){
         .weights = held * k->element_bytes,
-        .gradients =
-            (size_t)most_summed(stage, cuts) * (is_exact ? sizeof(int64_t) : k->gradient_bytes),
+        .gradients = most_grads * (is_exact ? sizeof(int64_t) : k->gradient_bytes),
         .optimizer = (has_master(k) ? 3 : 2) * moment,
         .moment = moment,
     };

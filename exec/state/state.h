@@ -39,11 +39,14 @@ struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
  * are cut as the optimizer state, or not. */
 struct pp_cuts {
     int params, grads, optimizer;
+    int64_t most_grads; /* pp_most_grads(), which walks all copies; 0 = not known */
 };
 static inline struct pp_cuts pp_cuts_none(void)
 {
-    return (struct pp_cuts){1, 1, 1};
+    return (struct pp_cuts){.params = 1, .grads = 1, .optimizer = 1};
 }
+/* Returns the elements of gradients that the copy with the most keeps. */
+int64_t pp_most_grads(const struct pp_stage *stage, struct pp_cuts cuts);
 struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* empty if from >= until */
 struct pp_range pp_range_of(const struct pp_param *param);
 

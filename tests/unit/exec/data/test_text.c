@@ -239,4 +239,5 @@ Test(host, cores_and_memory_are_those_of_some_machine)
     cr_assert(pp_pool_cores() >= 1 && pp_pool_cores() <= sysconf(_SC_NPROCESSORS_ONLN));
     const size_t pages = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     cr_assert(pp_host_available_bytes() > 1 << 20 && pp_host_available_bytes() <= pages);
+    cr_assert_geq(pp_host_most_threads(), pp_pool_cores());
 }

@@ -113,3 +113,19 @@ Test(cuts, a_share_takes_its_part_of_the_memory)
     cr_assert_leq(cut.gradients, all.gradients / 4 + (16 + PP_SQUARES_BLOCK) * sizeof(double));
     cr_assert_eq(cut.optimizer, 2 * cut.weights);
 }
+
+/* Finding the most walks all copies, so a run does it once for a stage. */
+Test(cuts, known_gradients_of_the_fullest_copy_give_the_same_bytes)
+{
+    const struct copy *whole = make(0, BLOCKS, true, true, false);
+
+    for (int copies = 2; copies < 1000; copies = 3 * copies + 1) {
+        struct pp_cuts cuts = {.params = 1, .grads = copies, .optimizer = copies};
+        const size_t searched = pp_state_bytes(&whole->stage, k, false, cuts).gradients;
+
+        cuts.most_grads = pp_most_grads(&whole->stage, cuts);
+        cr_assert_eq(pp_state_bytes(&whole->stage, k, false, cuts).gradients, searched);
+        cr_assert_eq(searched, (size_t)cuts.most_grads * k->gradient_bytes);
+    }
+    cr_assert_eq(pp_most_grads(&whole->stage, pp_cuts_none()), whole->stage.elements);
+}
