@@ -96,8 +96,7 @@ struct pp_attention {
 /* The choice of experts for each token (Shazeer et al. 2017): softmax over the logits of all
  * experts, and the `top_k` largest; of equal ones, those of smaller index. Rows are copies of
  * tokens in the order of experts, those of one expert in the order of tokens. With a capacity, an
- * expert takes no more than the first `capacity` choices of a sample; others have no row. Integers
- * are in memory that host and device both read. */
+ * expert takes no more than the first `capacity` choices of a sample; others have no row. */
 struct pp_routing {
     int batch, tokens, experts, top_k; /* tokens: of one split of a sample */
     int rows;                          /* the most that there can be */
@@ -114,7 +113,19 @@ struct pp_routing {
     void *dlogits;         /* may be logits */
 };
 
-/* Rows from tokens and tokens from rows, of `width`. Rows that are not in use are left alone. */
+/* Rows of experts, one after the other: sender by sender, then by expert. An expert has those from
+ * begin[sender * stride + expert] to the next entry, counted from the sender's first entry. */
+struct pp_row_groups {
+    int senders, experts, stride;
+    int rows; /* the most that there can be */
+    const int32_t *begin;
+};
+/* Experts of one sender. */
+struct pp_group_range {
+    int sender, from, until;
+};
+
+/* Rows from tokens and tokens from rows, of `width`. */
 struct pp_token_exchange {
     const struct pp_routing *routing; /* expert, row, from, begin and gates are read */
     int width;
@@ -208,6 +219,16 @@ static inline struct pp_keys pp_keys_met(const struct pp_attention *a, int query
     return a->is_full ? (struct pp_keys){0, a->tokens} : (struct pp_keys){before, own + 1};
 }
 
+/* Returns the rows in use of all senders, where the host may read their bounds. */
+static inline int pp_row_groups_rows(const struct pp_row_groups *g)
+{
+    int rows = 0;
+
+    for (int s = 0; s < g->senders; s++)
+        rows += g->begin[s * g->stride + g->experts] - g->begin[s * g->stride];
+    return rows;
+}
+
 /* Returns the first element of a row. */
 static inline size_t pp_norm_row(const struct pp_norm *n, size_t row)
 {
@@ -224,6 +245,7 @@ static inline int pp_word_row(int32_t id, int first_word, int words)
 
 struct pp_kernels {
     const char *name;               /* "fp32", "reference" */
+    bool is_immediate;              /* the host may read what a function wrote when it returns */
     size_t element_bytes;           /* sizeof(T) */
     size_t gradient_bytes;          /* sizeof(G) */
     unsigned lacks;                 /* of enum pp_kernels_lacks */
@@ -275,15 +297,33 @@ struct pp_kernels {
     /* x *= factor */
     void (*scale)(void *stream, int64_t count, double factor, void *x);
 
-    /* Experts; NULL in tables of CUDA. dispatch: y [row] = x [token]. Backward, dx = base + the sum
-     * of a token's rows of dy. combine: y = base + the sum of gate * x [row]. Backward, dx [row] =
-     * gate * dy, which may be x. Then dgates = x . dy, 0 for choices without a row. */
+    /* Experts; NULL in tables of CUDA. dispatch: y [row] = x [token], and 0 in rows that are not in
+     * use. Backward, dx = base + the sum of a token's rows of dy. combine: y = base + the sum of
+     * gate * x [row]. Backward, dx [row] = gate * dy, which may be x. Then dgates = x . dy, 0 for
+     * choices without a row. */
     void (*route_forward)(void *stream, const struct pp_routing *r);
     void (*route_backward)(void *stream, const struct pp_routing *r);
+    /* Adds the rows of each expert to counts [experts], and choices without a row to the next
+     * number. The last is for rows of other experts than from .. until - 1. */
+    void (*route_count)(void *stream, const struct pp_routing *r, int from, int until,
+                        double *counts);
     void (*dispatch_forward)(void *stream, const struct pp_token_exchange *e);
     void (*dispatch_backward)(void *stream, const struct pp_token_exchange *e);
     void (*combine_forward)(void *stream, const struct pp_token_exchange *e);
     void (*combine_backward)(void *stream, const struct pp_token_exchange *e);
+    /* The same on the rows of each expert; NULL in tables of CUDA. `k` is this table. `g` is of all
+     * rows, whose number it does not say. `b`, bias and gradients have a part for each expert.
+     * gemm: c and `activated` become 0 in rows that are not in use. The others do the experts of a
+     * range: c = base + transposed(a) b, and sums over rows. c and dbias begin with those of the
+     * first. */
+    void (*grouped_gemm)(const struct pp_kernels *k, void *stream,
+                         const struct pp_row_groups *groups, const struct pp_gemm *g);
+    void (*grouped_weight_grad)(const struct pp_kernels *k, void *stream,
+                                const struct pp_row_groups *groups, struct pp_group_range range,
+                                const struct pp_gemm *g);
+    void (*grouped_sum_rows)(const struct pp_kernels *k, void *stream,
+                             const struct pp_row_groups *groups, struct pp_group_range range,
+                             int width, const void *dy, void *dbias, bool add);
 
     /* y = x[0] + x[1] + ... of `parts` vectors, in order, rounded once or after each; y is none of
      * them. Likewise of G: the sum, and the largest. NULL in tables of CUDA */

@@ -79,20 +79,12 @@ struct pp_row_groups pp_call_groups(const struct pp_call *c, const struct pp_rou
     const int experts = c->net->experts;
 
     if (!routes->is_held)
-        return (struct pp_row_groups){1, experts, experts + 1, pp_call_routing(c, routes).begin};
+        return (struct pp_row_groups){1, experts, experts + 1, routes->rows,
+                                      pp_call_routing(c, routes).begin};
     const int here = experts / shape->ep;
-    return (struct pp_row_groups){shape->ep, here, experts + 1,
+    return (struct pp_row_groups){shape->ep, here, experts + 1, routes->rows,
                                   (const int32_t *)pp_call_at(c, routes->order) +
                                       shape->ep_index * here};
-}
-
-int pp_row_groups_rows(const struct pp_row_groups *g)
-{
-    int rows = 0;
-
-    for (int s = 0; s < g->senders; s++)
-        rows += g->begin[s * g->stride + g->experts] - g->begin[s * g->stride];
-    return rows;
 }
 
 int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes)
@@ -100,7 +92,7 @@ int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes)
     if (routes == NULL)
         return c->g->tokens;
     const struct pp_row_groups groups = pp_call_groups(c, routes);
-    return pp_row_groups_rows(&groups);
+    return c->k->is_immediate ? pp_row_groups_rows(&groups) : routes->rows;
 }
 
 void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
@@ -118,23 +110,6 @@ void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
 
 /* ---- routing --------------------------------------------------------------------------------- */
 
-/* Counts the tokens of each expert of this block, those that found no room, and those whose rows go
- * to another replica. */
-static void count(const struct pp_call *c, const struct pp_stage_node *n,
-                  const struct pp_routing *r)
-{
-    const struct pp_stage_shape *shape = &c->stage->shape;
-    const int here = r->experts / (shape->ep > 1 ? shape->ep : 1), first = shape->ep_index * here;
-    double *to =
-        c->w->expert_tokens + (size_t)n->routes->mixture * (size_t)(r->experts + PP_EXPERT_MORE);
-
-    for (int e = 0; e < r->experts; e++)
-        to[e] += r->begin[e + 1] - r->begin[e];
-    to[r->experts + PP_EXPERT_DROPPED] += r->batch * r->tokens * r->top_k - r->begin[r->experts];
-    to[r->experts + PP_EXPERT_MOVED] +=
-        r->begin[r->experts] - (r->begin[first + here] - r->begin[first]);
-}
-
 static void route(struct pp_call *c, const struct pp_stage_node *n)
 {
     struct pp_routing r = pp_call_routing(c, n->routes);
@@ -142,8 +117,13 @@ static void route(struct pp_call *c, const struct pp_stage_node *n)
     c->k->zero(c->stream, n->routes->order->bytes, pp_call_at(c, n->routes->order));
     r.logits = pp_call_at(c, n->x);
     c->k->route_forward(c->stream, &r);
-    if (c->w->expert_tokens != NULL)
-        count(c, n, &r);
+    if (c->w->expert_tokens == NULL)
+        return;
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const int here = r.experts / (shape->ep > 1 ? shape->ep : 1), first = shape->ep_index * here;
+    c->k->route_count(c->stream, &r, first, first + here,
+                      c->w->expert_tokens +
+                          (size_t)n->routes->mixture * (size_t)(r.experts + PP_EXPERT_MORE));
 }
 
 static void route_input_grad(struct pp_call *c, const struct pp_stage_node *n)
@@ -168,7 +148,6 @@ static void dispatch(struct pp_call *c, const struct pp_stage_node *n)
                                                                   .width = n->x->width,
                                                                   .x = pp_call_at(c, n->x),
                                                                   .y = pp_call_at(c, n->y)});
-    pp_call_clear_rest(c, n->routes, n->y);
 }
 
 static void dispatch_input_grad(struct pp_call *c, const struct pp_stage_node *n)

@@ -115,11 +115,6 @@ struct pp_routes {
      * the first row of each expert: [ep][experts + 1]. */
     bool is_held;
 };
-/* Rows of each expert that is here, of each sender: from begin[sender * stride + expert] on. */
-struct pp_row_groups {
-    int senders, experts, stride;
-    const int32_t *begin;
-};
 
 struct pp_call;
 struct pp_node_kind {
@@ -237,10 +232,10 @@ void pp_call_add_exactly(const struct pp_call *c, const struct pp_param *param, 
 
 /* experts.c: the routing of this call, without logits and their gradient. */
 struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes);
-/* Groups of rows; the rows of all. */
+/* Groups of rows. */
 struct pp_row_groups pp_call_groups(const struct pp_call *c, const struct pp_routes *routes);
-int pp_row_groups_rows(const struct pp_row_groups *groups);
-/* Rows in use of tensors that are in rows; tokens otherwise. */
+/* Rows of tensors that are in rows: those in use if the host knows them, else all. Tokens of other
+ * tensors. */
 int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes);
 /* Clears rows of a tensor that are not in use; no effect if `routes` is NULL. */
 void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,

@@ -2,6 +2,7 @@
  * tables that include kernels/cpu/plain.h. kernels/kernels.h has meaning and shapes. */
 #pragma once
 
+#include "kernels/cpu/grouped.h"
 #include "kernels/cpu/plain.h"
 #include "kernels/cpu/routes.h"
 
@@ -102,6 +103,7 @@ static void dispatch_forward(void *stream, const struct pp_token_exchange *e)
     for (size_t row = 0; row < rows_in_use(r); row++)
         memcpy(y + row * width, (const element *)e->x + token_of(r, row) * width,
                sizeof *y * width);
+    memset(y + rows_in_use(r) * width, 0, sizeof *y * width * ((size_t)r->rows - rows_in_use(r)));
 }
 
 /* to [token] = base [token] + the sum of its rows of `of`, times their gates or 1. */

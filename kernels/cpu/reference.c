@@ -328,6 +328,7 @@ static void squares(void *stream, const struct pp_flat *flat, double *blocks)
 
 const struct pp_kernels pp_kernels_reference = {
     .name = "reference",
+    .is_immediate = true,
     .element_bytes = sizeof(double),
     .gradient_bytes = sizeof(double),
     .vocab_multiple = 1,
@@ -354,10 +355,14 @@ const struct pp_kernels pp_kernels_reference = {
     .scale = scale,
     .route_forward = route_forward,
     .route_backward = route_backward,
+    .route_count = pp_routes_count,
     .dispatch_forward = dispatch_forward,
     .dispatch_backward = dispatch_backward,
     .combine_forward = combine_forward,
     .combine_backward = combine_backward,
+    .grouped_gemm = pp_grouped_gemm,
+    .grouped_weight_grad = pp_grouped_weight_grad,
+    .grouped_sum_rows = pp_grouped_sum_rows,
     .sum = sum_parts,
     .sum_of_g = sum_parts,
     .max_of_g = max_parts,

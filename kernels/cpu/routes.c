@@ -49,3 +49,14 @@ void pp_routes_order(const struct pp_routing *r)
         r->begin[e] = r->begin[e - 1];
     r->begin[0] = 0;
 }
+
+void pp_routes_count(void *stream, const struct pp_routing *r, int from, int until, double *counts)
+{
+    const int rows = r->begin[r->experts];
+
+    (void)stream;
+    for (int e = 0; e < r->experts; e++)
+        counts[e] += r->begin[e + 1] - r->begin[e];
+    counts[r->experts] += r->batch * r->tokens * r->top_k - rows;
+    counts[r->experts + 1] += rows - (r->begin[until] - r->begin[from]);
+}

@@ -180,6 +180,7 @@ static void adamw(void *stream, const struct pp_flat *flat, const struct pp_adam
 
 const struct pp_kernels pp_kernels_bf16 = {
     .name = "bf16",
+    .is_immediate = true,
     .element_bytes = sizeof(uint16_t),
     .gradient_bytes = sizeof(float),
     .vocab_multiple = 1,
@@ -206,10 +207,14 @@ const struct pp_kernels pp_kernels_bf16 = {
     .scale = scale,
     .route_forward = route_forward,
     .route_backward = route_backward,
+    .route_count = pp_routes_count,
     .dispatch_forward = dispatch_forward,
     .dispatch_backward = dispatch_backward,
     .combine_forward = combine_forward,
     .combine_backward = combine_backward,
+    .grouped_gemm = pp_grouped_gemm,
+    .grouped_weight_grad = pp_grouped_weight_grad,
+    .grouped_sum_rows = pp_grouped_sum_rows,
     .sum = sum_parts,
     .sum_of_g = PP_AT(sum),
     .max_of_g = PP_AT(max),

@@ -91,6 +91,7 @@ void PP_AT(dispatch_forward)(void *stream, const struct pp_token_exchange *e)
         memcpy((float *)e->y + row * width,
                (const float *)e->x + (size_t)(r->from[row] / r->top_k) * width,
                sizeof(float) * width);
+    memset((float *)e->y + rows * width, 0, sizeof(float) * width * ((size_t)r->rows - rows));
 }
 
 /* to = base + the rows of a token's choices, times their gates unless those are NULL. */

@@ -1,5 +1,7 @@
 /* The table of one instruction set level. */
 #include "kernels/cpu/fp32/fp32.h"
+#include "kernels/cpu/grouped.h"
+#include "kernels/cpu/routes.h"
 #include "kernels/cpu/shared.h"
 
 static void gemm(void *stream, const struct pp_gemm *g)
@@ -9,6 +11,7 @@ static void gemm(void *stream, const struct pp_gemm *g)
 
 const struct pp_kernels PP_AT(kernels) = {
     .name = "fp32",
+    .is_immediate = true,
     .element_bytes = sizeof(float),
     .gradient_bytes = sizeof(float),
     .vocab_multiple = 1,
@@ -34,10 +37,14 @@ const struct pp_kernels PP_AT(kernels) = {
     .scale = PP_AT(scale),
     .route_forward = PP_AT(route_forward),
     .route_backward = PP_AT(route_backward),
+    .route_count = pp_routes_count,
     .dispatch_forward = PP_AT(dispatch_forward),
     .dispatch_backward = PP_AT(dispatch_backward),
     .combine_forward = PP_AT(combine_forward),
     .combine_backward = PP_AT(combine_backward),
+    .grouped_gemm = pp_grouped_gemm,
+    .grouped_weight_grad = pp_grouped_weight_grad,
+    .grouped_sum_rows = pp_grouped_sum_rows,
     .sum = PP_AT(sum),
     .sum_of_g = PP_AT(sum),
     .max_of_g = PP_AT(max),

@@ -60,7 +60,7 @@ static void run(const struct pp_kernels *k, int capacity, bool is_normalized, st
                            .dlogits = logits};
     struct pp_token_exchange e = {.routing = &r, .width = WIDTH, .x = x, .y = rows};
 
-    memset(rows, 0, sizeof rows);
+    memset(rows, 0x3f, sizeof rows); /* no row that is not in use stays as it is */
     put(n->logits, ALL_TOKENS * EXPERTS, t, logits);
     put(n->x, ALL_TOKENS * WIDTH, t, x);
     put(n->dgates, MOST, g, dgates);
@@ -152,4 +152,45 @@ Test(kernels_experts, rows_are_in_order_and_within_limits)
         for (int row = i.begin[EXPERTS]; row < MOST; row++)
             cr_assert_eq(i.from[row], -1);
     }
+}
+
+/* Rows of two senders for three experts, of which the second has none of the first sender. Rows
+ * 2 .. 3 and 7 belong to experts elsewhere. */
+Test(kernels_experts, products_of_groups_are_those_of_their_rows)
+{
+    enum { ROWS = 9, IN = 3, OUT = 2, HERE = 3 };
+    static const int32_t begin[] = {0, 2, 2, 4, 5, 8, 3, 4, 6, 7, 9, 9};
+    static const int expert_of[] = {0, 0, 2, 2, 0, 1, 1, 2}; /* of rows in use */
+    const struct pp_row_groups groups = {2, HERE, 6, ROWS, begin};
+    double x[ROWS * IN], w[HERE * OUT * IN], y[ROWS * OUT], dw[HERE * OUT * IN], sums[HERE * OUT];
+
+    for (int i = 0; i < ROWS * IN; i++)
+        x[i] = number(1, i);
+    for (int i = 0; i < HERE * OUT * IN; i++)
+        w[i] = number(2, i);
+    pp_kernels_reference.grouped_gemm(
+        &pp_kernels_reference, NULL, &groups,
+        &(struct pp_gemm){0, OUT, IN, false, true, false, x, w, y, IN, IN, OUT});
+    for (int row = 0; row < ROWS; row++)
+        for (int o = 0; o < OUT; o++) {
+            double sum = 0;
+            for (int i = 0; i < IN && row < ROWS - 1; i++)
+                sum += x[row * IN + i] * w[(expert_of[row] * OUT + o) * IN + i];
+            cr_assert_float_eq(y[row * OUT + o], sum, 1e-14, "row %d, %d", row, o);
+        }
+    pp_kernels_reference.grouped_weight_grad(
+        &pp_kernels_reference, NULL, &groups, (struct pp_group_range){1, 0, HERE},
+        &(struct pp_gemm){OUT, IN, 0, true, false, true, y, x, dw, OUT, IN, IN});
+    pp_kernels_reference.grouped_sum_rows(&pp_kernels_reference, NULL, &groups,
+                                          (struct pp_group_range){1, 0, HERE}, OUT, y, sums, false);
+    for (int e = 0; e < HERE; e++)
+        for (int o = 0; o < OUT; o++) {
+            double sum = 0, product = 0;
+            for (int row = 4; row < ROWS - 1; row++) {
+                sum += expert_of[row] == e ? y[row * OUT + o] : 0;
+                product += expert_of[row] == e ? y[row * OUT + o] * x[row * IN + 1] : 0;
+            }
+            cr_assert_float_eq(sums[e * OUT + o], sum, 1e-14);
+            cr_assert_float_eq(dw[(e * OUT + o) * IN + 1], product, 1e-14);
+        }
 }
