@@ -12,7 +12,8 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
         {config->net.experts > 0, "experts are not shared yet; choose a model without"},
-        {config->net.is_encoder, "encoders are not shared yet; choose a decoder"},
+        {config->net.is_encoder && config->is_sequence_parallel,
+         "tokens of an encoder are not shared yet; use --sequence-parallel off"},
     };
 
     return pp_exec_refuse(wish->given.tp.typed, rows, PP_COUNT(rows), err);

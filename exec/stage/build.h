@@ -52,7 +52,8 @@ struct pp_linear {
     int width;
     const char *weight, *bias; /* bias NULL: none */
     bool is_activated;
-    /* With tensor parallelism, rows of the matrix here: group by group, cut by rows. */
+    /* With tensor parallelism, rows of the matrix here: group by group, cut by rows. Without groups
+     * and base, all rows are on each device. */
     int groups[PP_SLICE_PIECES];
 };
 

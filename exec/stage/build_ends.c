@@ -18,6 +18,17 @@ static struct pp_new_param words(const struct pp_builder *b, const char *name, b
     return w;
 }
 
+/* The bias of the logits of each word here. */
+static struct pp_new_param words_bias(const struct pp_builder *b)
+{
+    struct pp_new_param w = {
+        .name = "head.bias", .count = b->g->words.count, .room = b->g->logits_width};
+
+    if (b->stage->shape.tp > 1)
+        w.slice = pp_slice_by_words(b->net->vocab, 1, b->g->words);
+    return w;
+}
+
 /* The matrix of the embedding, which a tied head multiplies with. */
 static struct pp_new_param table_of(const struct pp_builder *b)
 {
@@ -58,14 +69,15 @@ static const struct pp_param *head_matrix(struct pp_builder *b)
     return pp_build_push(b, table_of(b));
 }
 
-/* norm(x), or of an encoder that of a dense layer. */
+/* norm(x), or of an encoder that of a dense layer, which each device has whole. */
 static struct pp_tensor *before_logits(struct pp_builder *b, struct pp_tensor *x)
 {
     const int hidden = b->net->hidden;
 
     if (b->net->is_encoder) {
         x = pp_build_linear(
-            b, (struct pp_linear){x, NULL, hidden, "dense.weight", "dense.bias", false});
+            b, (struct pp_linear){
+                   .x = x, .width = hidden, .weight = "dense.weight", .bias = "dense.bias"});
         x = pp_build_node(b, &pp_node_activate, x, hidden)->y;
     }
     return pp_build_norm(b, x, "norm.weight", "norm.bias");
@@ -106,9 +118,7 @@ void pp_build_head(struct pp_builder *b, struct pp_tensor *x)
     struct pp_stage_node *logits = pp_build_node(b, &pp_node_linear, t, b->g->logits_width);
 
     if (b->net->is_encoder)
-        logits->bias = pp_build_push(b, (struct pp_new_param){.name = "head.bias",
-                                                              .count = b->net->vocab,
-                                                              .room = b->g->logits_width});
+        logits->bias = pp_build_push(b, words_bias(b));
     logits->weight = head_matrix(b);
     pp_build_gathered(b, logits);
     loss(b, logits->y);

@@ -121,13 +121,14 @@ void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n)
     n->x_again = pp_stage_tensor(b->g, n->x->width);
 }
 
-/* Cuts a matrix, its bias and what it makes: by columns if it ends in the residual stream. */
+/* Cuts a matrix, its bias and what it makes: by columns if it ends in the residual stream. Without
+ * groups of rows, each device has all of it. */
 static void cut(const struct pp_builder *b, const struct pp_linear *l, struct pp_stage_node *n,
                 struct pp_new_param *weight, struct pp_new_param *bias)
 {
     const int tp = b->stage->shape.tp, index = b->stage->shape.tp_index;
 
-    if (tp <= 1)
+    if (tp <= 1 || (l->base == NULL && l->groups[0] == 0))
         return;
     if (l->base != NULL) {
         weight->slice = pp_slice_by_columns(tp, index, l->width, l->x->width);

@@ -58,7 +58,7 @@ OWN = [
     ("--slow", ["0=0.5"], 0.1),
 ]
 MODEL = [  # these and the samples say what is computed, the others where
-    ("--model", ["tiny", "mini", "tiny-llama"], 1),
+    ("--model", ["tiny", "mini", "tiny-llama", "bert-base"], 1),
     ("--layers", [1, 3, 4, 6, 8], 1),
     ("--embedding", ["tied", "untied"], 0.5),
     ("--kv-heads", [2, 4], 0.4),
@@ -110,6 +110,7 @@ FEATURES = {  # of a report and its words
     "bf16": lambda r, w: r["precision"] == "bf16",
     "eager": lambda r, w: w.get("--order", "strict") != "strict",
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
+    "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and w["--model"] == "bert-base",
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
 
@@ -138,6 +139,11 @@ def draw(rng):
 
     shared, own, model = some(SHARED), some(OWN), some(MODEL)
     shared.update(some(OF_SCHEDULE.get(shared["--schedule"], [])))
+    if model["--model"] == "bert-base":
+        model.pop("--experts", None)
+        model.update({"--vocab": "257", "--ffn": "64"})
+        if rng.random() < 0.9:
+            own.pop("--sequence-parallel", None)
     if "--experts" in model:
         model.update(some(EXPERTS))
         if "--ep" in own and rng.random() < 0.8:
