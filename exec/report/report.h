@@ -59,6 +59,8 @@ const char *pp_exec_seconds(double value, char text[PP_UNITS_TEXT_BYTES]);
 /* Returns "*" for a value that the tool chose, else "". */
 const char *pp_exec_star(unsigned chosen, unsigned bit);
 void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_run *run);
+/* notes.c: one paragraph for each thing that a reader should know before the figures. */
+void pp_exec_report_notes(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_losses(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_valid(const struct pp_exec_page *page, const struct pp_exec_run *run);
 void pp_exec_report_ranks(const struct pp_exec_page *page, const struct pp_exec_run *run);
