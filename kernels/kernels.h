@@ -288,8 +288,8 @@ struct pp_kernels {
      * whose target is negative do not count: they and their loss become 0. */
     void (*cross_entropy)(void *stream, int batch, int tokens, int first, int stride, int vocab,
                           int ld, const int32_t *targets, double scale, void *x, double *loss);
-    /* The same in three steps: max; sums, which may leave anything in x; then gradient and loss.
-     * NULL in tables of CUDA */
+    /* The same in three steps: max; sums, which may leave anything in x; then gradient and
+     * loss. */
     void (*entropy_max)(void *stream, const struct pp_entropy *e);
     void (*entropy_sums)(void *stream, const struct pp_entropy *e);
     void (*entropy_end)(void *stream, const struct pp_entropy *e);
@@ -325,8 +325,8 @@ struct pp_kernels {
                              const struct pp_row_groups *groups, struct pp_group_range range,
                              int width, const void *dy, void *dbias, bool add);
 
-    /* y = x[0] + x[1] + ... of `parts` vectors, in order, rounded once or after each; y is none of
-     * them. Likewise of G: the sum, and the largest. NULL in tables of CUDA */
+    /* y = x[0] + x[1] + ... of `parts` vectors, in order, rounded once or after some; y is none of
+     * them. Likewise of G: the sum, and the largest. */
     void (*sum)(void *stream, int64_t count, int parts, const void *const *x, void *y);
     void (*sum_of_g)(void *stream, int64_t count, int parts, const void *const *x, void *y);
     void (*max_of_g)(void *stream, int64_t count, int parts, const void *const *x, void *y);

@@ -30,10 +30,13 @@ enum {
     X(attention_forward, T) X(attention_backward, T)          /* attention.cu */                   \
     X(embed_forward, T) X(embed_backward, T)                  /* embed.cu */                       \
     X(cross_entropy, T)                                       /* cross_entropy.cu */               \
+    X(entropy_max, T) X(entropy_sums, T) X(entropy_end, T)    /* entropy.cu */                     \
+    X(sum, T)                                                 /* parts.cu */                       \
     X(adamw, T)                                               /* flat.cu */
 #define PP_CUDA_OF_G(X)                                                                            \
     X(attention_scratch_bytes)                                /* attention.cu */                   \
     X(copy) X(zero) X(add)                                    /* bytes.cu */                       \
+    X(sum_of_g) X(max_of_g)                                   /* parts.cu */                       \
     X(squares)                                                /* flat.cu */                        \
     X(fixed_add) X(fixed_merge) X(fixed_fits)                 /* fixed.cu */
 /* clang-format on */

@@ -4,6 +4,7 @@
  * moved: all logits twice, from memory, if the rows in progress fit into the cache. */
 #include "kernels/cuda/device/functions.h"
 #include "kernels/cuda/device/map.cuh"
+#include "kernels/cuda/ops/row.cuh"
 #include "kernels/cuda/ops/tokens.cuh"
 
 #include <assert.h>
@@ -11,10 +12,6 @@
 
 namespace
 {
-/* Two blocks share a multiprocessor, so that the loads of one hide the sums of the other. For
- * 50,000 words, the rows in progress on an H200 take 26 MB of bf16 and fit into its cache. */
-enum { THREADS = 768, BLOCKS = 2, WARPS = THREADS / 32 };
-
 /* The largest x so far, and the sum of exp(x - max). */
 struct softmax {
     float max, sum;
@@ -60,49 +57,21 @@ __device__ __forceinline__ softmax join_warp(softmax s)
 /* The softmax of all threads of the block, the same bits in each. */
 __device__ __forceinline__ softmax join_block(softmax s)
 {
-    __shared__ softmax of_warps[WARPS];
+    __shared__ softmax of_warps[PP_ROW_WARPS];
     const int lane = (int)threadIdx.x % 32;
 
     s = join_warp(s);
     if (lane == 0)
         of_warps[threadIdx.x / 32] = s;
     __syncthreads();
-    return join_warp(lane < WARPS ? of_warps[lane] : nothing());
+    return join_warp(lane < PP_ROW_WARPS ? of_warps[lane] : nothing());
 }
 
-/* A row of any length at any address. It has up to N - 1 single elements, then whole vectors from a
- * multiple of 16 bytes on, then up to N - 1 single elements. */
-template <class T, int N> struct row_of {
-    T *row;
-    int head, vectors, width;
-
-    __device__ __forceinline__ row_of(T *begin, int count)
-    {
-        const int misaligned = (int)((uintptr_t)begin / sizeof(T) % N);
-
-        row = begin;
-        width = count;
-        head = misaligned == 0 ? 0 : N - misaligned;
-        head = head < width ? head : width;
-        vectors = (width - head) / N;
-    }
-
-    /* Index of this thread's single element at the ends, or -1. */
-    __device__ __forceinline__ int single() const
-    {
-        const int i = (int)threadIdx.x, tail = head + vectors * N;
-
-        return i < head ? i : tail + i - head < width ? tail + i - head : -1;
-    }
-};
-
 template <class T, int N>
-__global__ __launch_bounds__(THREADS, BLOCKS) void cross_entropy_kernel(int vocab, int ld,
-                                                                        const int32_t *targets,
-                                                                        float scale, T *logits,
-                                                                        double *loss)
+__global__ __launch_bounds__(PP_ROW_THREADS, PP_ROW_BLOCKS) void cross_entropy_kernel(
+    int vocab, int ld, const int32_t *targets, float scale, T *logits, double *loss)
 {
-    const row_of<T, N> r(logits + (int64_t)blockIdx.x * ld, vocab);
+    const pp_row<T, N> r(logits + (int64_t)blockIdx.x * ld, vocab);
     const int32_t id = targets[blockIdx.x];
     T *const body = r.row + r.head, *const target = r.row + (id < 0 ? 0 : id);
     const float target_logit = pp_widen(*target);
@@ -110,7 +79,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS) void cross_entropy_kernel(int voca
     softmax s = nothing();
 
     if (id < 0) {
-        for (int i = (int)threadIdx.x; i < ld; i += THREADS)
+        for (int i = (int)threadIdx.x; i < ld; i += PP_ROW_THREADS)
             pp_store(r.row + i, 0.0f);
         if (threadIdx.x == 0)
             loss[blockIdx.x] = 0;
@@ -119,13 +88,14 @@ __global__ __launch_bounds__(THREADS, BLOCKS) void cross_entropy_kernel(int voca
     if (single >= 0)
         s.take(pp_load<1>(r.row + single));
 #pragma unroll 4
-    for (int v = (int)threadIdx.x; v < r.vectors; v += THREADS)
+    for (int v = (int)threadIdx.x; v < r.vectors; v += PP_ROW_THREADS)
         s.take(pp_load<N>(body + (int64_t)v * N));
     s = join_block(s);
     const float factor = scale / s.sum;
-    const int last = (r.vectors - 1 - (int)threadIdx.x) / THREADS * THREADS + (int)threadIdx.x;
+    const int last =
+        (r.vectors - 1 - (int)threadIdx.x) / PP_ROW_THREADS * PP_ROW_THREADS + (int)threadIdx.x;
 #pragma unroll 4
-    for (int v = (int)threadIdx.x < r.vectors ? last : -1; v >= 0; v -= THREADS) {
+    for (int v = (int)threadIdx.x < r.vectors ? last : -1; v >= 0; v -= PP_ROW_THREADS) {
         pp_floats<N> x = pp_load<N>(body + (int64_t)v * N);
 #pragma unroll
         for (int j = 0; j < N; j++)
@@ -134,7 +104,7 @@ __global__ __launch_bounds__(THREADS, BLOCKS) void cross_entropy_kernel(int voca
     }
     if (single >= 0)
         pp_store(r.row + single, __expf(pp_widen(r.row[single]) - s.max) * factor);
-    for (int i = vocab + (int)threadIdx.x; i < ld; i += THREADS)
+    for (int i = vocab + (int)threadIdx.x; i < ld; i += PP_ROW_THREADS)
         pp_store(r.row + i, 0.0f);
     __syncthreads(); /* the target's element is written last, and rounded once */
     if (threadIdx.x == 0) {
@@ -155,7 +125,7 @@ void cross_entropy(void *stream, int batch, int tokens, int first, int stride, i
     if (rows == 0)
         return;
     pp_cuda_fetch_tokens(s, batch, tokens, first, stride, host_targets, targets);
-    PP_LAUNCH((cross_entropy_kernel<T, PP_WIDE<T>>), rows, THREADS, 0, s->stream, vocab, ld,
+    PP_LAUNCH((cross_entropy_kernel<T, PP_WIDE<T>>), rows, PP_ROW_THREADS, 0, s->stream, vocab, ld,
               targets, (float)scale, x, loss);
 }
 } // namespace
