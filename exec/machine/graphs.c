@@ -4,7 +4,7 @@
  *
  *   i        the first of all ops that do the same
  *   n + i    op i with timing events for probes, which belong to it alone
- *   2 n      the work of the last BAR */
+ *   2 n      the work of the last BAR; next come segments of groups (segment.c) */
 #include "core/hash.h"
 #include "core/map64.h"
 #include "exec/machine/parts.h"
@@ -86,6 +86,10 @@ static void capture_list(const struct pp_machine *m, const struct pp_worker *w)
         const int id = pp_graph_id(w, i);
         const bool has_timings = id >= pp_list_length(w);
 
+        if (m->calls[row].segment_count > 0) {
+            pp_segments_capture(m, w, i);
+            continue;
+        }
         if (!pp_op_is_compute(p->kind[i]) || (!has_timings && id != pp_place_of(w, i)))
             continue;
         const struct pp_worker_launch launch = pp_launch_of(w, i);

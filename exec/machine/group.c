@@ -13,16 +13,6 @@
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
-struct pp_segment {
-    struct pp_bound_call *call;
-    int work, number; /* number in the call of this work */
-    bool is_last;     /* of this work: no exchange follows */
-    struct pp_group_exchange exchange;
-    const void **from; /* [members] */
-    int members;
-    int64_t *moved_bytes; /* of the worker: counts rows from other replicas */
-};
-
 /* Where a group meets, if work runs at once. */
 struct pp_meeting_point {
     _Alignas(64) atomic_int here; /* workers that have come */
@@ -74,19 +64,22 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
 
     for (int g = 0; g < call->count; g++)
         count += 1 + pp_stage_exchanges(&call->works[g], call->kind, NULL);
-    call->segments = PP_ARRAY(m->arena, struct pp_segment, count);
+    call->segments = PP_ARRAY(m->arena, struct pp_group_segment, count);
     exchanges = PP_ARRAY(m->arena, struct pp_group_exchange, count);
     for (int g = 0; g < call->count; g++) {
         const int last = pp_stage_exchanges(&call->works[g], call->kind, exchanges);
-        for (int s = 0; s <= last; s++)
-            call->segments[call->segment_count++] =
-                (struct pp_segment){.call = call,
-                                    .work = g,
-                                    .number = s,
-                                    .is_last = s == last,
-                                    .exchange = exchanges[s],
-                                    .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
-                                    .members = pp_group_size(m)};
+        for (int s = 0; s <= last; s++) {
+            const int place = call->segment_count++;
+            call->segments[place] = (struct pp_group_segment){
+                .call = call,
+                .work = g,
+                .number = s,
+                .launch = 2 * place - g,
+                .is_last = s == last,
+                .exchange = exchanges[s],
+                .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
+                .members = pp_group_size(m)};
+        }
     }
 }
 
@@ -99,7 +92,7 @@ static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
         call->segments[s].moved_bytes = &w->moved_bytes;
     for (int t = 0; t < pp_group_size(m); t++) {
         const struct pp_worker *peer = pp_group_peer(w, t);
-        const struct pp_segment *parts = m->calls[pp_row(peer, i)].segments;
+        const struct pp_group_segment *parts = m->calls[pp_row(peer, i)].segments;
         for (int s = 0; s < call->segment_count; s++)
             call->segments[s].from[t] = parts[s].exchange.from;
     }
@@ -111,35 +104,16 @@ void pp_bind_groups(struct pp_machine *m)
         cut(m, &m->calls[row]);
     for (int k = 0; pp_group_size(m) > 1 && k < m->worker_count; k++) {
         struct pp_worker *w = &m->workers[k];
-        for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
+        int segments = 0;
+        for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
             connect(m, w, i);
+            m->calls[pp_row(w, i)].first_segment = segments;
+            segments += m->calls[pp_row(w, i)].segment_count;
+        }
     }
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
-
-static void run_segment(const struct pp_kernels *k, void *stream, void *argument)
-{
-    const struct pp_segment *segment = argument;
-    struct pp_bound_call *call = segment->call;
-    struct pp_stage_work work = call->works[segment->work];
-
-    if (segment == call->segments)
-        pp_call_begin(k, stream, call);
-    work.segment = segment->number;
-    call->run(k, stream, &work);
-    if (segment->is_last)
-        pp_probe_add(call, segment->work);
-}
-
-static void run_exchange(const struct pp_kernels *k, void *stream, void *argument)
-{
-    const struct pp_segment *segment = argument;
-
-    if (segment->exchange.rows.way != PP_ROWS_NONE)
-        *segment->moved_bytes += pp_rows_exchange_bytes(&segment->exchange.rows);
-    pp_group_exchange_run(k, stream, &segment->exchange, segment->members, segment->from);
-}
 
 static bool is_clocked(const struct pp_machine *m)
 {
@@ -168,12 +142,12 @@ static void give_core(struct pp_machine *m)
         sem_post(&m->cores);
 }
 
-/* Returns the time of the thread that the work has taken. */
-static int64_t launch(struct pp_worker *w, struct pp_worker_launch work)
+/* Returns the time of the thread that the work has taken. `graph`: its number, -1 = none. */
+static int64_t launch(struct pp_worker *w, int graph, struct pp_worker_launch work)
 {
     const int64_t before_ns = pp_machine_now_ns(w->machine);
 
-    pp_worker_launch(w, false, 0, work);
+    pp_worker_launch(w, false, graph, work);
     const int64_t spent_ns = pp_machine_now_ns(w->machine) - before_ns;
     w->inside_ns += spent_ns;
     return 1000 * spent_ns;
@@ -248,27 +222,22 @@ static bool meet(struct pp_worker *w, int64_t *spent_ps)
     return true;
 }
 
-static int64_t exchange_ps(const struct pp_machine *m, const struct pp_segment *s)
-{
-    return pp_group_exchange_ps(m->options.costs, m->options.kernels, &s->exchange,
-                                pp_group_size(m));
-}
-
 /* Exchanges what segment `s` has made, after a meeting that ended at `*spent_ps`. */
-static void exchange(struct pp_worker *w, struct pp_segment *s, int64_t *spent_ps)
+static void exchange(struct pp_worker *w, struct pp_group_segment *s, int64_t *spent_ps)
 {
     const struct pp_machine *m = w->machine;
     const int64_t from_ps = *spent_ps;
 
-    launch(w, (struct pp_worker_launch){run_exchange, s});
-    *spent_ps = pp_is_virtual(m) ? from_ps + exchange_ps(m, s) : pp_now_ps(m);
+    launch(w, -1, (struct pp_worker_launch){pp_segment_exchange, s});
+    *spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s) : pp_now_ps(m);
     w->exchanged_ps += *spent_ps - from_ps;
 }
 
 /* Runs a segment, and what the group does after it. */
-static bool run_with_group(struct pp_worker *w, struct pp_segment *s, int64_t *spent_ps)
+static bool run_with_group(struct pp_worker *w, int i, struct pp_group_segment *s,
+                           int64_t *spent_ps)
 {
-    *spent_ps += launch(w, (struct pp_worker_launch){run_segment, s});
+    *spent_ps += launch(w, pp_segment_graph(w, i, s), (struct pp_worker_launch){pp_segment_run, s});
     if (s->is_last)
         return s->number == 0 || w->machine->ep > 1 || meet(w, spent_ps);
     if (!meet(w, spent_ps))
@@ -286,50 +255,11 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
     m->launch_of[pp_row(w, i)] = w->launches[false];
     take_core(m);
     if (call->count == 0)
-        *spent_ps += launch(w, pp_launch_of(w, i));
+        *spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));
     for (int k = 0; k < call->segment_count && is_there; k++)
-        is_there = run_with_group(w, &call->segments[k], spent_ps);
+        is_there = run_with_group(w, i, &call->segments[k], spent_ps);
     if (is_there && is_clocked(m) && m->ep == 1)
         is_there = meet(w, spent_ps);
     give_core(m);
     return is_there;
-}
-
-/* ---- asynchronous backends ------------------------------------------------------------------- */
-
-/* Time of a worker's own launches, without exchanges. */
-static double own_s(const struct pp_worker *w, int i)
-{
-    const struct pp_machine *m = w->machine;
-    const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
-    int launch = m->launch_of[pp_row(w, i)];
-    double s = 0;
-
-    if (call->count == 0) {
-        const struct pp_span span = m->backend->span(m->device, w->index, launch);
-        return span.end_s - span.start_s;
-    }
-    for (int k = 0; k < call->segment_count; k++) {
-        const struct pp_span span = m->backend->span(m->device, w->index, launch);
-        s += span.end_s - span.start_s;
-        launch += call->segments[k].is_last ? 1 : 2;
-    }
-    return s;
-}
-
-int64_t pp_group_ps(const struct pp_worker *w, int i)
-{
-    const struct pp_machine *m = w->machine;
-    const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
-    double longest_s = 0;
-    int64_t exchanges_ps = 0;
-
-    for (int t = 0; t < pp_group_size(m); t++) {
-        const double s = own_s(pp_group_peer(w, t), i);
-        longest_s = s > longest_s ? s : longest_s;
-    }
-    for (int k = 0; k < call->segment_count; k++)
-        if (!call->segments[k].is_last)
-            exchanges_ps += exchange_ps(m, &call->segments[k]);
-    return (int64_t)(longest_s * 1e12) + exchanges_ps;
 }

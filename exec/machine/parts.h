@@ -59,14 +59,38 @@ void pp_barriers_conduct(struct pp_machine *m);
 enum pp_status pp_workers_start(struct pp_machine *m, struct pp_error *err);
 void pp_workers_end(struct pp_machine *m);
 
+/* A part of a call up to the next exchange of its group, and that exchange. */
+struct pp_group_segment {
+    struct pp_bound_call *call;
+    int work, number; /* number in the call of this work */
+    int launch;       /* number among the launches of the instruction; the exchange has the next */
+    int timings_end;  /* of the timings of the call */
+    bool is_last;     /* of this work: no exchange follows */
+    struct pp_group_exchange exchange;
+    const void **from; /* [members] */
+    int members;
+    int64_t *moved_bytes; /* of the worker: counts rows from other replicas */
+};
+/* segment.c: work of a segment, and of the exchange after it. */
+void pp_segment_run(const struct pp_kernels *k, void *stream, void *segment);
+void pp_segment_exchange(const struct pp_kernels *k, void *stream, void *segment);
+/* Time of the exchange, by the costs; 0 = there is none. */
+int64_t pp_segment_exchange_ps(const struct pp_machine *m, const struct pp_group_segment *segment);
+/* Graph of a segment of an instruction; captures those of all its segments. */
+int pp_segment_graph(const struct pp_worker *w, int instruction,
+                     const struct pp_group_segment *segment);
+void pp_segments_capture(const struct pp_machine *m, const struct pp_worker *w, int instruction);
+
 /* group.c: number of events of all groups; binds the segments of their calls. */
 int pp_group_events(struct pp_machine *m);
 void pp_bind_groups(struct pp_machine *m);
 /* Runs compute instruction i of a worker with its group. Adds to `*spent_ps` its time on the
  * virtual clock, the same for all workers of the group. False: a worker has failed. */
 bool pp_group_run(struct pp_worker *w, int instruction, int64_t *spent_ps);
-/* Duration of such an instruction on an asynchronous backend. */
+/* group_later.c, on an asynchronous backend: duration of such an instruction; time of its
+ * exchanges, from the moment at which the last worker has come. */
 int64_t pp_group_ps(const struct pp_worker *w, int instruction);
+int64_t pp_group_exchanged_ps(const struct pp_worker *w, int instruction);
 
 /* Finds instructions that do the same work. */
 void pp_bind_same(struct pp_machine *m);

@@ -260,22 +260,34 @@ bool pp_machine_has_probes(const struct pp_machine *m)
     return m->has_probes;
 }
 
-static void read_timings(const struct pp_machine *m, const struct pp_worker *w, int i)
+/* Reads timings `from` .. `until` - 1 of a call, which a launch has recorded. */
+static void read_launch(const struct pp_machine *m, struct pp_bound_call *call, pp_stream_id stream,
+                        int launch, int from, int until)
 {
-    const pp_stream_id stream = pp_stream_of(w, i);
-    const int32_t row = pp_row(w, i);
-    struct pp_bound_call *call = &m->calls[row];
     double last_s = NAN;
 
-    memset(call->probe.s, 0, sizeof(call->probe.s));
-    for (int k = 0; k < call->part.timing_count; k++) {
+    for (int k = from; k < until; k++) {
         const int what = call->part.timings[k];
-        const double at_s = m->backend->timing_s(m->device, stream, m->launch_of[row], k);
+        const double at_s = m->backend->timing_s(m->device, stream, launch, k - from);
 
         if (what != PP_TIMING_BEGIN)
             call->probe.s[what / PP_PARTS][what % PP_PARTS] += at_s - last_s;
         last_s = at_s;
     }
+}
+
+static void read_timings(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const pp_stream_id stream = pp_stream_of(w, i);
+    const int launch = m->launch_of[pp_row(w, i)];
+    struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+
+    memset(call->probe.s, 0, sizeof(call->probe.s));
+    if (call->segment_count == 0)
+        read_launch(m, call, stream, launch, 0, call->part.timing_count);
+    for (int k = 0, from = 0; k < call->segment_count; from = call->segments[k++].timings_end)
+        read_launch(m, call, stream, launch + call->segments[k].launch, from,
+                    call->segments[k].timings_end);
 }
 
 void pp_probes_read(struct pp_machine *m)

@@ -8,7 +8,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
     const struct pp_exec_refusal rows[] = {
         {config->transport->remote,
          "its groups exchange data in shared memory; use --transport local or shm"},
-        {config->cuda, "the CUDA kernels cannot add up its exchanges yet; use --backend cpu"},
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
         {config->net.experts > 0, "experts are not shared yet; choose a model without"},

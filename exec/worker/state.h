@@ -20,9 +20,9 @@ struct pp_bound_call {
     int count;
     void *cleared; /* gradients or figures to zero before the call; NULL: none */
     size_t cleared_bytes;
-    struct pp_probe part, probe; /* of one granule; of all granules of the last call */
-    struct pp_segment *segments; /* [segment_count] see group.c; NULL without a group */
-    int segment_count;
+    struct pp_probe part, probe;       /* of one granule; of all granules of the last call */
+    struct pp_group_segment *segments; /* [segment_count] see group.c; NULL without a group */
+    int segment_count, first_segment;  /* the latter: among those of its worker's list */
 };
 
 /* One copy of a chunk's weights. */

@@ -1,5 +1,5 @@
-/* What devices that share each block put together, by the CUDA tables: sums and the largest of
- * parts, and cross entropy of words that each has some of. */
+/* Parts of devices that share each block, by the CUDA tables: sums and largest elements. Cross
+ * entropy of words of which each device has some. */
 #include "tests/cuda/table_case.h"
 
 /* ---- sums ------------------------------------------------------------------------------------ */

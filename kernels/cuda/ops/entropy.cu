@@ -12,7 +12,7 @@
 
 namespace
 {
-/* What kernels read of struct pp_entropy; targets by row. */
+/* The part of struct pp_entropy that kernels read; targets by row. */
 template <class T> struct words {
     T *x;
     float *max, *sums;

@@ -1,4 +1,4 @@
-/* What devices that share each block have made: the sum of vectors, in order, and the largest of
+/* Parts of tensors, made by devices that share each block: their sum, in order, or the largest of
  * each element. A sum of T is rounded after each AT_ONCE vectors at most. Bytes moved: every vector
  * once; of more than AT_ONCE, the result two more times for each launch after the first. */
 #include "kernels/cuda/device/functions.h"

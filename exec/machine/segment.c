@@ -1,0 +1,67 @@
+/* Segments of calls of a group: their work, that of the exchanges between them, and their graphs.
+ */
+#include "exec/machine/parts.h"
+
+/* A graph leaves out the work of the host. So each segment notes where its timings begin and end.
+ */
+void pp_segment_run(const struct pp_kernels *k, void *stream, void *argument)
+{
+    struct pp_group_segment *segment = argument;
+    struct pp_bound_call *call = segment->call;
+    struct pp_stage_work work = call->works[segment->work];
+
+    if (segment == call->segments)
+        pp_call_begin(k, stream, call);
+    else
+        call->part.timing_count = segment[-1].timings_end;
+    work.segment = segment->number;
+    call->run(k, stream, &work);
+    segment->timings_end = call->part.timing_count;
+    if (segment->is_last)
+        pp_probe_add(call, segment->work);
+}
+
+void pp_segment_exchange(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_group_segment *segment = argument;
+
+    if (segment->exchange.rows.way != PP_ROWS_NONE)
+        *segment->moved_bytes += pp_rows_exchange_bytes(&segment->exchange.rows);
+    pp_group_exchange_run(k, stream, &segment->exchange, segment->members, segment->from);
+}
+
+int64_t pp_segment_exchange_ps(const struct pp_machine *m, const struct pp_group_segment *segment)
+{
+    return segment->is_last ? 0
+                            : pp_group_exchange_ps(m->options.costs, m->options.kernels,
+                                                   &segment->exchange, pp_group_size(m));
+}
+
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+/* Ids of segments follow those of ops (graphs.c), each without and with timing events. Ops that do
+ * the same share graphs. */
+int pp_segment_graph(const struct pp_worker *w, int i, const struct pp_group_segment *segment)
+{
+    const struct pp_machine *m = w->machine;
+    const int32_t row = pp_row(w, i), first = pp_row(w, m->p->begin[w->rank] + m->same_as[row]);
+    const int place = (int)(segment - m->calls[row].segments) +
+                      m->calls[m->has_probes ? row : first].first_segment;
+
+    return pp_bar_graph_id(w) + 1 + 2 * place + m->has_probes;
+}
+
+void pp_segments_capture(const struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const int32_t row = pp_row(w, i);
+
+    if (!m->has_probes && m->same_as[row] != pp_place_of(w, i))
+        return;
+    for (int k = 0; k < m->calls[row].segment_count; k++) {
+        struct pp_group_segment *segment = &m->calls[row].segments[k];
+
+        m->backend->capture(m->device, w->index, pp_segment_graph(w, i, segment),
+                            m->has_probes ? m->launch_of[row] + segment->launch : -1,
+                            pp_segment_run, segment);
+    }
+}

@@ -1,0 +1,40 @@
+# --tp on an emulated device: the bits of one rank that runs the parts in turn.
+$ for o in "--schedule zbv" "--schedule 1f1b --sequence-parallel on --precision bf16" "--dp 2 --zero 2 --vocab 301 --cuda-graphs off"; do pipeexec --backend cuda --device-mode streams --np 2 --tp 2 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 3 --exact-grad --check --json $o | grep -cE '"(bit_equal|loss_equal)": true'; done
+> 3
+> 3
+> 3
+$ pipeexec --backend cuda --np 2 --tp 4 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --schedule seq1f1b --splits 2 --sequence-parallel on --exact-grad --check | grep -A5 -E '^  (machine |check )'
+>   machine    emulated device 0, one op at a time, 8 threads; fp32 with own
+>              kernels, cuBLASLt ...
+>   clock      virtual: one device per rank, links of 10.0 us and 10.0 GB/s
+>
+>   loss       5.5707 5.5180 5.4661 in 3 steps
+>   check      gradients of every step equal those of training on one rank to the
+>              bit (215,424 elements)
+>              weights after the last step equal those of training on one rank to
+>              the bit (71,808 elements)
+>              that rank runs the 4 parts of --tp in turn
+>
+# The losses of the CPU, and memory as planned.
+$ for b in cpu cuda; do pipeexec --backend $b --np 2 --tp 2 --layers 2 --hidden 32 --heads 2 --vocab 301 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --no-check --json >$b.json; grep -A3 '"losses"' $b.json | grep -o '[0-9][.][0-9]\{5\}'; grep -E '^  "(peak_mem|predicted_peak)' $b.json | tr -dc '0-9\n' | uniq | wc -l; done | uniq -c
+>       1 5.72582
+>       1 5.66411
+>       1 5.69281
+>       1 2
+>       1 5.72582
+>       1 5.66411
+>       1 5.69281
+>       1 2
+# On the wall clock, exchanges are timed by events. The device obeys a law, so this share is known.
+$ for s in off on; do PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall --device-mode partition --np 1 --tp 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --no-check --sequence-parallel $s --json | grep -o '"tp_comm": 0[.][0-9]\{4\}'; done
+> "tp_comm": 0.0949
+> "tp_comm": 0.2733
+# Each segment between two exchanges is a graph. Calibration adds events for the parts of an op.
+$ for o in "" "--calibrate-on gpipe"; do pipeexec --backend cuda --np 2 --tp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --schedule zb-h1 --no-check --json $o | grep -A4 '"graphs"' | tr -d '\n'; echo; done
+>     "graphs": {      "count": 80,      "left_out": 0,      "why_left": null,      "kernels": 380,
+>     "graphs": {      "count": 80,      "left_out": 0,      "why_left": null,      "kernels": 380,
+$ PP_EMULATED_DEVICES=4 pipeexec --backend cuda --np 2 --tp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A2 -E '^  note .*GPUs'
+>   note       4 GPUs are visible, and with --tp 2 all ranks share one. Without it
+>              each rank is a process with its own
+>   note       2 steps leave 1 for --warmup; --steps 4 leaves the usual 2
+! pipeexec: note: 4 GPUs are visible, and with --tp 2 all ranks share one. Without it each rank is a process with its own
