@@ -364,7 +364,7 @@ class Bench:
 
     def preset(self, name, family, widths):
         """A new model of a preset, as pipeexec writes it: its numbers are those of the preset."""
-        folder = self.path(name)
+        folder = self.path("preset-" + name)
         report = self.run(name, f"{RUNS[0]} --layers 2 --hidden 32 --heads 4 --vocab {VOCAB} {widths}", 1,
                           "--save", folder, lr=0)
         if report:
