@@ -249,8 +249,12 @@ static const struct pp_hub_name BERT_NAMES[] = {
 };
 /* The pooler and the head of the next sentence have no part in the loss. */
 static const char *const BERT_IGNORED[] = {
-    "embeddings.position_ids", "cls.predictions.decoder.weight", "cls.predictions.decoder.bias", "pooler.dense.weight",
-    "pooler.dense.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias", NULL};
+    "embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias", NULL};
+
+static const struct pp_hub_copy BERT_COPIES[] = {
+    {"cls.predictions.decoder.weight", "embedding.weight"},
+    {"cls.predictions.decoder.bias", "head.bias"},
+    {NULL, NULL}};
 
 static const struct pp_hub_setting BERT_SETTINGS[] = {
     FIELD("num_hidden_layers", INT, layers),
@@ -270,7 +274,7 @@ static const struct pp_hub_setting BERT_SETTINGS[] = {
 
 static const struct pp_hub_family FAMILIES[] = {
     {"bert", "bert", "BertForMaskedLM", "bert.", BERT_NAMES, BERT_IGNORED, BERT_SETTINGS,
-     .is_always_tied = true},
+     .copies = BERT_COPIES, .is_always_tied = true},
     {"gemma", "gemma", "GemmaForCausalLM", "model.", LLAMA_NAMES, LLAMA_IGNORED, OTHER_SETTINGS},
     {"gpt", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},
     {"gpt2", "gpt2", "GPT2LMHeadModel", "transformer.", GPT2_NAMES, GPT2_IGNORED, GPT2_SETTINGS},

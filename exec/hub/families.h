@@ -48,6 +48,11 @@ struct pp_hub_name {
     const struct pp_hub_order *order;
 };
 
+/* A tensor that files may have as a copy of one of ours. */
+struct pp_hub_copy {
+    const char *name, *ours; /* NULL ends a list */
+};
+
 /* A key of config.json, and the field that it has in struct pp_model. */
 struct pp_hub_setting {
     const char *key; /* NULL ends a list */
@@ -72,8 +77,9 @@ struct pp_hub_family {
     const char *const *ignored; /* ends of names; NULL ends the list */
     const struct pp_hub_setting *settings;
     const struct pp_hub_name *experts; /* of blocks with experts, after `names`; NULL = none */
-    bool is_switchable;  /* files say which blocks have experts, and how they are weighed */
-    bool is_always_tied; /* the head shares the matrix of the embedding */
+    bool is_switchable; /* files say which blocks have experts, and how they are weighed */
+    const struct pp_hub_copy *copies; /* NULL = none */
+    bool is_always_tied;              /* the head shares the matrix of the embedding */
 };
 
 /* Returns the family of a model. PP_EINVAL, with the known ones, if its names are not known. */

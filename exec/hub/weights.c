@@ -86,13 +86,17 @@ static enum pp_status match_piece(const struct pp_safetensors *files, const char
                                              tensor->file, tensor->name, tensor->type->name);
 }
 
-/* True for the head's matrix of a model that has that of the embedding. */
-static bool is_tied_head(const struct pp_hub_layout *l, const char *name)
+/* Returns our tensor of which one of the files must be a copy; NULL = none. The head's matrix of a
+ * tied model is one of the embedding. */
+static const char *original_of(const struct pp_hub_layout *l, const char *name)
 {
+    for (const struct pp_hub_copy *copy = l->family->copies; copy && copy->name; copy++)
+        if (strcmp(copy->name, name) == 0)
+            return copy->ours;
     for (const struct pp_hub_name *row = l->family->names; l->model->is_tied && row->ours; row++)
         if (strcmp(row->ours, "head.weight") == 0 && strcmp(row->name, name) == 0)
-            return true;
-    return false;
+            return "embedding.weight";
+    return NULL;
 }
 
 /* True if both have the same numbers, whatever their types. */
@@ -114,20 +118,25 @@ static bool is_equal(const struct pp_safetensor *a, const struct pp_safetensor *
     return true;
 }
 
-/* A tied head that files have all the same is left out, so it must be the embedding. */
-static enum pp_status check_head(const struct pp_hub_layout *l, const struct pp_safetensor *head,
-                                 struct pp_error *err)
+/* A copy is left out, so it must have the numbers of the tensor that is read. */
+static enum pp_status check_copy(const struct pp_hub_layout *l, const struct pp_safetensor *copy,
+                                 const char *ours, struct pp_error *err)
 {
-    const struct pp_hub_piece *embedding = l->pieces;
+    const struct pp_hub_piece *original = l->pieces;
 
-    while (strcmp(embedding->param->name, "embedding.weight") != 0)
-        embedding++;
-    if (is_equal(head, embedding->tensor))
+    while (strcmp(original->param->name, ours) != 0)
+        original++;
+    if (is_equal(copy, original->tensor))
         return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "%s: tensor '%s' differs from '%s', but config.json has one matrix for "
-                        "both; nearest: set tie_word_embeddings to false there",
-                        head->file, head->name, embedding->tensor->name);
+    pp_error_set(err, PP_EINVAL, "%s: tensor '%s' differs from '%s', but ", copy->file, copy->name,
+                 original->tensor->name);
+    return l->family->is_always_tied
+               ? pp_error_append(err,
+                                 "family %s of the hub has one tensor for both; nearest: remove it "
+                                 "from the file",
+                                 l->family->type)
+               : pp_error_append(err, "config.json has one matrix for both; nearest: set "
+                                      "tie_word_embeddings to false there");
 }
 
 /* True for constants, which files may have and no computation needs. */
@@ -142,8 +151,10 @@ static bool is_ignored(const struct pp_hub_layout *l, const char *name)
 static enum pp_status check_other(const struct pp_hub_layout *l, const struct pp_safetensor *tensor,
                                   struct pp_error *err)
 {
-    if (is_tied_head(l, tensor->name))
-        return check_head(l, tensor, err);
+    const char *original = original_of(l, tensor->name);
+
+    if (original)
+        return check_copy(l, tensor, original, err);
     if (is_ignored(l, tensor->name))
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,

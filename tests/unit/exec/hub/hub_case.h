@@ -38,6 +38,10 @@ static inline void tear_down(void)
     "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"hidden_size\": 8, "                   \
     "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"vocab_size\": 11, "                 \
     "\"intermediate_size\": 12, \"tie_word_embeddings\": true"
+#define BERT                                                                                       \
+    "{\"model_type\": \"bert\", \"num_hidden_layers\": 1, \"hidden_size\": 8, "                    \
+    "\"num_attention_heads\": 2, \"vocab_size\": 11, \"intermediate_size\": 12, "                  \
+    "\"max_position_embeddings\": 6, \"type_vocab_size\": 2}"
 #define QWEN2                                                                                      \
     "{\"model_type\": \"qwen2\", \"num_hidden_layers\": 1, \"hidden_size\": 8, "                   \
     "\"num_attention_heads\": 4, \"num_key_value_heads\": 1, \"vocab_size\": 11, "                 \

@@ -371,6 +371,38 @@ Test(weights, a_tied_head_that_is_stored_is_the_embedding)
     cr_expect_not_null(strstr(err.message, "set tie_word_embeddings to false"), "%s", err.message);
 }
 
+/* So are the decoder of BERT and its bias, which its files store twice. */
+Test(weights, copies_of_a_family_are_equal_to_their_originals)
+{
+    static const char *const rows[][2] = {
+        {"bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"},
+        {"cls.predictions.bias", "cls.predictions.decoder.bias"}};
+
+    take_model(BERT, 6);
+    write_folder("a", 1, PP_HUB_SHARD_BYTES);
+    struct pp_safetensors files = open_folder("a"), more = {.count = files.count + 1};
+    for (int i = 0; i < 4; i++) { /* each the same, then with another number */
+        const struct pp_safetensor *original = pp_safetensors_find(&files, rows[i / 2][0]);
+        struct pp_safetensor copy = *original;
+        float *values = PP_ARRAY(arena, float, copy.count);
+        original->type->read(original->data, copy.count, values);
+        values[copy.count - 1] += (float)(i % 2);
+        copy.name = rows[i / 2][1];
+        copy.data = (const unsigned char *)values;
+        more.tensors = PP_ARRAY(arena, struct pp_safetensor, more.count);
+        memcpy(more.tensors, files.tensors, sizeof(*files.tensors) * (size_t)files.count);
+        more.tensors[files.count] = copy;
+        pp_safetensors_sort(&more);
+        cr_expect_eq(match(&more), i % 2 ? PP_EINVAL : PP_OK, "%d", i);
+        if (i % 2)
+            cr_expect_not_null(strstr(err.message, pp_arena_printf(arena, "'%s' differs from '%s'",
+                                                                   rows[i / 2][1], rows[i / 2][0])),
+                               "%s", err.message);
+    }
+    cr_expect_not_null(strstr(err.message, "family bert of the hub has one tensor for both"), "%s",
+                       err.message);
+}
+
 Test(weights, a_family_without_names_is_refused)
 {
     const char *text = "{\"model_type\": \"internlm\", \"num_hidden_layers\": 2, \"hidden_size\": "
