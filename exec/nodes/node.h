@@ -150,6 +150,7 @@ struct pp_stage_node {
     int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
     const struct pp_param *bias_before; /* NORM: whose gradient it makes */
     bool is_bias_summed;                /* LINEAR: by a norm */
+    bool is_of_experts;                 /* between the norm and the output of a mixture */
     bool is_again;                      /* R runs it */
 };
 

@@ -2,7 +2,8 @@
  * of whole ops serve the measured program. Medians of them are costs, draws from them a band. */
 #include "exec/predict/calibration.h"
 
-static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head"};
+static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head",
+                                                 "a block with experts"};
 
 static bool has_passes(int kind)
 {

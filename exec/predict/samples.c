@@ -45,7 +45,7 @@ int pp_calibration_layers(const struct pp_stage *stage, int kind, enum pp_layer_
     const int mixtures = pp_net_mixtures(stage->net, shape->first_block, shape->blocks);
 
     if (kind == PP_R && pp_stage_is_partly_again(shape))
-        return part == PP_PART_BLOCK ? pp_stage_blocks_again(shape) : 0;
+        return pp_stage_layers_again(stage, part);
     return part == PP_PART_EMBEDDING ? shape->has_embedding
            : part == PP_PART_HEAD    ? shape->has_head
            : part == PP_PART_EXPERTS ? mixtures

@@ -13,12 +13,6 @@ enum pp_status pp_exec_recompute(const struct pp_exec_wish *wish, struct pp_exec
     PP_TRY(pp_recompute_read(wish->recompute, &config->model, choice, err));
     if (choice->how == PP_RECOMPUTE_SELECTIVE && choice->again == 0)
         choice->again = PP_AGAIN_CORE;
-    if (config->net.experts > 0 && choice->how != PP_RECOMPUTE_NONE &&
-        choice->how != PP_RECOMPUTE_FULL)
-        return pp_error_set(err, PP_EINVAL,
-                            "--recompute %s: parts of blocks with experts are not recomputed here; "
-                            "give full or none",
-                            pp_recompute_names[choice->how]);
     return PP_OK;
 }
 

@@ -168,6 +168,7 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
                                    struct pp_tensor *base)
 {
     const struct pp_net *net = b->net;
+    const int first = b->g->node_count;
     struct pp_tensor *logits =
         pp_build_linear(b, (struct pp_linear){x, NULL, net->experts, "router.weight", NULL, false});
     struct pp_routes *routes = routes_of(b->arena, b);
@@ -181,5 +182,7 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
     n->routes = routes;
     n->base = base;
     n->y->is_stream = true;
+    for (struct pp_stage_node *of = &b->g->nodes[first]; of <= n; of++)
+        of->is_of_experts = true;
     return n->y;
 }

@@ -18,10 +18,12 @@
  *
  *   core_attn   y of ATTEND, stats        act   act of LINEAR, y of GATE
  *   layernorm   y of NORM, stats          mlp   y of the LINEAR before act or GATE, too
+ *   moe         logits, rows, and all of experts and shared expert that a backward reads
  *
- * Then all else that a backward reads is in `kept`. With splits, so are x of ATTEND and its
- * gradient: the backward of a split finds those of earlier ones, which R has not reached. ATTEND
- * does not rotate a kept x again. Gradients take places in both, and add them in `saved`. */
+ * Routing itself is kept: R takes the choices of F, and repeats its exchanges of rows. Then all
+ * else that a backward reads is in `kept`. With splits, so are x of ATTEND and its gradient: the
+ * backward of a split finds those of earlier ones, which R has not reached. ATTEND does not rotate
+ * a kept x again. Gradients take places in both, and add them in `saved`. */
 #pragma once
 
 #include "exec/nodes/node.h"

@@ -42,8 +42,8 @@ struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *
 const struct pp_param *pp_stage_find(const struct pp_stage *stage, int id);
 const struct pp_param *pp_stage_tied(const struct pp_stage *stage);
 
-/* Returns the blocks that R computes again, whole or in part, if it does not compute the stage. */
-int pp_stage_blocks_again(const struct pp_stage_shape *shape);
+/* Returns the layers of a kind that R computes again, whole or in part. */
+int pp_stage_layers_again(const struct pp_stage *stage, enum pp_layer_part part);
 int pp_stage_timings(const struct pp_stage *stage); /* most timings of a call */
 
 /* Reads `in` (or ids); fills kept, saved and out. */

@@ -1,13 +1,20 @@
 # pipeexec: mixtures of experts under every schedule, and what is refused.
 # Bits of one rank, whatever the schedule, its replicas, splits, granules and recomputation.
 $ for s in gpipe 1f1b eager-1f1b interleaved bfs chimera gems zb-h1 zb-h2 zb-auto interleaved-zb zbv v-half v-min dualpipe dualpipev seq1f1b hanayo; do pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --ffn 48 --experts 6 --capacity-factor 0.75 --moe-every 2 --shared-ffn 16 --schedule $s --np 4 --seq 16 --mbs 2 --steps 2 --exact-grad --check --quiet || echo $s; done
-$ for o in "--dp 2 --zero 1" "--recompute full" "--schedule chimera --concat halving" "--precision double --top-k 1" "--precision bf16" "--transport tcp" "--backend fake" "--transport shm --dp 2"; do pipeexec --layers 4 --hidden 32 --heads 4 --ffn 48 --experts 6 --seq 16 --mbs 2 --steps 2 --exact-grad --check --quiet $o || echo $o; done
+$ for o in "--dp 2 --zero 1" "--recompute full" "--recompute-modules moe" "--recompute stage-aware=1" "--recompute-modules act core_attn --schedule zbv" "--schedule chimera --concat halving" "--precision double --top-k 1" "--precision bf16" "--transport tcp" "--backend fake" "--transport shm --dp 2"; do pipeexec --layers 4 --hidden 32 --heads 4 --ffn 48 --experts 6 --seq 16 --mbs 2 --steps 2 --exact-grad --check --quiet $o || echo $o; done
 # Memory as predicted, rows that are not in use included.
 $ pipeexec --model tiny-llama --experts 6 --capacity-factor 0.5 --seq 32 --steps 2 --json | grep -oE '^  "(predicted_)?peak_mem_bytes": [0-9]*' | cut -d: -f2 | uniq | wc -l
 > 1
 # Tokens of experts are the same under every schedule, transport and recomputation. Validation does not count.
-$ for o in "" "--schedule zbv" "--dp 2" "--schedule seq1f1b" "--transport tcp" "--transport shm" "--backend fake" "--recompute full" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --experts 4 --moe-every 3 --capacity-factor 0.75 --np 4 --seq 16 --mbs 2 --gbs 16 --steps 3 --exact-grad --no-check $o --json | sed -n '/^  "experts"/,/^  }/p' | tr -d ' \n'; echo; done | uniq
+$ for o in "" "--schedule zbv" "--dp 2" "--schedule seq1f1b" "--transport tcp" "--transport shm" "--backend fake" "--recompute full" "--recompute-modules moe layernorm" "--recompute stage-aware=1" "--schedule seq1f1b --recompute-modules moe act" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --experts 4 --moe-every 3 --capacity-factor 0.75 --np 4 --seq 16 --mbs 2 --gbs 16 --steps 3 --exact-grad --no-check $o --json | sed -n '/^  "experts"/,/^  }/p' | tr -d ' \n'; echo; done | uniq
 > "experts":{"count":4,"top_k":2,"capacity":6,"load":1.0933589990375361,"dropped_frac":0.3046875,"moved_frac":0.0,"moved_bytes":0,"mixtures":[{"block":3,"load":1.0391978122151322,"dropped":439,"tokens":[285,265,267,280]},{"block":6,"load":1.0933589990375361,"dropped":497,"tokens":[216,280,259,284]}]},
+# What is computed again is not saved: less memory with each module, and the bytes that were predicted.
+$ for r in none act moe moe,layernorm moe,layernorm,core_attn; do case $r in none) o= ;; *) o="--recompute-modules $r" ;; esac; pipeexec --layers 4 --hidden 32 --heads 4 --experts 8 --np 1 --schedule gpipe --seq 32 --mbs 2 --micro-batches 8 --steps 2 --no-check $o --json | grep -oE '^  "(predicted_)?peak_mem_bytes": [0-9]*|"activations_bytes": [0-9]*' | cut -d: -f2 | uniq | tr -d '\n'; echo; done
+>   13184448 8197376
+>   11349440 6362368
+>   8555072 3552512
+>   8067648 3065088
+>   7809600 2807040
 # All choices are counted: 3 steps of 16 samples, 16 tokens, top 2. Without a limit, none is dropped.
 $ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --np 2 --seq 16 --mbs 2 --gbs 16 --steps 3 --no-check --json | sed -n '/^  "experts"/,/^  }/p' | awk '/"capacity"/ { print } /"dropped/ { print } /"tokens"/ { n = 0; t = 1 } t && /^ *[0-9]/ { n += $1 } /\]/ { if (t) print n; t = 0 }'
 >     "capacity": null,
@@ -40,7 +47,7 @@ $ pipeexec --layers 4 --experts 4 --ffn 64 --moe-ffn 32
 $ for s in gpipe 1f1b interleaved chimera zb-h1 interleaved-zb zbv dualpipev hanayo bfs; do for e in 1 2 4; do pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --ffn 48 --experts 4 --moe-every 2 --shared-ffn 16 --schedule $s --np 2 --dp 4 --ep $e --capacity-factor 0.75 --seq 16 --mbs 2 --gbs 64 --steps 2 --clip 0.5 --exact-grad --check --json >one; sed -n '/moved_/d; /^  "losses"/,/]/p; /^  "grad_norms"/,/]/p; /^  "experts"/,/^  }/p; /bit_equal/p; /structural/p' one | md5sum; grep -E '^  "(predicted_)?peak_mem' one | cut -d: -f2 | uniq | wc -l; done; done | sort | uniq -c | awk '{ print $1 }'
 > 30
 > 30
-$ for o in "--transport shm" "--backend fake" "--clock wall" "--clock wall --transport shm --schedule zbv" "--precision double" "--precision bf16" "--recompute full" "--schedule seq1f1b" "--top-k 1 --ffn 45" "--grad-sync eager" "--slow 1.0=0.5"; do for e in "2" "3 --exact-grad" "6 --exact-grad"; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 6 --seq 16 --mbs 2 --steps 2 --np 2 --dp 6 --micro-batches 4 --check --quiet $o --ep $e || echo "$o, $e"; done; done
+$ for o in "--transport shm" "--backend fake" "--clock wall" "--clock wall --transport shm --schedule zbv" "--precision double" "--precision bf16" "--recompute full" "--recompute-modules moe" "--recompute stage-aware=1 --transport shm" "--recompute-modules act core_attn --backend fake" "--schedule seq1f1b" "--schedule seq1f1b --recompute-modules moe layernorm" "--top-k 1 --ffn 45" "--grad-sync eager" "--slow 1.0=0.5"; do for e in "2" "3 --exact-grad" "6 --exact-grad"; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 6 --seq 16 --mbs 2 --steps 2 --np 2 --dp 6 --micro-batches 4 --check --quiet $o --ep $e || echo "$o, $e"; done; done
 # Each replica has its share of the experts. Exchanges have a share of the time.
 $ for e in 1 4; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 8 --seq 16 --mbs 2 --steps 3 --np 1 --dp 4 --ep $e --no-check --json >one; sed -n '/^  "memory"/,/params/p; s/"ep": /&/p' one | tr -d ' \n'; sed -n 's/.*"ep_comm": \([^,]*\).*/\1/p' one | awk '{ print ($1 > 0) }'; done
 > "ep":1,"memory":{"params_bytes":1210624,0
@@ -50,14 +57,16 @@ $ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 --dp 2 --ep 2 --s
 >   experts    4, of which each token meets 2; 50.3 % of rows go to another
 >              replica (50.0 % at balance), 3.02 MiB in all exchanges; the
 >              fullest, in block 2, has 1.49 of the mean
-# A row that moves goes there and back in F, and its gradients in the backward: 4 times hidden elements. With R it is 6 times.
-$ for o in "" "--precision bf16" "--precision double" "--transport shm" "--backend fake" "--recompute full" "--schedule zbv" "--dp 4 --ep 4" "--dp 4 --ep 2" "--clock wall" "--capacity-factor 0.5" "--dp 2 --ep 1" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; case $o in *--dp*) d= ;; *) d="--dp 2 --ep 2" ;; esac; pipeexec --model tiny-llama --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 $d --seq 16 --mbs 2 --steps 3 --exact-grad --no-check $o --json | awk -v o="$o" '/"moved_frac"/ { frac = $2 + 0 } /"moved_bytes"/ { bytes = $2 + 0 } /"tokens"/ { t = 1 } t && /^ *[0-9]/ { rows += $1 } /\]/ { t = 0 } END { element = o ~ /bf16/ ? 2 : o ~ /double/ ? 8 : 4; passes = o ~ /recompute/ ? 6 : 4; printf "%d", int(frac * rows + 0.5) * passes * 32 * element - bytes; print (bytes > 0) == (o !~ /ep 1/) ? "" : " no bytes", o }'; done
+# A row that moves goes there and back in F, and its gradients in the backward: 4 times hidden elements. With R of experts it is 6 times.
+$ for o in "" "--precision bf16" "--precision double" "--transport shm" "--backend fake" "--recompute full" "--recompute-modules moe" "--recompute-modules act core_attn layernorm" "--schedule zbv" "--dp 4 --ep 4" "--dp 4 --ep 2" "--clock wall" "--capacity-factor 0.5" "--dp 2 --ep 1" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; case $o in *--dp*) d= ;; *) d="--dp 2 --ep 2" ;; esac; pipeexec --model tiny-llama --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 $d --seq 16 --mbs 2 --steps 3 --exact-grad --no-check $o --json | awk -v o="$o" '/"moved_frac"/ { frac = $2 + 0 } /"moved_bytes"/ { bytes = $2 + 0 } /"tokens"/ { t = 1 } t && /^ *[0-9]/ { rows += $1 } /\]/ { t = 0 } END { element = o ~ /bf16/ ? 2 : o ~ /double/ ? 8 : 4; passes = o ~ /full|moe/ ? 6 : 4; printf "%d", int(frac * rows + 0.5) * passes * 32 * element - bytes; print (bytes > 0) == (o !~ /ep 1/) ? "" : " no bytes", o }'; done
 > 0
 > 0 --precision bf16
 > 0 --precision double
 > 0 --transport shm
 > 0 --backend fake
 > 0 --recompute full
+> 0 --recompute-modules moe
+> 0 --recompute-modules act core_attn layernorm
 > 0 --schedule zbv
 > 0 --dp 4 --ep 4
 > 0 --dp 4 --ep 2

@@ -101,6 +101,7 @@ FEATURES = {  # of a report and its words
     "experts": lambda r, w: "--experts" in w,
     "recompute": lambda r, w: recomputes(w),
     "modules": lambda r, w: "--recompute-modules" in w,
+    "experts, recompute": lambda r, w: "--experts" in w and recomputes(w) and w.get("--recompute") != "full",
     "families": lambda r, w: w["--model"] not in ("tiny", "mini", "tiny-llama"),
     "families, recompute": lambda r, w: w["--model"] not in ("tiny", "mini", "tiny-llama") and recomputes(w),
     "shm": lambda r, w: r["transport"] == "shm",
@@ -164,6 +165,8 @@ def draw(rng):
         own.pop("--transport", None)
     if "--backend" not in own and rng.random() < 0.9:
         own.pop("--weight-grad-stream", None)
+    if "--experts" in model and own.get("--recompute", "").startswith("selective") and rng.random() < 0.5:
+        own["--recompute"] = rng.choice(["selective=moe", "selective=moe+layernorm", "selective=act+core_attn"])
     modules = re.match("selective=(.*)", own.get("--recompute", ""))
     if modules and rng.random() < 0.5:
         del own["--recompute"]

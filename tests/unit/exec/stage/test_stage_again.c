@@ -2,6 +2,7 @@
 #include "tests/unit/exec/stage/stage_rig.h"
 
 #include "core/cost/recompute.h"
+#include "exec/nodes/node.h"
 
 #include <criterion/criterion.h>
 
@@ -15,9 +16,12 @@ static const struct pp_stage_again choices[] = {
     {.modules = PP_AGAIN_NORM},
     {.modules = PP_AGAIN_ACT},
     {.modules = PP_AGAIN_MLP},
+    {.modules = PP_AGAIN_MOE},
     {.modules = PP_AGAIN_NORM | PP_AGAIN_MLP},
+    {.modules = PP_AGAIN_NORM | PP_AGAIN_MOE},
     {.modules = PP_AGAIN_CORE | PP_AGAIN_ACT},
     {.modules = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_MLP},
+    {.modules = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_ACT | PP_AGAIN_MLP | PP_AGAIN_MOE},
     {.blocks = 1},
     {.blocks = 2},
 };
@@ -58,8 +62,6 @@ static void check_bits(const struct pp_kernels *k, int variant, int splits,
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_net net = rig_variant(LAYERS, variant);
-    if (net.experts > 0) /* they recompute whole stages only */
-        return;
     struct rig *plain = rig_create(arena, k, &net, STAGES, blocks, ROWS, splits, false);
 
     rig_forward(plain);
@@ -100,14 +102,29 @@ Test(stage_again, fp32_too)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* What a block remakes: elements of T of a token, of G of a token. */
+/* What a block remakes: elements of T of a token, of G of a token, of T of a row of an expert. */
 struct remade {
-    int64_t t, g;
+    int64_t t, g, row;
 };
 
-static struct remade by_modules(const struct pp_net *net, unsigned modules)
+/* Its feed-forward layer. Rows, tokens that are sent to experts, are remade with them. */
+static void add_mlp(const struct pp_net *net, bool has_experts, unsigned modules,
+                    struct remade *sum)
 {
-    const bool has_mlp = modules & PP_AGAIN_MLP;
+    const unsigned all = has_experts ? PP_AGAIN_MOE : PP_AGAIN_MLP;
+    const int fan = net->is_gated ? 2 : 1,
+              made = (modules & (PP_AGAIN_ACT | all) ? 1 : 0) + (modules & all ? fan : 0);
+
+    sum->t += made * (has_experts ? net->shared_ffn : net->ffn);
+    sum->row += has_experts ? made * net->expert_ffn : 0;
+    if (has_experts && modules & all) {
+        sum->t += net->experts;
+        sum->row += 2 * net->hidden;
+    }
+}
+
+static struct remade by_modules(const struct pp_net *net, bool has_experts, unsigned modules)
+{
     struct remade sum = {0};
 
     if (modules & PP_AGAIN_CORE) {
@@ -119,20 +136,17 @@ static struct remade by_modules(const struct pp_net *net, unsigned modules)
         sum.t += norms * net->hidden;
         sum.g += 2 * norms;
     }
-    if (modules & PP_AGAIN_ACT || has_mlp)
-        sum.t += net->ffn;
-    if (has_mlp)
-        sum.t += (net->is_gated ? 2 : 1) * net->ffn;
+    add_mlp(net, has_experts, modules, &sum);
     return sum;
 }
 
 /* Norms, queries with keys and values (twice if normalized), attention, the sum between the two
  * layers, both sides of the activation. */
-static struct remade whole_block(const struct pp_net *net)
+static struct remade whole_block(const struct pp_net *net, bool has_experts)
 {
-    const unsigned all = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_MLP;
+    const unsigned all = PP_AGAIN_CORE | PP_AGAIN_NORM | PP_AGAIN_MLP | PP_AGAIN_MOE;
     const int heads = net->heads + 2 * net->kv_heads;
-    struct remade sum = by_modules(net, all);
+    struct remade sum = by_modules(net, has_experts, all);
 
     sum.t += (int64_t)(1 + net->has_qk_norm) * heads * net->head_dim;
     sum.t += net->is_parallel ? 0 : net->hidden;
@@ -162,45 +176,71 @@ static struct pp_stage *stage_of(struct pp_arena *arena, const struct pp_kernels
     return pp_stage_create(arena, net, &shape, k);
 }
 
-static size_t bytes_of(const struct pp_kernels *k, int64_t tokens, struct remade each)
+static size_t bytes_of(const struct pp_kernels *k, const struct pp_stage *stage, struct remade each)
 {
-    return (size_t)tokens *
-           ((size_t)each.t * k->element_bytes + (size_t)each.g * k->gradient_bytes);
+    const int64_t tokens = (int64_t)ROWS * stage->net->seq,
+                  rows = each.row > 0 ? pp_routes_rows(stage->net, &stage->shape) : 0;
+
+    return (size_t)(tokens * each.t + rows * each.row) * k->element_bytes +
+           (size_t)(tokens * each.g) * k->gradient_bytes;
+}
+
+/* What the first `count` blocks of a stage remake. */
+static size_t blocks_bytes(const struct pp_kernels *k, const struct pp_stage *stage, int count,
+                           unsigned modules)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < count; i++) {
+        const bool has_experts = pp_net_has_experts(stage->net, stage->shape.first_block + i);
+        bytes += bytes_of(k, stage,
+                          modules ? by_modules(stage->net, has_experts, modules)
+                                  : whole_block(stage->net, has_experts));
+    }
+    return bytes;
+}
+
+/* Gates and order of the rows of all mixtures of the stage. */
+static size_t routes_bytes(const struct pp_kernels *k, const struct pp_stage *stage)
+{
+    const struct pp_net *net = stage->net;
+    const struct pp_stage_shape *shape = &stage->shape;
+    const size_t routed = (size_t)ROWS * (size_t)net->seq * (size_t)net->top_k;
+
+    return (size_t)pp_net_mixtures(net, shape->first_block, shape->blocks) *
+           (routed * k->gradient_bytes + pp_routes_bytes(net, shape, pp_routes_rows(net, shape)));
 }
 
 /* Returns the places that a stage of two blocks adds for gradients, at most one. They are all that
- * it saves, less blocks, their inputs, and norm and logits of a head. An encoder has a norm after
- * its embedding, and a layer with an activation function in its head. */
+ * it saves, less blocks with their routing, their inputs, and norm and logits of a head. An encoder
+ * has a norm after its embedding, and a layer with an activation function in its head. */
 static size_t added_bytes(const struct pp_kernels *k, const struct pp_stage *plain)
 {
     const struct pp_net *net = plain->net;
     const struct pp_stage_shape *shape = &plain->shape;
-    const int64_t tokens = (int64_t)ROWS * net->seq, multiple = k->vocab_multiple;
+    const int64_t multiple = k->vocab_multiple;
     const int64_t logits = (net->vocab + multiple - 1) / multiple * multiple;
     const struct remade embedding = {.t = net->hidden, .g = 2},
                         head = {.t = (net->is_encoder ? 3 : 1) * net->hidden + logits, .g = 2};
     const size_t ends = (size_t)(1 + shape->has_embedding + shape->has_head),
                  saved =
-                     2 * bytes_of(k, tokens, whole_block(net)) + ends * plain->boundary_bytes +
-                     (shape->has_head ? bytes_of(k, tokens, head) : 0) +
-                     (shape->has_embedding && net->is_encoder ? bytes_of(k, tokens, embedding) : 0);
+                     blocks_bytes(k, plain, 2, 0) + routes_bytes(k, plain) +
+                     ends * plain->boundary_bytes +
+                     (shape->has_head ? bytes_of(k, plain, head) : 0) +
+                     (shape->has_embedding && net->is_encoder ? bytes_of(k, plain, embedding) : 0);
 
-    cr_assert(plain->saved_bytes == saved || plain->saved_bytes == saved + plain->boundary_bytes);
+    cr_assert(plain->saved_bytes == saved || plain->saved_bytes == saved + plain->boundary_bytes,
+              "%zu, not %zu", plain->saved_bytes, saved);
     return plain->saved_bytes - saved;
 }
 
+/* Statistics of the norm that makes the output of an encoder's block are kept. */
 static void check_bytes(const struct pp_kernels *k, int variant, struct pp_stage_again again)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_net net = rig_variant(6, variant);
-    if (net.experts > 0)
-        return;
-    struct remade each = again.modules ? by_modules(&net, again.modules) : whole_block(&net);
-    if (net.is_encoder &&
-        !again.modules) /* statistics of the norm that makes the output are kept */
-        each.g -= 2;
-    const int64_t tokens = (int64_t)ROWS * net.seq, count = again.modules ? 2 : again.blocks;
-    const size_t bytes = bytes_of(k, count * tokens, each);
+    const int count = again.modules ? 2 : again.blocks;
+    const struct remade kept = {.g = net.is_encoder && !again.modules ? 2 * count : 0};
 
     for (int s = 0; s < 3; s++) {
         const struct pp_stage_again none = {0};
@@ -208,12 +248,15 @@ static void check_bytes(const struct pp_kernels *k, int variant, struct pp_stage
                               *some = stage_of(arena, k, &net, s, false, again),
                               *plain_w = stage_of(arena, k, &net, s, true, none),
                               *some_w = stage_of(arena, k, &net, s, true, again);
-        const size_t added = added_bytes(k, plain);
+        const size_t added = added_bytes(k, plain),
+                     bytes =
+                         blocks_bytes(k, plain, count, again.modules) - bytes_of(k, plain, kept);
         cr_assert_eq(some->saved_bytes, bytes + added,
                      "variant %d, modules %u, blocks %d, stage %d: %zu, not %zu + %zu", variant,
                      again.modules, again.blocks, s, some->saved_bytes, bytes, added);
         cr_assert_eq(some->kept_bytes + some->saved_bytes, plain->kept_bytes + plain->saved_bytes);
-        cr_assert_lt(some->kept_bytes, plain->kept_bytes + plain->saved_bytes);
+        /* no block may have a module */
+        cr_assert(bytes == 0 || some->kept_bytes < plain->kept_bytes + plain->saved_bytes);
         /* what gradients need next to it is what they need without */
         cr_assert_eq(some_w->kept_bytes + some_w->saved_bytes,
                      plain_w->kept_bytes + plain_w->saved_bytes);
@@ -226,6 +269,36 @@ Test(stage_again, saved_bytes_are_those_of_the_modules)
     for (int variant = 0; variant < RIG_VARIANTS; variant = rig_next(variant, 1))
         for (size_t i = 0; i < PP_COUNT(choices); i++)
             check_bytes(tables[(variant + (int)i) % 2], variant, choices[i]);
+}
+
+/* Only blocks that have a module take time. A mixture is routed once, and the share of whole blocks
+ * counts blocks of both kinds. */
+Test(stage_again, layers_that_run_are_those_with_a_module)
+{
+    static const struct {
+        struct pp_stage_again again;
+        int dense, mixtures;
+    } cases[] = {
+        {{.modules = PP_AGAIN_CORE}, 1, 1},
+        {{.modules = PP_AGAIN_ACT}, 1, 1},
+        {{.modules = PP_AGAIN_MLP}, 1, 0},
+        {{.modules = PP_AGAIN_MOE}, 0, 1},
+        {{.blocks = 1}, 1, 0},
+        {{.blocks = 2}, 1, 1},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_net net = rig_net(6);
+
+    rig_switch(&net);
+    for (size_t i = 0; i < PP_COUNT(cases); i++) {
+        const struct pp_stage *stage =
+            stage_of(arena, &pp_kernels_reference, &net, 1, false, cases[i].again);
+        cr_assert_eq(pp_stage_layers_again(stage, PP_PART_BLOCK), cases[i].dense, "%zu", i);
+        cr_assert_eq(pp_stage_layers_again(stage, PP_PART_EXPERTS), cases[i].mixtures, "%zu", i);
+        for (int n = 0; n < stage->graph->node_count; n++)
+            cr_assert(stage->graph->nodes[n].kind != &pp_node_route ||
+                      !stage->graph->nodes[n].is_again);
+    }
 }
 
 /* ---- share of a stage ------------------------------------------------------------------------ */
