@@ -254,6 +254,7 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
 
     m->launch_of[pp_row(w, i)] = w->launches[false];
     take_core(m);
+    pp_worker_warm(w, i, false);
     if (call->count == 0)
         *spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));
     for (int k = 0; k < call->segment_count && is_there; k++)

@@ -81,6 +81,9 @@ int pp_segment_graph(const struct pp_worker *w, int instruction,
                      const struct pp_group_segment *segment);
 void pp_segments_capture(const struct pp_machine *m, const struct pp_worker *w, int instruction);
 
+/* Reads what instruction i, or a fused pair, reads and writes, if CPU time is its duration. */
+void pp_worker_warm(struct pp_worker *w, int instruction, bool is_fused);
+
 /* group.c: number of events of all groups; binds the segments of their calls. */
 int pp_group_events(struct pp_machine *m);
 void pp_bind_groups(struct pp_machine *m);

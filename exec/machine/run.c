@@ -52,6 +52,7 @@ static void run_alone(struct pp_worker *w, int i, bool is_fused)
     if (m->has_cores)
         while (sem_wait(&m->cores) != 0) {
         }
+    pp_worker_warm(w, i, is_fused);
     read_wall(w);
     const int64_t start_ps = w->clock_ps, before_ns = pp_machine_now_ns(m);
     pp_worker_issue(w, i);
@@ -172,7 +173,7 @@ void pp_worker_run(struct pp_worker *w)
 
     atomic_fetch_add(&m->walking, 1);
     w->clock_ps = m->begin_ps;
-    w->inside_ns = 0;
+    w->inside_ns = w->warm_ns = 0;
     w->launches[false] = w->launches[true] = w->barriers = w->meets = *w->status = 0;
     const int fault = fault_at(w);
     atomic_store_explicit(&w->at, m->p->begin[w->rank], memory_order_relaxed);
@@ -187,6 +188,6 @@ void pp_worker_run(struct pp_worker *w)
         atomic_store_explicit(&w->at, i + 1, memory_order_relaxed);
     }
     read_wall(w);
-    w->cpu_ns = pp_host_thread_ns() - before_ns;
+    w->cpu_ns = pp_host_thread_ns() - before_ns - w->warm_ns;
     atomic_fetch_sub(&m->walking, 1);
 }

@@ -64,7 +64,8 @@ struct pp_worker {
     /* State of the step under way. */
     int64_t clock_ps;
     int64_t reduce_ps;         /* end of its last collective */
-    int64_t inside_ns, cpu_ns; /* time in ops, by now_ns(); CPU time of the thread */
+    int64_t inside_ns, cpu_ns; /* time in ops, by now_ns(); CPU time of the thread, less warm_ns */
+    int64_t warm_ns;           /* CPU time that it has read operands for: see warm.c */
     int meets;                 /* meetings with its group */
     atomic_bool is_meeting;    /* waits for its group, which others may read at any time */
     int64_t met_ps[2];         /* when it came to the last two meetings: see group.c */

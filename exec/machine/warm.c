@@ -1,0 +1,107 @@
+/* Warm caches for the virtual clock. Ranks that share a core's caches evict each other's operands,
+ * unlike ranks on devices of their own. So the operands of an op are read before its time begins,
+ * and its time does not depend on the number of ranks. */
+#include "exec/host/host.h"
+#include "exec/machine/parts.h"
+
+/* A victim cache keeps a line that has been read repeatedly. Operands beyond the share of a last
+ * cache would evict each other. */
+enum { LINE_BYTES = 64, PASSES = 3, MOST_RANGES = 64, MOST_BYTES = 16 << 20 };
+
+struct operands {
+    struct {
+        const void *memory;
+        size_t bytes;
+    } range[MOST_RANGES];
+    int count;
+    size_t bytes;
+};
+
+static void add(struct operands *o, const void *memory, size_t bytes)
+{
+    if (!memory || o->count == MOST_RANGES)
+        return;
+    o->range[o->count].memory = memory;
+    o->range[o->count++].bytes = bytes;
+    o->bytes += bytes;
+}
+
+static void add_work(struct operands *o, const struct pp_kernels *k, const struct pp_stage_work *w,
+                     bool has_gradients)
+{
+    const struct pp_stage *stage = w->stage;
+    const size_t elements = (size_t)stage->elements;
+
+    add(o, w->weights, elements * k->element_bytes);
+    for (int split = 0; split <= w->split; split++) {
+        add(o, w->kept[split], stage->kept_bytes);
+        add(o, w->saved[split], stage->saved_bytes);
+    }
+    if (has_gradients) {
+        add(o, w->grads.sum, elements * k->gradient_bytes);
+        add(o, w->grads.fixed, elements * sizeof(int64_t));
+    }
+    add(o, w->in, stage->boundary_bytes);
+    add(o, w->out, stage->boundary_bytes);
+    add(o, w->grad_in, stage->boundary_bytes);
+    add(o, w->grad_out, stage->boundary_bytes);
+    add(o, w->scratch, stage->scratch_bytes);
+}
+
+/* Ranges may be empty, with an end before their begin. */
+static size_t elements_of(struct pp_range range)
+{
+    return range.until > range.from ? (size_t)(range.until - range.from) : 0;
+}
+
+static void add_update(struct operands *o, const struct pp_kernels *k, const struct pp_state *s)
+{
+    const size_t share = elements_of(s->share), summed = elements_of(s->summed);
+
+    if (share > 0)
+        add(o, pp_state_weight(s, k, s->share.from), share * k->element_bytes);
+    add(o, s->master, share * k->gradient_bytes);
+    add(o, s->m, share * k->gradient_bytes);
+    add(o, s->v, share * k->gradient_bytes);
+    add(o, s->sum, summed * k->gradient_bytes);
+    add(o, s->fixed, summed * sizeof(int64_t));
+}
+
+static void add_op(struct operands *o, const struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+    const int kind = m->p->kind[i];
+
+    if (kind == PP_U)
+        add_update(o, m->options.kernels,
+                   &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]].state);
+    for (int g = 0; g < call->count; g++)
+        add_work(o, m->options.kernels, &call->works[g], kind != PP_F && kind != PP_R);
+}
+
+static void read_all(const struct operands *o)
+{
+    for (int pass = 0; pass < PASSES; pass++)
+        for (int k = 0; k < o->count; k++) {
+            const volatile char *line = o->range[k].memory;
+            for (size_t at = 0; at < o->range[k].bytes; at += LINE_BYTES)
+                (void)line[at];
+        }
+}
+
+void pp_worker_warm(struct pp_worker *w, int i, bool is_fused)
+{
+    const struct pp_machine *m = w->machine;
+    struct operands operands = {.count = 0};
+
+    if (!pp_is_virtual(m) || m->options.has_durations || !m->backend->is_immediate || m->is_forward)
+        return;
+    const int64_t before_ns = pp_host_thread_ns();
+    add_op(&operands, w, i);
+    if (is_fused)
+        add_op(&operands, w, i + 1);
+    if (operands.bytes <= MOST_BYTES)
+        read_all(&operands);
+    w->warm_ns += pp_host_thread_ns() - before_ns;
+}
