@@ -26,15 +26,19 @@ static json_t *layout_json(const struct pp_exec_run *run)
     const struct pp_batch *b = &run->plan.batch;
     json_t *blocks = json_array();
 
-    for (int s = 0; s < p->stages; s++)
-        json_array_append_new(blocks, json_integer(run->plan.blocks_per_stage[s]));
-    json_t *o = json_pack("{si si si si si si si}", "np", p->ranks, "vp", p->stages / p->ranks,
-                          "dp", b->replicas, "pipelines", p->pipelines, "micro_batches",
-                          b->micro_batches, "mbs", b->mbs, "gbs", pp_batch_samples(b));
+    for (int s = 0; s < run->plan.chunks; s++)
+        json_array_append_new(blocks, json_integer(run->plan.blocks_per_chunk[s]));
+    json_t *o =
+        json_pack("{si si si si si si si}", "np", p->ranks, "vp", run->plan.chunks / p->ranks, "dp",
+                  b->replicas, "pipelines", p->pipelines, "micro_batches", b->micro_batches, "mbs",
+                  b->mbs, "gbs", pp_batch_samples(b));
     pp_json_put_int(o, "tp", run->config.tp);
     json_object_set_new(o, "sequence_parallel", json_boolean(run->config.is_sequence_parallel));
     pp_json_put_int(o, "ep", run->config.ep);
     pp_json_put_int(o, "zero", run->plan.zero);
+    if (run->plan.zero == 3)
+        pp_json_put_text(o, "gather",
+                         pp_gather_names[run->plan.layers ? PP_GATHER_LAYER : PP_GATHER_CHUNK]);
     if (run->plan.zero && run->plan.batch.sharers > 0)
         pp_json_put_int(o, "sharers", run->plan.batch.sharers);
     pp_json_put_int(o, "seq", run->config.net.seq);

@@ -7,9 +7,9 @@
 
 static void note_empty_stages(const struct pp_exec_run *run, char *text, size_t bytes)
 {
-    const int stages = run->plan.program->stages;
+    const int stages = run->plan.chunks;
 
-    if (run->plan.empty_stages > 0)
+    if (run->plan.empty_chunks > 0)
         snprintf(text, bytes, "%d~layer%s cannot fill %d~stages: --layers~%d gives each a block",
                  run->config.net.layers, run->config.net.layers == 1 ? "" : "s", stages, stages);
 }

@@ -15,7 +15,7 @@ static const char *plural(int64_t count)
 static void append_blocks(char text[PP_EXEC_TEXT_BYTES], size_t used,
                           const struct pp_exec_plan *plan)
 {
-    const int stages = plan->program->stages, *blocks = plan->blocks_per_stage;
+    const int stages = plan->chunks, *blocks = plan->blocks_per_chunk;
     int run;
 
     for (run = 1; run < stages && blocks[run] == blocks[0]; run++)
@@ -31,10 +31,10 @@ static void append_blocks(char text[PP_EXEC_TEXT_BYTES], size_t used,
         used = pp_exec_append(text, used, run > 1 ? "%s%d~x~%d" : "%s%d", s ? ", " : " ", blocks[s],
                               run);
     }
-    if (plan->empty_stages > 0)
+    if (plan->empty_chunks > 0)
         pp_exec_append(text, used, " (%d stage%s hold%s none and pass%s activations on)",
-                       plan->empty_stages, plural(plan->empty_stages),
-                       plan->empty_stages == 1 ? "s" : "", plan->empty_stages == 1 ? "es" : "");
+                       plan->empty_chunks, plural(plan->empty_chunks),
+                       plan->empty_chunks == 1 ? "s" : "", plan->empty_chunks == 1 ? "es" : "");
 }
 
 static double parameters(const struct pp_exec_plan *plan)
@@ -218,7 +218,7 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_exec_plan *plan = &run->plan;
-    const int ranks = plan->program->ranks, chunks = plan->program->stages / ranks;
+    const int ranks = plan->program->ranks, chunks = plan->chunks / ranks;
     const char *again = pp_exec_recompute_text(arena, &run->config);
     struct title title = {page, 0};
 

@@ -3,6 +3,7 @@
 
 #include "core/cost/recompute.h"
 #include "exec/hub/weights.h"
+#include "exec/program/layers.h"
 #include "exec/resolve/wish.h"
 #include "exec/train/train.h"
 #include "exec/worker/transport.h"
@@ -68,8 +69,11 @@ struct pp_exec_plan {
     struct pp_subject subject;
     struct pp_selection selection;
     struct pp_program *program;
-    int *blocks_per_stage;          /* [stages] */
-    int empty_stages;               /* stages without a block */
+    int chunks;            /* of a pipeline */
+    int *blocks_per_chunk; /* [chunks] */
+    int empty_chunks;      /* without a block */
+    /* --gather layer: the chunks' layers are the stages of the program. NULL: the chunks are. */
+    const struct pp_layers *layers;
     int zero;                       /* ZeRO stage of the program */
     const struct pp_stage **stages; /* [tp][ep][stages] */
     struct pp_batch batch;

@@ -74,27 +74,64 @@ static enum pp_status check_size(const struct pp_exec_config *config, const stru
                         config->replicas, (long long)each, (long long)(most > 0 ? most : 1));
 }
 
+/* Returns what R computes of a stage, a chunk or one of its layers. */
+static struct pp_stage_again again_of(const struct pp_exec_config *config,
+                                      const struct pp_exec_plan *plan, int stage)
+{
+    const int chunk = plan->layers ? pp_layers_chunk_of(plan->layers, stage) : stage;
+    struct pp_stage_again again =
+        pp_exec_stage_again(config, plan->chunks, chunk, plan->blocks_per_chunk[chunk]);
+
+    if (plan->layers)
+        again.blocks = stage - plan->layers->first[chunk] < again.blocks;
+    return again;
+}
+
+/* Replaces the order by one of ops on layers. */
+static enum pp_status cut_layers(struct pp_arena *arena, const struct pp_exec_config *config,
+                                 struct pp_exec_plan *plan, struct pp_build *build,
+                                 struct pp_error *err)
+{
+    struct pp_layers *layers = PP_NEW(arena, struct pp_layers);
+    struct pp_program *by_layer;
+
+    PP_TRY(pp_layers_find(arena, plan->blocks_per_chunk, plan->chunks, layers, err));
+    PP_TRY(pp_layers_cut(arena, build->given, layers, &by_layer, err));
+    plan->layers = layers;
+    double *fracs = PP_ARRAY(arena, double, by_layer->stages);
+    for (int s = 0; s < by_layer->stages; s++)
+        fracs[s] = config->recompute.how == PP_RECOMPUTE_STAGE
+                       ? again_of(config, plan, s).blocks
+                       : build->recompute_frac[pp_layers_chunk_of(layers, s)];
+    build->given = by_layer;
+    build->costs = NULL; /* those of the chunks */
+    build->recompute_frac = fracs;
+    return PP_OK;
+}
+
 static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *wish,
                             const struct pp_exec_config *config, struct pp_exec_plan *plan,
                             struct pp_error *err)
 {
     const struct pp_program *file = plan->subject.file;
-    const int stages = file ? file->stages : pp_shape_stages(&plan->selection.shape);
 
-    PP_TRY(pp_exec_blocks(arena, config->net.layers, stages, &plan->blocks_per_stage, err));
-    struct pp_build build = {
-        .schedule = plan->subject.schedule,
-        .shape = plan->selection.shape,
-        .given = file,
-        .recompute_frac = pp_exec_recompute_fracs(arena, config, stages, plan->blocks_per_stage),
-        .unit = plan->unit,
-        .is_eager = plan->selection.is_eager,
-        .eager_limit = plan->selection.eager_limit,
-        .proves_given = true};
+    plan->chunks = file ? file->stages : pp_shape_stages(&plan->selection.shape);
+    PP_TRY(pp_exec_blocks(arena, config->net.layers, plan->chunks, &plan->blocks_per_chunk, err));
+    struct pp_build build = {.schedule = plan->subject.schedule,
+                             .shape = plan->selection.shape,
+                             .given = file,
+                             .recompute_frac = pp_exec_recompute_fracs(arena, config, plan->chunks,
+                                                                       plan->blocks_per_chunk),
+                             .unit = plan->unit,
+                             .is_eager = plan->selection.is_eager,
+                             .eager_limit = plan->selection.eager_limit,
+                             .proves_given = true};
 
     PP_TRY(check_lowered(wish, plan, err));
     PP_TRY(pp_build_order(arena, &build, err));
     PP_TRY(pp_exec_take_shards(wish, config, plan, &build, err));
+    if (build.state.gather == PP_GATHER_LAYER)
+        PP_TRY(cut_layers(arena, config, plan, &build, err));
     build.wishes = (struct pp_build_wishes){
         .post = (enum pp_post)wish->post,
         .recv_slots = plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots,
@@ -115,36 +152,42 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
+static int blocks_of(const struct pp_exec_plan *plan, int stage)
+{
+    return plan->layers ? plan->blocks_per_chunk[pp_layers_chunk_of(plan->layers, stage)] > 0
+                        : plan->blocks_per_chunk[stage];
+}
+
 static void make_stages(struct pp_arena *arena, const struct pp_exec_config *config,
                         struct pp_exec_plan *plan)
 {
     const struct pp_program *p = plan->program;
     int first = 0;
 
+    for (int c = 0; c < plan->chunks; c++)
+        plan->empty_chunks += plan->blocks_per_chunk[c] == 0;
     plan->stages = PP_ARRAY(arena, const struct pp_stage *, config->tp * config->ep * p->stages);
     for (int s = 0; s < p->stages; s++) {
-        struct pp_stage_shape shape = {
-            .first_block = first,
-            .blocks = plan->blocks_per_stage[s],
-            .has_embedding = s == 0,
-            .has_head = s == p->stages - 1,
-            .has_edge = pp_program_has_edge(p, s),
-            .has_w = pp_program_has_kind(p, PP_W),
-            .has_r = pp_program_has_kind(p, PP_R),
-            .again = pp_exec_stage_again(config, p->stages, s, plan->blocks_per_stage[s]),
-            .rows = plan->batch.mbs / plan->batch.granules,
-            .tokens = config->net.seq / plan->batch.splits,
-            .splits = plan->batch.splits,
-            .tp = config->tp,
-            .is_sequence_parallel = config->is_sequence_parallel,
-            .ep = config->ep};
+        struct pp_stage_shape shape = {.first_block = first,
+                                       .blocks = blocks_of(plan, s),
+                                       .has_embedding = s == 0,
+                                       .has_head = s == p->stages - 1,
+                                       .has_edge = pp_program_has_edge(p, s),
+                                       .has_w = pp_program_has_kind(p, PP_W),
+                                       .has_r = pp_program_has_kind(p, PP_R),
+                                       .again = again_of(config, plan, s),
+                                       .rows = plan->batch.mbs / plan->batch.granules,
+                                       .tokens = config->net.seq / plan->batch.splits,
+                                       .splits = plan->batch.splits,
+                                       .tp = config->tp,
+                                       .is_sequence_parallel = config->is_sequence_parallel,
+                                       .ep = config->ep};
         for (int part = 0; part < config->tp * config->ep; part++) {
             shape.tp_index = part / config->ep;
             shape.ep_index = part % config->ep;
             plan->stages[part * p->stages + s] =
                 pp_stage_create(arena, &config->net, &shape, config->kernels);
         }
-        plan->empty_stages += shape.blocks == 0;
         first += shape.blocks;
     }
 }

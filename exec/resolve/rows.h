@@ -27,11 +27,10 @@ PP_ROW_TEXT(shard, "CLASS=A,...", G_SCHEDULE, RUN,
             "end of a step. A class that is left out is sharded like the class before it; p is "
             "then not sharded.")
 PP_ROW_CHOICE(gather, "UNIT", "layer|chunk", G_SCHEDULE, RUN, .default_text = "chunk",
-    .help = "Sharded parameters that are gathered at once: all layers of a chunk. layer is only "
-            "simulated.")
+    .help = "Sharded parameters that are gathered at once: all layers of a chunk, or one layer.")
 PP_ROW_INT(gather_buffers, "K", 1, 1024, G_SCHEDULE, RUN, .default_text = "2",
-    .help = "Buffers for gathered parameters, one chunk each. 1: nothing is prefetched. K: the "
-            "next K - 1 chunks are prefetched while one is used. Scattered gradients, too.")
+    .help = "Buffers for gathered parameters, one chunk or layer each. 1: nothing is prefetched. "
+            "K: the next K - 1 are prefetched while one is used. Scattered gradients, too.")
 PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
 
 PP_ROW_INT(gpus, "N", 1, BIG, G_LAYOUT, RUN, .aliases = PP_NAMES("world-size"),

@@ -125,11 +125,13 @@ enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
     const char *idle = plan->subject.is_listed ? NULL : find_idle(wish, &build->state, &help);
     if (idle)
         return pp_error_set(err, PP_EINVAL, "%s has no effect %s", idle, help);
-    if (wish->gather == PP_GATHER_LAYER)
+    if (wish->gather == PP_GATHER_LAYER && plan->unit)
         return pp_error_set(err, PP_EINVAL,
-                            "%s is only simulated: an op here uses its whole chunk; nearest: "
-                            "--gather chunk",
+                            "%s has no effect with --unit, whose durations are those of whole "
+                            "chunks",
                             wish->given.gather.typed);
+    build->state.gather =
+        zero_of(&build->state) == 3 ? (enum pp_gather)wish->gather : PP_GATHER_CHUNK;
     return PP_OK;
 }
 
@@ -145,7 +147,7 @@ static enum pp_status refuse(const struct pp_exec_wish *wish, const struct pp_ex
                         : pp_error_prefix(err, "--schedule %s: ", plan->subject.name);
 }
 
-/* An op of a program file may gather layers one by one. */
+/* Ops of a complete program file are those on chunks. */
 static enum pp_status check_units(const struct pp_exec_plan *plan, struct pp_error *err)
 {
     const struct pp_program *p = plan->program;
@@ -153,8 +155,9 @@ static enum pp_status check_units(const struct pp_exec_plan *plan, struct pp_err
     for (int stage = 0; plan->zero > 2 && stage < p->stages; stage++)
         if (p->state.units[stage] > 1)
             return pp_error_set(err, PP_EINVAL,
-                                "%s gathers stage %d in %d units, which is only simulated: an op "
-                                "here uses its whole chunk; nearest: 1",
+                                "%s gathers stage %d in %d units, and its ops are whole stages; "
+                                "nearest: 1, or --gather layer and the file of 'pipesim program "
+                                "--compute'",
                                 plan->subject.name, stage, p->state.units[stage]);
     return PP_OK;
 }

@@ -248,9 +248,26 @@ $ pipeexec --zero 0 --steps 1 --quiet
 $ pipeexec --dp 2 --zero 4
 ! pipeexec: error: --zero: 4 is out of range: 0 to 3
 = 2
-$ pipeexec --dp 2 --zero 3 --gather layer
-! pipeexec: error: --gather layer is only simulated: an op here uses its whole chunk; nearest: --gather chunk
+# Layers one by one. With N micro-batches, L layers on a rank make 2 N (L - 1) + 1 visits: the last one stays
+# between a forward and its backward. The first one stays until the next forward.
+$ pipeexec --np 1 --dp 2 --zero 3 --gather layer --layers 5 --micro-batches 3 --hidden 32 --heads 2 --seq 16 --steps 4 --no-check --quiet --trace layers.csv; for kind in AG DROP RS; do awk -F, -v kind=$kind '$1 == 0 && $2 == 0 && $3 == 0 && $5 ~ "^[0-4]" kind' layers.csv | wc -l; done
+> 25
+> 25
+> 15
+$ pipeexec --np 2 --dp 2 --zero 3 --gather layer --layers 6 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"(vp|zero|gather)"|bit_equal'
+>     "vp": 1,
+>     "zero": 3,
+>     "gather": "layer",
+>     "bit_equal": true,
+>     "bit_equal": true,
+$ pipeexec --np 2 --dp 2 --zero 3 --gather layer --unit F=1
+! pipeexec: error: --gather layer has no effect with --unit, whose durations are those of whole chunks
 = 2
+$ pipesim program --schedule gpipe --pp 2 --dp 2 --micro-batches 1 --zero 3 | sed 's/^# state: p; 1 1;/# state: p; 2 2;/' >layers.csv; pipeexec --schedule layers.csv --dp 2 --layers 4
+! pipeexec: error: --schedule layers.csv: layers.csv gathers stage 0 in 2 units, and its ops are whole stages; nearest: 1, or --gather layer and the file of 'pipesim program --compute'
+= 2
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --compute >compute.csv; pipeexec --schedule compute.csv --dp 2 --zero 3 --gather layer --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --quiet && echo equal
+> equal
 $ pipeexec --dp 2 --zero 2 --gather chunk
 ! pipeexec: error: --gather chunk has no effect without sharded parameters; give --zero 3
 = 2
