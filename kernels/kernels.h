@@ -297,7 +297,7 @@ struct pp_kernels {
     /* x *= factor */
     void (*scale)(void *stream, int64_t count, double factor, void *x);
 
-    /* Experts; NULL in tables of CUDA. dispatch: y [row] = x [token], and 0 in rows that are not in
+    /* Experts. dispatch: y [row] = x [token], and 0 in rows that are not in
      * use. Backward, dx = base + the sum of a token's rows of dy. combine: y = base + the sum of
      * gate * x [row]. Backward, dx [row] = gate * dy, which may be x. Then dgates = x . dy, 0 for
      * choices without a row. */
@@ -311,7 +311,7 @@ struct pp_kernels {
     void (*dispatch_backward)(void *stream, const struct pp_token_exchange *e);
     void (*combine_forward)(void *stream, const struct pp_token_exchange *e);
     void (*combine_backward)(void *stream, const struct pp_token_exchange *e);
-    /* The same on the rows of each expert; NULL in tables of CUDA. `k` is this table. `g` is of all
+    /* The same on the rows of each expert. `k` is this table. `g` is of all
      * rows, whose number it does not say. `b`, bias and gradients have a part for each expert.
      * gemm: c and `activated` become 0 in rows that are not in use. The others do the experts of a
      * range: c = base + transposed(a) b, and sums over rows. c and dbias begin with those of the

@@ -74,6 +74,14 @@ template <class T> T __shfl_xor_sync(unsigned mask, T value, int bits)
     return __shfl_sync(mask, value, pp_emulated_lane ^ bits);
 }
 
+/* The lowest lanes keep what they give. */
+template <class T> T __shfl_up_sync(unsigned mask, T value, int lanes)
+{
+    const int from = pp_emulated_lane - lanes;
+
+    return __shfl_sync(mask, value, from < 0 ? pp_emulated_lane : from);
+}
+
 static inline unsigned __ballot_sync(unsigned mask, int predicate)
 {
     uint32_t votes;

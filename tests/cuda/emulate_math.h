@@ -41,6 +41,7 @@ template <class To, class From> To pp_emulated_as(From x)
 
 #define __uint_as_float(x) pp_emulated_as<float, unsigned>(x)
 #define __ffs(x)           __builtin_ffs(x)
+#define __popc(x)          __builtin_popcount(x)
 
 /* Of integers of one type, as kernels use them: for others CUDA has rules that are not here. */
 template <class T> T min(T a, T b)

@@ -23,7 +23,7 @@ static void unpack(uint32_t word, float *first, float *second)
     *second = pp_bf16_value((uint16_t)(word >> 16));
 }
 
-/* Layouts: kernels/cuda/attention/mma.cuh. Products are exact in float, sums go over k in order. */
+/* Layouts: kernels/cuda/device/mma.cuh. Products are exact in float, sums go over k in order. */
 static void multiply(struct warp *w)
 {
     float a[16][16], bt[8][16], b_rows[16][8];

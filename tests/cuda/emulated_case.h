@@ -2,7 +2,7 @@
 #ifndef PP_TESTS_CUDA_EMULATED_CASE_H
 #define PP_TESTS_CUDA_EMULATED_CASE_H
 
-#include "kernels/cuda/attention/mma.cuh"
+#include "kernels/cuda/device/mma.cuh"
 #include "tests/cuda/dies.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "kernels/cuda/attention/attention.cuh"
-#include "kernels/cuda/attention/mma.cuh"
+#include "kernels/cuda/device/mma.cuh"
 
 namespace flash
 {

@@ -32,11 +32,17 @@ enum {
     X(cross_entropy, T)                                       /* cross_entropy.cu */               \
     X(entropy_max, T) X(entropy_sums, T) X(entropy_end, T)    /* entropy.cu */                     \
     X(sum, T)                                                 /* parts.cu */                       \
+    X(route_forward, T) X(route_backward, T)                  /* route.cu */                       \
+    X(dispatch_forward, T) X(dispatch_backward, T)            /* experts.cu */                     \
+    X(combine_forward, T) X(combine_backward, T)              /* experts.cu */                     \
+    X(grouped_gemm, T) X(grouped_weight_grad, T)              /* grouped.cu */                     \
+    X(grouped_sum_rows, T)                                    /* grouped.cu */                     \
     X(adamw, T)                                               /* flat.cu */
 #define PP_CUDA_OF_G(X)                                                                            \
     X(attention_scratch_bytes)                                /* attention.cu */                   \
     X(copy) X(zero) X(add)                                    /* bytes.cu */                       \
     X(sum_of_g) X(max_of_g)                                   /* parts.cu */                       \
+    X(route_count)                                            /* choices.cu */                     \
     X(squares)                                                /* flat.cu */                        \
     X(fixed_add) X(fixed_merge) X(fixed_fits)                 /* fixed.cu */
 /* clang-format on */

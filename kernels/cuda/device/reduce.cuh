@@ -12,6 +12,19 @@ template <class V> __device__ __forceinline__ V pp_warp_sum(V x)
     return x;
 }
 
+/* The sum over this lane and those before it. */
+template <class V> __device__ __forceinline__ V pp_warp_sum_so_far(V x)
+{
+    const int lane = (int)threadIdx.x % 32;
+
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const V before = __shfl_up_sync(0xffffffffu, x, distance);
+        x += lane >= distance ? before : 0;
+    }
+    return x;
+}
+
 /* Sums of COUNT numbers over the threads with one threadIdx.y: blockDim.x of them, a multiple of
  * 32. `shared` has COUNT numbers for each warp of the block. All threads of the block call it. */
 template <int COUNT, class V> __device__ __forceinline__ void pp_row_sums(V (&x)[COUNT], V *shared)

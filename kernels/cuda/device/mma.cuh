@@ -1,4 +1,4 @@
-/* kernels/cuda/attention/mma.cuh — tensor cores: PTX for sm_80 and later, or the emulation's
+/* kernels/cuda/device/mma.cuh — tensor cores: PTX for sm_80 and later, or the emulation's
  * functions of the same names. A whole warp calls mma and ldmatrix.
  *
  * Fragments are those of the PTX ISA, "Matrix Fragments for mma.m16n8k16". For lane l, with

@@ -1,0 +1,275 @@
+/* Experts by the CUDA tables: the choice of experts, rows of tokens, and products of their rows.
+ * Bounds of rows are made and read on the device. */
+#include "tests/cuda/table_case.h"
+
+/* ---- routing, and tokens to rows and back ---------------------------------------------------- */
+
+/* Integers of the reference in [0], of the device in [1]. */
+struct routing {
+    int batch, tokens, experts, top_k, capacity, width;
+    bool is_normalized, has_before;
+    int rows;
+    struct {
+        int32_t *expert, *row, *from, *begin, *so_far;
+    } of[2];
+    int32_t *before;
+};
+
+static size_t choices_of(const struct routing *r)
+{
+    return (size_t)(r->batch * r->tokens * r->top_k);
+}
+
+/* Memory that both sides see, because the reference computes on the host. */
+static int32_t *integers(size_t count)
+{
+    return shared_bytes(sizeof(int32_t) * (count + 1));
+}
+
+static struct routing routing_of(const struct routing *from)
+{
+    struct routing r = *from;
+    const size_t choices = choices_of(&r), pairs = (size_t)(r.batch * r.experts);
+
+    r.rows = (int)choices + 3;
+    for (int i = 0; i < 2; i++) {
+        r.of[i].expert = integers(choices);
+        r.of[i].row = integers(choices);
+        r.of[i].from = integers((size_t)r.rows);
+        r.of[i].begin = integers((size_t)r.experts + 1);
+        r.of[i].so_far = integers(pairs);
+    }
+    r.before = integers(pairs);
+    for (size_t i = 0; i < pairs; i++)
+        r.before[i] = drawn_below(r.capacity + 2);
+    return r;
+}
+
+static void call_experts(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct routing *of = what;
+    const int i = stream != NULL;
+    struct pp_routing r = {.batch = of->batch,
+                           .tokens = of->tokens,
+                           .experts = of->experts,
+                           .top_k = of->top_k,
+                           .rows = of->rows,
+                           .capacity = of->capacity,
+                           .is_normalized = of->is_normalized,
+                           .logits = x[0],
+                           .gates = x[2],
+                           .expert = of->of[i].expert,
+                           .row = of->of[i].row,
+                           .from = of->of[i].from,
+                           .begin = of->of[i].begin,
+                           .before = of->has_before ? of->before : NULL,
+                           .so_far = of->capacity > 0 ? of->of[i].so_far : NULL,
+                           .dgates = x[10],
+                           .dlogits = x[7]};
+    struct pp_token_exchange e = {.routing = &r, .width = of->width, .x = x[1], .y = x[3]};
+
+    k->route_forward(stream, &r);
+    k->route_count(stream, &r, of->experts / 3, of->experts / 3 + 1, x[11]);
+    k->dispatch_forward(stream, &e);
+    e = (struct pp_token_exchange){&r, of->width, .base = x[1], .dy = x[3], .dx = x[6]};
+    k->dispatch_backward(stream, &e);
+    e = (struct pp_token_exchange){&r, of->width, .x = x[3], .base = x[1], .y = x[4]};
+    k->combine_forward(stream, &e);
+    e = (struct pp_token_exchange){&r,         of->width,  .x = x[3],
+                                   .dy = x[9], .dx = x[8], .dgates = x[5]};
+    k->combine_backward(stream, &e);
+    e.dx = x[3];
+    k->combine_backward(stream, &e);
+    k->route_backward(stream, &r);
+    r.dlogits = x[0];
+    k->route_backward(stream, &r);
+}
+
+/* Logits of every second token have few values, so that many are equal. */
+static void tie(double *const *x, const void *what)
+{
+    const struct routing *r = what;
+
+    for (int t = 0; t < r->batch * r->tokens; t += 2)
+        for (int e = 0; e < r->experts; e++) {
+            double *logit = &x[0][(size_t)t * (size_t)r->experts + (size_t)e];
+            *logit = rint(*logit);
+        }
+}
+
+static void same_integers(const int32_t *x, const int32_t *y, size_t count, const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        cr_assert(x[i] == y[i], "%s [%zu]: %d is not %d", what, i, (int)y[i], (int)x[i]);
+}
+
+static void try_routing(const struct routing *from)
+{
+    const struct routing r = routing_of(from);
+    const size_t tokens = (size_t)(r.batch * r.tokens), width = (size_t)r.width,
+                 choices = choices_of(&r), logits = tokens * (size_t)r.experts,
+                 rows = (size_t)r.rows * width;
+    const struct kernel_case c = {"experts",
+                                  call_experts,
+                                  &r,
+                                  tie,
+                                  .tolerance = 1e-5,
+                                  .floor = 1e-5,
+                                  .tensors = 12,
+                                  .tensor = {{logits, OF_T, 3},
+                                             {tokens * width, OF_T, 1},
+                                             {choices, OF_G, 1},
+                                             {rows, OF_T, 1},
+                                             {tokens * width, OF_T, 1},
+                                             {choices, OF_G, 1},
+                                             {tokens * width, OF_T, 1},
+                                             {logits, OF_T, 1},
+                                             {rows, OF_T, 1},
+                                             {tokens * width, OF_T, 1},
+                                             {choices, OF_G, 1},
+                                             {(size_t)r.experts + 2, SHARED_DOUBLE, 9}}};
+
+    for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
+        kernel_try(is_bf16 ? &pp_kernels_cuda_bf16 : &pp_kernels_cuda_fp32, &c);
+        same_integers(r.of[0].expert, r.of[1].expert, choices, "expert");
+        same_integers(r.of[0].row, r.of[1].row, choices, "row");
+        same_integers(r.of[0].from, r.of[1].from, (size_t)r.rows, "from");
+        same_integers(r.of[0].begin, r.of[1].begin, (size_t)r.experts + 1, "begin");
+        same_integers(r.of[0].so_far, r.of[1].so_far, (size_t)(r.batch * r.experts), "so far");
+    }
+}
+
+Test(cuda_kernels, routing_and_rows)
+{
+    static const struct routing ROUTINGS[] = {
+        {1, 1, 1, 1, 0, 1},          {2, 6, 5, 2, 2, 21, true},
+        {1, 33, 40, 3, 0, 24, true}, {3, 50, 8, 2, 9, 64, false},
+        {2, 70, 128, 8, 5, 8, true}, {1, 300, 2, 1, 40, 16, false, true},
+        {2, 40, 300, 1, 1, 7},       {4, 9, 6, 6, 3, 40, true, true},
+    };
+
+    for (size_t i = 0; i < sizeof ROUTINGS / sizeof *ROUTINGS; i++)
+        try_routing(&ROUTINGS[i]);
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+/* Rows of `here` of `experts` experts, of each sender. */
+struct products {
+    int senders, experts, first, here, most, in, out; /* most rows of an expert */
+    bool is_activated;
+    enum pp_activation activation;
+    struct pp_row_groups groups;
+};
+
+static struct products products_of(const struct products *from)
+{
+    struct products p = *from;
+    int32_t *begin = integers((size_t)(p.senders * (p.experts + 1)));
+
+    for (int s = 0, i = 0; s < p.senders; s++, i++)
+        for (int e = 0; e < p.experts; e++, i++)
+            begin[i + 1] = begin[i] + (drawn_below(4) == 0 ? 0 : drawn_below(p.most + 1));
+    p.groups = (struct pp_row_groups){p.senders, p.here, p.experts + 1, 0, begin + p.first};
+    p.groups.rows = pp_row_groups_rows(&p.groups) + drawn_below(200);
+    return p;
+}
+
+static void call_products(const struct pp_kernels *k, void *stream, void *const *x,
+                          const void *what)
+{
+    const struct products *p = what;
+    const struct pp_row_groups *groups = &p->groups;
+    const struct pp_group_range all = {p->senders - 1, 0, p->here},
+                                one = {0, p->here / 2, p->here / 2 + 1};
+    struct pp_gemm g = {.n = p->out,
+                        .k = p->in,
+                        .b_transposed = true,
+                        .a = x[0],
+                        .b = x[1],
+                        .c = x[3],
+                        .lda = p->in,
+                        .ldb = p->in,
+                        .ldc = p->out,
+                        .bias = x[2],
+                        .activation = p->activation,
+                        .activated = p->is_activated ? x[4] : NULL};
+
+    k->grouped_gemm(k, stream, groups, &g);
+    g = (struct pp_gemm){.n = p->in,
+                         .k = p->out,
+                         .a = x[5],
+                         .b = x[1],
+                         .c = x[6],
+                         .lda = p->out,
+                         .ldb = p->in,
+                         .ldc = p->in,
+                         .activation = p->activation,
+                         .slope_of = p->is_activated ? x[7] : NULL};
+    k->grouped_gemm(k, stream, groups, &g);
+    g = (struct pp_gemm){.m = p->out,
+                         .n = p->in,
+                         .a_transposed = true,
+                         .is_gradient = true,
+                         .a = x[5],
+                         .b = x[0],
+                         .c = x[8],
+                         .lda = p->out,
+                         .ldb = p->in,
+                         .ldc = p->in,
+                         .base = x[8]};
+    k->grouped_weight_grad(k, stream, groups, all, &g);
+    k->grouped_sum_rows(k, stream, groups, all, p->out, x[5], x[9], true);
+    g.base = NULL;
+    g.c = x[10];
+    k->grouped_weight_grad(k, stream, groups, one, &g);
+    k->grouped_sum_rows(k, stream, groups, one, p->out, x[5], x[11], false);
+}
+
+/* With an activation, bf16 is rounded before it. */
+static void try_products(const struct products *from)
+{
+    const struct products p = products_of(from);
+    const size_t in = (size_t)p.in, out = (size_t)p.out, rows = (size_t)p.groups.rows,
+                 here = (size_t)p.here;
+    struct kernel_case c = {"products of groups",
+                            call_products,
+                            &p,
+                            .tolerance = 1e-5,
+                            .floor = 2e-5,
+                            .tensors = 12,
+                            .tensor = {{rows * in, OF_T, 1},
+                                       {here * out * in, OF_T, 1 / sqrt(p.in)},
+                                       {here * out, OF_T, 1},
+                                       {rows * out, OF_T, 1},
+                                       {rows * out, OF_T, 1},
+                                       {rows * out, OF_T, 1},
+                                       {rows * in, OF_T, 1},
+                                       {rows * in, OF_T, 1},
+                                       {here * out * in, OF_G, 1},
+                                       {here * out, OF_G, 1},
+                                       {out * in, OF_G, 1},
+                                       {out, OF_G, 1}}};
+
+    kernel_try(&pp_kernels_cuda_fp32, &c);
+    c.floor = p.is_activated ? 0.01 : c.floor;
+    kernel_try(&pp_kernels_cuda_bf16, &c);
+}
+
+/* Widths that tensor cores take, and others. */
+Test(cuda_kernels, products_of_groups)
+{
+    static const struct products PRODUCTS[] = {
+        {1, 1, 0, 1, 5, 3, 2},
+        {1, 4, 0, 4, 90, 24, 40},
+        {1, 4, 0, 4, 90, 21, 34, true, PP_SILU},
+        {1, 3, 0, 3, 300, 136, 72, true, PP_GELU_TANH},
+        {1, 70, 0, 70, 6, 16, 8},
+        {3, 6, 2, 3, 140, 32, 24},
+        {2, 8, 4, 4, 20, 9, 70, true, PP_GELU_ERF},
+        {1, 2, 0, 2, 40, 264, 16, true, PP_RELU},
+    };
+
+    for (size_t i = 0; i < sizeof PRODUCTS / sizeof *PRODUCTS; i++)
+        try_products(&PRODUCTS[i]);
+}
