@@ -1,7 +1,10 @@
-/* Time to read weights of the hub as stages take them, against that of reading the file alone, as
- * cat does. Both are in the page cache, on one thread. */
+/* Time to read weights of the hub as stages take them, on one core and on all. It is compared with
+ * that of reading the file alone, as cat does. All is in the page cache. Medians of runs
+ * that take turns. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "core/clock.h"
+#include "core/process/pool.h"
+#include "core/quantile.h"
 #include "exec/hub/export.h"
 
 #include <fcntl.h>
@@ -10,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RUNS = 5, ELEMENTS = 1 << 18, CAT_BYTES = 128 << 10 };
+enum { RUNS = 9, CAT_BYTES = 128 << 10 };
 
 static const struct {
     const char *name, *config;
@@ -23,13 +26,13 @@ static const struct {
      "16, \"vocab_size\": 16000, \"n_positions\": 64}"},
 };
 
-static enum pp_status fetch(void *closure, const struct pp_param *param, struct pp_range range,
+static enum pp_status fetch(void *closure, const struct pp_param *param, struct pp_slice_piece runs,
                             float *values, struct pp_error *err)
 {
     (void)closure;
     (void)err;
-    for (int64_t i = range.from; i < range.until; i++)
-        values[i - range.from] = (float)(param->id + i % 1000);
+    for (int64_t i = 0; i < runs.run; i++)
+        values[i] = (float)(param->id + (runs.first + i) % 1000);
     return PP_OK;
 }
 
@@ -45,10 +48,30 @@ static double cat_s(const char *path)
     return pp_clock_s() - begin_s;
 }
 
-static double read_s(struct pp_hub_layout *layout, const char *path, struct pp_error *err)
+/* On one core, tensor by tensor. */
+static void read_alone(const struct pp_stage *whole, const struct pp_weights_source *source,
+                       float *weights)
+{
+    for (int p = 0; p < whole->param_count; p++) {
+        const struct pp_param *param = &whole->params[p];
+        source->read(source->closure, param, pp_slice_run(0, param->count),
+                     weights + param->offset);
+    }
+}
+
+static void read_on_all(const struct pp_stage *whole, const struct pp_weights_source *source,
+                        float *weights)
+{
+    const struct pp_recipe recipe = {.source = source};
+    const struct pp_state state = {.weights = weights, .held = {0, whole->elements}};
+
+    pp_state_fill(whole, pp_kernels_fp32(false), &recipe, &state);
+}
+
+static double read_s(struct pp_hub_layout *layout, const struct pp_stage *whole, const char *path,
+                     bool is_alone, float *weights, struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    float *values = PP_ARRAY(arena, float, ELEMENTS);
     struct pp_safetensors files;
     const double begin_s = pp_clock_s();
 
@@ -56,15 +79,22 @@ static double read_s(struct pp_hub_layout *layout, const char *path, struct pp_e
         pp_hub_match(arena, &files, path, layout, err) != PP_OK)
         return -1;
     const struct pp_weights_source source = pp_hub_source(layout);
-    for (int i = 0; i < layout->count; i++) {
-        const struct pp_hub_piece *piece = &layout->pieces[i];
-        const int64_t end = piece->from + piece->rows * piece->columns;
-        for (int64_t from = piece->from; from < end; from += ELEMENTS) {
-            const int64_t until = end - from < ELEMENTS ? end : from + ELEMENTS;
-            source.read(source.closure, piece->param, (struct pp_range){from, until}, values);
-        }
-    }
+    (is_alone ? read_alone : read_on_all)(whole, &source, weights);
     return pp_clock_s() - begin_s;
+}
+
+static enum pp_status write_folder(struct pp_arena *arena, const char *folder,
+                                   const struct pp_hub_layout *layout, double *took_s,
+                                   struct pp_error *err)
+{
+    struct pp_hub_folder *open = PP_NEW(arena, struct pp_hub_folder);
+
+    PP_TRY(pp_hub_folder_open(arena, folder, pp_hub_export_bytes(layout), open, err));
+    const struct pp_hub_export export = {open, "{}\n", layout, PP_HUB_SHARD_BYTES};
+    const double begin_s = pp_clock_s();
+    PP_TRY(pp_hub_export_write(arena, &export, fetch, NULL, err));
+    *took_s = pp_clock_s() - begin_s;
+    return PP_OK;
 }
 
 static enum pp_status measure(struct pp_arena *arena, const char *parent, int m,
@@ -72,7 +102,7 @@ static enum pp_status measure(struct pp_arena *arena, const char *parent, int m,
 {
     const char *folder = pp_arena_printf(arena, "%s/%d", parent, m),
                *path = pp_arena_printf(arena, "%s/" PP_SAFETENSORS_FILE, folder);
-    double best_s[2] = {1e9, 1e9}, bytes = 0;
+    double cat[RUNS], one[RUNS], all[RUNS], write_s;
     struct pp_hub_layout layout;
     struct pp_model model;
     struct pp_net net;
@@ -81,25 +111,22 @@ static enum pp_status measure(struct pp_arena *arena, const char *parent, int m,
                               &model, err));
     PP_TRY(pp_net_from_model(&model, 64, &net, err));
     PP_TRY(pp_hub_layout(arena, &model, &net, &layout, err));
-    struct pp_hub_folder *open = PP_NEW(arena, struct pp_hub_folder);
-    PP_TRY(pp_hub_folder_open(arena, folder, pp_hub_export_bytes(&layout), open, err));
-    const struct pp_hub_export export = {open, "{}\n", &layout, PP_HUB_SHARD_BYTES};
-    const double begin_s = pp_clock_s();
-    PP_TRY(pp_hub_export_write(arena, &export, fetch, NULL, err));
-    const double write_s = pp_clock_s() - begin_s;
-    for (int i = 0; i < layout.count; i++)
-        bytes += 4.0 * (double)(layout.pieces[i].stored_rows * layout.pieces[i].columns);
+    PP_TRY(write_folder(arena, folder, &layout, &write_s, err));
+    const struct pp_stage *whole = pp_stage_whole(arena, &net, 1, 1, pp_kernels_fp32(false));
+    float *weights = pp_arena_alloc_raw(arena, sizeof(float) * (size_t)whole->elements);
+    memset(weights, 0, sizeof(float) * (size_t)whole->elements);
     for (int run = 0; run < RUNS; run++) {
-        const double took_s[] = {cat_s(path), read_s(&layout, path, err)};
-        if (took_s[1] < 0)
+        cat[run] = cat_s(path);
+        one[run] = read_s(&layout, whole, path, true, weights, err);
+        all[run] = read_s(&layout, whole, path, false, weights, err);
+        if (one[run] < 0 || all[run] < 0)
             return err->status;
-        for (int k = 0; k < 2; k++)
-            best_s[k] = took_s[k] < best_s[k] ? took_s[k] : best_s[k];
     }
-    printf("%-18s %.2f GB: file alone %.2f GB/s, as ours %.2f GB/s, %.2f times its time; written "
-           "to disk at %.2f GB/s\n",
-           models[m].name, bytes / 1e9, bytes / best_s[0] / 1e9, bytes / best_s[1] / 1e9,
-           best_s[1] / best_s[0], bytes / write_s / 1e9);
+    const double gb = (double)pp_hub_export_bytes(&layout) / 1e9, alone_s = pp_median(cat, RUNS);
+    printf("%-18s %.2f GB: file alone %.2f GB/s; as ours, times as long: on one core %.2f, on %d "
+           "%.2f; written to disk at %.2f GB/s\n",
+           models[m].name, gb, gb / alone_s, pp_median(one, RUNS) / alone_s, pp_pool_cores(),
+           pp_median(all, RUNS) / alone_s, gb / write_s);
     return PP_OK;
 }
 

@@ -65,15 +65,17 @@ enum pp_status pp_hub_draft_end(const struct pp_hub_draft *draft, struct pp_erro
 
 /* ---- exec/hub/export_parts.c ----------------------------------------------------------------- */
 
-/* Finds elements of one of our tensors. */
+/* Finds runs of elements of one of our tensors, one after the other. */
 typedef enum pp_status (*pp_hub_fetch)(void *closure, const struct pp_param *param,
-                                       struct pp_range range, float *values, struct pp_error *err);
+                                       struct pp_slice_piece runs, float *values,
+                                       struct pp_error *err);
 /* Writes parts of tensors at their places, in files that are there. */
 struct pp_hub_writer;
 struct pp_hub_writer *pp_hub_writer_open(struct pp_arena *arena, const struct pp_hub_draft *draft);
-/* Writes elements of a piece of the layout, counted in our tensor. PP_EFAIL. */
-enum pp_status pp_hub_writer_put(struct pp_hub_writer *writer, int piece, struct pp_range range,
-                                 pp_hub_fetch fetch, void *closure, struct pp_error *err);
+/* Writes runs of a piece of the layout, counted in our tensor. PP_EFAIL. */
+enum pp_status pp_hub_writer_put(struct pp_hub_writer *writer, int piece,
+                                 struct pp_slice_piece runs, pp_hub_fetch fetch, void *closure,
+                                 struct pp_error *err);
 /* Brings all to the disk, unless writing has failed. Sets the bytes that were written. */
 enum pp_status pp_hub_writer_close(struct pp_hub_writer *writer, enum pp_status status,
                                    int64_t *bytes, struct pp_error *err);

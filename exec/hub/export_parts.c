@@ -99,31 +99,38 @@ static enum pp_status take(void *closure, int64_t at, const float *values, int64
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Returns the end of a chunk that begins at element `from` of a piece: whole rows, if it can. */
-static int64_t chunk_end(const struct pp_hub_piece *piece, int64_t from, int64_t until)
+static enum pp_status put_block(struct pp_hub_writer *w, const struct pp_hub_piece *p,
+                                const struct pp_hub_block *block, pp_hub_fetch fetch, void *closure,
+                                struct pp_error *err)
 {
-    const int64_t most = from + CHUNK_ELEMENTS, whole = most - most % piece->columns;
+    const int64_t first = p->from + block->row * p->columns + block->column,
+                  count = block->rows * block->columns;
+    const bool is_whole = block->columns == p->columns;
 
-    return until <= most ? until : whole > from ? whole : most;
+    PP_TRY(fetch(closure, p->param,
+                 is_whole ? pp_slice_run(first, first + count)
+                          : (struct pp_slice_piece){first, block->columns, p->columns, block->rows},
+                 w->values, err));
+    for (int64_t i = 0; p->added != 0 && i < count; i++)
+        w->values[i] -= p->added;
+    return p->order->write(p, block, w->values, take, w, err);
 }
 
-enum pp_status pp_hub_writer_put(struct pp_hub_writer *writer, int piece, struct pp_range range,
-                                 pp_hub_fetch fetch, void *closure, struct pp_error *err)
+enum pp_status pp_hub_writer_put(struct pp_hub_writer *writer, int piece,
+                                 struct pp_slice_piece runs, pp_hub_fetch fetch, void *closure,
+                                 struct pp_error *err)
 {
     const struct pp_hub_piece *p = &writer->draft->export->layout->pieces[piece];
-    const int64_t end = range.until - p->from;
 
+    if (runs.runs == 0)
+        return PP_OK;
     PP_TRY(open_file(writer, piece, err));
     writer->type = writer->draft->tensors[piece].type;
     writer->offset = writer->draft->offset[piece];
-    for (int64_t from = range.from - p->from, until; from < end; from = until) {
-        until = chunk_end(p, from, end);
-        PP_TRY(fetch(closure, p->param, (struct pp_range){p->from + from, p->from + until},
-                     writer->values, err));
-        for (int64_t i = 0; p->added != 0 && i < until - from; i++)
-            writer->values[i] -= p->added;
-        PP_TRY(
-            p->order->write(p, (struct pp_range){from, until}, writer->values, take, writer, err));
+    runs.first -= p->from;
+    for (int64_t done = 0; done < runs.run * runs.runs;) {
+        const struct pp_hub_block block = pp_hub_next_block(p, runs, CHUNK_ELEMENTS, &done);
+        PP_TRY(put_block(writer, p, &block, fetch, closure, err));
     }
     return PP_OK;
 }
@@ -147,8 +154,8 @@ enum pp_status pp_hub_export_write(struct pp_arena *arena, const struct pp_hub_e
     struct pp_hub_writer *writer = pp_hub_writer_open(arena, &draft);
     for (int i = 0; i < export->layout->count && status == PP_OK; i++) {
         const struct pp_hub_piece *p = &export->layout->pieces[i];
-        const struct pp_range all = {p->from, p->from + p->rows * p->columns};
-        status = pp_hub_writer_put(writer, i, all, fetch, closure, err);
+        status = pp_hub_writer_put(writer, i, pp_slice_run(p->from, p->from + p->rows * p->columns),
+                                   fetch, closure, err);
     }
     PP_TRY(pp_hub_writer_close(writer, status, &bytes, err));
     return pp_hub_draft_end(&draft, err);

@@ -22,17 +22,20 @@ enum pp_hub_size {
     PP_HUB_TYPES,
 };
 
+/* Columns of some rows of a tensor, in ours. Their numbers are one after the other. */
+struct pp_hub_block {
+    int64_t row, rows, column, columns;
+};
 /* Takes numbers that follow one another in a file, from element `at` of the tensor on. */
 struct pp_hub_piece;
-struct pp_range;
 typedef enum pp_status (*pp_hub_take)(void *closure, int64_t at, const float *values, int64_t count,
                                       struct pp_error *err);
-/* How the numbers of a tensor are stored. `read` finds those of a range of ours. `write` gives
- * those of a range to `take`, in the order of the file where it can. */
+/* How the numbers of a tensor are stored. `read` finds those of a block of ours. `write` gives
+ * those of a block to `take`, in the order of the file. */
 struct pp_hub_order {
     bool is_transposed; /* stored as [columns][rows] */
-    void (*read)(const struct pp_hub_piece *piece, struct pp_range range, float *values);
-    enum pp_status (*write)(const struct pp_hub_piece *piece, struct pp_range range,
+    void (*read)(const struct pp_hub_piece *piece, const struct pp_hub_block *block, float *values);
+    enum pp_status (*write)(const struct pp_hub_piece *piece, const struct pp_hub_block *block,
                             const float *values, pp_hub_take take, void *closure,
                             struct pp_error *err);
 };

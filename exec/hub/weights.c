@@ -186,11 +186,16 @@ enum pp_status pp_hub_match(struct pp_arena *arena, const struct pp_safetensors 
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Reads elements of a piece, counted in ours from its begin. */
-static void read_piece(const struct pp_hub_piece *piece, struct pp_range range, float *values)
+/* Reads runs of a piece, counted in ours from its begin. */
+static void read_piece(const struct pp_hub_piece *piece, struct pp_slice_piece runs, float *values)
 {
-    piece->order->read(piece, range, values);
-    for (int64_t i = 0; piece->added != 0 && i < range.until - range.from; i++)
+    const int64_t count = runs.run * runs.runs;
+
+    for (int64_t done = 0, from = 0; done < count; from = done) {
+        const struct pp_hub_block block = pp_hub_next_block(piece, runs, INT64_MAX, &done);
+        piece->order->read(piece, &block, values + from);
+    }
+    for (int64_t i = 0; piece->added != 0 && i < count; i++)
         values[i] += piece->added;
 }
 
@@ -208,19 +213,48 @@ static const struct pp_hub_piece *first_of(const struct pp_hub_layout *l, int id
     return &l->pieces[low];
 }
 
-static void read(const void *closure, const struct pp_param *param, struct pp_range range,
+/* Returns the number of runs that begin and end in a piece, from the first on. */
+static int64_t runs_inside(const struct pp_hub_piece *piece, struct pp_slice_piece runs)
+{
+    const int64_t left = piece->from + piece->rows * piece->columns - runs.first,
+                  inside = left < runs.run ? 0 : (left - runs.run) / runs.stride + 1;
+
+    return inside < runs.runs ? inside : runs.runs;
+}
+
+/* Reads one run, or those that are inside of the piece where it begins; returns their number. */
+static int64_t read_runs(const struct pp_hub_layout *l, int id, struct pp_slice_piece runs,
+                         float *values)
+{
+    const struct pp_hub_piece *p = first_of(l, id);
+    int64_t done = 0;
+
+    while (runs.first >= p->from + p->rows * p->columns)
+        p++;
+    const int64_t inside = runs_inside(p, runs);
+    if (inside > 0) {
+        read_piece(p, (struct pp_slice_piece){runs.first - p->from, runs.run, runs.stride, inside},
+                   values);
+        return inside;
+    }
+    for (; done < runs.run; p++) {
+        const int64_t from = runs.first + done - p->from, left = runs.run - done,
+                      end = p->rows * p->columns, until = from + left < end ? from + left : end;
+        read_piece(p, pp_slice_run(from, until), values + done);
+        done += until - from;
+    }
+    return 1;
+}
+
+static void read(const void *closure, const struct pp_param *param, struct pp_slice_piece runs,
                  float *values)
 {
-    const struct pp_hub_layout *l = closure;
-    const struct pp_hub_piece *end = l->pieces + l->count;
+    while (runs.runs > 0) {
+        const int64_t done = read_runs(closure, param->id, runs, values);
 
-    for (const struct pp_hub_piece *p = first_of(l, param->id);
-         p < end && p->param->id == param->id; p++) {
-        const struct pp_range part =
-            pp_range_common(range, (struct pp_range){p->from, p->from + p->rows * p->columns});
-        if (part.from < part.until)
-            read_piece(p, (struct pp_range){part.from - p->from, part.until - p->from},
-                       values + (part.from - range.from));
+        values += done * runs.run;
+        runs.first += done * runs.stride;
+        runs.runs -= done;
     }
 }
 

@@ -32,6 +32,13 @@ enum pp_status pp_hub_layout(struct pp_arena *arena, const struct pp_model *mode
                              const struct pp_net *net, struct pp_hub_layout *layout,
                              struct pp_error *err);
 
+/* ---- exec/hub/order.c ------------------------------------------------------------------------ */
+
+/* Returns the next block of runs in ours, counted in the piece, whose first `*done` elements were
+ * taken, and takes it. It has at most `most` elements, or one row. */
+struct pp_hub_block pp_hub_next_block(const struct pp_hub_piece *piece, struct pp_slice_piece runs,
+                                      int64_t most, int64_t *done);
+
 /* ---- exec/hub/weights.c ---------------------------------------------------------------------- */
 
 /* Finds the tensors of a layout in files: name, shape and type. PP_EINVAL, with the file and the

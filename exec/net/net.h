@@ -84,6 +84,10 @@ struct pp_words pp_net_words(const struct pp_net *net, int tp, int index);
 struct pp_slice_piece {
     int64_t first, run, stride, runs;
 };
+static inline struct pp_slice_piece pp_slice_run(int64_t from, int64_t until)
+{
+    return (struct pp_slice_piece){from, until - from, until - from, 1};
+}
 /* A device's elements are those of its pieces, one after the other. */
 enum { PP_SLICE_PIECES = 3 };
 struct pp_slice {
@@ -103,6 +107,9 @@ struct pp_slice pp_slice_by_columns(int tp, int index, int64_t rows, int64_t col
 /* Returns where element i of a slice is in the whole tensor. From it on, `*run` elements of the
  * slice follow one another there. A slice that is whole has all: `*run` is INT64_MAX. */
 int64_t pp_slice_at(const struct pp_slice *slice, int64_t i, int64_t *run);
+/* Returns where element i of a slice and the next ones are in the whole tensor: at most `most`.
+ * From the begin of a run on, they are whole runs, else the rest of one. */
+struct pp_slice_piece pp_slice_runs(const struct pp_slice *slice, int64_t i, int64_t most);
 /* Returns the first element of a slice that is not before element `at` of the whole tensor. If
  * there is none, returns the number of its elements. */
 int64_t pp_slice_from(const struct pp_slice *slice, int64_t at);

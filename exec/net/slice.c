@@ -99,6 +99,25 @@ int64_t pp_slice_at(const struct pp_slice *slice, int64_t i, int64_t *run)
     return -1;
 }
 
+struct pp_slice_piece pp_slice_runs(const struct pp_slice *slice, int64_t i, int64_t most)
+{
+    int64_t run, before = 0;
+    const int64_t first = pp_slice_at(slice, i, &run);
+
+    for (int p = 0; p < slice->pieces; p++) {
+        const struct pp_slice_piece *piece = &slice->piece[p];
+        const int64_t end = before + piece->run * piece->runs,
+                      left = end - i < most ? end - i : most;
+
+        if (i < end && run == piece->run && left >= run)
+            return (struct pp_slice_piece){first, run, piece->stride, left / run};
+        if (i < end)
+            break;
+        before = end;
+    }
+    return pp_slice_run(first, first + (run < most ? run : most));
+}
+
 int64_t pp_slice_from(const struct pp_slice *slice, int64_t at)
 {
     int64_t before = 0;

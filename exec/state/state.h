@@ -9,10 +9,10 @@ struct pp_range {
     int64_t from, until;
 };
 
-/* Initial weights that are given: `read` finds elements of a tensor, in [out][in] order. Threads
- * call it concurrently. */
+/* Initial weights that are given: `read` finds runs of elements of a tensor, in [out][in] order,
+ * one after the other. Threads call it concurrently. */
 struct pp_weights_source {
-    void (*read)(const void *closure, const struct pp_param *param, struct pp_range range,
+    void (*read)(const void *closure, const struct pp_param *param, struct pp_slice_piece runs,
                  float *values);
     const void *closure;
 };
@@ -84,6 +84,9 @@ struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct 
 void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k,
                    const struct pp_recipe *recipe, const struct pp_state *state,
                    struct pp_cuts cuts);
+/* Sets weights and master of a state that is zero. */
+void pp_state_fill(const struct pp_stage *stage, const struct pp_kernels *k,
+                   const struct pp_recipe *recipe, const struct pp_state *state);
 /* Makes all of a state zero, as pp_state_init() does before it draws. */
 void pp_state_clear(const struct pp_stage *stage, const struct pp_kernels *k,
                     const struct pp_state *state, struct pp_cuts cuts);

@@ -9,10 +9,12 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
-/* Least work of a thread, which draws a billion weights in half a minute. */
-enum { MAX_PIECES = 64, DRAWN_ELEMENTS = 1 << 20, ZEROED_BYTES = 8 << 20, READ_ELEMENTS = 1024 };
+/* Least work of a thread, which draws a billion weights in half a minute. Runs to read are columns
+ * of many rows where they can, as files may have these in turn. */
+enum { DRAWN_ELEMENTS = 1 << 20, ZEROED_BYTES = 8 << 20, READ_ELEMENTS = 1 << 18 };
 
 /* Returns a uniform number in (0, 1], of 53 bits. */
 static double uniform(uint64_t stream, int64_t counter)
@@ -43,64 +45,61 @@ static void put(const struct pp_kernels *k, const struct pp_state *state, int64_
 
 /* ---- on all cores ---------------------------------------------------------------------------- */
 
-/* Work that can be divided at any even place. */
+/* Work that can be divided at any even place. Threads take shares of it until none is left. */
+enum { MAX_THREADS = 64, SHARES = 8 /* of a thread */ };
 struct work {
     void (*run)(const struct work *work, int64_t from, int64_t until);
     int64_t count, worth; /* count that is worth a thread */
     const void *closure;
-};
-struct piece {
-    const struct work *work;
-    int64_t from, until;
+    int64_t share;
+    _Atomic int64_t taken;
 };
 
-static void *thread_main(void *piece)
+static void *thread_main(void *closure)
 {
-    const struct piece *p = piece;
+    struct work *work = closure;
+    int64_t from;
 
-    p->work->run(p->work, p->from, p->until);
+    while ((from = atomic_fetch_add(&work->taken, work->share)) < work->count)
+        work->run(work, from, work->count - from < work->share ? work->count : from + work->share);
     return NULL;
 }
 
-/* Runs the work in pieces: the first one, and those whose thread cannot be made, on this thread. */
-static void run_on_all_cores(const struct work *work)
+/* Runs the work on this thread, and on others if they can be made. */
+static void run_on_all_cores(struct work *work)
 {
     const int64_t worth = work->count / work->worth, cores = pp_pool_cores();
     const int64_t wanted = worth < cores ? worth : cores;
-    const int64_t pieces = wanted < 1 ? 1 : wanted < MAX_PIECES ? wanted : MAX_PIECES;
-    struct piece piece[MAX_PIECES];
-    pthread_t thread[MAX_PIECES];
-    bool is_running[MAX_PIECES] = {false};
+    const int64_t threads = wanted < 1 ? 1 : wanted < MAX_THREADS ? wanted : MAX_THREADS;
+    const int64_t share = work->count / (threads * SHARES);
+    pthread_t thread[MAX_THREADS];
+    int made = 0;
 
-    for (int64_t i = 0; i < pieces; i++) {
-        piece[i] =
-            (struct piece){work, work->count / 2 * i / pieces * 2,
-                           i + 1 < pieces ? work->count / 2 * (i + 1) / pieces * 2 : work->count};
-        is_running[i] = i > 0 && pthread_create(&thread[i], NULL, thread_main, &piece[i]) == 0;
-    }
-    for (int64_t i = 0; i < pieces; i++)
-        if (is_running[i])
-            pthread_join(thread[i], NULL);
-        else
-            thread_main(&piece[i]);
+    work->share = share > work->worth ? share / 2 * 2 : work->worth;
+    while (made < threads - 1 && pthread_create(&thread[made], NULL, thread_main, work) == 0)
+        made++;
+    thread_main(work);
+    for (int i = 0; i < made; i++)
+        pthread_join(thread[i], NULL);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 struct drawn {
-    const struct pp_param *param;
+    const struct pp_param *params; /* [count] */
+    int count;
     const struct pp_kernels *k;
     const struct pp_state *state;
     const struct pp_recipe *recipe;
-    int64_t first; /* element of the tensor with which the work begins, even */
+    int64_t first; /* element of the flat vectors with which the work begins */
 };
 
 /* Draws elements from .. until - 1 of a tensor, that are `at` and the next ones of the whole one.
  */
-static void draw_run(const struct drawn *d, uint64_t stream, int64_t from, int64_t until,
-                     int64_t at)
+static void draw_run(const struct drawn *d, const struct pp_param *param, int64_t from,
+                     int64_t until, int64_t at)
 {
-    const struct pp_param *param = d->param;
+    const uint64_t stream = pp_random_stream(d->recipe->seed, (uint64_t)param->id);
 
     for (int64_t i = from; i < until; i++, at++) {
         double pair[2] = {1, 1};
@@ -115,76 +114,69 @@ static void draw_run(const struct drawn *d, uint64_t stream, int64_t from, int64
     }
 }
 
-/* Sets `*at` to the place of element i in the whole tensor. Returns the end, at most `until`, of
- * the elements that follow one another there, too. */
-static int64_t run_end(const struct pp_param *param, int64_t i, int64_t until, int64_t *at)
-{
-    int64_t run;
-
-    *at = pp_slice_at(&param->slice, i, &run);
-    return run < until - i ? i + run : until;
-}
-
 /* The numbers do not depend on the pieces, since they are drawn by place, in pairs. */
-static void draw(const struct work *work, int64_t from, int64_t until)
+static void draw(const struct drawn *d, const struct pp_param *param, int64_t from, int64_t until)
 {
-    const struct drawn *d = work->closure;
-    const uint64_t stream = pp_random_stream(d->recipe->seed, (uint64_t)d->param->id);
-    int64_t at;
-
-    from += d->first;
-    until += d->first;
-    for (int64_t i = from, end; i < until; i = end) {
-        end = run_end(d->param, i, until, &at);
-        draw_run(d, stream, i, end, at);
+    for (int64_t i = from, run; i < until; i += run) {
+        const int64_t at = pp_slice_at(&param->slice, i, &run);
+        run = run < until - i ? run : until - i;
+        draw_run(d, param, i, i + run, at);
     }
 }
 
 /* Floats go where they belong at once, others through a buffer. */
-static void take_run(const struct drawn *d, int64_t from, int64_t until, int64_t at)
+static void take(const struct drawn *d, const struct pp_param *param, int64_t from, int64_t until)
 {
     const struct pp_weights_source *source = d->recipe->source;
-    const int64_t offset = d->param->offset;
-    float values[READ_ELEMENTS];
+    const bool is_direct = d->k->element_bytes == sizeof(float);
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    float *buffer = is_direct ? NULL : pp_arena_alloc_raw(scratch, sizeof(float) * READ_ELEMENTS);
 
-    if (d->k->element_bytes == sizeof(float)) {
-        source->read(source->closure, d->param, (struct pp_range){at, at + until - from},
-                     pp_state_weight(d->state, d->k, offset + from));
-        return;
-    }
-    for (int64_t i = from; i < until; i += READ_ELEMENTS) {
-        const int64_t end = until - i < READ_ELEMENTS ? until : i + READ_ELEMENTS,
-                      first = at + i - from;
-        source->read(source->closure, d->param, (struct pp_range){first, first + end - i}, values);
-        for (int64_t e = i; e < end; e++)
-            put(d->k, d->state, offset + e, (double)values[e - i]);
+    for (int64_t i = from, end; i < until; i = end) {
+        const int64_t left = until - i,
+                      most = is_direct || left < READ_ELEMENTS ? left : READ_ELEMENTS;
+        const struct pp_slice_piece runs = pp_slice_runs(&param->slice, i, most);
+        float *values = is_direct ? pp_state_weight(d->state, d->k, param->offset + i) : buffer;
+
+        end = i + runs.run * runs.runs;
+        source->read(source->closure, param, runs, values);
+        for (int64_t e = i; e < end && !is_direct; e++)
+            put(d->k, d->state, param->offset + e, (double)values[e - i]);
     }
 }
 
-static void take(const struct work *work, int64_t from, int64_t until)
+static void fill_share(const struct work *work, int64_t from, int64_t until)
 {
     const struct drawn *d = work->closure;
-    int64_t at;
+    const struct pp_range share = {d->first + from, d->first + until};
 
-    from += d->first;
-    until += d->first;
-    for (int64_t i = from, end; i < until; i = end) {
-        end = run_end(d->param, i, until, &at);
-        take_run(d, i, end, at);
+    for (int p = 0; p < d->count; p++) {
+        const struct pp_param *param = &d->params[p];
+        const struct pp_range here = pp_range_common(share, pp_range_of(param));
+
+        if (here.from < here.until && d->recipe->source)
+            take(d, param, here.from - param->offset, here.until - param->offset);
+        else if (here.from < here.until && param->init != PP_INIT_ZERO)
+            draw(d, param, here.from - param->offset, here.until - param->offset);
     }
 }
 
-/* Fills what a state that is zero holds of the first `count` elements of a tensor. */
-static void fill(struct drawn drawn, int64_t count)
+/* Fills what a state that is zero holds of a range of tensors. */
+static void fill(const struct pp_param *params, int count, struct pp_range range,
+                 const struct pp_kernels *k, const struct pp_recipe *recipe,
+                 const struct pp_state *state)
 {
-    const int64_t offset = drawn.param->offset;
-    const struct pp_range here =
-        pp_range_common(drawn.state->held, (struct pp_range){offset, offset + count});
+    const struct pp_range here = pp_range_common(state->held, range);
+    const struct drawn drawn = {params, count, k, state, recipe, here.from};
 
-    drawn.first = here.from - offset;
-    if (here.from < here.until && (drawn.recipe->source || drawn.param->init != PP_INIT_ZERO))
-        run_on_all_cores(&(struct work){drawn.recipe->source ? take : draw, here.until - here.from,
-                                        DRAWN_ELEMENTS, &drawn});
+    run_on_all_cores(&(struct work){fill_share, here.until - here.from, DRAWN_ELEMENTS, &drawn});
+}
+
+void pp_state_fill(const struct pp_stage *stage, const struct pp_kernels *k,
+                   const struct pp_recipe *recipe, const struct pp_state *state)
+{
+    fill(stage->params, stage->param_count, (struct pp_range){0, stage->elements}, k, recipe,
+         state);
 }
 
 static void zero(const struct work *work, int64_t from, int64_t until)
@@ -218,8 +210,7 @@ void pp_state_init(const struct pp_stage *stage, const struct pp_kernels *k,
                    struct pp_cuts cuts)
 {
     pp_state_clear(stage, k, state, cuts);
-    for (int p = 0; p < stage->param_count; p++)
-        fill((struct drawn){&stage->params[p], k, state, recipe, 0}, stage->params[p].count);
+    pp_state_fill(stage, k, recipe, state);
 }
 
 /* ---- hash ------------------------------------------------------------------------------------ */
@@ -276,7 +267,8 @@ uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kerne
         first.offset = 0;
         memset(weights, 0, sizeof weights);
         memset(master, 0, sizeof master);
-        fill((struct drawn){&first, k, &state, recipe, 0}, hashed_of(&first));
+        first.count = hashed_of(&first);
+        fill(&first, 1, (struct pp_range){0, first.count}, k, recipe, &state);
         hash = hash_param(&first, k, &state, hash);
     }
     return hash;

@@ -62,11 +62,13 @@ static inline float number_of(const struct pp_param *param, int64_t element)
 }
 
 static inline enum pp_status fetch(void *closure, const struct pp_param *param,
-                                   struct pp_range range, float *values, struct pp_error *error)
+                                   struct pp_slice_piece runs, float *values,
+                                   struct pp_error *error)
 {
     (void)error;
-    for (int64_t i = range.from; i < range.until; i++)
-        values[i - range.from] = number_of(param, i) * *(const float *)closure;
+    for (int64_t i = 0; i < runs.run * runs.runs; i++)
+        values[i] = number_of(param, runs.first + i / runs.run * runs.stride + i % runs.run) *
+                    *(const float *)closure;
     return PP_OK;
 }
 

@@ -43,9 +43,33 @@ static void check_all(float factor)
         for (int64_t step = 1; step <= param->count; step = 3 * step + 1)
             for (int64_t from = 0; from < param->count; from += step) {
                 const int64_t until = from + step < param->count ? from + step : param->count;
-                source.read(source.closure, param, (struct pp_range){from, until}, values);
+                source.read(source.closure, param, pp_slice_run(from, until), values);
                 for (int64_t i = from; i < until; i++)
                     cr_assert_eq(values[i - from], number_of(param, i) * factor, "%s", param->name);
+            }
+    }
+}
+
+/* So are runs at any distance, as devices of a group have them. */
+static void check_runs(float factor)
+{
+    const struct pp_stage *whole = pp_stage_whole(arena, &net, 1, 1, &pp_kernels_reference);
+    const struct pp_weights_source source = pp_hub_source(&layout);
+
+    for (int p = 0; p < whole->param_count; p++) {
+        const struct pp_param *param = &whole->params[p];
+        float *values = PP_ARRAY(arena, float, param->count);
+
+        for (int64_t stride = 1; stride < 40 && stride <= param->count; stride++)
+            for (int64_t run = 1; run <= stride; run += 3) {
+                const int64_t first = run % 5 < param->count - run ? run % 5 : 0;
+                const struct pp_slice_piece runs = {first, run, stride,
+                                                    (param->count - first - run) / stride + 1};
+                source.read(source.closure, param, runs, values);
+                for (int64_t i = 0; i < run * runs.runs; i++)
+                    cr_assert_eq(values[i],
+                                 number_of(param, first + i / run * stride + i % run) * factor,
+                                 "%s: %d of %d", param->name, (int)run, (int)stride);
             }
     }
 }
@@ -66,6 +90,7 @@ Test(weights, what_is_written_is_read)
             cr_assert_eq(match(&files), PP_OK, "%s", err.message);
             cr_assert_eq(files.count, layout.count);
             check_all(1);
+            check_runs(1);
             const int count = count_files(name);
             cr_assert(s == 0 ? count == 2 : s == 1 ? count > 3 : count == layout.count + 2);
         }
@@ -142,6 +167,7 @@ Test(weights, rows_are_sorted_by_head_where_the_family_does)
     struct pp_safetensors files = open_folder("a");
     cr_assert_eq(match(&files), PP_OK, "%s", err.message);
     check_all(1);
+    check_runs(1);
     for (int head = 0; head < 2; head++)
         for (int part = 0; part < 3; part++)
             for (int e = 0; e < 4; e++) {
@@ -155,34 +181,56 @@ Test(weights, rows_are_sorted_by_head_where_the_family_does)
             }
 }
 
-/* Writes every `count`-th run of `run` elements of all tensors, as one of `count` processes. */
-static int64_t write_part(const struct pp_hub_draft *draft, int64_t run, int index, int count)
+/* Writes every `count`-th run of `run` elements of a piece, one after the other. */
+static void put_runs(struct pp_hub_writer *writer, int i, int64_t run, int index, int count)
+{
+    const struct pp_hub_piece *piece = &layout.pieces[i];
+    const int64_t end = piece->from + piece->rows * piece->columns;
+    float factor = 1;
+
+    for (int64_t from = piece->from + run * index; from < end; from += run * count)
+        cr_assert_eq(pp_hub_writer_put(writer, i,
+                                       pp_slice_run(from, from + run < end ? from + run : end),
+                                       fetch, &factor, &err),
+                     PP_OK);
+}
+
+/* Writes every `count`-th group of `width` columns of all rows of a piece, rows at once. */
+static void put_columns(struct pp_hub_writer *writer, int i, int64_t width, int index, int count)
+{
+    const struct pp_hub_piece *piece = &layout.pieces[i];
+    float factor = 1;
+
+    for (int64_t c = width * index; c < piece->columns; c += width * count) {
+        const int64_t left = piece->columns - c;
+        const struct pp_slice_piece runs = {piece->from + c, left < width ? left : width,
+                                            piece->columns, piece->rows};
+        cr_assert_eq(pp_hub_writer_put(writer, i, runs, fetch, &factor, &err), PP_OK);
+    }
+}
+
+/* As one of `count` processes. */
+static int64_t write_part(const struct pp_hub_draft *draft, int64_t run, bool by_columns, int index,
+                          int count)
 {
     PP_ARENA_AUTO struct pp_arena *own = pp_arena_create();
     struct pp_hub_writer *writer = pp_hub_writer_open(own, draft);
-    float factor = 1;
     int64_t bytes;
 
-    for (int i = 0; i < layout.count; i++) {
-        const struct pp_hub_piece *piece = &layout.pieces[i];
-        const int64_t end = piece->from + piece->rows * piece->columns;
-        for (int64_t from = piece->from + run * index; from < end; from += run * count) {
-            const struct pp_range range = {from, from + run < end ? from + run : end};
-            cr_assert_eq(pp_hub_writer_put(writer, i, range, fetch, &factor, &err), PP_OK);
-        }
-    }
+    for (int i = 0; i < layout.count; i++)
+        (by_columns ? put_columns : put_runs)(writer, i, run, index, count);
     cr_assert_eq(pp_hub_writer_close(writer, PP_OK, &bytes, &err), PP_OK, "%s", err.message);
     return bytes;
 }
 
-/* Whatever parts of matrices each process has: rows, or pieces of them. */
+/* Whatever parts of matrices each process has: rows, pieces of them, or columns. */
 Test(weights, parts_of_several_processes_are_the_files_of_one)
 {
     static const char *const families[] = {"gpt2", "gpt-neox", "llama"};
     static const int64_t runs[] = {1, 5, 8, 17, 40, 1000};
 
     for (size_t f = 0; f < PP_COUNT(families); f++)
-        for (size_t r = 0; r < PP_COUNT(runs); r++) {
+        for (size_t r = 0; r < 2 * PP_COUNT(runs); r++) {
             PP_ARENA_AUTO struct pp_arena *run = pp_arena_create();
             struct pp_hub_folder folder;
             const struct pp_hub_export export = {&folder, "{}\n", &layout, 1200};
@@ -197,7 +245,7 @@ Test(weights, parts_of_several_processes_are_the_files_of_one)
             const struct pp_hub_draft draft = pp_hub_draft_of(run, &export, folder.partial);
             cr_assert_eq(pp_hub_draft_begin(&draft, &err), PP_OK, "%s", err.message);
             for (int part = 0; part < 3; part++)
-                bytes += write_part(&draft, runs[r], part, 3);
+                bytes += write_part(&draft, runs[r / 2], r % 2, part, 3);
             cr_expect_eq(bytes, pp_hub_trained_bytes(&layout));
             cr_assert_eq(pp_hub_draft_end(&draft, &err), PP_OK, "%s", err.message);
             cr_expect_gt(count_files("many"), 3);

@@ -40,6 +40,22 @@ static char *weights_of(struct pp_arena *arena, const struct pp_stage *stage,
     return state.weights;
 }
 
+/* Whole runs from an element on are where each of their elements is. */
+static void check_runs(const struct pp_param *part, int64_t i)
+{
+    for (int64_t most = 1; most <= part->count - i; most = 3 * most + 1) {
+        const struct pp_slice_piece runs = pp_slice_runs(&part->slice, i, most);
+        int64_t run, ignored;
+
+        pp_slice_at(&part->slice, i, &run);
+        cr_assert(runs.run * runs.runs <= most && runs.runs >= 1 && runs.run >= 1);
+        cr_assert(runs.run == run || runs.runs == 1, "%s: more than a torn run", part->name);
+        for (int64_t e = 0; e < runs.run * runs.runs; e++)
+            cr_assert_eq(runs.first + e / runs.run * runs.stride + e % runs.run,
+                         pp_slice_at(&part->slice, i + e, &ignored), "%s", part->name);
+    }
+}
+
 /* Marks where the elements of a part are in the whole tensor, and compares their weights. */
 static void check_param(const struct pp_param *part, const struct pp_param *whole,
                         const double *weights, const double *all, int *seen)
@@ -54,6 +70,7 @@ static void check_param(const struct pp_param *part, const struct pp_param *whol
         cr_assert(left == 0 || at == last + 1, "%s: a run is torn", part->name);
         left = run - 1;
         last = at;
+        check_runs(part, i);
         seen[at]++;
         cr_assert(weights[part->offset + i] == all[whole->offset + at], "%s: element %lld",
                   part->name, (long long)i);
