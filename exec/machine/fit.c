@@ -43,7 +43,7 @@ static double moment_bytes(const struct pp_machine *m, const struct pp_worker *w
                                      : (double)l->state_bytes;
 }
 
-/* Lowest worker with a stage: over tcp, it adds the gradients of all. */
+/* Lowest rank with a stage: over tcp, its worker in the first replica adds the gradients of all. */
 static int sums_at(const struct pp_machine *m, int stage)
 {
     int lowest = m->p->ranks;
@@ -61,7 +61,7 @@ static double parts_bytes(const struct pp_machine *m, const struct pp_worker *w)
     double bytes = 0;
 
     for (int place = 0; m->transport->send && place < m->places; place++) {
-        const int stage = place % m->stages, owner = sums_at(m, stage);
+        const int stage = place % m->stages, owner = sums_at(m, stage) + w->tp_index * m->p->ranks;
         const struct pp_state_bytes state = pp_state_bytes(
             m->options.stages[stage], k, m->options.recipe->is_exact, pp_cuts_none());
 
@@ -72,10 +72,19 @@ static double parts_bytes(const struct pp_machine *m, const struct pp_worker *w)
     return bytes;
 }
 
-/* Host bytes next to blocks: copies, parts, and what is counted as reserved on the host. */
+/* Host bytes for pieces that groups exchange, with those in queues. */
+static double pieces_bytes(const struct pp_machine *m)
+{
+    const int workers = m->own_worker == m->worker_count ? m->worker_count : 1;
+
+    return 1.5 * workers * (double)pp_inbox_bytes(m);
+}
+
+/* Host bytes next to blocks: copies, parts, pieces, and what is counted as reserved on the host. */
 static double copies_bytes(const struct pp_machine *m)
 {
-    double sum_bytes = m->backend->is_apart ? (double)m->options.reserved_staging_bytes : 0,
+    double sum_bytes = pieces_bytes(m) +
+                       (m->backend->is_apart ? (double)m->options.reserved_staging_bytes : 0),
            largest_bytes = 0;
 
     for (int k = 0; k < m->worker_count; k++) {

@@ -10,14 +10,7 @@
  *
  * Where work runs at once, the last worker that comes lets all others go on. They spin for a short
  * time if every worker has a core, and then sleep. Else a worker gives its core away. */
-#include "exec/host/host.h"
 #include "exec/machine/parts.h"
-
-/* Where a group meets, if work runs at once. */
-struct pp_meeting_point {
-    _Alignas(64) atomic_int here; /* workers that have come */
-    atomic_uint met;              /* meetings so far */
-};
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -49,8 +42,10 @@ int pp_group_events(struct pp_machine *m)
     m->first_meet = PP_ARRAY(m->arena, pp_event_id, groups);
     for (int k = 0; k < groups; k++) {
         m->first_meet[k] = m->first_release + m->barrier_count + count;
-        if (k % m->replicas % m->ep == 0)
-            count += pp_group_size(m) * meetings_of(m, k / m->replicas);
+        if (k % m->replicas % m->ep > 0)
+            continue;
+        m->meeting_points[k].most = meetings_of(m, k / m->replicas);
+        count += pp_group_size(m) * m->meeting_points[k].most;
     }
     return count;
 }
@@ -120,28 +115,6 @@ static bool is_clocked(const struct pp_machine *m)
     return pp_is_virtual(m) && m->backend->is_immediate;
 }
 
-static int group_of(const struct pp_worker *w)
-{
-    const struct pp_machine *m = w->machine;
-
-    return w->rank * m->replicas + w->replica - w->replica % m->ep;
-}
-
-/* ---- cores ----------------------------------------------------------------------------------- */
-
-static void take_core(struct pp_machine *m)
-{
-    if (m->has_cores)
-        while (sem_wait(&m->cores) != 0) {
-        }
-}
-
-static void give_core(struct pp_machine *m)
-{
-    if (m->has_cores)
-        sem_post(&m->cores);
-}
-
 /* Returns the time of the thread that the work has taken. `graph`: its number, -1 = none. */
 static int64_t launch(struct pp_worker *w, int graph, struct pp_worker_launch work)
 {
@@ -155,45 +128,20 @@ static int64_t launch(struct pp_worker *w, int graph, struct pp_worker_launch wo
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
-/* Waits until the event is recorded, which the group's last worker does at meeting `met`. A futex
- * takes about as long as the spinning. */
-static bool wait_for_last(struct pp_worker *w, unsigned met, pp_event_id event)
-{
-    enum { SPIN_PS = 10000000 };
-    struct pp_machine *m = w->machine;
-    const atomic_uint *now = &m->meeting_points[group_of(w)].met;
-    bool is_there = true;
-
-    atomic_store_explicit(&w->is_meeting, true, memory_order_relaxed);
-    for (int64_t from_ps = pp_wall_ps();
-         m->may_spin && atomic_load(now) == met && pp_wall_ps() - from_ps < SPIN_PS;) {
-    }
-    if (atomic_load(now) == met) {
-        give_core(m);
-        is_there = m->backend->wait(m->device, w->index, event);
-        take_core(m);
-    }
-    atomic_store_explicit(&w->is_meeting, false, memory_order_relaxed);
-    return is_there;
-}
-
-static bool meet_at_once(struct pp_worker *w, pp_event_id event)
+static bool meet_at_once(struct pp_worker *w, int meeting, const struct pp_group_exchange *e)
 {
     const struct pp_machine *m = w->machine;
-    struct pp_meeting_point *point = &m->meeting_points[group_of(w)];
-    const unsigned met = atomic_load(&point->met);
+    const unsigned met = atomic_load(&m->meeting_points[pp_group_of(w)].met);
 
-    if (atomic_fetch_add(&point->here, 1) < pp_group_size(m) - 1)
-        return wait_for_last(w, met, event);
-    atomic_store(&point->here, 0);
-    atomic_fetch_add(&point->met, 1);
-    m->backend->record(m->device, w->index, event);
-    return true;
+    if (m->inbox)
+        pp_inbox_tell(w, meeting, e);
+    return pp_group_come(w, meeting) || pp_group_wait(w, met, meeting);
 }
 
-static bool meet_on_streams(struct pp_worker *w, pp_event_id first)
+static bool meet_on_streams(struct pp_worker *w, int meeting)
 {
     const struct pp_machine *m = w->machine;
+    const pp_event_id first = pp_meeting_event(w, meeting);
     bool is_there = true;
 
     m->backend->record(m->device, w->index, first + pp_group_index(w));
@@ -204,17 +152,17 @@ static bool meet_on_streams(struct pp_worker *w, pp_event_id first)
     return is_there;
 }
 
-/* Meets the group. `*spent_ps` becomes the time at which the last worker came: in the op on the
- * virtual clock, else on the wall clock. A time is read before the meeting after the next one. */
-static bool meet(struct pp_worker *w, int64_t *spent_ps)
+/* Meets the group, before an exchange or none (NULL). `*spent_ps` becomes the time at which the
+ * last worker came: in the op on the virtual clock, else on the wall clock. A time is read before
+ * the meeting after the next one. */
+static bool meet(struct pp_worker *w, const struct pp_group_exchange *e, int64_t *spent_ps)
 {
     const struct pp_machine *m = w->machine;
-    const pp_event_id first = m->first_meet[group_of(w)] + pp_group_size(m) * w->meets;
     const int64_t origin_ps = pp_is_virtual(m) ? w->clock_ps : 0;
-    const int at = w->meets++ % 2;
+    const int meeting = w->meets++, at = meeting % 2;
 
     w->met_ps[at] = pp_is_virtual(m) ? origin_ps + *spent_ps : pp_now_ps(m);
-    if (!(m->backend->is_immediate ? meet_at_once : meet_on_streams)(w, first))
+    if (!(m->backend->is_immediate ? meet_at_once(w, meeting, e) : meet_on_streams(w, meeting)))
         return false;
     *spent_ps = INT64_MIN;
     for (int t = 0; t < pp_group_size(m); t++)
@@ -222,15 +170,27 @@ static bool meet(struct pp_worker *w, int64_t *spent_ps)
     return true;
 }
 
-/* Exchanges what segment `s` has made, after a meeting that ended at `*spent_ps`. */
-static void exchange(struct pp_worker *w, struct pp_group_segment *s, int64_t *spent_ps)
+/* Exchanges what segment `s` has made, after a meeting that ended at `*spent_ps`. Clocks of other
+ * hosts agree only up to their error. */
+static bool exchange(struct pp_worker *w, struct pp_group_segment *s, int64_t *spent_ps)
 {
     const struct pp_machine *m = w->machine;
     const int64_t from_ps = *spent_ps;
 
+    if (m->inbox && !pp_inbox_read(w, w->meets - 1, &s->exchange, s->from))
+        return false;
     launch(w, -1, (struct pp_worker_launch){pp_segment_exchange, s});
-    *spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s) : pp_now_ps(m);
+    *spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s)
+                                 : pp_later_ps(from_ps, pp_now_ps(m));
     w->exchanged_ps += *spent_ps - from_ps;
+    return true;
+}
+
+/* Parts that others read in place must stay until all meet again. Copies need no meeting but on the
+ * virtual clock. */
+static bool meet_again(struct pp_worker *w, int64_t *spent_ps)
+{
+    return (w->machine->inbox && !pp_is_virtual(w->machine)) || meet(w, NULL, spent_ps);
 }
 
 /* Runs a segment, and what the group does after it. */
@@ -239,11 +199,10 @@ static bool run_with_group(struct pp_worker *w, int i, struct pp_group_segment *
 {
     *spent_ps += launch(w, pp_segment_graph(w, i, s), (struct pp_worker_launch){pp_segment_run, s});
     if (s->is_last)
-        return s->number == 0 || w->machine->ep > 1 || meet(w, spent_ps);
-    if (!meet(w, spent_ps))
+        return s->number == 0 || w->machine->ep > 1 || meet_again(w, spent_ps);
+    if (!meet(w, &s->exchange, spent_ps) || !exchange(w, s, spent_ps))
         return false;
-    exchange(w, s, spent_ps);
-    return w->machine->ep == 1 || meet(w, spent_ps);
+    return w->machine->ep == 1 || meet_again(w, spent_ps);
 }
 
 bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
@@ -253,14 +212,14 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
     bool is_there = true;
 
     m->launch_of[pp_row(w, i)] = w->launches[false];
-    take_core(m);
+    pp_core_take(m);
     pp_worker_warm(w, i, false);
     if (call->count == 0)
         *spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));
     for (int k = 0; k < call->segment_count && is_there; k++)
         is_there = run_with_group(w, i, &call->segments[k], spent_ps);
     if (is_there && is_clocked(m) && m->ep == 1)
-        is_there = meet(w, spent_ps);
-    give_core(m);
+        is_there = meet(w, NULL, spent_ps);
+    pp_core_give(m);
     return is_there;
 }

@@ -168,6 +168,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     PP_TRY(pp_check_program(m->p, first->net->is_tied, pp_stage_is_partly_again(&first->shape),
                             m->replicas, err));
     PP_TRY(open_device(m, err));
+    pp_inbox_make(m);
     PP_TRY(pp_place_memory(m, err));
     place_columns(m);
     m->class_of = pp_slot_classes(m->arena, m->p);

@@ -84,6 +84,18 @@ void pp_segments_capture(const struct pp_machine *m, const struct pp_worker *w, 
 /* Reads what instruction i, or a fused pair, reads and writes, if CPU time is its duration. */
 void pp_worker_warm(struct pp_worker *w, int instruction, bool is_fused);
 
+/* Where a group meets, if work runs at once. */
+struct pp_meeting_point {
+    _Alignas(64) atomic_int here[2]; /* workers that have come to this meeting, or to the next */
+    atomic_uint met;                 /* meetings so far */
+    int most;                        /* in a step */
+};
+static inline int pp_group_of(const struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+
+    return w->rank * m->replicas + w->replica - w->replica % m->ep;
+}
 /* group.c: number of events of all groups; binds the segments of their calls. */
 int pp_group_events(struct pp_machine *m);
 void pp_bind_groups(struct pp_machine *m);
@@ -94,6 +106,26 @@ bool pp_group_run(struct pp_worker *w, int instruction, int64_t *spent_ps);
  * exchanges, from the moment at which the last worker has come. */
 int64_t pp_group_ps(const struct pp_worker *w, int instruction);
 int64_t pp_group_exchanged_ps(const struct pp_worker *w, int instruction);
+
+/* meet.c: counts a worker that comes to a meeting. True for the last one: the others may go on.
+ * They wait with the number of meetings that they saw before they came; false: a worker has failed.
+ */
+bool pp_group_come(struct pp_worker *w, int meeting);
+bool pp_group_wait(struct pp_worker *w, unsigned met, int meeting);
+pp_event_id pp_meeting_event(const struct pp_worker *w, int meeting); /* the first one */
+/* With fewer cores than workers: waits for a core; lets another worker have it. */
+void pp_core_take(struct pp_machine *m);
+void pp_core_give(struct pp_machine *m);
+
+/* apart.c: makes m->inbox, if groups need one, and begins a step; its bytes in a process. */
+void pp_inbox_make(struct pp_machine *m);
+void pp_inbox_begin(struct pp_machine *m);
+size_t pp_inbox_bytes(const struct pp_machine *m);
+/* Tells the others that the worker comes to a meeting, with its part of an exchange; NULL: none. */
+void pp_inbox_tell(const struct pp_worker *w, int meeting, const struct pp_group_exchange *e);
+/* After the meeting: finds the parts of the others. False: the step has failed. */
+bool pp_inbox_read(const struct pp_worker *w, int meeting, const struct pp_group_exchange *e,
+                   const void **from);
 
 /* Finds instructions that do the same work. */
 void pp_bind_same(struct pp_machine *m);

@@ -16,6 +16,15 @@ bool pp_message_post_of(struct pp_worker *w, int instruction, const struct pp_he
 /* Without shared memory: notes the match, or the last byte. The second call ends the message. */
 void pp_message_landed(struct pp_machine *m, struct pp_machine_message *message);
 
+/* ---- groups whose workers share no memory: apart.c ------------------------------------------- */
+/* Is true if a worker of another process may come to a meeting of this process's worker now. */
+bool pp_group_may_come(const struct pp_worker *w, int meeting);
+/* Room for the piece that it then brings, and the most bytes of one. */
+char *pp_group_room(const struct pp_worker *w, int meeting);
+uint64_t pp_group_room_bytes(const struct pp_machine *m);
+/* The worker has come to its next meeting, and its piece is in its room. */
+void pp_group_came(struct pp_worker *w, int64_t came_ps, uint64_t bytes);
+
 /* ---- states of workers on the host: states.c ------------------------------------------------- */
 /* In a forked process: the worker runs here from now on, and has its initial weights. */
 enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err);

@@ -131,6 +131,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     }
     pp_messages_begin(m);
     pp_sums_begin(m);
+    pp_inbox_begin(m);
     m->backend->begin(m->device);
     m->device_begin_ps = now_ps(m, begin_ps);
 }

@@ -96,43 +96,40 @@ static size_t rows_before(const struct pp_rows_exchange *e, int device, int send
     return rows;
 }
 
-static void copy_rows(const struct pp_kernels *k, void *stream, const struct pp_rows_exchange *e,
-                      const void *from, size_t first, size_t to, size_t count)
+struct pp_piece pp_rows_exchange_piece(const struct pp_rows_exchange *e, int from, int to)
 {
-    k->copy(stream, count * e->row_bytes, (const char *)from + first * e->row_bytes,
-            (char *)e->to + to * e->row_bytes);
-}
+    const bool is_out = e->way == PP_ROWS_OUT;
+    const size_t first = e->way == PP_ROWS_COUNT ? 0
+                         : is_out                ? first_of(e, from, to)
+                                                 : rows_before(e, from, to),
+                 count = e->way == PP_ROWS_COUNT ? 1
+                         : is_out                ? rows_of(e, from, to)
+                                                 : rows_of(e, to, from);
 
-/* Rows that an exchange brings from replica `d`. */
-static size_t rows_from(const struct pp_rows_exchange *e, int d)
-{
-    return e->way == PP_ROWS_OUT ? rows_of(e, d, e->index) : rows_of(e, e->index, d);
+    return (struct pp_piece){first * e->row_bytes, count * e->row_bytes};
 }
 
 int64_t pp_rows_exchange_bytes(const struct pp_rows_exchange *e)
 {
-    size_t rows = 0;
+    size_t bytes = 0;
 
     for (int d = 0; d < e->devices && e->way != PP_ROWS_COUNT; d++)
-        rows += d == e->index ? 0 : rows_from(e, d);
-    return (int64_t)(rows * e->row_bytes);
+        bytes += d == e->index ? 0 : pp_rows_exchange_piece(e, d, e->index).bytes;
+    return (int64_t)bytes;
 }
 
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *e, const void *const *from)
 {
-    size_t used = 0;
+    size_t used_bytes = 0;
 
     for (int d = 0; d < e->devices; d++) {
-        const bool is_out = e->way == PP_ROWS_OUT;
-        const size_t first = e->way == PP_ROWS_COUNT ? 0
-                             : is_out                ? first_of(e, d, e->index)
-                                                     : rows_before(e, d, e->index),
-                     count = e->way == PP_ROWS_COUNT ? 1 : rows_from(e, d);
+        const struct pp_piece piece = pp_rows_exchange_piece(e, d, e->index);
 
-        copy_rows(k, stream, e, from[d], first, used, count);
-        used += count;
+        k->copy(stream, piece.bytes, (const char *)from[d] + piece.offset,
+                (char *)e->to + used_bytes);
+        used_bytes += piece.bytes;
     }
-    if (used * e->row_bytes < e->room_bytes)
-        k->zero(stream, e->room_bytes - used * e->row_bytes, (char *)e->to + used * e->row_bytes);
+    if (used_bytes < e->room_bytes)
+        k->zero(stream, e->room_bytes - used_bytes, (char *)e->to + used_bytes);
 }

@@ -65,6 +65,11 @@ struct pp_rows_exchange {
 /* Does one exchange for one replica: from[devices] are those of all. */
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *exchange, const void *const *from);
+struct pp_piece {
+    size_t offset, bytes;
+};
+/* Range of the rows of replica `from` that replica `to` reads. */
+struct pp_piece pp_rows_exchange_piece(const struct pp_rows_exchange *exchange, int from, int to);
 /* Returns the bytes of rows that it brings from other replicas; 0 of PP_ROWS_COUNT. */
 int64_t pp_rows_exchange_bytes(const struct pp_rows_exchange *exchange);
 

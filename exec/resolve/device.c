@@ -3,6 +3,8 @@
 #include "exec/resolve/parts.h"
 #include "exec/transport/transports.h"
 
+#include <stdio.h>
+
 /* In the order of the choices of --backend; NULL = from a module, which is loaded for it. */
 static const struct pp_backend *const BACKENDS[] = {&pp_backend_cpu, NULL, &pp_backend_fake};
 
@@ -59,24 +61,32 @@ enum pp_status pp_exec_device(const struct pp_exec_wish *wish, struct pp_exec_co
     return PP_OK;
 }
 
-static enum pp_status take_ranks(struct pp_exec_config *config, struct pp_error *err)
+/* Each rank of a replica is a group of --tp processes. */
+static enum pp_status take_ranks(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                                 struct pp_error *err)
 {
-    const int count = config->meeting.count;
+    const int count = config->meeting.count, tp = wish->tp, each = config->replicas * tp;
+    char of_tp[32] = "";
 
-    if (count % config->replicas != 0)
+    if (tp > 1)
+        snprintf(of_tp, sizeof(of_tp), " and --tp %d", tp);
+    if (count % each != 0)
         return pp_error_set(err, PP_EINVAL,
-                            "the launcher has started %d processes (%s), which --dp %d does not "
+                            "the launcher has started %d processes (%s), which --dp %d%s %s not "
                             "divide",
-                            count, config->meeting.source, config->replicas);
+                            count, config->meeting.source, config->replicas, of_tp,
+                            tp > 1 ? "do" : "does");
     if (config->ranks == 0)
-        config->ranks = count / config->replicas;
-    if (config->ranks * config->replicas != count)
-        return pp_error_set(err, PP_EINVAL,
-                            "the launcher has started %d processes (%s), the layout has %d ranks "
-                            "in %d replica%s: leave out --np, or start as many",
-                            count, config->meeting.source, config->ranks, config->replicas,
-                            config->replicas == 1 ? "" : "s");
-    return PP_OK;
+        config->ranks = count / each;
+    if (config->ranks * each == count)
+        return PP_OK;
+    if (tp > 1)
+        snprintf(of_tp, sizeof(of_tp), " of %d devices", tp);
+    return pp_error_set(err, PP_EINVAL,
+                        "the launcher has started %d processes (%s), the layout has %d ranks%s in "
+                        "%d replica%s: leave out --np, or start as many",
+                        count, config->meeting.source, config->ranks, of_tp, config->replicas,
+                        config->replicas == 1 ? "" : "s");
 }
 
 /* Device memory is accessible to threads of its process, to processes that map it, and to NCCL. */
@@ -128,7 +138,7 @@ enum pp_status pp_exec_transport(const struct pp_exec_wish *wish, struct pp_exec
     PP_TRY(check_memory(wish, config, err));
     if (config->transport->is_apart)
         PP_TRY(pp_exec_device_alone(wish, config, err));
-    return meeting.count > 1 ? take_ranks(config, err) : PP_OK;
+    return meeting.count > 1 ? take_ranks(wish, config, err) : PP_OK;
 }
 
 enum pp_status pp_exec_weight_stream(const struct pp_exec_wish *wish, struct pp_exec_config *config,

@@ -6,8 +6,8 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_exec_refusal rows[] = {
-        {config->transport->remote,
-         "its groups exchange data in shared memory; use --transport local or shm"},
+        {config->transport->remote && !config->transport->came,
+         "its groups exchange data in shared memory; use --transport local, shm or tcp"},
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
         {config->net.experts > 0, "experts are not shared yet; choose a model without"},

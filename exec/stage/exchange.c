@@ -71,6 +71,30 @@ void pp_group_exchange_run(const struct pp_kernels *k, void *stream,
         rules[exchange->rule].run(k, stream, exchange, members, from);
 }
 
+/* ---- what a member reads of the part of another: one range ----------------------------------- */
+
+struct pp_piece pp_group_exchange_piece(const struct pp_kernels *k,
+                                        const struct pp_group_exchange *e, int members, int from,
+                                        int to)
+{
+    const size_t bytes = (size_t)e->count * pp_rule_element_bytes(k, e->rule);
+
+    if (e->rows.way != PP_ROWS_NONE)
+        return pp_rows_exchange_piece(&e->rows, from, to);
+    return e->rule == PP_RULE_SCATTER  ? (struct pp_piece){(size_t)to * bytes, bytes}
+           : e->rule == PP_RULE_GATHER ? (struct pp_piece){0, bytes / (size_t)members}
+                                       : (struct pp_piece){0, bytes};
+}
+
+/* All rows that one replica gets may be those of one other. */
+size_t pp_group_exchange_most_bytes(const struct pp_kernels *k, const struct pp_group_exchange *e,
+                                    int members)
+{
+    if (e->rows.way == PP_ROWS_NONE)
+        return pp_group_exchange_piece(k, e, members, 0, 0).bytes;
+    return e->rows.way == PP_ROWS_COUNT ? e->rows.row_bytes : e->rows.room_bytes;
+}
+
 /* ---- bytes and time -------------------------------------------------------------------------- */
 
 size_t pp_rule_element_bytes(const struct pp_kernels *kernels, enum pp_exchange_rule rule)
@@ -130,6 +154,11 @@ static int list_any(const struct pp_stage *stage, enum pp_stage_call_kind kind,
                               kind, exchanges);
 }
 
+static int members_of(const struct pp_stage *stage)
+{
+    return stage->shape.ep > 1 ? stage->shape.ep : stage->shape.tp;
+}
+
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind)
 {
     return list_any(stage, kind, NULL);
@@ -139,8 +168,7 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
                               enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
                               const struct pp_costs *costs)
 {
-    const int count = list_any(stage, kind, NULL),
-              members = stage->shape.ep > 1 ? stage->shape.ep : stage->shape.tp;
+    const int count = list_any(stage, kind, NULL), members = members_of(stage);
     struct pp_group_exchange *exchanges = PP_ARRAY(arena, struct pp_group_exchange, count + 1);
     int64_t sum_ps = 0;
 
@@ -148,4 +176,24 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
     for (int i = 0; i < count; i++)
         sum_ps += pp_group_exchange_ps(costs, kernels, &exchanges[i], members);
     return sum_ps;
+}
+
+size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    size_t most = 0;
+
+    for (int kind = 0; kind < PP_CALLS; kind++) {
+        const int count = list_any(stage, (enum pp_stage_call_kind)kind, NULL);
+        struct pp_group_exchange *exchanges =
+            PP_ARRAY(scratch, struct pp_group_exchange, count + 1);
+
+        list_any(stage, (enum pp_stage_call_kind)kind, exchanges);
+        for (int i = 0; i < count; i++) {
+            const size_t bytes =
+                pp_group_exchange_most_bytes(kernels, &exchanges[i], members_of(stage));
+            most = bytes > most ? bytes : most;
+        }
+    }
+    return most;
 }

@@ -98,6 +98,15 @@ double pp_group_exchange_bytes(const struct pp_kernels *kernels, int members,
 /* Returns the time of an exchange by the costs of messages: a ring of `members`. */
 int64_t pp_group_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
                              const struct pp_group_exchange *exchange, int members);
+/* Range of bytes of the part of member `from` that member `to` reads. Of rows it is known after the
+ * exchange of counts. */
+struct pp_piece pp_group_exchange_piece(const struct pp_kernels *k,
+                                        const struct pp_group_exchange *e, int members, int from,
+                                        int to);
+/* Most bytes of such a range; of any exchange of a stage. */
+size_t pp_group_exchange_most_bytes(const struct pp_kernels *k, const struct pp_group_exchange *e,
+                                    int members);
+size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels);
 /* Makes the result of one exchange for one member: from[members] are the parts of all, in order. */
 void pp_group_exchange_run(const struct pp_kernels *k, void *stream,
                            const struct pp_group_exchange *exchange, int members,

@@ -124,6 +124,7 @@ static bool take_at(struct pp_tcp *t, const struct pp_arrival *a)
 
     if (!atomic_load(&t->has_ended[w->index]))
         atomic_store_explicit(&w->at, a->frame->id, memory_order_relaxed);
+    atomic_store_explicit(&w->is_meeting, a->frame->flags != 0, memory_order_relaxed);
     atomic_store_explicit(&w->passed, a->frame->ps, memory_order_relaxed);
     return true;
 }
@@ -209,6 +210,7 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
     [PP_FRAME_DATA] = take_data,
     [PP_FRAME_PART] = pp_tcp_take_sum,
     [PP_FRAME_SUM] = pp_tcp_take_sum,
+    [PP_FRAME_GROUP] = pp_tcp_take_group,
     [PP_FRAME_ARRIVED] = take_arrived,
     [PP_FRAME_RELEASE] = take_release,
     [PP_FRAME_END] = take_end,
@@ -228,7 +230,10 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
 
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame)
 {
+    const struct pp_worker *worker = &t->m->workers[frame->worker];
+
     return frame->kind == PP_FRAME_DATA    ? t->m->messages[frame->id].recv.buffer
+           : frame->kind == PP_FRAME_GROUP ? pp_group_room(worker, frame->id)
            : frame->kind == PP_FRAME_STATE ? pp_tcp_state_place(t, frame)
                                            : NULL;
 }

@@ -165,11 +165,16 @@ static void beat(struct pp_tcp *t)
     const int at = atomic_load_explicit(&t->m->workers[k].at, memory_order_relaxed);
     const bool has_begun = at > 0; /* a first step */
     const int64_t passed = has_begun && at == t->last_at ? pp_machine_passed(t->m) : t->last_passed;
-    const struct pp_frame frame = {.kind = PP_FRAME_AT, .worker = k, .id = at, .ps = passed};
-    if ((at != t->last_at || passed != t->last_passed) && pp_tcp_is_open(&t->links[0]))
+    const bool is_meeting =
+        atomic_load_explicit(&t->m->workers[k].is_meeting, memory_order_relaxed);
+    const struct pp_frame frame = {
+        .kind = PP_FRAME_AT, .worker = k, .id = at, .flags = is_meeting, .ps = passed};
+    if ((at != t->last_at || passed != t->last_passed || is_meeting != t->was_meeting) &&
+        pp_tcp_is_open(&t->links[0]))
         pp_tcp_send(t, 0, &frame, NULL, NULL, NULL);
     t->last_at = at;
     t->last_passed = passed;
+    t->was_meeting = is_meeting;
 }
 
 /* Process 0 reports dead processes. If it reports none for a while, only the connection is gone. */

@@ -14,7 +14,7 @@ void pp_tcp_step_begin(struct pp_tcp *t)
 
     memset(t->posted, 0, workers);
     memset(t->parts, 0, workers);
-    memset(t->has_come, 0, sizeof(bool) * (size_t)(m->p->message_count * m->replicas));
+    memset(t->has_come, 0, sizeof(bool) * (size_t)(m->p->message_count * m->replicas * m->tp));
     for (int k = 0; k < m->worker_count; k++) {
         t->last_post[k] = -1;
         atomic_store(&t->has_ended[k], false);
@@ -23,11 +23,12 @@ void pp_tcp_step_begin(struct pp_tcp *t)
 
 struct pp_tcp_ends pp_tcp_ends(const struct pp_machine *m, int channel)
 {
-    const struct pp_channel *c = &m->p->channels[channel / m->replicas];
-    const int replica = channel % m->replicas;
+    const int of_device = channel / m->replicas, replica = channel % m->replicas,
+              tp_index = of_device / m->p->channel_count;
+    const struct pp_channel *c = &m->p->channels[of_device % m->p->channel_count];
 
-    return (struct pp_tcp_ends){pp_worker_at(m, c->source, replica, 0)->index,
-                                pp_worker_at(m, c->dest, replica, 0)->index};
+    return (struct pp_tcp_ends){pp_worker_at(m, c->source, replica, tp_index)->index,
+                                pp_worker_at(m, c->dest, replica, tp_index)->index};
 }
 
 bool pp_tcp_is_time(int64_t ps)

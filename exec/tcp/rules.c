@@ -54,7 +54,7 @@ static bool is_message(const struct pp_tcp *t, int process, const struct pp_fram
 {
     const struct pp_machine *m = t->m;
 
-    if (f->id < 0 || f->id >= m->p->message_count * m->replicas)
+    if (f->id < 0 || f->id >= m->p->message_count * m->replicas * m->tp)
         return false;
     const struct pp_tcp_ends ends = pp_tcp_ends(m, m->messages[f->id].channel);
     return f->worker == ends.source && pp_tcp_owner(t, ends.source) == process &&
@@ -161,6 +161,7 @@ static const struct rule {
     [PP_FRAME_DATA] = {"data", ANY_WAY, is_message, message_bytes, .is_transfer = true},
     [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
     [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
+    [PP_FRAME_GROUP] = {"group", ANY_WAY, pp_tcp_is_group, pp_tcp_group_bytes},
     [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
     [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},
     [PP_FRAME_END] = {"end", TO_FIRST, is_senders, pp_tcp_worker_bytes},

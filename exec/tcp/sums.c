@@ -113,13 +113,18 @@ static void take_part_locked(struct pp_tcp *t, int id, int64_t ready_ps)
         add_up(t, id);
 }
 
+static int collective_at(const struct pp_worker *w, int turn)
+{
+    return pp_collective_of(w, pp_instruction_at(w->machine, w->collective_row[turn]));
+}
+
 /* Gives the worker's parts in order: each one after the sum before it is over. */
 static void give_part(struct pp_tcp *t, struct pp_worker *w)
 {
     struct pp_machine *m = t->m;
 
     while (w->turn < t->posted[w->index] && !w->is_summing) {
-        const int row = w->collective_row[w->turn], id = m->p->arg[row / m->replicas];
+        const int row = w->collective_row[w->turn], id = collective_at(w, w->turn);
         const int64_t ready_ps = pp_later_ps(m->posted_ps[pp_cell(m, row)], w->reduce_ps);
         const int turn = w->turn;
 
@@ -165,21 +170,15 @@ static void give_next(struct pp_tcp *t, int id)
     }
 }
 
-static int collective_at(const struct pp_machine *m, const struct pp_worker *w, int turn)
-{
-    return m->p->arg[w->collective_row[turn] / m->replicas];
-}
-
 /* Parts of a worker arrive in the order of its list; parts for other owners do not arrive here. */
 static bool is_next_part(struct pp_tcp *t, const struct pp_frame *frame)
 {
     const struct pp_worker *w = &t->m->workers[frame->worker];
     int turn = pp_collective_turn(w, t->parts[w->index]);
 
-    while (turn < w->collective_count &&
-           owner_process(t, collective_at(t->m, w, turn)) != t->process)
+    while (turn < w->collective_count && owner_process(t, collective_at(w, turn)) != t->process)
         turn = pp_collective_turn(w, turn + 1);
-    if (turn == w->collective_count || collective_at(t->m, w, turn) != frame->id)
+    if (turn == w->collective_count || collective_at(w, turn) != frame->id)
         return false;
     t->parts[w->index] = turn + 1;
     return true;
@@ -190,8 +189,7 @@ static bool is_due(const struct pp_tcp *t, const struct pp_frame *frame)
 {
     const struct pp_worker *w = &t->m->workers[frame->worker];
 
-    return w->is_summing && w->turn < w->collective_count &&
-           collective_at(t->m, w, w->turn) == frame->id;
+    return w->is_summing && w->turn < w->collective_count && collective_at(w, w->turn) == frame->id;
 }
 
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a)
@@ -218,7 +216,7 @@ bool pp_tcp_is_sum(const struct pp_tcp *t, int process, const struct pp_frame *f
 {
     const bool is_part = f->kind == PP_FRAME_PART;
 
-    return f->id >= 0 && f->id < t->m->p->collective_count &&
+    return f->id >= 0 && f->id < t->m->collective_count &&
            owner_process(t, f->id) == (is_part ? t->process : process) &&
            pp_tcp_owner(t, f->worker) == (is_part ? process : t->process);
 }

@@ -18,10 +18,12 @@ enum pp_frame_kind {
     PP_FRAME_DATA,    /* to the receiver: the bytes */
     PP_FRAME_PART,    /* to the owner of a sum: a worker's part */
     PP_FRAME_SUM,     /* from the owner: the sum */
+    PP_FRAME_GROUP,   /* between members of a group: at a meeting, with what the other reads */
     PP_FRAME_ARRIVED, /* -> 0: at a barrier; at the last also loss, norm, gradients */
     PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last barrier also the verdict */
     PP_FRAME_END,     /* -> 0: clock and times of a worker's step */
-    PP_FRAME_AT,      /* -> 0, now and then: a worker's instruction; in ps its finished launches */
+    PP_FRAME_AT,      /* -> 0, now and then: a worker's instruction; in ps its finished launches, in
+                       * flags whether it waits for its group */
     PP_FRAME_FETCH,   /* 0 -> all: send STATE, with these flags */
     PP_FRAME_STATE,   /* either way: state of a worker's chunks; in ps its touched bytes */
     PP_FRAME_FAIL,    /* -> 0 -> all: the message */
@@ -117,6 +119,7 @@ struct pp_tcp {
     struct pp_tcp_clock asked_clock; /* best comparison so far with the process that is asked */
     int64_t aligned_ps, aligning_ps; /* time of the last alignment; its duration */
     int last_at;
+    bool was_meeting;
     int64_t last_passed;
     bool wants_gradients;
     struct pp_tcp_asked asked_all;
@@ -207,6 +210,13 @@ bool pp_tcp_is_sum(const struct pp_tcp *t, int process, const struct pp_frame *f
 bool pp_tcp_take_sum(struct pp_tcp *t, const struct pp_arrival *a);
 /* Bytes that the worker of a PART gives to its collective, or that of a SUM gets from it. */
 uint64_t pp_tcp_sum_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+
+/* ---- groups.c: frames GROUP; see pp_transport ------------------------------------------------ */
+void pp_tcp_came(const struct pp_worker *w, const struct pp_worker *to, int meeting,
+                 const void *piece, size_t bytes);
+bool pp_tcp_is_group(const struct pp_tcp *t, int process, const struct pp_frame *frame);
+uint64_t pp_tcp_group_bytes(const struct pp_tcp *t, const struct pp_frame *frame);
+bool pp_tcp_take_group(struct pp_tcp *t, const struct pp_arrival *a);
 
 /* ---- await.c: questions of process 0, and answers -----------------------------------------------
  */

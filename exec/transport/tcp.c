@@ -107,10 +107,10 @@ struct pp_tcp *pp_tcp_create(struct pp_machine *m)
     t->parts = PP_ARRAY(m->arena, int, m->worker_count);
     t->last_post = PP_ARRAY(m->arena, int, m->worker_count);
     t->has_ended = PP_ARRAY(m->arena, atomic_bool, m->worker_count);
-    t->has_come = PP_ARRAY(m->arena, bool, (size_t)m->p->message_count *(size_t)m->replicas + 1);
+    t->has_come = PP_ARRAY(m->arena, bool, m->p->message_count * m->replicas * m->tp + 1);
     t->has_answered = PP_ARRAY(m->arena, atomic_bool, t->processes);
     t->clocks = PP_ARRAY(m->arena, struct pp_tcp_clock, t->processes);
-    t->sum_start_ps = PP_ARRAY(m->arena, int64_t, m->p->collective_count + 1);
+    t->sum_start_ps = PP_ARRAY(m->arena, int64_t, m->collective_count + 1);
     for (int process = 0; process < t->processes; process++)
         t->links[process].fd = -1;
     pthread_mutex_init(&t->mutex, NULL);
@@ -304,6 +304,7 @@ const struct pp_transport pp_transport_tcp = {
     .remote = &pp_tcp_remote,
     .posted = pp_tcp_posted,
     .summed = pp_tcp_summed,
+    .came = pp_tcp_came,
     .send = pp_tcp_send_message,
     .failed = pp_tcp_failed,
     .start = pp_tcp_start,

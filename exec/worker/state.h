@@ -128,6 +128,7 @@ struct pp_machine {
     pp_event_id first_release; /* event of barrier 0 */
     pp_event_id *first_meet;   /* [rank * replicas + replica] first event of its group */
     struct pp_meeting_point *meeting_points; /* likewise: see group.c */
+    struct pp_inbox *inbox; /* of groups whose workers share no memory: see apart.c; else NULL */
 
     /* Times of the kept steps: [(slot * size + instruction) * replicas + replica]. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;

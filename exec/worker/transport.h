@@ -46,6 +46,10 @@ struct pp_transport {
     /* The worker has posted a SEND or RECV; a collective. */
     void (*posted)(struct pp_worker *worker, int instruction, const struct pp_header *header);
     void (*summed)(struct pp_worker *worker, int instruction);
+    /* The worker has come to a meeting of its group: tells another member, with a copy of bytes
+     * that this one reads. NULL: groups need shared memory. */
+    void (*came)(const struct pp_worker *worker, const struct pp_worker *to, int meeting,
+                 const void *piece, size_t bytes);
     /* Sends the bytes of a matched message, if they are here. NULL: bytes go when posted. */
     void (*send)(struct pp_machine *machine, struct pp_machine_message *message);
     void (*failed)(struct pp_machine *machine); /* tells other processes the error */

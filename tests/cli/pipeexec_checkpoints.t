@@ -123,7 +123,8 @@ $ mkdir far; D=$PWD; cd far; pipeexec --resume $D/e1 --steps 2 2>&1 | sed "s|$D|
 = 1
 
 # Tensor parallelism: parts of tensors are put together, and cut again for another group.
-$ M='--layers 2 --hidden 32 --heads 4 --seq 16 --mbs 2 --quiet'; pipeexec $M --np 2 --tp 2 --steps 4 --exact-grad --checkpoint t1 --checkpoint-every 2 --checkpoint-keep 2 --save hub; for o in "--tp 2 --np 1" "--tp 2 --np 2 --schedule zbv" "--tp 2 --np 2 --transport shm"; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec $o --resume t2 --checkpoint t2 --check --quiet && for f in t1/step-000000004/layer*; do cmp $f t2/step-000000004/${f##*/}; done && echo same; rm -r t2; done; for t in 1 4; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec --tp $t --resume t2 --checkpoint t2 --check --quiet && echo equal; rm -r t2; done; pipeexec --model ./hub --seq 16 --mbs 2 --np 1 --tp 4 --steps 1 --check --quiet && echo loaded
+$ M='--layers 2 --hidden 32 --heads 4 --seq 16 --mbs 2 --quiet'; pipeexec $M --np 2 --tp 2 --steps 4 --exact-grad --checkpoint t1 --checkpoint-every 2 --checkpoint-keep 2 --save hub; for o in "--tp 2 --np 1" "--tp 2 --np 2 --schedule zbv" "--tp 2 --np 2 --transport shm" "--tp 2 --np 2 --transport tcp"; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec $o --resume t2 --checkpoint t2 --check --quiet && for f in t1/step-000000004/layer*; do cmp $f t2/step-000000004/${f##*/}; done && echo same; rm -r t2; done; for t in 1 4; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec --tp $t --resume t2 --checkpoint t2 --check --quiet && echo equal; rm -r t2; done; pipeexec --model ./hub --seq 16 --mbs 2 --np 1 --tp 4 --steps 1 --check --quiet && echo loaded
+> same
 > same
 > same
 > same

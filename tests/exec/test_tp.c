@@ -58,6 +58,11 @@ Test(tp, variants)
         EXEC_CASE("1f1b", 1, 4, .tp = 2, .is_bf16 = true),
         EXEC_CASE("zbv", 2, 4, .tp = 2, .is_double = true),
         EXEC_CASE("zbv", 2, 4, .tp = 2, .replicas = 2, .transport = &pp_transport_shm),
+        EXEC_CASE("chimera", 2, 4, .tp = 2, .transport = &pp_transport_tcp),
+        EXEC_CASE("1f1b", 2, 4, .tp = 2, .replicas = 2, .zero = 3, .is_recomputed = true,
+                  .transport = &pp_transport_tcp),
+        EXEC_CASE("gpipe", 1, 2, .tp = 4, .heads = 4, .vocab = 49, .is_bf16 = true,
+                  .transport = &pp_transport_tcp),
     };
 
     for (size_t i = 0; i < PP_COUNT(cases); i++) {
