@@ -25,7 +25,8 @@ void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *pro
     if (c->stages > 0 && c->program_hash == hash)
         return;
     c->program_hash = hash;
-    c->sharers = pp_update_sharers(program, c->batch.replicas * program->pipelines);
+    c->update_frac = pp_update_frac(program, c->batch.replicas * program->pipelines);
+    c->zeroed_frac = pp_zeroed_frac(program);
     c->before_ps = NULL;
     c->stages = program->stages;
     for (size_t k = 0; k < PP_COUNT(kinds); k++) {
@@ -65,8 +66,8 @@ static void add_update(struct pp_calibration *c, const struct pp_timed_op *m, do
 {
     pp_samples_add(c, &c->whole[PP_U][cell_of(c, &m->op)], ps);
     if (m->stage->elements > 0)
-        pp_samples_add(c, pp_sized(c->arena, &c->updates, pp_update_elements(m->stage, c->sharers)),
-                       ps);
+        pp_samples_add(
+            c, pp_sized(c->arena, &c->updates, (double)m->stage->elements * c->update_frac), ps);
 }
 
 static void add_pair(struct pp_calibration *c, const struct pp_timed_op *ops, double ps)

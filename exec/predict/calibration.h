@@ -50,8 +50,8 @@ struct pp_calibration {
         delay[PP_OP_KINDS]; /* by an event of a probe, with neither granule nor part */
     int64_t *before_ps;     /* [row] of the step before; NULL = none */
     bool before_has_probes;
-    int sharers; /* copies that share the update of a stage, in the program that was begun last */
-    struct pp_by_size updates; /* by the elements of a copy's share */
+    double update_frac, zeroed_frac; /* of the program that was begun last */
+    struct pp_by_size updates;       /* by elements * update_frac */
 
     /* wall clock only: see calibration_gaps.c, calibration_wires.c */
     struct pp_samples gap[PP_GAPS];
@@ -66,18 +66,11 @@ struct pp_calibration {
     struct pp_samples *pair; /* [stage of F * stages + stage of B]: a micro-batch each way */
 };
 
-/* Returns how many of the `copies` of a stage share its update. Programs of ZeRO 1 state no cut. */
-static inline int pp_update_sharers(const struct pp_program *program, int copies)
-{
-    const int cut = pp_state_cut(&program->state.spec, PP_STATE_OPTIMIZER);
-
-    return cut > 1 || !pp_program_has_kind(program, PP_RS) ? cut : copies;
-}
-/* Returns the elements of a stage that each of `sharers` copies updates. */
-static inline double pp_update_elements(const struct pp_stage *stage, int sharers)
-{
-    return (double)stage->elements / sharers;
-}
+/* calibration_updates.c: returns the work of an update on one of `copies` copies of a stage. It is
+ * a share of that of all elements. */
+double pp_update_frac(const struct pp_program *program, int copies);
+/* Returns how often a backward zeroes gradients. */
+double pp_zeroed_frac(const struct pp_program *program);
 /* Begins measurements on this program; drops samples of whole ops of any other program. */
 void pp_calibration_begin(struct pp_calibration *c, const struct pp_program *program);
 
@@ -117,6 +110,9 @@ void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_sampl
 int pp_calibration_layers(const struct pp_stage *stage, int kind, enum pp_layer_part part);
 /* Returns the median; NAN without samples. Sorts them. */
 double pp_samples_median(const struct pp_samples *samples);
+/* Returns the mean of those between half and twice the median, or the median without any; NAN
+ * without samples. Sorts them. */
+double pp_samples_mean(const struct pp_samples *samples);
 /* Adds the delay of each op by probes, from two steps in a row with and without them. */
 void pp_calibration_probes(struct pp_calibration *c, const struct pp_program *program,
                            const struct pp_stage *const *stages, const struct pp_step_times *times,
@@ -128,7 +124,8 @@ struct pp_term {
     double factor;
 };
 struct pp_terms {
-    struct pp_term term[2 + 4 * PP_PARTS]; /* time outside layers, parts of two passes; delays */
+    /* time outside layers, parts of two passes; delays; gradients that are zeroed */
+    struct pp_term term[3 + 4 * PP_PARTS];
     int count;
 };
 /* Terms of the compute entries of costs, in their layout: of a whole micro-batch, U of a stage. */
@@ -143,3 +140,8 @@ struct pp_op_terms {
 enum pp_status pp_terms_find(struct pp_arena *arena, const struct pp_calibration *c,
                              const struct pp_program *program, const struct pp_stage *const *stages,
                              int copies, struct pp_op_terms *table, struct pp_error *err);
+/* Adds terms of an update, and of zeroed gradients where the measured program zeroed others. */
+enum pp_status pp_terms_update(const struct pp_calibration *c, const struct pp_stage *stage,
+                               double frac, struct pp_terms *terms, struct pp_error *err);
+void pp_terms_zeroed(const struct pp_calibration *c, const struct pp_stage *stage, double frac,
+                     struct pp_terms *terms);

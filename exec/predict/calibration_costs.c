@@ -1,4 +1,4 @@
-/* Turns samples into costs: medians for a prediction, draws for its spread. It fills new tables,
+/* Turns samples into costs: means for a prediction, draws for its spread. It fills new tables,
  * because those of the given costs belong to a machine that reads them. */
 #include "exec/predict/calibration.h"
 
@@ -7,16 +7,16 @@
 
 #include <math.h>
 
-/* Chooses a value from samples: their median, or one at random. */
+/* Chooses a value from samples: their mean, or one at random. */
 struct chooser {
     double (*choose)(struct chooser *chooser, const struct pp_samples *samples);
     uint64_t stream, drawn;
 };
 
-static double choose_median(struct chooser *chooser, const struct pp_samples *samples)
+static double choose_mean(struct chooser *chooser, const struct pp_samples *samples)
 {
     (void)chooser;
-    return pp_samples_median(samples);
+    return pp_samples_mean(samples);
 }
 
 static double choose_any(struct chooser *chooser, const struct pp_samples *samples)
@@ -97,15 +97,15 @@ static void bound_exchanges(struct pp_cost *cost)
 
 static void fill(struct pp_arena *arena, const struct pp_op_terms *table, struct pp_costs *costs)
 {
-    struct chooser median = {.choose = choose_median};
+    struct chooser mean = {.choose = choose_mean};
 
     own_tables(arena, table, costs);
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
         for (int at = 0; table->op[kind] && at < table->stages * table->splits; at++) {
-            costs->op[kind][at].ps = op_ps(table, kind, at, &median, costs);
+            costs->op[kind][at].ps = op_ps(table, kind, at, &mean, costs);
             bound_exchanges(&costs->op[kind][at]);
         }
-    fill_pairs(table, &median, costs);
+    fill_pairs(table, &mean, costs);
     costs->is_calibrated = true;
     costs->source = "durations measured on this machine";
 }

@@ -1,5 +1,5 @@
 /* Durations of ops as samples. Samples by part serve any program on the same net and batch; samples
- * of whole ops serve the measured program. Medians of them are costs, draws from them a band. */
+ * of whole ops serve the measured program. Means of them are costs, draws from them a band. */
 #include "exec/predict/calibration.h"
 
 static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head",
@@ -130,50 +130,19 @@ static enum pp_status check_shape(const struct pp_calibration *c, const struct p
                         c->batch.splits, rows, stage->shape.splits, stage->shape.rows);
 }
 
-/* Adds the measured update of that size; else one on the line between the smallest and the largest
- * stage, or in proportion outside of these. */
-static void add_update(const struct pp_calibration *c, double elements, struct pp_terms *terms)
-{
-    const struct pp_sized_samples *least, *most;
-
-    pp_sized_ends(&c->updates, &least, &most);
-    for (int k = 0; k < c->updates.count; k++)
-        if (c->updates.at[k].size == elements) {
-            add(terms, &c->updates.at[k].took, 1);
-            return;
-        }
-    if (elements < least->size) {
-        add(terms, &least->took, elements / least->size);
-    } else if (elements > most->size) {
-        add(terms, &most->took, elements / most->size);
-    } else {
-        const double share = (elements - least->size) / (most->size - least->size);
-        add(terms, &least->took, 1 - share);
-        add(terms, &most->took, share);
-    }
-}
-
-static enum pp_status update_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
-                                     int sharers, struct pp_terms *terms, struct pp_error *err)
-{
-    if (stage->elements > 0 && c->updates.count == 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "U was never measured: calibrate with a program that updates weights");
-    if (stage->elements > 0)
-        add_update(c, pp_update_elements(stage, sharers), terms);
-    return PP_OK;
-}
-
 /* Finds the terms of all compute entries of a stage but U. */
 static enum pp_status stage_by_part(const struct pp_calibration *c, const struct pp_stage *stage,
-                                    int s, const struct used *used, struct pp_op_terms *table,
-                                    struct pp_error *err)
+                                    int s, const struct used *used, double zeroed_frac,
+                                    struct pp_op_terms *table, struct pp_error *err)
 {
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
         for (int q = 0; q < table->splits; q++) {
             const int at = s * table->splits + q;
-            if (used->by_kind[kind][at] && kind != PP_U)
-                PP_TRY(op_by_part(c, stage, kind, q, &table->op[kind][at], err));
+            if (!used->by_kind[kind][at] || kind == PP_U)
+                continue;
+            PP_TRY(op_by_part(c, stage, kind, q, &table->op[kind][at], err));
+            if (kind == PP_B || kind == PP_W)
+                pp_terms_zeroed(c, stage, zeroed_frac, &table->op[kind][at]);
         }
     return PP_OK;
 }
@@ -184,16 +153,17 @@ static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibratio
                               struct pp_op_terms *table, struct pp_error *err)
 {
     const struct used used = find_used(arena, program, true);
-    const int sharers = pp_update_sharers(program, copies);
+    const double update_frac = pp_update_frac(program, copies),
+                 zeroed_frac = pp_zeroed_frac(program);
 
     create(arena, program, table);
     table->omits_exchanges = c->omits_exchanges;
     for (int s = 0; s < program->stages; s++) {
         PP_TRY(check_shape(c, stages[s], err));
-        if (stage_by_part(c, stages[s], s, &used, table, err) != PP_OK)
+        if (stage_by_part(c, stages[s], s, &used, zeroed_frac, table, err) != PP_OK)
             return pp_error_prefix(err, "stage %d: ", s);
         if (used.by_kind[PP_U][s])
-            PP_TRY(update_by_part(c, stages[s], sharers, &table->op[PP_U][s], err));
+            PP_TRY(pp_terms_update(c, stages[s], update_frac, &table->op[PP_U][s], err));
     }
     return PP_OK;
 }

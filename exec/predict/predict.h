@@ -27,7 +27,7 @@ struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struc
 void pp_calibration_take(struct pp_calibration *calibration, const struct pp_machine *machine,
                          const struct pp_machine_options *options);
 /* Gives `costs` new compute entries, in the calibration's arena; the old tables are not changed. An
- * entry is the sum of medians over the layers of a stage, plus the op's time outside its layers.
+ * entry is the sum of means over the layers of a stage, plus the op's time outside its layers.
  * Passes that were never run are derived: B from I and W, I and W from the passes of B, R from F.
  * PP_EINVAL if a part was never sampled, or only in other granules or splits.
  * Without `stages` (NULL), entries are whole ops by (kind, stage, split), and fused pairs.
@@ -67,7 +67,7 @@ struct pp_prediction {
 enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *program,
                           const struct pp_costs *costs, struct pp_replicas replicas,
                           struct pp_prediction *prediction, struct pp_error *err);
-/* Finds the band of step times if each op takes a random sample instead of the median. `stages` and
+/* Finds the band of step times if each op takes a random sample instead of the mean. `stages` and
  * errors: see pp_calibration_costs(). Only wires and sums of `costs` are read. */
 enum pp_status pp_predict_band(const struct pp_calibration *calibration,
                                const struct pp_program *program,

@@ -1,4 +1,4 @@
-/* Samples of durations: their median, sets of them by size, and the layers that share them. */
+/* Samples of durations: their means, sets of them by size, and the layers that share them. */
 #include "core/quantile.h"
 #include "exec/predict/calibration.h"
 
@@ -16,6 +16,21 @@ void pp_samples_add(struct pp_calibration *c, struct pp_samples *samples, double
 double pp_samples_median(const struct pp_samples *samples)
 {
     return pp_median(samples->ps, samples->count);
+}
+
+/* A sum of ops lasts as the sum of their means. The mean of all would follow a single stall. */
+double pp_samples_mean(const struct pp_samples *samples)
+{
+    const double median = pp_samples_median(samples);
+    double sum = 0;
+    int count = 0;
+
+    for (int k = 0; k < samples->count; k++)
+        if (median / 2 < samples->ps[k] && samples->ps[k] < 2 * median) {
+            sum += samples->ps[k];
+            count++;
+        }
+    return count > 0 ? sum / count : median;
 }
 
 struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, double size)
