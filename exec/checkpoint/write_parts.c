@@ -26,7 +26,9 @@ struct writer {
     int layer;
     int64_t bytes, done;            /* of the layer in all; before the current vector */
     struct pp_checkpoint_sum *sums; /* [layers] */
-    char *chunk;                    /* [PP_CHECKPOINT_CHUNK_BYTES] */
+    char *chunk;                    /* [PP_CHECKPOINT_CHUNK_BYTES] of the file, not written yet */
+    int64_t chunk_at;               /* of its first byte in the file */
+    size_t chunk_bytes;             /* used */
     struct pp_checkpoint_copy *copy;
 };
 
@@ -43,18 +45,35 @@ static enum pp_status write_chunk(struct writer *w, int64_t offset, const void *
     return pp_checkpoint_file_write(&w->file, offset, data, bytes, err);
 }
 
+static enum pp_status flush(struct writer *w, struct pp_error *err)
+{
+    const size_t bytes = w->chunk_bytes;
+
+    w->chunk_bytes = 0;
+    return bytes ? write_chunk(w, w->chunk_at, w->chunk, bytes, err) : PP_OK;
+}
+
+/* Gathers bytes until others than the next ones come: devices of --tp have columns of each row. */
 static enum pp_status write_run(struct writer *w, const struct run *run, struct pp_error *err)
 {
-    const int64_t most = PP_CHECKPOINT_CHUNK_BYTES;
-
-    for (int64_t done = 0; done < run->bytes; done += most) {
-        const size_t some = (size_t)(run->bytes - done < most ? run->bytes - done : most);
+    for (int64_t done = 0; done < run->bytes;) {
+        const int64_t at = run->offset + done, left = run->bytes - done;
+        if (at != w->chunk_at + (int64_t)w->chunk_bytes ||
+            w->chunk_bytes == PP_CHECKPOINT_CHUNK_BYTES) {
+            PP_TRY(flush(w, err));
+            w->chunk_at = at;
+        }
+        char *to = w->chunk + w->chunk_bytes;
+        const int64_t room = PP_CHECKPOINT_CHUNK_BYTES - (int64_t)w->chunk_bytes,
+                      some = left < room ? left : room;
         const void *data =
-            pp_checkpoint_fetch(w->parts, run->part, run->at + done, some, w->chunk, err);
-
+            pp_checkpoint_fetch(w->parts, run->part, run->at + done, (size_t)some, to, err);
         if (!data)
             return err->status;
-        PP_TRY(write_chunk(w, run->offset + done, data, some, err));
+        if (data != to)
+            memcpy(to, data, (size_t)some);
+        w->chunk_bytes += (size_t)some;
+        done += some;
     }
     return PP_OK;
 }
@@ -71,6 +90,8 @@ static void begin_layer(struct writer *w, int number, int64_t bytes)
 
 static enum pp_status end_layer(struct writer *w, enum pp_status status, struct pp_error *err)
 {
+    if (status == PP_OK)
+        status = flush(w, err);
     return w->file.fd >= 0 ? pp_checkpoint_file_close(&w->file, status, err) : status;
 }
 
@@ -167,9 +188,15 @@ static enum pp_status copy_run(struct writer *w, const struct run *run, struct p
         return err->status;
     if (from != to)
         memcpy(to, from, (size_t)run->bytes);
+    copy->bytes += (size_t)run->bytes;
+    struct run *last = copy->runs + copy->run_count - 1;
+    if (copy->run_count > 0 && last->layer == run->layer &&
+        last->offset + last->bytes == run->offset) {
+        last->bytes += run->bytes;
+        return PP_OK;
+    }
     copy->runs[copy->run_count] = *run;
     copy->runs[copy->run_count++].at = to;
-    copy->bytes += (size_t)run->bytes;
     return PP_OK;
 }
 

@@ -16,6 +16,48 @@
 
 TestSuite(checkpoint_files, .init = make_folder, .fini = remove_folder);
 
+/* ---- how it is written ----------------------------------------------------------------------- */
+
+/* Returns the calls of this process that have written; -1 = the system does not count them. */
+static long count_writes(void)
+{
+    FILE *file = fopen("/proc/self/io", "r");
+    char line[80];
+    long count = -1;
+
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "syscw: ", 7) == 0)
+            count = atol(line + 7);
+    if (file)
+        fclose(file);
+    return count;
+}
+
+/* Two devices have parts of each row in turn. They are written as those of one device, whether from
+ * a copy or not. */
+Test(checkpoint_files, parts_that_follow_one_another_are_one_write)
+{
+    long writes[2][2];
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, NULL);
+
+    if (count_writes() < 0)
+        cr_skip_test("no counts in /proc/self/io");
+    for (int tp = 1; tp <= 2; tp++) {
+        const struct rig *rig = make_rig_of(tp, 1);
+        struct pp_error err = {0};
+
+        for (int step = 0; step < 2; step++) {
+            const long before = count_writes();
+            cr_assert_eq(write_at(rig, &opened, 2 * tp + step, &err), PP_OK, "%s", err.message);
+            writes[tp - 1][step] = count_writes() - before;
+        }
+    }
+    pp_checkpoint_close(&opened);
+    for (int step = 0; step < 2; step++)
+        cr_assert_eq(writes[0][step], writes[1][step], "%ld and %ld writes", writes[0][step],
+                     writes[1][step]);
+}
+
 /* ---- no room --------------------------------------------------------------------------------- */
 
 /* Whatever stops the writing of step 2, step 1 is there and nothing else. */
