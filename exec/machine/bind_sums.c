@@ -28,7 +28,8 @@ static bool is_cut(const struct pp_machine *m, int kind, int purpose, int stage)
 {
     const struct pp_cuts *cuts = &m->cuts[stage];
 
-    return kind == PP_AG ? cuts->params > 1 && purpose != PP_FOR_STEP : cuts->grads > 1;
+    return kind == PP_AG ? cuts->params > 1 && purpose != PP_FOR_STEP
+                         : cuts->grads > 1 && !pp_cuts_has_update(*cuts, kind, purpose);
 }
 
 static struct pp_sum sum_make(struct pp_machine *m, int kind, bool has_own, int *status)
@@ -73,24 +74,43 @@ static bool is_between(const struct pp_machine *m, const struct pp_collective *c
     return c->kind == PP_AR && !c->tied && m->cuts[c->stage].optimizer > 1;
 }
 
+/* Sets the ranges of the last copy: its share, and what it needs for the norm. The last share of a
+ * part includes what blocks of the norm need after it. */
+static void set_ranges(const struct pp_machine *m, const struct pp_collective *c,
+                       const struct pp_chunk *chunk, struct pp_sum *sum)
+{
+    const struct pp_cuts cuts = m->cuts[c->stage];
+    const struct pp_state *state = &chunk->state;
+    const bool is_update = pp_cuts_has_update(cuts, c->kind, c->purpose),
+               is_visit = cuts.params > 1 && !is_update && !is_between(m, c);
+    struct pp_range share = is_visit ? state->held : state->share;
+    const int copy = sum->copies - 1;
+
+    sum->norm[copy] = cuts.grads > 1 && (is_visit || cuts.grads == cuts.optimizer)
+                          ? state->summed
+                          : (struct pp_range){share.from, pp_squares_end(chunk->stage, share)};
+    if (is_update && c->kind == PP_RS && share.until == state->held.until)
+        share.until = state->summed.until;
+    sum->share[copy] = share;
+    if (sum->has)
+        sum->has[copy] = c->kind == PP_AG ? state->held : state->summed;
+}
+
 static void add_sharer(struct pp_machine *m, const struct pp_collective *c, int tp_index,
                        int replica, int pipe, struct pp_sum *sum)
 {
     const struct pp_cuts cuts = m->cuts[c->stage];
     const struct pp_sharer sharer = pp_memory_sharer(cuts, m->p->pipelines, replica, pipe);
     const struct pp_chunk *chunk = chunk_at(m, replica, tp_index, pipe, c->stage);
-    const int copy = sum->copies;
 
     add_copy(sum, chunk, 0);
-    sum->share[copy] = chunk->state.share;
-    sum->norm[copy] = cuts.grads > 1
-                          ? chunk->state.summed
-                          : (struct pp_range){sum->share[copy].from,
-                                              pp_squares_end(chunk->stage, sum->share[copy])};
+    set_ranges(m, c, chunk, sum);
     if (sum->group)
-        sum->group[copy] = is_between(m, c) ? sharer.index : sharer.group;
-    if (sum->first)
-        sum->first[copy] = chunk->state.summed.from;
+        sum->group[sum->copies - 1] = is_between(m, c) ? sharer.index
+                                      : pp_cuts_has_update(cuts, c->kind, c->purpose)
+                                          ? sharer.update
+                                      : cuts.params > 1 ? sharer.visit
+                                                        : sharer.group;
 }
 
 /* Prepares for sharers. All copies may be one group. */
@@ -98,15 +118,18 @@ static void bind_sharers(struct pp_machine *m, const struct pp_collective *c, st
 {
     const struct pp_cuts cuts = m->cuts[c->stage];
     const int copies = m->replicas * (c->pipe < 0 ? m->p->pipelines : 1);
+    const bool has_groups = cuts.optimizer < copies || (cuts.params > 1 && cuts.params < copies),
+               is_update = pp_cuts_has_update(cuts, c->kind, c->purpose);
 
     sum->share = PP_ARRAY(m->arena, struct pp_range, copies);
     sum->norm = PP_ARRAY(m->arena, struct pp_range, copies);
-    sum->group = cuts.optimizer < copies ? PP_ARRAY(m->arena, int, copies) : NULL;
+    sum->group = has_groups ? PP_ARRAY(m->arena, int, copies) : NULL;
+    if (is_update || (is_between(m, c) && cuts.grads > 1))
+        sum->has = PP_ARRAY(m->arena, struct pp_range, copies);
     if (!is_between(m, c))
         return;
     sum->rule = &pp_sum_rules[PP_SUM_OF_SHARES];
     sum->own = NULL;
-    sum->first = cuts.grads > 1 ? PP_ARRAY(m->arena, int64_t, copies) : NULL;
 }
 
 static void bind_copies(struct pp_machine *m, const struct pp_collective *c, int tp_index,
@@ -219,7 +242,8 @@ static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
         const struct pp_param *tied =
             pp_stage_tied(m->options.stages[tp_index * m->stages + stage]);
-        const struct pp_range share = chunk_at(m, replica, tp_index, pipe, stage)->state.share;
+        const struct pp_state *state = &chunk_at(m, replica, tp_index, pipe, stage)->state;
+        const struct pp_range share = m->cuts[stage].params > 1 ? state->held : state->share;
 
         if (sum->own)
             sum->share[sum->copies] =

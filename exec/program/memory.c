@@ -147,7 +147,9 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
 {
     const struct pp_state_spec *spec = &p->state.spec;
     const bool is_gathered = pp_state_is_gathered(spec);
-    const int sharers = batch->sharers > 0 ? batch->sharers : batch->replicas * p->pipelines;
+    const int sharers = batch->sharers > 0 ? batch->sharers : batch->replicas * p->pipelines,
+              most = pp_state_cut(spec, PP_STATE_PARAMS),
+              params = most < pp_state_cut(spec, PP_STATE_OPTIMIZER) ? most : sharers;
     struct pp_cuts *cuts = PP_ARRAY(arena, struct pp_cuts, p->stages);
 
     for (int stage = 0; stage < p->stages; stage++)
@@ -155,8 +157,10 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
     for (int c = 0; c < p->collective_count; c++)
         if (p->collectives[c].kind == PP_RS)
             cuts[p->collectives[c].stage] =
-                (struct pp_cuts){.params = is_gathered ? sharers : 1,
-                                 .grads = is_gathered || pp_state_has_parts(spec) ? sharers : 1,
+                (struct pp_cuts){.params = is_gathered ? params : 1,
+                                 .grads = is_gathered                ? params
+                                          : pp_state_has_parts(spec) ? sharers
+                                                                     : 1,
                                  .optimizer = sharers};
     for (int stage = 0; stage < p->stages; stage++)
         cuts[stage].most_grads = pp_most_grads(stages[stage], cuts[stage]);
@@ -165,10 +169,14 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
 
 struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, int pipelines, int replica, int pipe)
 {
-    const int each = cuts.optimizer, copy = replica * pipelines + pipe;
+    const int each = cuts.optimizer, parts = cuts.params, copy = replica * pipelines + pipe,
+              place = cuts.grads > 1 ? replica % each : copy % each, part = place % parts,
+              group = cuts.grads > 1 ? replica / each * pipelines + pipe : copy / each;
 
-    return cuts.grads > 1 ? (struct pp_sharer){replica % each, replica / each * pipelines + pipe}
-                          : (struct pp_sharer){copy % each, copy / each};
+    return (struct pp_sharer){.index = part * (each / parts) + place / parts,
+                              .group = group,
+                              .visit = group * (each / parts) + place / parts,
+                              .update = group * parts + part};
 }
 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,

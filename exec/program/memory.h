@@ -36,9 +36,11 @@ struct pp_rank_layout {
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_batch *batch);
 /* Copies with equal `group` hold a state once, those with equal `index` have the same range. With
- * cut gradients a group is in one pipeline: its copies use the stage at the same places. */
+ * cut gradients a group is in one pipeline: its copies use the stage at the same places. Copies
+ * with equal `visit` gather parameters together. Those with equal `update` have the same
+ * parameters, and each updates a range of them. */
 struct pp_sharer {
-    int index, group;
+    int index, group, visit, update;
 };
 struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, int pipelines, int replica, int pipe);
 

@@ -183,7 +183,7 @@ static void walk_collective(struct walk *w, int i)
     const struct pp_program *p = w->p;
     const struct pp_cuts *cuts = &w->cuts[p->stage[i]];
 
-    if (cuts->grads > 1 && p->kind[i] == PP_RS)
+    if (cuts->grads > 1 && p->kind[i] == PP_RS && !pp_cuts_has_update(*cuts, PP_RS, p->purpose[i]))
         scatter(w, i);
     else if (cuts->grads > 1 && p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
         sum_tied(w, i);

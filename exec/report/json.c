@@ -41,6 +41,8 @@ static json_t *layout_json(const struct pp_exec_run *run)
                          pp_gather_names[run->plan.layers ? PP_GATHER_LAYER : PP_GATHER_CHUNK]);
     if (run->plan.zero && run->plan.batch.sharers > 0)
         pp_json_put_int(o, "sharers", run->plan.batch.sharers);
+    if (run->plan.zero == 3 && pp_state_is_spread(&p->state.spec))
+        pp_json_put_int(o, "gatherers", pp_state_cut(&p->state.spec, PP_STATE_PARAMS));
     pp_json_put_int(o, "seq", run->config.net.seq);
     pp_json_put_int(o, "splits", b->splits);
     pp_json_put_int(o, "granules", b->granules);

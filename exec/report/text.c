@@ -207,7 +207,10 @@ static void put_sharing(struct title *title, const struct pp_exec_run *run)
         put(title, ",", "%d replicas", plan->batch.replicas);
     if (c->ep > 1)
         put(title, ",", "ep %d", c->ep);
-    if (plan->zero && plan->batch.sharers > 0)
+    if (plan->zero == 3 && pp_state_is_spread(&plan->program->state.spec))
+        put(title, ",", "ZeRO 3 over %d of groups of %d",
+            pp_state_cut(&plan->program->state.spec, PP_STATE_PARAMS), plan->batch.sharers);
+    else if (plan->zero && plan->batch.sharers > 0)
         put(title, ",", "ZeRO %d in groups of %d", plan->zero, plan->batch.sharers);
     else if (plan->zero)
         put(title, ",", "ZeRO %d", plan->zero);

@@ -65,12 +65,18 @@ static int members_of(const struct builder *b, const struct pp_group *group)
 }
 
 /* If groups of sharers hold the state of a stage, its scatters and gathers are within a group.
- * Sums are between them, of a share. */
-static struct pp_cost ring(const struct builder *b, int kind, int stage, double bytes)
+ * Sums are between them, of a share. If the optimizer state is cut more finely than parameters,
+ * those of visits are among the copies that gather together. Those of an update are among the
+ * copies of a part of the parameters. */
+static struct pp_cost ring(const struct builder *b, int kind, int purpose, int stage, double bytes)
 {
     const struct pp_group *group = group_of(b->p, false, stage);
-    const int all = members_of(b, group), sharers = b->cuts[stage].optimizer;
+    const struct pp_cuts cuts = b->cuts[stage];
+    const int all = members_of(b, group), sharers = cuts.optimizer, parts = cuts.params;
 
+    if (parts > 1 && parts < sharers && kind != PP_AR)
+        return purpose == PP_FOR_STEP ? ring_of(b, kind, group, sharers / parts, bytes / parts)
+                                      : ring_of(b, kind, group, parts, bytes);
     if (sharers == 1 || sharers == all)
         return ring_of(b, kind, group, all, bytes);
     return kind == PP_AR ? ring_of(b, kind, group, all / sharers, bytes / sharers)
@@ -91,7 +97,7 @@ static void add_purposes(const struct builder *b)
             const double bytes = kind == PP_AG
                                      ? (double)elements * (double)b->kernels->element_bytes
                                      : gradient_bytes(b, elements);
-            b->costs->purpose[purpose][s] = ring(b, kind, s, bytes);
+            b->costs->purpose[purpose][s] = ring(b, kind, purpose, s, bytes);
         }
     }
 }
@@ -113,10 +119,11 @@ static void add_sums(const struct builder *b)
         const int all = members_of(b, group_of(b->p, false, s)), sharers = b->cuts[s].optimizer,
                   summed = sharers < all ? all / sharers : all;
 
-        costs->op[PP_AR][s] = ring(b, PP_AR, s, bytes);
-        costs->op[PP_RS][s] = ring(b, PP_RS, s, bytes);
+        costs->op[PP_AR][s] = ring(b, PP_AR, PP_FOR_STEP, s, bytes);
+        costs->op[PP_RS][s] = ring(b, PP_RS, PP_FOR_STEP, s, bytes);
         costs->op[PP_AG][s] =
-            ring(b, PP_AG, s, (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
+            ring(b, PP_AG, PP_FOR_STEP, s,
+                 (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
         if (costs->op[PP_AR][s].ps > 0)
             costs->ring_alpha_ps[s] = costs->op[PP_AR][s].ps / (2 * (int64_t)(summed - 1));
     }

@@ -40,20 +40,17 @@ static const char *find_idle(const struct pp_exec_wish *wish, const struct pp_st
     return NULL;
 }
 
-/* Classes that are cut have the same ranges. */
+/* Gradients that are cut more finely than gathered parameters would be scattered twice. */
 static enum pp_status check_meshes(const struct pp_state_spec *spec, struct pp_error *err)
 {
-    const int most = pp_state_cut(spec, PP_STATE_OPTIMIZER);
+    const int params = pp_state_cut(spec, PP_STATE_PARAMS),
+              grads = pp_state_cut(spec, PP_STATE_GRADS);
 
-    for (int class = 0; class < PP_STATE_SHARDED; class ++) {
-        const int cut = pp_state_cut(spec, (enum pp_state_class) class);
-        if (cut > 1 && cut < most)
-            return pp_error_set(err, PP_EINVAL,
-                                "%s over %d and os over %d copies is only simulated; nearest: all "
-                                "over %d",
-                                pp_state_class_names[class], cut, most, cut);
-    }
-    return PP_OK;
+    if (params == 1 || params == grads)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "p over %d and g over %d copies is only simulated; nearest: g over %d",
+                        params, grads, params);
 }
 
 /* Copies that gather together are replicas of one pipeline. */
@@ -207,9 +204,11 @@ static enum pp_status check_experts(const struct pp_exec_config *config,
 
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan)
 {
+    const struct pp_state_spec *spec = &plan->program->state.spec;
     const int sharers = plan->batch.sharers;
 
-    return sharers > 1 && sharers < config->replicas * plan->program->pipelines;
+    return sharers > 1 && (sharers < config->replicas * plan->program->pipelines ||
+                           (pp_state_is_gathered(spec) && pp_state_is_spread(spec)));
 }
 
 /* NCCL has a communicator for all copies of a stage, none for some of them. */
@@ -239,7 +238,8 @@ enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
     if ((plan->zero > 1 || pp_exec_has_groups(config, plan)) &&
         (check_tied(config, plan, err) != PP_OK || check_nccl(config, plan, err) != PP_OK))
         return refuse(wish, plan, err);
-    if (plan->zero > 1 && (check_units(plan, err) != PP_OK || check_pipelines(plan, err) != PP_OK))
+    if (plan->zero > 1 && (check_meshes(spec, err) != PP_OK || check_units(plan, err) != PP_OK ||
+                           check_pipelines(plan, err) != PP_OK))
         return refuse(wish, plan, err);
     return PP_OK;
 }

@@ -44,20 +44,39 @@ static struct pp_range all_of(const struct pp_stage *stage)
     return (struct pp_range){0, stage->elements};
 }
 
+/* Returns the longest part of a class that is cut over `cut` copies: so many whole shares. */
+static int64_t part_elements(const struct pp_stage *stage, int cut, struct pp_cuts cuts)
+{
+    const int64_t part = pp_share_elements(stage, cuts.optimizer) * (cuts.optimizer / cut),
+                  all = unit_from(stage->elements);
+
+    return part < all ? part : all;
+}
+
+static struct pp_range part_of(const struct pp_stage *stage, int copy, int cut, struct pp_cuts cuts)
+{
+    const int shares = cuts.optimizer / cut;
+    const int64_t each = pp_share_elements(stage, cuts.optimizer) * shares,
+                  from = copy / shares * each;
+
+    return pp_range_common((struct pp_range){from, from + each}, all_of(stage));
+}
+
 /* Returns the gradients that a copy keeps: all that its blocks of squares have. */
 static struct pp_range summed_of(const struct pp_stage *stage, int copy, struct pp_cuts cuts)
 {
-    const struct pp_range share = pp_share_of(stage, copy, cuts.optimizer);
-
-    return cuts.grads > 1 ? (struct pp_range){share.from, pp_squares_end(stage, share)}
-                          : all_of(stage);
+    if (cuts.grads == 1)
+        return all_of(stage);
+    const struct pp_range part = part_of(stage, copy, cuts.grads, cuts);
+    return (struct pp_range){part.from, pp_squares_end(stage, part)};
 }
 
 int64_t pp_most_grads(const struct pp_stage *stage, struct pp_cuts cuts)
 {
-    int64_t most = cuts.grads > 1 ? pp_share_elements(stage, cuts.optimizer) : stage->elements;
+    int64_t most = cuts.grads > 1 ? part_elements(stage, cuts.grads, cuts) : stage->elements;
 
-    for (int copy = 0; cuts.grads > 1 && copy < cuts.grads; copy++) {
+    for (int copy = 0; cuts.grads > 1 && copy < cuts.optimizer;
+         copy += cuts.optimizer / cuts.grads) {
         const struct pp_range summed = summed_of(stage, copy, cuts);
         const int64_t count = unit_from(summed.until) - summed.from;
         most = count > most ? count : most;
@@ -69,7 +88,7 @@ struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct 
                                      bool is_exact, struct pp_cuts cuts)
 {
     const size_t moment = (size_t)pp_share_elements(stage, cuts.optimizer) * k->gradient_bytes,
-                 held = (size_t)(cuts.params > 1 ? pp_share_elements(stage, cuts.params)
+                 held = (size_t)(cuts.params > 1 ? part_elements(stage, cuts.params, cuts)
                                                  : stage->elements),
                  most_grads =
                      (size_t)(cuts.most_grads > 0 ? cuts.most_grads : pp_most_grads(stage, cuts));
@@ -95,7 +114,7 @@ struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernel
                              .v = v,
                              .master = has_master(k) ? v + bytes.moment : NULL,
                              .share = pp_share_of(stage, copy, cuts.optimizer),
-                             .held = cuts.params > 1 ? pp_share_of(stage, copy, cuts.params)
+                             .held = cuts.params > 1 ? part_of(stage, copy, cuts.params, cuts)
                                                      : all_of(stage),
                              .summed = summed_of(stage, copy, cuts)};
 }

@@ -36,7 +36,8 @@ double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, .
 int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
 struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
 /* Over how many copies of a stage each class of its state is cut; 1 = each has all of it. Gradients
- * are cut as the optimizer state, or not. */
+ * are cut as parameters or as the optimizer state. A part of a class that is cut less finely than
+ * the optimizer state has whole shares of it, one after the other. */
 struct pp_cuts {
     int params, grads, optimizer;
     int64_t most_grads; /* pp_most_grads(), which walks all copies; 0 = not known */
@@ -44,6 +45,12 @@ struct pp_cuts {
 static inline struct pp_cuts pp_cuts_none(void)
 {
     return (struct pp_cuts){.params = 1, .grads = 1, .optimizer = 1};
+}
+/* Is true for a scatter of parts before an update, and for the gather after it. Parameters are cut,
+ * and the optimizer state more finely. */
+static inline bool pp_cuts_has_update(struct pp_cuts cuts, int kind, int purpose)
+{
+    return cuts.params > 1 && (kind == PP_RS || kind == PP_AG) && purpose == PP_FOR_STEP;
 }
 /* Returns the elements of gradients that the copy with the most keeps. */
 int64_t pp_most_grads(const struct pp_stage *stage, struct pp_cuts cuts);
@@ -62,7 +69,7 @@ struct pp_state {
      * of squares. */
     struct pp_range summed;
 };
-/* Returns the vectors of copy `copy`, one after the other from `at` on. */
+/* Returns the vectors of the copy with share number `copy`, one after the other from `at` on. */
 struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
                             int copy, struct pp_cuts cuts, char *at);
 /* Return the address of an element of `weights`, or of `sum` or `fixed`, which have it. */

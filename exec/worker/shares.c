@@ -5,7 +5,7 @@
 
 char *pp_sum_at(const struct pp_sum *sum, int copy, int64_t element)
 {
-    const int64_t first = sum->first ? sum->first[copy] : 0;
+    const int64_t first = sum->has ? sum->has[copy].from : 0;
 
     return sum->at[copy] + (size_t)(element - first) * sum->element_bytes;
 }
@@ -120,9 +120,13 @@ static void scatter(const struct pp_kernels *k, void *stream, const struct pp_su
 
 static void gather(const struct pp_kernels *k, void *stream, const struct pp_sum *sum)
 {
-    for (int piece = 0; piece < sum->pieces; piece++)
-        for (int c = 0; c < sum->copies; c++)
-            fetch(k, stream, sum, c, sum->piece[piece]);
+    struct pp_range ranges[PP_SUM_RANGES];
+
+    for (int c = 0; c < sum->copies; c++) {
+        const int count = sum->rule->got(sum, c, ranges);
+        for (int r = 0; r < count; r++)
+            fetch(k, stream, sum, c, ranges[r]);
+    }
 }
 
 /* ---- shares that are apart from the buffer --------------------------------------------------- */
@@ -192,10 +196,12 @@ static int put(struct pp_range *ranges, int count, struct pp_range a, struct pp_
 
 static int all_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)
 {
-    (void)copy;
+    int count = 0;
+
     for (int piece = 0; piece < sum->pieces; piece++)
-        ranges[piece] = sum->piece[piece];
-    return sum->pieces;
+        count =
+            put(ranges, count, sum->piece[piece], sum->has ? sum->has[copy] : sum->piece[piece]);
+    return count;
 }
 
 static int share_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)

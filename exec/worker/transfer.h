@@ -52,10 +52,10 @@ struct pp_sum {
     bool is_exact;
     size_t element_bytes;
     int copies;
-    char **at;      /* [copies] first element */
-    int *owner;     /* [copies] index of the worker */
-    int64_t *first; /* [copies] number of that element; NULL: 0 */
-    int *group;     /* [copies] copies with the same number are summed, or gathered; NULL: all */
+    char **at;  /* [copies] first element */
+    int *owner; /* [copies] index of the worker */
+    int *group; /* [copies] copies with the same number are summed, or gathered; NULL: all */
+    struct pp_range *has; /* [copies] the elements of the vector; NULL: all */
     int pieces;
     struct pp_range piece[2]; /* elements */
     /* Only of RS and AG; NULL with AR. */

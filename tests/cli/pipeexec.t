@@ -290,12 +290,20 @@ $ pipeexec --shard p=1x2
 $ pipeexec --sequence-parallel --layers 4
 ! pipeexec: error: --sequence-parallel needs its HOW but --layers follows; expected on or off
 = 2
-$ pipeexec --dp 4 --shard p=2,os=4
-! pipeexec: error: --shard p=2,os=4: p over 2 and os over 4 copies is only simulated; nearest: all over 2
+$ pipeexec --dp 4 --shard p=2,g=4
+! pipeexec: error: --shard p=2,g=4: p over 2 and g over 4 copies is only simulated; nearest: g over 2
 = 2
 $ pipeexec --dp 4 --shard os=2 --zero 1
 ! pipeexec: error: --zero 1 and --shard os=2 exclude each other: both say how state is cut
 = 2
+$ pipeexec --dp 8 --shard p=2,os=4 --transport tcp --gather layer --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"zero"|(shar|gather)ers"|bit_equal'
+>     "zero": 3,
+>     "sharers": 4,
+>     "gatherers": 2,
+>     "bit_equal": true,
+>     "bit_equal": true,
+$ pipeexec --dp 4 --shard p=2,os=4 --np 2 --layers 2 --steps 1 --no-check | head -1
+> pipeexec 0.1.0  1f1b on 2 ranks, 4 replicas, ZeRO 3 over 2 of groups of 4
 $ pipeexec --dp 4 --shard p=2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 2 --exact-grad --check --json | grep -E '"zero"|"sharers"|bit_equal'
 >     "zero": 3,
 >     "sharers": 2,

@@ -42,7 +42,7 @@ OWN = [
     ("--tp", [2, 2, 4], 0.5),
     ("--ep", [1, 2, 4], 0.4),
     ("--zero", [0, 1, 2, 3, 3], 0.7),
-    ("--shard", ["os=2", "g=2", "p=2"], 0.2),
+    ("--shard", ["os=2", "g=2", "p=2", "p=2,os=4", "p=2,os=4"], 0.2),
     ("--gather", ["chunk", "layer", "layer"], 0.4),
     ("--gather-buffers", [1, 2, 3], 0.4),
     ("--sequence-parallel", ["on", "off"], 0.2),
@@ -95,6 +95,7 @@ FEATURES = {  # of a report and its words
     "zero 1": lambda r, w: r["layout"]["zero"] == 1,
     "zero 2": lambda r, w: r["layout"]["zero"] == 2,
     "groups of copies": lambda r, w: "--shard" in w,
+    "meshes of two sizes": lambda r, w: "," in w.get("--shard", ""),
     "zero 3": lambda r, w: r["layout"]["zero"] == 3,
     "gathers of layers": lambda r, w: r["layout"].get("gather") == "layer",
     "ep": lambda r, w: r["layout"]["ep"] > 1,
@@ -157,9 +158,9 @@ def draw(rng):
     if "--tp" not in own and rng.random() < 0.95:
         own.pop("--sequence-parallel", None)
     if "--shard" in own:
-        own["--dp"] = str(rng.choice([2, 4]))
+        own["--dp"] = str(rng.choice([4, 4, 8] if "," in own["--shard"] else [2, 4]))
         own.pop("--zero", None)
-    if own.get("--zero") != "3" and rng.random() < 0.95:
+    if own.get("--zero") != "3" and not own.get("--shard", "").startswith("p=") and rng.random() < 0.95:
         own.pop("--gather", None)
         own.pop("--gather-buffers", None)
     if "--backend" in own and rng.random() < 0.9:

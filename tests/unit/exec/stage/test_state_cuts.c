@@ -40,9 +40,10 @@ static void take_gradients(const struct copy *whole, const struct cut *c)
 
 static void expect_same_weights(const struct copy *whole, const struct cut *c)
 {
-    const struct pp_range held = c->state.held;
+    const struct pp_range share = c->state.share, held = c->state.held;
 
-    for (int64_t i = held.from; i < held.until; i++)
+    cr_assert(share.from >= share.until || (held.from <= share.from && share.until <= held.until));
+    for (int64_t i = share.from; i < share.until; i++)
         cr_assert_eq(memcmp(pp_state_weight(&c->state, k, i), pp_state_weight(&whole->state, k, i),
                             k->element_bytes),
                      0, "element %d", (int)i);
@@ -89,7 +90,7 @@ static void check_step(bool is_exact, struct pp_cuts cuts)
         if (cuts.params > 1)
             expect_same_weights(whole, &c);
     }
-    cr_assert_eq(held, (cuts.params > 1 ? 1 : cuts.optimizer) * whole->stage.elements);
+    cr_assert_eq(held, cuts.optimizer / cuts.params * whole->stage.elements);
     cr_assert_eq(memcmp(got, expected, sizeof(double) * count), 0);
 }
 
@@ -99,6 +100,8 @@ Test(cuts, copies_with_shares_make_the_step_of_a_whole_copy)
         for (int copies = 2; copies < 700; copies = 3 * copies + 1) {
             check_step(is_exact, (struct pp_cuts){1, copies, copies});
             check_step(is_exact, (struct pp_cuts){copies, copies, copies});
+            check_step(is_exact, (struct pp_cuts){2, 2, 2 * copies});
+            check_step(is_exact, (struct pp_cuts){copies, copies, 3 * copies});
         }
 }
 
