@@ -196,15 +196,14 @@ enum { PP_SQUARES_BLOCK = 4096 };
 enum pp_fixed_status { PP_FIXED_OK = 0, PP_FIXED_NOT_FINITE = 1, PP_FIXED_OVERFLOW = 2 };
 
 /* Parts that a table may lack, as bits: activation functions other than GELU in its tanh form and
- * SwiGLU, `scale`, norms in groups, experts, windows. Encoders need full attention, targets that do
+ * SwiGLU, `scale`, norms in groups, windows. Encoders need full attention, targets that do
  * not count, add_bias, and activations apart from gemm. */
 enum pp_kernels_lacks {
     PP_LACKS_ACTIVATIONS = 1,
     PP_LACKS_SCALE = 2,
     PP_LACKS_HEAD_NORMS = 4,
-    PP_LACKS_EXPERTS = 8,
-    PP_LACKS_WINDOWS = 16,
-    PP_LACKS_ENCODERS = 32
+    PP_LACKS_WINDOWS = 8,
+    PP_LACKS_ENCODERS = 16
 };
 
 /* Keys that a query meets, counted over all splits; `query` counts in its own. */

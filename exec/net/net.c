@@ -271,11 +271,6 @@ static bool has_embedding_scale(const struct pp_net *net)
     return net->embedding_scale != 0;
 }
 
-static bool has_experts(const struct pp_net *net)
-{
-    return net->experts > 0;
-}
-
 static bool has_head_norms(const struct pp_net *net)
 {
     return net->has_qk_norm;
@@ -299,7 +294,6 @@ static const struct {
 } parts[] = {
     {PP_LACKS_ACTIVATIONS, has_other_activation, "activation functions other than GELU and SwiGLU"},
     {PP_LACKS_HEAD_NORMS, has_head_norms, "norms of queries and keys"},
-    {PP_LACKS_EXPERTS, has_experts, "experts"},
     {PP_LACKS_SCALE, has_embedding_scale, "a factor on the embedding"},
     {PP_LACKS_WINDOWS, has_window, "windows of attention"},
     {PP_LACKS_ENCODERS, is_encoder, "the attention and the head of an encoder"},

@@ -19,6 +19,8 @@ gpt_neox {"model_type": "gpt_neox", $shape, "num_attention_heads": 2, "hidden_ac
 opt {"model_type": "opt", $shape, "ffn_dim": 56, "num_attention_heads": 4, "activation_function": "relu"}
 qwen3 {"model_type": "qwen3", $llama}
 mistral {"model_type": "mistral", $llama, "sliding_window": 9}
+mixtral {"model_type": "mixtral", $llama, "num_local_experts": 4, "num_experts_per_tok": 2}
+qwen3_moe {"model_type": "qwen3_moe", $llama, "num_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 21, "norm_topk_prob": true}
 bert {"model_type": "bert", $shape, "num_attention_heads": 4, "type_vocab_size": 2, "hidden_act": "gelu"}
 END
 }
