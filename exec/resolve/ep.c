@@ -6,8 +6,8 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_exec_refusal rows[] = {
-        {config->transport->remote,
-         "replicas exchange rows in shared memory; use --transport local or shm"},
+        {config->transport->remote && !config->transport->came,
+         "replicas exchange rows in shared memory; use --transport local, shm or tcp"},
         {config->cuda, "the CUDA kernels cannot exchange rows of experts yet; use --backend cpu"},
         {wish->zero > 0, "state of shared experts is not cut yet; use --zero 0"},
         {config->has_weight_stream,

@@ -17,11 +17,9 @@ static size_t move_range(const struct pp_sum *sum, int copy, struct pp_range ran
     return bytes;
 }
 
-/* Bytes of the payload of a PART or SUM; moved between it (if not NULL) and the worker's copies. */
-static size_t move_copies(const struct pp_tcp *t, const struct pp_frame *f, bool is_out,
-                          char *payload)
+static size_t move_sum(const struct pp_sum *sum, const struct pp_frame *f, bool is_out,
+                       char *payload)
 {
-    const struct pp_sum *sum = &t->m->collectives[f->id].sum;
     struct pp_range ranges[PP_SUM_RANGES];
     size_t bytes = 0;
 
@@ -33,6 +31,17 @@ static size_t move_copies(const struct pp_tcp *t, const struct pp_frame *f, bool
         for (int r = 0; r < count; r++)
             bytes += move_range(sum, copy, ranges[r], is_out, payload ? payload + bytes : NULL);
     }
+    return bytes;
+}
+
+/* Bytes of the payload of a PART or SUM; moved between it (if not NULL) and the worker's copies. */
+static size_t move_copies(const struct pp_tcp *t, const struct pp_frame *f, bool is_out,
+                          char *payload)
+{
+    size_t bytes = 0;
+
+    for (const struct pp_sum *sum = &t->m->collectives[f->id].sum; sum != NULL; sum = sum->next)
+        bytes += move_sum(sum, f, is_out, payload ? payload + bytes : NULL);
     return bytes;
 }
 
@@ -59,9 +68,10 @@ static void send_copies(struct pp_tcp *t, int process, struct pp_frame frame)
 static void run_copies(const struct pp_machine *m, const struct pp_worker *w,
                        const struct pp_sum *sum, pp_sum_step step)
 {
-    for (int copy = 0; copy < sum->copies; copy++)
-        if (sum->owner[copy] == w->index)
-            step(m->options.kernels, NULL, sum, copy);
+    for (; sum != NULL; sum = sum->next)
+        for (int copy = 0; copy < sum->copies; copy++)
+            if (sum->owner[copy] == w->index)
+                step(m->options.kernels, NULL, sum, copy);
 }
 
 /* The caller holds collectives_mutex. */
@@ -92,7 +102,8 @@ static void add_up(struct pp_tcp *t, int id)
     struct pp_machine *m = t->m;
     struct pp_machine_collective *c = &m->collectives[id];
 
-    c->sum.rule->exchange(m->options.kernels, NULL, &c->sum);
+    for (const struct pp_sum *sum = &c->sum; sum != NULL; sum = sum->next)
+        sum->rule->exchange(m->options.kernels, NULL, sum);
     for (int k = 0; k < c->row_count; k++) {
         if (pp_tcp_is_here(t, c->members[k]))
             continue;

@@ -58,11 +58,13 @@ $ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 --dp 2 --ep 2 --s
 >              replica (50.0 % at balance), 3.02 MiB in all exchanges; the
 >              fullest, in block 2, has 1.49 of the mean
 # A row that moves goes there and back in F, and its gradients in the backward: 4 times hidden elements. With R of experts it is 6 times.
-$ for o in "" "--precision bf16" "--precision double" "--transport shm" "--backend fake" "--recompute full" "--recompute-modules moe" "--recompute-modules act core_attn layernorm" "--schedule zbv" "--dp 4 --ep 4" "--dp 4 --ep 2" "--clock wall" "--capacity-factor 0.5" "--dp 2 --ep 1" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; case $o in *--dp*) d= ;; *) d="--dp 2 --ep 2" ;; esac; pipeexec --model tiny-llama --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 $d --seq 16 --mbs 2 --steps 3 --exact-grad --no-check $o --json | awk -v o="$o" '/"moved_frac"/ { frac = $2 + 0 } /"moved_bytes"/ { bytes = $2 + 0 } /"tokens"/ { t = 1 } t && /^ *[0-9]/ { rows += $1 } /\]/ { t = 0 } END { element = o ~ /bf16/ ? 2 : o ~ /double/ ? 8 : 4; passes = o ~ /full|moe/ ? 6 : 4; printf "%d", int(frac * rows + 0.5) * passes * 32 * element - bytes; print (bytes > 0) == (o !~ /ep 1/) ? "" : " no bytes", o }'; done
+$ for o in "" "--precision bf16" "--precision double" "--transport shm" "--transport tcp" "--transport tcp --clock wall" "--backend fake" "--recompute full" "--recompute-modules moe" "--recompute-modules act core_attn layernorm" "--schedule zbv" "--dp 4 --ep 4" "--dp 4 --ep 2" "--clock wall" "--capacity-factor 0.5" "--dp 2 --ep 1" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; case $o in *--dp*) d= ;; *) d="--dp 2 --ep 2" ;; esac; pipeexec --model tiny-llama --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 $d --seq 16 --mbs 2 --steps 3 --exact-grad --no-check $o --json | awk -v o="$o" '/"moved_frac"/ { frac = $2 + 0 } /"moved_bytes"/ { bytes = $2 + 0 } /"tokens"/ { t = 1 } t && /^ *[0-9]/ { rows += $1 } /\]/ { t = 0 } END { element = o ~ /bf16/ ? 2 : o ~ /double/ ? 8 : 4; passes = o ~ /full|moe/ ? 6 : 4; printf "%d", int(frac * rows + 0.5) * passes * 32 * element - bytes; print (bytes > 0) == (o !~ /ep 1/) ? "" : " no bytes", o }'; done
 > 0
 > 0 --precision bf16
 > 0 --precision double
 > 0 --transport shm
+> 0 --transport tcp
+> 0 --transport tcp --clock wall
 > 0 --backend fake
 > 0 --recompute full
 > 0 --recompute-modules moe
@@ -107,11 +109,15 @@ $ for z in 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 4 --micro-batch
 ! pipeexec: error: --schedule z.csv: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
 ! pipeexec: error: --shard os=2: z.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
 = 2
-$ pipeexec --experts 4 --dp 2 --ep 2 --transport tcp
-! pipeexec: error: --ep 2: replicas exchange rows in shared memory; use --transport local or shm
-= 2
+# Over tcp the experts have the bits of threads, also with processes that a launcher has started.
+$ o="--experts 4 --dp 2 --ep 2 --np 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 3 --exact-grad"; for t in local tcp; do for c in virtual wall; do pipeexec $o --check --transport $t --clock $c --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"tokens": \[/,/^    \]/p' | md5sum; done; done | uniq | wc -l; for r in 0 1 2 3; do RANK=$r WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29714 pipeexec $o --check --quiet & p[r]=$!; done; for r in 0 1 2 3; do wait ${p[r]} && echo ended; done
+> 1
+> ended
+> ended
+> ended
+> ended
 # A checkpoint has each expert once. A training goes on under another E, with the same bytes at its end.
-$ o="--layers 4 --hidden 32 --heads 4 --experts 6 --top-k 3 --moe-ffn 45 --seq 16 --mbs 2 --gbs 48 --exact-grad --lr 1e-3 --min-lr 1e-3 --lr-warmup 0 --quiet"; for p in fp32 bf16; do pipeexec $o --precision $p --np 2 --dp 6 --steps 6 --checkpoint e1; pipeexec $o --precision $p --np 2 --dp 6 --ep 6 --steps 2 --checkpoint e6; r="--precision $p --exact-grad --gbs 48 --check --quiet"; pipeexec $r --resume e6 --np 4 --dp 2 --ep 2 --steps 4 --schedule zbv --checkpoint e2; pipeexec $r --resume e2 --np 2 --dp 3 --ep 3 --transport shm --steps 6 --checkpoint e3; cat e1/step*6/layer* | cmp - <(cat e3/step*6/layer*) && echo same; rm -r e?; done
+$ o="--layers 4 --hidden 32 --heads 4 --experts 6 --top-k 3 --moe-ffn 45 --seq 16 --mbs 2 --gbs 48 --exact-grad --lr 1e-3 --min-lr 1e-3 --lr-warmup 0 --quiet"; for p in fp32 bf16; do pipeexec $o --precision $p --np 2 --dp 6 --steps 6 --checkpoint e1; pipeexec $o --precision $p --np 2 --dp 6 --ep 6 --steps 2 --checkpoint e6; t=shm; [ $p = fp32 ] || t=tcp; r="--precision $p --exact-grad --gbs 48 --check --quiet"; pipeexec $r --resume e6 --np 4 --dp 2 --ep 2 --steps 4 --schedule zbv --checkpoint e2; pipeexec $r --resume e2 --np 2 --dp 3 --ep 3 --transport $t --steps 6 --checkpoint e3; cat e1/step*6/layer* | cmp - <(cat e3/step*6/layer*) && echo same; rm -r e?; done
 > same
 > same
 # So do weights of --save.
