@@ -13,10 +13,11 @@
 /* Options that pipesim shares, as typed. Those of single schedules go between the two lists. */
 static const char *const SIZES[] = {"vp", "pipelines", "splits", NULL};
 static const char *const SHARED[] = {
-    "dialect",   "recompute",       "order",   "grad-sync", "post",    "zero",       "recv-slots",
-    "layers",    "hidden",          "heads",   "kv-heads",  "ffn",     "mlp",        "vocab",
-    "positions", "embedding",       "experts", "top-k",     "moe-ffn", "shared-ffn", "dense-layers",
-    "moe-every", "capacity-factor", NULL};
+    "dialect", "recompute",  "order",      "grad-sync",    "post",      "zero",
+    "shard",   "recv-slots", "layers",     "hidden",       "heads",     "kv-heads",
+    "ffn",     "mlp",        "vocab",      "positions",    "embedding", "experts",
+    "top-k",   "moe-ffn",    "shared-ffn", "dense-layers", "moe-every", "capacity-factor",
+    NULL};
 enum { OPTIONS_MAX = 96 };
 
 struct list {
@@ -57,6 +58,10 @@ static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish
     }
     if (run->config.ep > 1)
         put_int(&list, "ep", run->config.ep);
+    if (pp_state_is_gathered(&p->state.spec)) {
+        put(&list, "gather", pp_gather_names[p->state.spec.gather]);
+        put_int(&list, "gather-buffers", p->state.spec.buffers);
+    }
     put_int(&list, "micro-batches", p->micro_batches);
     put_int(&list, "mbs", run->plan.batch.mbs);
     put(&list, "model", wish->model ? wish->model : "tiny");

@@ -25,7 +25,7 @@ struct pp_calibrate_run {
 struct pp_calibrate_group {
     int kind, set; /* set: index of file->sets; -1 for U */
     struct pp_measured_layers layers;
-    double params; /* for U alone */
+    double params; /* U: see pp_measured_updated(); B, W: pp_measured_zeroed() */
     double *s;
     int count, capacity;
     double median_s; /* set by the fit */
@@ -97,6 +97,8 @@ enum pp_status pp_calibrate_read_kineto(struct pp_arena *arena, const struct pp_
 void pp_calibrate_fill_bytes(const struct pp_calibrate_run *run);
 
 /* ---- sim/calibrate/samples.c ----------------------------------------------------------------- */
+/* PP_EINVAL if no run with --cost could use the run's durations, with the reason. */
+enum pp_status pp_calibrate_check_layers(const struct pp_calibrate_run *run, struct pp_error *err);
 enum pp_status pp_calibrate_collect(struct pp_calibrate *c, struct pp_error *err);
 
 /* ---- sim/calibrate/fit.c --------------------------------------------------------------------- */

@@ -115,7 +115,8 @@ static void fit_op(struct pp_calibrate *c, int set, int kind)
 
     for (int k = 0; k < c->group_count; k++)
         if (c->groups[k].kind == kind && c->groups[k].set == set) {
-            rows[count++] = row_of(c->arena, &c->groups[k]);
+            rows[count] = row_of(c->arena, &c->groups[k]);
+            rows[count++].value -= c->groups[k].params * c->file->update_param_s; /* zeroed */
             op->samples += c->groups[k].count;
         }
     if (count == 0)
@@ -263,13 +264,13 @@ enum pp_status pp_calibrate_fit(struct pp_calibrate *c, struct pp_error *err)
 {
     for (int k = 0; k < c->group_count; k++)
         c->groups[k].median_s = pp_median(c->groups[k].s, c->groups[k].count);
+    fit_update(c);
     for (int set = 0; set < c->file->set_count; set++)
         for (int k = 0; k < PP_MEASURED_KINDS; k++)
             fit_op(c, set, pp_measured_kinds[k]);
     if (c->file->set_count == 0)
         return pp_error_set(err, PP_EINVAL, "the traces hold updates alone, no layers");
     PP_TRY(pp_cost_file_check(c->file, "the traces", err));
-    fit_update(c);
     fit_wires(c);
     describe(c);
     return PP_OK;

@@ -177,6 +177,7 @@ static enum pp_status resolve_about(struct pp_arena *arena, struct pp_calibrate_
         pp_calibrate_add(&w, run->about->options[k]);
     add_fixed(&w, precision);
     PP_TRY(resolve(arena, &w, run, err));
+    PP_TRY(pp_calibrate_check_layers(run, err));
     return check_stages(run, err);
 }
 

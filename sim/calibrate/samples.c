@@ -45,13 +45,12 @@ static struct pp_calibrate_group key_of(struct pp_calibrate *c, const struct pp_
     shape.split = op->split;
     if (op->kind == PP_U)
         return (struct pp_calibrate_group){
-            .kind = PP_U,
-            .set = -1,
-            .params = pp_cost_stage_params(&run->inputs, op->stage) /
-                      pp_state_cut(&run->inputs.state, PP_STATE_OPTIMIZER)};
+            .kind = PP_U, .set = -1, .params = pp_measured_updated(&run->inputs, op->stage)};
     return (struct pp_calibrate_group){
         .kind = op->kind,
         .set = set_of(c, &shape),
+        .params =
+            op->kind == PP_B || op->kind == PP_W ? pp_measured_zeroed(&run->inputs, op->stage) : 0,
         .layers = pp_measured_layers_of(&run->inputs, op->kind, op->stage)};
 }
 
@@ -80,15 +79,21 @@ static enum pp_status add_compute(struct pp_calibrate *c, const struct pp_calibr
     return PP_OK;
 }
 
+enum pp_status pp_calibrate_check_layers(const struct pp_calibrate_run *run, struct pp_error *err)
+{
+    const char *obstacle = pp_measured_obstacle(&run->inputs);
+
+    return obstacle ? pp_error_set(err, PP_EINVAL, "layers are not told apart with %s", obstacle)
+                    : PP_OK;
+}
+
 static enum pp_status collect_run(struct pp_calibrate *c, const struct pp_calibrate_run *run,
                                   struct pp_error *err)
 {
     const int before = c->op_count;
-    const char *obstacle = pp_measured_obstacle(&run->inputs);
 
-    if (obstacle)
-        return pp_error_set(err, PP_EINVAL, "%s: layers are not told apart with %s", run->path,
-                            obstacle);
+    if (pp_calibrate_check_layers(run, err) != PP_OK)
+        return pp_error_prefix(err, "%s: ", run->path);
     for (int i = 0; i < run->trace->count; i++) {
         const struct pp_trace_event *event = &run->trace->events[i];
 

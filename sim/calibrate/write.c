@@ -20,12 +20,12 @@ static json_t *shape_of(const struct pp_measured_shape *s)
     char again[PP_RECOMPUTE_TEXT_BYTES];
 
     pp_again_print((unsigned)s->again, again, sizeof(again));
-    return json_pack("{si si si si si si si si si si ss si si si si si si}", "hidden", s->hidden,
+    return json_pack("{si si si si si si si si si si ss si si si si si si si}", "hidden", s->hidden,
                      "heads", s->heads, "kv_heads", s->kv_heads, "ffn", s->ffn, "vocab", s->vocab,
                      "is_gated", s->is_gated, "rows", s->rows, "seq", s->seq, "splits", s->splits,
                      "split", s->split, "recomputed", again, "experts", s->experts, "top_k",
                      s->top_k, "expert_ffn", s->expert_ffn, "shared_ffn", s->shared_ffn, "tp",
-                     s->tp, "is_sequence", s->is_sequence);
+                     s->tp, "is_sequence", s->is_sequence, "ep", s->ep);
 }
 
 static json_t *op_of(const struct pp_measured_op *op)

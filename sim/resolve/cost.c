@@ -3,7 +3,7 @@
 
 #include "core/cost/measured/file.h"
 
-enum { OWN_DEFAULTS = 14 };
+enum { OWN_DEFAULTS = 18 };
 
 /* Defaults of a measured run: one device a rank, and a network known by its ends alone. */
 static const char *const *defaults_of(struct pp_arena *arena, const struct pp_cost_file *file,
@@ -24,8 +24,12 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
     }
     if (file->sets[0].shape.experts > 0) {
         list[n++] = "--ep";
-        list[n++] = "1";
+        list[n++] = pp_arena_printf(arena, "%d", file->sets[0].shape.ep);
     }
+    list[n++] = "--gather"; /* as pipeexec gathers */
+    list[n++] = "chunk";
+    list[n++] = "--gather-buffers";
+    list[n++] = "2";
     list[n++] = "--precision";
     list[n++] = pp_cost_file_precision(file->value_bytes);
     list[n++] = "--mbs";

@@ -104,11 +104,11 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --mbs 8
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --tp 2
 ! pipesim: error: cost.json has no durations of tensor parallelism: --tp 1
 = 2
-$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --zero 3
-! pipesim: error: cost.json has no durations of sharded or moved state: --zero 0
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --zero 3 --gather layer
+! pipesim: error: cost.json has no durations of gathers of single layers: --gather chunk
 = 2
-$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --zero 1
-! pipesim: error: cost.json has no durations of sharded or moved state: --zero 0
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --dp 2 --zero 1 --offload os=host
+! pipesim: error: cost.json has no durations of state on another tier: no --offload
 = 2
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --engine simgrid
 ! pipesim: error: --engine simgrid shares links among transfers, of which cost.json says nothing; use --engine dag
@@ -229,7 +229,7 @@ $ cd $TMPDIR; grep -v 'Rank  [123]' $OLDPWD/tests/data/calibrate/all_reduce_perf
 = 2
 # A plan with measured layers: layouts that were not measured are left out, counted, with a reason.
 $ cp tests/data/calibrate/*.json.gz .; pipesim calibrate *.json.gz --hold-out none -o cost.json >/dev/null; pipesim plan --cost cost.json --gpus 4 --gbs 32 --schedule 1f1b,zb-h1 --top 1 | grep -A2 'not measured'
->   illegal    94 not measured, such as 1f1b on TP 1 x PP 1 x DP 4: cost.json: no
+>   illegal    88 not measured, such as 1f1b on TP 1 x PP 1 x DP 4: cost.json: no
 >              durations for hidden 128, 4 heads (4 of keys), ffn 512, vocab 256;
 >              1 sample of 64 tokens at a time
 $ cp tests/data/calibrate/*.json.gz .; pipesim calibrate *.json.gz --hold-out none -o cost.json >/dev/null; plan='pipesim plan --cost cost.json --gpus 4 --gbs 32 --schedule 1f1b,zb-h1 --json'; eval "$($plan | sed -n 's/^  "choose": "\(.*\)".*/\1/p') --json" | sed -n 's/^  "iteration_s": //p' | tr -d , >one; $plan | sed -n '/^  "best"/,/^  }/s/.*"iteration_s": //p' | tr -d , >two; cmp one two && wc -l <one

@@ -85,15 +85,15 @@ enum { NEEDED = 10 }; /* files of dense models without tensor parallelism may le
 static enum pp_status read_shape(const struct reader *r, json_t *object,
                                  struct pp_measured_shape *s, struct pp_error *err)
 {
-    static const char *const KEYS[] = {
-        "hidden",     "heads",      "kv_heads", "ffn",         "vocab",      "is_gated",
-        "rows",       "seq",        "splits",   "split",       "experts",    "top_k",
-        "expert_ffn", "shared_ffn", "tp",       "is_sequence", "recomputed", NULL};
-    int *const at[] = {&s->hidden,     &s->heads,      &s->kv_heads, &s->ffn,
-                       &s->vocab,      &s->is_gated,   &s->rows,     &s->seq,
-                       &s->splits,     &s->split,      &s->experts,  &s->top_k,
-                       &s->expert_ffn, &s->shared_ffn, &s->tp,       &s->is_sequence};
-    static const int LOW[] = {1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0};
+    static const char *const KEYS[] = {"hidden",      "heads", "kv_heads",   "ffn",        "vocab",
+                                       "is_gated",    "rows",  "seq",        "splits",     "split",
+                                       "experts",     "top_k", "expert_ffn", "shared_ffn", "tp",
+                                       "is_sequence", "ep",    "recomputed", NULL};
+    int *const at[] = {&s->hidden,      &s->heads, &s->kv_heads,   &s->ffn,        &s->vocab,
+                       &s->is_gated,    &s->rows,  &s->seq,        &s->splits,     &s->split,
+                       &s->experts,     &s->top_k, &s->expert_ffn, &s->shared_ffn, &s->tp,
+                       &s->is_sequence, &s->ep};
+    static const int LOW[] = {1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1};
 
     if (!json_is_object(object))
         return pp_error_set(err, PP_EINVAL, "%s: \"shape\" is missing", r->json.name);

@@ -29,6 +29,7 @@ struct pp_measured_shape {
     int split;                                  /* 0 .. splits - 1 */
     int experts, top_k, expert_ffn, shared_ffn; /* of every block; 0 experts = all are dense */
     int tp, is_sequence;                        /* workers of a rank; they share tokens, too */
+    int ep;                                     /* replicas that share experts */
     int again; /* modules that are recomputed, set of enum pp_again; 0 = whole blocks
                 * or none, whose other ops take the same time */
 };
@@ -107,13 +108,19 @@ struct pp_measured_layers pp_measured_layers_of(const struct pp_cost_inputs *in,
  * "context parallelism: --cp 1". NULL = nothing. */
 const char *pp_measured_obstacle(const struct pp_cost_inputs *in);
 /* Replaces `costs` of the stages of `in` by measured ones. PP_EINVAL for all that was not measured:
- * another shape or precision, messages or sums without a channel, experts in parts, sharded
- * state. The message has the measured shapes. */
+ * another shape or precision, messages or sums without a channel, state on other tiers. The
+ * message has the measured shapes. */
 enum pp_status pp_cost_file_apply(struct pp_arena *arena, const struct pp_cost_file *file,
                                   const struct pp_cost_inputs *in, struct pp_costs *costs,
                                   struct pp_error *err);
 
-/* Returns the time of an all-reduce of `bytes`: 2 (n - 1) steps of bytes / n each (Patarasuk and
- * Yuan 2009), at the measured pace. `latency_s` is the part without bytes. */
-double pp_cost_file_all_reduce_s(const struct pp_cost_file *file, int members, double bytes,
-                                 double *latency_s);
+/* Returns the time of an all-reduce, scatter or gather of `bytes` at the measured pace. Each turn
+ * of a ring has n - 1 steps of bytes / n (Patarasuk and Yuan 2009). `latency_s` is the part without
+ * bytes. */
+double pp_cost_file_sum_s(const struct pp_cost_file *file, int kind, int members, double bytes,
+                          double *latency_s);
+/* Return parameters of a stage whose update takes as long as that of its share, and as zeroing the
+ * gradients that a backward scatters. An update moves eight words of a parameter; one is a gradient
+ * that is zeroed. */
+double pp_measured_updated(const struct pp_cost_inputs *in, int stage);
+double pp_measured_zeroed(const struct pp_cost_inputs *in, int stage);

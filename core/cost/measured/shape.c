@@ -33,6 +33,7 @@ struct pp_measured_shape pp_measured_shape_of(const struct pp_cost_inputs *in)
                                       .shared_ffn = is_mixture ? e->shared_ffn : 0,
                                       .tp = in->layout.tp,
                                       .is_sequence = is_shared,
+                                      .ep = in->layout.ep > 1 ? in->layout.ep : 1,
                                       .again = (int)parts_again(in)};
 }
 
@@ -57,6 +58,8 @@ static void append_shape(const struct pp_measured_shape *s, struct pp_error *err
     if (s->tp > 1)
         pp_error_append(err, ", --tp %d --sequence-parallel %s", s->tp,
                         s->is_sequence ? "on" : "off");
+    if (s->ep > 1)
+        pp_error_append(err, ", --ep %d", s->ep);
 }
 
 static void append_again(const struct pp_measured_shape *s, struct pp_error *err)
@@ -114,14 +117,20 @@ const char *pp_measured_obstacle(const struct pp_cost_inputs *in)
     const struct pp_model *m = in->model;
     const bool is_mixture = m->experts.count > 0,
                is_even = pp_model_moe_blocks(m, 0, m->layers) == m->layers,
+               is_by_layer =
+                   pp_state_is_gathered(&in->state) && in->state.gather == PP_GATHER_LAYER,
                is_capped = in->capacity_factor > 0 && !(in->capacity_factor <= 1);
 
     return in->layout.cp > 1        ? "context parallelism: --cp 1"
            : m->mtp > 0             ? "blocks that predict further tokens: --mtp 0"
            : is_mixture && !is_even ? "dense blocks next to experts: --dense-layers 0 --moe-every 1"
-           : in->layout.ep > 1      ? "experts in parts: --ep 1"
-           : is_mixture && is_capped ? "experts with a capacity: --capacity-factor 1"
-                                     : NULL;
+           : is_mixture && is_capped           ? "experts with a capacity: --capacity-factor 1"
+           : pp_head_is_shared(in->head)       ? "a head in parts: --head last"
+           : in->head == PP_HEAD_IGNORED       ? "stages without their head: --head last"
+           : pp_state_is_offloaded(&in->state) ? "state on another tier: no --offload"
+           : in->state.secondary.in_node > 0   ? "parameters that stay cut: no secondary shards"
+           : is_by_layer                       ? "gathers of single layers: --gather chunk"
+                                               : NULL;
 }
 
 /* ---- layers of an op ------------------------------------------------------------------------- */
@@ -140,4 +149,22 @@ struct pp_measured_layers pp_measured_layers_of(const struct pp_cost_inputs *in,
         return (struct pp_measured_layers){.blocks = blocks};
     return (struct pp_measured_layers){
         .blocks = blocks, .has_embedding = stage == 0, .has_head = stage == in->stages - 1};
+}
+
+/* ---- updates --------------------------------------------------------------------------------- */
+
+enum { WORDS = 8, ZEROED = 1 };
+
+double pp_measured_updated(const struct pp_cost_inputs *in, int stage)
+{
+    return pp_cost_stage_params(in, stage) *
+           ((WORDS - ZEROED) / (double)pp_state_cut(&in->state, PP_STATE_OPTIMIZER) +
+            ZEROED / (double)pp_state_cut(&in->state, PP_STATE_GRADS)) /
+           WORDS;
+}
+
+/* Gathered parameters are scattered after a visit, which may have several backwards. */
+double pp_measured_zeroed(const struct pp_cost_inputs *in, int stage)
+{
+    return pp_state_has_parts(&in->state) ? pp_cost_stage_params(in, stage) * ZEROED / WORDS : 0;
 }

@@ -108,8 +108,8 @@ Test(cost_file, messages_and_sums)
     const struct pp_measured_line lines[] = {
         {.name = "all_reduce", .alpha_s = 6e-6, .s_per_byte = 1e-11, .ranks = 4}};
     const struct pp_cost_file file = {.lines = (struct pp_measured_line *)lines, .line_count = 1};
-    cr_assert_float_eq(pp_cost_file_all_reduce_s(&file, 4, 1e9, &latency_s), 6e-6 + 0.01, 1e-12);
-    cr_assert_float_eq(pp_cost_file_all_reduce_s(&file, 2, 1e9, &latency_s), 2e-6 + 0.01 / 1.5,
+    cr_assert_float_eq(pp_cost_file_sum_s(&file, PP_AR, 4, 1e9, &latency_s), 6e-6 + 0.01, 1e-12);
+    cr_assert_float_eq(pp_cost_file_sum_s(&file, PP_AR, 2, 1e9, &latency_s), 2e-6 + 0.01 / 1.5,
                        1e-12);
     cr_assert_float_eq(latency_s, 2e-6, 1e-15);
 }
