@@ -167,12 +167,32 @@ static enum pp_status judge(const struct pp_exec_run *run, struct pp_error *err)
 
     if (pp_exec_check_holds(run))
         return PP_OK;
-    return pp_error_set(
-        err, PP_ETOLERANCE,
-        "gradients are not those of training on one rank: rel L2 %.1e, at most %.1e "
-        "(%s of layer %d), where additions in another order explain %.1e",
-        pp_difference_rel_l2(d), d->max_abs, d->worst ? d->worst : "-", d->worst_layer,
-        pp_exec_check_bound(run));
+    pp_error_set(err, PP_ETOLERANCE,
+                 "gradients are not those of training on one rank: rel L2 %.1e, at most %.1e "
+                 "(%s of layer %d), where additions in another order explain %.1e",
+                 pp_difference_rel_l2(d), d->max_abs, d->worst ? d->worst : "-", d->worst_layer,
+                 pp_exec_check_bound(run));
+    return err->status;
+}
+
+/* Gives the folder of --save its name. Weights that did not pass their check have another one, so
+ * that they are not taken by mistake. */
+static enum pp_status publish(struct pp_exec_run *run, enum pp_status verdict, struct pp_error *err)
+{
+    const struct pp_hub_export *export = run->training.export;
+    struct pp_error *unwritten = &run->result.export_error;
+
+    if (!export)
+        return verdict;
+    const struct pp_hub_folder *folder = export->folder;
+    if (unwritten->status == PP_OK)
+        pp_hub_folder_publish(folder, verdict == PP_OK ? folder->path : folder->differs, unwritten);
+    if (verdict == PP_OK)
+        return PP_OK;
+    return unwritten->status == PP_OK
+               ? pp_error_append(err, "; so --save has written %s, not %s", folder->differs,
+                                 folder->path)
+               : pp_error_append(err, "; --save has written nothing: %s", unwritten->message);
 }
 
 /* Warns where the report does not say it. */
@@ -293,7 +313,7 @@ enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_
     /* a full disk does not undo the training: the report is printed all the same */
     pp_exec_traces_write(arena, wish, run, &unwritten);
     run->wall_s = pp_clock_s() - started_s;
-    enum pp_status status = judge(run, err);
+    enum pp_status status = publish(run, judge(run, err), err);
     if (report(arena, wish, run, status, out, &undrawn) == PP_OK)
         pp_exec_plot_draw(arena, run, &target, &undrawn);
     status = unwritten_of(run, status, err);

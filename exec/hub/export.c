@@ -185,6 +185,5 @@ enum pp_status pp_hub_draft_end(const struct pp_hub_draft *draft, struct pp_erro
 {
     if (draft->shards > 1)
         PP_TRY(write_index(draft, err));
-    PP_TRY(write_text(draft, "config.json", draft->export->config, err));
-    return pp_hub_folder_publish(draft->export->folder, err);
+    return write_text(draft, "config.json", draft->export->config, err);
 }

@@ -59,8 +59,7 @@ const char *pp_hub_draft_file(const struct pp_hub_draft *draft, int shard); /* i
 /* Makes all files in their length, with headers, and with what the model does not train. PP_EFAIL.
  */
 enum pp_status pp_hub_draft_begin(const struct pp_hub_draft *draft, struct pp_error *err);
-/* Adds index and config.json, and publishes the folder, once all parts are on the disk. PP_EFAIL.
- */
+/* Adds index and config.json, once all parts are on the disk. PP_EFAIL. */
 enum pp_status pp_hub_draft_end(const struct pp_hub_draft *draft, struct pp_error *err);
 
 /* ---- exec/hub/export_parts.c ----------------------------------------------------------------- */
@@ -79,6 +78,6 @@ enum pp_status pp_hub_writer_put(struct pp_hub_writer *writer, int piece,
 /* Brings all to the disk, unless writing has failed. Sets the bytes that were written. */
 enum pp_status pp_hub_writer_close(struct pp_hub_writer *writer, enum pp_status status,
                                    int64_t *bytes, struct pp_error *err);
-/* Does all of that, where all tensors are here. PP_EFAIL. */
+/* Does all of that, where all tensors are here, and publishes the folder. PP_EFAIL. */
 enum pp_status pp_hub_export_write(struct pp_arena *arena, const struct pp_hub_export *export,
                                    pp_hub_fetch fetch, void *closure, struct pp_error *err);

@@ -158,5 +158,6 @@ enum pp_status pp_hub_export_write(struct pp_arena *arena, const struct pp_hub_e
                                    fetch, closure, err);
     }
     PP_TRY(pp_hub_writer_close(writer, status, &bytes, err));
-    return pp_hub_draft_end(&draft, err);
+    PP_TRY(pp_hub_draft_end(&draft, err));
+    return pp_hub_folder_publish(export->folder, export->folder->path, err);
 }

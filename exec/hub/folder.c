@@ -181,8 +181,10 @@ enum pp_status pp_hub_folder_open(struct pp_arena *arena, const char *path, int6
     *folder =
         (struct pp_hub_folder){.path = pp_arena_printf(arena, "%.*s", (int)length, path),
                                .partial = pp_arena_printf(arena, "%.*s.partial", (int)length, path),
+                               .differs = pp_arena_printf(arena, "%.*s.differs", (int)length, path),
                                .watched_fd = -1};
     PP_TRY(check_new(folder->path, err));
+    PP_TRY(check_new(folder->differs, err));
     if (!pp_folder_make(folder->partial) && errno != EEXIST)
         return pp_hub_folder_fail(folder->path, err);
     folder->fd = open(folder->partial, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -201,13 +203,14 @@ enum pp_status pp_hub_folder_open(struct pp_arena *arena, const char *path, int6
     return PP_OK;
 }
 
-enum pp_status pp_hub_folder_publish(const struct pp_hub_folder *folder, struct pp_error *err)
+enum pp_status pp_hub_folder_publish(const struct pp_hub_folder *folder, const char *name,
+                                     struct pp_error *err)
 {
     const int above = openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum pp_status status = PP_OK;
 
-    if (fsync(folder->fd) != 0 || rename(folder->partial, folder->path) != 0)
-        status = pp_hub_folder_fail(folder->path, err);
+    if (fsync(folder->fd) != 0 || rename(folder->partial, name) != 0)
+        status = pp_hub_folder_fail(name, err);
     if (above >= 0) {
         fsync(above); /* where folders can be read; the files are on the disk in any case */
         close(above);

@@ -191,7 +191,9 @@ static void print_next(const struct pp_exec_page *page, const struct pp_exec_run
             page, "", "those before it were written in the background, from copies of up to %s",
             pp_units_print((double)run->result.checkpoint_copy_bytes, PP_UNIT_BYTES, copy));
     if (run->training.export && run->result.export_error.status == PP_OK)
-        pp_exec_line(page, "saved", "%s", run->training.export->folder->path);
+        pp_exec_line(page, "saved", "%s",
+                     pp_exec_check_holds(run) ? run->training.export->folder->path
+                                              : run->training.export->folder->differs);
     if (run->trace)
         pp_exec_line(page, "trace", "%s", run->trace);
     if (run->predicted_trace)

@@ -202,7 +202,7 @@ PP_ROW_TEXT(calibrate_on, "SCHEDULE", G_CHECK, RUN,
 PP_ROW_TEXT(save, "DIR", G_STATE, RUN,
     .help = "Write the trained model into this new folder at the end: config.json and weights in "
             "safetensors, as Hugging Face's transformers loads them. Numbers have the types of "
-            "the weights of --model, or fp32.")
+            "the weights of --model, or fp32. If the gradient check fails, the folder is DIR.differs.")
 PP_ROW_TEXT(max_shard_size, "SIZE", G_STATE, RUN, .default_text = "5GB",
     .help = "Cut the weights of --save into files of at most so many bytes, with an index. A larger "
             "tensor has a file of its own.")

@@ -175,3 +175,14 @@ $ rm b/model.safetensors; echo '{"weight_map": {"transformer.wte.weight": "x.saf
 $ sed -i "s/gelu_new/relu2/" a/config.json; pipeexec --model ./a
 ! pipeexec: error: model './a/config.json' cannot be trained here: its activation function is 'relu2'; models of the families gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gpt_neox, opt and bert can be, as tiny, mini, tiny-llama, gpt2
 = 2
+# Weights that did not pass their check have another name. With this rate rounding grows without limit.
+$ A="--np 2 --dp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 40 --lr 3 --check --save odd"; pipeexec $A >o.txt 2>e.txt; echo $?; grep '^  saved' o.txt; grep -o 'so --save.*' e.txt; ls odd odd.differs; pipeexec $A
+> 5
+>   saved      odd.differs
+> so --save has written odd.differs, not odd
+> odd.differs:
+> config.json
+> model.safetensors
+! ls: cannot access 'odd': No such file or directory
+! pipeexec: error: --save: odd.differs is there already; give the name of a new folder
+= 2

@@ -42,6 +42,24 @@ Test(hub_folder, a_folder_that_is_not_written_stays_as_it_was)
     cr_expect_neq(access(folder_of("new.partial"), F_OK), 0);
 }
 
+/* Weights that do not pass their check get another name, which must be free, too. */
+Test(hub_folder, a_folder_has_a_name_for_weights_that_differ)
+{
+    struct pp_arena *run = pp_arena_create();
+    struct pp_hub_folder folder;
+
+    cr_assert_eq(pp_hub_folder_open(run, folder_of("a/"), 1, &folder, &err), PP_OK);
+    cr_assert_str_eq(folder.differs, folder_of("a.differs"));
+    command("touch a.partial/config.json");
+    cr_assert_eq(pp_hub_folder_publish(&folder, folder.differs, &err), PP_OK, "%s", err.message);
+    pp_arena_destroy(run);
+    cr_expect_eq(count_files("a.differs"), 1);
+    cr_expect_neq(access(folder_of("a"), F_OK), 0);
+    cr_expect_neq(access(folder_of("a.partial"), F_OK), 0);
+    cr_expect_eq(open_new(arena, "a", 1), PP_EINVAL);
+    cr_expect_not_null(strstr(err.message, "a.differs is there already"), "%s", err.message);
+}
+
 Test(hub_folder, one_run_at_a_time_writes_a_folder)
 {
     struct pp_arena *first = pp_arena_create();

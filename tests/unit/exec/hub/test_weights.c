@@ -248,6 +248,8 @@ Test(weights, parts_of_several_processes_are_the_files_of_one)
                 bytes += write_part(&draft, runs[r / 2], r % 2, part, 3);
             cr_expect_eq(bytes, pp_hub_trained_bytes(&layout));
             cr_assert_eq(pp_hub_draft_end(&draft, &err), PP_OK, "%s", err.message);
+            cr_assert_eq(pp_hub_folder_publish(&folder, folder.path, &err), PP_OK, "%s",
+                         err.message);
             cr_expect_gt(count_files("many"), 3);
             command("diff -r one many && rm -r one many");
         }
