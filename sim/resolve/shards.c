@@ -54,19 +54,71 @@ static struct pp_mesh replicas_of(struct pp_arena *arena, const struct pp_config
     return mesh;
 }
 
+/* Divides a mesh by a number of pipelines: nodes first, whose devices then have one pipeline. */
+static struct pp_mesh of_pipeline(struct pp_mesh mesh, int pipelines)
+{
+    for (int left = pipelines; left > 1; left /= 2) {
+        int *axis = mesh.nodes % 2 == 0 ? &mesh.nodes : &mesh.in_node;
+        *axis = *axis > 1 ? *axis / 2 : 1;
+    }
+    return mesh;
+}
+
+/* Pipelines use a stage at different times. So ZeRO 2 and 3 cut over the replicas of each. */
+static void take_pipelines(struct pp_config *config)
+{
+    for (int class = 0; class < PP_STATE_SHARDED && config->wanted_zero > 1; class ++)
+        if (pp_mesh_size(config->state.shard[class]) > 1)
+            config->state.shard[class] =
+                of_pipeline(config->state.shard[class], config->shape.pipelines);
+}
+
+/* Returns a stage that a rank holds in two pipelines; -1 if there is none. */
+static int find_twice(struct pp_arena *arena, const struct pp_config *config)
+{
+    const int stages = pp_shape_stages(&config->shape);
+    const uint16_t *rank_of = pp_config_ranks(arena, config);
+
+    for (int place = stages; place < config->shape.pipelines * stages; place++)
+        for (int other = place % stages; other < place; other += stages)
+            if (rank_of[place] == rank_of[other])
+                return place % stages;
+    return -1;
+}
+
+/* Copies that gather together are replicas of one pipeline. */
+static enum pp_status check_pipelines(struct pp_arena *arena, const struct pp_config *config,
+                                      struct pp_error *err)
+{
+    const int cut = pp_state_cut(&config->state, PP_STATE_GRADS),
+              replicas = pp_mesh_size(config->state.replicas) / config->shape.pipelines,
+              twice = find_twice(arena, config);
+
+    if (twice >= 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s holds stage %d twice on a rank: only its optimizer state can be "
+                            "cut; nearest: --zero 1, or an even number of ranks",
+                            config->schedule_name, twice);
+    if (replicas > 1 && replicas % cut == 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s uses a stage at different times in its pipelines, so gradients are cut "
+                        "over replicas of one pipeline, which has %d; give --dp %d, or --zero 1",
+                        config->schedule_name, replicas, cut > 1 ? cut : 2);
+}
+
 /* Refuses sharded gradients or parameters if ranks use a stage at different times, or with several
  * versions: they cannot be gathered together, or told apart. */
-static enum pp_status check_schedule(const struct pp_config *config, struct pp_error *err)
+static enum pp_status check_schedule(struct pp_arena *arena, const struct pp_config *config,
+                                     struct pp_error *err)
 {
     const char *name = config->schedule_name;
 
+    if (config->shape.pipelines > 1 &&
+        (config->wanted_zero > 1 || pp_state_cut(&config->state, PP_STATE_GRADS) > 1))
+        PP_TRY(check_pipelines(arena, config, err));
     if (pp_state_cut(&config->state, PP_STATE_GRADS) == 1)
         return PP_OK;
-    if (config->shape.pipelines > 1)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s holds each stage on several ranks, which use it at different "
-                            "times: only its optimizer state can be cut; nearest: --zero 1",
-                            name);
     if (config->schedule && config->schedule->is_continuous)
         return pp_error_set(err, PP_EINVAL,
                             "%s keeps several versions of its weights: only its optimizer state "
@@ -157,11 +209,13 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
     config->state.replicas = replicas;
     if (config->wanted_zero >= 0)
         config->state = pp_state_with_zero(&config->state, config->wanted_zero);
+    if (config->shape.pipelines > 1)
+        take_pipelines(config);
     if (pp_state_complete(&config->state, err) != PP_OK)
         return strncmp(err->message, "--", 2) ? pp_error_prefix(err, "--shard ") : err->status;
     if (config->state.buffers == 0)
         config->state.buffers = buffers_of(config->costs.framework, &config->state);
     PP_TRY(check_flows(config, err));
     PP_TRY(check_homes(config, err));
-    return check_schedule(config, err);
+    return check_schedule(arena, config, err);
 }

@@ -142,3 +142,17 @@ $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --seq 10
 $ pipesim --schedule chimera --gpus 64 --pp 8 --tp 8 --model llama3-70b --gbs 64 --mbs 2 --concat auto | grep -A 1 "^  schedule"
 >   schedule concat halving (auto: direct 11.2 s, doubling 11.5 s with recompute
 >            selective=layernorm+mlp, halving 9.77 s)
+# Pipelines use a stage at different times, so gradients and parameters are cut over the replicas of each.
+$ for z in 1 2 3; do pipesim --engine dag --schedule chimera --model gpt2 --pp 4 --dp 4 --micro-batches 8 --zero $z --json | grep -E '"shard"'; done
+>     "shard": "p=1x1,g=1x1,os=4x2",
+>     "shard": "p=1x1,g=4x1,os=4x1",
+>     "shard": "p=4x1,g=4x1,os=4x1",
+$ pipesim --schedule chimera --model gpt2 --pp 4 --micro-batches 8 --zero 2
+! pipesim: error: chimera uses a stage at different times in its pipelines, so gradients are cut over replicas of one pipeline, which has 1; give --dp 2, or --zero 1
+= 2
+$ pipesim --schedule chimera --model gpt2 --pp 4 --dp 4 --micro-batches 8 --shard p=4x2,g=4x2,os=4x2
+! pipesim: error: chimera uses a stage at different times in its pipelines, so gradients are cut over replicas of one pipeline, which has 4; give --dp 8, or --zero 1
+= 2
+$ pipesim --schedule gems --model gpt2 --pp 3 --dp 2 --micro-batches 8 --zero 3
+! pipesim: error: gems holds stage 1 twice on a rank: only its optimizer state can be cut; nearest: --zero 1, or an even number of ranks
+= 2
