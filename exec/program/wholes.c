@@ -7,7 +7,7 @@ enum { NONE = -1, MOST_GATHERED = 2 }; /* units of a chunk: in use, and for the 
 struct place {
     int32_t grads;                   /* buffer that backwards fill */
     int32_t last_grads;              /* buffer of the last scatter */
-    int32_t gathered[MOST_GATHERED]; /* the first one is in use, or will be next */
+    int32_t gathered[MOST_GATHERED]; /* gathers: the first one is in use, or will be next */
     int gathered_count;
 };
 struct walk {
@@ -144,7 +144,7 @@ static void gather(struct walk *w, int i)
 
     w->wholes->of[PP_WHOLE_PARAMS][i] = buffer;
     if (place->gathered_count < MOST_GATHERED)
-        place->gathered[place->gathered_count++] = buffer;
+        place->gathered[place->gathered_count++] = i;
 }
 
 static void drop(struct walk *w, int i)
@@ -153,7 +153,7 @@ static void drop(struct walk *w, int i)
 
     if (place->gathered_count == 0)
         return;
-    release(w, PP_WHOLE_PARAMS, place->gathered[0], NONE);
+    release(w, PP_WHOLE_PARAMS, w->wholes->of[PP_WHOLE_PARAMS][place->gathered[0]], NONE);
     place->gathered[0] = place->gathered[--place->gathered_count];
 }
 
@@ -161,8 +161,10 @@ static void use_params(struct walk *w, int i)
 {
     const struct place *place = place_of(w, i);
 
-    if (place->gathered_count > 0)
-        w->wholes->of[PP_WHOLE_PARAMS][i] = place->gathered[0];
+    if (place->gathered_count == 0)
+        return;
+    w->wholes->of[PP_WHOLE_PARAMS][i] = w->wholes->of[PP_WHOLE_PARAMS][place->gathered[0]];
+    w->wholes->has_forward[place->gathered[0]] |= w->p->kind[i] == PP_F;
 }
 
 /* ---- walk ------------------------------------------------------------------------------------ */
@@ -247,6 +249,7 @@ struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program
                      .places = PP_ARRAY(arena, struct place, p->pipelines * p->stages),
                      .has_tied = pp_program_has_tied(p)};
 
+    wholes->has_forward = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->is_first = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->after = none_of(arena, p);
     wholes->head = none_of(arena, p);

@@ -13,8 +13,9 @@ struct pp_wholes {
     /* [instruction] buffer; -1 = none. PARAMS: of F, B, I, R and of gathers before a use. GRADS: of
      * B, W, RS, and of a tied sum for the embedding. */
     int32_t *of[PP_WHOLES];
-    int32_t *head;  /* [instruction] of a tied sum: buffer of the head's gradients; -1 = none */
-    bool *is_first; /* [instruction] the first that uses its whole gradients */
+    int32_t *head;     /* [instruction] of a tied sum: buffer of the head's gradients; -1 = none */
+    bool *has_forward; /* [instruction] a gather that an F uses */
+    bool *is_first;    /* [instruction] the first that uses its whole gradients */
     int32_t *after; /* [instruction] of that first: the scatter that freed the buffer; -1 = none */
     /* [rank] number of buffers; [rank][buffer] elements of the largest chunk in it */
     int *count[PP_WHOLES];

@@ -73,7 +73,7 @@ pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
     return stream_at(w, pp_weight_stream_has(w->machine->p, i));
 }
 
-/* Forwards alone have all gathers, because one for a backward may serve a forward, too. */
+/* Forwards alone have their gathers: one for a backward may serve a forward, too. */
 bool pp_worker_has(const struct pp_worker *w, int i)
 {
     static const bool IS_FORWARD[PP_OP_KINDS] = {
@@ -82,7 +82,7 @@ bool pp_worker_has(const struct pp_worker *w, int i)
     const int target = p->kind[i] == PP_WAIT ? p->begin[w->rank] + p->arg[i] : i;
 
     return !w->machine->is_forward || IS_FORWARD[p->kind[target]] ||
-           (p->kind[target] == PP_AG && pp_purpose_is_gather(p->purpose[target]));
+           w->machine->wholes->has_forward[target];
 }
 
 /* The other stream has waited for the scatter that freed the buffer of W. */

@@ -54,6 +54,45 @@ Test(shards, every_schedule_has_the_bits_of_the_loop)
     cr_assert_geq(all_schedules(usual_of(4, 3)), 40);
 }
 
+/* The last gather before an instruction that fills its buffer; -1 = none. */
+static int gather_of(const struct pp_program *p, const struct pp_wholes *wholes, int i)
+{
+    const int32_t *of = wholes->of[PP_WHOLE_PARAMS];
+    int at = i - 1;
+
+    while (at >= p->begin[pp_program_rank_at(p, i)] && (p->kind[at] != PP_AG || of[at] != of[i]))
+        at--;
+    return at >= p->begin[pp_program_rank_at(p, i)] ? at : -1;
+}
+
+/* Validations make these gathers and no others. */
+Test(shards, a_gather_that_a_forward_uses_is_known)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_case c = usual_of(2, 2);
+    struct exec_run run;
+    int left_out = 0;
+
+    c.schedule = "zbv";
+    c.zero = 3;
+    cr_assert_eq(exec_run_make(arena, &c, &run, &(struct pp_error){0}), PP_OK);
+    const struct pp_program *p = run.program;
+    const struct pp_stage *const *stages = (const struct pp_stage *const *)run.stages;
+    const struct pp_cuts *cuts = pp_memory_cuts(arena, p, stages, &run.batch);
+    const struct pp_wholes *wholes = pp_wholes_find(arena, p, stages, cuts);
+    bool *is_used = PP_ARRAY(arena, bool, pp_program_size(p));
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (p->kind[i] == PP_F) {
+            cr_assert_geq(gather_of(p, wholes, i), 0);
+            is_used[gather_of(p, wholes, i)] = true;
+        }
+    for (int i = 0; i < pp_program_size(p); i++) {
+        cr_assert_eq(wholes->has_forward[i], is_used[i], "instruction %d", i);
+        left_out += p->kind[i] == PP_AG && !is_used[i];
+    }
+    cr_assert_gt(left_out, 0);
+}
+
 Test(shards, every_schedule_on_the_fake_device)
 {
     struct exec_case usual = usual_of(2, 2);
