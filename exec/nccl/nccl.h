@@ -87,22 +87,27 @@ enum pp_nccl_kind {
     PP_NCCL_SUM,       /* of a group, for all members */
     PP_NCCL_REDUCE,    /* each piece for its root; undefined at other members */
     PP_NCCL_BROADCAST, /* each piece from its root */
+    PP_NCCL_GATHER,    /* of a group: `from` of all members, one after the other, to `at` */
+    PP_NCCL_SCATTER,   /* the sum of `from` [members][count]; `at` is this member's share */
+    PP_NCCL_KINDS
 };
-enum pp_nccl_type { PP_NCCL_BYTES, PP_NCCL_INT64, PP_NCCL_FLOAT };
+enum pp_nccl_type { PP_NCCL_BYTES, PP_NCCL_INT64, PP_NCCL_FLOAT, PP_NCCL_BF16 };
 struct pp_nccl_piece {
     void *at;
-    size_t count; /* elements */
-    int root;     /* index of the member */
+    size_t count;     /* elements; GATHER and SCATTER: of a member */
+    int root;         /* index of the member */
+    const void *from; /* SUM, GATHER, SCATTER; NULL: SUM in place */
 };
 struct pp_nccl_operation {
     enum pp_nccl_kind kind;
     int on; /* index of the channel, or of the group that sums */
     enum pp_nccl_type type;
-    const struct pp_nccl_piece *pieces; /* disjoint; one for the first three kinds */
+    const struct pp_nccl_piece *pieces; /* disjoint; several of REDUCE and BROADCAST only */
     int count;
 };
-/* Issues an operation in place, into the stream; from any thread, one at a time per communicator.
- * NCCL orders additions: only int64 is exact. PP_EFAIL: refused, a process is gone, or aborted. */
+/* Issues an operation into the stream, in place but for `from`; from any thread, one at a time per
+ * communicator. NCCL orders additions: only int64 is exact. PP_EFAIL: refused, a process is gone,
+ * or aborted. */
 enum pp_status pp_nccl_issue(struct pp_nccl *nccl, const struct pp_nccl_operation *operation,
                              void *stream, struct pp_error *err);
 

@@ -16,25 +16,31 @@ typedef ncclResult_t start_piece(const struct pp_nccl_library *l, const struct p
     }
 START(send, Send(p->at, p->count, type, comm->peer, comm->handle, stream))
 START(recv, Recv(p->at, p->count, type, comm->peer, comm->handle, stream))
-START(sum, AllReduce(p->at, p->at, p->count, type, ncclSum, comm->handle, stream))
+START(sum,
+      AllReduce(p->from ? p->from : p->at, p->at, p->count, type, ncclSum, comm->handle, stream))
 START(reduce, Reduce(p->at, p->at, p->count, type, ncclSum, p->root, comm->handle, stream))
 START(broadcast, Broadcast(p->at, p->at, p->count, type, p->root, comm->handle, stream))
+START(gather, AllGather(p->from, p->at, p->count, type, comm->handle, stream))
+START(scatter, ReduceScatter(p->from, p->at, p->count, type, ncclSum, comm->handle, stream))
 
 static const struct {
     start_piece *start;
     bool is_message; /* else of a group */
     bool is_in_pieces;
-} KINDS[] = {
+} KINDS[PP_NCCL_KINDS] = {
     [PP_NCCL_SEND] = {send, .is_message = true},
     [PP_NCCL_RECV] = {recv, .is_message = true},
     [PP_NCCL_SUM] = {sum},
     [PP_NCCL_REDUCE] = {reduce, .is_in_pieces = true},
     [PP_NCCL_BROADCAST] = {broadcast, .is_in_pieces = true},
+    [PP_NCCL_GATHER] = {gather},
+    [PP_NCCL_SCATTER] = {scatter},
 };
 static const ncclDataType_t TYPES[] = {
     [PP_NCCL_BYTES] = ncclUint8,
     [PP_NCCL_INT64] = ncclInt64,
     [PP_NCCL_FLOAT] = ncclFloat32,
+    [PP_NCCL_BF16] = ncclBfloat16,
 };
 
 /* Returns the first error of a group of calls, which is ended in any case. */

@@ -25,7 +25,9 @@
     X(Recv)                                                                                        \
     X(AllReduce)                                                                                   \
     X(Reduce)                                                                                      \
-    X(Broadcast)
+    X(Broadcast)                                                                                   \
+    X(AllGather)                                                                                   \
+    X(ReduceScatter)
 
 struct pp_nccl_library {
     const char *file;

@@ -75,6 +75,7 @@ typedef enum {
     ncclUint8 = 1,
     ncclInt64 = 4,
     ncclFloat32 = 7,
+    ncclBfloat16 = 9,
 } ncclDataType_t;
 
 ncclResult_t ncclGetVersion(int *version);
@@ -102,6 +103,10 @@ ncclResult_t ncclReduce(const void *from, void *to, size_t count, ncclDataType_t
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataType_t type, int root,
                            ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type,
+                           ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 /* tests/cuda/nccl/collective.cc — collectives. All ranks send their inputs to rank 0. Rank 0 adds
  * them in the order of ranks, and sends each rank its result. */
+#include "tests/cuda/include/cuda_bf16.h"
 #include "tests/cuda/nccl/stub.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ typedef std::shared_ptr<struct collective> collective_ref;
 template <class T> static void add(char *sum, const char *more, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        ((T *)sum)[i] += ((const T *)more)[i];
+        ((T *)sum)[i] = (T)(((const T *)sum)[i] + ((const T *)more)[i]);
 }
 
 static const struct type {
@@ -38,7 +39,7 @@ static const struct type {
     void (*add)(char *sum, const char *more, size_t count);
 } types[] = {
     /* [ncclDataType_t] */
-    {}, {1, NULL}, {}, {}, {8, add<int64_t>}, {}, {}, {4, add<float>},
+    {}, {1, NULL}, {}, {}, {8, add<int64_t>}, {}, {}, {4, add<float>}, {}, {2, add<__nv_bfloat16>},
 };
 
 size_t stub_type_bytes(ncclDataType_t type)
@@ -72,15 +73,38 @@ static void broadcast(struct collective *c)
     c->due.assign(c->given.size(), c->given[(size_t)c->head.root]);
 }
 
-/* Each rank gives and gets `count`, or only the root does. */
+static void gather(struct collective *c)
+{
+    bytes all;
+
+    for (const bytes &given : c->given)
+        all.insert(all.end(), given.begin(), given.end());
+    c->due.assign(c->given.size(), all);
+}
+
+static void scatter(struct collective *c)
+{
+    const bytes sum = sum_of(*c);
+    const size_t share = sum.size() / c->given.size();
+
+    for (auto at = sum.begin(); at != sum.end(); at += (long)share)
+        c->due.push_back(bytes(at, at + (long)share));
+    c->due.resize(c->given.size());
+}
+
+/* Each rank gives and gets `count`, or only the root does; or it gives or gets `count` of each. */
 struct kind {
     const char *name;
-    bool is_sum, is_from_root, is_for_root;
+    bool is_sum, is_from_root, is_for_root, gives_to_each, gets_of_each;
     void (*combine)(struct collective *c);
 };
-static const struct kind ALL_REDUCE = {"ncclAllReduce", true, false, false, share_sum};
-static const struct kind REDUCE = {"ncclReduce", true, false, true, sum_at_root};
-static const struct kind BROADCAST = {"ncclBroadcast", false, true, false, broadcast};
+static const struct kind ALL_REDUCE = {"ncclAllReduce", true,  false,    false,
+                                       false,           false, share_sum};
+static const struct kind REDUCE = {"ncclReduce", true, false, true, false, false, sum_at_root};
+static const struct kind BROADCAST = {"ncclBroadcast", false, true, false, false, false, broadcast};
+static const struct kind ALL_GATHER = {"ncclAllGather", false, false, false, false, true, gather};
+static const struct kind REDUCE_SCATTER = {
+    "ncclReduceScatter", true, false, false, true, false, scatter};
 
 static size_t bytes_of(const struct collective &c)
 {
@@ -89,12 +113,16 @@ static size_t bytes_of(const struct collective &c)
 
 static size_t given_bytes(const struct collective &c, int rank)
 {
-    return c.kind->is_from_root && c.head.root != rank ? 0 : bytes_of(c);
+    const size_t shares = c.kind->gives_to_each ? (size_t)c.comm->ranks : 1;
+
+    return c.kind->is_from_root && c.head.root != rank ? 0 : shares * bytes_of(c);
 }
 
 static size_t due_bytes(const struct collective &c, int rank)
 {
-    return c.kind->is_for_root && c.head.root != rank ? 0 : bytes_of(c);
+    const size_t shares = c.kind->gets_of_each ? (size_t)c.comm->ranks : 1;
+
+    return c.kind->is_for_root && c.head.root != rank ? 0 : shares * bytes_of(c);
 }
 
 /* ---- on rank 0 ------------------------------------------------------------------------------- */
@@ -246,4 +274,16 @@ ncclResult_t ncclBroadcast(const void *from, void *to, size_t count, ncclDataTyp
                            ncclComm_t comm, cudaStream_t stream)
 {
     return issue(&BROADCAST, from, to, count, type, ncclSum, root, comm, stream);
+}
+
+ncclResult_t ncclAllGather(const void *from, void *to, size_t count, ncclDataType_t type,
+                           ncclComm_t comm, cudaStream_t stream)
+{
+    return issue(&ALL_GATHER, from, to, count, type, ncclSum, 0, comm, stream);
+}
+
+ncclResult_t ncclReduceScatter(const void *from, void *to, size_t count, ncclDataType_t type,
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
+{
+    return issue(&REDUCE_SCATTER, from, to, count, type, op, 0, comm, stream);
 }
