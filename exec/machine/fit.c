@@ -119,8 +119,11 @@ static double libraries_bytes(const struct pp_machine *m)
 {
     const int communicators = m->transport->communicators ? m->transport->communicators(m) : 0;
 
-    return m->backend->reserve_bytes ? (double)m->backend->reserve_bytes(m->device, communicators)
-                                     : 0;
+    const size_t room_bytes = m->transport->room_bytes ? m->transport->room_bytes(m) : 0;
+
+    return (double)room_bytes + (m->backend->reserve_bytes
+                                     ? (double)m->backend->reserve_bytes(m->device, communicators)
+                                     : 0);
 }
 
 /* Needs of this process, and the memory that is free for it. */

@@ -175,7 +175,8 @@ static void try_kinds(struct pp_worker *w)
 
     for (int i = begin; i < p->begin[w->rank + 1]; i++)
         if (pp_op_is_compute(p->kind[i]) && is_first_of_kind(p, begin, i))
-            pp_worker_issue(w, i);
+            (w->machine->calls[pp_row(w, i)].segment_count > 0 ? pp_segments_try
+                                                               : pp_worker_issue)(w, i);
     w->machine->backend->launch(w->machine->device, w->index, try_sums, w);
 }
 

@@ -63,18 +63,15 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
     exchanges = PP_ARRAY(m->arena, struct pp_group_exchange, count);
     for (int g = 0; g < call->count; g++) {
         const int last = pp_stage_exchanges(&call->works[g], call->kind, exchanges);
-        for (int s = 0; s <= last; s++) {
-            const int place = call->segment_count++;
-            call->segments[place] = (struct pp_group_segment){
+        for (int s = 0; s <= last; s++)
+            call->segments[call->segment_count++] = (struct pp_group_segment){
                 .call = call,
                 .work = g,
                 .number = s,
-                .launch = 2 * place - g,
                 .is_last = s == last,
                 .exchange = exchanges[s],
                 .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
                 .members = pp_group_size(m)};
-        }
     }
 }
 
@@ -83,8 +80,12 @@ static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
 {
     struct pp_bound_call *call = &m->calls[pp_row(w, i)];
 
-    for (int s = 0; s < call->segment_count; s++)
-        call->segments[s].moved_bytes = &w->moved_bytes;
+    for (int s = 0; s < call->segment_count; s++) {
+        struct pp_group_segment *segment = &call->segments[s];
+
+        segment->moved_bytes = &w->moved_bytes;
+        segment->apart = (struct pp_worker_exchange){w, &segment->exchange, segment->from};
+    }
     for (int t = 0; t < pp_group_size(m); t++) {
         const struct pp_worker *peer = pp_group_peer(w, t);
         const struct pp_group_segment *parts = m->calls[pp_row(peer, i)].segments;
@@ -152,6 +153,16 @@ static bool meet_on_streams(struct pp_worker *w, int meeting)
     return is_there;
 }
 
+/* Where devices are of other processes, streams wait for them, not hosts. */
+static bool meet_apart(struct pp_worker *w)
+{
+    const pp_backend_work work = w->machine->transport->meet;
+
+    if (work)
+        launch(w, -1, (struct pp_worker_launch){work, w});
+    return true;
+}
+
 /* Meets the group, before an exchange or none (NULL). `*spent_ps` becomes the time at which the
  * last worker came: in the op on the virtual clock, else on the wall clock. A time is read before
  * the meeting after the next one. */
@@ -161,6 +172,8 @@ static bool meet(struct pp_worker *w, const struct pp_group_exchange *e, int64_t
     const int64_t origin_ps = pp_is_virtual(m) ? w->clock_ps : 0;
     const int meeting = w->meets++, at = meeting % 2;
 
+    if (m->transport->exchange)
+        return meet_apart(w);
     w->met_ps[at] = pp_is_virtual(m) ? origin_ps + *spent_ps : pp_now_ps(m);
     if (!(m->backend->is_immediate ? meet_at_once(w, meeting, e) : meet_on_streams(w, meeting)))
         return false;
@@ -179,7 +192,10 @@ static bool exchange(struct pp_worker *w, struct pp_group_segment *s, int64_t *s
 
     if (m->inbox && !pp_inbox_read(w, w->meets - 1, &s->exchange, s->from))
         return false;
-    launch(w, -1, (struct pp_worker_launch){pp_segment_exchange, s});
+    s->exchange_launch = w->launches[false];
+    launch(w, -1,
+           m->transport->exchange ? (struct pp_worker_launch){m->transport->exchange, &s->apart}
+                                  : (struct pp_worker_launch){pp_segment_exchange, s});
     *spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s)
                                  : pp_later_ps(from_ps, pp_now_ps(m));
     w->exchanged_ps += *spent_ps - from_ps;
@@ -197,6 +213,7 @@ static bool meet_again(struct pp_worker *w, int64_t *spent_ps)
 static bool run_with_group(struct pp_worker *w, int i, struct pp_group_segment *s,
                            int64_t *spent_ps)
 {
+    s->launch = w->launches[false];
     *spent_ps += launch(w, pp_segment_graph(w, i, s), (struct pp_worker_launch){pp_segment_run, s});
     if (s->is_last)
         return s->number == 0 || w->machine->ep > 1 || meet_again(w, spent_ps);
@@ -218,6 +235,9 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
         *spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));
     for (int k = 0; k < call->segment_count && is_there; k++)
         is_there = run_with_group(w, i, &call->segments[k], spent_ps);
+    if (call->segment_count > 0)
+        call->launches_more =
+            call->segments[call->segment_count - 1].launch - m->launch_of[pp_row(w, i)];
     if (is_there && is_clocked(m) && m->ep == 1)
         is_there = meet(w, NULL, spent_ps);
     pp_core_give(m);

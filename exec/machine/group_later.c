@@ -13,11 +13,10 @@ static double span_s(const struct pp_worker *w, int launch)
 static double own_s(const struct pp_worker *w, int i)
 {
     const struct pp_bound_call *call = &w->machine->calls[pp_row(w, i)];
-    const int first = w->machine->launch_of[pp_row(w, i)];
-    double s = call->count == 0 ? span_s(w, first) : 0;
+    double s = call->count == 0 ? span_s(w, w->machine->launch_of[pp_row(w, i)]) : 0;
 
     for (int k = 0; k < call->segment_count; k++)
-        s += span_s(w, first + call->segments[k].launch);
+        s += span_s(w, call->segments[k].launch);
     return s;
 }
 
@@ -29,7 +28,8 @@ int64_t pp_group_ps(const struct pp_worker *w, int i)
     int64_t exchanges_ps = 0;
 
     for (int t = 0; t < pp_group_size(m); t++) {
-        const double s = own_s(pp_group_peer(w, t), i);
+        const double s =
+            pp_is_elsewhere(m, pp_group_peer(w, t)) ? 0 : own_s(pp_group_peer(w, t), i);
         longest_s = s > longest_s ? s : longest_s;
     }
     for (int k = 0; k < call->segment_count; k++)
@@ -37,7 +37,8 @@ int64_t pp_group_ps(const struct pp_worker *w, int i)
     return (int64_t)(longest_s * 1e12) + exchanges_ps;
 }
 
-/* The launch of an exchange begins when its stream has waited for all workers. */
+/* The launch of an exchange begins when its stream has waited for all workers. Only an operation of
+ * NCCL waits for them itself. */
 int64_t pp_group_exchanged_ps(const struct pp_worker *w, int i)
 {
     const struct pp_bound_call *call = &w->machine->calls[pp_row(w, i)];
@@ -45,6 +46,37 @@ int64_t pp_group_exchanged_ps(const struct pp_worker *w, int i)
 
     for (int k = 0; k < call->segment_count; k++)
         if (!call->segments[k].is_last)
-            s += span_s(w, w->machine->launch_of[pp_row(w, i)] + call->segments[k].launch + 1);
+            s += span_s(w, call->segments[k].exchange_launch);
     return (int64_t)(s * 1e12);
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+/* On the virtual clock an op lasts as on the slowest worker. On the wall clock, the worker that
+ * comes last waits least in its exchanges. */
+static void join_times(struct pp_machine *m, const struct pp_worker *w, int i)
+{
+    const size_t first = pp_cell_at(w, i);
+
+    for (int t = 1; t < m->tp; t++) {
+        const size_t at = pp_cell_at(pp_group_peer(w, t), i);
+
+        if (m->exchanged_ps && m->exchanged_ps[at] < m->exchanged_ps[first])
+            m->exchanged_ps[first] = m->exchanged_ps[at];
+        if (!pp_is_virtual(m))
+            continue;
+        m->nominal_ps[first] = pp_later_ps(m->nominal_ps[first], m->nominal_ps[at]);
+        m->duration_ps[first] = pp_later_ps(m->duration_ps[first], m->duration_ps[at]);
+    }
+}
+
+void pp_groups_join_times(struct pp_machine *m)
+{
+    for (int k = 0; m->transport->exchange && k < m->worker_count; k++) {
+        const struct pp_worker *w = &m->workers[k];
+
+        for (int i = m->p->begin[w->rank]; w->tp_index == 0 && i < m->p->begin[w->rank + 1]; i++)
+            if (pp_op_is_compute(m->p->kind[i]))
+                join_times(m, w, i);
+    }
 }

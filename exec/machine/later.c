@@ -230,6 +230,8 @@ void pp_step_time_here(struct pp_machine *m)
 
 enum pp_status pp_step_time_all(struct pp_machine *m, struct pp_error *err)
 {
+    if (!m->backend->is_immediate)
+        pp_groups_join_times(m);
     if (!m->backend->is_immediate && pp_is_virtual(m))
         return play(m, err);
     m->last_end_ps = m->begin_ps;

@@ -62,18 +62,21 @@ void pp_workers_end(struct pp_machine *m);
 /* A part of a call up to the next exchange of its group, and that exchange. */
 struct pp_group_segment {
     struct pp_bound_call *call;
-    int work, number; /* number in the call of this work */
-    int launch;       /* number among the launches of the instruction; the exchange has the next */
-    int timings_end;  /* of the timings of the call */
-    bool is_last;     /* of this work: no exchange follows */
+    int work, number;            /* number in the call of this work */
+    int launch, exchange_launch; /* numbers on the worker's stream, in this step */
+    int timings_end;             /* of the timings of the call */
+    bool is_last;                /* of this work: no exchange follows */
     struct pp_group_exchange exchange;
     const void **from; /* [members] */
     int members;
-    int64_t *moved_bytes; /* of the worker: counts rows from other replicas */
+    struct pp_worker_exchange apart; /* the exchange, if other processes have the others */
+    int64_t *moved_bytes;            /* of the worker: counts rows from other replicas */
 };
 /* segment.c: work of a segment, and of the exchange after it. */
 void pp_segment_run(const struct pp_kernels *k, void *stream, void *segment);
 void pp_segment_exchange(const struct pp_kernels *k, void *stream, void *segment);
+/* Runs both without a group, to load their kernels. */
+void pp_segments_try(struct pp_worker *w, int instruction);
 /* Time of the exchange, by the costs; 0 = there is none. */
 int64_t pp_segment_exchange_ps(const struct pp_machine *m, const struct pp_group_segment *segment);
 /* Graph of a segment of an instruction; captures those of all its segments. */
@@ -106,6 +109,8 @@ bool pp_group_run(struct pp_worker *w, int instruction, int64_t *spent_ps);
  * exchanges, from the moment at which the last worker has come. */
 int64_t pp_group_ps(const struct pp_worker *w, int instruction);
 int64_t pp_group_exchanged_ps(const struct pp_worker *w, int instruction);
+/* Where processes have told the times of their own workers: those of a group become one. */
+void pp_groups_join_times(struct pp_machine *m);
 
 /* meet.c: counts a worker that comes to a meeting. True for the last one: the others may go on.
  * They wait with the number of meetings that they saw before they came; false: a worker has failed.

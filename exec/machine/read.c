@@ -286,8 +286,7 @@ static void read_timings(const struct pp_machine *m, const struct pp_worker *w, 
     if (call->segment_count == 0)
         read_launch(m, call, stream, launch, 0, call->part.timing_count);
     for (int k = 0, from = 0; k < call->segment_count; from = call->segments[k++].timings_end)
-        read_launch(m, call, stream, launch + call->segments[k].launch, from,
-                    call->segments[k].timings_end);
+        read_launch(m, call, stream, call->segments[k].launch, from, call->segments[k].timings_end);
 }
 
 void pp_probes_read(struct pp_machine *m)

@@ -30,6 +30,30 @@ void pp_segment_exchange(const struct pp_kernels *k, void *stream, void *argumen
     pp_group_exchange_run(k, stream, &segment->exchange, segment->members, segment->from);
 }
 
+/* With its own part in place of all others. */
+static void exchange_alone(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_group_segment *segment = argument;
+    const void *from[PP_GROUP_MEMBERS];
+
+    for (int t = 0; t < segment->members; t++)
+        from[t] = segment->exchange.from;
+    pp_group_exchange_run(k, stream, &segment->exchange, segment->members, from);
+}
+
+void pp_segments_try(struct pp_worker *w, int i)
+{
+    const struct pp_bound_call *call = &w->machine->calls[pp_row(w, i)];
+
+    for (int s = 0; s < call->segment_count; s++) {
+        struct pp_group_segment *segment = &call->segments[s];
+
+        pp_worker_launch(w, false, -1, (struct pp_worker_launch){pp_segment_run, segment});
+        if (!segment->is_last)
+            pp_worker_launch(w, false, -1, (struct pp_worker_launch){exchange_alone, segment});
+    }
+}
+
 int64_t pp_segment_exchange_ps(const struct pp_machine *m, const struct pp_group_segment *segment)
 {
     return segment->is_last ? 0
@@ -61,7 +85,6 @@ void pp_segments_capture(const struct pp_machine *m, const struct pp_worker *w, 
         struct pp_group_segment *segment = &m->calls[row].segments[k];
 
         m->backend->capture(m->device, w->index, pp_segment_graph(w, i, segment),
-                            m->has_probes ? m->launch_of[row] + segment->launch : -1,
-                            pp_segment_run, segment);
+                            m->has_probes ? segment->launch : -1, pp_segment_run, segment);
     }
 }

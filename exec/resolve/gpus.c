@@ -21,8 +21,6 @@ static const char *needs_one_process(const struct pp_exec_wish *wish)
 
     if (wish->given.device_mode.count)
         return wish->given.device_mode.typed;
-    if (wish->tp > 1) /* its groups exchange data within a process */
-        return wish->given.tp.typed;
     for (size_t i = 0; i < PP_COUNT(inputs); i++)
         if (inputs[i]->count && strcmp(inputs[i]->text, "-") == 0)
             return inputs[i]->typed;
@@ -43,15 +41,18 @@ static bool is_way_there(const struct pp_exec_config *config, int ranks, struct 
            config->nccl->check(why) == PP_OK;
 }
 
-static void note_few(int gpus, int ranks, int replicas, char *note, size_t bytes)
+/* A rank takes `each` GPUs, in all replicas. */
+static void note_few(int gpus, int ranks, int each, bool has_groups, char *note, size_t bytes)
 {
-    const int most = gpus / replicas, used = most * replicas;
+    const int most = gpus / each, used = most * each;
     const int length = snprintf(note, bytes,
                                 "%d~GPUs are visible for %d~ranks, which share one. With "
                                 "--transport~ipc ranks take them in turn; ",
                                 gpus, ranks);
 
-    if (most == 0)
+    if (most == 0 && has_groups)
+        snprintf(note + length, bytes - (size_t)length, "--np~1 takes %d", each);
+    else if (most == 0)
         snprintf(note + length, bytes - (size_t)length, "--np~1 --dp~%d uses all", gpus);
     else if (used == gpus)
         snprintf(note + length, bytes - (size_t)length, "--np~%d uses all", most);
@@ -62,7 +63,8 @@ static void note_few(int gpus, int ranks, int replicas, char *note, size_t bytes
 bool pp_exec_has_gpu_each(const struct pp_exec_wish *wish, struct pp_exec_config *config)
 {
     const bool is_file = wish->schedule && !pp_schedule_find(wish->schedule);
-    const int ranks = (config->ranks ? config->ranks : PP_EXEC_USUAL_RANKS) * config->replicas,
+    const int each = config->replicas * wish->tp,
+              ranks = (config->ranks ? config->ranks : PP_EXEC_USUAL_RANKS) * each,
               gpus = config->cuda->gpus();
     const char *typed = needs_one_process(wish);
     struct pp_error why = {0};
@@ -83,7 +85,7 @@ bool pp_exec_has_gpu_each(const struct pp_exec_wish *wish, struct pp_exec_config
                  "ranks each is a process with its own",
                  gpus);
     else if (gpus < ranks)
-        note_few(gpus, ranks, config->replicas, note, bytes);
+        note_few(gpus, ranks, each, wish->tp > 1, note, bytes);
     else if (!is_way_there(config, ranks, &why))
         snprintf(note, bytes,
                  "%d~GPUs are visible, and all ranks share one: they do not reach each other's "
@@ -103,7 +105,7 @@ void pp_exec_device_note(const struct pp_exec_run *run, char *text, size_t bytes
 {
     const struct pp_exec_config *c = &run->config;
     const bool share = c->cuda && c->transport == &pp_transport_local &&
-                       run->plan.program->ranks * c->replicas > 1;
+                       run->plan.program->ranks * c->replicas * c->tp > 1;
     const int gpus = share ? c->cuda->gpus() : 0;
 
     if (c->gpu_note[0])

@@ -1,13 +1,10 @@
 /* Resolves --tp: devices that share each block. Names what cannot be combined with it. */
 #include "exec/resolve/parts.h"
-#include "exec/transport/transports.h"
 
 static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_exec_refusal rows[] = {
-        {config->transport->remote && !config->transport->came,
-         "its groups exchange data in shared memory; use --transport local, shm or tcp"},
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
         {config->net.experts > 0, "experts are not shared yet; choose a model without"},

@@ -7,8 +7,6 @@
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-enum { MOST_MEMBERS = 256 };
-
 static void sum(const struct pp_kernels *k, void *stream, const struct pp_group_exchange *e,
                 int members, const void *const *from)
 {
@@ -31,9 +29,9 @@ static void scatter(const struct pp_kernels *k, void *stream, const struct pp_gr
                     int members, const void *const *from)
 {
     const size_t share_bytes = (size_t)e->count * k->element_bytes;
-    const void *shares[MOST_MEMBERS + 1];
+    const void *shares[PP_GROUP_MEMBERS + 1];
 
-    assert(members <= MOST_MEMBERS);
+    assert(members <= PP_GROUP_MEMBERS);
     for (int t = 0; t < members; t++)
         shares[t] = (const char *)from[t] + (size_t)e->index * share_bytes;
     shares[members] = e->base;
@@ -178,7 +176,9 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
     return sum_ps;
 }
 
-size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels)
+static size_t most_of(const struct pp_stage *stage, const struct pp_kernels *kernels,
+                      size_t (*bytes_of)(const struct pp_kernels *kernels,
+                                         const struct pp_group_exchange *exchange, int members))
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     size_t most = 0;
@@ -190,10 +190,25 @@ size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_k
 
         list_any(stage, (enum pp_stage_call_kind)kind, exchanges);
         for (int i = 0; i < count; i++) {
-            const size_t bytes =
-                pp_group_exchange_most_bytes(kernels, &exchanges[i], members_of(stage));
+            const size_t bytes = bytes_of(kernels, &exchanges[i], members_of(stage));
             most = bytes > most ? bytes : most;
         }
     }
     return most;
+}
+
+size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels)
+{
+    return most_of(stage, kernels, pp_group_exchange_most_bytes);
+}
+
+static size_t tensor_bytes(const struct pp_kernels *kernels,
+                           const struct pp_group_exchange *exchange, int members)
+{
+    return (size_t)pp_group_exchange_bytes(kernels, members, exchange);
+}
+
+size_t pp_stage_most_exchanged_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels)
+{
+    return most_of(stage, kernels, tensor_bytes);
 }

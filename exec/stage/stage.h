@@ -57,6 +57,7 @@ void pp_stage_input_grad(const struct pp_kernels *k, void *stream, const struct 
 void pp_stage_weight_grad(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 void pp_stage_backward(const struct pp_kernels *k, void *stream, const struct pp_stage_work *w);
 
+enum { PP_GROUP_MEMBERS = 256 }; /* at most */
 /* An exchange of a group: devices that share each block, or replicas that share experts. Each
  * member has a part of a tensor, and gets what the rule makes of all. All members call alike. */
 struct pp_group_exchange {
@@ -95,6 +96,9 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
 size_t pp_rule_element_bytes(const struct pp_kernels *kernels, enum pp_exchange_rule rule);
 double pp_group_exchange_bytes(const struct pp_kernels *kernels, int members,
                                const struct pp_group_exchange *exchange);
+/* Returns the most bytes of such a tensor in any call of a stage. */
+size_t pp_stage_most_exchanged_bytes(const struct pp_stage *stage,
+                                     const struct pp_kernels *kernels);
 /* Returns the time of an exchange by the costs of messages: a ring of `members`. */
 int64_t pp_group_exchange_ps(const struct pp_costs *costs, const struct pp_kernels *kernels,
                              const struct pp_group_exchange *exchange, int members);

@@ -51,7 +51,7 @@ static bool has_same_members(const struct pp_machine_collective *a,
 
 void pp_device_join_sums(struct pp_machine *m)
 {
-    for (int32_t c = 0; c < m->p->collective_count; c++) {
+    for (int32_t c = 0; c < m->collective_count; c++) {
         int32_t first = 0;
 
         while (!has_same_members(&m->collectives[first], &m->collectives[c]))
@@ -63,13 +63,13 @@ void pp_device_join_sums(struct pp_machine *m)
 void pp_device_issue_sum(struct pp_worker *w, int i, pp_backend_work work)
 {
     struct pp_machine *m = w->machine;
-    struct pp_machine_collective *c = &m->collectives[m->p->arg[i]];
+    const int32_t of = pp_collective_of(w, i);
+    struct pp_machine_collective *c = &m->collectives[of];
 
     c->launch = m->collectives[c->stream_of].launches++;
     for (int k = 0; k < c->row_count; k++)
         if (c->members[k] == w->index && c->before[k] >= 0 &&
-            !m->backend->wait(m->device, pp_sum_stream(m, m->p->arg[i]),
-                              m->collectives[c->before[k]].done))
+            !m->backend->wait(m->device, pp_sum_stream(m, of), m->collectives[c->before[k]].done))
             return;
-    issue(w, i, pp_sum_stream(m, m->p->arg[i]), work, c, c->done);
+    issue(w, i, pp_sum_stream(m, of), work, c, c->done);
 }

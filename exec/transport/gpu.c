@@ -102,13 +102,16 @@ static void gpu_summed(struct pp_worker *w, int i)
     pp_device_issue_sum(w, i, pp_gpu_of(w->machine)->sums->sum);
 }
 
-#define TRANSPORT(id, text, how, maps)                                                             \
+#define TRANSPORT(id, text, how, maps, group_meet, group_exchange, group_bytes)                    \
     const struct pp_transport pp_transport_##id = {                                                \
         .name = text,                                                                              \
         .means = how,                                                                              \
         .remote = &pp_tcp_remote,                                                                  \
         .posted = gpu_posted,                                                                      \
         .summed = gpu_summed,                                                                      \
+        .meet = group_meet,                                                                        \
+        .exchange = group_exchange,                                                                \
+        .room_bytes = group_bytes,                                                                 \
         .failed = gpu_failed,                                                                      \
         .is_apart = true,                                                                          \
         .is_mapped = maps,                                                                         \
@@ -121,6 +124,7 @@ static void gpu_summed(struct pp_worker *w, int i)
         .stop = gpu_stop,                                                                          \
         .communicators = communicators,                                                            \
     };
-TRANSPORT(nccl, "nccl", "by NCCL", false)
-TRANSPORT(ipc, "ipc", "by CUDA IPC", true)
-TRANSPORT(ipc_nccl, "ipc+nccl", "by CUDA IPC, sums by NCCL", true)
+TRANSPORT(nccl, "nccl", "by NCCL", false, NULL, pp_nccl_exchange, pp_nccl_room_bytes)
+TRANSPORT(ipc, "ipc", "by CUDA IPC", true, pp_ipc_meet, pp_ipc_exchange, NULL)
+TRANSPORT(ipc_nccl, "ipc+nccl", "by CUDA IPC, sums by NCCL", true, NULL, pp_nccl_exchange,
+          pp_nccl_room_bytes)

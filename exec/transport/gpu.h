@@ -71,8 +71,21 @@ struct nccl_sum {
 struct pp_nccl_run {
     struct pp_nccl_plan plan;
     struct pp_nccl *nccl;
+    int first_group;       /* that of rank 0 and replica 0, of devices that share each block */
+    void *room;            /* on the device, for the parts of all members of a group */
     struct nccl_sum *sums; /* [collective]; NULL: others carry them */
 };
+
+/* nccl_groups.c: plan the groups of devices that share each block, and return their number; the
+ * bytes of their room, and its memory. */
+int pp_nccl_plan_groups(struct pp_machine *m, struct pp_nccl_group *groups);
+size_t pp_nccl_room_bytes(const struct pp_machine *m);
+enum pp_status pp_nccl_open_groups(struct pp_machine *m, struct pp_nccl_run *run,
+                                   struct pp_error *err);
+/* Work of groups: see struct pp_transport. */
+void pp_nccl_exchange(const struct pp_kernels *k, void *stream, void *exchange);
+void pp_ipc_meet(const struct pp_kernels *k, void *stream, void *worker);
+void pp_ipc_exchange(const struct pp_kernels *k, void *stream, void *exchange);
 
 /* nccl_sums.c: plans a process's part in a collective of `group` (-1: none), and runs it. */
 struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *collective, int group);

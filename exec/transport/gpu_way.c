@@ -118,10 +118,10 @@ static int count_gpus(const struct pp_machine *m, const struct sight *all)
 
 static bool has_sums(const struct pp_machine *m)
 {
-    for (int c = 0; c < m->p->collective_count; c++)
+    for (int c = 0; c < m->collective_count; c++)
         if (m->collectives[c].row_count > 1)
             return true;
-    return false;
+    return m->tp > 1; /* exchanges of groups */
 }
 
 /* ---- the way --------------------------------------------------------------------------------- */

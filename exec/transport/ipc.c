@@ -9,56 +9,20 @@
  * A sum has an owner. It waits for all members, adds the same vectors in the same order as threads
  * of one process would, and tells all members. So the bits are those of threads. A flag counts its
  * uses on both sides from the start of the run, not by steps. */
-#include "exec/transport/gpu.h"
-
-/* Flags of a channel of a replica: bytes are there, for the receiver; bytes are taken, for the
- * sender. Each flag is in the memory of the process that waits for it. */
-enum { IPC_THERE, IPC_TAKEN, IPC_CHANNEL_FLAGS };
-
-struct ipc_channel {
-    int peer;      /* the other process */
-    int flag;      /* its first flag, in every process */
-    uint32_t uses; /* messages issued here */
-    bool is_send;  /* else this process receives, if it is an end */
-};
-/* Sum of an owner, the process with the first copy, which adds up all copies. Flags: one per member
- * at the owner (it has come), and `flag` at the others (the sum is there). */
-struct ipc_sum {
-    struct pp_sum all; /* at the owner: all copies, as mapped here */
-    int owner;         /* its process */
-    int own;           /* this process's member; -1: none */
-    int flag;
-    uint32_t uses;
-};
-
-/* Its part in a run. */
-struct pp_ipc_run {
-    struct pp_ipc *ipc; /* NULL: not shown */
-    bool has_left;
-    struct ipc_channel *channels; /* [channel of a replica] */
-    struct ipc_sum *sums;         /* [collective] */
-    int flag_count;
-    bool *is_peer; /* [process] shares messages or sums with this one */
-    void **blocks; /* [process] as mapped here; NULL: not mapped */
-};
+#include "exec/transport/ipc.h"
 
 /* ---- plan ------------------------------------------------------------------------------------ */
-
-static int own_process(const struct pp_machine *m)
-{
-    return m->options.meeting.index;
-}
 
 static void plan_channel(const struct pp_machine *m, struct pp_ipc_run *run, int c)
 {
     const struct pp_tcp_ends ends = pp_tcp_ends(m, c);
     struct ipc_channel *channel = &run->channels[c];
-    const bool is_send = own_process(m) == ends.source;
+    const bool is_send = pp_ipc_own(m) == ends.source;
 
     *channel = (struct ipc_channel){
         .peer = is_send ? ends.dest : ends.source, .flag = run->flag_count, .is_send = is_send};
     run->flag_count += IPC_CHANNEL_FLAGS;
-    if (is_send || own_process(m) == ends.dest)
+    if (is_send || pp_ipc_own(m) == ends.dest)
         run->is_peer[channel->peer] = true;
 }
 
@@ -73,39 +37,49 @@ static void plan_sum(const struct pp_machine *m, struct pp_ipc_run *run, int c)
                             .flag = run->flag_count};
     run->flag_count += 1 + collective->row_count;
     for (int k = 0; k < collective->row_count; k++)
-        if (collective->members[k] == own_process(m))
+        if (collective->members[k] == pp_ipc_own(m))
             sum->own = k;
     for (int k = 0; k < collective->row_count && sum->own >= 0; k++)
-        if (sum->owner == own_process(m) || collective->members[k] == sum->owner)
+        if (sum->owner == pp_ipc_own(m) || collective->members[k] == sum->owner)
             run->is_peer[collective->members[k]] = true;
 }
 
-/* Plans channels and sums, and finds peers. */
+static void plan_group(const struct pp_machine *m, struct pp_ipc_run *run)
+{
+    const struct pp_worker *own = &m->workers[pp_ipc_own(m)];
+
+    run->group_flag = run->flag_count;
+    run->flag_count += PP_IPC_SETS * m->tp;
+    for (int t = 0; t < m->tp; t++)
+        run->is_peer[pp_group_peer(own, t)->index] = true;
+}
+
+/* Plans channels, sums and the group, and finds peers. */
 static void ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
 {
     const struct pp_gpu_run *above = pp_gpu_of(m);
-    const int channels = m->p->channel_count * m->replicas;
+    const int channels = m->p->channel_count * m->replicas * m->tp;
 
     run->is_peer = PP_ARRAY(m->arena, bool, m->worker_count);
     run->blocks = PP_ARRAY(m->arena, void *, m->worker_count);
     run->channels = PP_ARRAY(m->arena, struct ipc_channel, channels + 1);
-    run->sums = PP_ARRAY(m->arena, struct ipc_sum, m->p->collective_count + 1);
+    run->sums = PP_ARRAY(m->arena, struct ipc_sum, m->collective_count + 1);
     for (int c = 0; c < channels && above->messages == &pp_carrier_ipc; c++)
         plan_channel(m, run, c);
-    for (int c = 0; c < m->p->collective_count && above->sums == &pp_carrier_ipc; c++)
+    for (int c = 0; c < m->collective_count && above->sums == &pp_carrier_ipc; c++)
         plan_sum(m, run, c);
-    run->is_peer[own_process(m)] = false;
+    if (m->tp > 1 && above->sums == &pp_carrier_ipc)
+        plan_group(m, run);
+    run->is_peer[pp_ipc_own(m)] = false;
 }
 
 /* ---- mapped addresses ------------------------------------------------------------------------ */
 
-/* Address here of `at` in a worker's block. Every process has all blocks, in the same layout. */
-static char *seen_here(const struct pp_machine *m, const struct pp_ipc_run *run, int worker,
-                       void *at)
+char *pp_ipc_seen(const struct pp_machine *m, const struct pp_ipc_run *run, int worker, void *at)
 {
     const size_t offset = (size_t)((char *)at - m->workers[worker].block);
 
-    return worker == own_process(m) ? at : (char *)run->blocks[worker] + offset;
+    return worker == pp_ipc_own(m) ? at : (char *)run->blocks[worker] + offset;
 }
 
 /* Finds all copies of a sum of this process, once the memory of peers is mapped. */
@@ -115,10 +89,10 @@ static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct 
     struct pp_own *own = PP_ARRAY(m->arena, struct pp_own, all->copies);
 
     for (int c = 0; c < all->copies; c++) {
-        at[c] = seen_here(m, run, all->owner[c], all->at[c]);
+        at[c] = pp_ipc_seen(m, run, all->owner[c], all->at[c]);
         if (all->own)
-            own[c] =
-                (struct pp_own){seen_here(m, run, all->owner[c], all->own[c].at), all->own[c].has};
+            own[c] = (struct pp_own){pp_ipc_seen(m, run, all->owner[c], all->own[c].at),
+                                     all->own[c].has};
     }
     all->at = at;
     all->own = all->own ? own : NULL;
@@ -142,8 +116,8 @@ static enum pp_status map_peers(struct pp_machine *m, struct pp_ipc_run *run,
     for (int k = 0; k < m->worker_count; k++)
         if (run->is_peer[k])
             PP_TRY(m->options.ipc->map(run->ipc, k, &cards[k].memory, &run->blocks[k], err));
-    for (int c = 0; c < m->p->collective_count && pp_gpu_of(m)->sums == &pp_carrier_ipc; c++)
-        if (run->sums[c].owner == own_process(m))
+    for (int c = 0; c < m->collective_count && pp_gpu_of(m)->sums == &pp_carrier_ipc; c++)
+        if (run->sums[c].owner == pp_ipc_own(m))
             bind_sum(m, run, &run->sums[c].all);
     return PP_OK;
 }
@@ -155,7 +129,7 @@ static enum pp_status ipc_open(struct pp_machine *m, struct pp_error *err)
 
     ipc_plan(m, run);
     const enum pp_status status =
-        m->options.ipc->show(m->arena, m->device, m->workers[own_process(m)].block, run->flag_count,
+        m->options.ipc->show(m->arena, m->device, m->workers[pp_ipc_own(m)].block, run->flag_count,
                              m->worker_count, &run->ipc, &own.memory, err);
     if (status == PP_OK)
         pp_gpu_of(m)->ipc = run;
@@ -189,13 +163,13 @@ void pp_ipc_give_up(const struct pp_machine *m)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static enum pp_status tell(const struct pp_machine *m, int peer, int flag, uint32_t value,
+enum pp_status pp_ipc_tell(const struct pp_machine *m, int peer, int flag, uint32_t value,
                            void *stream, struct pp_error *err)
 {
     return m->options.ipc->tell(pp_gpu_of(m)->ipc->ipc, peer, flag, value, stream, err);
 }
 
-static enum pp_status await(const struct pp_machine *m, int flag, uint32_t value, void *stream,
+enum pp_status pp_ipc_await(const struct pp_machine *m, int flag, uint32_t value, void *stream,
                             struct pp_error *err)
 {
     return m->options.ipc->await(pp_gpu_of(m)->ipc->ipc, flag, value, stream, err);
@@ -204,8 +178,8 @@ static enum pp_status await(const struct pp_machine *m, int flag, uint32_t value
 static enum pp_status send(const struct pp_machine *m, const struct ipc_channel *channel,
                            void *stream, struct pp_error *err)
 {
-    PP_TRY(tell(m, channel->peer, channel->flag + IPC_THERE, channel->uses, stream, err));
-    return await(m, channel->flag + IPC_TAKEN, channel->uses, stream, err);
+    PP_TRY(pp_ipc_tell(m, channel->peer, channel->flag + IPC_THERE, channel->uses, stream, err));
+    return pp_ipc_await(m, channel->flag + IPC_TAKEN, channel->uses, stream, err);
 }
 
 static enum pp_status receive(const struct pp_kernels *k, const struct pp_machine_message *message,
@@ -213,11 +187,11 @@ static enum pp_status receive(const struct pp_kernels *k, const struct pp_machin
 {
     const struct pp_machine *m = message->machine;
 
-    PP_TRY(await(m, channel->flag + IPC_THERE, channel->uses, stream, err));
+    PP_TRY(pp_ipc_await(m, channel->flag + IPC_THERE, channel->uses, stream, err));
     k->copy(stream, message->bytes,
-            seen_here(m, pp_gpu_of(m)->ipc, channel->peer, message->send.buffer),
+            pp_ipc_seen(m, pp_gpu_of(m)->ipc, channel->peer, message->send.buffer),
             message->recv.buffer);
-    return tell(m, channel->peer, channel->flag + IPC_TAKEN, channel->uses, stream, err);
+    return pp_ipc_tell(m, channel->peer, channel->flag + IPC_TAKEN, channel->uses, stream, err);
 }
 
 static void run_message(const struct pp_kernels *k, void *stream, void *argument)
@@ -238,8 +212,8 @@ static void run_message(const struct pp_kernels *k, void *stream, void *argument
 static enum pp_status take_part(const struct pp_machine *m, const struct ipc_sum *n, void *stream,
                                 struct pp_error *err)
 {
-    PP_TRY(tell(m, n->owner, n->flag + 1 + n->own, n->uses, stream, err));
-    return await(m, n->flag, n->uses, stream, err);
+    PP_TRY(pp_ipc_tell(m, n->owner, n->flag + 1 + n->own, n->uses, stream, err));
+    return pp_ipc_await(m, n->flag, n->uses, stream, err);
 }
 
 static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_machine_collective *c,
@@ -247,11 +221,11 @@ static enum pp_status own_sum(const struct pp_kernels *k, const struct pp_machin
 {
     for (int member = 0; member < c->row_count; member++)
         if (member != n->own)
-            PP_TRY(await(c->machine, n->flag + 1 + member, n->uses, stream, err));
+            PP_TRY(pp_ipc_await(c->machine, n->flag + 1 + member, n->uses, stream, err));
     pp_sum_run(k, stream, &n->all);
     for (int member = 0; member < c->row_count; member++)
         if (member != n->own)
-            PP_TRY(tell(c->machine, c->members[member], n->flag, n->uses, stream, err));
+            PP_TRY(pp_ipc_tell(c->machine, c->members[member], n->flag, n->uses, stream, err));
     return PP_OK;
 }
 
@@ -264,8 +238,8 @@ static void run_sum(const struct pp_kernels *k, void *stream, void *argument)
 
     n->uses++;
     pp_device_fail_if(m,
-                      n->owner == own_process(m) ? own_sum(k, c, n, stream, &err)
-                                                 : take_part(m, n, stream, &err),
+                      n->owner == pp_ipc_own(m) ? own_sum(k, c, n, stream, &err)
+                                                : take_part(m, n, stream, &err),
                       &err);
 }
 

@@ -15,7 +15,7 @@
 static void plan_channels(struct pp_machine *m, struct pp_nccl_group *groups, int count)
 {
     for (int c = 0; c < count; c++) {
-        const struct pp_channel *from = &m->p->channels[c / m->replicas];
+        const struct pp_channel *from = &m->p->channels[c / m->replicas % m->p->channel_count];
         const struct pp_tcp_ends ends = pp_tcp_ends(m, c);
         int *members = PP_ARRAY(m->arena, int, 2);
 
@@ -34,7 +34,7 @@ static int group_of(struct pp_machine *m, struct pp_nccl_run *run, struct pp_ncc
                     int collective)
 {
     const struct pp_machine_collective *c = &m->collectives[collective];
-    const struct pp_collective *from = &m->p->collectives[collective];
+    const struct pp_collective *from = &m->p->collectives[collective % m->p->collective_count];
 
     if (c->row_count <= 1)
         return -1;
@@ -51,24 +51,27 @@ static void plan_all(struct pp_machine *m, struct pp_nccl_run *run)
 {
     const struct pp_gpu_run *above = pp_gpu_of(m);
     const int channels =
-        above->messages == &pp_carrier_nccl ? m->p->channel_count * m->replicas : 0;
+        above->messages == &pp_carrier_nccl ? m->p->channel_count * m->replicas * m->tp : 0;
     struct pp_nccl_group *groups =
-        PP_ARRAY(m->arena, struct pp_nccl_group, channels + m->p->collective_count + 1);
+        PP_ARRAY(m->arena, struct pp_nccl_group,
+                 channels + m->collective_count + m->p->ranks * m->replicas + 1);
 
     run->plan.groups = groups;
     run->plan.channel_count = channels;
     plan_channels(m, groups, channels);
     if (above->sums != &pp_carrier_nccl)
         return;
-    run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->p->collective_count + 1);
-    for (int c = 0; c < m->p->collective_count; c++)
+    run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->collective_count + 1);
+    for (int c = 0; c < m->collective_count; c++)
         run->sums[c] = pp_nccl_plan_sum(&m->collectives[c], group_of(m, run, groups + channels, c));
+    run->first_group = run->plan.group_count;
+    run->plan.group_count += pp_nccl_plan_groups(m, groups + channels + run->first_group);
 }
 
 int pp_nccl_communicators(const struct pp_machine *m, bool has_messages)
 {
     const int rank = m->workers[m->options.meeting.index].rank;
-    int count = 1;
+    int count = 1 + (m->tp > 1);
 
     for (int c = 0; c < m->p->channel_count && has_messages; c++)
         count += m->p->channels[c].source == rank || m->p->channels[c].dest == rank;
@@ -122,6 +125,7 @@ static enum pp_status nccl_open(struct pp_machine *m, struct pp_error *err)
                                       .spread = spread,
                                       .closure = m};
     plan_all(m, run);
+    PP_TRY(pp_nccl_open_groups(m, run, err));
     PP_TRY(m->options.nccl->open(m->arena, m->device, &run->plan, above->places, &run->nccl, err));
     above->nccl = run;
     return PP_OK;

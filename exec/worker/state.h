@@ -23,6 +23,7 @@ struct pp_bound_call {
     struct pp_probe part, probe;       /* of one granule; of all granules of the last call */
     struct pp_group_segment *segments; /* [segment_count] see group.c; NULL without a group */
     int segment_count, first_segment;  /* the latter: among those of its worker's list */
+    int launches_more;                 /* of a group: from its first launch to its last segment */
 };
 
 /* One copy of a chunk's weights. */

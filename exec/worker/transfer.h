@@ -35,6 +35,15 @@ struct pp_machine_message {
     size_t bytes;
 };
 
+/* ---- exchanges ------------------------------------------------------------------------------- */
+
+/* An exchange of a worker with its group, if its members are on devices of other processes. */
+struct pp_worker_exchange {
+    struct pp_worker *worker;
+    const struct pp_group_exchange *of;
+    const void *const *from; /* [members] the parts of all, in the addresses of this process */
+};
+
 /* ---- collectives ----------------------------------------------------------------------------- */
 
 /* Sums or gathers `pieces` ranges of all copies. AR: all copies get the sum of the gradients. RS:

@@ -2,7 +2,7 @@
  * transport; lists, messages and times are the same for all. */
 #pragma once
 
-#include "core/error.h"
+#include "exec/backend/backend.h"
 
 #include <stdbool.h>
 
@@ -52,6 +52,12 @@ struct pp_transport {
                  const void *piece, size_t bytes);
     /* Sends the bytes of a matched message, if they are here. NULL: bytes go when posted. */
     void (*send)(struct pp_machine *machine, struct pp_machine_message *message);
+    /* Work of a worker's stream in a group of devices of other processes. `meet` ends when all have
+     * come to it; its argument is the worker. NULL: `exchange` waits for all. It makes the result
+     * of a pp_worker_exchange. NULL: the group shares memory, or there is none. */
+    pp_backend_work meet, exchange;
+    /* Bytes of the device that `met` takes for exchanges; NULL: none. */
+    size_t (*room_bytes)(const struct pp_machine *machine);
     void (*failed)(struct pp_machine *machine); /* tells other processes the error */
     bool is_shared; /* the machine and its blocks are in shared memory */
     bool is_apart;  /* for device memory; else for host memory */

@@ -231,23 +231,15 @@ void pp_worker_issue(struct pp_worker *w, int i)
 
 /* ---- times of launches ----------------------------------------------------------------------- */
 
-/* Launches of a bound call: in a group, segments and the exchanges between them. */
-static int launches_of(const struct pp_bound_call *call)
-{
-    return call->count == 0 ? 1 : 2 * call->segment_count - call->count;
-}
-
 struct pp_span pp_span_of(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
     const int kind = m->p->kind[i];
 
     if (pp_op_is_compute(kind)) {
-        const int first = m->launch_of[pp_row(w, i)],
-                  count = pp_group_size(m) > 1 ? launches_of(&m->calls[pp_row(w, i)]) : 1;
+        const int first = m->launch_of[pp_row(w, i)], more = m->calls[pp_row(w, i)].launches_more;
         const struct pp_span begin = m->backend->span(m->device, pp_stream_of(w, i), first),
-                             end =
-                                 m->backend->span(m->device, pp_stream_of(w, i), first + count - 1);
+                             end = m->backend->span(m->device, pp_stream_of(w, i), first + more);
         return (struct pp_span){begin.start_s, end.end_s};
     }
     if (pp_op_is_collective(kind))

@@ -33,8 +33,30 @@ $ for s in off on; do PP_EMULATED_LAW=1000 pipeexec --backend cuda --clock wall 
 $ for o in "" "--calibrate-on gpipe"; do pipeexec --backend cuda --np 2 --tp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --schedule zb-h1 --no-check --json $o | grep -A4 '"graphs"' | tr -d '\n'; echo; done
 >     "graphs": {      "count": 80,      "left_out": 0,      "why_left": null,      "kernels": 380,
 >     "graphs": {      "count": 80,      "left_out": 0,      "why_left": null,      "kernels": 380,
-$ PP_EMULATED_DEVICES=4 pipeexec --backend cuda --np 2 --tp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A2 -E '^  note .*GPUs'
->   note       4 GPUs are visible, and with --tp 2 all ranks share one. Without it
->              each rank is a process with its own
->   note       2 steps leave 1 for --warmup; --steps 4 leaves the usual 2
-! pipeexec: note: 4 GPUs are visible, and with --tp 2 all ranks share one. Without it each rank is a process with its own
+# A process for each worker: exchanges by NCCL, or by kernels that read the memory of other processes.
+$ for t in ipc nccl ipc+nccl; do pipeexec --backend cuda --transport $t --np 2 --tp 2 --dp 2 --zero 1 --layers 2 --hidden 32 --heads 2 --vocab 301 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --exact-grad --check --json | grep -cE '"(bit_equal|loss_equal)": true'; done
+> 3
+> 3
+> 3
+$ for o in "--transport ipc --schedule zb-h1" "--transport nccl --schedule zbv"; do pipeexec --backend cuda --np 2 --tp 2 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 3 --sequence-parallel on --precision bf16 --exact-grad --check --json $o | grep -cE '"(bit_equal|loss_equal)": true'; done
+> 3
+> 3
+# Without --exact-grad NCCL adds on the way; losses differ by rounding alone.
+$ for t in local nccl; do pipeexec --backend cuda --transport $t --np 1 --tp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --sequence-parallel on --check --json | grep -A3 '"losses"' | grep -o '[0-9][.][0-9]\{5\}'; done | sort | uniq -c
+>       2 5.50543
+>       2 5.53474
+>       2 5.56494
+$ PP_EMULATED_DEVICES=4 pipeexec --backend cuda --np 2 --tp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 | grep -A1 -E '^  (machine|note .*GPUs)'
+>   machine    emulated device 0, by CUDA IPC, sums by NCCL, 4 processes on
+>              4 GPUs; fp32 with own kernels, cuBLASLt ...
+> --
+>   note       4 GPUs are visible, so each rank is a process with its own. With
+>              --transport local all share one
+$ PP_EMULATED_DEVICES=3 pipeexec --backend cuda --np 1 --tp 4 --layers 2 --hidden 32 --heads 4 --seq 16 --mbs 1 --micro-batches 2 --steps 4 | grep -A2 -E '^  note .*GPUs'
+>   note       3 GPUs are visible for 4 ranks, which share one. With
+>              --transport ipc ranks take them in turn; --np 1 takes 4
+! pipeexec: note: 3 GPUs are visible for 4 ranks, which share one. With --transport ipc ranks take them in turn; --np 1 takes 4
+# A worker that is killed is named, and its group does not wait for it.
+$ for t in ipc nccl; do pipeexec --backend cuda --transport $t --np 2 --tp 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check --inject 'kill rank:1 op:5 step:2 tp:1' 2>&1 | grep -o 'step 2: rank 1, device 1 .* ended by signal 9' | sed 's/(.*)//; s/process [0-9]*/process/'; done
+> step 2: rank 1, device 1 of its tensor-parallel group : its process was ended by signal 9
+> step 2: rank 1, device 1 of its tensor-parallel group : its process was ended by signal 9
