@@ -68,6 +68,13 @@ FAMILIES = {
     "qwen3_moe-plain": (transformers.Qwen3MoeForCausalLM, transformers.Qwen3MoeConfig,
                         dict(LLAMA_LIKE, head_dim=16, num_experts=6, num_experts_per_tok=3,
                              moe_intermediate_size=24, decoder_sparse_step=2)),
+    "mixtral-balance": (transformers.MixtralForCausalLM, transformers.MixtralConfig,
+                        dict(LLAMA_LIKE, num_local_experts=4, num_experts_per_tok=2,
+                             output_router_logits=True, router_aux_loss_coef=0.1)),
+    "qwen3_moe-balance": (transformers.Qwen3MoeForCausalLM, transformers.Qwen3MoeConfig,
+                          dict(LLAMA_LIKE, head_dim=16, num_experts=6, num_experts_per_tok=3,
+                               moe_intermediate_size=24, norm_topk_prob=False, decoder_sparse_step=2,
+                               output_router_logits=True, router_aux_loss_coef=0.5)),
     "gemma": (transformers.GemmaForCausalLM, transformers.GemmaConfig,
               dict(LLAMA_LIKE, head_dim=16)),
     "gpt_neox": (transformers.GPTNeoXForCausalLM, transformers.GPTNeoXConfig,
@@ -160,8 +167,11 @@ def loss_of(model, tokens, step=0, samples=8):
     if model.config.model_type == "bert":
         ids, targets = masked(tokens, step, samples)
         return model(input_ids=ids, labels=targets).loss
-    logits = model(input_ids=tokens[:, :-1]).logits
-    return torch.nn.functional.cross_entropy(logits[0], tokens[0, 1:])
+    out = model(input_ids=tokens[:, :-1])
+    loss = torch.nn.functional.cross_entropy(out.logits[0], tokens[0, 1:])
+    if getattr(model.config, "output_router_logits", False):
+        loss += model.config.router_aux_loss_coef * out.aux_loss
+    return loss
 
 
 def train(model, tokens, steps, samples):
@@ -388,7 +398,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(sys.argv[1], folder)
         for family in FAMILIES:
-            for tied in (False, True) if family not in ("bert", "opt") else (True,):
+            ends = (True,) if family in ("bert", "opt") else (False,) if "balance" in family else (False, True)
+            for tied in ends:
                 name = family + ("-tied" if tied else "")
                 make(family, tied, bench.path(name), torch.float32, "50KB" if tied else "5GB")
                 for options in RUNS[:2] if is_short else RUNS:

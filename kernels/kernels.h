@@ -113,6 +113,19 @@ struct pp_routing {
     void *dlogits;         /* may be logits */
 };
 
+/* The loss of balance of experts (Fedus et al. 2021, section 2.2): a factor times the sum over
+ * experts of choices times probabilities. As in transformers, both are those of all mixtures of a
+ * model and all their tokens. */
+struct pp_balance {
+    int tokens, experts, top_k; /* routed here */
+    size_t element_bytes, gradient_bytes;
+    const void *logits;    /* [tokens][experts] */
+    const int32_t *expert; /* [tokens][top_k] */
+    /* [2][experts] of double: choices, and probabilities; begins at any multiple of 4 bytes */
+    void *sums;
+    double factor; /* of the loss, or of its gradient */
+};
+
 /* Rows of experts, one after the other: sender by sender, then by expert. An expert has those from
  * begin[sender * stride + expert] to the next entry, counted from the sender's first entry. */
 struct pp_row_groups {
@@ -203,7 +216,8 @@ enum pp_kernels_lacks {
     PP_LACKS_SCALE = 2,
     PP_LACKS_HEAD_NORMS = 4,
     PP_LACKS_WINDOWS = 8,
-    PP_LACKS_ENCODERS = 16
+    PP_LACKS_ENCODERS = 16,
+    PP_LACKS_BALANCE = 32
 };
 
 /* Keys that a query meets, counted over all splits; `query` counts in its own. */
@@ -323,6 +337,14 @@ struct pp_kernels {
     void (*grouped_sum_rows)(const struct pp_kernels *k, void *stream,
                              const struct pp_row_groups *groups, struct pp_group_range range,
                              int width, const void *dy, void *dbias, bool add);
+
+    /* Loss of balance; NULL in tables of CUDA. balance_sums adds tokens to `sums`. The others need
+     * the sums of all mixtures. balance_grad makes grad [tokens][experts] of G, and balance_add
+     * adds it to x of T. balance_loss adds the loss to each of `count` numbers. */
+    void (*balance_sums)(void *stream, const struct pp_balance *b);
+    void (*balance_grad)(void *stream, const struct pp_balance *b, void *grad);
+    void (*balance_add)(void *stream, const struct pp_balance *b, const void *grad, void *x);
+    void (*balance_loss)(void *stream, const struct pp_balance *b, int64_t count, double *loss);
 
     /* y = x[0] + x[1] + ... of `parts` vectors, in order, rounded once or after some; y is none of
      * them. Likewise of G: the sum, and the largest. */

@@ -120,6 +120,20 @@ static enum pp_status read_shared(const struct pp_model_reader *r, const struct 
     return PP_OK;
 }
 
+/* transformers adds the loss of balance if it puts out the logits of routers. */
+static enum pp_status read_balance(const struct pp_model_reader *r, struct pp_experts *experts)
+{
+    static const double USUAL = 0.001, MOST = 1e6;
+    bool is_added = false, found;
+
+    PP_TRY(pp_model_read_bool(r, "output_router_logits", &is_added));
+    if (!is_added)
+        return PP_OK;
+    experts->balance_loss = USUAL;
+    return pp_json_number(r->json, r->object, "router_aux_loss_coef", 0, MOST,
+                          &experts->balance_loss, &found, r->err);
+}
+
 static enum pp_status read_keys(const struct pp_model_reader *r, const struct keys *keys,
                                 struct pp_model *model)
 {
@@ -152,6 +166,7 @@ static enum pp_status read_keys(const struct pp_model_reader *r, const struct ke
         PP_TRY(pp_model_read_bool(r, keys->normalized, &is_normalized));
         experts.has_plain_gates = !is_normalized;
     }
+    PP_TRY(read_balance(r, &experts));
     if (keys->dense_ffn != NULL)
         PP_TRY(pp_model_read_int(r, keys->dense_ffn, 1 << 24, &model->ffn));
     model->experts = experts;

@@ -98,17 +98,18 @@ static const struct {
     {"attn_logit_softcapping", UNLESS_NULL},
     {"final_logit_softcapping", UNLESS_NULL},
     {"logit_scale", UNLESS_NULL},
-    {"output_router_logits", UNLESS_FALSE}, /* adds a loss of balance */
+    {"output_router_logits", UNLESS_FALSE}, /* of families with experts, it is read elsewhere */
     {"router_jitter_noise", UNLESS_ZERO},
     {"scale_attn_by_inverse_layer_idx", UNLESS_FALSE},
     {"scale_attn_weights", UNLESS_TRUE},
 };
 
-static const char *odd_switch(json_t *object)
+static const char *odd_switch(json_t *object, bool has_experts)
 {
     for (size_t i = 0; i < PP_COUNT(switches); i++) {
         const json_t *value = json_object_get(object, switches[i].key);
-        const bool is_plain = !value || json_is_null(value) ||
+        const bool is_read = has_experts && strcmp(switches[i].key, "output_router_logits") == 0,
+                   is_plain = is_read || !value || json_is_null(value) ||
                               (switches[i].when == UNLESS_ZERO && json_is_number(value) &&
                                json_number_value(value) == 0) ||
                               (switches[i].when == UNLESS_FALSE && json_is_false(value)) ||
@@ -134,7 +135,7 @@ enum pp_status pp_model_read_numerics(struct pp_arena *arena, const struct pp_mo
         .embedding_scale = family->is_embedding_scaled ? sqrt(model->hidden) : 0,
         .position_offset =
             family->has_padding_offset ? model->positions - model->seq : family->extra_positions,
-        .odd = odd_switch(r->object),
+        .odd = odd_switch(r->object, model->experts.count > 0),
     };
     PP_TRY(read_text(arena, r, r->object, "hidden_activation|hidden_act|activation_function",
                      &n->activation));

@@ -23,6 +23,7 @@ struct pp_experts {
     bool has_plain_gates;    /* a token's experts are weighed by their probabilities among all; else
                               * by those divided by their sum */
     bool has_shared_gate;    /* a gate weighs the shared experts (Qwen2-MoE) */
+    double balance_loss;     /* factor of the loss of balance in training; 0 = none */
 };
 
 /* Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1): keys and values of all

@@ -71,7 +71,9 @@ static const struct field FIELDS[PP_IDENTITY_FIELDS] = {
     NUMBER(dense_first, "--dense-layers"),
     NUMBER(every, "--moe-every"),
     NUMBER(capacity, "--capacity-factor"),
-    [PP_IDENTITY_FIELDS - 1] = FLAG(has_plain_gates, NULL),
+    FLAG(has_plain_gates, NULL),
+    [PP_IDENTITY_FIELDS - 1] = {"balance_loss", "--balance-loss",
+                                offsetof(struct pp_net, balance_loss), IS_REAL, 0},
 };
 
 /* As transformers names them. */

@@ -67,6 +67,17 @@ static void put_scaling(json_t *root, const struct pp_rope *rope)
     json_object_set_new(root, "rope_scaling", scaling);
 }
 
+/* Files without a loss of balance say nothing of it. */
+static void put_balance(json_t *root, const struct pp_experts *experts)
+{
+    const bool is_added = experts->balance_loss > 0;
+
+    if (is_added || json_object_get(root, "output_router_logits") != NULL)
+        json_object_set_new(root, "output_router_logits", json_boolean(is_added));
+    if (is_added)
+        json_object_set_new(root, "router_aux_loss_coef", json_real(experts->balance_loss));
+}
+
 /* Drawn weights are written as floats. */
 static void put_type(json_t *root)
 {
@@ -92,8 +103,10 @@ enum pp_status pp_hub_config(struct pp_arena *arena, const struct pp_hub_layout 
         PP_TRY(pp_json_open(arena, base, PP_JSON_WRITTEN_BYTES, &json, err));
     else
         json.root = json_object();
-    if (!is_same)
+    if (!is_same) {
         put_settings(json.root, layout);
+        put_balance(json.root, &layout->model->experts);
+    }
     if (!base)
         put_scaling(json.root, &layout->model->numerics.rope);
     if (!has_files)

@@ -217,6 +217,7 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .dense_first = model->experts.dense_first,
         .every = model->experts.count > 0 && model->experts.every == 0 ? 1 : model->experts.every,
         .has_plain_gates = model->experts.has_plain_gates,
+        .balance_loss = model->experts.balance_loss,
         .activation = activations[activation_of(numerics.activation)].activation,
         .norm_epsilon = numerics.norm_epsilon,
         .embedding_scale = numerics.embedding_scale == 1 ? 0 : numerics.embedding_scale,
@@ -271,6 +272,11 @@ static bool has_embedding_scale(const struct pp_net *net)
     return net->embedding_scale != 0;
 }
 
+static bool has_balance(const struct pp_net *net)
+{
+    return net->balance_loss > 0;
+}
+
 static bool has_head_norms(const struct pp_net *net)
 {
     return net->has_qk_norm;
@@ -294,6 +300,7 @@ static const struct {
 } parts[] = {
     {PP_LACKS_ACTIVATIONS, has_other_activation, "activation functions other than GELU and SwiGLU"},
     {PP_LACKS_HEAD_NORMS, has_head_norms, "norms of queries and keys"},
+    {PP_LACKS_BALANCE, has_balance, "a loss of balance"},
     {PP_LACKS_SCALE, has_embedding_scale, "a factor on the embedding"},
     {PP_LACKS_WINDOWS, has_window, "windows of attention"},
     {PP_LACKS_ENCODERS, is_encoder, "the attention and the head of an encoder"},

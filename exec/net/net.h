@@ -30,6 +30,7 @@ struct pp_net {
     int dense_first, every;
     bool has_plain_gates; /* probabilities of all experts; else those of a token add up to 1 */
     int capacity;         /* choices of a sample that an expert takes; 0 = all */
+    double balance_loss;  /* factor of the loss of balance; 0 = none */
     enum pp_activation activation;
     double norm_epsilon;
     double embedding_scale;  /* factor on rows of the embedding; 0 = none */

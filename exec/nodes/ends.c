@@ -1,5 +1,5 @@
 /* Both ends of the model: tokens in, loss out. */
-#include "exec/nodes/node.h"
+#include "exec/nodes/balance.h"
 
 /* Returns the first row in use of a table of positions. */
 static void *first_position(const struct pp_call *c, const void *table, size_t element_bytes)
@@ -144,6 +144,7 @@ static void lose(struct pp_call *c, const struct pp_stage_node *n)
     c->k->cross_entropy(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
                         c->net->seq, c->net->vocab, n->x->width, c->w->targets, c->w->loss_scale,
                         pp_call_at(c, n->x), c->w->loss);
+    pp_call_add_balance_loss(c);
 }
 
 const struct pp_node_kind pp_node_loss = {.forward = lose, .is_in_place = true};

@@ -1,5 +1,5 @@
 /* A mixture of experts: the choice of experts for each token, tokens to experts and back. */
-#include "exec/nodes/node.h"
+#include "exec/nodes/balance.h"
 
 /* Places of the integers of a routing in its tensor. */
 struct order {
@@ -117,6 +117,7 @@ static void route(struct pp_call *c, const struct pp_stage_node *n)
     c->k->zero(c->stream, n->routes->order->bytes, pp_call_at(c, n->routes->order));
     r.logits = pp_call_at(c, n->x);
     c->k->route_forward(c->stream, &r);
+    pp_call_add_balance(c, n, &r);
     if (c->w->expert_tokens == NULL)
         return;
     const struct pp_stage_shape *shape = &c->stage->shape;
@@ -132,7 +133,9 @@ static void route_input_grad(struct pp_call *c, const struct pp_stage_node *n)
 
     r.logits = pp_call_at(c, n->x);
     r.dlogits = pp_call_at(c, n->dx);
+    pp_call_make_balance_grad(c, n);
     c->k->route_backward(c->stream, &r);
+    pp_call_add_balance_grad(c, n);
 }
 
 const struct pp_node_kind pp_node_route = {

@@ -178,6 +178,7 @@ struct pp_stage_graph {
     struct pp_tensor *tensors, **copies; /* copies: at the end of I, to their places in W */
     int layer_count, node_count, tensor_count, copy_count;
     struct pp_tensor *input, *output;         /* of all layers */
+    struct pp_tensor *balance;                /* sums of all mixtures, with a head; NULL = none */
     struct pp_tensor *grad_top, *grad_bottom; /* gradients of output and input */
 };
 

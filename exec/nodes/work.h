@@ -41,7 +41,8 @@ struct pp_stage {
     int64_t elements; /* of a flat vector of all parameters; tensors begin at multiples of 16 */
     size_t kept_bytes, saved_bytes;
     size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements, or
-                                   * this device's share of them */
+                                   * this device's share of them; sums of balance follow */
+    size_t balance_at;            /* where they do */
     size_t edge_offset;           /* in kept */
     size_t scratch_bytes;         /* most of any call */
     size_t grad_scratch_bytes;    /* for exact gradients: most of any kernel call */

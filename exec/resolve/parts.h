@@ -51,6 +51,12 @@ enum pp_status pp_exec_recompute(const struct pp_exec_wish *wish, struct pp_exec
 /* PP_EINVAL for a recomputation of whole splits, and for one by stages of a file that has R. */
 enum pp_status pp_exec_check_again(const struct pp_exec_config *config,
                                    const struct pp_exec_plan *plan, struct pp_error *err);
+/* ep.c: takes the loss of balance. PP_EINVAL without experts. */
+enum pp_status pp_exec_balance(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                               struct pp_error *err);
+/* PP_EINVAL if the program cuts micro-batches, of which that loss needs all tokens. */
+enum pp_status pp_exec_check_balance(const struct pp_exec_config *config,
+                                     const struct pp_exec_plan *plan, struct pp_error *err);
 /* Returns the share of each stage that recomputes, [stages]. */
 double *pp_exec_recompute_fracs(struct pp_arena *arena, const struct pp_exec_config *config,
                                 int stages, const int *blocks_per_stage);

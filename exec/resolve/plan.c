@@ -220,6 +220,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     PP_TRY(pp_exec_plan_unit(arena, wish, config, plan, err));
     PP_TRY(build(arena, wish, config, plan, err));
     PP_TRY(check_splits(config, plan, err));
+    PP_TRY(pp_exec_check_balance(config, plan, err));
     const struct pp_program *p = plan->program;
     plan->batch.replicas = config->replicas;
     plan->batch.micro_batches = p->micro_batches;

@@ -144,6 +144,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     PP_TRY(pp_net_from_model(&config->model, seq, &config->net, err));
     PP_TRY(pp_hub_check_class(&config->model, err));
     PP_TRY(take_capacity(wish, &config->net, err));
+    PP_TRY(pp_exec_balance(wish, config, err));
     if (config->net.is_encoder) { /* trained by hidden words */
         config->model.has_pooler = false;
         config->model.has_mlm_head = true;

@@ -9,12 +9,12 @@
 
 /* Options that are recorded as they were given. */
 static const char *const GIVEN[] = {
-    "model",       "layers",      "hidden",       "heads",      "kv-heads",        "ffn",
-    "mlp",         "vocab",       "positions",    "embedding",  "experts",         "top-k",
-    "moe-ffn",     "shared-ffn",  "dense-layers", "moe-every",  "capacity-factor", "data",
-    "tokens",      "tokenizer",   "lr",           "min-lr",     "lr-warmup",       "weight-decay",
-    "clip",        "seed",        "precision",    "exact-grad", "shuffle",         "valid-data",
-    "valid-every", "valid-steps", NULL,
+    "model",        "layers",      "hidden",       "heads",     "kv-heads",        "ffn",
+    "mlp",          "vocab",       "positions",    "embedding", "experts",         "top-k",
+    "moe-ffn",      "shared-ffn",  "dense-layers", "moe-every", "capacity-factor", "balance-loss",
+    "data",         "tokens",      "tokenizer",    "lr",        "min-lr",          "lr-warmup",
+    "weight-decay", "clip",        "seed",         "precision", "exact-grad",      "shuffle",
+    "valid-data",   "valid-every", "valid-steps",  NULL,
 };
 /* Options that are recorded as resolved from layout and defaults. */
 static const char *const RESOLVED[] = {"seq", "mbs", "gbs", "steps", NULL};

@@ -72,6 +72,11 @@ PP_ROW_FRAC(capacity_factor, "X", G_MODEL, RUN, .aliases = PP_NAMES("moe-expert-
     .default_text = "no limit", .kind = "a number such as 1.25",
     .help = "Tokens of a sample that an expert takes at most, over its share of evenly spread "
             "tokens. Later ones pass it by: only the shared expert and the residual have them.")
+PP_ROW_FRAC(balance_loss, "X", G_MODEL, RUN,
+    .aliases = PP_NAMES("moe-aux-loss-coeff", "router-aux-loss-coef"),
+    .default_text = "that of config.json, or 0", .kind = "a number such as 0.01",
+    .help = "Factor of the loss of balance, which evenly used experts make least. It is added to that "
+            "of the words, as transformers does with output_router_logits.")
 PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .is_common = true, .default_text = "a built-in text",
     .help = "The text or tokens to train on. Shards may be a folder, a pattern such as "
             "'DIR/train_*.bin', or a list with commas. --tokens names the formats.")

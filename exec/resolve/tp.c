@@ -8,6 +8,8 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
         {config->net.experts > 0, "experts are not shared yet; choose a model without"},
+        {config->net.balance_loss > 0,
+         "a loss of balance is not shared yet; give --balance-loss 0"},
         {config->net.is_encoder && config->is_sequence_parallel,
          "tokens of an encoder are not shared yet; use --sequence-parallel off"},
     };

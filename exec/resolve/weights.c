@@ -113,6 +113,7 @@ enum pp_status pp_exec_save_open(struct pp_arena *arena, const struct pp_exec_wi
     const struct pp_exec_config *config = &run->config;
     const char *source = config->model.source;
     const bool is_changed = pp_has_suffix(config->model.name, "-like") ||
+                            wish->given.balance_loss.count > 0 ||
                             (!config->weights && config->net.has_positions);
     struct pp_hub_export *export = PP_NEW(arena, struct pp_hub_export);
     struct pp_hub_folder *folder = PP_NEW(arena, struct pp_hub_folder);

@@ -1,5 +1,6 @@
 /* The nodes of a stage, layer by layer, and their parameters in the same order. */
 #include "exec/stage/build.h"
+#include "exec/nodes/balance.h"
 
 enum {
     EMBEDDING_LAYER = 0,
@@ -215,5 +216,7 @@ void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct
     for (int i = 0; i < shape->blocks; i++)
         x = layer(&b, FIRST_BLOCK_LAYER + shape->first_block + i, x);
     b.g->output = shape->has_head ? layer(&b, stage->net->layers + 1, x) : x;
+    if (shape->has_head && stage->net->balance_loss > 0)
+        b.g->balance = pp_build_tensor(b.g, 0, pp_balance_bytes(stage->net));
     list_tensors(arena, stage);
 }

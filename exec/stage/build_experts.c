@@ -173,7 +173,10 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
         pp_build_linear(b, (struct pp_linear){x, NULL, net->experts, "router.weight", NULL, false});
     struct pp_routes *routes = routes_of(b->arena, b);
 
-    pp_build_node(b, &pp_node_route, logits, 0)->routes = routes;
+    struct pp_stage_node *route = pp_build_node(b, &pp_node_route, logits, 0);
+    route->routes = routes;
+    if (net->balance_loss > 0)
+        route->scratch = pp_stage_tensor_of_g(b->g, (int64_t)b->g->tokens * net->experts);
     struct pp_tensor *rows = rows_node(b, &pp_node_dispatch, routes, x, net->hidden)->y;
     rows = experts_of_all(b, routes, rows);
     if (net->shared_ffn > 0)

@@ -1,5 +1,6 @@
 /* Calls of a stage: they walk the list of nodes, layer by layer. Where a group shares the work,
  * each call runs one segment of the walk: the nodes from one exchange to the next. */
+#include "exec/nodes/balance.h"
 #include "exec/stage/graph.h"
 
 #include <assert.h>
@@ -49,7 +50,9 @@ static void forward_layers(struct pp_call *c)
 static void walk_forward(struct pp_call *c)
 {
     if (!c->stage->shape.has_embedding && pp_call_is_on(c))
-        c->k->copy(c->stream, c->stage->boundary_bytes, c->w->in, pp_call_at(c, c->g->input));
+        c->k->copy(c->stream, c->g->input->bytes, c->w->in, pp_call_at(c, c->g->input));
+    if (pp_call_is_on(c))
+        pp_call_begin_balance(c);
     forward_layers(c);
 }
 
@@ -119,8 +122,9 @@ static void walk_back(struct pp_call *c)
     const struct pp_stage_graph *g = c->g;
 
     if (g->input == g->output && c->pass & PP_PASS_I && pp_call_is_on(c))
-        c->k->copy(c->stream, c->stage->boundary_bytes, c->w->grad_in,
-                   pp_call_at(c, g->grad_bottom));
+        c->k->copy(c->stream, g->input->bytes, c->w->grad_in, pp_call_at(c, g->grad_bottom));
+    if (c->pass & PP_PASS_I && pp_call_is_on(c))
+        pp_call_return_balance(c);
     for (int i = g->layer_count - 1; i >= 0; i--)
         back_layer(c, &g->layers[i]);
     for (int i = 0; i < g->copy_count && c->pass == PP_PASS_I && pp_call_is_on(c); i++) {

@@ -33,11 +33,13 @@ static void place_kept(struct pp_stage *stage)
 
     if (!shape->has_embedding && g->node_count > 0) {
         place_in(g->input, PP_KEPT);
-        stage->kept_bytes += stage->boundary_bytes;
+        stage->kept_bytes += g->input->bytes;
     }
     stage->edge_offset = stage->kept_bytes;
     if (shape->has_edge)
         stage->kept_bytes += stage->boundary_bytes;
+    if (g->balance != NULL)
+        append(stage, g->balance, PP_KEPT);
     if (g->output != NULL)
         place_in(g->output, PP_OUT);
 }

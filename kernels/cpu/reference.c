@@ -1,4 +1,5 @@
 /* The reference table: double precision, element by element. */
+#include "kernels/cpu/balance.h"
 #include "kernels/kernels.h"
 
 typedef double element, gradient;
@@ -356,6 +357,10 @@ const struct pp_kernels pp_kernels_reference = {
     .route_forward = route_forward,
     .route_backward = route_backward,
     .route_count = pp_routes_count,
+    .balance_sums = pp_balance_sums,
+    .balance_grad = pp_balance_grad,
+    .balance_add = pp_balance_add,
+    .balance_loss = pp_balance_loss,
     .dispatch_forward = dispatch_forward,
     .dispatch_backward = dispatch_backward,
     .combine_forward = combine_forward,

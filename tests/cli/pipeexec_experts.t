@@ -15,6 +15,36 @@ $ for r in none act moe moe,layernorm moe,layernorm,core_attn; do case $r in non
 >   8555072 3552512
 >   8067648 3065088
 >   7809600 2807040
+# A loss of balance: the bits of one rank, whatever the schedule, transport and recomputation. None changes nothing.
+$ for o in "" "--schedule zbv" "--schedule interleaved --vp 2" "--schedule chimera --concat direct" "--schedule zb-h1 --dp 2 --ep 2" "--dp 2 --zero 1" "--dp 2 --zero 3" "--recompute full" "--recompute-modules moe act" "--recompute stage-aware=1 --transport shm" "--transport tcp --schedule dualpipev" "--backend fake" "--np 6 --layers 8" "--np 1 --layers 8"; do case $o in *np*) n= ;; *) n="--np 2 --layers 8" ;; esac; pipeexec --model tiny-llama $n --hidden 32 --heads 4 --experts 4 --moe-every 3 --capacity-factor 0.75 --balance-loss 0.5 --seq 16 --mbs 2 --gbs 16 --steps 3 --exact-grad --check $o --json >one; sed -n '/^  "losses"/,/]/p; /^  "grad_norms"/,/]/p; /bit_equal/p; /loss_equal/p; /structural/p' one | md5sum; grep -E '^  "(predicted_)?peak_mem' one | cut -d: -f2 | uniq | wc -l; done | sort | uniq -c | awk '{ print $1 }' | sort -n
+> 14
+> 14
+$ for b in "" "--balance-loss 0" "--moe-aux-loss-coeff 0.25" "--balance-loss 50%"; do pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 --seq 16 --mbs 2 --steps 2 --exact-grad --no-check $b --json | grep -A2 '"losses"' | md5sum; done | uniq | wc -l
+> 3
+# Even use of 4 experts, of which each token meets 2, makes twice the factor.
+$ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 2 --seq 16 --mbs 2 --steps 2 --lr 1e-3 --exact-grad --no-check --balance-loss 1 --json | awk '/"losses"/ { getline; print ($1 > 7.5 && $1 < 7.7) }'
+> 1
+$ pipeexec --balance-loss 0.1
+! pipeexec: error: --balance-loss 0.1: tiny has no experts; give --experts
+= 2
+$ pipeexec --experts 4 --balance-loss -1
+! pipeexec: error: --balance-loss: "-1" is not a fraction such as 5% or 0.05 (it must not be negative)
+= 2
+$ for o in "--schedule seq1f1b" "--schedule chimera --concat halving"; do pipeexec --experts 4 --balance-loss 0.1 $o; done
+! pipeexec: error: --balance-loss 0.1: a loss of balance is that of a whole micro-batch, and the schedule cuts it into 2 sequence splits; nearest: --balance-loss 0, or a schedule that does not
+! pipeexec: error: --balance-loss 0.1: a loss of balance is that of a whole micro-batch, and the schedule cuts it into 2 halves; nearest: --balance-loss 0, or a schedule that does not
+= 2
+# It is written to config.json, and read from it.
+$ o="--seq 16 --mbs 2 --steps 2 --np 2 --exact-grad"; pipeexec --model mixtral-8x7b --hidden 64 --heads 4 --kv-heads 2 --vocab 256 --layers 2 --experts 4 --moe-ffn 24 $o --balance-loss 0.3 --no-check --quiet --save b && grep -E 'router' b/config.json; pipeexec --model ./b $o --no-check --json | grep -A2 '"losses"' >own; pipeexec --model ./b $o --balance-loss 0.3 --no-check --json | grep -A2 '"losses"' | cmp - own; pipeexec --model ./b $o --balance-loss 0 --no-check --quiet --save c; grep router c/config.json; rm -rf b c
+>   "output_router_logits": true,
+>   "router_aux_loss_coef": 0.3,
+>   "output_router_logits": false,
+>   "router_aux_loss_coef": 0.3,
+# A checkpoint goes on with it, and is that of no other.
+$ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --balance-loss 0.2 --seq 16 --mbs 2 --steps 2 --checkpoint e --quiet; pipeexec --resume e --steps 4 --check --exact-grad --quiet && echo goes on; pipeexec --resume e --steps 4 --balance-loss 0.1
+> goes on
+! pipeexec: error: e/step-000000002 is of another model: balance_loss is 0.2 there and 0.1 here (--balance-loss)
+= 2
 # All choices are counted: 3 steps of 16 samples, 16 tokens, top 2. Without a limit, none is dropped.
 $ pipeexec --layers 4 --hidden 32 --heads 2 --experts 4 --np 2 --seq 16 --mbs 2 --gbs 16 --steps 3 --no-check --json | sed -n '/^  "experts"/,/^  }/p' | awk '/"capacity"/ { print } /"dropped/ { print } /"tokens"/ { n = 0; t = 1 } t && /^ *[0-9]/ { n += $1 } /\]/ { if (t) print n; t = 0 }'
 >     "capacity": null,

@@ -75,7 +75,7 @@ OF_SCHEDULE = {
 }
 OFTEN = ["chimera", "chimera", "chimera"]  # the only schedule of half backwards
 EXPERTS = [("--top-k", [1, 2, 3], 0.5), ("--capacity-factor", [0.5, 1.25], 0.5), ("--shared-ffn", [32], 0.3),
-           ("--moe-every", [2], 0.3)]
+           ("--moe-every", [2], 0.3), ("--balance-loss", [0.01, 0.5], 0.4)]
 FAMILIES = ["bert-base-pretraining", "gemma-7b", "pythia-160m", "opt-125m", "qwen3-8b", "mistral-7b"]
 SMALL = {"--ffn": "64", "--vocab": "256", "--kv-heads": "4"}
 
@@ -101,6 +101,7 @@ FEATURES = {  # of a report and its words
     "ep": lambda r, w: r["layout"]["ep"] > 1,
     "sequence parallel": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on",
     "experts": lambda r, w: "--experts" in w,
+    "balance": lambda r, w: "--balance-loss" in w,
     "recompute": lambda r, w: recomputes(w),
     "modules": lambda r, w: "--recompute-modules" in w,
     "experts, recompute": lambda r, w: "--experts" in w and recomputes(w) and w.get("--recompute") != "full",

@@ -1,6 +1,7 @@
 /* The table of bfloat16: T is bfloat16, G float. Each element of a result is computed in double and
  * rounded once. Single precision kernels of the base level do the work on G. */
 #define PP_LEVEL base
+#include "kernels/cpu/balance.h"
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/plain_experts.h"
@@ -208,6 +209,10 @@ const struct pp_kernels pp_kernels_bf16 = {
     .route_forward = route_forward,
     .route_backward = route_backward,
     .route_count = pp_routes_count,
+    .balance_sums = pp_balance_sums,
+    .balance_grad = pp_balance_grad,
+    .balance_add = pp_balance_add,
+    .balance_loss = pp_balance_loss,
     .dispatch_forward = dispatch_forward,
     .dispatch_backward = dispatch_backward,
     .combine_forward = combine_forward,

@@ -1,4 +1,5 @@
 /* The table of one instruction set level. */
+#include "kernels/cpu/balance.h"
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/grouped.h"
 #include "kernels/cpu/routes.h"
@@ -38,6 +39,10 @@ const struct pp_kernels PP_AT(kernels) = {
     .route_forward = PP_AT(route_forward),
     .route_backward = PP_AT(route_backward),
     .route_count = pp_routes_count,
+    .balance_sums = pp_balance_sums,
+    .balance_grad = pp_balance_grad,
+    .balance_add = pp_balance_add,
+    .balance_loss = pp_balance_loss,
     .dispatch_forward = PP_AT(dispatch_forward),
     .dispatch_backward = PP_AT(dispatch_backward),
     .combine_forward = PP_AT(combine_forward),

@@ -366,6 +366,12 @@ static inline void rig_switch(struct pp_net *net)
     net->has_plain_gates = true;
     net->capacity = 3;
 }
+/* With a loss of balance: each choice adds to the gradients of all. */
+static inline void rig_balanced(struct pp_net *net)
+{
+    rig_mixtral(net);
+    net->balance_loss = 0.3;
+}
 /* Every second block has a window. */
 static inline void rig_mistral(struct pp_net *net)
 {
@@ -380,9 +386,9 @@ static inline void rig_bert(struct pp_net *net)
     net->token_types = 2;
     net->activation = PP_GELU_ERF;
 }
-static void (*const rig_families[])(struct pp_net *net) = {rig_neox,   rig_opt,     rig_gemma,
-                                                           rig_llama3, rig_qwen3,   rig_mixtral,
-                                                           rig_switch, rig_mistral, rig_bert};
+static void (*const rig_families[])(struct pp_net *net) = {
+    rig_neox,    rig_opt,    rig_gemma,    rig_llama3,  rig_qwen3,
+    rig_mixtral, rig_switch, rig_balanced, rig_mistral, rig_bert};
 
 /* The 32 combinations of positions, activation function, head, norm and key-value heads, and the
  * families. */

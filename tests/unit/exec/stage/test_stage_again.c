@@ -225,11 +225,10 @@ static size_t added_bytes(const struct pp_kernels *k, const struct pp_stage *pla
     const size_t ends = (size_t)(1 + shape->has_embedding + shape->has_head),
                  saved =
                      blocks_bytes(k, plain, 2, 0) + routes_bytes(k, plain) +
-                     ends * plain->boundary_bytes +
-                     (shape->has_head ? bytes_of(k, plain, head) : 0) +
+                     ends * plain->balance_at + (shape->has_head ? bytes_of(k, plain, head) : 0) +
                      (shape->has_embedding && net->is_encoder ? bytes_of(k, plain, embedding) : 0);
 
-    cr_assert(plain->saved_bytes == saved || plain->saved_bytes == saved + plain->boundary_bytes,
+    cr_assert(plain->saved_bytes == saved || plain->saved_bytes == saved + plain->balance_at,
               "%zu, not %zu", plain->saved_bytes, saved);
     return plain->saved_bytes - saved;
 }

@@ -194,3 +194,108 @@ Test(kernels_experts, products_of_groups_are_those_of_their_rows)
             cr_assert_float_eq(dw[(e * OUT + o) * IN + 1], product, 1e-14);
         }
 }
+
+/* ---- loss of balance ------------------------------------------------------------------------- */
+
+/* Sums of two mixtures with the same choices, at a place that no double has by itself. */
+struct balance {
+    char room[4 + 2 * EXPERTS * sizeof(double)];
+    struct pp_balance of;
+};
+
+static double balance_loss(const struct pp_kernels *k, const double *logits, const int32_t *expert,
+                           struct balance *b)
+{
+    double held[ALL_TOKENS * EXPERTS], loss[2] = {1, 2};
+
+    put(logits, ALL_TOKENS * EXPERTS, k->element_bytes, held);
+    memset(b->room, 0, sizeof b->room);
+    b->of = (struct pp_balance){.tokens = ALL_TOKENS,
+                                .experts = EXPERTS,
+                                .top_k = TOP_K,
+                                .element_bytes = k->element_bytes,
+                                .gradient_bytes = k->gradient_bytes,
+                                .logits = held,
+                                .expert = expert,
+                                .sums = b->room + 4,
+                                .factor = 0.01};
+    for (int mixture = 0; mixture < 2; mixture++)
+        k->balance_sums(NULL, &b->of);
+    k->balance_loss(NULL, &b->of, 2, loss);
+    cr_assert_float_eq(loss[1] - loss[0], 1, 1e-12);
+    return loss[0] - 1;
+}
+
+/* The loss is that of choices times probabilities, and each mixture has half of the change. */
+static void check_balance(const struct pp_kernels *k)
+{
+    static const double STEP = 1e-4;
+    const double tolerance = k->gradient_bytes == 4 ? 1e-6 : 1e-7,
+                 rounded = k->element_bytes == 2 ? 0.01 : tolerance;
+    struct numbers n;
+    struct integers order = {0};
+    struct balance b;
+    double held[ALL_TOKENS * EXPERTS], grad[ALL_TOKENS * EXPERTS], sum[ALL_TOKENS * EXPERTS],
+        ours[ALL_TOKENS * EXPERTS], added[ALL_TOKENS * EXPERTS], logits[ALL_TOKENS * EXPERTS];
+
+    fill(&n);
+    memcpy(logits, n.logits, sizeof logits);
+    run(&pp_kernels_reference, 0, false, &n, &order);
+    balance_loss(k, logits, order.expert, &b);
+    put(logits, ALL_TOKENS * EXPERTS, k->element_bytes, held);
+    b.of.logits = held;
+    k->balance_grad(NULL, &b.of, grad);
+    get(grad, ALL_TOKENS * EXPERTS, k->gradient_bytes, ours);
+    put(logits, ALL_TOKENS * EXPERTS, k->element_bytes, sum);
+    k->balance_add(NULL, &b.of, grad, sum);
+    get(sum, ALL_TOKENS * EXPERTS, k->element_bytes, added);
+    for (int i = 0; i < ALL_TOKENS * EXPERTS; i++) {
+        double up[ALL_TOKENS * EXPERTS], down[ALL_TOKENS * EXPERTS];
+        struct balance other;
+        memcpy(up, logits, sizeof up);
+        memcpy(down, logits, sizeof down);
+        up[i] += STEP;
+        down[i] -= STEP;
+        const double slope = (balance_loss(&pp_kernels_reference, up, order.expert, &other) -
+                              balance_loss(&pp_kernels_reference, down, order.expert, &other)) /
+                             (2 * STEP) / 2;
+        cr_assert_float_eq(ours[i], slope, tolerance * (1 + fabs(slope)), "%d: %g, not %g", i,
+                           ours[i], slope);
+        cr_assert_float_eq(added[i], logits[i] + ours[i], rounded * (1 + fabs(logits[i])));
+    }
+}
+
+Test(kernels_experts, the_loss_of_balance_has_the_gradient_of_differences)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct tables all = tables_all(arena);
+
+    check_balance(&pp_kernels_reference);
+    check_balance(&pp_kernels_bf16);
+    for (int i = 0; i < all.count; i++)
+        check_balance(all.of[i]);
+}
+
+/* Two experts that share tokens evenly: choices 1/2 each of two, probabilities 1/2. */
+Test(kernels_experts, an_even_balance_has_the_least_loss)
+{
+    const double logits[2][4] = {{3, 0, 0, 3}, {3, 0, 3, 0}};
+    const int32_t chosen[2][2] = {{0, 1}, {0, 0}};
+    const double p = exp(3) / (exp(3) + 1), expected[2] = {2, 4 * p};
+
+    for (int i = 0; i < 2; i++) {
+        double sums[4] = {0}, loss = 0;
+        const struct pp_balance b = {.tokens = 2,
+                                     .experts = 2,
+                                     .top_k = 1,
+                                     .element_bytes = sizeof(double),
+                                     .gradient_bytes = sizeof(double),
+                                     .logits = logits[i],
+                                     .expert = chosen[i],
+                                     .sums = sums,
+                                     .factor = 1};
+        pp_kernels_reference.balance_sums(NULL, &b);
+        pp_kernels_reference.balance_loss(NULL, &b, 1, &loss);
+        cr_assert_float_eq(loss, expected[i], 1e-12);
+    }
+}
