@@ -210,7 +210,6 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
     [PP_FRAME_DATA] = take_data,
     [PP_FRAME_PART] = pp_tcp_take_sum,
     [PP_FRAME_SUM] = pp_tcp_take_sum,
-    [PP_FRAME_GROUP] = pp_tcp_take_group,
     [PP_FRAME_ARRIVED] = take_arrived,
     [PP_FRAME_RELEASE] = take_release,
     [PP_FRAME_END] = take_end,
@@ -226,6 +225,7 @@ static bool (*const TAKE[PP_FRAME_KINDS])(struct pp_tcp *, const struct pp_arriv
     [PP_FRAME_ALIVE] = take_alive,
     [PP_FRAME_ASK] = pp_tcp_take_ask,
     [PP_FRAME_ANSWER] = pp_tcp_take_answer,
+    [PP_FRAME_GROUP] = pp_tcp_take_group,
 };
 
 char *pp_tcp_place(struct pp_tcp *t, const struct pp_frame *frame)

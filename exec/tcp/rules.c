@@ -161,7 +161,6 @@ static const struct rule {
     [PP_FRAME_DATA] = {"data", ANY_WAY, is_message, message_bytes, .is_transfer = true},
     [PP_FRAME_PART] = {"part", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
     [PP_FRAME_SUM] = {"sum", ANY_WAY, pp_tcp_is_sum, pp_tcp_sum_bytes, .is_transfer = true},
-    [PP_FRAME_GROUP] = {"group", ANY_WAY, pp_tcp_is_group, pp_tcp_group_bytes},
     [PP_FRAME_ARRIVED] = {"arrived", TO_FIRST, is_arrival, figures_bytes},
     [PP_FRAME_RELEASE] = {"release", FROM_FIRST, is_barrier, verdict_bytes},
     [PP_FRAME_END] = {"end", TO_FIRST, is_senders, pp_tcp_worker_bytes},
@@ -177,6 +176,7 @@ static const struct rule {
     [PP_FRAME_ALIVE] = {"alive", ANY_WAY, NULL, NULL},
     [PP_FRAME_ASK] = {"ask", FROM_FIRST, is_question, question_bytes},
     [PP_FRAME_ANSWER] = {"answer", TO_FIRST, NULL, answer_bytes},
+    [PP_FRAME_GROUP] = {"group", ANY_WAY, pp_tcp_is_group, pp_tcp_group_bytes},
 };
 
 static bool is_way(const struct pp_tcp *t, int process, enum way way)

@@ -18,7 +18,6 @@ enum pp_frame_kind {
     PP_FRAME_DATA,    /* to the receiver: the bytes */
     PP_FRAME_PART,    /* to the owner of a sum: a worker's part */
     PP_FRAME_SUM,     /* from the owner: the sum */
-    PP_FRAME_GROUP,   /* between members of a group: at a meeting, with what the other reads */
     PP_FRAME_ARRIVED, /* -> 0: at a barrier; at the last also loss, norm, gradients */
     PP_FRAME_RELEASE, /* 0 -> all: it may pass; at the last barrier also the verdict */
     PP_FRAME_END,     /* -> 0: clock and times of a worker's step */
@@ -35,6 +34,7 @@ enum pp_frame_kind {
     PP_FRAME_ALIVE,   /* between 0 and all; in flags whether an answer is being prepared */
     PP_FRAME_ASK,     /* 0 -> all: a question; in id the bytes of an answer */
     PP_FRAME_ANSWER,  /* -> 0: the answer, or in flags a status and its message */
+    PP_FRAME_GROUP,   /* between members of a group: at a meeting, with what the other reads */
     PP_FRAME_KINDS
 };
 struct pp_frame {

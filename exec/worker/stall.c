@@ -122,6 +122,14 @@ static bool is_waiting(const struct pp_worker *w, int at)
     return kind == PP_WAIT || kind == PP_BAR || is_meeting(w);
 }
 
+/* True if the process is silent. Its last report is old: the worker may not wait any more. */
+static bool is_silent(const struct pp_worker *w, struct pp_error *how)
+{
+    const struct pp_transport *transport = w->machine->transport;
+
+    return transport->tell_silent && transport->tell_silent(w, how);
+}
+
 /* Returns the first worker of the group that does not wait for the others; NULL = all do. */
 static const struct pp_worker *tell_group(const struct pp_worker *w, struct pp_error *err)
 {
@@ -130,9 +138,12 @@ static const struct pp_worker *tell_group(const struct pp_worker *w, struct pp_e
     pp_error_append(err, "waits for %s",
                     m->ep > 1 ? "the replicas that share its experts"
                               : "its tensor-parallel group");
-    for (int k = 0; k < pp_group_size(m); k++)
-        if (!is_meeting(pp_group_peer(w, k)))
+    for (int k = 0; k < pp_group_size(m); k++) {
+        struct pp_error how = {0};
+
+        if (!is_meeting(pp_group_peer(w, k)) || is_silent(pp_group_peer(w, k), &how))
             return pp_group_peer(w, k);
+    }
     return NULL;
 }
 
@@ -156,8 +167,9 @@ void pp_stall_waiters(const struct pp_machine *m, const struct pp_worker *dead,
     for (int k = 0, told = 0; k < m->worker_count && told < TOLD; k++) {
         const struct pp_worker *w = &m->workers[k];
         const int at = at_of(w);
+        struct pp_error how = {0};
 
-        if (w == dead || !is_waiting(w, at))
+        if (w == dead || !is_waiting(w, at) || is_silent(w, &how))
             continue;
         pp_error_append(err, "\n  ");
         tell_place(w, at, err);
@@ -249,14 +261,14 @@ static int tell_stuck(const struct pp_machine *m, bool are_silent, struct pp_err
         const struct pp_worker *w = &m->workers[k];
         const int at = at_of(w);
         struct pp_error how = {0};
-        const bool is_silent = m->transport->tell_silent && m->transport->tell_silent(w, &how);
+        const bool has_gone = is_silent(w, &how);
 
-        if (is_silent != are_silent || (!is_silent && (is_waiting(w, at) || is_done(w, at))) ||
+        if (has_gone != are_silent || (!has_gone && (is_waiting(w, at) || is_done(w, at))) ||
             count++ >= TOLD)
             continue;
         pp_error_append(err, "\n  stuck: ");
         tell_place(w, at, err);
-        if (is_silent)
+        if (has_gone)
             pp_error_append(err, ": %s", how.message);
     }
     return count;

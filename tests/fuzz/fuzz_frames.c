@@ -1,8 +1,8 @@
 /* A frame that comes over a connection is executed or refused with a reason. No byte outside of
  * what the frame may touch is read or written, and a legal frame has the size that the rules give.
- * The first byte of the input is the process that listens; each record is a frame from another one.
- * Its fields are near those of the program, and its bytes are as many as the rules ask for, or
- * nearly. */
+ * The first byte of the input is the process that listens, and in bit 7 the machine; each record is
+ * a frame from another one. Its fields are near those of the program, and its bytes are as many as
+ * the rules ask for, or nearly. */
 #include "exec/cli.h"
 #include "exec/resolve/config.h"
 #include "exec/transport/parts.h"
@@ -107,13 +107,16 @@ static void feed(struct pp_tcp *t, const struct record *r)
     FUZZ_CHECK(is_open || (t->m->has_failed && strlen(t->m->error.message) > 0));
 }
 
-/* The same machine as a run has, in memory of its own. */
-static void resolve(struct pp_arena *arena, struct pp_training *training)
+/* The same machine as a run has, in memory of its own: with replicas, or with groups. */
+static void resolve(struct pp_arena *arena, bool has_groups, struct pp_training *training)
 {
-    static const char *argv[] = {"pipeexec", "--np",     "2",  "--schedule", "zbv", "--layers",
-                                 "4",        "--hidden", "2",  "--heads",    "1",   "--seq",
-                                 "2",        "--mbs",    "1",  "--dp",       "2",   "--steps",
-                                 "2",        "--vocab",  "123"};
+    const char *argv[] = {"pipeexec", "--np", "2",       "--schedule", "zbv",   "--layers", "4",
+                          "--hidden", "2",    "--heads", "1",          "--seq", "2",        "--mbs",
+                          "1",        "--dp", "2",       "--steps",    "2",     "--vocab",  "123"};
+    const char *grouped[] = {"pipeexec", "--np",     "2",  "--schedule", "zbv", "--layers",
+                             "4",        "--hidden", "4",  "--heads",    "2",   "--seq",
+                             "2",        "--mbs",    "1",  "--tp",       "2",   "--steps",
+                             "2",        "--vocab",  "123"};
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
     struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
     struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
@@ -121,7 +124,8 @@ static void resolve(struct pp_arena *arena, struct pp_training *training)
     struct pp_error err = {0};
 
     FUZZ_CHECK(pp_options_parse(arena, &pp_exec_cli, sizeof(argv) / sizeof(*argv),
-                                (char **)(uintptr_t)argv, parsed, &err) == PP_OK);
+                                (char **)(uintptr_t)(has_groups ? grouped : argv), parsed,
+                                &err) == PP_OK);
     wish->request = (struct pp_request){.flags = parsed};
     pp_wish_bind(arena, &wish->request);
     FUZZ_CHECK(pp_exec_resolve(arena, wish, NULL, config, &err) == PP_OK);
@@ -132,22 +136,26 @@ static void resolve(struct pp_arena *arena, struct pp_training *training)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct pp_training training;
-    static struct pp_arena *kept; /* what training points to */
+    static struct pp_training trainings[2]; /* with replicas; with groups */
+    static struct pp_arena *kept;           /* what they point to */
+    const bool has_groups = size > 0 && data[0] >= 128;
     struct pp_arena *arena = pp_arena_create();
     struct pp_transport transport = pp_transport_tcp;
     struct pp_machine *m;
     struct pp_error err = {0};
 
-    if (!kept)
-        resolve(kept = pp_arena_create(), &training);
+    if (!kept) {
+        kept = pp_arena_create();
+        resolve(kept, false, &trainings[false]);
+        resolve(kept, true, &trainings[true]);
+    }
     transport.start = start;
     transport.stop = stop;
     transport.check = NULL;
-    struct pp_machine_options options = training.machine;
+    struct pp_machine_options options = trainings[has_groups].machine;
     options.transport = &transport;
     options.kept_steps = options.cores = 1;
-    listener = size > 0 ? data[0] : 0;
+    listener = size > 0 ? data[0] % 128 : 0;
     FUZZ_CHECK(pp_machine_create(arena, &options, &m, &err) == PP_OK);
     for (size_t at = 1, k = 0; at + sizeof(struct record) <= size && k < FRAMES && !m->has_failed;
          at += sizeof(struct record), k++) {
