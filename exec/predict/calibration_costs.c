@@ -46,11 +46,13 @@ static int64_t op_ps(const struct pp_op_terms *table, int kind, int at, struct c
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Exchanges of groups last as before. */
+/* Exchanges of groups last as before. The machine runs the ops of a pair one after the other. So
+ * exchanges of one hide nothing of the other, and pairs have entries of their own. */
 static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
                        struct pp_costs *costs)
 {
     const int stages = table->stages;
+    bool has_pairs = table->pair != NULL;
 
     for (int kind = 0; kind < PP_OP_KINDS; kind++) {
         const struct pp_cost *before = costs->op[kind];
@@ -61,9 +63,10 @@ static void own_tables(struct pp_arena *arena, const struct pp_op_terms *table,
         for (int at = 0; before && at < stages * table->splits; at++) {
             costs->op[kind][at].tp_ps = before[at].tp_ps;
             costs->op[kind][at].ep_ps = before[at].ep_ps;
+            has_pairs |= before[at].ep_ps > 0;
         }
     }
-    costs->overlap = table->pair ? PP_ARRAY(arena, struct pp_cost, stages * stages) : NULL;
+    costs->overlap = has_pairs ? PP_ARRAY(arena, struct pp_cost, stages * stages) : NULL;
 }
 
 static int64_t sum_of_splits_ps(const struct pp_costs *costs, int kind, int stage)
@@ -75,15 +78,21 @@ static int64_t sum_of_splits_ps(const struct pp_costs *costs, int kind, int stag
     return sum_ps;
 }
 
-/* Pairs that were never measured take the sum of their ops. */
+/* A pair that was never measured takes the sum of its ops. */
+static void fill_pair(const struct pp_op_terms *table, int pair, struct chooser *chooser,
+                      struct pp_costs *costs)
+{
+    costs->overlap[pair].ps = table->pair && table->pair[pair].count > 0
+                                  ? terms_ps(&table->pair[pair], chooser)
+                                  : sum_of_splits_ps(costs, PP_F, pair / table->stages) +
+                                        sum_of_splits_ps(costs, PP_B, pair % table->stages);
+}
+
 static void fill_pairs(const struct pp_op_terms *table, struct chooser *chooser,
                        struct pp_costs *costs)
 {
-    for (int k = 0; table->pair && k < table->stages * table->stages; k++)
-        costs->overlap[k].ps = table->pair[k].count > 0
-                                   ? terms_ps(&table->pair[k], chooser)
-                                   : sum_of_splits_ps(costs, PP_F, k / table->stages) +
-                                         sum_of_splits_ps(costs, PP_B, k % table->stages);
+    for (int k = 0; costs->overlap && k < table->stages * table->stages; k++)
+        fill_pair(table, k, chooser, costs);
 }
 
 /* A duration that was measured by the watch may be shorter than its exchanges by their formula. */
@@ -136,14 +145,14 @@ static int64_t draw_ps(const struct pp_program *p, int i, const struct pp_op_ter
     if (is_fused)
         ops[1] = pp_program_op(p, i + 1);
     const int pair = ops[0].stage * table->stages + ops[1].stage;
-    if (is_fused && table->pair && table->pair[pair].count > 0)
-        costs->overlap[pair].ps = terms_ps(&table->pair[pair], any);
-    else
-        for (int k = 0; k <= is_fused; k++) {
-            const int at =
-                ops[k].kind == PP_U ? ops[k].stage : ops[k].stage * table->splits + ops[k].split;
-            costs->op[ops[k].kind][at].ps = op_ps(table, ops[k].kind, at, any, costs);
-        }
+    const bool is_measured = is_fused && table->pair && table->pair[pair].count > 0;
+    for (int k = 0; k <= is_fused && !is_measured; k++) {
+        const int at =
+            ops[k].kind == PP_U ? ops[k].stage : ops[k].stage * table->splits + ops[k].split;
+        costs->op[ops[k].kind][at].ps = op_ps(table, ops[k].kind, at, any, costs);
+    }
+    if (is_fused && costs->overlap)
+        fill_pair(table, pair, any, costs);
     return pp_costs_op(costs, &ops[0], is_fused ? &ops[1] : NULL).ps;
 }
 

@@ -139,6 +139,39 @@ Test(calibration, exchanges_are_those_of_the_predicted_program)
     exchanges_are_its_own(arena, "zb-h1");
 }
 
+/* The machine runs F and B of a pair one after the other, with the exchanges of their experts. */
+Test(calibration, exchanges_hide_nothing_of_a_pair)
+{
+    enum { EXCHANGE_PS = 20000000 };
+    static const struct pp_shape shape = {.ranks = 2, .micro_batches = 8};
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct predict_case from = case_named(arena, "1f1b", shape, false);
+    struct predict_case c = case_named(arena, "dualpipev", shape, false);
+    struct pp_calibration *calibration = pp_calibration_create(arena, &from.batch);
+    struct pp_costs *costs = case_costs(&c);
+    const struct pp_program *p = c.program;
+    struct pp_error err = {0};
+    int pairs = 0;
+
+    for (int s = 0; s < p->stages; s++)
+        costs->op[PP_F][s].ep_ps = costs->op[PP_B][s].ep_ps = EXCHANGE_PS;
+    calibration->omits_exchanges = true;
+    measure(calibration, &from, 1);
+    cr_assert_eq(pp_calibration_costs(calibration, p, c.stages, costs, &err), PP_OK, "%s",
+                 err.message);
+    for (int i = 0; i < pp_program_size(p); i++) {
+        if (p->aux[i] != PP_FUSED_FIRST || !pp_op_is_compute(p->kind[i]))
+            continue;
+        const struct pp_op first = pp_program_op(p, i), second = pp_program_op(p, i + 1);
+        const int64_t alone_ps = pp_costs_op(costs, &first, NULL).ps;
+        cr_assert_gt(alone_ps, EXCHANGE_PS);
+        cr_assert_eq(pp_costs_op(costs, &first, &second).ps,
+                     alone_ps + pp_costs_op(costs, &second, NULL).ps);
+        pairs++;
+    }
+    cr_assert_gt(pairs, 0);
+}
+
 Test(calibration, medians)
 {
     static const struct pp_shape shape = {.ranks = 2, .micro_batches = 4};
