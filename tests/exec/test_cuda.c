@@ -2,34 +2,13 @@
  * those of the CPU kernels and of a loop on one rank. This holds for every schedule, every mode of
  * the device, and every order of device work without events between. */
 #define _GNU_SOURCE /* setenv */
-#include "exec/cuda/module.h"
 #include "exec/report/report.h"
 #include "schedules/registry.h"
 #include "tests/exec/causal.h"
-#include "tests/exec/equal.h"
+#include "tests/exec/cuda_case.h"
 
 #include <criterion/parameterized.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-/* PIPEEXEC_CUDA_MODULE names it; the seed is of orders that no event forbids. */
-static const struct pp_cuda_module *load(int seed)
-{
-    const struct pp_cuda_module *module;
-    struct pp_error err = {0};
-    char text[16];
-
-    snprintf(text, sizeof(text), "%d", seed);
-    setenv("PP_EMULATED_SEED", text, 1);
-    cr_assert_eq(pp_cuda_load(&module, &err), PP_OK, "%s", err.message);
-    return module;
-}
-
-static void train(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run)
-{
-    cr_assert(exec_run(arena, c, run), "%s was refused", exec_case_text(arena, c));
-}
 
 /* ---- against other kernels --------------------------------------------------------------------*/
 
@@ -70,17 +49,17 @@ static struct exec_case case_of(const struct exec_case *net)
 
 Test(cuda, fp32_follows_the_cpu)
 {
-    const struct pp_cuda_module *module = load(0);
+    const struct pp_cuda_module *module = cuda_load(0);
 
     for (size_t i = 0; i < sizeof(NETS) / sizeof(*NETS); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct exec_case c = case_of(&NETS[i]);
         struct exec_run cpu, cuda;
 
-        train(arena, &c, &cpu);
+        cuda_train(arena, &c, &cpu);
         c.backend = module->backend;
         c.kernels = module->fp32;
-        train(arena, &c, &cuda);
+        cuda_train(arena, &c, &cuda);
         check_close(&cuda, &cpu, 1e-5);
         cr_assert_lt(pp_difference_rel_l2(&cuda.result.gradients), 1e-6);
     }
@@ -88,7 +67,7 @@ Test(cuda, fp32_follows_the_cpu)
 
 Test(cuda, bf16_follows_fp32)
 {
-    const struct pp_cuda_module *module = load(0);
+    const struct pp_cuda_module *module = cuda_load(0);
 
     for (size_t i = 0; i < sizeof(NETS) / sizeof(*NETS); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -97,28 +76,14 @@ Test(cuda, bf16_follows_fp32)
 
         c.backend = module->backend;
         c.kernels = module->fp32;
-        train(arena, &c, &fp32);
+        cuda_train(arena, &c, &fp32);
         c.kernels = module->bf16;
-        train(arena, &c, &bf16);
+        cuda_train(arena, &c, &bf16);
         check_close(&bf16, &fp32, 1e-2);
     }
 }
 
 /* ---- to the bit -------------------------------------------------------------------------------*/
-
-static struct exec_case exact_case(const struct pp_cuda_module *module, enum pp_device_mode mode)
-{
-    return (struct exec_case){.backend = module->backend,
-                              .kernels = module->fp32,
-                              .mode = mode,
-                              .uses_graphs = true,
-                              .replicas = 1,
-                              .mbs = 1,
-                              .steps = 3,
-                              .layers = 4,
-                              .is_exact = true,
-                              .clip = 0.5};
-}
 
 /* PIPESIM_LONG: in this mode; else those that the other mode leaves. */
 static int every_schedule(const struct pp_cuda_module *module, enum pp_device_mode mode)
@@ -128,7 +93,7 @@ static int every_schedule(const struct pp_cuda_module *module, enum pp_device_mo
 
     for (int i = 0; pp_schedules[i]; i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        struct exec_case c = exact_case(module, mode);
+        struct exec_case c = cuda_case(module, mode);
         struct exec_run run;
 
         if (pp_schedules[i]->is_simulated_only ||
@@ -139,7 +104,7 @@ static int every_schedule(const struct pp_cuda_module *module, enum pp_device_mo
         c.kernels = i % 2 ? module->bf16 : module->fp32;
         c.seed = (uint64_t)i;
         cr_assert(find_shape(pp_schedules[i], &c.shape), "%s", c.schedule);
-        train(arena, &c, &run);
+        cuda_train(arena, &c, &run);
         check_run(arena, &c, &run);
         runs++;
     }
@@ -148,12 +113,12 @@ static int every_schedule(const struct pp_cuda_module *module, enum pp_device_mo
 
 Test(cuda, every_schedule_one_op_at_a_time)
 {
-    cr_assert_geq(every_schedule(load(1), PP_DEVICE_SERIAL), 15);
+    cr_assert_geq(every_schedule(cuda_load(1), PP_DEVICE_SERIAL), 15);
 }
 
 Test(cuda, every_schedule_concurrently)
 {
-    cr_assert_geq(every_schedule(load(2), PP_DEVICE_STREAMS), 15);
+    cr_assert_geq(every_schedule(cuda_load(2), PP_DEVICE_STREAMS), 15);
 }
 
 /* Replicas, sums in buckets, state that is shared out, recomputation, splits, other nets. */
@@ -193,7 +158,7 @@ static void check_variants(const struct pp_cuda_module *module, enum pp_device_m
             if (!has_all && (i + mode) % 2 != (size_t)is_bf16)
                 continue;
             PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-            const struct exec_case usual = exact_case(module, mode);
+            const struct exec_case usual = cuda_case(module, mode);
             struct exec_case c = VARIANTS[i];
             struct exec_run run;
 
@@ -207,24 +172,24 @@ static void check_variants(const struct pp_cuda_module *module, enum pp_device_m
             c.layers = usual.layers;
             c.is_exact = true;
             c.clip = usual.clip;
-            train(arena, &c, &run);
+            cuda_train(arena, &c, &run);
             check_run(arena, &c, &run);
         }
 }
 
 Test(cuda, variants_one_op_at_a_time)
 {
-    check_variants(load(3), PP_DEVICE_SERIAL);
+    check_variants(cuda_load(3), PP_DEVICE_SERIAL);
 }
 
 Test(cuda, variants_concurrently)
 {
-    check_variants(load(4), PP_DEVICE_STREAMS);
+    check_variants(cuda_load(4), PP_DEVICE_STREAMS);
 }
 
 Test(cuda, variants_on_parts)
 {
-    check_variants(load(6), PP_DEVICE_PARTITION);
+    check_variants(cuda_load(6), PP_DEVICE_PARTITION);
 }
 
 /* Orders of a device are drawn once in a process. */
@@ -238,7 +203,7 @@ ParameterizedTestParameters(cuda, whatever_the_order)
 ParameterizedTest(int *seed, cuda, whatever_the_order)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct exec_case c = exact_case(load(*seed), *seed % 4 == 0);
+    struct exec_case c = cuda_case(cuda_load(*seed), *seed % 4 == 0);
     struct exec_run run;
 
     c.schedule = *seed % 2 ? "zbv" : "chimera";
@@ -246,7 +211,7 @@ ParameterizedTest(int *seed, cuda, whatever_the_order)
     c.replicas = 2;
     c.buckets = 2;
     c.grad_sync = PP_SYNC_EAGER;
-    train(arena, &c, &run);
+    cuda_train(arena, &c, &run);
     check_run(arena, &c, &run);
 }
 
@@ -261,13 +226,13 @@ ParameterizedTest(int *seed, cuda, concurrent_weights_whatever_the_order)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     struct exec_case c =
-        exact_case(load(*seed), *seed % 2 ? PP_DEVICE_STREAMS : PP_DEVICE_PARTITION);
+        cuda_case(cuda_load(*seed), *seed % 2 ? PP_DEVICE_STREAMS : PP_DEVICE_PARTITION);
     struct exec_run run;
 
     c.schedule = *seed / 2 % 2 ? "zb-h1" : "zbv";
     c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 5};
     c.has_weight_stream = true;
-    train(arena, &c, &run);
+    cuda_train(arena, &c, &run);
     check_run(arena, &c, &run);
 }
 
@@ -277,7 +242,7 @@ static void check_graphs(const struct pp_cuda_module *module, enum pp_device_mod
                          bool is_bf16)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct exec_case c = exact_case(module, mode);
+    struct exec_case c = cuda_case(module, mode);
     struct exec_run plain, kept;
 
     c.schedule = "zbv";
@@ -286,9 +251,9 @@ static void check_graphs(const struct pp_cuda_module *module, enum pp_device_mod
     c.is_exact = false;
     c.steps = 5;
     c.uses_graphs = false;
-    train(arena, &c, &plain);
+    cuda_train(arena, &c, &plain);
     c.uses_graphs = true;
-    train(arena, &c, &kept);
+    cuda_train(arena, &c, &kept);
     cr_assert_eq(plain.result.graphs.count + plain.result.graphs.launches, 0);
     cr_assert_null(kept.result.graphs.why_not);
     cr_assert_eq(kept.result.graphs.left_out, 0);
@@ -306,7 +271,7 @@ static void check_graphs(const struct pp_cuda_module *module, enum pp_device_mod
 /* Learning rate, corrections, scale of gradients and tokens are others in every step. */
 Test(cuda, graphs_change_no_bit)
 {
-    const struct pp_cuda_module *module = load(7);
+    const struct pp_cuda_module *module = cuda_load(7);
 
     for (int mode = PP_DEVICE_SERIAL; mode <= PP_DEVICE_PARTITION; mode++)
         for (int is_bf16 = 0; is_bf16 < 2; is_bf16++)
@@ -318,9 +283,9 @@ Test(cuda, graphs_change_no_bit)
 /* On the wall clock times are those at which the device has run each launch. */
 static void check_clock(enum pp_device_mode mode, bool has_weight_stream)
 {
-    const struct pp_cuda_module *module = load(5);
+    const struct pp_cuda_module *module = cuda_load(5);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct exec_case c = exact_case(module, mode);
+    struct exec_case c = cuda_case(module, mode);
     struct exec_run run;
 
     c.schedule = "zbv";
@@ -328,7 +293,7 @@ static void check_clock(enum pp_device_mode mode, bool has_weight_stream)
     c.replicas = 2;
     c.clock = PP_CLOCK_WALL;
     c.has_weight_stream = has_weight_stream;
-    train(arena, &c, &run);
+    cuda_train(arena, &c, &run);
     cr_assert_eq(run.result.gradients.differing, 0);
     check_causal(&run);
 }
@@ -357,9 +322,9 @@ Test(cuda, wall_clock_of_concurrent_weights)
 /* Parts of ops are told apart by marks: all of each is there, and no more than the op took. */
 Test(cuda, parts_of_ops)
 {
-    const struct pp_cuda_module *module = load(6);
+    const struct pp_cuda_module *module = cuda_load(6);
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct exec_case c = exact_case(module, true);
+    struct exec_case c = cuda_case(module, true);
     struct pp_step_result result;
     struct pp_error err = {0};
     struct pp_machine *machine;
