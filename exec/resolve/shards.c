@@ -159,19 +159,28 @@ static enum pp_status check_units(const struct pp_exec_plan *plan, struct pp_err
     return PP_OK;
 }
 
+/* Returns the second place of a stage that a rank holds in two pipelines; -1 = none. */
+static int find_twice(const struct pp_program *p)
+{
+    for (int place = p->stages; place < p->pipelines * p->stages; place++)
+        for (int other = place % p->stages; other < place; other += p->stages)
+            if (p->rank_of[place] == p->rank_of[other])
+                return place;
+    return -1;
+}
+
 /* Both copies on a rank would fill one buffer of gradients at different times. */
 static enum pp_status check_pipelines(const struct pp_exec_plan *plan, struct pp_error *err)
 {
     const struct pp_program *p = plan->program;
+    const int twice = find_twice(p);
 
-    for (int place = p->stages; place < p->pipelines * p->stages; place++)
-        for (int other = place % p->stages; other < place; other += p->stages)
-            if (p->rank_of[place] == p->rank_of[other])
-                return pp_error_set(err, PP_EINVAL,
-                                    "%s holds stage %d twice on rank %d: only its optimizer state "
-                                    "can be cut; nearest: --zero 1, or an even number of ranks",
-                                    plan->subject.name, place % p->stages, p->rank_of[place]);
-    return PP_OK;
+    if (twice < 0)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "%s holds stage %d twice on rank %d: only its optimizer state can be cut; "
+                        "nearest: --zero 1, or an even number of ranks",
+                        plan->subject.name, twice % p->stages, p->rank_of[twice]);
 }
 
 /* Shares of the embedding and of the head are on different replicas. No pass adds a sum to a file
@@ -211,17 +220,20 @@ bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exe
                            (pp_state_is_gathered(spec) && pp_state_is_spread(spec)));
 }
 
-/* NCCL has a communicator for all copies of a stage, none for some of them. */
+/* A process has one communicator for its copies of a stage. */
 static enum pp_status check_nccl(const struct pp_exec_config *config,
                                  const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    if (!pp_exec_has_groups(config, plan) ||
+    const int twice = find_twice(plan->program);
+
+    if (!pp_exec_has_groups(config, plan) || twice < 0 ||
         (config->transport != &pp_transport_nccl && config->transport != &pp_transport_ipc_nccl))
         return PP_OK;
     return pp_error_set(err, PP_EINVAL,
-                        "--transport %s has no communicators of some copies of a stage; nearest: "
-                        "--transport ipc, or all %d copies",
-                        config->transport->name, config->replicas * plan->program->pipelines);
+                        "--transport %s: a process holds stage %d twice, in groups of copies that "
+                        "differ; nearest: --transport ipc, or all %d copies",
+                        config->transport->name, twice % plan->program->stages,
+                        config->replicas * plan->program->pipelines);
 }
 
 enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,

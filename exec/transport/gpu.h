@@ -61,10 +61,12 @@ struct nccl_pieces {
 };
 struct nccl_sum {
     const struct pp_machine_collective *of;
-    struct pp_sum here;        /* copies of this process */
-    int group;                 /* -1: no other processes */
-    struct nccl_pieces summed; /* AR: for all; RS: for the copy that updates each */
-    struct nccl_pieces given;  /* RS: pieces that others need, too; AG: updated weights */
+    struct pp_sum all;                   /* copies that sum with those of this process */
+    struct pp_sum here;                  /* copies of this process */
+    const struct pp_nccl_group *members; /* NULL: no other processes */
+    int group;                           /* -1: no other processes */
+    struct nccl_pieces summed;           /* AR: for all; RS: for the copy that updates each */
+    struct nccl_pieces given;            /* RS: pieces that others need, too; AG: updated weights */
 };
 
 /* Its part in a run. */
@@ -87,6 +89,15 @@ void pp_nccl_exchange(const struct pp_kernels *k, void *stream, void *exchange);
 void pp_ipc_meet(const struct pp_kernels *k, void *stream, void *worker);
 void pp_ipc_exchange(const struct pp_kernels *k, void *stream, void *exchange);
 
+/* nccl_members.c: returns the number of this process's group in a collective with groups of copies,
+ * -1: it is alone. Adds all of them to the plan. */
+int pp_nccl_find_group(struct pp_machine *m, int collective, struct pp_nccl_run *run,
+                       struct pp_nccl_group *groups);
+int pp_nccl_most_groups(const struct pp_machine *m); /* that these add */
+/* Returns the copies of this process's group; all, if a collective has no groups. */
+struct pp_sum pp_nccl_own_copies(const struct pp_machine *m, const struct pp_sum *sum);
+
 /* nccl_sums.c: plans a process's part in a collective of `group` (-1: none), and runs it. */
-struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *collective, int group);
+struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *collective,
+                                 const struct pp_nccl_group *groups, int group);
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *collective);

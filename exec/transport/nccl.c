@@ -38,7 +38,9 @@ static int group_of(struct pp_machine *m, struct pp_nccl_run *run, struct pp_ncc
 
     if (c->row_count <= 1)
         return -1;
-    if (c->stream_of != collective)
+    if (c->sum.group)
+        return pp_nccl_find_group(m, collective, run, groups);
+    if (c->stream_of != collective && !m->collectives[c->stream_of].sum.group)
         return run->sums[c->stream_of].group;
     groups[run->plan.group_count] = (struct pp_nccl_group){
         .name = from->tied ? "the tied matrix" : pp_arena_printf(m->arena, "stage %d", from->stage),
@@ -52,9 +54,9 @@ static void plan_all(struct pp_machine *m, struct pp_nccl_run *run)
     const struct pp_gpu_run *above = pp_gpu_of(m);
     const int channels =
         above->messages == &pp_carrier_nccl ? m->p->channel_count * m->replicas * m->tp : 0;
-    struct pp_nccl_group *groups =
-        PP_ARRAY(m->arena, struct pp_nccl_group,
-                 channels + m->collective_count + m->p->ranks * m->replicas + 1);
+    struct pp_nccl_group *groups = PP_ARRAY(
+        m->arena, struct pp_nccl_group,
+        channels + m->collective_count + pp_nccl_most_groups(m) + m->p->ranks * m->replicas + 1);
 
     run->plan.groups = groups;
     run->plan.channel_count = channels;
@@ -63,10 +65,14 @@ static void plan_all(struct pp_machine *m, struct pp_nccl_run *run)
         return;
     run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->collective_count + 1);
     for (int c = 0; c < m->collective_count; c++)
-        run->sums[c] = pp_nccl_plan_sum(&m->collectives[c], group_of(m, run, groups + channels, c));
+        run->sums[c] = pp_nccl_plan_sum(&m->collectives[c], groups + channels,
+                                        group_of(m, run, groups + channels, c));
     run->first_group = run->plan.group_count;
     run->plan.group_count += pp_nccl_plan_groups(m, groups + channels + run->first_group);
 }
+
+/* Groups of copies that gather, that update, and that sum between groups. */
+enum { MOST_OF_CHUNK = 3 };
 
 int pp_nccl_communicators(const struct pp_machine *m, bool has_messages)
 {
@@ -76,7 +82,8 @@ int pp_nccl_communicators(const struct pp_machine *m, bool has_messages)
     for (int c = 0; c < m->p->channel_count && has_messages; c++)
         count += m->p->channels[c].source == rank || m->p->channels[c].dest == rank;
     for (int place = 0; place < m->places; place++)
-        count += m->layout[rank].state_offset[place] != SIZE_MAX;
+        if (m->layout[rank].state_offset[place] != SIZE_MAX)
+            count += m->options.batch->sharers > 0 ? MOST_OF_CHUNK : 1;
     return count;
 }
 

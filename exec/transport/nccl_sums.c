@@ -20,6 +20,7 @@ static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum
     here.at = PP_ARRAY(m->arena, char *, all->copies);
     here.share = PP_ARRAY(m->arena, struct pp_range, all->copies);
     here.norm = PP_ARRAY(m->arena, struct pp_range, all->copies);
+    here.has = all->has ? PP_ARRAY(m->arena, struct pp_range, all->copies) : NULL;
     here.own = all->own ? PP_ARRAY(m->arena, struct pp_own, all->copies) : NULL;
     for (int c = 0; c < all->copies; c++) {
         if (pp_is_elsewhere(m, &m->workers[all->owner[c]]))
@@ -29,6 +30,8 @@ static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum
             here.share[here.copies] = all->share[c];
         if (all->norm)
             here.norm[here.copies] = all->norm[c];
+        if (all->has)
+            here.has[here.copies] = all->has[c];
         if (all->own)
             here.own[here.copies] = all->own[c];
         here.copies++;
@@ -40,7 +43,7 @@ static int member_of(const struct nccl_sum *n, int copy)
 {
     int member = 0;
 
-    while (n->of->members[member] != n->of->sum.owner[copy])
+    while (n->members->members[member] != n->all.owner[copy])
         member++;
     return member;
 }
@@ -59,23 +62,33 @@ static void add_piece(const struct nccl_sum *n, struct nccl_pieces *pieces, stru
     if (is_empty(range) || n->here.copies == 0)
         return;
     *PP_PUSH(n->of->machine->arena, pieces->at, pieces->count, pieces->capacity) =
-        (struct pp_nccl_piece){.at = n->here.at[0] + (size_t)range.from * element_bytes,
+        (struct pp_nccl_piece){.at = pp_sum_at(&n->here, 0, range.from),
                                .count = (size_t)(range.until - range.from) * element_bytes / unit,
                                .root = root};
 }
 
 static void plan_all(struct nccl_sum *n)
 {
-    const struct pp_sum *sum = &n->of->sum;
+    const struct pp_sum *sum = &n->all;
 
     for (int piece = 0; piece < sum->pieces; piece++)
         add_piece(n, &n->summed, sum->piece[piece], 0, sum->element_bytes);
 }
 
+/* Copies of a group have the same ranges. */
+static void plan_between(struct nccl_sum *n)
+{
+    const struct pp_sum *sum = &n->all;
+
+    for (int piece = 0; piece < sum->pieces && sum->copies > 0; piece++)
+        add_piece(n, &n->summed, pp_range_common(sum->piece[piece], sum->norm[0]), 0,
+                  sum->element_bytes);
+}
+
 /* Adds each share within the collective. */
 static void plan_shares(const struct nccl_sum *n, struct nccl_pieces *pieces, size_t unit)
 {
-    const struct pp_sum *sum = &n->of->sum;
+    const struct pp_sum *sum = &n->all;
 
     for (int piece = 0; piece < sum->pieces; piece++)
         for (int c = 0; c < sum->copies; c++)
@@ -112,7 +125,7 @@ static void join(const struct nccl_sum *n, struct ranges *all, struct pp_range r
 /* Adds the parts of `owner`'s share that copies of other processes need. */
 static void plan_needed(struct nccl_sum *n, int owner)
 {
-    const struct pp_sum *sum = &n->of->sum;
+    const struct pp_sum *sum = &n->all;
     struct pp_range needed[PP_SUM_RANGES];
     struct ranges all = {0};
 
@@ -127,8 +140,8 @@ static void plan_needed(struct nccl_sum *n, int owner)
 
 static void plan_scatter(struct nccl_sum *n)
 {
-    plan_shares(n, &n->summed, n->of->sum.element_bytes);
-    for (int owner = 0; owner < n->of->sum.copies; owner++)
+    plan_shares(n, &n->summed, n->all.element_bytes);
+    for (int owner = 0; owner < n->all.copies; owner++)
         plan_needed(n, owner);
 }
 
@@ -143,16 +156,16 @@ static void plan_gather(struct nccl_sum *n)
 static void merge_here(const struct pp_kernels *k, void *stream, const struct nccl_sum *n)
 {
     const struct pp_sum *here = &n->here;
+    struct pp_range ranges[PP_SUM_RANGES];
+    const int count = here->rule->given(here, 0, ranges);
 
-    for (int piece = 0; piece < here->pieces; piece++) {
-        const struct pp_range range = here->piece[piece];
-
+    for (int r = 0; r < count; r++) {
         for (int c = 1; c < here->copies; c++)
-            pp_sum_add(k, stream, here, c, 0, range);
+            pp_sum_add(k, stream, here, c, 0, ranges[r]);
         if (here->is_exact)
-            k->fixed_fits(stream, range.until - range.from,
-                          (const int64_t *)(const void *)here->at[0] + range.from, n->of->row_count,
-                          here->status);
+            k->fixed_fits(stream, ranges[r].until - ranges[r].from,
+                          (const int64_t *)(const void *)pp_sum_at(here, 0, ranges[r].from),
+                          n->members->count, here->status);
     }
 }
 
@@ -213,15 +226,22 @@ static void run_gather(const struct pp_kernels *k, void *stream, const struct nc
 static const struct {
     void (*plan)(struct nccl_sum *n);
     void (*run)(const struct pp_kernels *k, void *stream, const struct nccl_sum *n);
-} KINDS[PP_OP_KINDS] = {
+} KINDS[PP_SUM_OF_SHARES + 1] = {
     [PP_AR] = {plan_all, run_all},
     [PP_RS] = {plan_scatter, run_scatter},
     [PP_AG] = {plan_gather, run_gather},
+    [PP_SUM_OF_SHARES] = {plan_between, run_all},
 };
 
-struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *c, int group)
+struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *c,
+                                 const struct pp_nccl_group *groups, int group)
 {
-    struct nccl_sum sum = {.of = c, .here = copies_here(c->machine, &c->sum), .group = group};
+    struct nccl_sum sum = {.of = c,
+                           .all = pp_nccl_own_copies(c->machine, &c->sum),
+                           .members = group >= 0 ? &groups[group] : NULL,
+                           .group = group};
+
+    sum.here = copies_here(c->machine, &sum.all);
 
     if (group >= 0)
         KINDS[c->sum.rule - pp_sum_rules].plan(&sum);

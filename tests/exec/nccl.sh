@@ -20,6 +20,10 @@ same 9 --np 3 --schedule 1f1b --dp 2 --layers 3 --micro-batches 4 --calibrate-on
 same 10 --np 2 --schedule zbv --dp 3 --layers 4 --micro-batches 4 --zero 1
 same 12 --np 2 --schedule zb-h1 --dp 2 --layers 3 --micro-batches 4 --zero 1 --grad-sync eager
 same 15 --np 2 --schedule 1f1b --dp 2 --layers 2 --micro-batches 4 --zero 3
+# Groups of copies: within them, between them, and those of an update
+same 17 --np 1 --dp 4 --layers 2 --micro-batches 2 --shard os=2
+same 18 --np 2 --dp 4 --layers 4 --micro-batches 2 --schedule zbv --shard p=2,os=4
+same 19 --np 2 --dp 2 --layers 4 --micro-batches 4 --schedule chimera --zero 3
 if [ -n "${PIPESIM_LONG:-}" ]; then
     same 16 --np 2 --schedule zbv --dp 3 --layers 4 --micro-batches 4 --zero 3
     same 5 --np 4 --schedule interleaved --layers 8 --micro-batches 4

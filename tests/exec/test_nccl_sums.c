@@ -39,6 +39,7 @@ static int status_of(enum pp_op_kind kind, int copies, int64_t (*x)[COUNT])
 
     of.machine = &m;
     n = (struct nccl_sum){.of = &of,
+                          .members = &(struct pp_nccl_group){.count = PROCESSES},
                           .here = {.rule = &pp_sum_rules[kind],
                                    .is_exact = true,
                                    .element_bytes = sizeof(int64_t),
