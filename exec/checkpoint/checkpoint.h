@@ -175,6 +175,10 @@ enum pp_status pp_checkpoint_begin(struct pp_arena *arena,
                                    const struct pp_manifest *manifest,
                                    const struct pp_checkpoint_parts *parts,
                                    struct pp_checkpoint_draft *draft, struct pp_error *err);
+/* Adds up the sums of all processes that have written their parts in the background. Returns how
+ * many these are. */
+int pp_checkpoint_left_sums(const struct pp_checkpoint_draft *draft,
+                            struct pp_checkpoint_sum *sums);
 /* Makes the draft a checkpoint, once all parts are written: their sums, added up, are sums[layers].
  * Then removes all but the newest `keep`. `*path` is its folder, in the arena. PP_EFAIL leaves
  * earlier checkpoints unchanged, and no incomplete one. */

@@ -135,6 +135,7 @@ enum pp_status pp_checkpoint_end(const struct pp_checkpoint_draft *draft,
     char name[PP_CHECKPOINT_NAME_BYTES];
 
     pp_checkpoint_step_name(draft->manifest.step, name);
+    pp_checkpoint_clear_sums(draft);
     if (take_sums(draft, sums, err) != PP_OK || write_manifest(draft, err) != PP_OK ||
         publish(draft, name, err) != PP_OK) {
         pp_checkpoint_abandon(draft);

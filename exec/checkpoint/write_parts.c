@@ -149,6 +149,8 @@ enum pp_status pp_checkpoint_write_parts(const char *path, const struct pp_check
 
     PP_TRY(pp_checkpoint_folder_open(path, &writer.file.folder_fd, err));
     const enum pp_status status = walk(&writer, err);
+    if (status == PP_OK)
+        pp_checkpoint_leave_sums(writer.file.folder_fd, sums, pp_checkpoint_layers(parts));
     close(writer.file.folder_fd);
     return status;
 }
@@ -213,6 +215,8 @@ static enum pp_status write_copy(struct pp_checkpoint_copy *copy, struct pp_erro
             status = write_chunk(&w, run->offset, run->at, (size_t)run->bytes, err);
         status = end_layer(&w, status, err);
     }
+    if (status == PP_OK)
+        pp_checkpoint_leave_sums(w.file.folder_fd, copy->sums, copy->layers);
     close(w.file.folder_fd);
     return status;
 }

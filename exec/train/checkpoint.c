@@ -4,6 +4,7 @@
 #include "exec/worker/transport.h"
 
 #include <string.h>
+#include <time.h>
 
 static bool is_alone(const struct pp_keeper *keeper)
 {
@@ -103,15 +104,35 @@ static enum pp_status begin(struct pp_keeper *keeper, const struct pp_machine *m
         keeper->draft.arena = NULL;
         return status;
     }
-    if (!keeper->blind[PP_WRITTEN])
-        return pp_train_ask(arena, keeper, machine,
+    if (!keeper->blind[PP_WRITTEN]) {
+        PP_TRY(pp_train_ask(arena, keeper, machine,
                             in_background ? PP_TRAIN_COPIES : PP_TRAIN_WRITES, keeper->draft.path,
-                            &answers, err);
+                            &answers, err));
+        keeper->writers = answers.count;
+        return PP_OK;
+    }
     PP_TRY(pp_train_parts(arena, training, machine, true, &all, err));
     return pp_checkpoint_copy_begin(keeper->draft.path, &all, in_background, &keeper->copy, err);
 }
 
-/* Waits until all have written their parts, and adds up their sums. */
+/* Waits until all have left their sums, but not long: a process may have ended before it could. */
+static enum pp_status await_left(const struct pp_keeper *keeper, struct pp_checkpoint_sum *sums,
+                                 struct pp_error *err)
+{
+    enum { LOOKS = 25, LOOK_NS = 20 * 1000 * 1000 };
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+
+    for (int look = 0; look < LOOKS; look++) {
+        if (pp_checkpoint_left_sums(&keeper->draft, sums) == keeper->writers)
+            return PP_OK;
+        nanosleep(&pause, NULL);
+    }
+    return pp_error_set(
+        err, PP_EFAIL, "the next step has failed, and a process ended before its part was written");
+}
+
+/* Waits until all have written their parts, and adds up their sums. Without a machine, the step has
+ * failed. */
 static enum pp_status await(struct pp_keeper *keeper, const struct pp_machine *machine,
                             struct pp_checkpoint_sum *sums, struct pp_error *err)
 {
@@ -120,6 +141,10 @@ static enum pp_status await(struct pp_keeper *keeper, const struct pp_machine *m
 
     if (keeper->blind[PP_WRITTEN] || is_alone(keeper))
         return pp_checkpoint_copy_end(&keeper->copy, sums, err);
+    if (!machine) {
+        PP_TRY(pp_checkpoint_copy_end(&keeper->copy, NULL, err));
+        return await_left(keeper, sums, err);
+    }
     PP_TRY(pp_train_ask(keeper->draft.arena, keeper, machine, PP_TRAIN_WROTE, "", &answers, err));
     for (int k = 0; k < answers.count * layers; k++) {
         struct pp_checkpoint_sum sum;
@@ -196,7 +221,7 @@ void pp_train_leave(struct pp_arena *arena, struct pp_keeper *keeper,
 {
     struct pp_error ignored = {0};
 
-    if (keeper->draft.arena && keeper->copy && (keeper->blind[PP_WRITTEN] || is_alone(keeper)))
+    if (keeper->draft.arena && keeper->copy)
         conclude(arena, keeper, NULL, result, PP_OK);
     if (keeper->copy)
         pp_checkpoint_copy_end(&keeper->copy, NULL, &ignored);

@@ -12,6 +12,7 @@ struct pp_keeper {
     /* First process: the checkpoint that all write; arena NULL = none. */
     struct pp_checkpoint_draft draft;
     struct pp_checkpoint_parts layers; /* of `draft` */
+    int writers;                       /* processes that write parts of it */
 };
 
 struct pp_train_ranges {  /* steps counted from the first that is run here */

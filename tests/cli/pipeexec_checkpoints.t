@@ -94,11 +94,21 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --checkpo
 ! pipeexec: warning: no checkpoint: cannot write y3/.pipeexec-tmp-step-000000002/layer-00000.bin: File too large
 ! pipeexec: warning: no checkpoint: cannot write y3/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
 ! pipeexec: error: cannot write y3/.pipeexec-tmp-step-000000003/layer-00000.bin: File too large
-# A run that fails in the next step completes it if one process writes all, else it has the one before.
-$ for t in shm tcp; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 6 --no-check --transport $t --quiet --checkpoint y4 --checkpoint-every 1 --checkpoint-keep 9 --inject 'kill rank:1 op:3 step:4' 2> /dev/null; ls -A y4 | tail -n 1; pipeexec --resume y4 --no-check --quiet && echo resumed; rm -r y4; done
+# A run that fails in the next step completes it.
+$ for how in "shm kill" "tcp hang"; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 6 --no-check --transport ${how% *} --quiet --timeout 2 --checkpoint y4 --checkpoint-every 1 --checkpoint-keep 9 --inject "${how#* } rank:1 op:3 step:4" 2> /dev/null; ls -A y4 | tail -n 1; ls y4/*3 | wc -l; pipeexec --resume y4 --no-check --quiet && echo resumed; rm -r y4; done
 > step-000000003
+> 5
 > resumed
-> step-000000002
+> step-000000003
+> 5
+> resumed
+# A process that is killed takes along what it has not written yet. Then the one before is the newest.
+$ for o in "--np 2" "--np 1 --tp 2" "--np 1 --dp 2 --experts 4 --ep 2"; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 6 --no-check --transport tcp $o --quiet --checkpoint y4 --checkpoint-every 1 --checkpoint-keep 9 --inject "kill op:1 step:4" 2> err; ls -A y4 | tail -n 1 | grep -c "0[23]$"; [ -e y4/step-000000003 ] || grep -c "warning: no checkpoint: the next step has failed, and a process ended" err | grep -v 1; pipeexec --resume y4 --no-check --quiet && echo resumed; rm -r y4; done
+> 1
+> resumed
+> 1
+> resumed
+> 1
 > resumed
 $ for o in "" --checkpoint-sync; do pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --np 2 --steps 4 --no-check --checkpoint y5 --checkpoint-every 2 $o | sed -n '/^  checkpoint/,/^  next/p' | grep -v '^ *next'; rm -r y5; done
 >   checkpoint y5/step-000000004
