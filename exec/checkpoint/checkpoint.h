@@ -94,7 +94,8 @@ bool pp_checkpoint_run(const struct pp_param *param, struct pp_range held, int64
 /* Returns the elements of the stage that a vector of a part has. Vectors are weights (or master
  * weights), m and v. */
 enum { PP_CHECKPOINT_VECTORS = 3 };
-struct pp_range pp_checkpoint_held(const struct pp_checkpoint_parts *parts, int part, int vector);
+struct pp_range pp_checkpoint_held(const struct pp_checkpoint_parts *parts, int part, int vector,
+                                   const struct pp_param *param);
 /* Finds the first part from which element `from` of a tensor is taken, and its run, which begins
  * there. Returns the part; -1 = none has it. */
 int pp_checkpoint_take(const struct pp_checkpoint_parts *parts, int id, int vector, int64_t from,

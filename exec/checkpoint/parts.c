@@ -13,12 +13,14 @@ const struct pp_param *pp_checkpoint_find(const struct pp_checkpoint_parts *part
     return found;
 }
 
-struct pp_range pp_checkpoint_held(const struct pp_checkpoint_parts *parts, int part, int vector)
+struct pp_range pp_checkpoint_held(const struct pp_checkpoint_parts *parts, int part, int vector,
+                                   const struct pp_param *param)
 {
-    const struct pp_checkpoint_part *p = &parts->part[part];
+    const struct pp_state *state = &parts->part[part].state;
     const bool has_master = parts->kernels->element_bytes != parts->kernels->gradient_bytes;
 
-    return vector == 0 && !has_master ? p->state.held : p->state.share;
+    return (vector == 0 && !has_master ? pp_state_held : pp_state_share)(
+        state, pp_state_part_of(state, param->offset));
 }
 
 /* Elements of a slice are in the order of the whole tensor. */
@@ -43,7 +45,8 @@ int pp_checkpoint_take(const struct pp_checkpoint_parts *parts, int id, int vect
     const struct pp_param *param;
 
     for (int part = 0; (param = pp_checkpoint_find(parts, id, &part)) != NULL;)
-        if (pp_checkpoint_run(param, pp_checkpoint_held(parts, part - 1, vector), from, run) &&
+        if (pp_checkpoint_run(param, pp_checkpoint_held(parts, part - 1, vector, param), from,
+                              run) &&
             run->of.from == from)
             return part - 1;
     return -1;
@@ -53,11 +56,11 @@ void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part, in
                            int64_t at)
 {
     const struct pp_state *state = &parts->part[part].state;
-    void *const vectors[PP_CHECKPOINT_VECTORS] = {state->master ? state->master : state->weights,
-                                                  state->m, state->v};
-    const int64_t first = pp_checkpoint_held(parts, part, vector).from;
+    void *const vectors[PP_CHECKPOINT_VECTORS] = {state->master, state->m, state->v};
 
-    return (char *)vectors[vector] + (size_t)(at - first) * parts->kernels->gradient_bytes;
+    return vector == 0 && !state->master
+               ? pp_state_weight(state, parts->kernels, at)
+               : pp_state_in_share(state, parts->kernels, vectors[vector], at);
 }
 
 const void *pp_checkpoint_fetch(const struct pp_checkpoint_parts *parts, int part, const void *at,

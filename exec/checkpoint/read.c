@@ -147,11 +147,11 @@ static enum pp_status round_weights(const struct reader *r, int part, const stru
 {
     const struct pp_kernels *k = r->parts->kernels;
     const struct pp_state *state = &r->parts->part[part].state;
+    const struct pp_range held = pp_state_held(state, pp_state_part_of(state, param->offset));
     struct pp_checkpoint_run run;
 
     for (int64_t from = range.from;
-         state->master && pp_checkpoint_run(param, state->held, from, &run) &&
-         run.of.from < range.until;
+         state->master && pp_checkpoint_run(param, held, from, &run) && run.of.from < range.until;
          from = run.of.until) {
         const struct pp_range some = pp_range_common(run.of, range);
 
@@ -169,7 +169,7 @@ static enum pp_status put_chunk(const struct reader *r, int part, const struct p
                                 int v, struct pp_range range, struct pp_error *err)
 {
     const size_t element_bytes = r->parts->kernels->gradient_bytes;
-    const struct pp_range held = pp_checkpoint_held(r->parts, part, v);
+    const struct pp_range held = pp_checkpoint_held(r->parts, part, v, param);
     struct pp_checkpoint_run run;
 
     for (int64_t from = range.from;

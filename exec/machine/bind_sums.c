@@ -1,21 +1,28 @@
 /* Binds each collective to the vectors and copies that it sums or gathers. */
 #include "exec/machine/parts.h"
 
+#include <string.h>
+
 /* Adds a copy's vector from element `offset` on: weights of a gather, else gradients. A share of
  * them is `own`; bind_whole() then finds the buffer. */
-static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, int64_t offset)
+static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, enum pp_state_part part,
+                     int64_t offset)
 {
     const struct pp_state *state = &chunk->state;
     const bool is_gather = sum->rule == &pp_sum_rules[PP_AG];
-    const struct pp_range has = is_gather ? state->held : state->summed;
+    const struct pp_range has = (is_gather ? pp_state_held : pp_state_summed)(state, part);
     char *vector = is_gather ? state->weights : state->fixed ? (void *)state->fixed : state->sum;
+    const int64_t before = part == PP_OF_ALL ? 0
+                           : is_gather       ? state->experts.held.at
+                                             : state->experts.summed.at;
     const int c = sum->copies++;
 
     sum->owner[c] = chunk->worker->index;
     if (!sum->own)
-        sum->at[c] = vector + (size_t)offset * sum->element_bytes;
+        sum->at[c] = vector + (size_t)(sum->has ? before : offset) * sum->element_bytes;
     else
-        sum->own[c] = (struct pp_own){vector, {has.from - offset, has.until - offset}};
+        sum->own[c] = (struct pp_own){vector + (size_t)before * sum->element_bytes,
+                                      {has.from - offset, has.until - offset}};
 }
 
 static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
@@ -77,44 +84,43 @@ static bool is_between(const struct pp_machine *m, const struct pp_collective *c
 /* Sets the ranges of the last copy: its share, and what it needs for the norm. The last share of a
  * part includes what blocks of the norm need after it. */
 static void set_ranges(const struct pp_machine *m, const struct pp_collective *c,
-                       const struct pp_chunk *chunk, struct pp_sum *sum)
+                       enum pp_state_part part, const struct pp_chunk *chunk, struct pp_sum *sum)
 {
-    const struct pp_cuts cuts = m->cuts[c->stage];
-    const struct pp_state *state = &chunk->state;
+    const struct pp_cuts cuts = m->cuts[c->stage], of = pp_cuts_of(cuts, part);
     const bool is_update = pp_cuts_has_update(cuts, c->kind, c->purpose),
                is_visit = cuts.params > 1 && !is_update && !is_between(m, c);
-    struct pp_range share = is_visit ? state->held : state->share;
+    const struct pp_range held = pp_state_held(&chunk->state, part),
+                          summed = pp_state_summed(&chunk->state, part);
+    struct pp_range share = is_visit ? held : pp_state_share(&chunk->state, part);
     const int copy = sum->copies - 1;
 
-    sum->norm[copy] = cuts.grads > 1 && (is_visit || cuts.grads == cuts.optimizer)
-                          ? state->summed
+    sum->norm[copy] = of.grads > 1 && (is_visit || of.grads == of.optimizer)
+                          ? summed
                           : (struct pp_range){share.from, pp_squares_end(chunk->stage, share)};
-    if (is_update && c->kind == PP_RS && share.until == state->held.until)
-        share.until = state->summed.until;
+    if (is_update && c->kind == PP_RS && share.until == held.until)
+        share.until = summed.until;
     sum->share[copy] = share;
     if (sum->has)
-        sum->has[copy] = c->kind == PP_AG ? state->held : state->summed;
+        sum->has[copy] = c->kind == PP_AG ? held : summed;
 }
 
-static void add_sharer(struct pp_machine *m, const struct pp_collective *c, int tp_index,
-                       int replica, int pipe, struct pp_sum *sum)
+/* The experts of a replica are summed with those of replicas that have the same. */
+static int group_of(const struct pp_machine *m, const struct pp_collective *c,
+                    enum pp_state_part part, int replica, int pipe)
 {
     const struct pp_cuts cuts = m->cuts[c->stage];
-    const struct pp_sharer sharer = pp_memory_sharer(cuts, m->p->pipelines, replica, pipe);
-    const struct pp_chunk *chunk = chunk_at(m, replica, tp_index, pipe, c->stage);
+    const struct pp_sharer sharer = pp_memory_sharer(cuts, part, m->p->pipelines, replica, pipe);
+    const int group = is_between(m, c)                                ? sharer.index
+                      : pp_cuts_has_update(cuts, c->kind, c->purpose) ? sharer.update
+                      : cuts.params > 1                               ? sharer.visit
+                                                                      : sharer.group;
 
-    add_copy(sum, chunk, 0);
-    set_ranges(m, c, chunk, sum);
-    if (sum->group)
-        sum->group[sum->copies - 1] = is_between(m, c) ? sharer.index
-                                      : pp_cuts_has_update(cuts, c->kind, c->purpose)
-                                          ? sharer.update
-                                      : cuts.params > 1 ? sharer.visit
-                                                        : sharer.group;
+    return part == PP_OF_ALL ? group : group * m->ep + replica % m->ep;
 }
 
 /* Prepares for sharers. All copies may be one group. */
-static void bind_sharers(struct pp_machine *m, const struct pp_collective *c, struct pp_sum *sum)
+static void bind_sharers(struct pp_machine *m, const struct pp_collective *c,
+                         enum pp_state_part part, struct pp_sum *sum)
 {
     const struct pp_cuts cuts = m->cuts[c->stage];
     const int copies = m->replicas * (c->pipe < 0 ? m->p->pipelines : 1);
@@ -123,7 +129,7 @@ static void bind_sharers(struct pp_machine *m, const struct pp_collective *c, st
 
     sum->share = PP_ARRAY(m->arena, struct pp_range, copies);
     sum->norm = PP_ARRAY(m->arena, struct pp_range, copies);
-    sum->group = has_groups ? PP_ARRAY(m->arena, int, copies) : NULL;
+    sum->group = has_groups || part == PP_OF_EXPERTS ? PP_ARRAY(m->arena, int, copies) : NULL;
     if (is_update || (is_between(m, c) && cuts.grads > 1))
         sum->has = PP_ARRAY(m->arena, struct pp_range, copies);
     if (!is_between(m, c))
@@ -132,21 +138,28 @@ static void bind_sharers(struct pp_machine *m, const struct pp_collective *c, st
     sum->own = NULL;
 }
 
-static void bind_copies(struct pp_machine *m, const struct pp_collective *c, int tp_index,
-                        struct pp_sum *sum)
+/* Is true of a collective over copies that share a state. */
+static bool is_of_sharers(const struct pp_machine *m, const struct pp_collective *c)
 {
-    const bool is_shared = c->kind != PP_AR || is_between(m, c);
+    return c->kind != PP_AR || is_between(m, c);
+}
 
-    if (is_shared)
-        bind_sharers(m, c, sum);
+static void bind_copies(struct pp_machine *m, const struct pp_collective *c, int tp_index,
+                        enum pp_state_part part, struct pp_sum *sum)
+{
+    if (is_of_sharers(m, c))
+        bind_sharers(m, c, part, sum);
     for (int replica = 0; replica < m->replicas; replica++)
-        for (int pipe = 0; pipe < m->p->pipelines; pipe++)
+        for (int pipe = 0; pipe < m->p->pipelines; pipe++) {
             if (c->pipe >= 0 && c->pipe != pipe)
                 continue;
-            else if (is_shared)
-                add_sharer(m, c, tp_index, replica, pipe, sum);
-            else
-                add_copy(sum, chunk_at(m, replica, tp_index, pipe, c->stage), 0);
+            if (sum->group)
+                sum->group[sum->copies] = group_of(m, c, part, replica, pipe);
+            struct pp_chunk *chunk = chunk_at(m, replica, tp_index, pipe, c->stage);
+            add_copy(sum, chunk, part, 0);
+            if (is_of_sharers(m, c))
+                set_ranges(m, c, part, chunk, sum);
+        }
 }
 
 /* First element of bucket k. Buckets are aligned, so that sums can use 16-byte accesses. */
@@ -167,7 +180,7 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
     const int64_t from = bucket_at(stage, c->bucket, buckets),
                   until = bucket_at(stage, c->bucket + 1, buckets);
 
-    bind_copies(m, c, tp_index, sum);
+    bind_copies(m, c, tp_index, PP_OF_ALL, sum);
     sum->tied = tied_locally(m, stage);
     if (!tied) {
         add_piece(sum, from, until);
@@ -180,8 +193,7 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
 
 /* ---- shared experts -------------------------------------------------------------------------- */
 
-/* Appends a sum of a range, over the copies of replicas with one share of the experts; share -1:
- * over all copies. */
+/* Appends a sum of a range, over the copies of replicas with one share of the experts. */
 static void append_sum(struct pp_machine *m, struct pp_sum *all, struct pp_range range, int share)
 {
     struct pp_sum *sum = PP_NEW(m->arena, struct pp_sum), *next = all->next;
@@ -193,7 +205,7 @@ static void append_sum(struct pp_machine *m, struct pp_sum *all, struct pp_range
     sum->at = PP_ARRAY(m->arena, char *, all->copies);
     sum->owner = PP_ARRAY(m->arena, int, all->copies);
     for (int c = 0; c < all->copies; c++)
-        if (share < 0 || c / m->p->pipelines % m->ep == share) {
+        if (c / m->p->pipelines % m->ep == share) {
             sum->owner[sum->copies] = all->owner[c];
             sum->at[sum->copies++] = all->at[c];
         }
@@ -201,37 +213,43 @@ static void append_sum(struct pp_machine *m, struct pp_sum *all, struct pp_range
     all->next = sum;
 }
 
-/* Returns the first experts that end after an element; NULL = none. */
-static const struct pp_param *experts_after(const struct pp_stage *stage, int64_t element)
+/* Takes the pieces from `from` on out of a sum. Returns their number. */
+static int take_pieces(struct pp_sum *sum, int64_t from, struct pp_range *taken)
 {
-    for (int p = 0; p < stage->param_count; p++)
-        if (stage->params[p].experts > 0 && pp_range_of(&stage->params[p]).until > element)
-            return &stage->params[p];
-    return NULL;
-}
+    int count = 0, left = 0;
 
-/* Cuts a sum into those of experts and those of other tensors. */
-static void part_experts(struct pp_machine *m, const struct pp_stage *stage, struct pp_sum *sum)
-{
     for (int piece = 0; piece < sum->pieces; piece++) {
         const struct pp_range all = sum->piece[piece];
 
-        for (struct pp_range range = {all.from, all.from}; range.from < all.until;
-             range.from = range.until) {
-            const struct pp_param *experts = experts_after(stage, range.from);
-            const bool is_shared = experts && experts->offset <= range.from;
-
-            range.until = !experts    ? all.until
-                          : is_shared ? pp_range_of(experts).until
-                                      : experts->offset;
-            range.until = range.until < all.until ? range.until : all.until;
-            for (int share = 0; is_shared && share < m->ep; share++)
-                append_sum(m, sum, range, share);
-            if (!is_shared)
-                append_sum(m, sum, range, -1);
-        }
+        taken[count] = (struct pp_range){all.from > from ? all.from : from, all.until};
+        count += taken[count].from < all.until;
+        sum->piece[left] = (struct pp_range){all.from, all.until < from ? all.until : from};
+        left += sum->piece[left].from < sum->piece[left].until;
     }
-    sum->pieces = 0;
+    sum->pieces = left;
+    return count;
+}
+
+/* Parts a sum into those of experts and that of other tensors. Of a state that copies share, those
+ * of experts are one sum, of the same copies in other groups. */
+static void part_experts(struct pp_machine *m, const struct pp_collective *c, int tp_index,
+                         struct pp_sum *sum)
+{
+    struct pp_range pieces[PP_COUNT(sum->piece)];
+    const int count = take_pieces(sum, m->options.stages[c->stage]->experts_from, pieces);
+
+    for (int k = 0; k < count * m->ep && !is_of_sharers(m, c); k++)
+        append_sum(m, sum, pieces[k / m->ep], k % m->ep);
+    if (!is_of_sharers(m, c) || count == 0)
+        return;
+    struct pp_sum *experts = PP_NEW(m->arena, struct pp_sum);
+    *experts = sum_make(m, c->kind, sum->own != NULL, sum->status);
+    bind_copies(m, c, tp_index, PP_OF_EXPERTS, experts);
+    if (sum->own)
+        experts->at = sum->at; /* buffers that bind_whole() finds */
+    memcpy(experts->piece, pieces, sizeof pieces);
+    experts->pieces = count;
+    sum->next = experts;
 }
 
 /* ---- collectives ----------------------------------------------------------------------------- */
@@ -248,7 +266,7 @@ static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int
         if (sum->own)
             sum->share[sum->copies] =
                 (struct pp_range){share.from - tied->offset, share.until - tied->offset};
-        add_copy(sum, chunk_at(m, replica, tp_index, pipe, stage), tied->offset);
+        add_copy(sum, chunk_at(m, replica, tp_index, pipe, stage), PP_OF_ALL, tied->offset);
         sum->pieces = 0;
         add_piece(sum, 0, tied->count);
     }
@@ -266,8 +284,8 @@ static void bind_collective(struct pp_machine *m, int c)
                        &m->statuses[m->worker_count + c]);
     if (!from->tied)
         bind_stage_sum(m, from, tp_index, &to->sum);
-    if (!from->tied && m->ep > 1)
-        part_experts(m, m->options.stages[from->stage], &to->sum);
+    if (!from->tied && m->options.stages[from->stage]->experts_from > 0)
+        part_experts(m, from, tp_index, &to->sum);
     if (from->tied && to->sum.own)
         to->sum.share = PP_ARRAY(m->arena, struct pp_range, 2 * m->replicas * m->p->pipelines);
     to->sum.is_blank = m->cuts[from->stage].params > 1;

@@ -164,7 +164,7 @@ static void try_sums(const struct pp_kernels *k, void *stream, void *argument)
                                  .at = &first,
                                  .status = w->status});
         pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
-                         pp_squares_at(w, place));
+                         pp_squares_at(w, place, PP_OF_ALL));
     }
 }
 

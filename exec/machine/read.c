@@ -80,9 +80,11 @@ bool pp_machine_state_here(const struct pp_machine *m, int replica, int tp_index
     const struct pp_state *own = &w->chunks[pipe * m->stages + stage].state;
     const bool is_here = !pp_is_elsewhere(m, w);
 
-    *state = is_here
-                 ? *own
-                 : (struct pp_state){.share = own->share, .held = own->held, .summed = own->summed};
+    *state = is_here ? *own
+                     : (struct pp_state){.share = own->share,
+                                         .held = own->held,
+                                         .summed = own->summed,
+                                         .experts = own->experts};
     *device = m->backend->is_apart ? m->device : NULL;
     return is_here;
 }

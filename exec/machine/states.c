@@ -170,11 +170,11 @@ enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error
 
 /* ---- before the first step ------------------------------------------------------------------- */
 
-static struct pp_sharer sharer_of(const struct pp_worker *w, int place)
+static struct pp_sharer sharer_of(const struct pp_worker *w, int place, enum pp_state_part part)
 {
     const struct pp_machine *m = w->machine;
 
-    return pp_memory_sharer(m->cuts[place % m->stages], m->p->pipelines, w->replica,
+    return pp_memory_sharer(m->cuts[place % m->stages], part, m->p->pipelines, w->replica,
                             place / m->stages);
 }
 
@@ -182,8 +182,11 @@ static struct pp_state state_at(const struct pp_worker *w, int place, char *at)
 {
     const struct pp_machine *m = w->machine;
 
-    return pp_state_at(pp_stage_at(w, place), m->options.kernels, m->options.recipe->is_exact,
-                       sharer_of(w, place).index, m->cuts[place % m->stages], at);
+    const int copy[PP_STATE_PARTS] = {sharer_of(w, place, PP_OF_ALL).index,
+                                      sharer_of(w, place, PP_OF_EXPERTS).index};
+
+    return pp_state_of_copy(pp_stage_at(w, place), m->options.kernels, m->options.recipe->is_exact,
+                            copy, m->cuts[place % m->stages], at);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -202,8 +205,8 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
         chunk->worker = w;
         chunk->stage = pp_stage_at(w, place);
         chunk->state = state_at(w, place, w->block + layout->state_offset[place]);
-        chunk->owns_squares = sharer_of(w, place).group == 0 ||
-                              (w->replica < m->ep && place < m->stages); /* of experts */
+        for (int part = 0; part < PP_STATE_PARTS; part++)
+            chunk->owns_squares[part] = sharer_of(w, place, (enum pp_state_part)part).group == 0;
     }
 }
 

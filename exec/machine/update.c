@@ -18,9 +18,11 @@ void pp_squares_run(const struct pp_kernels *k, void *stream, void *argument)
             pp_sum_run(k, stream, &m->tied[t]);
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
-        if (chunk->owns_squares)
-            pp_state_squares(k, stream, chunk->stage, &chunk->state, w->squares,
-                             pp_squares_at(w, place));
+        for (int part = 0; part < PP_STATE_PARTS; part++)
+            if (chunk->owns_squares[part])
+                pp_state_squares_of(k, stream, chunk->stage, &chunk->state,
+                                    (enum pp_state_part)part, w->squares,
+                                    pp_squares_at(w, place, (enum pp_state_part)part));
     }
 }
 

@@ -38,7 +38,8 @@ struct pp_stage {
     int param_count;
     struct pp_flat_tensor *tensors; /* params, as kernels take them: those of experts one by one */
     int tensor_count;
-    int64_t elements; /* of a flat vector of all parameters; tensors begin at multiples of 16 */
+    int64_t elements;     /* of a flat vector of all parameters; tensors begin at multiples of 16 */
+    int64_t experts_from; /* first of experts that replicas share, which are last; 0 = none */
     size_t kept_bytes, saved_bytes;
     size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements, or
                                    * this device's share of them; sums of balance follow */

@@ -162,21 +162,28 @@ struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *
                                           : pp_state_has_parts(spec) ? sharers
                                                                      : 1,
                                  .optimizer = sharers};
-    for (int stage = 0; stage < p->stages; stage++)
-        cuts[stage].most_grads = pp_most_grads(stages[stage], cuts[stage]);
+    for (int stage = 0; stage < p->stages; stage++) {
+        cuts[stage].ep = stages[stage]->shape.ep;
+        for (int part = 0; part < PP_STATE_PARTS; part++)
+            cuts[stage].most_grads[part] =
+                pp_most_grads(stages[stage], (enum pp_state_part)part, cuts[stage]);
+    }
     return cuts;
 }
 
-struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, int pipelines, int replica, int pipe)
+struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, enum pp_state_part part, int pipelines,
+                                  int replica, int pipe)
 {
-    const int each = cuts.optimizer, parts = cuts.params, copy = replica * pipelines + pipe,
-              place = cuts.grads > 1 ? replica % each : copy % each, part = place % parts,
+    replica /= part == PP_OF_EXPERTS && cuts.ep > 1 ? cuts.ep : 1;
+    cuts = pp_cuts_of(cuts, part);
+    const int each = cuts.optimizer, runs = cuts.params, copy = replica * pipelines + pipe,
+              place = cuts.grads > 1 ? replica % each : copy % each, run = place % runs,
               group = cuts.grads > 1 ? replica / each * pipelines + pipe : copy / each;
 
-    return (struct pp_sharer){.index = part * (each / parts) + place / parts,
+    return (struct pp_sharer){.index = run * (each / runs) + place / runs,
                               .group = group,
-                              .visit = group * (each / parts) + place / parts,
-                              .update = group * parts + part};
+                              .visit = group * (each / runs) + place / runs,
+                              .update = group * runs + run};
 }
 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,

@@ -35,14 +35,16 @@ struct pp_rank_layout {
  * without RS have all of it. */
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_batch *batch);
-/* Copies with equal `group` hold a state once, those with equal `index` have the same range. With
- * cut gradients a group is in one pipeline: its copies use the stage at the same places. Copies
- * with equal `visit` gather parameters together. Those with equal `update` have the same
- * parameters, and each updates a range of them. */
+/* Copies with equal `group` hold a part of a state once, those with equal `index` have the same
+ * range. With cut gradients a group is in one pipeline: its copies use the stage at the same
+ * places. Copies with equal `visit` gather parameters together. Those with equal `update` have the
+ * same parameters, and each updates a range of them. Of shared experts, copies are those of
+ * replicas with the same experts. */
 struct pp_sharer {
     int index, group, visit, update;
 };
-struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, int pipelines, int replica, int pipe);
+struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, enum pp_state_part part, int pipelines,
+                                  int replica, int pipe);
 
 /* Returns [ranks] in the arena: the layout of each rank, alike in all replicas. `wholes`: those of
  * the program. */

@@ -70,7 +70,7 @@ static const void *vector_at(const struct pp_state *state, int64_t element, enum
         return pp_state_gradient(state, k, element);
     if (!state->master)
         return pp_state_weight(state, k, element);
-    return (const char *)state->master + (size_t)(element - state->share.from) * k->gradient_bytes;
+    return pp_state_in_share(state, k, state->master, element);
 }
 
 /* Returns this copy's elements: its weights, or its share of gradients or master weights. */
@@ -79,8 +79,11 @@ static struct pp_range held(const struct pp_state *state, const struct pp_param 
 {
     const struct pp_range all = pp_range_of(param);
 
-    return pp_range_common(all, what == PP_VECTOR_WEIGHTS && !state->master ? state->held
-                                                                            : state->share);
+    const enum pp_state_part part = pp_state_part_of(state, param->offset);
+
+    return pp_range_common(all, what == PP_VECTOR_WEIGHTS && !state->master
+                                    ? pp_state_held(state, part)
+                                    : pp_state_share(state, part));
 }
 
 /* Is true of experts of one replica: the reference has those of all. They are one run there. */

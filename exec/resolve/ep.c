@@ -10,7 +10,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
         {config->transport->remote && !config->transport->came,
          "replicas exchange rows in shared memory; use --transport local, shm or tcp"},
         {config->cuda, "the CUDA kernels cannot exchange rows of experts yet; use --backend cpu"},
-        {wish->zero > 0, "state of shared experts is not cut yet; use --zero 0"},
         {config->has_weight_stream,
          "its groups have one compute stream; leave out --weight-grad-stream"},
     };

@@ -200,15 +200,21 @@ static enum pp_status check_tied(const struct pp_exec_config *config,
         plan->subject.name, config->net.name, p->stages - 1);
 }
 
-/* Experts of a replica are not those of the next. */
+/* A group of copies has each expert as often, or at most once. */
 static enum pp_status check_experts(const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    if (config->ep == 1 || plan->zero == 0)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "state of shared experts is not cut yet; nearest: --ep 1, or state that is "
-                        "whole");
+    const int ep = config->ep, cuts[] = {plan->batch.sharers,
+                                         pp_state_cut(&plan->program->state.spec, PP_STATE_PARAMS)};
+
+    for (size_t i = 0; i < PP_COUNT(cuts); i++)
+        if (cuts[i] > ep && cuts[i] % ep != 0)
+            return pp_error_set(err, PP_EINVAL,
+                                "state is cut over groups of %d copies, and %d replicas share "
+                                "experts: the latter must divide the former; nearest: --ep 1, or "
+                                "groups of %d",
+                                cuts[i], ep, ep);
+    return PP_OK;
 }
 
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan)

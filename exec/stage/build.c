@@ -202,6 +202,47 @@ static void list_tensors(struct pp_arena *arena, struct pp_stage *stage)
     }
 }
 
+static const struct pp_param *moved(const struct pp_param *from, const struct pp_param *old,
+                                    const struct pp_param *to, const int *place)
+{
+    return from ? &to[place[from - old]] : NULL;
+}
+
+static bool is_shared(const struct pp_param *param)
+{
+    return param->experts > 0;
+}
+
+/* Moves experts that replicas share to the end of the flat vectors. */
+static void put_experts_last(struct pp_arena *arena, struct pp_stage *stage)
+{
+    const int count = stage->param_count;
+    const struct pp_param *old = stage->params;
+    const int64_t end = stage->elements;
+    int *place = PP_ARRAY(arena, int, count + 1), next = 0;
+
+    stage->params = PP_ARRAY(arena, struct pp_param, count + 1);
+    stage->elements = 0;
+    for (int is_last = 0; is_last <= 1; is_last++) {
+        stage->experts_from = is_last && next < count ? stage->elements : 0;
+        for (int p = 0; p < count; p++) {
+            if (is_shared(&old[p]) != is_last)
+                continue;
+            struct pp_param *param = &stage->params[place[p] = next++];
+            *param = old[p];
+            param->offset = stage->elements;
+            stage->elements += (p + 1 < count ? old[p + 1].offset : end) - old[p].offset;
+        }
+    }
+    for (struct pp_stage_node *n = stage->graph->nodes;
+         n < stage->graph->nodes + stage->graph->node_count; n++) {
+        n->weight = moved(n->weight, old, stage->params, place);
+        n->bias = moved(n->bias, old, stage->params, place);
+        n->types = moved(n->types, old, stage->params, place);
+        n->bias_before = moved(n->bias_before, old, stage->params, place);
+    }
+}
+
 void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct pp_kernels *k)
 {
     const struct pp_stage_shape *shape = &stage->shape;
@@ -218,5 +259,7 @@ void pp_stage_build(struct pp_arena *arena, struct pp_stage *stage, const struct
     b.g->output = shape->has_head ? layer(&b, stage->net->layers + 1, x) : x;
     if (shape->has_head && stage->net->balance_loss > 0)
         b.g->balance = pp_build_tensor(b.g, 0, pp_balance_bytes(stage->net));
+    if (shape->ep > 1)
+        put_experts_last(arena, stage);
     list_tensors(arena, stage);
 }

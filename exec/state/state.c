@@ -1,154 +1,9 @@
-/* Weights, gradients and optimizer state of a stage: their layout, shares, norm and update. */
+/* Gradients and optimizer state of a stage: norm and update. */
 #include "exec/state/state.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-enum { SHARE_UNIT = PP_FLAT_UNIT };
-
-int64_t pp_share_elements(const struct pp_stage *stage, int copies)
-{
-    const int64_t each = (stage->elements + copies - 1) / copies;
-
-    return (each + SHARE_UNIT - 1) / SHARE_UNIT * SHARE_UNIT;
-}
-
-struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies)
-{
-    const int64_t each = pp_share_elements(stage, copies);
-    const struct pp_range share = {copy * each, (copy + 1) * each};
-
-    return pp_range_common(share, (struct pp_range){0, stage->elements});
-}
-
-struct pp_range pp_range_common(struct pp_range a, struct pp_range b)
-{
-    return (struct pp_range){a.from > b.from ? a.from : b.from,
-                             a.until < b.until ? a.until : b.until};
-}
-
-/* Returns the earliest begin of a tensor after one that ends at `element`. */
-static int64_t unit_from(int64_t element)
-{
-    return (element + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
-}
-
-static bool has_master(const struct pp_kernels *k)
-{
-    return k->element_bytes != k->gradient_bytes;
-}
-
-static struct pp_range all_of(const struct pp_stage *stage)
-{
-    return (struct pp_range){0, stage->elements};
-}
-
-/* Returns the longest part of a class that is cut over `cut` copies: so many whole shares. */
-static int64_t part_elements(const struct pp_stage *stage, int cut, struct pp_cuts cuts)
-{
-    const int64_t part = pp_share_elements(stage, cuts.optimizer) * (cuts.optimizer / cut),
-                  all = unit_from(stage->elements);
-
-    return part < all ? part : all;
-}
-
-static struct pp_range part_of(const struct pp_stage *stage, int copy, int cut, struct pp_cuts cuts)
-{
-    const int shares = cuts.optimizer / cut;
-    const int64_t each = pp_share_elements(stage, cuts.optimizer) * shares,
-                  from = copy / shares * each;
-
-    return pp_range_common((struct pp_range){from, from + each}, all_of(stage));
-}
-
-/* Returns the gradients that a copy keeps: all that its blocks of squares have. */
-static struct pp_range summed_of(const struct pp_stage *stage, int copy, struct pp_cuts cuts)
-{
-    if (cuts.grads == 1)
-        return all_of(stage);
-    const struct pp_range part = part_of(stage, copy, cuts.grads, cuts);
-    return (struct pp_range){part.from, pp_squares_end(stage, part)};
-}
-
-int64_t pp_most_grads(const struct pp_stage *stage, struct pp_cuts cuts)
-{
-    int64_t most = cuts.grads > 1 ? part_elements(stage, cuts.grads, cuts) : stage->elements;
-
-    for (int copy = 0; cuts.grads > 1 && copy < cuts.optimizer;
-         copy += cuts.optimizer / cuts.grads) {
-        const struct pp_range summed = summed_of(stage, copy, cuts);
-        const int64_t count = unit_from(summed.until) - summed.from;
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
-struct pp_state_bytes pp_state_bytes(const struct pp_stage *stage, const struct pp_kernels *k,
-                                     bool is_exact, struct pp_cuts cuts)
-{
-    const size_t moment = (size_t)pp_share_elements(stage, cuts.optimizer) * k->gradient_bytes,
-                 held = (size_t)(cuts.params > 1 ? part_elements(stage, cuts.params, cuts)
-                                                 : stage->elements),
-                 most_grads =
-                     (size_t)(cuts.most_grads > 0 ? cuts.most_grads : pp_most_grads(stage, cuts));
-
-    return (struct pp_state_bytes){
-        .weights = held * k->element_bytes,
-        .gradients = most_grads * (is_exact ? sizeof(int64_t) : k->gradient_bytes),
-        .optimizer = (has_master(k) ? 3 : 2) * moment,
-        .moment = moment,
-    };
-}
-
-struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
-                            int copy, struct pp_cuts cuts, char *at)
-{
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, is_exact, cuts);
-    char *gradients = at + bytes.weights, *m = gradients + bytes.gradients, *v = m + bytes.moment;
-
-    return (struct pp_state){.weights = at,
-                             .sum = is_exact ? NULL : gradients,
-                             .fixed = is_exact ? (int64_t *)(void *)gradients : NULL,
-                             .m = m,
-                             .v = v,
-                             .master = has_master(k) ? v + bytes.moment : NULL,
-                             .share = pp_share_of(stage, copy, cuts.optimizer),
-                             .held = cuts.params > 1 ? part_of(stage, copy, cuts.params, cuts)
-                                                     : all_of(stage),
-                             .summed = summed_of(stage, copy, cuts)};
-}
-
-void *pp_state_weight(const struct pp_state *state, const struct pp_kernels *k, int64_t element)
-{
-    return (char *)state->weights + (size_t)(element - state->held.from) * k->element_bytes;
-}
-
-void *pp_state_gradient(const struct pp_state *state, const struct pp_kernels *k, int64_t element)
-{
-    const int64_t at = element - state->summed.from;
-
-    return state->fixed ? (void *)(state->fixed + at)
-                        : (char *)state->sum + (size_t)at * k->gradient_bytes;
-}
-
-static void *moved(const void *vector, const char *there, char *here)
-{
-    return vector ? here + ((const char *)vector - there) : NULL;
-}
-
-struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here)
-{
-    return (struct pp_state){.weights = moved(state->weights, there, here),
-                             .master = moved(state->master, there, here),
-                             .m = moved(state->m, there, here),
-                             .v = moved(state->v, there, here),
-                             .sum = moved(state->sum, there, here),
-                             .fixed = moved(state->fixed, there, here),
-                             .share = state->share,
-                             .held = state->held,
-                             .summed = state->summed};
-}
 
 struct pp_range pp_range_of(const struct pp_param *param)
 {
@@ -256,17 +111,26 @@ static void range_squares(const struct pp_kernels *k, void *stream, const struct
 }
 
 /* Leaves out the copy of a tied matrix, which the stage with the embedding counts. */
-void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
-                      const struct pp_state *state, double *scratch, double *blocks)
+void pp_state_squares_of(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                         const struct pp_state *state, enum pp_state_part part, double *scratch,
+                         double *blocks)
 {
     const struct pp_param *tied = stage->shape.has_embedding ? NULL : pp_stage_tied(stage);
     const struct pp_range none = {stage->elements, stage->elements};
-    const struct pp_range left_out = tied ? pp_range_of(tied) : none;
+    const struct pp_range left_out = tied ? pp_range_of(tied) : none,
+                          share = pp_state_share(state, part);
     const struct pp_range before = {0, left_out.from},
-                          after = {unit_from(left_out.until), none.from};
+                          after = {pp_flat_unit_from(left_out.until), none.from};
 
-    range_squares(k, stream, stage, state, pp_range_common(state->share, before), scratch, blocks);
-    range_squares(k, stream, stage, state, pp_range_common(state->share, after), scratch, blocks);
+    range_squares(k, stream, stage, state, pp_range_common(share, before), scratch, blocks);
+    range_squares(k, stream, stage, state, pp_range_common(share, after), scratch, blocks);
+}
+
+void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                      const struct pp_state *state, double *scratch, double *blocks)
+{
+    for (int part = 0; part < PP_STATE_PARTS; part++)
+        pp_state_squares_of(k, stream, stage, state, (enum pp_state_part)part, scratch, blocks);
 }
 
 /* The copy of a tied matrix counts at the stage with the embedding. Tensors that each device of a
@@ -304,25 +168,46 @@ void pp_squares_move(const struct pp_stage *stage, struct pp_range share, double
 }
 
 /* Returns `sum` with the blocks of parameter p added, which come next in the part. */
-static double add_blocks(struct pp_squares_part *part, int p, double sum)
+static double add_blocks(struct pp_squares_part *part, int p, bool is_experts, double sum)
 {
     const struct pp_param *param = &part->stage->params[p];
-    const double *end = part->blocks + blocks_of(param);
+    const double **next = is_experts ? &part->experts : &part->blocks,
+                 *end = *next + blocks_of(param);
 
-    for (const double *block = part->blocks; block < end && is_counted(part->stage, param); block++)
+    for (const double *block = *next; block < end && is_counted(part->stage, param); block++)
         sum += *block;
-    part->blocks = end;
+    *next = end;
     return sum;
 }
 
+/* Number of tensors before shared experts. */
+static int tensors_of_all(const struct pp_stage *stage)
+{
+    int count = 0;
+
+    while (count < stage->param_count &&
+           (stage->experts_from == 0 || stage->params[count].offset < stage->experts_from))
+        count++;
+    return count;
+}
+
+/* Tensors come in the order in which a stage without shared experts has them. */
 void pp_squares_add(struct pp_squares_part *parts, int count, double *squares)
 {
-    for (int p = 0; p < parts[0].stage->param_count; p++) {
-        const struct pp_param *param = &parts[0].stage->params[p];
+    const struct pp_stage *stage = parts[0].stage;
+    const int of_all = tensors_of_all(stage);
+
+    for (int k = 0; k < count; k++)
+        parts[k].experts = parts[k].blocks + blocks_before(stage, stage->experts_from);
+    for (int i = 0, j = of_all; i < of_all || j < stage->param_count;) {
+        const bool is_experts = i == of_all || (j < stage->param_count &&
+                                                stage->params[j].order < stage->params[i].order);
+        const int p = is_experts ? j++ : i++;
+        const struct pp_param *param = &stage->params[p];
         double sum = 0;
 
         for (int k = 0; k < count; k++)
-            sum = add_blocks(&parts[k], p, sum);
+            sum = add_blocks(&parts[k], p, is_experts, sum);
         squares[param->is_tied ? 0 : param->layer] += sum;
     }
 }
@@ -340,17 +225,18 @@ const struct pp_param *pp_squares_not_finite(const struct pp_stage *stage, const
 
 /* Zeroes what is before and after the share: in one call, which goes over the share if both are. */
 static void zero_rest(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
-                      const struct pp_state *state)
+                      const struct pp_state *state, enum pp_state_part part)
 {
-    const struct pp_range share = state->share, all = state->summed;
+    const struct pp_range share = pp_state_share(state, part), all = pp_state_summed(state, part);
     const struct pp_range around = {share.from > all.from ? all.from : share.until,
                                     share.until < all.until ? all.until : share.from};
-    const struct pp_flat rest = flat_of(stage, k, state, pp_range_common(all, around));
-    const size_t bytes = rest.fixed ? sizeof(*rest.fixed) : k->gradient_bytes;
+    const struct pp_range range = pp_range_common(all, around);
 
-    if (rest.from < rest.until)
-        k->zero(stream, (size_t)(rest.until - rest.from) * bytes,
-                rest.fixed ? rest.fixed : rest.grad);
+    if (range.from >= range.until)
+        return;
+    const struct pp_flat rest = flat_of(stage, k, state, range);
+    const size_t bytes = rest.fixed ? sizeof(*rest.fixed) : k->gradient_bytes;
+    k->zero(stream, (size_t)(rest.until - rest.from) * bytes, rest.fixed ? rest.fixed : rest.grad);
 }
 
 void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
@@ -361,11 +247,18 @@ void pp_state_update(const struct pp_kernels *k, void *stream, const struct pp_s
                                    .beta2 = recipe->beta2,
                                    .epsilon = recipe->epsilon,
                                    .decay = recipe->decay};
-    const struct pp_flat flat = flat_of(stage, k, state, state->share);
 
     assert(recipe->epsilon > 0);
-    if (flat.from < flat.until)
-        k->adamw(stream, &flat, &adamw, now, pp_state_weight(state, k, flat.from), state->master,
-                 state->m, state->v);
-    zero_rest(k, stream, stage, state);
+    for (int part = 0; part < PP_STATE_PARTS; part++) {
+        const struct pp_range share = pp_state_share(state, (enum pp_state_part)part);
+
+        if (share.from < share.until) {
+            const struct pp_flat flat = flat_of(stage, k, state, share);
+            k->adamw(stream, &flat, &adamw, now, pp_state_weight(state, k, flat.from),
+                     pp_state_in_share(state, k, state->master, flat.from),
+                     pp_state_in_share(state, k, state->m, flat.from),
+                     pp_state_in_share(state, k, state->v, flat.from));
+        }
+        zero_rest(k, stream, stage, state, (enum pp_state_part)part);
+    }
 }

@@ -35,12 +35,16 @@ double pp_recipe_rate(const struct pp_recipe *recipe, int step); /* step 0, 1, .
  * long, but the last ones may be shorter or empty. */
 int64_t pp_share_elements(const struct pp_stage *stage, int copies); /* of the longest */
 struct pp_range pp_share_of(const struct pp_stage *stage, int copy, int copies);
+/* The flat vectors have two parts: tensors of which all copies of a stage have the same, then
+ * experts that replicas share. */
+enum pp_state_part { PP_OF_ALL, PP_OF_EXPERTS, PP_STATE_PARTS };
 /* Over how many copies of a stage each class of its state is cut; 1 = each has all of it. Gradients
  * are cut as parameters or as the optimizer state. A part of a class that is cut less finely than
  * the optimizer state has whole shares of it, one after the other. */
 struct pp_cuts {
     int params, grads, optimizer;
-    int64_t most_grads; /* pp_most_grads(), which walks all copies; 0 = not known */
+    int ep; /* replicas that share experts: of these there are 1 / ep as many copies; 0 = none */
+    int64_t most_grads[PP_STATE_PARTS]; /* pp_most_grads(), which walks all copies; 0 = not known */
 };
 static inline struct pp_cuts pp_cuts_none(void)
 {
@@ -52,10 +56,14 @@ static inline bool pp_cuts_has_update(struct pp_cuts cuts, int kind, int purpose
 {
     return cuts.params > 1 && (kind == PP_RS || kind == PP_AG) && purpose == PP_FOR_STEP;
 }
-/* Returns the elements of gradients that the copy with the most keeps. */
-int64_t pp_most_grads(const struct pp_stage *stage, struct pp_cuts cuts);
+/* Returns the cuts of a part. Those of all copies that lie within the replicas that share experts
+ * do not cut experts. */
+struct pp_cuts pp_cuts_of(struct pp_cuts cuts, enum pp_state_part part);
+/* Returns the elements of gradients of a part that the copy with the most keeps. */
+int64_t pp_most_grads(const struct pp_stage *stage, enum pp_state_part part, struct pp_cuts cuts);
 struct pp_range pp_range_common(struct pp_range a, struct pp_range b); /* empty if from >= until */
 struct pp_range pp_range_of(const struct pp_param *param);
+int64_t pp_flat_unit_from(int64_t element); /* earliest begin of a tensor that is not before it */
 
 struct pp_state {
     void *weights;         /* of T, see kernels.h; all other vectors are of G */
@@ -68,13 +76,34 @@ struct pp_state {
     /* Elements of `sum` or `fixed`. If gradients are cut: the share, to the end of its last block
      * of squares. */
     struct pp_range summed;
+    /* Shared experts: the same ranges of their part, and where in its vector each begins. */
+    struct pp_state_experts {
+        int64_t from; /* first element of the part; 0 = there is none */
+        struct pp_portion {
+            struct pp_range range;
+            int64_t at;
+        } share, held, summed;
+    } experts;
 };
-/* Returns the vectors of the copy with share number `copy`, one after the other from `at` on. */
+/* Returns the vectors of a copy, one after the other from `at` on. `copy`: its share number
+ * among those that share the part. */
+struct pp_state pp_state_of_copy(const struct pp_stage *stage, const struct pp_kernels *k,
+                                 bool is_exact, const int copy[static PP_STATE_PARTS],
+                                 struct pp_cuts cuts, char *at);
+/* The same, without shared experts. */
 struct pp_state pp_state_at(const struct pp_stage *stage, const struct pp_kernels *k, bool is_exact,
                             int copy, struct pp_cuts cuts, char *at);
+/* Return the ranges of a part, and the part of an element. */
+struct pp_range pp_state_share(const struct pp_state *state, enum pp_state_part part);
+struct pp_range pp_state_held(const struct pp_state *state, enum pp_state_part part);
+struct pp_range pp_state_summed(const struct pp_state *state, enum pp_state_part part);
+enum pp_state_part pp_state_part_of(const struct pp_state *state, int64_t element);
 /* Return the address of an element of `weights`, or of `sum` or `fixed`, which have it. */
 void *pp_state_weight(const struct pp_state *state, const struct pp_kernels *k, int64_t element);
 void *pp_state_gradient(const struct pp_state *state, const struct pp_kernels *k, int64_t element);
+/* Returns that of an element of the share in `vector`: master, m or v; NULL if that is NULL. */
+void *pp_state_in_share(const struct pp_state *state, const struct pp_kernels *k, void *vector,
+                        int64_t element);
 /* Returns the vectors of `state` after a copy of their memory from `there` to `here`. */
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
 struct pp_state_bytes {
@@ -106,9 +135,14 @@ uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kerne
                              const struct pp_recipe *recipe, const struct pp_state *there,
                              uint64_t hash);
 
-/* Sums of squares of gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in order.
- * Only blocks that begin in the state's share are written; `scratch` has room for all. */
+/* Sums of squares of gradients by block of PP_SQUARES_BLOCK elements of a tensor, tensors in the
+ * order of the flat vectors. Only blocks that begin in the state's share are written; `scratch` has
+ * room for all. */
 int64_t pp_squares_blocks(const struct pp_stage *stage);
+void pp_state_squares_of(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
+                         const struct pp_state *state, enum pp_state_part part, double *scratch,
+                         double *blocks);
+/* The same for all parts. */
 void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                       const struct pp_state *state, double *scratch, double *blocks);
 /* Returns where gradients must be complete: the end of the last block that begins in the share. */
@@ -118,7 +152,7 @@ int64_t pp_squares_end(const struct pp_stage *stage, struct pp_range share);
  * depend on the division into stages, shares or parts. */
 struct pp_squares_part {
     const struct pp_stage *stage;
-    const double *blocks;
+    const double *blocks, *experts; /* experts: set by pp_squares_add() */
 };
 void pp_squares_add(struct pp_squares_part *parts, int count, double *squares);
 /* Moves what another process needs to add a share's blocks in that order. Blocks from a tensor's

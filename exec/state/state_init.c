@@ -35,12 +35,14 @@ static void draw_pair(uint64_t stream, int64_t pair, double deviation, double dr
 static void put(const struct pp_kernels *k, const struct pp_state *state, int64_t element,
                 double value)
 {
-    const struct pp_range share = state->share, held = state->held;
+    const enum pp_state_part part = pp_state_part_of(state, element);
+    const struct pp_range share = pp_state_share(state, part), held = pp_state_held(state, part);
 
     if (element >= held.from && element < held.until)
-        pp_number_put(state->weights, k->element_bytes, element - held.from, value);
+        pp_number_put(pp_state_weight(state, k, element), k->element_bytes, 0, value);
     if (state->master != NULL && element >= share.from && element < share.until)
-        pp_number_put(state->master, k->gradient_bytes, element - share.from, value);
+        pp_number_put(pp_state_in_share(state, k, state->master, element), k->gradient_bytes, 0,
+                      value);
 }
 
 /* ---- on all cores ---------------------------------------------------------------------------- */
@@ -166,10 +168,15 @@ static void fill(const struct pp_param *params, int count, struct pp_range range
                  const struct pp_kernels *k, const struct pp_recipe *recipe,
                  const struct pp_state *state)
 {
-    const struct pp_range here = pp_range_common(state->held, range);
-    const struct drawn drawn = {params, count, k, state, recipe, here.from};
+    for (int part = 0; part < PP_STATE_PARTS; part++) {
+        const struct pp_range here =
+            pp_range_common(pp_state_held(state, (enum pp_state_part)part), range);
+        const struct drawn drawn = {params, count, k, state, recipe, here.from};
 
-    run_on_all_cores(&(struct work){fill_share, here.until - here.from, DRAWN_ELEMENTS, &drawn});
+        if (here.from < here.until)
+            run_on_all_cores(
+                &(struct work){fill_share, here.until - here.from, DRAWN_ELEMENTS, &drawn});
+    }
 }
 
 void pp_state_fill(const struct pp_stage *stage, const struct pp_kernels *k,
@@ -225,17 +232,17 @@ static int64_t hashed_of(const struct pp_param *param)
 static uint64_t hash_param(const struct pp_param *param, const struct pp_kernels *k,
                            const struct pp_state *state, uint64_t hash)
 {
+    const enum pp_state_part part = pp_state_part_of(state, param->offset);
     const struct pp_range first = {param->offset, param->offset + hashed_of(param)},
-                          here = pp_range_common(first, state->held),
-                          own = pp_range_common(first, state->share);
-    const char *master = state->master;
+                          here = pp_range_common(first, pp_state_held(state, part)),
+                          own = pp_range_common(first, pp_state_share(state, part));
 
     if (here.from < here.until)
         hash = pp_hash(hash, pp_state_weight(state, k, here.from),
                        (size_t)(here.until - here.from) * k->element_bytes);
-    if (master == NULL || own.from >= own.until)
+    if (state->master == NULL || own.from >= own.until)
         return hash;
-    return pp_hash(hash, master + (size_t)(own.from - state->share.from) * k->gradient_bytes,
+    return pp_hash(hash, pp_state_in_share(state, k, state->master, own.from),
                    (size_t)(own.until - own.from) * k->gradient_bytes);
 }
 
@@ -255,9 +262,10 @@ uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kerne
 
     for (int p = 0; p < stage->param_count; p++) {
         struct pp_param first = stage->params[p];
+        const enum pp_state_part part = pp_state_part_of(there, first.offset);
         const struct pp_range hashed = {first.offset, first.offset + hashed_of(&first)},
-                              here = pp_range_common(there->held, hashed),
-                              own = pp_range_common(there->share, hashed);
+                              here = pp_range_common(pp_state_held(there, part), hashed),
+                              own = pp_range_common(pp_state_share(there, part), hashed);
         const struct pp_state state = {
             .weights = weights,
             .master = k->element_bytes != k->gradient_bytes ? master : NULL,

@@ -113,6 +113,18 @@ static void pack_squares(void *packer, void *memory, size_t bytes)
     pack(packer, memory, bytes);
 }
 
+static void walk_part(struct packer *packer, const struct pp_worker *w, int place,
+                      enum pp_state_part part)
+{
+    const struct pp_stage *stage = w->machine->options.stages[pp_squares_number(w, place, part)];
+    const struct pp_range share = pp_state_share(&w->chunks[place].state, part);
+    double *blocks = pp_squares_at(w, place, part);
+
+    if (packer->at && packer->is_out)
+        pp_squares_fold(stage, share, blocks);
+    pp_squares_move(stage, share, blocks, pack_squares, packer);
+}
+
 /* No other worker has these blocks, so they need no sum and no lock. */
 static void walk_squares(struct packer *packer, const struct pp_worker *w)
 {
@@ -120,13 +132,10 @@ static void walk_squares(struct packer *packer, const struct pp_worker *w)
 
     for (int place = 0; place < m->places; place++) {
         const struct pp_chunk *chunk = &w->chunks[place];
-        double *blocks = pp_squares_at(w, place);
 
-        if (!chunk->owns_squares)
-            continue;
-        if (packer->at && packer->is_out)
-            pp_squares_fold(chunk->stage, chunk->state.share, blocks);
-        pp_squares_move(chunk->stage, chunk->state.share, blocks, pack_squares, packer);
+        for (int part = 0; part < PP_STATE_PARTS; part++)
+            if (chunk->owns_squares[part])
+                walk_part(packer, w, place, (enum pp_state_part)part);
     }
 }
 

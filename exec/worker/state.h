@@ -32,7 +32,8 @@ struct pp_chunk {
     struct pp_worker *worker; /* NULL: not on this worker */
     const struct pp_stage *stage;
     struct pp_state state;
-    bool owns_squares; /* its gradients, or its share of them, count in the norm */
+    /* its gradients of a part, or its share of them, count in the norm */
+    bool owns_squares[PP_STATE_PARTS];
 };
 
 /* Collectives for which its worker was the last member to post, and a thread that runs them. */

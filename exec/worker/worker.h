@@ -83,12 +83,18 @@ static inline const struct pp_stage *pp_stage_at(const struct pp_worker *w, int 
 
     return m->options.stages[pp_group_index(w) * m->stages + place % m->stages];
 }
-/* Sums of squares of a place's blocks. */
-static inline double *pp_squares_at(const struct pp_worker *w, int place)
+/* Sums of squares of a place's blocks, and their stage. Blocks of which all replicas have the same
+ * count with the first of those that share experts. */
+static inline int pp_squares_number(const struct pp_worker *w, int place, enum pp_state_part part)
 {
     const struct pp_machine *m = w->machine;
+    const int index = m->ep > 1 && part == PP_OF_ALL ? 0 : pp_group_index(w);
 
-    return m->squares + m->squares_of[pp_group_index(w) * m->stages + place % m->stages];
+    return index * m->stages + place % m->stages;
+}
+static inline double *pp_squares_at(const struct pp_worker *w, int place, enum pp_state_part part)
+{
+    return w->machine->squares + w->machine->squares_of[pp_squares_number(w, place, part)];
 }
 static inline bool pp_is_virtual(const struct pp_machine *m)
 {

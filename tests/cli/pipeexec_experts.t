@@ -123,21 +123,8 @@ $ pipeexec --experts 6 --dp 4 --ep 4
 $ pipeexec --dp 4 --ep 4
 ! pipeexec: error: --ep 4: tiny has no experts; give --experts
 = 2
-$ pipeexec --experts 4 --dp 2 --ep 2 --zero 1
-! pipeexec: error: --ep 2: state of shared experts is not cut yet; use --zero 0
-= 2
-$ for s in os=2 g=2 p=2; do pipeexec --experts 4 --dp 4 --ep 2 --shard $s; done
-! pipeexec: error: --shard os=2: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
-! pipeexec: error: --shard g=2: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
-! pipeexec: error: --shard p=2: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
-= 2
-$ for z in 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 4 --micro-batches 2 --zero $z >z.csv; pipeexec --schedule z.csv --experts 4 --dp 4 --ep 2; pipeexec --schedule z.csv --dp 4 --shard os=2; done
-! pipeexec: error: --schedule z.csv: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
-! pipeexec: error: --shard os=2: z.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
-! pipeexec: error: --schedule z.csv: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
-! pipeexec: error: --shard os=2: z.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
-! pipeexec: error: --schedule z.csv: state of shared experts is not cut yet; nearest: --ep 1, or state that is whole
-! pipeexec: error: --shard os=2: z.csv is a lowered program, which has its own; 'pipesim program --compute' prints programs without
+$ pipeexec --experts 4 --dp 6 --ep 2 --shard os=3
+! pipeexec: error: --shard os=3: state is cut over groups of 3 copies, and 2 replicas share experts: the latter must divide the former; nearest: --ep 1, or groups of 2
 = 2
 # Over tcp the experts have the bits of threads, also with processes that a launcher has started.
 $ o="--experts 4 --dp 2 --ep 2 --np 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 3 --exact-grad"; for t in local tcp; do for c in virtual wall; do pipeexec $o --check --transport $t --clock $c --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"tokens": \[/,/^    \]/p' | md5sum; done; done | uniq | wc -l; for r in 0 1 2 3; do RANK=$r WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29714 pipeexec $o --check --quiet & p[r]=$!; done; for r in 0 1 2 3; do wait ${p[r]} && echo ended; done
@@ -201,3 +188,18 @@ $ pipeexec --model tiny-llama --np 1 --micro-batches 1 --mbs 65536 --seq 65536
 $ pipeexec --model tiny-llama --np 1 --micro-batches 1 --mbs 2048 --seq 1024 --experts 1024 --top-k 1024 --moe-ffn 1
 ! pipeexec: error: --mbs 2048: a forward has 2147483648 tokens, times the experts of a token, and at most 2147483647 can be; nearest: --mbs 2047
 = 2
+
+# State of shared experts is cut over the replicas that have the same experts. The bits are those of a whole state.
+$ o="--model tiny-llama --experts 8 --shared-ffn 32 --layers 2 --hidden 32 --heads 4 --seq 8 --mbs 1 --dp 4 --micro-batches 2 --steps 2 --exact-grad"; for l in "--ep 1" "--ep 2 --zero 1" "--ep 4 --zero 2 --np 2" "--ep 2 --zero 3 --np 2 --transport shm" "--ep 4 --shard p=2,g=2,os=2 --np 1"; do pipeexec $o $l --check --json | grep -A3 -E '"(losses|grad_norms)"' | md5sum; done | uniq | wc -l
+> 1
+$ for z in 0 1 2 3; do pipeexec --model tiny-llama --experts 8 --layers 2 --hidden 32 --heads 4 --seq 8 --np 1 --dp 4 --ep 2 --zero $z --mbs 1 --steps 1 --no-check --json | grep -E '^    "(params|grads|optimizer)_bytes"' | tr -d ' \n'; echo; done
+> "params_bytes":363136,"grads_bytes":363136,"optimizer_bytes":726272,
+> "params_bytes":363136,"grads_bytes":363136,"optimizer_bytes":316800,
+> "params_bytes":363136,"grads_bytes":167936,"optimizer_bytes":316800,
+> "params_bytes":158400,"grads_bytes":167936,"optimizer_bytes":316800,
+$ for z in 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 4 --micro-batches 2 --zero $z >z.csv; pipeexec --schedule z.csv --experts 4 --hidden 32 --heads 4 --seq 8 --dp 4 --ep 2 --mbs 1 --steps 2 --exact-grad --check --quiet && echo equal; done
+> equal
+> equal
+> equal
+$ o="--model mixtral-8x7b --experts 8 --layers 2 --hidden 32 --heads 4 --kv-heads 2 --vocab 256 --moe-ffn 64 --seq 8 --mbs 1"; pipeexec $o --dp 4 --ep 2 --zero 3 --np 2 --micro-batches 2 --steps 2 --exact-grad --quiet --checkpoint cut; for l in "--dp 4 --ep 4 --zero 1 --np 1 --micro-batches 2" "--dp 2 --zero 2 --np 2 --micro-batches 4" "--np 1 --micro-batches 8"; do pipeexec --resume cut $l --steps 3 --check --quiet --save s; cksum <s/model.safetensors; rm -r s; done | uniq | wc -l
+> 1

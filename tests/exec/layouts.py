@@ -40,7 +40,7 @@ OWN = [
     ("--dp", [1, 2, 2, 2, 3, 4], 0.8),
     ("--mbs", [1, 2, 3, 4], 1),
     ("--tp", [2, 2, 4], 0.5),
-    ("--ep", [1, 2, 4], 0.4),
+    ("--ep", [1, 2, 2, 4], 0.8),
     ("--zero", [0, 1, 2, 3, 3], 0.7),
     ("--shard", ["os=2", "g=2", "p=2", "p=2,os=4", "p=2,os=4"], 0.2),
     ("--gather", ["chunk", "layer", "layer"], 0.4),
@@ -58,11 +58,11 @@ OWN = [
     ("--slow", ["0=0.5"], 0.1),
 ]
 MODEL = [  # these and the samples say what is computed, the others where
-    ("--model", ["tiny", "mini", "tiny-llama", "bert-base"], 1),
+    ("--model", ["tiny", "mini", "tiny-llama"], 1),
     ("--layers", [1, 3, 4, 6, 8], 1),
     ("--embedding", ["tied", "untied"], 0.5),
     ("--kv-heads", [2, 4], 0.4),
-    ("--experts", [4, 8], 0.25),
+    ("--experts", [4, 8], 0.35),
     ("--precision", ["fp32", "fp32", "bf16", "double"], 0.3),
     ("--clip", [0.5, 1], 0.6),
     ("--seed", [1, 2, 3], 0.5),
@@ -99,6 +99,8 @@ FEATURES = {  # of a report and its words
     "zero 3": lambda r, w: r["layout"]["zero"] == 3,
     "gathers of layers": lambda r, w: r["layout"].get("gather") == "layer",
     "ep": lambda r, w: r["layout"]["ep"] > 1,
+    "ep, zero": lambda r, w: r["layout"]["ep"] > 1 and r["layout"]["zero"] > 0 and "--shard" not in w,
+    "ep, groups of copies": lambda r, w: r["layout"]["ep"] > 1 and "--shard" in w,
     "sequence parallel": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on",
     "experts": lambda r, w: "--experts" in w,
     "balance": lambda r, w: "--balance-loss" in w,
@@ -114,7 +116,7 @@ FEATURES = {  # of a report and its words
     "bf16": lambda r, w: r["precision"] == "bf16",
     "eager": lambda r, w: w.get("--order", "strict") != "strict",
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
-    "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and w["--model"] == "bert-base",
+    "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and "/bert" in w["--model"],
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
 
@@ -143,16 +145,10 @@ def draw(rng):
 
     shared, own, model = some(SHARED), some(OWN), some(MODEL)
     shared.update(some(OF_SCHEDULE.get(shared["--schedule"], [])))
-    if model["--model"] == "bert-base":
-        model.pop("--experts", None)
-        model.update({"--vocab": "257", "--ffn": "64"})
-        if rng.random() < 0.9:
-            own.pop("--sequence-parallel", None)
     if "--experts" in model:
         model.update(some(EXPERTS))
         if "--ep" in own and rng.random() < 0.8:
             own["--dp"] = str(rng.choice([2, 4]))
-            own.pop("--zero", None)
             own.pop("--tp", None)
     elif rng.random() < 0.9:
         own.pop("--ep", None)

@@ -126,9 +126,50 @@ Test(cuts, known_gradients_of_the_fullest_copy_give_the_same_bytes)
         struct pp_cuts cuts = {.params = 1, .grads = copies, .optimizer = copies};
         const size_t searched = pp_state_bytes(&whole->stage, k, false, cuts).gradients;
 
-        cuts.most_grads = pp_most_grads(&whole->stage, cuts);
+        cuts.most_grads[PP_OF_ALL] = pp_most_grads(&whole->stage, PP_OF_ALL, cuts);
         cr_assert_eq(pp_state_bytes(&whole->stage, k, false, cuts).gradients, searched);
-        cr_assert_eq(searched, (size_t)cuts.most_grads * k->gradient_bytes);
+        cr_assert_eq(searched, (size_t)cuts.most_grads[PP_OF_ALL] * k->gradient_bytes);
     }
-    cr_assert_eq(pp_most_grads(&whole->stage, pp_cuts_none()), whole->stage.elements);
+    cr_assert_eq(pp_most_grads(&whole->stage, PP_OF_ALL, pp_cuts_none()), whole->stage.elements);
+}
+
+/* Of `copies`, each `ep` share experts: here the tensors of the second block and of the head. */
+static void check_experts(const struct pp_stage *stage, int copies, int ep)
+{
+    const struct pp_cuts cuts = {copies, copies, copies, .ep = ep};
+    const int of_experts = pp_cuts_of(cuts, PP_OF_EXPERTS).optimizer;
+    char *memory = pp_arena_alloc(arena, pp_state_bytes(stage, k, true, cuts).weights);
+    int64_t covered = stage->experts_from;
+
+    cr_assert_eq(of_experts, copies > ep ? copies / ep : 1);
+    for (int copy = 0; copy < of_experts; copy++) {
+        const struct pp_state state = pp_state_of_copy(
+            stage, k, true, (const int[PP_STATE_PARTS]){copy * ep, copy}, cuts, memory);
+        const struct pp_range all = pp_state_held(&state, PP_OF_ALL),
+                              experts = pp_state_held(&state, PP_OF_EXPERTS);
+
+        cr_assert_eq(experts.from, covered, "copy %d of %d / %d", copy, copies, ep);
+        covered = experts.until;
+        cr_assert_eq(pp_state_part_of(&state, experts.from), PP_OF_EXPERTS);
+        cr_assert_leq((char *)pp_state_weight(&state, k, all.until - 1),
+                      (char *)pp_state_weight(&state, k, experts.from) - k->element_bytes);
+        cr_assert_leq((char *)pp_state_weight(&state, k, experts.until - 1) + k->element_bytes,
+                      (char *)state.fixed);
+        cr_assert_leq((char *)pp_state_gradient(&state, k, experts.until - 1) + sizeof(int64_t),
+                      (char *)state.m);
+        cr_assert_leq((char *)pp_state_in_share(&state, k, state.m, experts.until - 1) +
+                          k->gradient_bytes,
+                      (char *)state.v);
+    }
+    cr_assert_eq(covered, stage->elements);
+}
+
+Test(cuts, shared_experts_are_cut_over_the_copies_that_have_them)
+{
+    struct copy *whole = make(0, BLOCKS, true, true, false);
+
+    whole->stage.experts_from = param_of(whole, 4)->offset;
+    for (int ep = 2; ep <= 8; ep *= 2)
+        for (int copies = 2; copies <= 32; copies *= 2)
+            check_experts(&whole->stage, copies, ep);
 }
