@@ -3,9 +3,29 @@
 
 #include <assert.h>
 
+static int greatest_divisor(int a, int b)
+{
+    return b == 0 ? a : greatest_divisor(b, a % b);
+}
+
+/* Returns the elements of the feed-forward layers that devices must divide: of dense blocks, of
+ * experts and of the shared one. */
+static int elements_of(const struct pp_net *net)
+{
+    const int mixtures = pp_net_mixtures(net, 0, net->layers),
+              dense = mixtures < net->layers ? net->ffn : 0;
+    int common = 0;
+
+    for (int i = 0,
+             of[] = {dense, mixtures > 0 ? net->expert_ffn : 0, mixtures > 0 ? net->shared_ffn : 0};
+         i < 3; i++)
+        common = greatest_divisor(common, of[i]);
+    return common;
+}
+
 static bool is_even(const struct pp_net *net, int tp)
 {
-    return net->heads % tp == 0 && net->kv_heads % tp == 0 && net->ffn % tp == 0;
+    return net->heads % tp == 0 && net->kv_heads % tp == 0 && elements_of(net) % tp == 0;
 }
 
 enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error *err)
@@ -26,7 +46,7 @@ enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error
     pp_error_set(err, PP_EINVAL,
                  "--tp %d does not divide %d attention heads, %d of keys, and %d elements of the "
                  "feed-forward layer of %.80s; nearest: %d",
-                 tp, net->heads, net->kv_heads, net->ffn, net->name, below);
+                 tp, net->heads, net->kv_heads, elements_of(net), net->name, below);
     return above <= net->kv_heads ? pp_error_append(err, " or %d", above) : PP_EINVAL;
 }
 
@@ -37,6 +57,8 @@ struct pp_net pp_net_part(const struct pp_net *net, int tp)
     part.heads /= tp;
     part.kv_heads /= tp;
     part.ffn /= tp;
+    part.expert_ffn /= tp;
+    part.shared_ffn /= tp;
     return part;
 }
 

@@ -168,32 +168,35 @@ static void dispatch_input_grad(struct pp_call *c, const struct pp_stage_node *n
 const struct pp_node_kind pp_node_dispatch = {.forward = dispatch,
                                               .input_grad = dispatch_input_grad};
 
-/* A recomputation does not want the output of the stage. */
+/* A recomputation does not want the output of the stage. Of a tensor-parallel group, the first
+ * device adds the base to its part, unless the base has parts, too. */
 static void combine(struct pp_call *c, const struct pp_stage_node *n)
 {
     const struct pp_routing r = pp_call_routing(c, n->routes);
+    const bool has_base = n->part == NULL || c->g->is_first || pp_node_has_part_of(n->base);
     void *y = pp_call_at(c, n->y);
 
     if (y != NULL)
-        c->k->combine_forward(c->stream, &(struct pp_token_exchange){.routing = &r,
-                                                                     .width = n->y->width,
-                                                                     .x = pp_call_at(c, n->x),
-                                                                     .base = pp_call_at(c, n->base),
-                                                                     .y = y});
+        c->k->combine_forward(
+            c->stream, &(struct pp_token_exchange){.routing = &r,
+                                                   .width = n->y->width,
+                                                   .x = pp_call_at(c, n->x),
+                                                   .base = has_base ? pp_call_at(c, n->base) : NULL,
+                                                   .y = n->part ? pp_call_at(c, n->part) : y});
 }
 
 /* The gradient of a row replaces the row. */
 static void combine_input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
     const struct pp_routing r = pp_call_routing(c, n->routes);
+    const struct pp_tensor *dgates = n->dnorm_part ? n->dnorm_part : n->routes->dgates;
 
-    c->k->combine_backward(c->stream,
-                           &(struct pp_token_exchange){.routing = &r,
-                                                       .width = n->y->width,
-                                                       .x = pp_call_at(c, n->x),
-                                                       .dy = pp_call_at(c, n->dy),
-                                                       .dx = pp_call_at(c, n->dx),
-                                                       .dgates = pp_call_at(c, n->routes->dgates)});
+    c->k->combine_backward(c->stream, &(struct pp_token_exchange){.routing = &r,
+                                                                  .width = n->y->width,
+                                                                  .x = pp_call_at(c, n->x),
+                                                                  .dy = pp_call_at(c, n->dy),
+                                                                  .dx = pp_call_at(c, n->dx),
+                                                                  .dgates = pp_call_at(c, dgates)});
 }
 
 const struct pp_node_kind pp_node_combine = {

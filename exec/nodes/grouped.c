@@ -2,8 +2,10 @@
  * [experts][out][in], and so are their biases. */
 #include "exec/nodes/node.h"
 
+/* The first device of a group adds the bias to its part. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
+    const bool has_bias = !n->is_part || c->g->is_first;
     const struct pp_row_groups groups = pp_call_groups(c, n->routes);
 
     c->k->grouped_gemm(c->k, c->stream, &groups,
@@ -16,7 +18,7 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                                          .lda = n->x->width,
                                          .ldb = n->x->width,
                                          .ldc = n->y->width,
-                                         .bias = pp_call_weight(c, n->bias),
+                                         .bias = has_bias ? pp_call_weight(c, n->bias) : NULL,
                                          .activation = c->net->activation,
                                          .activated = pp_call_at(c, n->act)});
 }

@@ -12,7 +12,7 @@ static bool is_activation_alone(const struct pp_call *c, const struct pp_stage_n
  * device adds base and bias to its part. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
-    const bool is_first = n->part == NULL || c->g->is_first,
+    const bool is_first = (n->part == NULL && !n->is_part) || c->g->is_first,
                has_base = is_first && !pp_node_is_scattered(n);
     void *y = pp_call_at(c, n->y);
 
@@ -39,11 +39,17 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                                             .activated = pp_call_at(c, n->act)});
 }
 
-/* dx [T][in] = dx_base + dy [T][out] W, times the slope of the activation that made x. */
+/* dx [T][in] = dx_base + dy [T][out] W, times the slope of the activation that made x. Of a whole
+ * matrix that each device has, the first adds the product to its part of dx_base. */
 static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
-    const bool is_first = n->dx_part == NULL || c->g->is_first;
+    const bool is_first = n->dx_part == NULL || n->is_whole || c->g->is_first;
 
+    if (n->is_whole && !c->g->is_first) {
+        c->k->copy(c->stream, n->dx_part->bytes, pp_call_at(c, n->dx_base),
+                   pp_call_at(c, n->dx_part));
+        return;
+    }
     c->k->gemm(c->stream, &(struct pp_gemm){.m = c->g->tokens,
                                             .n = n->x->width,
                                             .k = n->y->width,

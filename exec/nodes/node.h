@@ -43,6 +43,11 @@
  * make parts of `max` and `sums` of struct pp_entropy. All heads share the gains of QK_NORM. So
  * each device makes a part of their gradient, `dnorm_part`.
  *
+ * Experts are cut like a dense feed-forward layer. Each device routes all tokens by the whole
+ * router, so all have the same rows. GROUPED makes parts of rows, which COMBINE weighs; one
+ * exchange adds up its y. `dgates` is a sum of parts of G. DISPATCH and the shared expert make
+ * parts of dx, to which the first device adds that of the router.
+ *
  * With sequence parallelism (Korthikanti et al. 2022), tensors of the residual stream have the
  * tokens of this device: T / tp rows, one device after the other. EMBED and the LINEARs that end in
  * the stream scatter the sum of their parts; the base is added last. They read gradients of all
@@ -138,7 +143,7 @@ struct pp_stage_node {
     const struct pp_node_kind *kind;
     struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
-    /* this device's parts of y, dx, dnorm and dy; NULL = it has all */
+    /* this device's parts of y, dx, dnorm and dy; NULL = it has all. COMBINE: dnorm is dgates */
     struct pp_tensor *part, *dx_part, *dnorm_part, *dy_part;
     enum pp_exchange_rule rule;         /* of parts of y */
     struct pp_tensor *x_part, *x_again; /* of x, and what W reads instead of it; NULL = x */
@@ -150,14 +155,22 @@ struct pp_stage_node {
     int window;                         /* ATTEND: keys that a query meets at most; 0 = all */
     const struct pp_param *bias_before; /* NORM: whose gradient it makes */
     bool is_bias_summed;                /* LINEAR: by a norm */
-    bool is_of_experts;                 /* between the norm and the output of a mixture */
-    bool is_again;                      /* R runs it */
+    bool is_whole; /* LINEAR: each device has the whole matrix, and parts of the gradient of x */
+    bool is_part;  /* LINEAR, GROUPED: y or dx is a part that a later node adds up */
+    bool is_of_experts; /* between the norm and the output of a mixture */
+    bool is_again;      /* R runs it */
 };
 
 /* Returns whether the group scatters the sum of a node's parts. */
 static inline bool pp_node_is_scattered(const struct pp_stage_node *n)
 {
     return n->part != NULL && n->rule == PP_RULE_SCATTER;
+}
+
+/* Returns whether a tensor is this device's part of a sum that a later node makes. */
+static inline bool pp_node_has_part_of(const struct pp_tensor *t)
+{
+    return t != NULL && t->maker != NULL && t->maker->is_part;
 }
 
 struct pp_layer {

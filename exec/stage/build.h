@@ -55,6 +55,7 @@ struct pp_linear {
     /* With tensor parallelism, rows of the matrix here: group by group, cut by rows. Without groups
      * and base, all rows are on each device. */
     int groups[PP_SLICE_PIECES];
+    bool is_part; /* y, or dx, is a part that a later node adds up */
 };
 
 /* Appends a LINEAR. Returns y, or its activation. Matrices that end in the residual stream, two of

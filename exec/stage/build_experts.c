@@ -86,7 +86,24 @@ struct grouped {
     int width;
     double deviation;
     bool is_activated;
+    int parts; /* of its rows that are cut each by themselves; 0: it is cut by columns */
 };
+
+/* Cuts the matrices of experts and their biases over the devices of a tensor-parallel group. A
+ * device has a run of each part of an expert's rows, or of each row. */
+static void cut(const struct pp_builder *b, const struct grouped *w, int64_t columns,
+                struct pp_new_param *weight, struct pp_new_param *bias)
+{
+    const int tp = b->stage->shape.tp, index = b->stage->shape.tp_index;
+    const int64_t runs = (int64_t)b->net->experts * (w->parts > 0 ? w->parts : w->width),
+                  here = w->parts > 0 ? w->width / w->parts : columns;
+
+    if (tp <= 1)
+        return;
+    weight->slice = pp_slice_by_columns(tp, index, runs, w->parts > 0 ? here * columns : here);
+    if (w->parts > 0)
+        bias->slice = pp_slice_by_columns(tp, index, runs, here);
+}
 
 static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *routes,
                                  struct pp_tensor *x, struct grouped w)
@@ -99,6 +116,8 @@ static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *r
     struct pp_new_param weight = pp_build_matrix(w.weight, rows, x->width, w.deviation),
                         bias = pp_build_bias(w.bias, rows);
     weight.experts = bias.experts = here;
+    cut(b, &w, x->width, &weight, &bias);
+    n->is_part = shape->tp > 1 && w.parts == 0;
     if (shape->ep > 1) {
         weight.slice = pp_slice_by_rows(shape->ep, shape->ep_index, w.width * (int64_t)x->width,
                                         (const int[PP_SLICE_PIECES]){here});
@@ -126,13 +145,13 @@ static struct pp_tensor *experts(struct pp_builder *b, const struct pp_routes *r
         grouped(b, routes, x,
                 (struct grouped){"experts.up.weight", has_bias ? "experts.up.bias" : NULL,
                                  is_gated ? 2 * net->expert_ffn : net->expert_ffn, PP_DEVIATION,
-                                 !is_gated});
+                                 !is_gated, is_gated ? 2 : 1});
 
     if (is_gated)
         t = rows_node(b, &pp_node_gate, routes, t, net->expert_ffn)->y;
     return grouped(b, routes, t,
                    (struct grouped){"experts.down.weight", has_bias ? "experts.down.bias" : NULL,
-                                    net->hidden, PP_DEVIATION / sqrt(2.0 * net->layers), false});
+                                    net->hidden, PP_DEVIATION / sqrt(2.0 * net->layers), false, 0});
 }
 
 /* The same, if replicas share experts: rows go to where these are, and back. */
@@ -155,13 +174,45 @@ static struct pp_tensor *shared(struct pp_builder *b, struct pp_tensor *x, struc
     const bool has_bias = net->has_bias_mlp, is_gated = net->is_gated;
     const int ffn = net->shared_ffn;
     struct pp_tensor *t =
-        pp_build_linear(b, (struct pp_linear){x, NULL, is_gated ? 2 * ffn : ffn, "shared.up.weight",
-                                              has_bias ? "shared.up.bias" : NULL, !is_gated});
+        pp_build_linear(b, (struct pp_linear){.x = x,
+                                              .width = is_gated ? 2 * ffn : ffn,
+                                              .weight = "shared.up.weight",
+                                              .bias = has_bias ? "shared.up.bias" : NULL,
+                                              .is_activated = !is_gated,
+                                              .groups = {ffn, is_gated ? ffn : 0},
+                                              .is_part = true});
 
     if (is_gated)
         t = pp_build_node(b, &pp_node_gate, t, ffn)->y;
-    return pp_build_linear(b, (struct pp_linear){t, base, net->hidden, "shared.down.weight",
-                                                 has_bias ? "shared.down.bias" : NULL, false});
+    return pp_build_linear(b, (struct pp_linear){.x = t,
+                                                 .base = base,
+                                                 .width = net->hidden,
+                                                 .weight = "shared.down.weight",
+                                                 .bias = has_bias ? "shared.down.bias" : NULL,
+                                                 .is_part = true});
+}
+
+/* The logits of all tokens, on each device of a tensor-parallel group. */
+static struct pp_tensor *router(struct pp_builder *b, struct pp_tensor *x)
+{
+    struct pp_tensor *logits = pp_build_linear(
+        b, (struct pp_linear){.x = x, .width = b->net->experts, .weight = "router.weight"});
+    struct pp_stage_node *n = &b->g->nodes[b->g->node_count - 1];
+
+    n->is_whole = b->stage->shape.tp > 1;
+    pp_build_gathered(b, n);
+    return logits;
+}
+
+/* Lets a tensor-parallel group add up what a COMBINE makes: y, and gradients of gates. */
+static void share_sums(struct pp_builder *b, struct pp_stage_node *n)
+{
+    pp_build_scattered(b, n);
+    if (b->stage->shape.tp <= 1)
+        return;
+    n->dnorm = n->routes->dgates;
+    n->dnorm_part = pp_stage_tensor_of_g(b->g, (int64_t)b->g->tokens * b->net->top_k);
+    n->dnorm_part->is_grad = true;
 }
 
 struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
@@ -169,8 +220,7 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
 {
     const struct pp_net *net = b->net;
     const int first = b->g->node_count;
-    struct pp_tensor *logits =
-        pp_build_linear(b, (struct pp_linear){x, NULL, net->experts, "router.weight", NULL, false});
+    struct pp_tensor *logits = router(b, x);
     struct pp_routes *routes = routes_of(b->arena, b);
 
     struct pp_stage_node *route = pp_build_node(b, &pp_node_route, logits, 0);
@@ -185,6 +235,7 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
     n->routes = routes;
     n->base = base;
     n->y->is_stream = true;
+    share_sums(b, n);
     for (struct pp_stage_node *of = &b->g->nodes[first]; of <= n; of++)
         of->is_of_experts = true;
     return n->y;

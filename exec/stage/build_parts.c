@@ -131,14 +131,15 @@ static void cut(const struct pp_builder *b, const struct pp_linear *l, struct pp
 
     if (tp <= 1 || (l->base == NULL && l->groups[0] == 0))
         return;
+    n->is_part = l->is_part;
     if (l->base != NULL) {
         weight->slice = pp_slice_by_columns(tp, index, l->width, l->x->width);
-        pp_build_scattered(b, n);
-        return;
+    } else {
+        weight->slice = pp_slice_by_rows(tp, index, l->x->width, l->groups);
+        bias->slice = pp_slice_by_rows(tp, index, 1, l->groups);
     }
-    weight->slice = pp_slice_by_rows(tp, index, l->x->width, l->groups);
-    bias->slice = pp_slice_by_rows(tp, index, 1, l->groups);
-    pp_build_gathered(b, n);
+    if (!l->is_part)
+        (l->base != NULL ? pp_build_scattered : pp_build_gathered)(b, n);
 }
 
 struct pp_tensor *pp_build_linear(struct pp_builder *b, struct pp_linear l)

@@ -203,3 +203,11 @@ $ for z in 1 2 3; do pipesim program --schedule 1f1b --pp 2 --dp 4 --micro-batch
 > equal
 $ o="--model mixtral-8x7b --experts 8 --layers 2 --hidden 32 --heads 4 --kv-heads 2 --vocab 256 --moe-ffn 64 --seq 8 --mbs 1"; pipeexec $o --dp 4 --ep 2 --zero 3 --np 2 --micro-batches 2 --steps 2 --exact-grad --quiet --checkpoint cut; for l in "--dp 4 --ep 4 --zero 1 --np 1 --micro-batches 2" "--dp 2 --zero 2 --np 2 --micro-batches 4" "--np 1 --micro-batches 8"; do pipeexec --resume cut $l --steps 3 --check --quiet --save s; cksum <s/model.safetensors; rm -r s; done | uniq | wc -l
 > 1
+
+# A tensor-parallel group cuts experts, too. In double, the norms of gradients are those of one worker to 12 digits.
+$ o="--model tiny-llama --experts 8 --shared-ffn 32 --moe-every 2 --layers 2 --hidden 32 --heads 4 --kv-heads 4 --seq 8 --mbs 2 --micro-batches 2 --steps 2 --exact-grad --check"; for t in 1 2 4; do pipeexec $o --np 1 --precision double --tp $t --json | grep -A3 '"grad_norms"' | sed 's/\([.][0-9]\{11\}\)[0-9]*/\1/' | md5sum; done | uniq | wc -l
+> 1
+$ o="--model tiny-llama --experts 8 --shared-ffn 32 --moe-every 2 --layers 2 --hidden 32 --heads 4 --kv-heads 4 --seq 8 --mbs 2 --micro-batches 2 --steps 2 --exact-grad --check"; for l in "--np 2 --tp 2 --schedule zb-h1 --dp 2 --zero 3" "--np 2 --tp 4 --recompute selective=moe --transport shm" "--np 2 --tp 2 --capacity-factor 1 --backend fake --precision bf16"; do pipeexec $o $l --quiet && echo equal; done
+> equal
+> equal
+> equal

@@ -116,6 +116,7 @@ FEATURES = {  # of a report and its words
     "bf16": lambda r, w: r["precision"] == "bf16",
     "eager": lambda r, w: w.get("--order", "strict") != "strict",
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
+    "tp, experts": lambda r, w: r["layout"]["tp"] > 1 and "--experts" in w,
     "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and "/bert" in w["--model"],
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
@@ -147,9 +148,13 @@ def draw(rng):
     shared.update(some(OF_SCHEDULE.get(shared["--schedule"], [])))
     if "--experts" in model:
         model.update(some(EXPERTS))
-        if "--ep" in own and rng.random() < 0.8:
+        if "--ep" in own and rng.random() < 0.6:
             own["--dp"] = str(rng.choice([2, 4]))
             own.pop("--tp", None)
+        elif rng.random() < 0.9:
+            own.pop("--ep", None)
+            if rng.random() < 0.9:
+                own.pop("--sequence-parallel", None)
     elif rng.random() < 0.9:
         own.pop("--ep", None)
     if "--tp" not in own and rng.random() < 0.95:
