@@ -172,7 +172,7 @@ static int64_t bucket_at(const struct pp_stage *stage, int k, int buckets)
 static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, int tp_index,
                            struct pp_sum *sum)
 {
-    const struct pp_stage *stage = m->options.stages[tp_index * m->stages + c->stage];
+    const struct pp_stage *stage = m->options.stages[tp_index * m->ep * m->stages + c->stage];
     const bool is_end = c->purpose == PP_FOR_STEP || c->purpose == PP_FOR_REST;
     const struct pp_param *tied =
         c->kind != PP_AG && is_end && pp_program_has_tied(m->p) ? pp_stage_tied(stage) : NULL;
@@ -259,7 +259,7 @@ static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int
 {
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
         const struct pp_param *tied =
-            pp_stage_tied(m->options.stages[tp_index * m->stages + stage]);
+            pp_stage_tied(m->options.stages[tp_index * m->ep * m->stages + stage]);
         const struct pp_state *state = &chunk_at(m, replica, tp_index, pipe, stage)->state;
         const struct pp_range share = m->cuts[stage].params > 1 ? state->held : state->share;
 

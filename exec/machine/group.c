@@ -1,5 +1,5 @@
 /* Groups of workers that walk one list together, each with its part of the blocks: devices of a
- * tensor-parallel group, or replicas that share experts.
+ * tensor-parallel group, and replicas that share experts. With both, all of them are one group.
  *
  * A call is cut into segments. After each but the last, the group meets, and each worker adds up
  * the parts of all. A part stays in place until the group meets again, when all have read it. So
@@ -71,7 +71,7 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
                 .is_last = s == last,
                 .exchange = exchanges[s],
                 .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
-                .members = pp_group_size(m)};
+                .members = exchanges[s].rows.way != PP_ROWS_NONE ? m->ep : m->tp};
     }
 }
 
@@ -86,12 +86,13 @@ static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
         segment->moved_bytes = &w->moved_bytes;
         segment->apart = (struct pp_worker_exchange){w, &segment->exchange, segment->from};
     }
-    for (int t = 0; t < pp_group_size(m); t++) {
-        const struct pp_worker *peer = pp_group_peer(w, t);
-        const struct pp_group_segment *parts = m->calls[pp_row(peer, i)].segments;
-        for (int s = 0; s < call->segment_count; s++)
-            call->segments[s].from[t] = parts[s].exchange.from;
-    }
+    for (int s = 0; s < call->segment_count; s++)
+        for (int k = 0; k < call->segments[s].members; k++) {
+            const bool is_of_rows = call->segments[s].exchange.rows.way != PP_ROWS_NONE;
+            const int index = is_of_rows ? w->tp_index * m->ep + k : k * m->ep + w->replica % m->ep;
+            call->segments[s].from[k] =
+                m->calls[pp_row(pp_group_peer(w, index), i)].segments[s].exchange.from;
+        }
 }
 
 void pp_bind_groups(struct pp_machine *m)
@@ -238,7 +239,7 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
     if (call->segment_count > 0)
         call->launches_more =
             call->segments[call->segment_count - 1].launch - m->launch_of[pp_row(w, i)];
-    if (is_there && is_clocked(m) && m->ep == 1)
+    if (is_there && is_clocked(m) && m->tp > 1)
         is_there = meet(w, NULL, spent_ps);
     pp_core_give(m);
     return is_there;

@@ -91,7 +91,6 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
     m->replicas = options->batch->replicas;
     m->tp = options->tp > 1 ? options->tp : 1;
     m->ep = options->ep > 1 ? options->ep : 1;
-    assert(m->tp == 1 || m->ep == 1);
     m->worker_count = m->p->ranks * m->replicas * m->tp;
     m->collective_count = m->p->collective_count * m->tp;
     m->own_worker = options->meeting.count > 1              ? options->meeting.index

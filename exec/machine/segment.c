@@ -58,7 +58,7 @@ int64_t pp_segment_exchange_ps(const struct pp_machine *m, const struct pp_group
 {
     return segment->is_last ? 0
                             : pp_group_exchange_ps(m->options.costs, m->options.kernels,
-                                                   &segment->exchange, pp_group_size(m));
+                                                   &segment->exchange, segment->members);
 }
 
 /* ---- graphs ---------------------------------------------------------------------------------- */

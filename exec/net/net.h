@@ -129,6 +129,7 @@ struct pp_param {
     bool is_tied;     /* the embedding matrix of a tied model, in the first and the last stage */
     struct pp_slice slice; /* which of its elements are here, if devices share it */
     int experts;           /* whose tensors these are, one after the other; 0 = one tensor of all */
+    bool is_cut;           /* devices of a tensor-parallel group have different elements */
     int order;             /* among the tensors of its stage, from the embedding on */
 };
 /* Returns the number of tensors in it: of each expert, or one. */

@@ -86,13 +86,12 @@ static struct pp_range held(const struct pp_state *state, const struct pp_param 
                                     : pp_state_share(state, part));
 }
 
-/* Is true of experts of one replica: the reference has those of all. They are one run there. */
-static bool is_part(const struct pp_param *ours, const struct pp_param *theirs)
+/* Returns the first element of a tensor in that of the reference, which has experts of all replicas
+ * that share them. */
+static int64_t first_of(const struct pp_param *ours, const struct pp_param *theirs, int ep_index)
 {
-    const bool is_part = ours->slice.whole > 0 && theirs->slice.whole == 0;
-
-    assert(!is_part || (ours->slice.pieces == 1 && ours->slice.piece[0].runs == 1));
-    return is_part;
+    assert(theirs->count == ours->count || (ours->experts > 0 && theirs->count % ours->count == 0));
+    return theirs->count == ours->count ? 0 : ep_index * ours->count;
 }
 
 void pp_reference_compare(const struct pp_reference *reference, const struct pp_stage *stage,
@@ -108,8 +107,7 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
     for (int p = 0; p < stage->param_count; p++) {
         const struct pp_param *ours = &stage->params[p], *theirs = pp_stage_find(whole, ours->id);
 
-        assert(theirs &&
-               theirs->count == (is_part(ours, theirs) ? ours->slice.whole : ours->count));
+        assert(theirs);
         const struct pp_range range = held(state, ours, what);
         if (range.from >= range.until)
             continue;
@@ -117,7 +115,7 @@ void pp_reference_compare(const struct pp_reference *reference, const struct pp_
             .ours = vector_at(state, range.from, what, reference->kernels),
             .reference = vector_at(expected,
                                    theirs->offset + range.from - ours->offset +
-                                       (is_part(ours, theirs) ? ours->slice.piece[0].first : 0),
+                                       first_of(ours, theirs, stage->shape.ep_index),
                                    what, reference->kernels),
             .count = range.until - range.from,
             .is_fixed = what == PP_VECTOR_GRADIENTS && state->fixed,

@@ -11,7 +11,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
          "a loss of balance is not shared yet; give --balance-loss 0"},
         {config->net.experts > 0 && config->is_sequence_parallel,
          "tokens of experts are not shared yet; use --sequence-parallel off"},
-        {wish->ep > 1, "its devices do not exchange rows of experts yet; use --ep 1"},
         {config->net.is_encoder && config->is_sequence_parallel,
          "tokens of an encoder are not shared yet; use --sequence-parallel off"},
     };

@@ -24,6 +24,7 @@ struct pp_new_param {
     double deviation;
     bool is_tied;
     int experts;
+    bool is_cut; /* see struct pp_param */
     struct pp_slice slice;
 };
 

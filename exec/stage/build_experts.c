@@ -89,20 +89,38 @@ struct grouped {
     int parts; /* of its rows that are cut each by themselves; 0: it is cut by columns */
 };
 
-/* Cuts the matrices of experts and their biases over the devices of a tensor-parallel group. A
- * device has a run of each part of an expert's rows, or of each row. */
+/* Returns the slice of experts that are here, each of `each` elements of all devices of a
+ * tensor-parallel group. A device has a run of each of `runs` parts of an expert. */
+static struct pp_slice slice_of(const struct pp_builder *b, int64_t runs, int64_t each)
+{
+    const struct pp_stage_shape *shape = &b->stage->shape;
+    const int tp = shape->tp > 1 ? shape->tp : 1, ep = shape->ep > 1 ? shape->ep : 1;
+    const int64_t here = b->net->experts / ep;
+    struct pp_slice slice =
+        runs > 0 && tp > 1 ? pp_slice_by_columns(tp, shape->tp_index, here * runs, each / runs / tp)
+                           : pp_slice_by_columns(1, 0, 1, here * each);
+
+    slice.piece[0].first += shape->ep_index * slice.whole;
+    slice.whole *= ep;
+    return slice;
+}
+
+/* Cuts the matrices of experts and their biases. A device of a tensor-parallel group has a run of
+ * each part of an expert's rows, or of each row. Then it has whole biases. */
 static void cut(const struct pp_builder *b, const struct grouped *w, int64_t columns,
                 struct pp_new_param *weight, struct pp_new_param *bias)
 {
-    const int tp = b->stage->shape.tp, index = b->stage->shape.tp_index;
-    const int64_t runs = (int64_t)b->net->experts * (w->parts > 0 ? w->parts : w->width),
-                  here = w->parts > 0 ? w->width / w->parts : columns;
+    const int tp = b->stage->shape.tp > 1 ? b->stage->shape.tp : 1;
+    const bool is_shared = b->stage->shape.ep > 1;
 
-    if (tp <= 1)
+    if (tp == 1 && !is_shared)
         return;
-    weight->slice = pp_slice_by_columns(tp, index, runs, w->parts > 0 ? here * columns : here);
-    if (w->parts > 0)
-        bias->slice = pp_slice_by_columns(tp, index, runs, here);
+    weight->slice =
+        slice_of(b, w->parts > 0 ? w->parts : w->width, tp * (int64_t)w->width * columns);
+    weight->is_cut = tp > 1;
+    bias->is_cut = tp > 1 && w->parts > 0;
+    if (is_shared || bias->is_cut)
+        bias->slice = slice_of(b, w->parts, w->width * (w->parts > 0 ? (int64_t)tp : 1));
 }
 
 static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *routes,
@@ -118,12 +136,6 @@ static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *r
     weight.experts = bias.experts = here;
     cut(b, &w, x->width, &weight, &bias);
     n->is_part = shape->tp > 1 && w.parts == 0;
-    if (shape->ep > 1) {
-        weight.slice = pp_slice_by_rows(shape->ep, shape->ep_index, w.width * (int64_t)x->width,
-                                        (const int[PP_SLICE_PIECES]){here});
-        bias.slice = pp_slice_by_rows(shape->ep, shape->ep_index, w.width,
-                                      (const int[PP_SLICE_PIECES]){here});
-    }
     n->weight = pp_build_push(b, weight);
     n->bias = pp_build_push(b, bias);
     if (x->maker->act == x)

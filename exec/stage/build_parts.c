@@ -48,6 +48,7 @@ const struct pp_param *pp_build_push(struct pp_builder *b, struct pp_new_param w
     *param = (struct pp_param){.name = w.name,
                                .id = id,
                                .layer = b->layer,
+                               .is_cut = w.is_cut || (w.experts == 0 && w.slice.whole > 0),
                                .order = stage->param_count - 1,
                                .count = w.count,
                                .offset = stage->elements,

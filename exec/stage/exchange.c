@@ -152,9 +152,9 @@ static int list_any(const struct pp_stage *stage, enum pp_stage_call_kind kind,
                               kind, exchanges);
 }
 
-static int members_of(const struct pp_stage *stage)
+static int members_of(const struct pp_stage *stage, const struct pp_group_exchange *exchange)
 {
-    return stage->shape.ep > 1 ? stage->shape.ep : stage->shape.tp;
+    return exchange->rows.way != PP_ROWS_NONE ? stage->shape.ep : stage->shape.tp;
 }
 
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind)
@@ -166,13 +166,14 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
                               enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
                               const struct pp_costs *costs)
 {
-    const int count = list_any(stage, kind, NULL), members = members_of(stage);
+    const int count = list_any(stage, kind, NULL);
     struct pp_group_exchange *exchanges = PP_ARRAY(arena, struct pp_group_exchange, count + 1);
     int64_t sum_ps = 0;
 
     list_any(stage, kind, exchanges);
     for (int i = 0; i < count; i++)
-        sum_ps += pp_group_exchange_ps(costs, kernels, &exchanges[i], members);
+        sum_ps +=
+            pp_group_exchange_ps(costs, kernels, &exchanges[i], members_of(stage, &exchanges[i]));
     return sum_ps;
 }
 
@@ -190,7 +191,7 @@ static size_t most_of(const struct pp_stage *stage, const struct pp_kernels *ker
 
         list_any(stage, (enum pp_stage_call_kind)kind, exchanges);
         for (int i = 0; i < count; i++) {
-            const size_t bytes = bytes_of(kernels, &exchanges[i], members_of(stage));
+            const size_t bytes = bytes_of(kernels, &exchanges[i], members_of(stage, &exchanges[i]));
             most = bytes > most ? bytes : most;
         }
     }

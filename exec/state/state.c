@@ -138,7 +138,8 @@ void pp_state_squares(const struct pp_kernels *k, void *stream, const struct pp_
 static bool is_counted(const struct pp_stage *stage, const struct pp_param *param)
 {
     return (!param->is_tied || stage->shape.has_embedding) &&
-           ((stage->shape.tp_index == 0 && stage->shape.ep_index == 0) || param->slice.whole > 0);
+           (stage->shape.ep_index == 0 || param->experts > 0) &&
+           (stage->shape.tp_index == 0 || param->is_cut);
 }
 
 void pp_squares_fold(const struct pp_stage *stage, struct pp_range share, double *blocks)

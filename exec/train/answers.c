@@ -28,7 +28,7 @@ enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *
     const struct pp_machine_options *m = &training->machine;
     const struct pp_program *p = m->program;
     const int places = p->pipelines * p->stages, tp = m->tp > 1 ? m->tp : 1,
-              count = m->batch->replicas * tp * places;
+              ep = m->ep > 1 ? m->ep : 1, count = m->batch->replicas * tp * places;
 
     *parts = pp_train_no_parts(arena, training);
     parts->part = PP_ARRAY(arena, struct pp_checkpoint_part, count + tp);
@@ -38,7 +38,7 @@ enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *
                   stage = i % p->stages;
         struct pp_checkpoint_part *part = &parts->part[i];
 
-        part->stage = m->stages[(m->ep > 1 ? replica % m->ep : t) * p->stages + stage];
+        part->stage = m->stages[(t * ep + replica % ep) * p->stages + stage];
         if (are_all_here)
             PP_TRY(pp_machine_state_of(machine, replica, t, pipe, stage, &part->state, err));
         else

@@ -6,11 +6,11 @@ enum pp_status pp_train_compare(const struct pp_train_run *run, enum pp_vector w
 {
     const struct pp_machine_options *m = &run->training->machine;
     const int stages = m->program->stages, places = m->program->pipelines * stages,
-              tp = m->tp > 1 ? m->tp : 1, ep = m->ep;
+              tp = m->tp > 1 ? m->tp : 1, ep = m->ep > 1 ? m->ep : 1;
 
     for (int k = 0; k < m->batch->replicas * tp * places; k++) {
         const int place = k % places, t = k / places % tp, stage = place % stages,
-                  replica = k / places / tp, part = ep > 1 ? replica % ep : t;
+                  replica = k / places / tp, part = t * ep + replica % ep;
         struct pp_state state;
 
         PP_TRY(pp_machine_state_of(run->machine, replica, t, place / stages, stage, &state, err));

@@ -55,19 +55,17 @@ static inline struct pp_worker *pp_worker_at(const struct pp_machine *m, int ran
  * experts. Their number; which of them a worker is; another one. */
 static inline int pp_group_size(const struct pp_machine *m)
 {
-    return m->tp * m->ep; /* one of them is 1 */
+    return m->tp * m->ep;
 }
 static inline int pp_group_index(const struct pp_worker *w)
 {
-    return w->machine->ep > 1 ? w->replica % w->machine->ep : w->tp_index;
+    return w->tp_index * w->machine->ep + w->replica % w->machine->ep;
 }
 static inline struct pp_worker *pp_group_peer(const struct pp_worker *w, int index)
 {
     const struct pp_machine *m = w->machine;
 
-    return m->ep > 1
-               ? pp_worker_at(m, w->rank, w->replica - w->replica % m->ep + index, w->tp_index)
-               : pp_worker_at(m, w->rank, w->replica, index);
+    return pp_worker_at(m, w->rank, w->replica - w->replica % m->ep + index % m->ep, index / m->ep);
 }
 /* Number of the collective of an instruction. */
 static inline int pp_collective_of(const struct pp_worker *w, int instruction)
@@ -88,7 +86,7 @@ static inline const struct pp_stage *pp_stage_at(const struct pp_worker *w, int 
 static inline int pp_squares_number(const struct pp_worker *w, int place, enum pp_state_part part)
 {
     const struct pp_machine *m = w->machine;
-    const int index = m->ep > 1 && part == PP_OF_ALL ? 0 : pp_group_index(w);
+    const int index = part == PP_OF_ALL ? w->tp_index * m->ep : pp_group_index(w);
 
     return index * m->stages + place % m->stages;
 }

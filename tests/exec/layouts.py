@@ -117,6 +117,7 @@ FEATURES = {  # of a report and its words
     "eager": lambda r, w: w.get("--order", "strict") != "strict",
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
     "tp, experts": lambda r, w: r["layout"]["tp"] > 1 and "--experts" in w,
+    "tp, ep": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["ep"] > 1,
     "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and "/bert" in w["--model"],
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
@@ -150,7 +151,8 @@ def draw(rng):
         model.update(some(EXPERTS))
         if "--ep" in own and rng.random() < 0.6:
             own["--dp"] = str(rng.choice([2, 4]))
-            own.pop("--tp", None)
+            if rng.random() < 0.9:
+                own.pop("--sequence-parallel", None)
         elif rng.random() < 0.9:
             own.pop("--ep", None)
             if rng.random() < 0.9:
