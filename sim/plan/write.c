@@ -44,6 +44,8 @@ const struct pp_parsed *pp_search_command(struct pp_arena *arena, const struct p
         put_int(arena, command, "cp", f->cp);
     if (s->fixed.model.experts.count)
         put_int(arena, command, "ep", f->ep);
+    if (f->tp > 1) /* pipeexec has it off by default */
+        put(arena, command, "sequence-parallel", s->fixed.costs.is_tp_only ? "off" : "on");
     if (p.order->vp)
         put_int(arena, command, "vp", p.order->vp);
     put_int(arena, command, "mbs", f->mbs);

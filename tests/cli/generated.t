@@ -22,7 +22,7 @@ $ wc -l <runs
 > 4
 $ pipesim plan --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --model llama3-8b --gpus 16 --tp 2 --pp 4 --cp 1 --gbs 64 --mbs 1 --zero 1 --recompute none --json | grep '"schedule"\|"choose"'
 >   "schedule": "!python3 python/examples/ffbb.py {pp} {micro_batches}",
->   "choose": "pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --gpus 16 --tp 2 --pp 4 --mbs 1 --gbs 64 --model llama3-8b --zero 1 --recompute none",
+>   "choose": "pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --gpus 16 --tp 2 --pp 4 --mbs 1 --gbs 64 --model llama3-8b --zero 1 --recompute none --sequence-parallel on",
 >     "schedule": "!python3 python/examples/ffbb.py {pp} {micro_batches}",
 >     "schedule": "!python3 python/examples/ffbb.py {pp} {micro_batches}",
 >       "schedule": "1f1b",

@@ -112,7 +112,8 @@ $ pipesim plan --gpus 8 --model llama3-405b --engine dag --require-fit | tail -n
 >
 >   nearest    needs 765.5 of 79.6 GiB:
 >              pipesim --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1 --gbs 512 \
->              --model llama3-405b --recompute full --engine dag
+>              --model llama3-405b --recompute full --engine dag \
+>              --sequence-parallel on
 >   fits with  --gpus 96 --tp 8 --pp 12                      74.4  GiB     318 s
 >   published  Megatron-Bridge 25.09 chose TP 8, PP 8, CP 2, EP 1, VP 8, MBS 1,
 >              interleaved on 1,024 h100 (fp8, gbs 512): 302 tokens/s/GPU there;
@@ -133,7 +134,8 @@ $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 | sed -n '/nothing/
 >
 >   nearest    needs 136.7 of 39.6 GiB:
 >              pipesim --schedule 1f1b --gpus 8 --tp 8 --pp 1 --mbs 1 --gbs 512 \
->              --model llama3-70b --cluster a100-40 --recompute full
+>              --model llama3-70b --cluster a100-40 --recompute full \
+>              --sequence-parallel on
 >   fits with  --offload os=host                             38.2! GiB  29.0 min
 >              --gpus 32 --tp 8 --pp 4                       38.7! GiB     448 s
 $ words="pipesim --model llama3-70b --cluster a100-40 --schedule 1f1b --mbs 1 --gbs 512 --recompute full --no-alternatives"; for flags in "--gpus 8 --tp 8 --pp 1" "--gpus 8 --tp 8 --pp 1 --offload os=host" "--gpus 32 --tp 8 --pp 4"; do $words $flags | grep -e 'iteration  ' -e 'peak memory' | cut -c -28; done

@@ -25,6 +25,10 @@ PLANS = [
     "--gpus 4 --model tiny-llama --layers 4 --hidden 32 --seq 16 --gbs 16 --cluster a100",
     "--gpus 8 --model tiny --embedding untied --layers 8 --hidden 32 --seq 16 --gbs 16",
     "--gpus 4 --model mini --experts 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --free ep,mbs,pp,schedule,tp,zero",
+    "--gpus 4 --model tiny-llama --experts 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --ep 2 --free mbs,pp,schedule,zero",
+    "--gpus 4 --model tiny-llama --experts 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --tp 2 --free ep,mbs,pp,zero",
+    "--gpus 4 --model bert-base --vocab 256 --ffn 64 --heads 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --tp 2 "
+    "--free mbs,pp,zero",
     "--gpus 8 --model tiny --layers 8 --hidden 32 --seq 16 --gbs 16 --free recompute,pp,schedule,zero,mbs",
 ]
 COLUMNS = ["schedule", "tp", "pp", "cp", "ep", "vp", "mbs", "gbs", "recompute", "zero"]
@@ -40,7 +44,7 @@ def layouts_of(plan):
         with open(path, encoding="utf-8") as file:
             rows = [row for row in csv.DictReader(file) if row["status"] in ("fits", "slower")]
     yield shlex.split(json.loads(text)["choose"])[1:]
-    given = re.sub(r" --(free|gbs) \S+", "", plan).split()
+    given = re.sub(r" --(free|gbs|tp|ep) \S+", "", plan).split()
     fit = [row for row in rows if row["status"] == "fits"]
     rng = random.Random(SEED)
     for row in rng.sample(fit, min(COUNT // 2, len(fit))) + rng.sample(rows, min(COUNT - COUNT // 2, len(rows))):
