@@ -3,17 +3,6 @@
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-struct pp_range pp_range_common(struct pp_range a, struct pp_range b)
-{
-    return (struct pp_range){a.from > b.from ? a.from : b.from,
-                             a.until < b.until ? a.until : b.until};
-}
-
-int64_t pp_flat_unit_from(int64_t element)
-{
-    return (element + PP_FLAT_UNIT - 1) / PP_FLAT_UNIT * PP_FLAT_UNIT;
-}
-
 /* Returns the elements of a part of the flat vectors. */
 static struct pp_range part_of(const struct pp_stage *stage, enum pp_state_part part)
 {

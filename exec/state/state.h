@@ -139,6 +139,7 @@ uint64_t pp_state_drawn_hash(const struct pp_stage *stage, const struct pp_kerne
  * order of the flat vectors. Only blocks that begin in the state's share are written; `scratch` has
  * room for all. */
 int64_t pp_squares_blocks(const struct pp_stage *stage);
+int64_t pp_squares_before(const struct pp_stage *stage, int64_t element); /* that begin earlier */
 void pp_state_squares_of(const struct pp_kernels *k, void *stream, const struct pp_stage *stage,
                          const struct pp_state *state, enum pp_state_part part, double *scratch,
                          double *blocks);
