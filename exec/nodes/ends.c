@@ -139,11 +139,11 @@ static void lose(struct pp_call *c, const struct pp_stage_node *n)
     if (n->sums != NULL) {
         const struct pp_entropy e = entropy_of(c, n, n->max, n->sums);
         c->k->entropy_end(c->stream, &e);
-        return;
+    } else {
+        c->k->cross_entropy(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
+                            c->net->seq, c->net->vocab, n->x->width, c->w->targets,
+                            c->w->loss_scale, pp_call_at(c, n->x), c->w->loss);
     }
-    c->k->cross_entropy(c->stream, shape->rows, shape->tokens, c->w->split * shape->tokens,
-                        c->net->seq, c->net->vocab, n->x->width, c->w->targets, c->w->loss_scale,
-                        pp_call_at(c, n->x), c->w->loss);
     pp_call_add_balance_loss(c);
 }
 

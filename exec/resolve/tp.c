@@ -7,8 +7,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
     const struct pp_exec_refusal rows[] = {
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
-        {config->net.balance_loss > 0,
-         "a loss of balance is not shared yet; give --balance-loss 0"},
         {config->net.experts > 0 && config->is_sequence_parallel,
          "tokens of experts are not shared yet; use --sequence-parallel off"},
         {config->net.is_encoder && config->is_sequence_parallel,
