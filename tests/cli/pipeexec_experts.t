@@ -213,3 +213,7 @@ $ o="--model tiny-llama --experts 8 --shared-ffn 32 --moe-every 2 --layers 2 --h
 > equal
 $ o="--model tiny-llama --experts 8 --shared-ffn 32 --layers 2 --hidden 32 --heads 4 --kv-heads 4 --seq 8 --mbs 1 --dp 2 --tp 2 --micro-batches 2 --steps 2 --exact-grad --check"; for l in "--np 1" "--np 1 --ep 2" "--np 2 --ep 2 --zero 3 --transport shm" "--np 1 --ep 2 --backend fake"; do pipeexec $o $l --json | grep -A3 -E '"(losses|grad_norms)"' | md5sum; done | uniq | wc -l
 > 1
+$ o="--experts 4 --layers 2 --hidden 32 --heads 4 --seq 8 --mbs 2"; pipeexec $o --tp 2 --dp 2 --ep 2 --zero 3 --np 1 --micro-batches 2 --steps 2 --exact-grad --quiet --checkpoint both; for l in "--tp 2 --np 2 --micro-batches 4" "--tp 4 --np 1 --micro-batches 4" "--np 1 --dp 4 --ep 4 --micro-batches 1"; do pipeexec --resume both $l --steps 3 --check --quiet && echo equal; done
+> equal
+> equal
+> equal
