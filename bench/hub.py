@@ -68,6 +68,9 @@ FAMILIES = {
     "qwen3_moe-plain": (transformers.Qwen3MoeForCausalLM, transformers.Qwen3MoeConfig,
                         dict(LLAMA_LIKE, head_dim=16, num_experts=6, num_experts_per_tok=3,
                              moe_intermediate_size=24, decoder_sparse_step=2)),
+    "qwen3_moe-listed": (transformers.Qwen3MoeForCausalLM, transformers.Qwen3MoeConfig,
+                         dict(LLAMA_LIKE, head_dim=16, num_experts=6, num_experts_per_tok=3,
+                              moe_intermediate_size=24, norm_topk_prob=True, mlp_only_layers=[1, 2])),
     "mixtral-balance": (transformers.MixtralForCausalLM, transformers.MixtralConfig,
                         dict(LLAMA_LIKE, num_local_experts=4, num_experts_per_tok=2,
                              output_router_logits=True, router_aux_loss_coef=0.1)),
@@ -398,7 +401,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(sys.argv[1], folder)
         for family in FAMILIES:
-            ends = (True,) if family in ("bert", "opt") else (False,) if "balance" in family else (False, True)
+            ends = (True,) if family in ("bert", "opt") else (False,) if family.split("-")[-1] in ("balance", "listed") else (False, True)
             for tied in ends:
                 name = family + ("-tied" if tied else "")
                 make(family, tied, bench.path(name), torch.float32, "50KB" if tied else "5GB")

@@ -271,7 +271,7 @@ static enum pp_status read_model(struct pp_arena *arena, const struct pp_model_r
     PP_TRY(read_flags(r, family, &m));
     PP_TRY(pp_model_check_quantization(r));
     PP_TRY(pp_model_read_latent(r, &m));
-    PP_TRY(pp_model_read_experts(r, family->type, &m));
+    PP_TRY(pp_model_read_experts(arena, r, family->type, &m));
     if (family->is_encoder)
         PP_TRY(read_encoder(r, &m));
     if (strcmp(family->type, "opt") == 0)

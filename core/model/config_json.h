@@ -54,8 +54,8 @@ enum pp_status pp_model_read_bool(const struct pp_model_reader *r, const char *k
 
 /* Reads the experts of families that have them. PP_EINVAL for experts of other families, and for
  * patterns of dense blocks that are not modeled. */
-enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char *type,
-                                     struct pp_model *model);
+enum pp_status pp_model_read_experts(struct pp_arena *arena, const struct pp_model_reader *r,
+                                     const char *type, struct pp_model *model);
 /* Reads ranks and widths of latent attention, if the file has them. */
 enum pp_status pp_model_read_latent(const struct pp_model_reader *r, struct pp_model *model);
 /* Reads what only training needs. The model has its dimensions. */

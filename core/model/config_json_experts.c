@@ -64,39 +64,43 @@ static enum pp_status check_pattern(const struct pp_model_reader *r)
     return PP_OK;
 }
 
-/* Blocks in "mlp_only_layers", from 0, have no experts, whatever `every` says. Those at the start
- * are modeled: every listed block comes before the first that has experts. */
-static enum pp_status read_dense(const struct pp_model_reader *r, struct pp_experts *experts)
+enum { MOST_BLOCKS = 1 << 16 };
+
+/* Takes the listed blocks that would have experts: those at the start, and a list of others. */
+static void take_dense(struct pp_arena *arena, const bool *is_listed, struct pp_experts *experts)
+{
+    const int every = experts->every > 0 ? experts->every : 1;
+    int block = every - 1, *dense = NULL, capacity = 0;
+
+    for (; block < MOST_BLOCKS && is_listed[block]; block += every)
+        experts->dense_first = block + 1;
+    for (; block < MOST_BLOCKS; block += every)
+        if (is_listed[block])
+            *PP_PUSH(arena, dense, experts->dense_count, capacity) = block;
+    experts->dense = dense;
+}
+
+/* Blocks in "mlp_only_layers", from 0, have no experts, whatever `every` says. */
+static enum pp_status read_dense(struct pp_arena *arena, const struct pp_model_reader *r,
+                                 struct pp_experts *experts)
 {
     static const char KEY[] = "mlp_only_layers";
-    enum { MOST = 1 << 16 };
-    bool is_listed[MOST] = {false}; /* a file may list a block twice */
+    bool is_listed[MOST_BLOCKS] = {false}; /* a file may list a block twice */
     const json_t *list = json_object_get(r->object, KEY), *number;
-    const int every = experts->every > 0 ? experts->every : 1;
     size_t i;
-    int inside = 0; /* listed blocks that would have experts */
 
     if (list != NULL && !json_is_null(list) && !json_is_array(list))
         return pp_error_set(r->err, PP_EINVAL, "%s: %s is not a list", r->json->name, KEY);
     json_array_foreach(list, i, number)
     {
         const json_int_t block = json_integer_value(number);
-        if (!json_is_integer(number) || block < 0 || block >= MOST)
+        if (!json_is_integer(number) || block < 0 || block >= MOST_BLOCKS)
             return pp_error_set(r->err, PP_EINVAL, "%s: %s has no block number in entry %zu",
                                 r->json->name, KEY, i);
-        if ((block + 1) % every != 0 || is_listed[block])
-            continue;
         is_listed[block] = true;
-        inside += 1;
-        if (block >= experts->dense_first)
-            experts->dense_first = (int)block + 1;
     }
-    if (experts->dense_first / every == inside)
-        return PP_OK;
-    return pp_error_set(r->err, PP_EINVAL,
-                        "%s: %s has block %d, but not all before it that would have experts: only "
-                        "dense blocks at the start are modeled",
-                        r->json->name, KEY, experts->dense_first - 1);
+    take_dense(arena, is_listed, experts);
+    return PP_OK;
 }
 
 static enum pp_status read_shared(const struct pp_model_reader *r, const struct keys *keys,
@@ -134,8 +138,8 @@ static enum pp_status read_balance(const struct pp_model_reader *r, struct pp_ex
                           &experts->balance_loss, &found, r->err);
 }
 
-static enum pp_status read_keys(const struct pp_model_reader *r, const struct keys *keys,
-                                struct pp_model *model)
+static enum pp_status read_keys(struct pp_arena *arena, const struct pp_model_reader *r,
+                                const struct keys *keys, struct pp_model *model)
 {
     struct pp_experts experts = {.has_router_bias = keys->has_router_bias,
                                  .has_shared_gate = keys->has_shared_gate};
@@ -160,7 +164,7 @@ static enum pp_status read_keys(const struct pp_model_reader *r, const struct ke
     if (keys->every != NULL)
         PP_TRY(pp_model_read_int(r, keys->every, 100000, &experts.every));
     if (keys->dense_first == NULL)
-        PP_TRY(read_dense(r, &experts));
+        PP_TRY(read_dense(arena, r, &experts));
     if (keys->normalized != NULL) {
         bool is_normalized = false;
         PP_TRY(pp_model_read_bool(r, keys->normalized, &is_normalized));
@@ -173,12 +177,12 @@ static enum pp_status read_keys(const struct pp_model_reader *r, const struct ke
     return PP_OK;
 }
 
-enum pp_status pp_model_read_experts(const struct pp_model_reader *r, const char *type,
-                                     struct pp_model *model)
+enum pp_status pp_model_read_experts(struct pp_arena *arena, const struct pp_model_reader *r,
+                                     const char *type, struct pp_model *model)
 {
     for (size_t i = 0; i < PP_COUNT(families); i++)
         if (strcmp(type, families[i].type) == 0)
-            return read_keys(r, &families[i], model);
+            return read_keys(arena, r, &families[i], model);
     return refuse(r);
 }
 

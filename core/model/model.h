@@ -17,6 +17,10 @@ struct pp_experts {
     int shared_ffn;  /* width of all shared experts, which every token passes; 0 = none */
     int dense_first; /* number of dense blocks at the start */
     int every;       /* every n-th block is a mixture: n, 2n, ... (1 = all; 0 counts as 1) */
+    /* further dense blocks, of those that `every` makes mixtures, from 0 in ascending order; they
+     * lie in the arena of the model */
+    const int *dense;
+    int dense_count;
     int groups, group_limit; /* a token's experts lie in at most `group_limit` of `groups` groups of
                               * neighbours (DeepSeek-V3, section 2.1.2); 0 = anywhere */
     bool has_router_bias;    /* a number per expert: GPT-OSS, DeepSeek's balancing */

@@ -143,11 +143,13 @@ enum pp_status pp_model_take_experts(struct pp_arena *arena, const struct pp_req
         e->ffn = pp_request_int(request, "moe-ffn", before.count > 0 ? before.ffn : model->ffn);
         e->shared_ffn = pp_request_int(request, "shared-ffn", e->shared_ffn);
         e->dense_first = pp_request_int(request, "dense-layers", e->dense_first);
+        if (pp_request_has(request, "dense-layers") || pp_request_has(request, "moe-every"))
+            e->dense_count = 0; /* options say which blocks are dense */
     }
     PP_TRY(needs_dense(request, model, before.count > 0, err));
     if (e->count != before.count || e->top_k != before.top_k || e->ffn != before.ffn ||
         e->shared_ffn != before.shared_ffn || e->dense_first != before.dense_first ||
-        e->every != before.every)
+        e->every != before.every || e->dense_count != before.dense_count)
         change_name(arena, model);
     return pp_model_check(model, err);
 }

@@ -109,6 +109,16 @@ static double block_params(const struct pp_model *m, enum pp_layer_kind kind)
            (e->has_router_bias ? e->count : 0) + e->count * expert_params(m);
 }
 
+/* Returns how many blocks of the list lie in [from, until). */
+static int listed(const struct pp_experts *e, int from, int until)
+{
+    int count = 0;
+
+    for (int i = 0; i < e->dense_count; i++)
+        count += e->dense[i] >= from && e->dense[i] < until;
+    return count;
+}
+
 int pp_model_moe_blocks(const struct pp_model *model, int first, int count)
 {
     const struct pp_experts *e = &model->experts;
@@ -116,7 +126,7 @@ int pp_model_moe_blocks(const struct pp_model *model, int first, int count)
     const int from = first > e->dense_first ? first : e->dense_first;
 
     /* block i, from 0, is a mixture where every divides i + 1 */
-    return e->count > 0 && last > from ? last / every - from / every : 0;
+    return e->count > 0 && last > from ? last / every - from / every - listed(e, from, last) : 0;
 }
 
 enum pp_layer_kind pp_model_last_kind(const struct pp_model *model)

@@ -53,10 +53,16 @@ int pp_model_windowed_blocks(const struct pp_model *model, int first, int count)
 int pp_model_windowed_moe_blocks(const struct pp_model *model, int first, int count)
 {
     const struct pp_experts *e = &model->experts;
+    int listed = 0; /* dense blocks that are windowed */
 
-    return e->count == 0 ? 0
-                         : windowed(&model->window, larger(first, e->dense_first), first + count,
-                                    larger(e->every, 1));
+    if (e->count == 0)
+        return 0;
+    for (int i = 0; i < e->dense_count; i++)
+        listed += e->dense[i] >= first && e->dense[i] < first + count &&
+                  pp_model_is_windowed(model, e->dense[i]);
+    return windowed(&model->window, larger(first, e->dense_first), first + count,
+                    larger(e->every, 1)) -
+           listed;
 }
 
 /* Returns the keys of all queries before position x. Those of a window grow to its width and stay

@@ -13,7 +13,7 @@
 
 /* Facts that must agree before a state can be loaded, one number a field. Those from FIRST_UNUSUAL
  * on are in a manifest only if they are not usual. Reals are the bits of a float. */
-enum { PP_IDENTITY_FIRST_UNUSUAL = 16, PP_IDENTITY_FIELDS = 42 };
+enum { PP_IDENTITY_FIRST_UNUSUAL = 16, PP_IDENTITY_FIELDS = 43 };
 struct pp_identity {
     int64_t value[PP_IDENTITY_FIELDS];
 };

@@ -5,7 +5,12 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { POSITIONS = 8, FIRST_ROTARY = 27, END_ROTARY = 33 };
+enum {
+    POSITIONS = 8,
+    FIRST_ROTARY = 27,
+    END_ROTARY = 33,
+    DENSE_BLOCKS = PP_IDENTITY_FIELDS - 1 /* a number made of their list; 0 = none */
+};
 
 enum kind { IS_NUMBER, IS_FLAG, IS_ENUM, IS_REAL };
 struct field {
@@ -27,7 +32,7 @@ struct field {
         name, NULL, offsetof(struct pp_net, member), IS_REAL, usual                                \
     }
 
-/* precision_bits and positions are not members. */
+/* precision_bits, positions and dense_blocks are not members. */
 static const struct field FIELDS[PP_IDENTITY_FIELDS] = {
     [PP_IDENTITY_PRECISION] = {"precision_bits", "--precision", 0, IS_NUMBER, 0},
     [PP_IDENTITY_LAYERS] = NUMBER(layers, "--layers"),
@@ -72,8 +77,8 @@ static const struct field FIELDS[PP_IDENTITY_FIELDS] = {
     NUMBER(every, "--moe-every"),
     NUMBER(capacity, "--capacity-factor"),
     FLAG(has_plain_gates, NULL),
-    [PP_IDENTITY_FIELDS - 1] = {"balance_loss", "--balance-loss",
-                                offsetof(struct pp_net, balance_loss), IS_REAL, 0},
+    {"balance_loss", "--balance-loss", offsetof(struct pp_net, balance_loss), IS_REAL, 0},
+    [DENSE_BLOCKS] = {"dense_blocks", NULL, 0, IS_NUMBER, 0},
 };
 
 /* As transformers names them. */
@@ -127,6 +132,16 @@ int64_t pp_identity_usual(const struct pp_identity *identity, int field)
     return bits_of(FIELDS[field].usual);
 }
 
+/* FNV-1a (Fowler, Noll, Vo), of 31 bits. */
+static int64_t list_number(const int *list, int count)
+{
+    uint32_t number = 2166136261;
+
+    for (int i = 0; i < count; i++)
+        number = (number ^ (uint32_t)list[i]) * 16777619;
+    return count > 0 ? (int64_t)(number & INT_MAX) | 1 : 0;
+}
+
 struct pp_identity pp_identity_of(const struct pp_net *net, const struct pp_kernels *kernels)
 {
     struct pp_identity identity;
@@ -134,6 +149,7 @@ struct pp_identity pp_identity_of(const struct pp_net *net, const struct pp_kern
     for (int i = 0; i < PP_IDENTITY_FIELDS; i++)
         identity.value[i] = value_of(&FIELDS[i], net);
     identity.value[PP_IDENTITY_PRECISION] = CHAR_BIT * (int64_t)kernels->element_bytes;
+    identity.value[DENSE_BLOCKS] = list_number(net->dense, net->dense_count);
     identity.value[POSITIONS] = net->has_positions ? net->seq : 0;
     for (int i = FIRST_ROTARY; i < END_ROTARY && net->has_positions; i++)
         identity.value[i] = pp_identity_usual(&identity, i);

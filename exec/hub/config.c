@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *numbers_below(int end)
+static json_t *dense_blocks(const struct pp_experts *experts)
 {
     json_t *list = json_array();
 
-    for (int i = 0; i < end; i++)
+    for (int i = 0; i < experts->dense_first; i++)
         json_array_append_new(list, json_integer(i));
+    for (int i = 0; i < experts->dense_count; i++)
+        json_array_append_new(list, json_integer(experts->dense[i]));
     return list;
 }
 
@@ -25,8 +27,8 @@ static json_t *value_of(const struct pp_hub_setting *setting, const struct pp_mo
         return json_integer(*(const int *)at);
     case PP_HUB_COUNT:
         return *(const int *)at > 0 ? json_integer(*(const int *)at) : json_null();
-    case PP_HUB_BELOW:
-        return numbers_below(*(const int *)at);
+    case PP_HUB_DENSE:
+        return dense_blocks(at);
     case PP_HUB_BOOL:
         return json_boolean(*(const bool *)at);
     case PP_HUB_NOT:

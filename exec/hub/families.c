@@ -129,7 +129,7 @@ static const struct pp_hub_setting QWEN3_MOE_SETTINGS[] = {
     FIELD("num_experts", INT, experts.count),
     FIELD("num_experts_per_tok", INT, experts.top_k),
     FIELD("decoder_sparse_step", INT, experts.every),
-    FIELD("mlp_only_layers", BELOW, experts.dense_first),
+    FIELD("mlp_only_layers", DENSE, experts),
     FIELD("norm_topk_prob", NOT, experts.has_plain_gates),
     {.key = NULL},
 };

@@ -59,11 +59,11 @@ struct pp_hub_copy {
 /* A key of config.json, and the field that it has in struct pp_model. */
 struct pp_hub_setting {
     const char *key; /* NULL ends a list */
-    /* COUNT: an int whose 0 is null there. BELOW: an int n, a list of 0 to n - 1 there */
+    /* COUNT: an int whose 0 is null there. DENSE: blocks without experts, a list there */
     enum {
         PP_HUB_INT,
         PP_HUB_COUNT,
-        PP_HUB_BELOW,
+        PP_HUB_DENSE,
         PP_HUB_BOOL,
         PP_HUB_NOT,
         PP_HUB_REAL,

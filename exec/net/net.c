@@ -215,6 +215,8 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
         .expert_ffn = model->experts.ffn,
         .shared_ffn = model->experts.shared_ffn,
         .dense_first = model->experts.dense_first,
+        .dense = model->experts.dense,
+        .dense_count = model->experts.dense_count,
         .every = model->experts.count > 0 && model->experts.every == 0 ? 1 : model->experts.every,
         .has_plain_gates = model->experts.has_plain_gates,
         .balance_loss = model->experts.balance_loss,
@@ -228,7 +230,12 @@ enum pp_status pp_net_from_model(const struct pp_model *model, int seq, struct p
 
 bool pp_net_has_experts(const struct pp_net *net, int block)
 {
-    return net->experts > 0 && block >= net->dense_first && (block + 1) % net->every == 0;
+    if (net->experts == 0 || block < net->dense_first || (block + 1) % net->every != 0)
+        return false;
+    for (int i = 0; i < net->dense_count; i++)
+        if (net->dense[i] == block)
+            return false;
+    return true;
 }
 
 int pp_net_mixtures(const struct pp_net *net, int first, int count)

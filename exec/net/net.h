@@ -28,6 +28,8 @@ struct pp_net {
     int experts, top_k; /* experts 0 = none */
     int expert_ffn, shared_ffn;
     int dense_first, every;
+    const int *dense; /* further dense blocks, see struct pp_experts */
+    int dense_count;
     bool has_plain_gates; /* probabilities of all experts; else those of a token add up to 1 */
     int capacity;         /* choices of a sample that an expert takes; 0 = all */
     double balance_loss;  /* factor of the loss of balance; 0 = none */

@@ -154,8 +154,18 @@ $ pipeexec --model qwen3-30b-a3b --hidden 64 --heads 4 --kv-heads 2 --vocab 256 
 > 1 : 1 2 3 4
 > 2 1: 4
 > 2 0,1,2: 4
-> 1 1: pipeexec: error: ./c.json: mlp_only_layers has block 1 but not all before it that would have experts: only dense blocks at the start are modeled
-> 2 3: pipeexec: error: ./c.json: mlp_only_layers has block 3 but not all before it that would have experts: only dense blocks at the start are modeled
+> 1 1: 1 3 4
+> 2 3: 2
+# And so are others, in any place. A checkpoint knows them.
+$ tr -d '\n' <q/config.json | sed 's/\(only_layers": \[\)[^]]*/\12/' >c.json; for o in "--np 1" "--np 4 --schedule zb-h1" "--np 2 --schedule zbv" "--np 2 --dp 2 --ep 2 --recompute-modules moe mlp" "--np 2 --recompute stage-aware=1"; do pipeexec --model ./c.json --seq 16 --mbs 2 --gbs 16 --steps 2 --exact-grad --check $o --json | grep -A3 '"losses"' | md5sum; done | uniq | wc -l; pipeexec --model ./c.json --seq 16 --mbs 2 --steps 2 --np 2 --quiet --save r --checkpoint k && tr -d ' \n' <r/config.json | grep -o '"mlp_only_layers":[^]]*]'; pipeexec --model ./r --seq 16 --mbs 2 --steps 2 --np 2 --exact-grad --check --quiet && pipeexec --resume k --steps 3 --exact-grad --check --quiet && echo goes on; pipeexec --resume k --model ./q/config.json --steps 3 2>&1 | sed 's/ [0-9]\{4,\} / N /'; for o in "" "--dense-layers 1"; do pipesim --model ./c.json $o --gpus 2 --pp 2 --tp 1 --schedule 1f1b --engine dag --no-alternatives --emit megatron | grep -A1 moe-layer-freq; done; rm -r r k
+> 1
+> "mlp_only_layers":[2]
+> goes on
+> pipeexec: error: k/step-000000002 is of another model: dense_first is 0 there and 2 here (--dense-layers), dense_blocks is N there and 0 here
+>     --moe-layer-freq '([1]*2+[0]*1+[1]*1)'
+>     --moe-token-dispatcher-type alltoall
+>     --moe-layer-freq '([0]*1+[1]*3)'
+>     --moe-token-dispatcher-type alltoall
 $ pipeexec --capacity-factor 1
 ! pipeexec: error: --capacity-factor 1: tiny has no experts; give --experts
 = 2

@@ -68,14 +68,30 @@ Test(experts, a_second_token_adds_a_block_and_a_projection)
                        1, 1e-12);
 }
 
+static bool is_listed(const struct pp_experts *e, int block)
+{
+    for (int i = 0; i < e->dense_count; i++)
+        if (e->dense[i] == block)
+            return true;
+    return false;
+}
+
 /* Block by block against the sentence that defines it. */
 Test(experts, which_blocks_are_mixtures)
 {
-    static const struct pp_experts patterns[] = {
+    const struct pp_experts patterns[] = {
         {.count = 8, .top_k = 1, .ffn = 1},
         {.count = 8, .top_k = 1, .ffn = 1, .dense_first = 3},
         {.count = 8, .top_k = 1, .ffn = 1, .every = 2},
         {.count = 8, .top_k = 1, .ffn = 1, .every = 4, .dense_first = 5},
+        {.count = 8, .top_k = 1, .ffn = 1, .dense = (const int[]){2, 3, 31}, .dense_count = 3},
+        {.count = 8,
+         .top_k = 1,
+         .ffn = 1,
+         .every = 2,
+         .dense_first = 4,
+         .dense = (const int[]){7, 9},
+         .dense_count = 2},
     };
     struct pp_model m = load("llama2-7b");
 
@@ -87,7 +103,8 @@ Test(experts, which_blocks_are_mixtures)
             for (int count = 0; first + count <= 32; count++) {
                 int expected = 0;
                 for (int i = first; i < first + count; i++)
-                    expected += i >= patterns[p].dense_first && (i + 1) % every == 0;
+                    expected += i >= patterns[p].dense_first && (i + 1) % every == 0 &&
+                                !is_listed(&patterns[p], i);
                 cr_assert_eq(pp_model_moe_blocks(&m, first, count), expected);
             }
     }
@@ -100,11 +117,13 @@ Test(experts, which_blocks_and_mixtures_are_windowed)
 
     m.window.keys = 16;
     m.experts = (struct pp_experts){.count = 8, .top_k = 1, .ffn = 1};
-    for (int k = 0; k < 6 * 3 * 5 * 3; k++) {
+    for (int k = 0; k < 6 * 3 * 5 * 3 * 2; k++) {
         m.window.full_every = k % 6;
         m.window.full_first = k / 6 % 3;
         m.experts.every = k / 18 % 5;
-        m.experts.dense_first = k / 90 * 3;
+        m.experts.dense_first = k / 90 % 3 * 3;
+        m.experts.dense = (const int[]){11, 23}; /* 12 divides both, from 1 */
+        m.experts.dense_count = k / 270 * 2;
         for (int first = 0; first < 32; first += 5)
             for (int count = 0; first + count <= 32; count += 3) {
                 int blocks = 0, mixtures = 0;

@@ -108,11 +108,8 @@ static const struct {
      "\"num_experts_per_tok\": 9}",
      "top-k"},
     {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
-     "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [1]}",
-     "mlp_only_layers has block 1, but not all before it"},
-    {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
-     "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [0, 2, 2]}",
-     "mlp_only_layers has block 2, but not all before it"},
+     "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [0, 65536]}",
+     "mlp_only_layers has no block number in entry 1"},
     {"{" DENSE ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, \"num_experts_per_tok\": 2, "
      "\"moe_intermediate_size\": 8, \"mlp_only_layers\": [0, \"1\"]}",
      "mlp_only_layers has no block number in entry 1"},
@@ -140,6 +137,40 @@ Test(model_json, a_dense_block_may_be_listed_twice)
     cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK, "%s",
                  err.message);
     cr_expect_eq(model.experts.dense_first, 1);
+}
+
+/* Those before the first mixture, and others that `every` would make one, in any order. */
+Test(model_json, dense_blocks_are_anywhere)
+{
+    static const struct {
+        const char *list;
+        int every, first, count, dense[2];
+    } cases[] = {
+        {"[1]", 1, 0, 1, {1}},       {"[3, 0, 2, 2]", 1, 1, 2, {2, 3}},
+        {"[2, 1, 0]", 1, 3, 0, {0}}, {"[0, 2, 5, 1]", 2, 2, 1, {5}},
+        {"[0, 2, 4]", 2, 0, 0, {0}}, {"null", 1, 0, 0, {0}},
+    };
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (size_t i = 0; i < PP_COUNT(cases); i++) {
+        const char *text = pp_arena_printf(
+            arena,
+            "{\"num_hidden_layers\": 8, \"hidden_size\": 64, \"num_attention_heads\": 2, "
+            "\"vocab_size\": 100, \"intermediate_size\": 128"
+            ", \"model_type\": \"qwen3_moe\", \"num_experts\": 8, "
+            "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 8, "
+            "\"decoder_sparse_step\": %d, \"mlp_only_layers\": %s}",
+            cases[i].every, cases[i].list);
+        struct pp_model model;
+        struct pp_error err;
+
+        cr_assert_eq(pp_model_from_json(arena, "c.json", text, strlen(text), &model, &err), PP_OK,
+                     "%s", err.message);
+        cr_expect_eq(model.experts.dense_first, cases[i].first, "%s", cases[i].list);
+        cr_assert_eq(model.experts.dense_count, cases[i].count, "%s", cases[i].list);
+        for (int k = 0; k < cases[i].count; k++)
+            cr_expect_eq(model.experts.dense[k], cases[i].dense[k], "%s", cases[i].list);
+    }
 }
 
 Test(model_json, what_cannot_be_read_is_refused_with_its_reason)
