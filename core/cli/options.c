@@ -165,8 +165,10 @@ static enum pp_status refuse_option(const struct parser *p, const char *typed, c
             pp_error_append(p->err, "; %s", cli->options[index].instead);
         return append_hint(p);
     }
-    const char *near = suggest_option(p, name);
     pp_error_set(p->err, PP_EINVAL, "unknown option %s", typed);
+    if (pp_cli_name_ours(cli, p->parsed->command, name, p->err))
+        return append_hint(p);
+    const char *near = suggest_option(p, name);
     if (near)
         pp_error_append(p->err, "; did you mean %s%s?", pp_option_dashes(near), near);
     return append_hint(p);
@@ -201,24 +203,32 @@ static const char *argument_of(const struct pp_option *option)
     return option->argument ? option->argument : "argument";
 }
 
-/* Refuses another option in place of a value. It may be meant, unless values are words. */
-static enum pp_status refuse_dashed(const struct parser *p, const struct pp_option *option,
-                                    const char *typed, const char *text)
+static void append_choices(const struct parser *p, const struct pp_option *option)
 {
     char copy[PP_CHOICES_BYTES];
     const char *names[PP_CHOICES_MAX + 1];
-
-    pp_error_set(p->err, PP_EINVAL, "%s needs its %s but %s follows", typed, argument_of(option),
-                 text);
-    if (option->type != PP_OPTION_CHOICE)
-        return pp_error_append(p->err, "; write %s=%s if that is meant", typed, text);
     const int count = pp_choices_split(option->choices, copy, names);
+
     for (int i = 0; i < count; i++)
         pp_error_append(p->err, "%s%s",
                         i == 0          ? "; expected "
                         : i + 1 < count ? ", "
                                         : " or ",
                         names[i]);
+}
+
+/* Refuses the end, or another option, in place of a value. That may be meant, unless values are
+ * words. */
+static enum pp_status refuse_missing(const struct parser *p, const struct pp_option *option,
+                                     const char *typed, const char *text)
+{
+    pp_error_set(p->err, PP_EINVAL, "%s needs its %s", typed, argument_of(option));
+    if (text)
+        pp_error_append(p->err, " but %s follows", text);
+    if (option->type == PP_OPTION_CHOICE)
+        append_choices(p, option);
+    else if (text)
+        pp_error_append(p->err, "; write %s=%s if that is meant", typed, text);
     return PP_EINVAL;
 }
 
@@ -258,10 +268,10 @@ static enum pp_status take_option(struct parser *p)
     if (equals)
         return store(p, index, typed, takes_words ? join_words(p, option, equals + 1) : equals + 1);
     if (p->next == p->argc)
-        return pp_error_set(p->err, PP_EINVAL, "%s needs its %s", typed, argument_of(option));
+        return refuse_missing(p, option, typed, NULL);
     const char *text = p->argv[p->next++];
     if (is_dashed(text))
-        return refuse_dashed(p, option, typed, text);
+        return refuse_missing(p, option, typed, text);
     return store(p, index, typed, takes_words ? join_words(p, option, text) : text);
 }
 

@@ -5,6 +5,14 @@
 
 #include <string.h>
 
+/* ---- core/cli/foreign.c ---------------------------------------------------------------------- */
+
+/* Appends what the program has in place of an option of Megatron-LM; false if that is not known. */
+bool pp_cli_name_ours(const struct pp_cli *cli, int command, const char *theirs,
+                      struct pp_error *err);
+
+/* ---- rows of the table ----------------------------------------------------------------------- */
+
 /* Returns the index of a command, or -1. */
 static inline int pp_cli_command(const struct pp_cli *cli, const char *name)
 {

@@ -77,7 +77,8 @@ PP_ROW_FRAC(balance_loss, "X", G_MODEL, RUN,
     .default_text = "that of config.json, or 0", .kind = "a number such as 0.01",
     .help = "Factor of the loss of balance, which evenly used experts make least. It is added to that "
             "of the words, as transformers does with output_router_logits.")
-PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .is_common = true, .default_text = "a built-in text",
+PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .aliases = PP_NAMES("data-path"), .is_common = true,
+    .default_text = "a built-in text",
     .help = "The text or tokens to train on. Shards may be a folder, a pattern such as "
             "'DIR/train_*.bin', or a list with commas. --tokens names the formats.")
 PP_ROW_CHOICE(tokens, "FORMAT", "auto|bytes|u16|megatron", G_MODEL, RUN, .default_text = "auto",
@@ -98,7 +99,7 @@ PP_ROW_CHOICE(shuffle, "on|off|draw", "draw|on|off", G_MODEL, RUN,
     .help = "Order of samples. on: each sample of the data once an epoch, in a random order that "
             "--seed and the epoch give. off: once an epoch, as they lie. draw: each at a random "
             "position, whatever was read before.")
-PP_ROW_TEXT(tokenizer, "DIR|FILE", G_MODEL, RUN,
+PP_ROW_TEXT(tokenizer, "DIR|FILE", G_MODEL, RUN, .aliases = PP_NAMES("tokenizer-model"),
     .help = "Read --data as text and encode it with a byte-pair tokenizer like GPT-2's: a folder, "
             "tokenizer.json or VOCAB:MERGES.")
 
@@ -110,7 +111,8 @@ PP_ROW_COUNT(lr, "X", G_RECIPE, RUN, .kind = "a number such as 1e-3", .default_t
 PP_ROW_COUNT(min_lr, "X", G_RECIPE, RUN, .kind = "a number such as 1e-4",
     .default_text = "a tenth of --lr",
     .help = "Learning rate of the last step, at the end of a cosine.")
-PP_ROW_INT(lr_warmup, "K", 0, BIG, G_RECIPE, RUN, .default_text = "0",
+PP_ROW_INT(lr_warmup, "K", 0, BIG, G_RECIPE, RUN, .aliases = PP_NAMES("lr-warmup-iters"),
+    .default_text = "0",
     .help = "Steps during which the learning rate rises from 0.")
 PP_ROW_COUNT(weight_decay, "X", G_RECIPE, RUN, .kind = "a number such as 0.1",
     .default_text = "0.1", .help = "Decoupled weight decay, of matrices only.")
