@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -96,17 +99,42 @@ bool pp_has_suffix(const char *path, const char *suffix)
     return length > tail && !strcmp(path + length - tail, suffix);
 }
 
+/* Opens a file, but no named pipe, which may wait for a writer for ever, and no device but those of
+ * terminals and of nothing. Pipes of a shell, as <(COMMAND), have a writer. */
+static int open_for_reading(const char *path, const char **refused)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const dev_t nothing = makedev(1, 3);
+    struct statfs system;
+    struct stat info;
+
+    *refused = NULL;
+    if (fd < 0 || fstat(fd, &info) != 0)
+        return fd;
+    if (S_ISFIFO(info.st_mode) && fstatfs(fd, &system) == 0 && system.f_type != PIPEFS_MAGIC)
+        *refused = "a named pipe";
+    if (S_ISBLK(info.st_mode) || (S_ISCHR(info.st_mode) && info.st_rdev != nothing && !isatty(fd)))
+        *refused = "a device";
+    fcntl(fd, F_SETFL, 0); /* reads wait again */
+    return fd;
+}
+
 /* Opens a file and checks its size before any byte is read. */
 static enum pp_status open_stream(const char *path, const char *name, size_t limit, gzFile *stream,
                                   struct pp_error *err)
 {
     const bool is_stdin = !strcmp(path, "-");
+    const char *refused = NULL;
     struct stat info;
 
     errno = 0;
-    const int fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = is_stdin ? dup(STDIN_FILENO) : open_for_reading(path, &refused);
     if (fd < 0)
         return pp_error_set(err, PP_EFAIL, "cannot open %s: %s", name, strerror(errno));
+    if (refused) {
+        close(fd);
+        return pp_error_set(err, PP_EINVAL, "%s is %s, no regular file", name, refused);
+    }
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && (uint64_t)info.st_size > limit) {
         close(fd);
         return refuse_size(name, limit, err);

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 /* Reads a whole file ("-" = stdin, ".gz" is decompressed); PP_EFAIL if it cannot be read. Adds a
- * NUL after the end that `*length` does not count. Refuses more than 1 GiB. */
+ * NUL after the end that `*length` does not count. Refuses more than 1 GiB. PP_EINVAL for devices,
+ * and for pipes with a name, which may wait for ever. */
 enum pp_status pp_file_read(struct pp_arena *arena, const char *path, char **text, size_t *length,
                             struct pp_error *err);
 

@@ -244,7 +244,7 @@ static enum pp_status load_layer(const struct pp_checkpoint *checkpoint,
                             .rounded = pp_arena_alloc_raw(scratch, PP_CHECKPOINT_CHUNK_BYTES)};
 
     PP_TRY(check_tensors(checkpoint, parts->whole, number, err));
-    reader.fd = open(reader.name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    reader.fd = open(reader.name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (reader.fd < 0)
         return pp_error_set(err, PP_EFAIL, "cannot open %s: %s", reader.name, strerror(errno));
     const enum pp_status status =

@@ -29,7 +29,7 @@ static enum pp_status map(const char *path, int fd, struct pp_mapped_file *mappe
         return pp_error_set(err, PP_EFAIL, "cannot open %s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode) || info.st_size == 0)
         return pp_error_set(err, PP_EINVAL, "%s is %s, not a safetensors file", path,
-                            S_ISREG(info.st_mode) ? "empty" : "no file");
+                            S_ISREG(info.st_mode) ? "empty" : "no regular file");
     return pp_map_file(mapped, path, fd, (size_t)info.st_size)
                ? PP_OK
                : pp_error_set(err, PP_EFAIL, "cannot map %s: %s", path, strerror(errno));

@@ -241,6 +241,7 @@ Test(safetensors, what_is_no_file_is_refused)
     cr_assert_not_null(strstr(err.message, "is empty, not a safetensors file"));
     cr_assert_eq(mkfifo(path_of("pipe"), 0600), 0);
     cr_assert_eq(pp_safetensors_open(arena, path_of("pipe"), &tensors, &err), PP_EINVAL);
+    cr_assert_not_null(strstr(err.message, "pipe is no regular file"));
     cr_assert_eq(pp_safetensors_open(arena, path_of("none"), &tensors, &err), PP_EFAIL);
 }
 
