@@ -5,14 +5,16 @@
 #include "exec/resolve/wish.h"
 #include "schedules/order/schedule.h"
 #include "schedules/registry.h"
+#include "schedules/select/options.h"
 
 enum { RUN = 1 << PP_EXEC_RUN, BIG = PP_OPTION_BIG };
 
 static const struct pp_command commands[] = {
     [PP_EXEC_RUN] = {"run", "pipeexec [run] [--schedule NAME|FILE.csv] [--np P] [options]",
                      "train a transformer for real, by any schedule", 0, 0},
-    [PP_EXEC_HELP] = {"help", "pipeexec help [COMMAND|OPTION|man|bash|zsh|fish]",
-                      "help on a command or an option", 0, 1},
+    [PP_EXEC_HELP] =
+        {"help", "pipeexec help [COMMAND|OPTION|TOPIC|man|bash|zsh|fish]",
+         "help on a command, an option, or a topic: bubble, memory, mfu, schedules, units", 0, 1},
 };
 
 #define G_SCHEDULE "Schedule"
@@ -57,6 +59,7 @@ struct pp_cli pp_exec_cli = {
     .exits = exits,
     .date = "2026-11-22",
     .summary = "train with any pipeline schedule for real; compare with the prediction",
+    .topics = pp_topics,
     .commands = commands,
     .command_count = PP_COUNT(commands),
     .examples = examples,

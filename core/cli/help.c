@@ -158,13 +158,19 @@ static int print_command_names(const struct pp_cli *cli, FILE *out, int width)
     return pp_text_wrap(out, width, 10, 10, names.bytes);
 }
 
+static bool has_marked(const struct pp_cli *cli, int command)
+{
+    for (int i = 0; i < cli->option_count; i++)
+        if (cli->options[i].is_common && pp_option_is_in(&cli->options[i], command))
+            return true;
+    return false;
+}
+
 /* Prints the options that -h marks, or all if none is; returns the lines that are left. */
 static int print_marked(const struct pp_cli *cli, int command, FILE *out, int lines, int width)
 {
-    bool has_common = false;
+    const bool has_common = has_marked(cli, command);
 
-    for (int i = 0; i < cli->option_count; i++)
-        has_common |= cli->options[i].is_common && pp_option_is_in(&cli->options[i], command);
     for (int i = 0; i < cli->option_count && lines > 0; i++) {
         const struct pp_option *option = &cli->options[i];
         const bool is_shown = has_common ? option->is_common : command >= 0 || option->commands & 1;
@@ -220,7 +226,7 @@ void pp_options_short_help(const struct pp_cli *cli, int command, FILE *out, int
     lines -= print_examples(cli, command, out, SHORT_EXAMPLES, columns_out);
     fprintf(out, "\nThe most important options:\n");
     lines = print_marked(cli, command, out, lines, columns_out);
-    if (command > 0)
+    if (command > 0 && has_marked(cli, command))
         print_own(cli, command, out, lines, columns_out);
     fprintf(out, "\nEverything: %s %s --help\n", cli->program, c->name);
 }

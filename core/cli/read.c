@@ -57,6 +57,16 @@ static enum pp_status read_integer(const struct pp_option *option, const char *t
     return pp_units_parse_whole(text, low, high, &value->integer, err);
 }
 
+static enum pp_status read_number(const struct pp_option *option, const char *text,
+                                  enum pp_unit unit, double *value, struct pp_error *err)
+{
+    const enum pp_status status = pp_units_parse(text, unit, value, err);
+
+    return status == PP_OK || !option->kind
+               ? status
+               : pp_error_set(err, PP_EINVAL, "\"%s\" is not %s", text, option->kind);
+}
+
 enum pp_status pp_option_read(const struct pp_option *option, const char *text,
                               struct pp_option_value *value, struct pp_error *err)
 {
@@ -76,9 +86,9 @@ enum pp_status pp_option_read(const struct pp_option *option, const char *text,
     case PP_OPTION_LONG:
         return read_integer(option, text, value, err);
     case PP_OPTION_COUNT:
-        return pp_units_parse(text, PP_UNIT_COUNT, &value->number, err);
+        return read_number(option, text, PP_UNIT_COUNT, &value->number, err);
     case PP_OPTION_FRAC:
-        return pp_units_parse(text, PP_UNIT_FRAC, &value->number, err);
+        return read_number(option, text, PP_UNIT_FRAC, &value->number, err);
     }
     return PP_OK;
 }

@@ -24,6 +24,20 @@ static int positions_of(const struct pp_request *request, const struct pp_model 
     return (int)value->integer;
 }
 
+/* A model of a file is named by the file, or by its folder: "./small-like". */
+static void change_name(struct pp_arena *arena, struct pp_model *model)
+{
+    static const char *const ends[] = {"/config.json", ".json"};
+    size_t length = strlen(model->name);
+
+    if (pp_has_suffix(model->name, "-like"))
+        return;
+    for (size_t i = 0; i < PP_COUNT(ends); i++)
+        if (pp_has_suffix(model->name, ends[i]) && length == strlen(model->name))
+            length -= strlen(ends[i]);
+    model->name = pp_arena_printf(arena, "%.*s-like", (int)length, model->name);
+}
+
 /* Sizes that follow another one keep their ratio to it. A model of other dimensions is trained anew
  * with a table of as many positions as its samples need. */
 static void override_dimensions(struct pp_arena *arena, const struct pp_request *request,
@@ -55,7 +69,7 @@ static void override_dimensions(struct pp_arena *arena, const struct pp_request 
         m->head_dim = hidden / heads;
     if (is_same(m, &before))
         return;
-    m->name = pp_arena_printf(arena, "%s-like", before.name);
+    change_name(arena, m);
     const int seq = pp_request_int(request, "seq", 0);
     if (!pp_request_has(request, "positions") && m->positions > 0 && seq > m->positions)
         m->positions = seq;
@@ -90,12 +104,6 @@ static enum pp_status needs_experts(const struct pp_request *request, struct pp_
             return pp_error_set(err, PP_EINVAL, "%s: the model has no experts; give --experts",
                                 pp_request_typed(request, options[i], typed));
     return PP_OK;
-}
-
-static void change_name(struct pp_arena *arena, struct pp_model *model)
-{
-    if (!pp_has_suffix(model->name, "-like"))
-        model->name = pp_arena_printf(arena, "%s-like", model->name);
 }
 
 void pp_model_take_mtp(struct pp_arena *arena, const struct pp_request *request,

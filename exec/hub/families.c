@@ -314,8 +314,8 @@ enum pp_status pp_hub_family(const struct pp_model *model, const struct pp_hub_f
                  model->name, model->family ? model->family : "none");
     for (size_t i = 0, known = 0; i < PP_COUNT(FAMILIES); i++)
         if (!has_experts || FAMILIES[i].experts)
-            pp_error_append(err, "%s %s%s", known++ ? "," : "", FAMILIES[i].family,
-                            !has_experts && FAMILIES[i].experts ? " with experts" : "");
+            pp_error_append(err, "%s %s", known++ ? "," : "",
+                            FAMILIES[i].experts ? FAMILIES[i].type : FAMILIES[i].family);
     if (has_experts)
         pp_error_append(err, "; give --model mixtral-8x7b or qwen3-30b-a3b, or --experts 1");
     return err->status;

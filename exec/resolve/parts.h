@@ -28,11 +28,11 @@ enum pp_status pp_exec_weight_stream(const struct pp_exec_wish *wish, struct pp_
 enum pp_status pp_exec_kernels(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                struct pp_error *err);
 
-/* Loads `data` as --tokens and --tokenizer say; NULL = the built-in text. Errors: pp_text_load(),
- * pp_tokenizer_open(). */
+/* Loads the data that are given as --tokens and --tokenizer say; none: the built-in text. Errors:
+ * pp_text_load(), pp_tokenizer_open(). */
 enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                            const char *data, const struct pp_net *net, struct pp_text *text,
-                            struct pp_error *err);
+                            const struct pp_given *given, const struct pp_exec_config *config,
+                            struct pp_text *text, struct pp_error *err);
 
 /* Resolves micro-batches and their samples, after ranks. PP_EINVAL if they contradict --gbs. */
 enum pp_status pp_exec_batch(const struct pp_exec_wish *wish, const struct pp_exec_config *config,

@@ -81,9 +81,11 @@ static int mask_of(int vocab)
 }
 
 enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *wish,
-                            const char *data, const struct pp_net *net, struct pp_text *text,
-                            struct pp_error *err)
+                            const struct pp_given *given, const struct pp_exec_config *config,
+                            struct pp_text *text, struct pp_error *err)
 {
+    const struct pp_net *net = &config->net;
+    const char *data = given->count ? given->text : NULL;
     const struct pp_text_wish what = {data, (enum pp_token_kind)wish->tokens, net->seq, net->vocab};
     const char *where = wish->tokenizer;
     struct pp_tokenizer *tokenizer;
@@ -93,10 +95,13 @@ enum pp_status pp_exec_text(struct pp_arena *arena, const struct pp_exec_wish *w
                             "--tokens %s: the built-in text is read by bytes; give "
                             "--data FILE",
                             wish->given.tokens.text);
-    if (where && pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK)
-        return pp_error_prefix(err, "--tokenizer: ");
-    PP_TRY(where ? pp_text_encode(arena, &what, tokenizer, text, err)
-                 : pp_text_load(arena, &what, text, err));
+    if (where && pp_tokenizer_open(arena, where, &tokenizer, err) != PP_OK) {
+        pp_error_prefix(err, "--tokenizer: ");
+        return pp_exec_resume_explain(&wish->given.tokenizer, config->resumed, err);
+    }
+    if ((where ? pp_text_encode(arena, &what, tokenizer, text, err)
+               : pp_text_load(arena, &what, text, err)) != PP_OK)
+        return pp_exec_resume_explain(given, config->resumed, err);
     if (net->is_encoder)
         text->masking =
             (struct pp_masking){pp_net_targets(net), mask_of(net->vocab), (uint64_t)wish->seed};
@@ -152,7 +157,7 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_exec
     PP_TRY(check_heads(config, err));
     PP_TRY(pp_net_check_kernels(&config->net, config->kernels, config->backend->name, err));
     PP_TRY(pp_exec_weights(arena, wish, config, err));
-    PP_TRY(pp_exec_text(arena, wish, wish->data, &config->net, &config->text, err));
+    PP_TRY(pp_exec_text(arena, wish, &wish->given.data, config, &config->text, err));
     config->text.order = (struct pp_sample_order){
         .kind = wish->given.shuffle.count ? (enum pp_sample_order_kind)wish->shuffle
                                           : pp_text_usual_order(&config->text),

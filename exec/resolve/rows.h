@@ -69,12 +69,12 @@ PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = 
 PP_OPTIONS_DIMENSIONS(G_MODEL, RUN)
 PP_OPTIONS_EXPERTS(G_MODEL, RUN)
 PP_ROW_FRAC(capacity_factor, "X", G_MODEL, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),
-    .default_text = "no limit", .kind = "a number such as 1.25",
+    .default_text = "no limit", .kind = "a number above 0, at most 16, such as 1.25",
     .help = "Tokens of a sample that an expert takes at most, over its share of evenly spread "
             "tokens. Later ones pass it by: only the shared expert and the residual have them.")
 PP_ROW_FRAC(balance_loss, "X", G_MODEL, RUN,
     .aliases = PP_NAMES("moe-aux-loss-coeff", "router-aux-loss-coef"),
-    .default_text = "that of config.json, or 0", .kind = "a number such as 0.01",
+    .default_text = "that of config.json, or 0", .kind = "a number from 0, such as 0.01",
     .help = "Factor of the loss of balance, which evenly used experts make least. It is added to that "
             "of the words, as transformers does with output_router_logits.")
 PP_ROW_TEXT(data, "FILE", G_MODEL, RUN, .aliases = PP_NAMES("data-path"), .is_common = true,
@@ -106,18 +106,18 @@ PP_ROW_TEXT(tokenizer, "DIR|FILE", G_MODEL, RUN, .aliases = PP_NAMES("tokenizer-
 PP_ROW_INT(steps, "K", 1, BIG, G_RECIPE, RUN, .is_common = true,
     .aliases = PP_NAMES("iters", "train-iters", "training.steps"), .default_text = "20",
     .help = "Training steps.")
-PP_ROW_COUNT(lr, "X", G_RECIPE, RUN, .kind = "a number such as 1e-3", .default_text = "1e-3",
+PP_ROW_COUNT(lr, "X", G_RECIPE, RUN, .kind = "a number from 0, such as 1e-3", .default_text = "1e-3",
     .help = "Learning rate of AdamW.")
-PP_ROW_COUNT(min_lr, "X", G_RECIPE, RUN, .kind = "a number such as 1e-4",
+PP_ROW_COUNT(min_lr, "X", G_RECIPE, RUN, .kind = "a number from 0, such as 1e-4",
     .default_text = "a tenth of --lr",
     .help = "Learning rate of the last step, at the end of a cosine.")
 PP_ROW_INT(lr_warmup, "K", 0, BIG, G_RECIPE, RUN, .aliases = PP_NAMES("lr-warmup-iters"),
     .default_text = "0",
     .help = "Steps during which the learning rate rises from 0.")
-PP_ROW_COUNT(weight_decay, "X", G_RECIPE, RUN, .kind = "a number such as 0.1",
+PP_ROW_COUNT(weight_decay, "X", G_RECIPE, RUN, .kind = "a number from 0, such as 0.1",
     .default_text = "0.1", .help = "Decoupled weight decay, of matrices only.")
 PP_ROW_COUNT(clip, "NORM", G_RECIPE, RUN, .aliases = PP_NAMES("clip-grad", "training.max_norm"),
-    .kind = "a number such as 1.0", .default_text = "0: no clipping",
+    .kind = "a number from 0, such as 1.0", .default_text = "0: no clipping",
     .help = "Clip the gradients to this global norm; all ranks synchronize before the update.")
 PP_ROW_LONG(seed, "S", 0, INT64_MAX, G_RECIPE, RUN, .default_text = "0",
     .help = "Seed of the weights, of the samples, and of the orders that backend fake draws.")

@@ -38,7 +38,7 @@ enum pp_status pp_exec_valid(struct pp_arena *arena, const struct pp_exec_wish *
                                 need_data[i]->typed);
     if (!wish->valid_data)
         return PP_OK;
-    if (pp_exec_text(arena, wish, wish->valid_data, &run->config.net, text, err) != PP_OK)
+    if (pp_exec_text(arena, wish, &wish->given.valid_data, &run->config, text, err) != PP_OK)
         return pp_error_prefix(err, "--valid-data: ");
     text->order = (struct pp_sample_order){.kind = PP_ORDER_IN_TURN,
                                            .step_samples = pp_batch_samples(&run->plan.batch)};

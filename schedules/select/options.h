@@ -8,6 +8,8 @@
 /* Gives the command line its options: the program's rows, each followed by the schedule options
  * that help lists after it. Call it before main(). */
 void pp_select_complete(struct pp_cli *cli, const struct pp_option *rows, int count);
+/* Pages of "help TOPIC", alphabetical; a name of NULL ends the list. */
+extern const struct pp_topic pp_topics[];
 
 #define PP_SCHEDULE_ALIASES                                                                        \
     PP_NAMES("parallelism.pipeline_parallel_schedule",                                             \

@@ -188,7 +188,7 @@ static const struct pp_exit exits[] = {
 
 struct pp_cli pp_sim_cli = {
     .program = "pipesim",
-    .topics = pp_sim_topics,
+    .topics = pp_topics,
     .presets = pp_presets,
     .exits = exits,
     .date = "2026-11-22",

@@ -46,6 +46,5 @@ enum pp_sim_trait {
     PP_SIM_NEEDS_TENSORS = 1 << 28,  /* needs tp above 1 */
     PP_SIM_NEEDS_MESSAGES = 1 << 29, /* needs messages that are not from a program file */
 };
-extern const struct pp_topic pp_sim_topics[]; /* alphabetical, ends with a name of NULL */
 
 extern const struct pp_preset pp_presets[]; /* alphabetical, terminated by name NULL */

@@ -166,7 +166,7 @@ PP_ROW_CHOICE(ep_dispatch, "HOW", "each|once", G_COMM, RUN, .default_text = "eac
             "each node that has some of the token's experts, and one there for each such device "
             "(as DeepEP does).")
 PP_ROW_FRAC(capacity_factor, "X", G_COMM, RUN, .aliases = PP_NAMES("moe-expert-capacity-factor"),
-    .default_text = "1",
+    .kind = "a number above 0, at most 16, such as 1.25", .default_text = "1",
     .help = "Tokens that an expert receives and computes, over its share of evenly spread tokens.")
 PP_OPTIONS_GRAD_SYNC(G_COMM, SHAPE | NEEDS_REPLICAS | NEEDS_OWN_SUMS)
 PP_ROW_CHOICE(dp_overlap, "HOW", "off|on", G_COMM, RUN | NEEDS_REPLICAS | NEEDS_OWN_SUMS,

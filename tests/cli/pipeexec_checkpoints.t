@@ -131,6 +131,10 @@ $ mkdir far; D=$PWD; cd far; pipeexec --resume $D/e1 --steps 2 2>&1 | sed "s|$D|
 > resumed
 ! pipeexec: error: cannot open ./none.json: No such file or directory
 = 1
+$ seq 500 >data.txt; pipeexec --data data.txt --valid-data data.txt --seq 16 --mbs 1 --steps 1 --no-check --quiet --checkpoint p1; D=$PWD; cd far; pipeexec --resume $D/p1 --steps 2 2>&1 | sed "s|$D|DIR|"; pipeexec --resume $D/p1 --data ../data.txt --steps 2 2>&1 | sed "s|$D|DIR|"; pipeexec --resume $D/p1 --data ../data.txt --valid-data ../data.txt --steps 2 --no-check --quiet && echo resumed
+> pipeexec: error: cannot open data.txt: No such file or directory; the path is that of the options in DIR/p1/step-000000001, from the folder where its training began; give --data with the path from here
+> pipeexec: error: --valid-data: cannot open data.txt: No such file or directory; the path is that of the options in DIR/p1/step-000000001, from the folder where its training began; give --valid-data with the path from here
+> resumed
 
 # Tensor parallelism: parts of tensors are put together, and cut again for another group.
 $ M='--layers 2 --hidden 32 --heads 4 --seq 16 --mbs 2 --quiet'; pipeexec $M --np 2 --tp 2 --steps 4 --exact-grad --checkpoint t1 --checkpoint-every 2 --checkpoint-keep 2 --save hub; for o in "--tp 2 --np 1" "--tp 2 --np 2 --schedule zbv" "--tp 2 --np 2 --transport shm" "--tp 2 --np 2 --transport tcp"; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec $o --resume t2 --checkpoint t2 --check --quiet && for f in t1/step-000000004/layer*; do cmp $f t2/step-000000004/${f##*/}; done && echo same; rm -r t2; done; for t in 1 4; do mkdir t2; cp -r t1/step-000000002 t2; pipeexec --tp $t --resume t2 --checkpoint t2 --check --quiet && echo equal; rm -r t2; done; pipeexec --model ./hub --seq 16 --mbs 2 --np 1 --tp 4 --steps 1 --check --quiet && echo loaded

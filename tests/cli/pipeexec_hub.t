@@ -90,11 +90,11 @@ $ ln -s empty link; pipeexec --model ./a --save link; ln -s nowhere dangling; pi
 ! pipeexec: error: --save: dangling is a symbolic link; give the name of a new folder
 = 2
 $ for m in mistral-7b tiny; do pipeexec --model $m --experts 4 --save mixed; done
-! pipeexec: error: --save: model 'mistral-7b-like': the hub has no family mistral with experts; those with experts are mixtral, qwen3; give --model mixtral-8x7b or qwen3-30b-a3b, or --experts 1
-! pipeexec: error: --save: model 'tiny-like': the hub has no family gpt2 with experts; those with experts are mixtral, qwen3; give --model mixtral-8x7b or qwen3-30b-a3b, or --experts 1
+! pipeexec: error: --save: model 'mistral-7b-like': the hub has no family mistral with experts; those with experts are mixtral, qwen3_moe; give --model mixtral-8x7b or qwen3-30b-a3b, or --experts 1
+! pipeexec: error: --save: model 'tiny-like': the hub has no family gpt2 with experts; those with experts are mixtral, qwen3_moe; give --model mixtral-8x7b or qwen3-30b-a3b, or --experts 1
 = 2
 $ pipeexec --model mpt-125m --layers 2 --hidden 32 --heads 4 --vocab 256 --seq 16 --save m
-! pipeexec: error: --save: model 'mpt-125m-like': the names of the tensors of family mpt are not known; known are bert, gemma, gpt, gpt2, gpt-neox, llama, mistral, mixtral with experts, opt, qwen2, qwen3, qwen3 with experts
+! pipeexec: error: --save: model 'mpt-125m-like': the names of the tensors of family mpt are not known; known are bert, gemma, gpt, gpt2, gpt-neox, llama, mistral, mixtral, opt, qwen2, qwen3, qwen3_moe
 = 2
 # A killed run leaves nothing, whichever transport.
 $ for t in local shm tcp; do pipeexec --np 2 --seq 16 --steps 1000000 --no-check --transport $t --quiet --log run.csv --save gone 2>killed & until [ -s run.csv ]; do sleep 0.01; done; ls -d gone*; { kill -9 $!; wait $!; } 2>/dev/null; until [ ! -e gone.partial ]; do sleep 0.01; done; echo removed; rm run.csv; done

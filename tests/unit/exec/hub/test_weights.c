@@ -464,6 +464,6 @@ Test(weights, a_family_without_names_is_refused)
     cr_assert_eq(pp_hub_layout(arena, &model, &net, &layout, &err), PP_EINVAL);
     cr_assert_str_eq(err.message,
                      "model 'c.json': the names of the tensors of family internlm are not known; "
-                     "known are bert, gemma, gpt, gpt2, gpt-neox, llama, mistral, mixtral with "
-                     "experts, opt, qwen2, qwen3, qwen3 with experts");
+                     "known are bert, gemma, gpt, gpt2, gpt-neox, llama, mistral, mixtral, "
+                     "opt, qwen2, qwen3, qwen3_moe");
 }

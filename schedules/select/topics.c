@@ -1,5 +1,5 @@
-/* Texts of pipesim help TOPIC. */
-#include "sim/cli/cli.h"
+/* Texts of "help TOPIC" of both programs. */
+#include "schedules/select/options.h"
 
 #include "core/text/terminal.h"
 #include "schedules/order/schedule.h"
@@ -13,7 +13,7 @@ static void list_schedules(FILE *out, int width)
 }
 
 /* Lines that begin with a blank are printed as they are; the others are paragraphs. */
-const struct pp_topic pp_sim_topics[] = {
+const struct pp_topic pp_topics[] = {
     {.name = "bubble",
      .title = "how much of the step is waiting",
      .lines = PP_NAMES(
