@@ -1,7 +1,6 @@
 /* The place of workers does not change their results. A worker that dies, hangs or stops is named,
  * and all others end. */
 #define _GNU_SOURCE /* usleep */
-#include "core/clock.h"
 #include "exec/machine/parts.h"
 #include "exec/tcp/tcp.h"
 #include "schedules/registry.h"
@@ -319,7 +318,6 @@ Test(transports, a_process_that_is_silent_between_steps_is_named)
     siginfo_t stopped; /* once all of its threads stand still */
     cr_assert_eq(kill(victim, SIGSTOP), 0);
     cr_assert_eq(waitid(P_PID, (id_t)victim, &stopped, WSTOPPED | WNOWAIT), 0);
-    const double began_s = pp_clock_s();
     cr_assert_eq(pp_machine_fetch(m, &err), PP_EFAIL);
     cr_assert(strstr(err.message, "step 2: no answer for 0.") &&
                   strstr(err.message, "from\n  rank 2 after its last op, ") &&
@@ -327,8 +325,7 @@ Test(transports, a_process_that_is_silent_between_steps_is_named)
                          pp_arena_printf(arena, ", its process %d at 127.0.0.1", (int)victim)) &&
                   !strstr(err.message, "rank 1") && !strstr(err.message, "rank 3"),
               "%s", err.message);
-    pp_machine_destroy(m);
-    cr_assert_lt(pp_clock_s() - began_s, 4);
+    pp_machine_destroy(m); /* would not end if it waited for one that stands still */
     check_no_children("silent");
 }
 
@@ -434,11 +431,11 @@ Test(transports, clocks_are_aligned_again_on_the_way)
                  err.message);
     cr_assert_eq(pp_machine_step(m, &run.training.text, 0, &result, &err), PP_OK, "%s",
                  err.message);
-    cr_assert_gt(result.step_s, 0.9, "the stamps of rank 2 are not wrong");
+    cr_assert_gt(result.step_s, result.wall_s, "the stamps of rank 2 are not wrong");
     pp_tcp_of(m)->aligned_ps -= 3600 * (int64_t)1000000000000; /* that was long ago */
     cr_assert_eq(pp_machine_step(m, &run.training.text, 1, &result, &err), PP_OK, "%s",
                  err.message);
-    cr_assert_lt(result.step_s, 0.9, "the stamps of rank 2 are still wrong");
+    cr_assert_lt(result.step_s, result.wall_s, "the stamps of rank 2 are still wrong");
     cr_assert(m->clock.jump_rank == 2 && m->clock.jump_step == 1, "rank %d, step %d",
               m->clock.jump_rank, m->clock.jump_step);
     pp_machine_destroy(m);
