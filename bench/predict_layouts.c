@@ -55,10 +55,12 @@ static const struct {
     {FULL "--tp 2 ", "--schedule interleaved --tp 2 --recompute full --dp 2 --zero 2"},
     {FULL "--tp 2 ", "--schedule interleaved --tp 2 --dp 2 --zero 3"},
     {FULL "--tp 2 ", "--schedule 1f1b --tp 2 --recompute stage-aware=0.5"},
-    {FULL "--experts 4 ", "--schedule 1f1b --experts 4 --dp 2"},
-    {FULL "--experts 4 ", "--schedule 1f1b --experts 4 --dp 2 --ep 2"},
-    {FULL "--experts 4 ", "--schedule gpipe --experts 4 --dp 2 --ep 2 --recompute full"},
-    {FULL "--experts 4 ", "--schedule interleaved --experts 4 --dp 2 --ep 2"},
+    {FULL "--experts 4 --moe-ffn 128 ", "--schedule 1f1b --experts 4 --moe-ffn 128 --dp 2"},
+    {FULL "--experts 4 --moe-ffn 128 ", "--schedule 1f1b --experts 4 --moe-ffn 128 --dp 2 --ep 2"},
+    {FULL "--experts 4 --moe-ffn 128 ",
+     "--schedule gpipe --experts 4 --moe-ffn 128 --dp 2 --ep 2 --recompute full"},
+    {FULL "--experts 4 --moe-ffn 128 ",
+     "--schedule interleaved --experts 4 --moe-ffn 128 --dp 2 --ep 2"},
 };
 
 /* ---- machines -------------------------------------------------------------------------------- */

@@ -14,7 +14,9 @@
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Most meetings of a rank in a step: after each segment of a call, and at the end of an op. */
+enum { TURN_MEETINGS = 2 }; /* around taking a turn */
+
+/* Most meetings of a rank in a step: after each segment of a call, and around an op. */
 static int meetings_of(const struct pp_machine *m, int rank)
 {
     const struct pp_program *p = m->p;
@@ -26,7 +28,7 @@ static int meetings_of(const struct pp_machine *m, int rank)
             count += p->granule_count[i] *
                      (1 + (m->ep > 1 ? 2 : 1) *
                               pp_stage_exchange_count(m->options.stages[p->stage[i]], kind));
-        count += pp_op_is_compute(p->kind[i]);
+        count += pp_op_is_compute(p->kind[i]) * (1 + TURN_MEETINGS);
     }
     return count;
 }
@@ -223,6 +225,34 @@ static bool run_with_group(struct pp_worker *w, int i, struct pp_group_segment *
     return w->machine->ep == 1 || meet_again(w, spent_ps);
 }
 
+/* With fewer cores than workers, few groups compute at the same time. So a group that waits for its
+ * members finds its operands in the caches. It takes its turn when all have come: a group with a
+ * turn waits for no other group. */
+static bool take_turn(struct pp_worker *w)
+{
+    struct pp_machine *m = w->machine;
+
+    if (!m->has_cores || m->inbox)
+        return true;
+    if (!meet_at_once(w, w->meets++, NULL))
+        return false;
+    if (pp_group_index(w) == 0) {
+        pp_core_give(m);
+        while (sem_wait(&m->turns) != 0) {
+        }
+        pp_core_take(m);
+        w->has_turn = true;
+    }
+    return meet_at_once(w, w->meets++, NULL);
+}
+
+static void give_turn(struct pp_worker *w)
+{
+    if (w->has_turn)
+        sem_post(&w->machine->turns);
+    w->has_turn = false;
+}
+
 bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
 {
     struct pp_machine *m = w->machine;
@@ -231,8 +261,9 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
 
     m->launch_of[pp_row(w, i)] = w->launches[false];
     pp_core_take(m);
+    is_there = take_turn(w);
     pp_worker_warm(w, i, false);
-    if (call->count == 0)
+    if (call->count == 0 && is_there)
         *spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));
     for (int k = 0; k < call->segment_count && is_there; k++)
         is_there = run_with_group(w, i, &call->segments[k], spent_ps);
@@ -242,5 +273,6 @@ bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
     if (is_there && is_clocked(m) && m->tp > 1)
         is_there = meet(w, NULL, spent_ps);
     pp_core_give(m);
+    give_turn(w);
     return is_there;
 }

@@ -11,6 +11,8 @@ struct pp_calibration *pp_calibration_create(struct pp_arena *arena, const struc
 
     c->arena = arena;
     c->batch = *batch;
+    for (int kind = 0; kind < PP_OP_KINDS; kind++)
+        c->delay[kind].is_signed = true;
     for (int pass = 0; pass < PP_TIMED_PASSES; pass++)
         for (int part = 0; part < PP_PARTS; part++)
             c->part[pass][part] = PP_ARRAY(arena, struct pp_samples, batch->splits);

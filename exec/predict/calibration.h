@@ -28,6 +28,7 @@ extern const struct pp_pass pp_passes[PP_TIMED_PASSES];
 struct pp_samples {
     double *ps;
     int count, capacity;
+    bool is_signed; /* differences around 0: their median is their mean */
 };
 
 /* Durations by size: messages by bytes, updates by elements. */
@@ -110,7 +111,7 @@ void pp_sized_ends(const struct pp_by_size *by_size, const struct pp_sized_sampl
 int pp_calibration_layers(const struct pp_stage *stage, int kind, enum pp_layer_part part);
 /* Returns the median; NAN without samples. Sorts them. */
 double pp_samples_median(const struct pp_samples *samples);
-/* Returns the mean of those between half and twice the median, or the median without any; NAN
+/* Returns the mean of those between half and four times the median, or the median without any; NAN
  * without samples. Sorts them. */
 double pp_samples_mean(const struct pp_samples *samples);
 /* Adds the delay of each op by probes, from two steps in a row with and without them. */

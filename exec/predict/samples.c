@@ -25,8 +25,8 @@ double pp_samples_mean(const struct pp_samples *samples)
     double sum = 0;
     int count = 0;
 
-    for (int k = 0; k < samples->count; k++)
-        if (median / 2 < samples->ps[k] && samples->ps[k] < 2 * median) {
+    for (int k = 0; k < samples->count && !samples->is_signed; k++)
+        if (median / 2 < samples->ps[k] && samples->ps[k] < 4 * median) {
             sum += samples->ps[k];
             count++;
         }

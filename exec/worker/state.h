@@ -69,6 +69,7 @@ struct pp_worker {
     int64_t inside_ns, cpu_ns; /* time in ops, by now_ns(); CPU time of the thread, less warm_ns */
     int64_t warm_ns;           /* CPU time that it has read operands for: see warm.c */
     int meets;                 /* meetings with its group */
+    bool has_turn;             /* for the op of its group: see group.c */
     atomic_bool is_meeting;    /* waits for its group, which others may read at any time */
     int64_t met_ps[2];         /* when it came to the last two meetings: see group.c */
     int64_t exchanged_ps;      /* time of the exchanges in its op */
@@ -162,9 +163,9 @@ struct pp_machine {
     atomic_flag is_reported; /* a process has claimed the right to write `error` */
     atomic_bool has_failed;  /* forever: gradients are neither those of a step nor zero */
 
-    sem_t cores;
-    bool has_cores; /* fewer cores than workers: each op takes a core */
-    bool may_spin;  /* at least as many cores as workers */
+    sem_t cores, turns; /* turns: groups whose ops may run at the same time */
+    bool has_cores;     /* fewer cores than workers: each op takes a core */
+    bool may_spin;      /* at least as many cores as workers */
 
     /* The workers: threads or processes. */
     const struct pp_transport *transport;
