@@ -120,8 +120,8 @@ $ pipeexec --help | sed -n '/^  --micro-batches/,/^  --pipe/p; /^  --lr /,/^  --
 >                           share them. (1 to 1048576; default 8, or the next
 >                           above that the schedule accepts)
 >   --pipelines 2f          Number of pipelines of a bidirectional schedule
->   --lr X                  Learning rate of AdamW. (a number such as 1e-3;
->                           default 1e-3)
+>   --lr X                  Learning rate of AdamW. (a number from 0, such as
+>                           1e-3; default 1e-3)
 >   --min-lr X              Learning rate of the last step, at the end of a
 $ pipeexec help bash | grep -c calibrate-on
 > 2
@@ -130,7 +130,7 @@ $ pipeexec help zsh | grep -c calibrate-on
 $ pipeexec help fish | grep -c calibrate-on
 > 1
 $ pipeexec help nothing
-! pipeexec: error: help nothing: no such command or option; known are run, help, bash, zsh, fish and man
+! pipeexec: error: help nothing: no such command, topic or option; known are run, help, bubble, memory, mfu, schedules, units, bash, zsh, fish and man
 = 2
 $ pipeexec --help | awk 'length > 80'
 $ pipeexec --schedul 1f1b

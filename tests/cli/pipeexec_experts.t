@@ -28,7 +28,7 @@ $ pipeexec --balance-loss 0.1
 ! pipeexec: error: --balance-loss 0.1: tiny has no experts; give --experts
 = 2
 $ pipeexec --experts 4 --balance-loss -1
-! pipeexec: error: --balance-loss: "-1" is not a fraction such as 5% or 0.05 (it must not be negative)
+! pipeexec: error: --balance-loss: "-1" is not a number from 0, such as 0.01
 = 2
 $ for o in "--schedule seq1f1b" "--schedule chimera --concat halving"; do pipeexec --experts 4 --balance-loss 0.1 $o; done
 ! pipeexec: error: --balance-loss 0.1: a loss of balance is that of a whole micro-batch, and the schedule cuts it into 2 sequence splits; nearest: --balance-loss 0, or a schedule that does not
