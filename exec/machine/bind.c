@@ -114,10 +114,7 @@ static void bind_forward(const struct binder *b, struct pp_worker *w, const stru
     work->out = slot_at(b, w, PP_SEND_F, op->stage, g, op->split);
     if (!work->out && !shape->has_head)
         work->out = edge_of(b, w, op->stage, g, op->split);
-    if (op->kind != PP_F)
-        return;
-    work->expert_tokens = tokens_of(b->m, w, shape);
-    if (!shape->has_head)
+    if (op->kind != PP_F || !shape->has_head)
         return;
     work->loss =
         (double *)(void *)(w->block + b->m->layout[w->rank].loss_offset + b->loss_at[w->rank]);
@@ -210,6 +207,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, int i, int g,
         .ids = chunk->stage->shape.has_embedding ? m->ids + sample * seq : NULL,
         .targets = chunk->stage->shape.has_head ? m->targets + sample * seq : NULL,
         .loss_scale = 1.0 / (double)pp_targets_of_step(m->options.batch, chunk->stage->net),
+        .expert_tokens = tokens_of(m, w, &chunk->stage->shape),
         .scratch =
             pp_weight_stream_has(m->p, i) ? NULL : w->block + m->layout[w->rank].scratch_offset,
     };

@@ -82,12 +82,9 @@ static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
 {
     struct pp_bound_call *call = &m->calls[pp_row(w, i)];
 
-    for (int s = 0; s < call->segment_count; s++) {
-        struct pp_group_segment *segment = &call->segments[s];
-
-        segment->moved_bytes = &w->moved_bytes;
-        segment->apart = (struct pp_worker_exchange){w, &segment->exchange, segment->from};
-    }
+    for (int s = 0; s < call->segment_count; s++)
+        call->segments[s].apart =
+            (struct pp_worker_exchange){w, &call->segments[s].exchange, call->segments[s].from};
     for (int s = 0; s < call->segment_count; s++)
         for (int k = 0; k < call->segments[s].members; k++) {
             const bool is_of_rows = call->segments[s].exchange.rows.way != PP_ROWS_NONE;

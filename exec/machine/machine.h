@@ -53,7 +53,6 @@ struct pp_step_result {
     int64_t issued;
     int64_t instructions;
     const double *expert_tokens; /* [pp_net_expert_tokens()] until the next step or forward */
-    int64_t moved_bytes;         /* rows of experts that went to another replica, with gradients */
 };
 /* Runs one step: forward, backward, sums, update. With probes on, keeps seconds of the parts of
  * each op (pp_machine_probe). PP_EFAIL, with step, rank and op: the loss is not finite, a gradient

@@ -70,7 +70,6 @@ struct pp_group_segment {
     const void **from; /* [members] */
     int members;
     struct pp_worker_exchange apart; /* the exchange, if other processes have the others */
-    int64_t *moved_bytes;            /* of the worker: counts rows from other replicas */
 };
 /* segment.c: work of a segment, and of the exchange after it. */
 void pp_segment_run(const struct pp_kernels *k, void *stream, void *segment);

@@ -25,8 +25,6 @@ void pp_segment_exchange(const struct pp_kernels *k, void *stream, void *argumen
 {
     const struct pp_group_segment *segment = argument;
 
-    if (segment->exchange.rows.way != PP_ROWS_NONE)
-        *segment->moved_bytes += pp_rows_exchange_bytes(&segment->exchange.rows);
     pp_group_exchange_run(k, stream, &segment->exchange, segment->members, segment->from);
 }
 

@@ -124,11 +124,9 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_recipe_adamw_step(m->options.recipe, step, m->adamw);
     m->begin_ps = begin_ps;
     memset(m->squares, 0, sizeof(double) * (size_t)m->square_count);
-    for (int k = 0; k < m->worker_count; k++) { /* the start of its list */
+    for (int k = 0; k < m->worker_count; k++) /* the start of its list */
         atomic_store_explicit(&m->workers[k].at, m->p->begin[m->workers[k].rank],
                               memory_order_relaxed);
-        m->workers[k].moved_bytes = 0;
-    }
     pp_messages_begin(m);
     pp_sums_begin(m);
     pp_inbox_begin(m);
@@ -149,7 +147,6 @@ static void sum_up(const struct pp_machine *m, double wall_s, struct pp_step_res
             result->issue_s += 1e-9 * (double)m->workers[k].inside_ns;
             result->issued += m->workers[k].launches[false] + m->workers[k].launches[true];
         }
-        result->moved_bytes += m->workers[k].moved_bytes;
         result->cpu_s += 1e-9 * (double)m->workers[k].cpu_ns;
         result->outside_s += 1e-9 * (double)(m->workers[k].cpu_ns - m->workers[k].inside_ns);
     }

@@ -50,8 +50,8 @@ bool pp_net_has_experts(const struct pp_net *net, int block);
 int pp_net_mixtures(const struct pp_net *net, int first, int count);
 /* Returns how many numbers count tokens of experts: [mixtures][experts + PP_EXPERT_MORE]. They are
  * those that each expert of a mixture takes, those without room, and those that another replica
- * has the expert of. */
-enum { PP_EXPERT_DROPPED, PP_EXPERT_MOVED, PP_EXPERT_MORE };
+ * has the expert of. The last one is bytes: rows that came from other replicas, with gradients. */
+enum { PP_EXPERT_DROPPED, PP_EXPERT_MOVED, PP_EXPERT_BYTES, PP_EXPERT_MORE };
 size_t pp_net_expert_tokens(const struct pp_net *net);
 /* Returns the keys that a query of block `block`, from 0, meets at most; 0 = all before it. */
 int pp_net_window(const struct pp_net *net, int block);

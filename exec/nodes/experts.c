@@ -110,6 +110,14 @@ void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
 
 /* ---- routing --------------------------------------------------------------------------------- */
 
+double *pp_call_counts(const struct pp_call *c, const struct pp_routes *routes)
+{
+    const int of_one = c->net->experts + PP_EXPERT_MORE;
+
+    return c->w->expert_tokens ? c->w->expert_tokens + (size_t)routes->mixture * (size_t)of_one
+                               : NULL;
+}
+
 static void route(struct pp_call *c, const struct pp_stage_node *n)
 {
     struct pp_routing r = pp_call_routing(c, n->routes);
@@ -118,13 +126,11 @@ static void route(struct pp_call *c, const struct pp_stage_node *n)
     r.logits = pp_call_at(c, n->x);
     c->k->route_forward(c->stream, &r);
     pp_call_add_balance(c, n, &r);
-    if (c->w->expert_tokens == NULL)
-        return;
     const struct pp_stage_shape *shape = &c->stage->shape;
     const int here = r.experts / (shape->ep > 1 ? shape->ep : 1), first = shape->ep_index * here;
-    c->k->route_count(c->stream, &r, first, first + here,
-                      c->w->expert_tokens +
-                          (size_t)n->routes->mixture * (size_t)(r.experts + PP_EXPERT_MORE));
+    double *counts = pp_call_counts(c, n->routes);
+    if (counts != NULL)
+        c->k->route_count(c->stream, &r, first, first + here, counts);
 }
 
 static void route_input_grad(struct pp_call *c, const struct pp_stage_node *n)

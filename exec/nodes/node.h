@@ -247,6 +247,8 @@ void pp_call_add_exactly(const struct pp_call *c, const struct pp_param *param, 
 
 /* experts.c: the routing of this call, without logits and their gradient. */
 struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_routes *routes);
+/* Where tokens of its experts are counted; NULL = nowhere. */
+double *pp_call_counts(const struct pp_call *c, const struct pp_routes *routes);
 /* Groups of rows. */
 struct pp_row_groups pp_call_groups(const struct pp_call *c, const struct pp_routes *routes);
 /* Rows of tensors that are in rows: those in use if the host knows them, else all. Tokens of other

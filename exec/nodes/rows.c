@@ -36,18 +36,20 @@ static bool rows_exchange(const struct pp_call *c, const struct pp_stage_node *n
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
     const size_t row_bytes = (size_t)n->x->width * c->g->element_bytes;
+    double *counts = pp_call_counts(c, n->routes);
 
-    *e =
-        (struct pp_rows_exchange){.way = way,
-                                  .devices = shape->ep,
-                                  .index = shape->ep_index,
-                                  .experts = c->net->experts / shape->ep,
-                                  .begins = pp_call_at(c, n->routes->order),
-                                  .row_bytes = row_bytes,
-                                  .room_bytes = to->bytes,
-                                  .step_bytes = (double)row_bytes * n->routes->balanced / shape->ep,
-                                  .from = pp_call_at(c, from),
-                                  .to = pp_call_at(c, to)};
+    *e = (struct pp_rows_exchange){
+        .way = way,
+        .devices = shape->ep,
+        .index = shape->ep_index,
+        .experts = c->net->experts / shape->ep,
+        .begins = pp_call_at(c, n->routes->order),
+        .row_bytes = row_bytes,
+        .room_bytes = to->bytes,
+        .step_bytes = (double)row_bytes * n->routes->balanced / shape->ep,
+        .moved_bytes = counts ? counts + c->net->experts + PP_EXPERT_BYTES : NULL,
+        .from = pp_call_at(c, from),
+        .to = pp_call_at(c, to)};
     return true;
 }
 
@@ -109,15 +111,6 @@ struct pp_piece pp_rows_exchange_piece(const struct pp_rows_exchange *e, int fro
     return (struct pp_piece){first * e->row_bytes, count * e->row_bytes};
 }
 
-int64_t pp_rows_exchange_bytes(const struct pp_rows_exchange *e)
-{
-    size_t bytes = 0;
-
-    for (int d = 0; d < e->devices && e->way != PP_ROWS_COUNT; d++)
-        bytes += d == e->index ? 0 : pp_rows_exchange_piece(e, d, e->index).bytes;
-    return (int64_t)bytes;
-}
-
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *e, const void *const *from)
 {
@@ -129,6 +122,8 @@ void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
         k->copy(stream, piece.bytes, (const char *)from[d] + piece.offset,
                 (char *)e->to + used_bytes);
         used_bytes += piece.bytes;
+        if (e->moved_bytes != NULL && e->way != PP_ROWS_COUNT && d != e->index)
+            *e->moved_bytes += (double)piece.bytes;
     }
     if (used_bytes < e->room_bytes)
         k->zero(stream, e->room_bytes - used_bytes, (char *)e->to + used_bytes);

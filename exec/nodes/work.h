@@ -61,6 +61,7 @@ struct pp_rows_exchange {
     const int32_t *begins;        /* [devices][devices * experts + 1] see struct pp_routing */
     size_t row_bytes, room_bytes; /* of a row; of `to`, whose rest becomes 0 */
     double step_bytes;            /* from one replica to another, at balance */
+    double *moved_bytes;          /* counts rows from other replicas; NULL = not wanted */
     const void *from;
     void *to;
 };
@@ -72,8 +73,6 @@ struct pp_piece {
 };
 /* Range of the rows of replica `from` that replica `to` reads. */
 struct pp_piece pp_rows_exchange_piece(const struct pp_rows_exchange *exchange, int from, int to);
-/* Returns the bytes of rows that it brings from other replicas; 0 of PP_ROWS_COUNT. */
-int64_t pp_rows_exchange_bytes(const struct pp_rows_exchange *exchange);
 
 /* Destination of weight gradients: `sum`, elements of G. In exact mode, each tensor's gradient of a
  * granule and split is computed in `scratch`, of G. It is added to `fixed`, int64 with PP_GRAD_BITS
@@ -136,8 +135,8 @@ struct pp_stage_work {
     double loss_scale;                /* 1 / (targets of a step over all replicas that count) */
     double *loss;                     /* [rows * tokens] of the head: loss of each token */
     void *scratch;
-    /* F: adds to the numbers of pp_net_expert_tokens(), of mixtures of the stage; NULL = not wanted
-     */
+    /* F and exchanges add to the numbers of pp_net_expert_tokens(), of mixtures of the stage; NULL
+     * = not wanted */
     double *expert_tokens;
     struct pp_probe *probe; /* NULL = not wanted */
     int segment;            /* with exchanges: the part of the call to run, from 0 on */

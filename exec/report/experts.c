@@ -10,6 +10,7 @@
 struct mixture {
     int block;
     double taken, dropped, moved, load; /* load: of the fullest expert, over the mean of all */
+    double moved_bytes;                 /* by all devices of --tp, each of which counts the same */
 };
 
 static const double *tokens_of(const struct pp_exec_run *run, int mixture)
@@ -24,7 +25,8 @@ static struct mixture sum_of(const struct pp_exec_run *run, int mixture, int blo
     const double *tokens = tokens_of(run, mixture);
     struct mixture sum = {.block = block,
                           .dropped = tokens[experts + PP_EXPERT_DROPPED],
-                          .moved = tokens[experts + PP_EXPERT_MOVED]};
+                          .moved = tokens[experts + PP_EXPERT_MOVED],
+                          .moved_bytes = run->config.tp * tokens[experts + PP_EXPERT_BYTES]};
     double most = 0;
 
     for (int e = 0; e < experts; e++) {
@@ -49,12 +51,14 @@ static struct mixture worst_of(const struct pp_exec_run *run)
         all.taken += m.taken;
         all.dropped += m.dropped;
         all.moved += m.moved;
+        all.moved_bytes += m.moved_bytes;
         if (m.load > worst.load)
             worst = m;
     }
     worst.taken = all.taken;
     worst.dropped = all.dropped;
     worst.moved = all.moved;
+    worst.moved_bytes = all.moved_bytes;
     return worst;
 }
 
@@ -74,12 +78,11 @@ void pp_exec_report_experts(const struct pp_exec_page *page, const struct pp_exe
             "; an expert takes %d of a sample's tokens, and %.1f~%% of choices found no room",
             net->capacity, 100 * worst.dropped / (worst.taken + worst.dropped));
     if (run->config.ep > 1)
-        used =
-            pp_exec_append(text, used,
-                           "; %.1f~%% of rows go to another replica (%.1f~%% at balance), "
-                           "%s in all exchanges",
-                           100 * worst.moved / worst.taken, 100 - 100.0 / run->config.ep,
-                           pp_units_print((double)run->result.moved_bytes, PP_UNIT_BYTES, bytes));
+        used = pp_exec_append(text, used,
+                              "; %.1f~%% of rows go to another replica (%.1f~%% at balance), "
+                              "%s in all exchanges",
+                              100 * worst.moved / worst.taken, 100 - 100.0 / run->config.ep,
+                              pp_units_print(worst.moved_bytes, PP_UNIT_BYTES, bytes));
     pp_exec_append(text, used, "; the fullest, in block %d, has %.2f of the mean", worst.block + 1,
                    worst.load);
     pp_exec_paragraph(page, "experts", "%s", text);
@@ -115,7 +118,7 @@ json_t *pp_exec_experts_json(const struct pp_exec_run *run)
     pp_json_put(o, "load", worst.load);
     pp_json_put(o, "dropped_frac", worst.dropped / (worst.taken + worst.dropped));
     pp_json_put(o, "moved_frac", worst.moved / worst.taken);
-    pp_json_put_int(o, "moved_bytes", run->result.moved_bytes);
+    pp_json_put_int(o, "moved_bytes", (int64_t)worst.moved_bytes);
     for (int block = 0; block < net->layers; block++)
         if (pp_net_has_experts(net, block))
             json_array_append_new(mixtures, mixture_json(run, mixture++, block));

@@ -188,7 +188,6 @@ static void walk_times(struct packer *packer, struct pp_worker *w)
     pack(packer, &w->clock_ps, sizeof(w->clock_ps));
     pack(packer, &w->inside_ns, sizeof(w->inside_ns));
     pack(packer, &w->cpu_ns, sizeof(w->cpu_ns));
-    pack(packer, &w->moved_bytes, sizeof(w->moved_bytes));
     pack(packer, &w->fallbacks, sizeof(w->fallbacks));
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
         struct pp_bound_call *call = &m->calls[pp_row(w, i)];
@@ -217,8 +216,8 @@ static bool are_times(const struct pp_worker *w)
                                       m->duration_ps,
                                       m->nominal_ps,
                                       m->exchanged_ps ? m->exchanged_ps : m->nominal_ps};
-    bool are = pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) &&
-               pp_tcp_is_time(w->cpu_ns) && w->moved_bytes >= 0;
+    bool are =
+        pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) && pp_tcp_is_time(w->cpu_ns);
 
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
         for (size_t c = 0; c < PP_COUNT(columns); c++)

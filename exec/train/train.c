@@ -28,7 +28,6 @@ static void note_step(struct pp_train_run *run, int k, const struct pp_step_resu
     r->steps_done = k + 1;
     for (size_t i = 0; i < pp_net_expert_tokens(&run->training->net); i++)
         r->expert_tokens[i] += result->expert_tokens[i];
-    r->moved_bytes += result->moved_bytes;
     if (k < run->ranges.judge)
         return;
     r->wall_s += result->wall_s;

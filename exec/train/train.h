@@ -57,7 +57,6 @@ struct pp_training_result {
     double *losses, *grad_norms, *step_s; /* [steps_done] */
     double *valid_losses;                 /* [steps_done]: after the step; NAN = not computed */
     double *expert_tokens;                /* [pp_net_expert_tokens()] of all steps of this run */
-    int64_t moved_bytes;                  /* of all of them: see struct pp_step_result */
     int first_judged;                     /* first of the judged steps that are kept */
     double step_median_s;                 /* of the judged steps that are kept */
     /* Time by the watch from the end of a step to that of the next: with the host's work between

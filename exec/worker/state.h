@@ -73,7 +73,6 @@ struct pp_worker {
     atomic_bool is_meeting;    /* waits for its group, which others may read at any time */
     int64_t met_ps[2];         /* when it came to the last two meetings: see group.c */
     int64_t exchanged_ps;      /* time of the exchanges in its op */
-    int64_t moved_bytes;       /* rows of experts from other replicas */
     int launches[2];           /* on its compute stream; on its weight-gradient stream */
     bool is_summing;           /* waits for a collective that another process owns */
     int32_t turn;              /* next of its collectives that may run */
