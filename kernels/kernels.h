@@ -138,6 +138,19 @@ struct pp_group_range {
     int sender, from, until;
 };
 
+/* Rows that device `index` gets from all `devices` that share experts, device by device. `begins`
+ * is that of the routing of each device: [devices][devices * experts + 1]. */
+struct pp_row_exchange {
+    bool is_back;                /* to where their tokens are; else to where their experts are */
+    int devices, index, experts; /* experts: of each */
+    const int32_t *begins;
+    size_t row_bytes;
+    int rows; /* of `to`; those after the last become 0 */
+    const void *const *from;
+    void *to;
+    double *moved_bytes; /* += bytes from other devices; NULL = not wanted */
+};
+
 /* Rows from tokens and tokens from rows, of `width`. */
 struct pp_token_exchange {
     const struct pp_routing *routing; /* expert, row, from, begin and gates are read */
@@ -324,6 +337,8 @@ struct pp_kernels {
     void (*dispatch_backward)(void *stream, const struct pp_token_exchange *e);
     void (*combine_forward)(void *stream, const struct pp_token_exchange *e);
     void (*combine_backward)(void *stream, const struct pp_token_exchange *e);
+    /* NULL if the table is immediate: then the host copies rows. */
+    void (*exchange_rows)(void *stream, const struct pp_row_exchange *e);
     /* The same on the rows of each expert. `k` is this table. `g` is of all
      * rows, whose number it does not say. `b`, bias and gradients have a part for each expert.
      * gemm: c and `activated` become 0 in rows that are not in use. The others do the experts of a

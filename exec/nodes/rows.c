@@ -111,11 +111,31 @@ struct pp_piece pp_rows_exchange_piece(const struct pp_rows_exchange *e, int fro
     return (struct pp_piece){first * e->row_bytes, count * e->row_bytes};
 }
 
+/* On a device that has the numbers of rows. */
+static void exchange_later(const struct pp_kernels *k, void *stream,
+                           const struct pp_rows_exchange *e, const void *const *from)
+{
+    k->exchange_rows(stream, &(struct pp_row_exchange){.is_back = e->way == PP_ROWS_BACK,
+                                                       .devices = e->devices,
+                                                       .index = e->index,
+                                                       .experts = e->experts,
+                                                       .begins = e->begins,
+                                                       .row_bytes = e->row_bytes,
+                                                       .rows = (int)(e->room_bytes / e->row_bytes),
+                                                       .from = from,
+                                                       .to = e->to,
+                                                       .moved_bytes = e->moved_bytes});
+}
+
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *e, const void *const *from)
 {
     size_t used_bytes = 0;
 
+    if (k->exchange_rows != NULL && e->way != PP_ROWS_COUNT) {
+        exchange_later(k, stream, e, from);
+        return;
+    }
     for (int d = 0; d < e->devices; d++) {
         const struct pp_piece piece = pp_rows_exchange_piece(e, d, e->index);
 

@@ -9,7 +9,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
     const struct pp_exec_refusal rows[] = {
         {config->transport->remote && !config->transport->came,
          "replicas exchange rows in shared memory; use --transport local, shm or tcp"},
-        {config->cuda, "the CUDA kernels cannot exchange rows of experts yet; use --backend cpu"},
         {config->transport->remote && config->tp > 1,
          "devices of --tp exchange rows in shared memory; use --transport local or shm"},
         {config->has_weight_stream,

@@ -71,8 +71,20 @@ $ for o in "" "--schedule zbv --device-mode partition --weight-grad-stream on" "
 > "bit_equal":true,"bit_equal":true,"left_out":0,
 $ for b in cpu cuda; do pipeexec --backend $b --np 2 --model tiny-llama --experts 6 --top-k 2 --moe-every 2 --capacity-factor 1 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 2 --no-check --json | sed -n '/^  "experts"/,/^  [}]/p' | grep -vE 'comm_s' | md5sum; done | uniq | wc -l
 > 1
-$ pipeexec --backend cuda --np 2 --experts 4 --dp 2 --ep 2
-! pipeexec: error: --ep 2: the CUDA kernels cannot exchange rows of experts yet; use --backend cpu
+# Replicas read rows of each other: bits and bytes of the CPU, on one GPU or where there are more.
+$ for o in "" "--schedule zbv --device-mode partition" "--capacity-factor 1 --splits 2 --schedule seq1f1b" "--recompute full --precision bf16" "--device-mode streams --cuda-graphs off"; do for b in cpu cuda; do PP_EMULATED_DEVICES=4 pipeexec --backend $b --np 2 --dp 2 --ep 2 --experts 4 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 2 $(if [ $b = cuda ]; then echo $o; else echo $o | sed 's/--device-mode [a-z]*//; s/--cuda-graphs off//'; fi) --exact-grad --check --json | grep -E '"(bit_equal|moved_bytes)":' | tr -d ' \n'; echo; done | uniq; done
+> "bit_equal":true,"bit_equal":true,"moved_bytes":525824,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":525824,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":460800,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":395520,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":525824,
+! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
+! pipeexec: note: 4 GPUs are visible, and with --device-mode partition all ranks share one. Without it each rank is a process with its own
+! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
+! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
+! pipeexec: note: 4 GPUs are visible, and with --device-mode streams all ranks share one. Without it each rank is a process with its own
+$ pipeexec --backend cuda --np 2 --experts 4 --dp 2 --ep 2 --transport ipc
+! pipeexec: error: --ep 2: replicas exchange rows in shared memory; use --transport local, shm or tcp
 = 2
 # What cuBLASLt refuses is computed all the same, and said. What fails in it ends the run.
 $ PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --exact-grad --check | grep -A2 -E '^  (check|SLOW)'

@@ -273,3 +273,116 @@ Test(cuda_kernels, products_of_groups)
     for (size_t i = 0; i < sizeof PRODUCTS / sizeof *PRODUCTS; i++)
         try_products(&PRODUCTS[i]);
 }
+
+/* ---- rows from all devices ------------------------------------------------------------------- */
+
+/* Rows of two bytes each, or of 16, with their numbers in them. */
+struct exchange {
+    int devices, experts, row_bytes;
+    int32_t *begins;
+    int rows;
+};
+
+static int rows_between(const struct exchange *x, int sender, int device)
+{
+    const int32_t *begin = &x->begins[sender * (x->devices * x->experts + 1) + device * x->experts];
+
+    return begin[x->experts] - begin[0];
+}
+
+/* Byte `at` of row `row` of a device. */
+static unsigned char byte_of(int device, int row, int at)
+{
+    return (unsigned char)(7 * device + 31 * row + at + 1);
+}
+
+static unsigned char *memory_of(const struct exchange *x, int device, int rows)
+{
+    const size_t bytes = (size_t)(rows * x->row_bytes);
+    unsigned char *host = malloc(bytes + 1), *to = device_bytes(bytes);
+
+    for (int row = 0; row < rows; row++)
+        for (int i = 0; i < x->row_bytes; i++)
+            host[row * x->row_bytes + i] = byte_of(device, row, i);
+    device_put(to, host, bytes);
+    free(host);
+    return to;
+}
+
+/* Row by row: those of each device, in the order of devices. */
+static void check_rows(const struct exchange *x, int index, bool is_back, const unsigned char *seen,
+                       double moved)
+{
+    int at = 0, others = 0;
+
+    for (int d = 0; d < x->devices; d++) {
+        const int count = is_back ? rows_between(x, index, d) : rows_between(x, d, index);
+        int first = 0;
+        for (int other = 0; other < (is_back ? index : 0); other++)
+            first += rows_between(x, other, d);
+        for (int other = 0; other < (is_back ? 0 : index); other++)
+            first += rows_between(x, d, other);
+        for (int row = 0; row < count; row++, at++)
+            for (int i = 0; i < x->row_bytes; i++)
+                cr_assert(seen[at * x->row_bytes + i] == byte_of(d, first + row, i),
+                          "row %d, of device %d of %d", at, d, x->devices);
+        others += d == index ? 0 : count;
+    }
+    for (int i = at * x->row_bytes; i < x->rows * x->row_bytes; i++)
+        cr_assert(seen[i] == 0, "byte %d after the last row", i);
+    cr_assert(moved == 1 + (double)others * x->row_bytes, "%g bytes from others", moved);
+}
+
+/* Of the tokens of a device, or for its experts. */
+static int most_rows(const struct exchange *x)
+{
+    int most = 0;
+
+    for (int d = 0; d < x->devices; d++) {
+        int sent = 0, got = 0;
+        for (int other = 0; other < x->devices; other++) {
+            sent += rows_between(x, d, other);
+            got += rows_between(x, other, d);
+        }
+        most = sent > most ? sent : most;
+        most = got > most ? got : most;
+    }
+    return most;
+}
+
+static void try_exchange(struct exchange x, int index, bool is_back)
+{
+    const int of_one = x.devices * x.experts + 1;
+    const void **from = calloc((size_t)x.devices, sizeof(*from));
+    double *moved = shared_bytes(sizeof(double));
+    int most = 3;
+
+    x.begins = integers((size_t)(x.devices * of_one));
+    for (int i = 0; i < x.devices * of_one; i++)
+        x.begins[i] = i % of_one == 0 ? 0 : x.begins[i - 1] + drawn_below(5) / 2;
+    most += most_rows(&x);
+    for (int d = 0; d < x.devices; d++)
+        from[d] = memory_of(&x, d, most);
+    x.rows = most;
+    unsigned char *to = memory_of(&x, 0, most), *seen = malloc((size_t)(most * x.row_bytes));
+    *moved = 1;
+    pp_kernels_cuda_fp32.exchange_rows(
+        device_stream(), &(struct pp_row_exchange){is_back, x.devices, index, x.experts, x.begins,
+                                                   (size_t)x.row_bytes, most, from, to, moved});
+    device_finish();
+    device_must(cudaMemcpy(seen, to, (size_t)(most * x.row_bytes), cudaMemcpyDeviceToHost));
+    check_rows(&x, index, is_back, seen, *moved);
+    free(seen);
+    free(from);
+}
+
+Test(cuda_kernels, rows_of_all_devices)
+{
+    static const struct exchange EXCHANGES[] = {
+        {1, 3, 16}, {2, 4, 2}, {4, 2, 80}, {40, 1, 6}, {300, 1, 2}};
+
+    for (size_t i = 0; i < sizeof EXCHANGES / sizeof *EXCHANGES; i++)
+        for (int back = 0; back < 2; back++)
+            for (int index = 0; index < EXCHANGES[i].devices; index += 1 + EXCHANGES[i].devices / 3)
+                try_exchange(EXCHANGES[i], index, back);
+}

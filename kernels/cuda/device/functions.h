@@ -43,6 +43,7 @@ enum {
     X(copy) X(zero) X(add)                                    /* bytes.cu */                       \
     X(sum_of_g) X(max_of_g)                                   /* parts.cu */                       \
     X(route_count)                                            /* choices.cu */                     \
+    X(exchange_rows)                                          /* rows.cu */                        \
     X(squares)                                                /* flat.cu */                        \
     X(fixed_add) X(fixed_merge) X(fixed_fits)                 /* fixed.cu */
 /* clang-format on */

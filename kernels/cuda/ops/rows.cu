@@ -1,0 +1,131 @@
+/* Rows of experts, from the memory of all devices that share them. The device knows how many come
+ * from where. Bytes moved: of each row once, and rows that are not in use. */
+#include "kernels/cuda/device/functions.h"
+#include "kernels/cuda/device/map.cuh"
+#include "kernels/cuda/device/reduce.cuh"
+
+#include <assert.h>
+
+namespace
+{
+enum { THREADS = 256, WARPS = THREADS / 32, AT_ONCE = 256 };
+
+/* A launch reads the memory of devices first .. first + AT_ONCE - 1. */
+struct rows {
+    struct pp_row_exchange e;
+    int first;
+    const char *from[AT_ONCE];
+
+    /* Rows of a sender's tokens before those of a device's experts. */
+    __device__ __forceinline__ int first_of(int sender, int device) const
+    {
+        return e.begins[sender * (e.devices * e.experts + 1) + device * e.experts];
+    }
+
+    __device__ __forceinline__ int rows_of(int sender, int device) const
+    {
+        return first_of(sender, device + 1) - first_of(sender, device);
+    }
+
+    /* Rows from device d. */
+    __device__ __forceinline__ int count(int d) const
+    {
+        return e.is_back ? rows_of(e.index, d) : rows_of(d, e.index);
+    }
+
+    /* The first of them, in the memory of d. All lanes of a warp call it. */
+    __device__ __forceinline__ int begin(int d) const
+    {
+        int before = 0;
+
+        if (!e.is_back)
+            return first_of(d, e.index);
+        for (int s = (int)threadIdx.x % 32; s < e.index; s += 32)
+            before += rows_of(s, d);
+        return pp_warp_sum(before);
+    }
+};
+
+/* A row of a device; device -1: none comes from there. */
+struct source {
+    int device, row;
+};
+
+/* Finds the source of a row. All lanes of a warp call it. */
+__device__ __forceinline__ source source_of(const rows &r, int row)
+{
+    for (int first = 0; first < r.e.devices; first += 32) {
+        const int d = first + (int)threadIdx.x % 32, own = d < r.e.devices ? r.count(d) : 0;
+        const int end = pp_warp_sum_so_far(own), at = row - (end - own);
+        const unsigned found = __ballot_sync(0xffffffffu, at >= 0 && at < own);
+        if (found) {
+            const int lane = __ffs((int)found) - 1;
+            const int within = __shfl_sync(0xffffffffu, at, lane);
+            return {first + lane, r.begin(first + lane) + within};
+        }
+        row -= __shfl_sync(0xffffffffu, end, 31);
+    }
+    return {-1, 0};
+}
+
+/* One warp adds what came from others. */
+__device__ __forceinline__ void count_moved(const rows &r)
+{
+    int others = 0;
+
+    for (int d = (int)threadIdx.x; d < r.e.devices; d += 32)
+        others += d == r.e.index ? 0 : r.count(d);
+    others = pp_warp_sum(others);
+    if (threadIdx.x == 0)
+        *r.e.moved_bytes += (double)others * (double)r.e.row_bytes;
+}
+
+/* A warp copies a row, in units of V. */
+template <class V> __global__ __launch_bounds__(THREADS) void rows_kernel(const rows r)
+{
+    const int row = (int)blockIdx.x * WARPS + (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int units = (int)(r.e.row_bytes / sizeof(V));
+
+    if (r.e.moved_bytes && r.first == 0 && blockIdx.x == 0 && threadIdx.x < 32)
+        count_moved(r);
+    if (row >= r.e.rows)
+        return;
+    const source s = source_of(r, row);
+    V *const to = (V *)((char *)r.e.to + (size_t)row * r.e.row_bytes);
+    if (s.device < 0 ? r.first > 0 : s.device < r.first || s.device >= r.first + AT_ONCE)
+        return;
+    if (s.device < 0) {
+        for (int i = lane; i < units; i += 32)
+            to[i] = V{};
+        return;
+    }
+    const V *const from = (const V *)(r.from[s.device - r.first] + (size_t)s.row * r.e.row_bytes);
+    for (int i = lane; i < units; i += 32)
+        to[i] = from[i];
+}
+
+void launch(void *stream, const rows &r, bool is_aligned)
+{
+    const unsigned blocks = (unsigned)(r.e.rows + WARPS - 1) / WARPS;
+
+    if (is_aligned)
+        PP_LAUNCH((rows_kernel<pp_packed<float, 4>>), blocks, THREADS, 0, pp_cuda_of(stream), r);
+    else
+        PP_LAUNCH((rows_kernel<uint16_t>), blocks, THREADS, 0, pp_cuda_of(stream), r);
+}
+} // namespace
+
+void pp_cuda_exchange_rows(void *stream, const struct pp_row_exchange *e)
+{
+    assert(e->row_bytes % sizeof(uint16_t) == 0);
+    for (int first = 0; first < e->devices && e->rows > 0; first += AT_ONCE) {
+        rows r = {*e, first, {}};
+        bool is_aligned = e->row_bytes % sizeof(pp_packed<float, 4>) == 0 && pp_are_aligned(e->to);
+
+        for (int d = first; d < e->devices && d < first + AT_ONCE; d++) {
+            r.from[d - first] = (const char *)e->from[d];
+            is_aligned = is_aligned && pp_are_aligned(e->from[d]);
+        }
+        launch(stream, r, is_aligned);
+    }
+}
