@@ -229,8 +229,7 @@ enum pp_kernels_lacks {
     PP_LACKS_SCALE = 2,
     PP_LACKS_HEAD_NORMS = 4,
     PP_LACKS_WINDOWS = 8,
-    PP_LACKS_ENCODERS = 16,
-    PP_LACKS_BALANCE = 32
+    PP_LACKS_ENCODERS = 16
 };
 
 /* Keys that a query meets, counted over all splits; `query` counts in its own. */
@@ -353,7 +352,7 @@ struct pp_kernels {
                              const struct pp_row_groups *groups, struct pp_group_range range,
                              int width, const void *dy, void *dbias, bool add);
 
-    /* Loss of balance; NULL in tables of CUDA. balance_sums adds tokens to `sums`. The others need
+    /* Loss of balance. balance_sums adds tokens to `sums`. The others need
      * the sums of all mixtures. balance_grad makes grad [tokens][experts] of G, and balance_add
      * adds it to x of T. balance_loss adds the loss to each of `count` numbers. */
     void (*balance_sums)(void *stream, const struct pp_balance *b);

@@ -279,11 +279,6 @@ static bool has_embedding_scale(const struct pp_net *net)
     return net->embedding_scale != 0;
 }
 
-static bool has_balance(const struct pp_net *net)
-{
-    return net->balance_loss > 0;
-}
-
 static bool has_head_norms(const struct pp_net *net)
 {
     return net->has_qk_norm;
@@ -307,7 +302,6 @@ static const struct {
 } parts[] = {
     {PP_LACKS_ACTIVATIONS, has_other_activation, "activation functions other than GELU and SwiGLU"},
     {PP_LACKS_HEAD_NORMS, has_head_norms, "norms of queries and keys"},
-    {PP_LACKS_BALANCE, has_balance, "a loss of balance"},
     {PP_LACKS_SCALE, has_embedding_scale, "a factor on the embedding"},
     {PP_LACKS_WINDOWS, has_window, "windows of attention"},
     {PP_LACKS_ENCODERS, is_encoder, "the attention and the head of an encoder"},

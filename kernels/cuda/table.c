@@ -37,7 +37,6 @@ static const char *about_bf16(void)
         .name = #T,                                                                                \
         .element_bytes = bytes,                                                                    \
         .gradient_bytes = sizeof(float),                                                           \
-        .lacks = PP_LACKS_BALANCE,                                                                 \
         .has_fast_epilogue = true,                                                                 \
         .head_dim_limit = PP_CUDA_HEAD_DIM,                                                        \
         .vocab_multiple = PP_CUDA_VOCAB_MULTIPLE,                                                  \

@@ -274,6 +274,59 @@ Test(cuda_kernels, products_of_groups)
         try_products(&PRODUCTS[i]);
 }
 
+/* ---- loss of balance ------------------------------------------------------------------------- */
+
+struct balance {
+    int tokens, experts, top_k;
+    int32_t *expert;
+};
+
+static void call_balance(const struct pp_kernels *k, void *stream, void *const *x, const void *what)
+{
+    const struct balance *of = what;
+    const struct pp_balance b = {.tokens = of->tokens,
+                                 .experts = of->experts,
+                                 .top_k = of->top_k,
+                                 .element_bytes = k->element_bytes,
+                                 .gradient_bytes = k->gradient_bytes,
+                                 .logits = x[0],
+                                 .expert = of->expert,
+                                 .sums = x[1],
+                                 .factor = 0.25};
+
+    k->balance_sums(stream, &b);
+    k->balance_grad(stream, &b, x[2]);
+    k->balance_add(stream, &b, x[2], x[3]);
+    k->balance_loss(stream, &b, of->tokens, x[4]);
+}
+
+Test(cuda_kernels, loss_of_balance)
+{
+    static const struct balance BALANCES[] = {{1, 1, 1}, {7, 5, 2}, {300, 40, 3}, {33, 130, 8}};
+
+    for (size_t i = 0; i < sizeof BALANCES / sizeof *BALANCES; i++) {
+        struct balance b = BALANCES[i];
+        const size_t choices = (size_t)(b.tokens * b.top_k),
+                     logits = (size_t)(b.tokens * b.experts);
+        const struct kernel_case c = {"loss of balance",
+                                      call_balance,
+                                      &b,
+                                      .tolerance = 1e-6,
+                                      .floor = 1e-5,
+                                      .tensors = 5,
+                                      .tensor = {{logits, OF_T, 3},
+                                                 {(size_t)(2 * b.experts), SHARED_DOUBLE, 4},
+                                                 {logits, OF_G, 1},
+                                                 {logits, OF_T, 1},
+                                                 {(size_t)b.tokens, SHARED_DOUBLE, 1}}};
+
+        b.expert = integers(choices);
+        for (size_t j = 0; j < choices; j++)
+            b.expert[j] = drawn_below(b.experts);
+        kernel_try_both(&c);
+    }
+}
+
 /* ---- rows from all devices ------------------------------------------------------------------- */
 
 /* Rows of two bytes each, or of 16, with their numbers in them. */
