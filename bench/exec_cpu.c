@@ -215,7 +215,7 @@ static void interpreter(void)
 static double activations_bytes(struct pp_arena *arena, const struct exec_run *run)
 {
     const struct pp_machine_options *m = &run->training.machine;
-    const struct pp_cuts *cuts = pp_memory_cuts(arena, m->program, m->batch);
+    const struct pp_cuts *cuts = pp_memory_cuts(arena, m->program, m->stages, m->batch);
     const struct pp_rank_layout *layout =
         pp_memory_layout(arena, m->program, m->stages, m->kernels, m->recipe->is_exact, cuts,
                          pp_wholes_find(arena, m->program, m->stages, cuts));

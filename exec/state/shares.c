@@ -32,7 +32,7 @@ static struct pp_range run_of(struct pp_range part, int copy, int cut, struct pp
 static int64_t run_elements(struct pp_range part, int cut, struct pp_cuts cuts)
 {
     const int64_t run = longest(part, cuts.optimizer) * (cuts.optimizer / cut),
-                  all = pp_flat_unit_from(part.until - part.from);
+                  all = part.until - part.from;
 
     return run < all ? run : all;
 }
