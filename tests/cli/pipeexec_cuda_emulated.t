@@ -84,7 +84,7 @@ $ for o in "" "--schedule zbv --device-mode partition" "--capacity-factor 1 --sp
 ! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
 ! pipeexec: note: 4 GPUs are visible, and with --device-mode streams all ranks share one. Without it each rank is a process with its own
 # The loss of balance is that of the CPU to six digits.
-$ for o in "" "--schedule zbv" "--dp 2 --ep 2"; do for b in cpu cuda; do pipeexec --backend $b --np 2 --experts 4 --balance-loss 0.3 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 2 $o --exact-grad --check --json | grep -E -A2 '"(bit_equal|losses)":' | grep -oE 'true|[0-9][.][0-9]{5}' | tr '\n' ' '; echo; done | uniq; done
+$ for o in "" "--schedule zbv" "--dp 2 --ep 2"; do for b in cpu cuda; do pipeexec --backend $b --np 2 --experts 4 --balance-loss 0.3 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 2 $o --exact-grad --check --json | grep -E -A2 '"(bit_equal|losses)":' | grep -oE 'true|[0-9][.][0-9]{5}' | paste -sd' '; done | uniq; done
 > 6.18408 6.10514 true true
 > 6.18408 6.10514 true true
 > 6.17360 6.08690 true true

@@ -147,6 +147,16 @@ static struct ladder ladders[] = {
     {"--offload", LIST("--cpu-optimizer"), LIST("", "os=host"), peak_bytes, stored_bytes, 0},
 };
 
+/* With several pipelines, ZeRO 1 cuts state over the copies of all, ZeRO 2 over the replicas of
+ * each. */
+static bool is_cut_coarser(const struct pp_result *before, const struct pp_result *r)
+{
+    return r->program->pipelines > 1 &&
+           pp_state_cut(&before->program->state.spec, PP_STATE_GRADS) == 1 &&
+           pp_state_cut(&r->program->state.spec, PP_STATE_GRADS) > 1 &&
+           pp_program_has_kind(before->program, PP_RS);
+}
+
 static void climb(struct ladder *ladder, const struct words *w)
 {
     struct pp_result *before = NULL;
@@ -164,6 +174,8 @@ static void climb(struct ladder *ladder, const struct words *w)
             other = words_with(&other, "--zero", "0"); /* else what fits decides */
         if (!words_run(&other, "dag", r, &err) || (before && !has_same_blocks(before, r)))
             continue;
+        if (before && is_cut_coarser(before, r))
+            before = NULL;
         for (int rank = 0; before && rank < r->program->ranks; rank++) {
             const double more = ladder->bytes(&before->memory[rank]),
                          less = ladder->bytes(&r->memory[rank]);

@@ -199,7 +199,7 @@ Test(gather_runs, asynchronous_updates_sum_and_move_anew)
 Test(gather_runs, what_cannot_be_is_refused)
 {
     static const char *const rows[][2] = {
-        {"--schedule chimera --pp 4 --zero 2", "nearest: --zero 1"},
+        {"--schedule chimera --pp 4 --shard p=8x4", "replicas of one pipeline, which has 16"},
         {"--schedule pipedream --pp 4 --zero 3", "nearest: --zero 1"},
         {"--schedule 1f1b --pp 4 --zero 1 --shard os=8", "exclude each other"},
         {"--schedule 1f1b --pp 4 --gather chunk", "--zero 3 or --shard p=AxB"},
