@@ -17,6 +17,7 @@ struct rig {
 static inline struct pp_checkpoint_part part_of(const struct rig *rig, int tp, int ep, int index)
 {
     const struct pp_kernels *k = rig->parts.kernels;
+    const struct pp_cuts cuts = pp_cuts_none();
     const struct pp_stage_shape shape = {.blocks = rig->net.layers,
                                          .has_embedding = true,
                                          .has_head = true,
@@ -28,16 +29,10 @@ static inline struct pp_checkpoint_part part_of(const struct rig *rig, int tp, i
                                          .ep = ep,
                                          .ep_index = ep > 1 ? index : 0};
     const struct pp_stage *stage = pp_stage_create(arena, &rig->net, &shape, k);
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, false, pp_cuts_none());
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, false, cuts);
+    char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
 
-    return (struct pp_checkpoint_part){stage,
-                                       {.weights = pp_arena_alloc(arena, bytes.weights),
-                                        .m = pp_arena_alloc(arena, bytes.moment),
-                                        .v = pp_arena_alloc(arena, bytes.moment),
-                                        .sum = pp_arena_alloc(arena, bytes.gradients),
-                                        .share = pp_share_of(stage, 0, 1),
-                                        .held = pp_share_of(stage, 0, 1),
-                                        .summed = pp_share_of(stage, 0, 1)}};
+    return (struct pp_checkpoint_part){stage, pp_state_at(stage, k, false, 0, cuts, memory)};
 }
 
 static inline struct rig *make_rig_of(int tp, int ep)
