@@ -249,7 +249,9 @@ static const struct pp_hub_name BERT_NAMES[] = {
 };
 /* The pooler and the head of the next sentence have no part in the loss. */
 static const char *const BERT_IGNORED[] = {
-    "embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias", NULL};
+    "embeddings.position_ids", "pooler.dense.weight",
+    "pooler.dense.bias",       "cls.seq_relationship.weight",
+    "cls.seq_relationship.bias", NULL};
 
 static const struct pp_hub_copy BERT_COPIES[] = {
     {"cls.predictions.decoder.weight", "embedding.weight"},

@@ -8,7 +8,9 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
 {
     const struct pp_exec_refusal rows[] = {
         {config->transport->remote && !config->transport->came,
-         "replicas exchange rows in shared memory; use --transport local, shm or tcp"},
+         config->cuda
+             ? "replicas exchange rows in one process; use --transport local"
+             : "replicas exchange rows in shared memory; use --transport local, shm or tcp"},
         {config->transport->remote && config->tp > 1,
          "devices of --tp exchange rows in shared memory; use --transport local or shm"},
         {config->has_weight_stream,

@@ -56,7 +56,7 @@ struct pp_transport {
      * come to it; its argument is the worker. NULL: `exchange` waits for all. It makes the result
      * of a pp_worker_exchange. NULL: the group shares memory, or there is none. */
     pp_backend_work meet, exchange;
-    /* Bytes of the device that `met` takes for exchanges; NULL: none. */
+    /* Bytes of the device that `exchange` takes; NULL: none. */
     size_t (*room_bytes)(const struct pp_machine *machine);
     void (*failed)(struct pp_machine *machine); /* tells other processes the error */
     bool is_shared; /* the machine and its blocks are in shared memory */

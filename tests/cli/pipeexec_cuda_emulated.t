@@ -89,7 +89,7 @@ $ for o in "" "--schedule zbv" "--dp 2 --ep 2"; do for b in cpu cuda; do pipeexe
 > 6.18408 6.10514 true true
 > 6.17360 6.08690 true true
 $ pipeexec --backend cuda --np 2 --experts 4 --dp 2 --ep 2 --transport ipc
-! pipeexec: error: --ep 2: replicas exchange rows in shared memory; use --transport local, shm or tcp
+! pipeexec: error: --ep 2: replicas exchange rows in one process; use --transport local
 = 2
 # What cuBLASLt refuses is computed all the same, and said. What fails in it ends the run.
 $ PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --exact-grad --check | grep -A2 -E '^  (check|SLOW)'
