@@ -135,9 +135,9 @@ static const struct pp_worker *tell_group(const struct pp_worker *w, struct pp_e
 {
     const struct pp_machine *m = w->machine;
 
-    pp_error_append(err, "waits for %s",
-                    m->ep > 1 ? "the replicas that share its experts"
-                              : "its tensor-parallel group");
+    pp_error_append(err, "waits for %s%s%s", m->tp > 1 ? "its tensor-parallel group" : "",
+                    m->tp > 1 && m->ep > 1 ? " and " : "",
+                    m->ep > 1 ? "the replicas that share its experts" : "");
     for (int k = 0; k < pp_group_size(m); k++) {
         struct pp_error how = {0};
 

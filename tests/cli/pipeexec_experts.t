@@ -111,6 +111,13 @@ $ pipeexec --timeout 1 --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --dp 
 !   stuck: rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0
 !   rank 0 of replica 0 at op 2 of 8, 0F1[0], after 0B0: waits for the replicas that share its experts; rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0
 = 1
+$ pipeexec --timeout 1 --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --tp 2 --dp 2 --ep 2 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --inject "hang rank:0 replica:1 op:2 step:2"
+! pipeexec: error: step 2: no rank has made progress for 1.0 s (--timeout)
+!   stuck: rank 0 of replica 1, device 0 of its tensor-parallel group at op 2 of 8, 0F1[0], after 0B0
+!   rank 0 of replica 0, device 0 of its tensor-parallel group at op 2 of 8, 0F1[0], after 0B0: waits for its tensor-parallel group and the replicas that share its experts; rank 0 of replica 1, device 0 of its tensor-parallel group at op 2 of 8, 0F1[0], after 0B0
+!   rank 0 of replica 0, device 1 of its tensor-parallel group at op 2 of 8, 0F1[0], after 0B0: waits for its tensor-parallel group and the replicas that share its experts; rank 0 of replica 1, device 0 of its tensor-parallel group at op 2 of 8, 0F1[0], after 0B0
+!   rank 0 of replica 1, device 1 of its tensor-parallel group at op 2 of 8, 0F1[0], after 0B0: waits for its tensor-parallel group and the replicas that share its experts; rank 0 of replica 1, device 0 of its tensor-parallel group at op 2 of 8, 0F1[0], after 0B0
+= 1
 $ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --dp 2 --ep 2 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --transport shm --inject "kill rank:0 replica:1 op:2 step:2" 2>&1 | sed 's/process [0-9]*/process .../'
 > pipeexec: error: step 2: rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0: its process ... was ended by signal 9 (Killed)
 >   rank 0 of replica 0 at op 2 of 8, 0F1[0], after 0B0: waits for the replicas that share its experts; rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0
