@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* Is false for a chunk of a pipeline without micro-batches. */
+static bool has_backward(const struct pp_chunk *chunk)
+{
+    return chunk->worker->machine->wholes->has_backward[chunk - chunk->worker->chunks];
+}
+
 /* Adds a copy's vector from element `offset` on: weights of a gather, else gradients. A share of
  * them is `own`; bind_whole() then finds the buffer. */
 static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, enum pp_state_part part,
@@ -22,7 +28,8 @@ static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, enum pp_s
         sum->at[c] = vector + (size_t)(sum->has ? before : offset) * sum->element_bytes;
     else
         sum->own[c] = (struct pp_own){vector + (size_t)before * sum->element_bytes,
-                                      {has.from - offset, has.until - offset}};
+                                      {has.from - offset, has.until - offset},
+                                      !has_backward(chunk)};
 }
 
 static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
@@ -260,13 +267,16 @@ static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
         const struct pp_param *tied =
             pp_stage_tied(m->options.stages[tp_index * m->ep * m->stages + stage]);
-        const struct pp_state *state = &chunk_at(m, replica, tp_index, pipe, stage)->state;
-        const struct pp_range share = m->cuts[stage].params > 1 ? state->held : state->share;
+        const struct pp_chunk *chunk = chunk_at(m, replica, tp_index, pipe, stage);
+        const struct pp_range share =
+            m->cuts[stage].params > 1 ? chunk->state.held : chunk->state.share;
 
         if (sum->own)
             sum->share[sum->copies] =
                 (struct pp_range){share.from - tied->offset, share.until - tied->offset};
-        add_copy(sum, chunk_at(m, replica, tp_index, pipe, stage), PP_OF_ALL, tied->offset);
+        add_copy(sum, chunk, PP_OF_ALL, tied->offset);
+        if (sum->own)
+            sum->own[sum->copies - 1].is_blank |= m->cuts[stage].params > 1;
         sum->pieces = 0;
         add_piece(sum, 0, tied->count);
     }
@@ -288,7 +298,6 @@ static void bind_collective(struct pp_machine *m, int c)
         part_experts(m, from, tp_index, &to->sum);
     if (from->tied && to->sum.own)
         to->sum.share = PP_ARRAY(m->arena, struct pp_range, 2 * m->replicas * m->p->pipelines);
-    to->sum.is_blank = m->cuts[from->stage].params > 1;
     for (int replica = 0; from->tied && replica < m->replicas; replica++)
         for (int pipe = 0; pipe < m->p->pipelines; pipe++)
             add_tied_copies(m, replica, tp_index, pipe, &to->sum);
@@ -329,7 +338,8 @@ static void bind_ends(struct pp_worker *w, int i, struct pp_sum *sum)
                   pipe = pp_wholes_pipe_of(m->p, w->rank, stage);
         if (buffers[is_last] < 0)
             continue;
-        const int64_t first = sum->is_blank ? 0 : pp_stage_tied(pp_stage_at(w, stage))->offset;
+        const int64_t first =
+            m->cuts[stage].params > 1 ? 0 : pp_stage_tied(pp_stage_at(w, stage))->offset;
         sum->at[2 * (w->replica * m->p->pipelines + pipe) + is_last] =
             w->block + m->layout[w->rank].whole_offset[PP_WHOLE_GRADS][buffers[is_last]] +
             (size_t)first * sum->element_bytes;

@@ -106,8 +106,8 @@ static void wait_scatter(struct walk *w, int target)
 }
 
 /* Returns the buffer for one end of a tied matrix; none if the rank does not hold it. The gradients
- * of a step end in the buffer of the last backward. With sharded parameters they have been
- * scattered before, and the matrix has a buffer of its own. */
+ * of a step end in the buffer of the last backward, or in a new one without any. With sharded
+ * parameters they have been scattered before, and the matrix has a buffer of its own. */
 static int32_t end_of(struct walk *w, int stage)
 {
     const struct pp_param *tied = pp_stage_tied(w->stages[stage]);
@@ -115,10 +115,12 @@ static int32_t end_of(struct walk *w, int stage)
 
     if (pipe < 0 || !tied)
         return NONE;
-    const struct place *place = &w->places[pipe * w->p->stages + stage];
-    return w->cuts[stage].params > 1 ? take(w, PP_WHOLE_GRADS, tied->count)
-           : place->grads < 0        ? place->last_grads
-                                     : place->grads;
+    struct place *place = &w->places[pipe * w->p->stages + stage];
+    if (w->cuts[stage].params > 1)
+        return take(w, PP_WHOLE_GRADS, tied->count);
+    if (place->grads < 0 && place->last_grads < 0)
+        place->grads = take(w, PP_WHOLE_GRADS, w->stages[stage]->elements);
+    return place->grads < 0 ? place->last_grads : place->grads;
 }
 
 static void sum_tied(struct walk *w, int i)
@@ -176,6 +178,7 @@ static void walk_compute(struct walk *w, int i)
 
     if (cuts->params > 1 && (kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R))
         use_params(w, i);
+    w->wholes->has_backward[place_of(w, i) - w->places] |= kind == PP_B || kind == PP_W;
     if (cuts->grads > 1 && (kind == PP_B || kind == PP_W))
         use_grads(w, i);
 }
@@ -250,6 +253,7 @@ struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program
                      .has_tied = pp_program_has_tied(p)};
 
     wholes->has_forward = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
+    wholes->has_backward = PP_ARRAY(arena, bool, p->pipelines * p->stages);
     wholes->is_first = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->after = none_of(arena, p);
     wholes->head = none_of(arena, p);

@@ -1,7 +1,8 @@
 /* exec/program/wholes.h — buffers for what is used whole although a state has only a share of it.
  * Gradients of a chunk are whole from their first backward until their scatter is over, parameters
- * from their gather to their drop. The chunks of a rank take its buffers in turn. The program alone
- * determines who has which buffer when. */
+ * from their gather to their drop. Without a backward, their first sum begins with zeros. The
+ * chunks of a rank take its buffers in turn. The program alone determines who has which buffer
+ * when. */
 #pragma once
 
 #include "exec/state/state.h"
@@ -13,9 +14,10 @@ struct pp_wholes {
     /* [instruction] buffer; -1 = none. PARAMS: of F, B, I, R and of gathers before a use. GRADS: of
      * B, W, RS, and of a tied sum for the embedding. */
     int32_t *of[PP_WHOLES];
-    int32_t *head;     /* [instruction] of a tied sum: buffer of the head's gradients; -1 = none */
-    bool *has_forward; /* [instruction] a gather that an F uses */
-    bool *is_first;    /* [instruction] the first that uses its whole gradients */
+    int32_t *head;      /* [instruction] of a tied sum: buffer of the head's gradients; -1 = none */
+    bool *has_forward;  /* [instruction] a gather that an F uses */
+    bool *has_backward; /* [pipeline * stages + stage] micro-batches run through the chunk */
+    bool *is_first;     /* [instruction] the first that uses its whole gradients */
     int32_t *after; /* [instruction] of that first: the scatter that freed the buffer; -1 = none */
     /* [rank] number of buffers; [rank][buffer] elements of the largest chunk in it */
     int *count[PP_WHOLES];

@@ -92,7 +92,7 @@ static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct 
         at[c] = pp_ipc_seen(m, run, all->owner[c], all->at[c]);
         if (all->own)
             own[c] = (struct pp_own){pp_ipc_seen(m, run, all->owner[c], all->own[c].at),
-                                     all->own[c].has};
+                                     all->own[c].has, all->own[c].is_blank};
     }
     all->at = at;
     all->own = all->own ? own : NULL;

@@ -138,6 +138,18 @@ static char *own_at(const struct pp_sum *sum, int copy, int64_t element)
     return own->at + (size_t)(element - own->has.from) * sum->element_bytes;
 }
 
+/* RS and AR */
+static void clear_blank(const struct pp_kernels *k, void *stream, const struct pp_sum *sum,
+                        int copy)
+{
+    for (int piece = 0; piece < sum->pieces && sum->own[copy].is_blank; piece++) {
+        const struct pp_range range = sum->piece[piece];
+
+        k->zero(stream, (size_t)(range.until - range.from) * sum->element_bytes,
+                pp_sum_at(sum, copy, range.from));
+    }
+}
+
 /* RS: what blocks of the norm need after the share is there twice, in two copies. */
 static void add_to_own(const struct pp_kernels *k, void *stream, const struct pp_sum *sum, int copy)
 {
@@ -155,9 +167,7 @@ static void own_to_sum(const struct pp_kernels *k, void *stream, const struct pp
     const struct pp_range all = sum->piece[0], share = pp_range_common(all, sum->share[copy]),
                           has = pp_range_common(all, sum->own[copy].has);
 
-    if (sum->is_blank)
-        k->zero(stream, (size_t)(all.until - all.from) * sum->element_bytes,
-                pp_sum_at(sum, copy, all.from));
+    clear_blank(k, stream, sum, copy);
     if (share.from < share.until)
         add(k, stream, sum, share.until - share.from, own_at(sum, copy, share.from),
             pp_sum_at(sum, copy, share.from));
@@ -226,7 +236,7 @@ static int needed_of(const struct pp_sum *sum, int copy, struct pp_range *ranges
 
 const struct pp_sum_rule pp_sum_rules[PP_SUM_OF_SHARES + 1] = {
     [PP_AR] = {sum_up, own_to_sum, sum_to_own, all_of, all_of},
-    [PP_RS] = {scatter, NULL, add_to_own, all_of, needed_of},
+    [PP_RS] = {scatter, clear_blank, add_to_own, all_of, needed_of},
     [PP_AG] = {gather, own_to_buffer, NULL, share_of, all_of},
     [PP_SUM_OF_SHARES] = {sum_shares, NULL, NULL, needed_of, needed_of},
 };

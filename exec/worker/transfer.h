@@ -55,6 +55,7 @@ struct pp_worker_exchange {
 struct pp_own {
     char *at;            /* first element of `has` */
     struct pp_range has; /* numbered as those of the buffer */
+    bool is_blank;       /* nothing has filled the buffer: the sum begins with zeros */
 };
 struct pp_sum {
     const struct pp_sum_rule *rule;
@@ -71,7 +72,6 @@ struct pp_sum {
     struct pp_range *share; /* [copies] */
     struct pp_range *norm;  /* [copies] for the norm: begins with the share */
     struct pp_own *own;     /* [copies]; NULL: `at` is the state */
-    bool is_blank;          /* AR with `own`: nothing is in the buffer before it */
     struct pp_range tied;   /* needed by all copies, to add it to another matrix; often empty */
     int *status;            /* enum pp_fixed_status */
     struct pp_sum *next;    /* of other elements and copies, in the same collective; NULL: none */

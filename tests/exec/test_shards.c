@@ -137,6 +137,28 @@ Test(shards, variants)
         }
 }
 
+/* Chimera fills its first pipeline alone: chunks of the others sum gradients without a backward. */
+Test(shards, pipelines_without_micro_batches)
+{
+    static const struct exec_case cases[] = {
+        EXEC_CASE("chimera", 2, 1, .replicas = 2),
+        EXEC_CASE("chimera", 4, 2, .replicas = 3, .is_untied = true),
+        EXEC_CASE("chimera", 4, 2, .replicas = 4, .sharers = 2),
+        EXEC_CASE("chimera", 4, 2, .replicas = 2, .buckets = 3, .grad_sync = PP_SYNC_EAGER),
+        EXEC_CASE("chimera", 2, 1, .replicas = 2, .backend = &pp_backend_fake),
+        EXEC_CASE("chimera", 4, 2, .replicas = 2, .transport = &pp_transport_shm),
+        EXEC_CASE("chimera", 4, 2, .replicas = 2, .transport = &pp_transport_tcp),
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int zero = LEAST_ZERO; zero <= MOST_ZERO; zero++) {
+            struct exec_case c = exact_case(cases[i], 2, 3);
+
+            c.zero = zero;
+            cr_assert_eq(cut_and_check(&c), 1);
+        }
+}
+
 /* Groups of copies that each hold a state, and sum their shares. */
 Test(shards, groups)
 {
