@@ -77,6 +77,7 @@ struct pp_checkpoint_parts {
     const struct pp_kernels *kernels;
     struct pp_checkpoint_part *part;
     int count;
+    int process; /* which has the parts that are here, from 0; it leaves their sums */
 };
 /* Finds the next part that holds a tensor, from part `*from` on, and moves `*from` after it.
  * Returns the tensor; NULL if there is none. */
@@ -167,6 +168,7 @@ struct pp_checkpoint_draft {
     const struct pp_checkpoint_parts *parts; /* for the order of tensors */
     const char *path;                        /* its own folder, for pp_checkpoint_write_parts() */
     int fd;
+    int writers; /* processes that write; 1 until the caller sets it */
     struct pp_manifest manifest;
 };
 /* Makes the files of all layers; `manifest` lacks only these. All arguments live as long as the
@@ -176,10 +178,17 @@ enum pp_status pp_checkpoint_begin(struct pp_arena *arena,
                                    const struct pp_manifest *manifest,
                                    const struct pp_checkpoint_parts *parts,
                                    struct pp_checkpoint_draft *draft, struct pp_error *err);
-/* Adds up the sums of all processes that have written their parts in the background. Returns how
- * many these are. */
-int pp_checkpoint_left_sums(const struct pp_checkpoint_draft *draft,
-                            struct pp_checkpoint_sum *sums);
+/* Waits for the parts that processes 1 to writers - 1 write in the background, and adds their sums
+ * to sums[layers]. PP_EFAIL: a process has ended before, could not write, or still has not after
+ * timeout_s. */
+struct pp_checkpoint_others {
+    bool (*is_gone)(const void *closure, int process); /* it has ended */
+    const void *closure;
+    double timeout_s; /* 0 = no limit */
+};
+enum pp_status pp_checkpoint_await_sums(const struct pp_checkpoint_draft *draft,
+                                        const struct pp_checkpoint_others *others,
+                                        struct pp_checkpoint_sum *sums, struct pp_error *err);
 /* Makes the draft a checkpoint, once all parts are written: their sums, added up, are sums[layers].
  * Then removes all but the newest `keep`. `*path` is its folder, in the arena. PP_EFAIL leaves
  * earlier checkpoints unchanged, and no incomplete one. */

@@ -17,7 +17,9 @@ enum pp_status pp_checkpoint_file_write(const struct pp_checkpoint_file *file, i
 /* Syncs and closes a file; does not sync it if writing has failed. */
 enum pp_status pp_checkpoint_file_close(struct pp_checkpoint_file *file, enum pp_status status,
                                         struct pp_error *err);
-/* left.c: leaves the sums of this process in the folder of a draft; removes those of all. */
-void pp_checkpoint_leave_sums(int folder_fd, const struct pp_checkpoint_sum *sums, int layers);
+/* left.c: leaves the sums of a process in the folder of a draft. After an error it leaves a mark
+ * that there will be none. The second function removes the sums of all. */
+void pp_checkpoint_leave_sums(int folder_fd, int process, enum pp_status status,
+                              const struct pp_checkpoint_sum *sums, int layers);
 void pp_checkpoint_clear_sums(const struct pp_checkpoint_draft *draft);
 enum pp_status pp_checkpoint_folder_open(const char *path, int *fd, struct pp_error *err);

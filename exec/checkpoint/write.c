@@ -103,6 +103,7 @@ enum pp_status pp_checkpoint_begin(struct pp_arena *arena,
         .parts = parts,
         .path = pp_arena_printf(arena, "%s/%s", folder->path, temporary),
         .fd = -1,
+        .writers = 1,
         .manifest = *manifest};
     if (mkdirat(folder->fd, temporary, 0777) != 0)
         return pp_error_set(err, PP_EFAIL, "cannot make the folder %s: %s", draft->path,

@@ -149,8 +149,8 @@ enum pp_status pp_checkpoint_write_parts(const char *path, const struct pp_check
 
     PP_TRY(pp_checkpoint_folder_open(path, &writer.file.folder_fd, err));
     const enum pp_status status = walk(&writer, err);
-    if (status == PP_OK)
-        pp_checkpoint_leave_sums(writer.file.folder_fd, sums, pp_checkpoint_layers(parts));
+    pp_checkpoint_leave_sums(writer.file.folder_fd, parts->process, status, sums,
+                             pp_checkpoint_layers(parts));
     close(writer.file.folder_fd);
     return status;
 }
@@ -161,7 +161,7 @@ struct pp_checkpoint_copy {
     struct pp_arena *arena;
     const char *path;
     struct run *runs; /* [run_count], by layer; their bytes are in `data` */
-    int run_count, layers;
+    int run_count, layers, process;
     char *data;
     size_t bytes;
     int64_t *layer_bytes;           /* [layers] */
@@ -215,8 +215,7 @@ static enum pp_status write_copy(struct pp_checkpoint_copy *copy, struct pp_erro
             status = write_chunk(&w, run->offset, run->at, (size_t)run->bytes, err);
         status = end_layer(&w, status, err);
     }
-    if (status == PP_OK)
-        pp_checkpoint_leave_sums(w.file.folder_fd, copy->sums, copy->layers);
+    pp_checkpoint_leave_sums(w.file.folder_fd, copy->process, status, copy->sums, copy->layers);
     close(w.file.folder_fd);
     return status;
 }
@@ -238,6 +237,7 @@ static struct pp_checkpoint_copy *make_copy(const char *path,
     copy->arena = arena;
     copy->path = pp_arena_strdup(arena, path);
     copy->layers = pp_checkpoint_layers(parts);
+    copy->process = parts->process;
     copy->layer_bytes = PP_ARRAY(arena, int64_t, copy->layers);
     copy->sums = PP_ARRAY(arena, struct pp_checkpoint_sum, copy->layers);
     for (int i = 0; i < copy->layers; i++)

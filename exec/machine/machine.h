@@ -88,6 +88,9 @@ bool pp_machine_state_here(const struct pp_machine *machine, int replica, int tp
 enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *machine,
                               const struct pp_question *question, struct pp_answers *answers,
                               struct pp_error *err);
+/* True if another process has ended, or its connection to this one has. Asked by process 0, also
+ * after a failed step. */
+bool pp_machine_is_gone(const struct pp_machine *machine, int process);
 /* Between steps: sends states that the caller has changed to the device. The next step begins with
  * sending other processes those of theirs that are here. PP_EFAIL if it fails. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);

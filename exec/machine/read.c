@@ -99,6 +99,11 @@ enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *m
     return m->options.answer(m->options.answer_closure, m, question, answers->at, err);
 }
 
+bool pp_machine_is_gone(const struct pp_machine *m, int process)
+{
+    return m->remote && m->remote->is_gone(m, process);
+}
+
 int pp_machine_kept(const struct pp_machine *m)
 {
     return m->steps_done < m->kept ? m->steps_done : m->kept;

@@ -64,7 +64,7 @@ struct pp_tcp_link { /* a connection to another process */
     struct pp_frame frame; /* the frame that is being read */
     char *payload, *owned;
     size_t read; /* bytes of that frame */
-    bool is_closed;
+    atomic_bool is_closed;
     int64_t pid;             /* of that process on its host; 0 = unknown */
     _Atomic double silent_s; /* running time without a byte of it */
 };

@@ -83,7 +83,9 @@ struct asked {
 static enum pp_status parts_here(const struct asked *a, struct pp_checkpoint_parts *parts,
                                  struct pp_error *err)
 {
-    return pp_train_parts(a->scratch, a->keeper->training, a->machine, false, parts, err);
+    PP_TRY(pp_train_parts(a->scratch, a->keeper->training, a->machine, false, parts, err));
+    parts->process = pp_machine_process(a->machine);
+    return PP_OK;
 }
 
 static enum pp_status answer_sees(const struct asked *a, void *answer, struct pp_error *err)

@@ -4,7 +4,6 @@
 #include "exec/worker/transport.h"
 
 #include <string.h>
-#include <time.h>
 
 static bool is_alone(const struct pp_keeper *keeper)
 {
@@ -108,31 +107,32 @@ static enum pp_status begin(struct pp_keeper *keeper, const struct pp_machine *m
         PP_TRY(pp_train_ask(arena, keeper, machine,
                             in_background ? PP_TRAIN_COPIES : PP_TRAIN_WRITES, keeper->draft.path,
                             &answers, err));
-        keeper->writers = answers.count;
+        keeper->draft.writers = answers.count;
         return PP_OK;
     }
     PP_TRY(pp_train_parts(arena, training, machine, true, &all, err));
     return pp_checkpoint_copy_begin(keeper->draft.path, &all, in_background, &keeper->copy, err);
 }
 
-/* Waits until all have left their sums, but not long: a process may have ended before it could. */
-static enum pp_status await_left(const struct pp_keeper *keeper, struct pp_checkpoint_sum *sums,
-                                 struct pp_error *err)
+static bool is_gone(const void *machine, int process)
 {
-    enum { LOOKS = 25, LOOK_NS = 20 * 1000 * 1000 };
-    const struct timespec pause = {.tv_nsec = LOOK_NS};
-
-    for (int look = 0; look < LOOKS; look++) {
-        if (pp_checkpoint_left_sums(&keeper->draft, sums) == keeper->writers)
-            return PP_OK;
-        nanosleep(&pause, NULL);
-    }
-    return pp_error_set(
-        err, PP_EFAIL, "the next step has failed, and a process ended before its part was written");
+    return pp_machine_is_gone(machine, process);
 }
 
-/* Waits until all have written their parts, and adds up their sums. Without a machine, the step has
- * failed. */
+/* The next step has failed: each process leaves its sums in the folder of the draft. */
+static enum pp_status await_left(struct pp_keeper *keeper, const struct pp_machine *machine,
+                                 struct pp_checkpoint_sum *sums, struct pp_error *err)
+{
+    const struct pp_checkpoint_others others = {is_gone, machine,
+                                                keeper->training->machine.timeout_s};
+
+    PP_TRY(pp_checkpoint_copy_end(&keeper->copy, sums, err));
+    return pp_checkpoint_await_sums(&keeper->draft, &others, sums, err) == PP_OK
+               ? PP_OK
+               : pp_error_prefix(err, "the next step has failed, and ");
+}
+
+/* Waits until all have written their parts, and adds up their sums. */
 static enum pp_status await(struct pp_keeper *keeper, const struct pp_machine *machine,
                             struct pp_checkpoint_sum *sums, struct pp_error *err)
 {
@@ -141,10 +141,8 @@ static enum pp_status await(struct pp_keeper *keeper, const struct pp_machine *m
 
     if (keeper->blind[PP_WRITTEN] || is_alone(keeper))
         return pp_checkpoint_copy_end(&keeper->copy, sums, err);
-    if (!machine) {
-        PP_TRY(pp_checkpoint_copy_end(&keeper->copy, NULL, err));
-        return await_left(keeper, sums, err);
-    }
+    if (keeper->has_failed)
+        return await_left(keeper, machine, sums, err);
     PP_TRY(pp_train_ask(keeper->draft.arena, keeper, machine, PP_TRAIN_WROTE, "", &answers, err));
     for (int k = 0; k < answers.count * layers; k++) {
         struct pp_checkpoint_sum sum;
@@ -217,12 +215,13 @@ void pp_train_save(struct pp_arena *arena, struct pp_keeper *keeper,
 }
 
 void pp_train_leave(struct pp_arena *arena, struct pp_keeper *keeper,
-                    struct pp_training_result *result)
+                    const struct pp_machine *machine, struct pp_training_result *result)
 {
     struct pp_error ignored = {0};
 
+    keeper->has_failed = true;
     if (keeper->draft.arena && keeper->copy)
-        conclude(arena, keeper, NULL, result, PP_OK);
+        conclude(arena, keeper, machine, result, PP_OK);
     if (keeper->copy)
         pp_checkpoint_copy_end(&keeper->copy, NULL, &ignored);
     if (keeper->draft.arena) {

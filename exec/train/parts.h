@@ -12,7 +12,7 @@ struct pp_keeper {
     /* First process: the checkpoint that all write; arena NULL = none. */
     struct pp_checkpoint_draft draft;
     struct pp_checkpoint_parts layers; /* of `draft` */
-    int writers;                       /* processes that write parts of it */
+    bool has_failed;                   /* the step after it: other processes answer no more */
 };
 
 struct pp_train_ranges {  /* steps counted from the first that is run here */
@@ -88,10 +88,10 @@ enum pp_status pp_train_resume(struct pp_keeper *keeper, const struct pp_machine
  * if it is due after `done` steps. Path or error goes to `result`. */
 void pp_train_save(struct pp_arena *arena, struct pp_keeper *keeper,
                    const struct pp_machine *machine, int done, struct pp_training_result *result);
-/* Ends what is written in the background after a failure: a checkpoint that this process writes
- * alone is completed. */
+/* Ends what is written in the background after a failure. A checkpoint is completed if all
+ * processes write their parts. */
 void pp_train_leave(struct pp_arena *arena, struct pp_keeper *keeper,
-                    struct pp_training_result *result);
+                    const struct pp_machine *machine, struct pp_training_result *result);
 
 /* ---- export_parts.c -------------------------------------------------------------------------- */
 

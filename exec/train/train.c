@@ -150,7 +150,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     result->is_member = pp_machine_is_member(run.machine);
     const enum pp_status status =
         result->is_member ? pp_machine_serve(run.machine, err) : train(&run, err);
-    pp_train_leave(arena, &run.keeper, result);
+    pp_train_leave(arena, &run.keeper, run.machine, result);
     pp_machine_destroy(run.machine);
     return status;
 }

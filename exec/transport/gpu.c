@@ -69,7 +69,7 @@ static void gpu_stop(struct pp_machine *m)
     const struct pp_gpu_run *run = pp_gpu_of(m);
     struct pp_error ignored;
 
-    if (pp_ipc_is_mapped(m) && !m->has_failed && !pp_tcp_is_member(m) &&
+    if (pp_ipc_is_mapped(m) && !m->has_failed && pp_machine_process(m) == 0 &&
         pp_tcp_leave(m, &ignored) == PP_OK)
         pp_ipc_leave(m, &ignored);
     pp_tcp_stop(m);

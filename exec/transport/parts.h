@@ -22,7 +22,6 @@ void pp_tcp_kill(struct pp_machine *m);
 /* Makes all others leave; called by the process that conducts, before stop. */
 enum pp_status pp_tcp_leave(struct pp_machine *m, struct pp_error *err);
 void pp_tcp_stop(struct pp_machine *m);
-bool pp_tcp_is_member(const struct pp_machine *m);
 extern const struct pp_remote pp_tcp_remote;
 
 /* Fails the step unless `status` is PP_OK. */

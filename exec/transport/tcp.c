@@ -84,9 +84,14 @@ static void drop(struct pp_machine *m)
             shutdown(t->links[process].fd, SHUT_RDWR);
 }
 
-bool pp_tcp_is_member(const struct pp_machine *m)
+static int process_of(const struct pp_machine *m)
 {
-    return pp_tcp_of(m)->process > 0;
+    return pp_tcp_of(m)->process;
+}
+
+static bool is_gone(const struct pp_machine *m, int process)
+{
+    return !pp_tcp_is_open(&pp_tcp_of(m)->links[process]);
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
@@ -295,7 +300,8 @@ const struct pp_remote pp_tcp_remote = {
     .ask = pp_tcp_ask,
     .align = pp_tcp_align,
     .drop = drop,
-    .is_member = pp_tcp_is_member,
+    .process = process_of,
+    .is_gone = is_gone,
     .serve = serve,
 };
 

@@ -96,3 +96,4 @@ struct pp_machine_clock {
 /* True in all processes of a launcher but the first. These only serve: take part in steps until the
  * first process has no more. */
 bool pp_machine_is_member(const struct pp_machine *machine);
+int pp_machine_process(const struct pp_machine *machine); /* number of this process, from 0 */

@@ -34,8 +34,11 @@ struct pp_remote {
     enum pp_status (*align)(struct pp_machine *machine, bool is_last, struct pp_error *err);
     /* Closes all connections but that to the first process: an injected fault. */
     void (*drop)(struct pp_machine *machine);
-    /* True if this process conducts nothing; `serve` then runs until told to end, or PP_EFAIL. */
-    bool (*is_member)(const struct pp_machine *machine);
+    /* Returns the number of this process. Others than process 0 conduct nothing: `serve` runs there
+     * until told to end, or PP_EFAIL. */
+    int (*process)(const struct pp_machine *machine);
+    /* True if another process has ended, or its connection to this one has. Any thread. */
+    bool (*is_gone)(const struct pp_machine *machine, int process);
     enum pp_status (*serve)(struct pp_machine *machine, struct pp_error *err);
 };
 

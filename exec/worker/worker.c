@@ -26,9 +26,14 @@ bool pp_machine_try(struct pp_machine *m, enum pp_status status, const struct pp
     return status == PP_OK;
 }
 
+int pp_machine_process(const struct pp_machine *m)
+{
+    return m->remote ? m->remote->process(m) : 0;
+}
+
 bool pp_machine_is_member(const struct pp_machine *m)
 {
-    return m->remote && m->remote->is_member(m);
+    return pp_machine_process(m) > 0;
 }
 
 int64_t pp_machine_passed(struct pp_machine *m)

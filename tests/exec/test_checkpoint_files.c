@@ -128,6 +128,114 @@ Test(checkpoint_files, a_full_disk_leaves_the_last_one)
     umount(folder);
 }
 
+/* ---- parts of another process ---------------------------------------------------------------- */
+
+/* Process 1 has the second part. It does something when process 0 has looked for it often enough.
+ */
+struct other {
+    struct pp_checkpoint_parts parts;
+    const char *path;
+    rlim_t most_bytes; /* of a file that it may write */
+    int acts_at, *looks;
+    bool has_ended; /* after that */
+};
+
+static bool is_gone(const void *closure, int process)
+{
+    const struct other *other = closure;
+    struct pp_checkpoint_sum sums[8];
+    struct pp_error err = {0};
+
+    cr_assert_eq(process, 1);
+    if (++*other->looks != other->acts_at)
+        return other->has_ended && *other->looks > other->acts_at;
+    const struct rlimit few = {other->most_bytes, RLIM_INFINITY},
+                        all = {RLIM_INFINITY, RLIM_INFINITY};
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &few), 0);
+    pp_checkpoint_write_parts(other->path, &other->parts, sums, &err);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &all), 0);
+    return other->has_ended;
+}
+
+/* The parts as one of two processes has them. */
+static struct pp_checkpoint_parts parts_in(const struct rig *rig, int process)
+{
+    struct pp_checkpoint_parts parts = rig->parts;
+
+    parts.part = PP_ARRAY(arena, struct pp_checkpoint_part, parts.count);
+    for (int i = 0; i < parts.count; i++) {
+        parts.part[i] = rig->parts.part[i];
+        parts.part[i].is_elsewhere = i != process;
+    }
+    parts.process = process;
+    return parts;
+}
+
+static enum pp_status write_with(const struct rig *rig, struct other *other, double timeout_s,
+                                 struct pp_error *err)
+{
+    struct pp_checkpoint_folder opened = open_folder(folder, 1, NULL);
+    const struct pp_checkpoint_parts here = parts_in(rig, 0);
+    struct pp_checkpoint_sum sums[8];
+    struct pp_checkpoint_draft draft;
+    const char *path;
+
+    cr_assert_eq(pp_checkpoint_begin(arena, &opened, &rig->head, &rig->parts, &draft, err), PP_OK);
+    draft.writers = 2;
+    other->parts = parts_in(rig, 1);
+    other->path = draft.path;
+    other->looks = PP_NEW(arena, int);
+    cr_assert_eq(pp_checkpoint_write_parts(draft.path, &here, sums, err), PP_OK);
+    enum pp_status status = pp_checkpoint_await_sums(
+        &draft, &(struct pp_checkpoint_others){is_gone, other, timeout_s}, sums, err);
+    if (status == PP_OK)
+        status = pp_checkpoint_end(&draft, sums, &path, err);
+    else
+        pp_checkpoint_abandon(&draft);
+    pp_checkpoint_close(&opened);
+    return status;
+}
+
+/* Of one that ends as soon as it has written it, too. */
+Test(checkpoint_files, a_late_part_is_waited_for)
+{
+    const struct rig *rig = make_rig_of(2, 1);
+
+    for (int has_ended = 0; has_ended < 2; has_ended++) {
+        struct other late = {.most_bytes = RLIM_INFINITY, .acts_at = 40, .has_ended = has_ended};
+        struct pp_error err = {0};
+
+        cr_assert_eq(write_with(rig, &late, 0, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(*late.looks, late.acts_at);
+        cr_assert_eq(load(rig, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(count_entries(in("step-000000000")), 5, "layers and manifest");
+        cr_assert_eq(system(pp_arena_printf(arena, "rm -r %s/step*", folder)), 0);
+    }
+}
+
+Test(checkpoint_files, a_part_that_does_not_come_has_a_reason)
+{
+    const struct rig *rig = make_rig_of(2, 1);
+    const struct {
+        struct other other;
+        const char *reason;
+    } cases[] = {
+        {{.has_ended = true}, "a process ended before its part was written (process 1)"},
+        {{.acts_at = 3, .most_bytes = 40}, "a process could not write its part (process 1)"},
+        {{.acts_at = -1}, " s (--timeout; process 1)"},
+    };
+
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct other other = cases[i].other;
+        struct pp_error err = {0};
+
+        cr_assert_eq(write_with(rig, &other, 0.2, &err), PP_EFAIL);
+        cr_assert_not_null(strstr(err.message, cases[i].reason), "%s", err.message);
+        cr_assert_eq(count_entries(folder), 0);
+    }
+}
+
 /* ---- on the disk ----------------------------------------------------------------------------- */
 
 /* What is synced, in place of the C library's: still done, and noted. */
