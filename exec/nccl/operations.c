@@ -36,11 +36,13 @@ static const struct {
     [PP_NCCL_GATHER] = {gather},
     [PP_NCCL_SCATTER] = {scatter},
 };
+/* ncclBfloat16, which headers before NCCL 2.19 have for C++ alone. */
+#define NCCL_BF16 ((ncclDataType_t)9)
 static const ncclDataType_t TYPES[] = {
     [PP_NCCL_BYTES] = ncclUint8,
     [PP_NCCL_INT64] = ncclInt64,
     [PP_NCCL_FLOAT] = ncclFloat32,
-    [PP_NCCL_BF16] = ncclBfloat16,
+    [PP_NCCL_BF16] = NCCL_BF16,
 };
 
 /* Returns the first error of a group of calls, which is ended in any case. */
