@@ -169,6 +169,20 @@ struct pp_trace_event pp_trace_source_event(const struct pp_trace_source *s, int
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* Replaces the shares of exchanges by their measured times. All others divide the rest. */
+static void measure(const struct pp_trace_source *s, const struct pp_shares *shares, size_t at,
+                    struct pp_trace_event *event)
+{
+    const double tp_s = pp_units_s(s->tp_ps[at]), ep_s = pp_units_s(s->ep_ps[at]);
+    const double rest_s = event->end_s - event->start_s - tp_s - ep_s,
+                 rest_frac = 1 - shares->of[PP_SHARE_TP] - shares->of[PP_SHARE_EP];
+
+    for (int k = 0; k < PP_SHARES; k++)
+        event->share_s[k] = shares->of[k] > 0 ? shares->of[k] / rest_frac * rest_s : 0;
+    event->share_s[PP_SHARE_TP] = tp_s;
+    event->share_s[PP_SHARE_EP] = ep_s;
+}
+
 /* Sets the times of a compute op in its parts. Jitter and slow devices stretch it as a whole. */
 static void share_out(const struct pp_trace_source *s, const struct pp_shares *shares, int i,
                       struct pp_trace_event *event)
@@ -177,9 +191,8 @@ static void share_out(const struct pp_trace_source *s, const struct pp_shares *s
 
     for (int k = 0; k < PP_SHARES; k++)
         event->share_s[k] = shares->of[k] * (event->end_s - event->start_s);
-    if (s->exchanged_ps && event->stream == PP_STREAM_COMPUTE)
-        event->share_s[shares->of[PP_SHARE_EP] > 0 ? PP_SHARE_EP : PP_SHARE_TP] =
-            pp_units_s(s->exchanged_ps[row * (size_t)s->replicas + (size_t)event->replica]);
+    if (s->tp_ps && event->stream == PP_STREAM_COMPUTE)
+        measure(s, shares, row * (size_t)s->replicas + (size_t)event->replica, event);
 }
 
 static void add_instruction(const struct builder *b, int rank, int i, struct pp_trace_event *events)

@@ -33,9 +33,10 @@ struct pp_trace_source {
     /* [(step * instructions + instruction) * replicas + replica]; posted and matched may be NULL,
      * and are read only for ops that have them */
     const int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
-    /* Likewise, of compute ops: their time in exchanges, of experts if the costs have such; NULL:
-     * as the costs say. Only a trace with a table has it. */
-    const int64_t *exchanged_ps;
+    /* Likewise, of compute ops: their measured time in exchanges of tensor parallelism and of
+     * experts. Other shares then divide the rest of an op. NULL: as the costs say. Both or none.
+     * Only a trace with a table has them. */
+    const int64_t *tp_ps, *ep_ps;
     /* [message] its SEND and RECV: without matched_ps, the later post of both; or NULL */
     const int32_t (*sides)[2];
     const int64_t *latest_ps; /* [step] latest end; for figures without a trace */

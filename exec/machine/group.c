@@ -198,7 +198,7 @@ static bool exchange(struct pp_worker *w, struct pp_group_segment *s, int64_t *s
                                   : (struct pp_worker_launch){pp_segment_exchange, s});
     *spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s)
                                  : pp_later_ps(from_ps, pp_now_ps(m));
-    w->exchanged_ps += *spent_ps - from_ps;
+    w->exchanged_ps[pp_group_exchange_among(&s->exchange)] += *spent_ps - from_ps;
     return true;
 }
 

@@ -39,13 +39,14 @@ int64_t pp_group_ps(const struct pp_worker *w, int i)
 
 /* The launch of an exchange begins when its stream has waited for all workers. Only an operation of
  * NCCL waits for them itself. */
-int64_t pp_group_exchanged_ps(const struct pp_worker *w, int i)
+int64_t pp_group_exchanged_ps(const struct pp_worker *w, int i, int among)
 {
     const struct pp_bound_call *call = &w->machine->calls[pp_row(w, i)];
     double s = 0;
 
     for (int k = 0; k < call->segment_count; k++)
-        if (!call->segments[k].is_last)
+        if (!call->segments[k].is_last &&
+            (int)pp_group_exchange_among(&call->segments[k].exchange) == among)
             s += span_s(w, call->segments[k].exchange_launch);
     return (int64_t)(s * 1e12);
 }
@@ -61,8 +62,9 @@ static void join_times(struct pp_machine *m, const struct pp_worker *w, int i)
     for (int t = 1; t < m->tp; t++) {
         const size_t at = pp_cell_at(pp_group_peer(w, t), i);
 
-        if (m->exchanged_ps && m->exchanged_ps[at] < m->exchanged_ps[first])
-            m->exchanged_ps[first] = m->exchanged_ps[at];
+        for (int among = 0; among < PP_AMONG && m->exchanged_ps[among]; among++)
+            if (m->exchanged_ps[among][at] < m->exchanged_ps[among][first])
+                m->exchanged_ps[among][first] = m->exchanged_ps[among][at];
         if (!pp_is_virtual(m))
             continue;
         m->nominal_ps[first] = pp_later_ps(m->nominal_ps[first], m->nominal_ps[at]);

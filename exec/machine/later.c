@@ -85,10 +85,10 @@ static void stamp_compute(struct pp_machine *m, const struct pp_worker *w, int i
     if (m->p->aux[i] == PP_FUSED_FIRST)
         m->end_ps[at] = m->device_begin_ps + ps_of(pp_span_of(w, i + 1).end_s);
     m->nominal_ps[at] = m->duration_ps[at] = m->end_ps[at] - m->start_ps[at];
-    if (m->exchanged_ps)
-        m->exchanged_ps[at] =
-            pp_group_exchanged_ps(w, i) +
-            (m->p->aux[i] == PP_FUSED_FIRST ? pp_group_exchanged_ps(w, i + 1) : 0);
+    for (int among = 0; among < PP_AMONG && m->exchanged_ps[among]; among++)
+        m->exchanged_ps[among][at] =
+            pp_group_exchanged_ps(w, i, among) +
+            (m->p->aux[i] == PP_FUSED_FIRST ? pp_group_exchanged_ps(w, i + 1, among) : 0);
 }
 
 /* Waiting costs only time. A post is at the end of the op before; a WAIT ends with its target. */

@@ -19,7 +19,8 @@ static void place_columns(struct pp_machine *m)
     m->duration_ps = PP_ARRAY(m->arena, int64_t, cells);
     m->nominal_ps = m->options.slow ? PP_ARRAY(m->arena, int64_t, cells) : m->duration_ps;
     if (pp_group_size(m) > 1 && !pp_is_virtual(m))
-        m->exchanged_ps = PP_ARRAY(m->arena, int64_t, cells);
+        for (int among = 0; among < PP_AMONG; among++)
+            m->exchanged_ps[among] = PP_ARRAY(m->arena, int64_t, cells);
     m->step_begin_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->step_end_ps = PP_ARRAY(m->arena, int64_t, m->kept);
     m->launch_of = PP_ARRAY(m->arena, int32_t, rows + 1);

@@ -96,9 +96,6 @@ bool pp_machine_is_gone(const struct pp_machine *machine, int process);
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
 /* Times of kept steps, oldest first, as in the evaluator: a step begins at the end of the last. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine);
-/* Time of compute ops in exchanges of their group, in rows as above; NULL: as the costs say. The
- * first op of a fused pair has the time of both. */
-const int64_t *pp_machine_exchanged(const struct pp_machine *machine);
 /* Number of kept steps so far. */
 int pp_machine_kept(const struct pp_machine *machine);
 /* Stamps of kept step k, by row = instruction * replicas + replica: see pp_times. */

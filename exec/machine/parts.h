@@ -104,10 +104,10 @@ void pp_bind_groups(struct pp_machine *m);
 /* Runs compute instruction i of a worker with its group. Adds to `*spent_ps` its time on the
  * virtual clock, the same for all workers of the group. False: a worker has failed. */
 bool pp_group_run(struct pp_worker *w, int instruction, int64_t *spent_ps);
-/* group_later.c, on an asynchronous backend: duration of such an instruction; time of its
- * exchanges, from the moment at which the last worker has come. */
+/* group_later.c, on an asynchronous backend: duration of such an instruction. Time of its exchanges
+ * among one pp_exchange_among, from the moment at which the last worker has come. */
 int64_t pp_group_ps(const struct pp_worker *w, int instruction);
-int64_t pp_group_exchanged_ps(const struct pp_worker *w, int instruction);
+int64_t pp_group_exchanged_ps(const struct pp_worker *w, int instruction, int among);
 /* Where processes have told the times of their own workers: those of a group become one. */
 void pp_groups_join_times(struct pp_machine *m);
 

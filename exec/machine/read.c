@@ -115,8 +115,11 @@ static size_t slot_of(const struct pp_machine *m, int k)
     return (size_t)((m->steps_done - pp_machine_kept(m) + k) % m->kept);
 }
 
+/* Returns the kept steps of a column; NULL if there is none. */
 static int64_t *gather(const struct pp_machine *m, const int64_t *column, int64_t origin_ps)
 {
+    if (column == NULL)
+        return NULL;
     const size_t rows = (size_t)m->size * (size_t)m->replicas;
     const int steps = pp_machine_kept(m);
     int64_t *out = pp_arena_alloc_raw(m->arena, sizeof(int64_t) * (rows * (size_t)steps + 1));
@@ -139,6 +142,8 @@ static const struct pp_times *read_times(const struct pp_machine *m)
     times->end_ps = gather(m, m->end_ps, origin_ps);
     times->posted_ps = gather(m, m->posted_ps, origin_ps);
     times->matched_ps = gather(m, m->matched_ps, origin_ps);
+    times->tp_ps = gather(m, m->exchanged_ps[PP_AMONG_TP], 0);
+    times->ep_ps = gather(m, m->exchanged_ps[PP_AMONG_EP], 0);
     times->step_end_ps = PP_ARRAY(m->arena, int64_t, steps + 1);
     for (int k = 0; k < steps; k++)
         times->step_end_ps[k] = m->step_end_ps[slot_of(m, k)] - origin_ps;
@@ -153,11 +158,6 @@ const struct pp_times *pp_machine_times(const struct pp_machine *m)
         *m->read = (struct pp_machine_read){read_times(m), m->steps_done, m->read->fetched_at,
                                             m->read->is_changed};
     return m->read->times;
-}
-
-const int64_t *pp_machine_exchanged(const struct pp_machine *m)
-{
-    return m->exchanged_ps ? gather(m, m->exchanged_ps, 0) : NULL;
 }
 
 struct pp_step_times pp_machine_step_times(const struct pp_machine *m, int k)

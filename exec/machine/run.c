@@ -3,6 +3,7 @@
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/perturb.h"
 
+#include <string.h>
 #include <time.h>
 
 static void read_wall(struct pp_worker *w)
@@ -70,12 +71,12 @@ static bool run_together(struct pp_worker *w, int i, bool is_fused)
     const int64_t start_ps = w->clock_ps;
     int64_t spent_ps = 0;
 
-    w->exchanged_ps = 0;
+    memset(w->exchanged_ps, 0, sizeof(w->exchanged_ps));
     if (!pp_group_run(w, i, &spent_ps) || (is_fused && !pp_group_run(w, i + 1, &spent_ps)))
         return false;
     end_compute(w, i, start_ps, spent_ps);
-    if (w->machine->exchanged_ps)
-        w->machine->exchanged_ps[pp_cell_at(w, i)] = w->exchanged_ps;
+    for (int among = 0; among < PP_AMONG && w->machine->exchanged_ps[among]; among++)
+        w->machine->exchanged_ps[among][pp_cell_at(w, i)] = w->exchanged_ps[among];
     return true;
 }
 

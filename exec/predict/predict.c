@@ -18,7 +18,7 @@ static struct pp_op op_of(const void *program, int instruction)
 
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_costs *costs, const struct pp_times *times,
-                               const int64_t *exchanged_ps, const char *engine)
+                               const char *engine)
 {
     return pp_trace_from_source(
         arena, &(struct pp_trace_source){.name = program->name,
@@ -35,7 +35,8 @@ struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *
                                          .steps = times->steps > 1 ? times->steps : 1,
                                          .start_ps = times->start_ps,
                                          .end_ps = times->end_ps,
-                                         .exchanged_ps = exchanged_ps,
+                                         .tp_ps = times->tp_ps,
+                                         .ep_ps = times->ep_ps,
                                          .posted_ps = times->posted_ps,
                                          .matched_ps = times->matched_ps});
 }
@@ -91,7 +92,7 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
     struct pp_times *times = pp_eval_run(arena, eval, replicas.count, &slowed, PP_TIMES_ALL);
     begin_late(program, replicas, times);
     prediction->step_s = pp_units_s(times->makespan_ps);
-    prediction->trace = pp_exec_trace(arena, program, costs, times, NULL, "prediction");
+    prediction->trace = pp_exec_trace(arena, program, costs, times, "prediction");
     return pp_metrics_compute(arena, prediction->trace, &prediction->metrics, err);
 }
 

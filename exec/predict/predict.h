@@ -86,8 +86,7 @@ enum pp_status pp_replay(struct pp_arena *arena, const struct pp_program *progra
                          const struct pp_costs *costs, const struct pp_times *times, int k,
                          const int64_t *compute_ps, struct pp_replay *replay, struct pp_error *err);
 /* Returns the steps of `times` as a trace, whose metrics are those of the steps after the first.
- * The time of a fused pair is divided in proportion to the costs of its ops. `exchanged_ps` is the
- * time of compute ops in exchanges, in the rows of `times`; NULL: as the costs say. */
+ * The time of a fused pair is divided in proportion to the costs of its ops. */
 struct pp_trace *pp_exec_trace(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_costs *costs, const struct pp_times *times,
-                               const int64_t *exchanged_ps, const char *engine);
+                               const char *engine);

@@ -152,9 +152,14 @@ static int list_any(const struct pp_stage *stage, enum pp_stage_call_kind kind,
                               kind, exchanges);
 }
 
+enum pp_exchange_among pp_group_exchange_among(const struct pp_group_exchange *exchange)
+{
+    return exchange->rows.way != PP_ROWS_NONE ? PP_AMONG_EP : PP_AMONG_TP;
+}
+
 static int members_of(const struct pp_stage *stage, const struct pp_group_exchange *exchange)
 {
-    return exchange->rows.way != PP_ROWS_NONE ? stage->shape.ep : stage->shape.tp;
+    return pp_group_exchange_among(exchange) == PP_AMONG_EP ? stage->shape.ep : stage->shape.tp;
 }
 
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind)

@@ -69,6 +69,9 @@ struct pp_group_exchange {
     int index;                    /* SCATTER: this member */
     const void *base;             /* SCATTER: what is added last; NULL = nothing */
 };
+/* Devices of a tensor-parallel group exchange, or replicas that share experts. */
+enum pp_exchange_among { PP_AMONG_TP, PP_AMONG_EP, PP_AMONG };
+enum pp_exchange_among pp_group_exchange_among(const struct pp_group_exchange *exchange);
 /* Calls, as above. */
 enum pp_stage_call_kind {
     PP_CALL_FORWARD,

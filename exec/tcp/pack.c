@@ -199,8 +199,8 @@ static void walk_times(struct packer *packer, struct pp_worker *w)
         pack(packer, &m->matched_ps[at], sizeof(int64_t));
         pack(packer, &m->duration_ps[at], sizeof(int64_t));
         pack(packer, &m->nominal_ps[at], sizeof(int64_t));
-        if (m->exchanged_ps)
-            pack(packer, &m->exchanged_ps[at], sizeof(int64_t));
+        for (int among = 0; among < PP_AMONG && m->exchanged_ps[among]; among++)
+            pack(packer, &m->exchanged_ps[among][at], sizeof(int64_t));
         if (call->count > 0)
             pack(packer, call->probe.s, sizeof(call->probe.s));
     }
@@ -215,13 +215,14 @@ static bool are_times(const struct pp_worker *w)
                                       m->matched_ps,
                                       m->duration_ps,
                                       m->nominal_ps,
-                                      m->exchanged_ps ? m->exchanged_ps : m->nominal_ps};
+                                      m->exchanged_ps[PP_AMONG_TP],
+                                      m->exchanged_ps[PP_AMONG_EP]};
     bool are =
         pp_tcp_is_time(w->clock_ps) && pp_tcp_is_time(w->inside_ns) && pp_tcp_is_time(w->cpu_ns);
 
     for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++)
         for (size_t c = 0; c < PP_COUNT(columns); c++)
-            are &= pp_tcp_is_time(columns[c][pp_cell_at(w, i)]);
+            are &= !columns[c] || pp_tcp_is_time(columns[c][pp_cell_at(w, i)]);
     return are;
 }
 

@@ -108,9 +108,8 @@ enum pp_status pp_train_judge(struct pp_train_run *run, struct pp_error *err)
     PP_TRY(pp_train_slowdown(t, run->machine, &run->costs, r, err));
     PP_TRY(replay(run, err));
     PP_TRY(pp_machine_clock(run->machine, &r->clock, err));
-    r->trace =
-        pp_exec_trace(run->arena, t->machine.program, &run->costs, pp_machine_times(run->machine),
-                      pp_machine_exchanged(run->machine), t->machine.backend->name);
+    r->trace = pp_exec_trace(run->arena, t->machine.program, &run->costs,
+                             pp_machine_times(run->machine), t->machine.backend->name);
     r->trace->clock_error_s = r->clock.error_s;
     PP_TRY(pp_train_metrics(run->arena, t, run->machine, &run->costs, r, err));
     if (run->reference && t->check == PP_CHECK_ALL)

@@ -42,11 +42,10 @@ enum pp_status pp_train_metrics(struct pp_arena *arena, const struct pp_training
     const struct pp_program *p = training->machine.program;
     const struct pp_compare_options options = {0};
     struct pp_comparison comparison;
-    struct pp_trace *trace =
-        training->machine.clock == PP_CLOCK_WALL
-            ? pp_exec_trace(arena, p, costs, without_pauses(arena, machine, p),
-                            pp_machine_exchanged(machine), training->machine.backend->name)
-            : r->trace;
+    struct pp_trace *trace = training->machine.clock == PP_CLOCK_WALL
+                                 ? pp_exec_trace(arena, p, costs, without_pauses(arena, machine, p),
+                                                 training->machine.backend->name)
+                                 : r->trace;
 
     trace->clock_error_s = r->trace->clock_error_s;
     PP_TRY(pp_compare(arena, r->prediction.trace, trace, &options, &comparison, err));

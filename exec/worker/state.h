@@ -72,11 +72,11 @@ struct pp_worker {
     bool has_turn;             /* for the op of its group: see group.c */
     atomic_bool is_meeting;    /* waits for its group, which others may read at any time */
     int64_t met_ps[2];         /* when it came to the last two meetings: see group.c */
-    int64_t exchanged_ps;      /* time of the exchanges in its op */
-    int launches[2];           /* on its compute stream; on its weight-gradient stream */
-    bool is_summing;           /* waits for a collective that another process owns */
-    int32_t turn;              /* next of its collectives that may run */
-    int32_t *collective_row;   /* [k] row of its k-th collective */
+    int64_t exchanged_ps[PP_AMONG]; /* time of the exchanges in its op */
+    int launches[2];                /* on its compute stream; on its weight-gradient stream */
+    bool is_summing;                /* waits for a collective that another process owns */
+    int32_t turn;                   /* next of its collectives that may run */
+    int32_t *collective_row;        /* [k] row of its k-th collective */
     int32_t collective_count;
     struct pp_reducer reducer;
     int32_t barriers;     /* barriers passed */
@@ -134,8 +134,8 @@ struct pp_machine {
 
     /* Times of the kept steps: [(slot * size + instruction) * replicas + replica]. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps, *duration_ps;
-    int64_t *nominal_ps;   /* durations on devices of speed 1; duration_ps if all are */
-    int64_t *exchanged_ps; /* of compute, in exchanges of its group; NULL: not measured */
+    int64_t *nominal_ps;             /* durations on devices of speed 1; duration_ps if all are */
+    int64_t *exchanged_ps[PP_AMONG]; /* of compute, in exchanges; NULL: not measured */
     int64_t *step_begin_ps, *step_end_ps; /* [slot] */
     int32_t *launch_of;                   /* [row] number on its compute stream */
     int kept, slot; /* slot of the step under way; `kept`: of forwards alone */

@@ -65,6 +65,10 @@ struct pp_times {
      * this side's post; matched = both sides have posted. Collectives: posted, start, end (equal on
      * all members). posted and matched of other instructions are not set. */
     int64_t *start_ps, *end_ps, *posted_ps, *matched_ps;
+    /* Likewise, if they are measured: time of a compute op in exchanges of its tensor-parallel
+     * group, and of the replicas that share its experts. The first op of a fused pair has the time
+     * of both. NULL: as the costs say. */
+    int64_t *tp_ps, *ep_ps;
 };
 enum pp_times_wanted {
     PP_TIMES_MAKESPAN,

@@ -137,7 +137,7 @@ Test(cuda_tp, parts_and_exchanges_are_within_ops)
         pp_machine_probes(machine, step % 2);
         cr_assert_eq(pp_machine_step(machine, &run.training.text, step, &result, &err), PP_OK, "%s",
                      err.message);
-        const int64_t *exchanged_ps = pp_machine_exchanged(machine) +
+        const int64_t *exchanged_ps = pp_machine_times(machine)->tp_ps +
                                       (pp_machine_kept(machine) - 1) * pp_program_size(run.program);
         const struct pp_step_times times =
             pp_machine_step_times(machine, pp_machine_kept(machine) - 1);
