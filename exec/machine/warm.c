@@ -54,17 +54,20 @@ static size_t elements_of(struct pp_range range)
     return range.until > range.from ? (size_t)(range.until - range.from) : 0;
 }
 
-static void add_update(struct operands *o, const struct pp_kernels *k, const struct pp_state *s)
+static void add_share(struct operands *o, const struct pp_kernels *k, const struct pp_state *s,
+                      enum pp_state_part part)
 {
-    const size_t share = elements_of(s->share), summed = elements_of(s->summed);
+    const struct pp_range share = pp_state_share(s, part), summed = pp_state_summed(s, part);
+    void *const vectors[] = {s->master, s->m, s->v};
 
-    if (share > 0)
-        add(o, pp_state_weight(s, k, s->share.from), share * k->element_bytes);
-    add(o, s->master, share * k->gradient_bytes);
-    add(o, s->m, share * k->gradient_bytes);
-    add(o, s->v, share * k->gradient_bytes);
-    add(o, s->sum, summed * k->gradient_bytes);
-    add(o, s->fixed, summed * sizeof(int64_t));
+    if (elements_of(share) > 0)
+        add(o, pp_state_weight(s, k, share.from), elements_of(share) * k->element_bytes);
+    for (size_t v = 0; elements_of(share) > 0 && v < PP_COUNT(vectors); v++)
+        add(o, pp_state_in_share(s, k, vectors[v], share.from),
+            elements_of(share) * k->gradient_bytes);
+    if (elements_of(summed) > 0)
+        add(o, pp_state_gradient(s, k, summed.from),
+            elements_of(summed) * (s->fixed ? sizeof(int64_t) : k->gradient_bytes));
 }
 
 static void add_op(struct operands *o, const struct pp_worker *w, int i)
@@ -74,8 +77,10 @@ static void add_op(struct operands *o, const struct pp_worker *w, int i)
     const int kind = m->p->kind[i];
 
     if (kind == PP_U)
-        add_update(o, m->options.kernels,
-                   &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]].state);
+        for (int part = 0; part < PP_STATE_PARTS; part++)
+            add_share(o, m->options.kernels,
+                      &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]].state,
+                      (enum pp_state_part)part);
     for (int g = 0; g < call->count; g++)
         add_work(o, m->options.kernels, &call->works[g], kind != PP_F && kind != PP_R);
 }
