@@ -4,7 +4,7 @@
 set -u
 . bench/gpu/run.sh
 failed=0
-# Calibrated on another one with as many chunks on a rank: see docs/executor.md. Ranks of gems compute one
+# Calibrated on another one with as many chunks on a rank: see docs/prediction.md. Ranks of gems compute one
 # at a time, those of the others together: parts share the device's memory and power.
 schedules=('chimera;dualpipe' 'gems;chimera' 'dualpipe;chimera' 'gpipe;1f1b' 'eager-1f1b;1f1b' '1f1b;zb-h1' 'zb-h2;zb-h1'
     'zb-h1;zb-h2' 'zbv;v-half' 'v-half;zbv' 'v-min;zbv' 'dualpipev;zbv' 'hanayo --vp 2;zbv' 'interleaved-zb --vp 2;zbv'

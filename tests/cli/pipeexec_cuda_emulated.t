@@ -395,5 +395,5 @@ $ PP_EMULATED_DEVICES=1 pipeexec --backend cuda --np 2 --transport ipc --layers 
 > note       the prediction assumes one device for each rank, but here processes
 > share 1 GPU, so the difference is no error
 # The page on the executor names what JSON has of graphs and of slower kernels, too.
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --json | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(refused_forms|kernels|why_left)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor.md || echo "$k is in no row"; done
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --json | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(refused_forms|kernels|why_left)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor-report.md || echo "$k is in no row"; done
 > 3

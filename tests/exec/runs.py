@@ -27,7 +27,7 @@ def words(*parts):
 def reasons():
     """The rows of the table: a part of the message as a pattern, and the row itself."""
     text = open(os.path.join(HERE, "../../docs/executor.md"), encoding="utf-8").read()
-    section = text.split("\n### What is refused\n")[1].split("\n## ")[0]
+    section = text.split("\n## What is refused\n")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `(.+?)` \|", section, re.M)
     assert rows, "docs/executor.md has no table of refusals"
     return [(row, re.compile(re.escape(row).replace(r"\.\.\.", ".*").replace(r"\ ", r"\s+"), re.S)) for row in rows]

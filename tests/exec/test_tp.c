@@ -185,7 +185,7 @@ static double distance(bool is_double, int tp)
     return most;
 }
 
-/* Types with a unit roundoff u differ by a small multiple of u: docs/executor.md. */
+/* Types with a unit roundoff u differ by a small multiple of u: docs/tensor-parallelism.md. */
 Test(tp, differs_from_one_device_by_rounding)
 {
     for (int tp = 2; tp <= 4; tp *= 2) {
