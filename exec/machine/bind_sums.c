@@ -1,36 +1,8 @@
-/* Binds each collective to the vectors and copies that it sums or gathers. */
+/* Binds each collective to the vectors that it sums or gathers: pieces of a stage, its experts, or
+ * the tied matrix. */
 #include "exec/machine/parts.h"
 
 #include <string.h>
-
-/* Is false for a chunk of a pipeline without micro-batches. */
-static bool has_backward(const struct pp_chunk *chunk)
-{
-    return chunk->worker->machine->wholes->has_backward[chunk - chunk->worker->chunks];
-}
-
-/* Adds a copy's vector from element `offset` on: weights of a gather, else gradients. A share of
- * them is `own`; bind_whole() then finds the buffer. */
-static void add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, enum pp_state_part part,
-                     int64_t offset)
-{
-    const struct pp_state *state = &chunk->state;
-    const bool is_gather = sum->rule == &pp_sum_rules[PP_AG];
-    const struct pp_range has = (is_gather ? pp_state_held : pp_state_summed)(state, part);
-    char *vector = is_gather ? state->weights : state->fixed ? (void *)state->fixed : state->sum;
-    const int64_t before = part == PP_OF_ALL ? 0
-                           : is_gather       ? state->experts.held.at
-                                             : state->experts.summed.at;
-    const int c = sum->copies++;
-
-    sum->owner[c] = chunk->worker->index;
-    if (!sum->own)
-        sum->at[c] = vector + (size_t)(sum->has ? before : offset) * sum->element_bytes;
-    else
-        sum->own[c] = (struct pp_own){vector + (size_t)before * sum->element_bytes,
-                                      {has.from - offset, has.until - offset},
-                                      !has_backward(chunk)};
-}
 
 static void add_piece(struct pp_sum *sum, int64_t from, int64_t until)
 {
@@ -46,32 +18,6 @@ static bool is_cut(const struct pp_machine *m, int kind, int purpose, int stage)
                          : cuts->grads > 1 && !pp_cuts_has_update(*cuts, kind, purpose);
 }
 
-static struct pp_sum sum_make(struct pp_machine *m, int kind, bool has_own, int *status)
-{
-    const int most = 2 * m->replicas * m->p->pipelines;
-    const struct pp_kernels *k = m->options.kernels;
-    const bool is_exact = kind != PP_AG && m->options.recipe->is_exact;
-
-    return (struct pp_sum){.rule = &pp_sum_rules[kind],
-                           .status = status,
-                           .is_exact = is_exact,
-                           .element_bytes = is_exact        ? sizeof(int64_t)
-                                            : kind == PP_AG ? k->element_bytes
-                                                            : k->gradient_bytes,
-                           .at = PP_ARRAY(m->arena, char *, most),
-                           .own = has_own ? PP_ARRAY(m->arena, struct pp_own, most) : NULL,
-                           .owner = PP_ARRAY(m->arena, int, most)};
-}
-
-/* Copies that are summed: all of one device of the tensor-parallel groups. */
-static struct pp_chunk *chunk_at(const struct pp_machine *m, int replica, int tp_index, int pipe,
-                                 int stage)
-{
-    const int rank = pp_program_rank_of(m->p, pipe, stage);
-
-    return &pp_worker_at(m, rank, replica, tp_index)->chunks[pipe * m->stages + stage];
-}
-
 /* Range of the tied matrix if its two gradients are added without a collective, else empty. */
 static struct pp_range tied_locally(const struct pp_machine *m, const struct pp_stage *stage)
 {
@@ -80,93 +26,6 @@ static struct pp_range tied_locally(const struct pp_machine *m, const struct pp_
     return tied && m->stages > 1 && !pp_program_has_tied(m->p)
                ? (struct pp_range){tied->offset, tied->offset + tied->count}
                : (struct pp_range){0, 0};
-}
-
-/* Is true for a sum of shares, which each group has once. */
-static bool is_between(const struct pp_machine *m, const struct pp_collective *c)
-{
-    return c->kind == PP_AR && !c->tied && m->cuts[c->stage].optimizer > 1;
-}
-
-/* Sets the ranges of the last copy: its share, and what it needs for the norm. The last share of a
- * part includes what blocks of the norm need after it. */
-static void set_ranges(const struct pp_machine *m, const struct pp_collective *c,
-                       enum pp_state_part part, const struct pp_chunk *chunk, struct pp_sum *sum)
-{
-    const struct pp_cuts cuts = m->cuts[c->stage], of = pp_cuts_of(cuts, part);
-    const bool is_update = pp_cuts_has_update(cuts, c->kind, c->purpose),
-               is_visit = cuts.params > 1 && !is_update && !is_between(m, c);
-    const struct pp_range held = pp_state_held(&chunk->state, part),
-                          summed = pp_state_summed(&chunk->state, part);
-    struct pp_range share = is_visit ? held : pp_state_share(&chunk->state, part);
-    const int copy = sum->copies - 1;
-
-    sum->norm[copy] = of.grads > 1 && (is_visit || of.grads == of.optimizer)
-                          ? summed
-                          : (struct pp_range){share.from, pp_squares_end(chunk->stage, share)};
-    if (is_update && c->kind == PP_RS && share.until == held.until)
-        share.until = summed.until;
-    sum->share[copy] = share;
-    if (sum->has)
-        sum->has[copy] = c->kind == PP_AG ? held : summed;
-}
-
-/* The experts of a replica are summed with those of replicas that have the same. */
-static int group_of(const struct pp_machine *m, const struct pp_collective *c,
-                    enum pp_state_part part, int replica, int pipe)
-{
-    const struct pp_cuts cuts = m->cuts[c->stage];
-    const struct pp_sharer sharer = pp_memory_sharer(cuts, part, m->p->pipelines, replica, pipe);
-    const int group = is_between(m, c)                                ? sharer.index
-                      : pp_cuts_has_update(cuts, c->kind, c->purpose) ? sharer.update
-                      : cuts.params > 1                               ? sharer.visit
-                                                                      : sharer.group;
-
-    return part == PP_OF_ALL ? group : group * m->ep + replica % m->ep;
-}
-
-/* Prepares for sharers. All copies may be one group. */
-static void bind_sharers(struct pp_machine *m, const struct pp_collective *c,
-                         enum pp_state_part part, struct pp_sum *sum)
-{
-    const struct pp_cuts cuts = m->cuts[c->stage];
-    const int copies = m->replicas * (c->pipe < 0 ? m->p->pipelines : 1);
-    const bool has_groups = cuts.optimizer < copies || (cuts.params > 1 && cuts.params < copies),
-               is_update = pp_cuts_has_update(cuts, c->kind, c->purpose);
-
-    sum->share = PP_ARRAY(m->arena, struct pp_range, copies);
-    sum->norm = PP_ARRAY(m->arena, struct pp_range, copies);
-    sum->group = has_groups || part == PP_OF_EXPERTS ? PP_ARRAY(m->arena, int, copies) : NULL;
-    if (is_update || (is_between(m, c) && cuts.grads > 1))
-        sum->has = PP_ARRAY(m->arena, struct pp_range, copies);
-    if (!is_between(m, c))
-        return;
-    sum->rule = &pp_sum_rules[PP_SUM_OF_SHARES];
-    sum->own = NULL;
-}
-
-/* Is true of a collective over copies that share a state. */
-static bool is_of_sharers(const struct pp_machine *m, const struct pp_collective *c)
-{
-    return c->kind != PP_AR || is_between(m, c);
-}
-
-static void bind_copies(struct pp_machine *m, const struct pp_collective *c, int tp_index,
-                        enum pp_state_part part, struct pp_sum *sum)
-{
-    if (is_of_sharers(m, c))
-        bind_sharers(m, c, part, sum);
-    for (int replica = 0; replica < m->replicas; replica++)
-        for (int pipe = 0; pipe < m->p->pipelines; pipe++) {
-            if (c->pipe >= 0 && c->pipe != pipe)
-                continue;
-            if (sum->group)
-                sum->group[sum->copies] = group_of(m, c, part, replica, pipe);
-            struct pp_chunk *chunk = chunk_at(m, replica, tp_index, pipe, c->stage);
-            add_copy(sum, chunk, part, 0);
-            if (is_of_sharers(m, c))
-                set_ranges(m, c, part, chunk, sum);
-        }
 }
 
 /* First element of bucket k. Buckets are aligned, so that sums can use 16-byte accesses. */
@@ -187,7 +46,7 @@ static void bind_stage_sum(struct pp_machine *m, const struct pp_collective *c, 
     const int64_t from = bucket_at(stage, c->bucket, buckets),
                   until = bucket_at(stage, c->bucket + 1, buckets);
 
-    bind_copies(m, c, tp_index, PP_OF_ALL, sum);
+    pp_sum_bind_copies(m, c, tp_index, PP_OF_ALL, sum);
     sum->tied = tied_locally(m, stage);
     if (!tied) {
         add_piece(sum, from, until);
@@ -245,13 +104,13 @@ static void part_experts(struct pp_machine *m, const struct pp_collective *c, in
     struct pp_range pieces[PP_COUNT(sum->piece)];
     const int count = take_pieces(sum, m->options.stages[c->stage]->experts_from, pieces);
 
-    for (int k = 0; k < count * m->ep && !is_of_sharers(m, c); k++)
+    for (int k = 0; k < count * m->ep && !pp_sum_is_of_sharers(m, c); k++)
         append_sum(m, sum, pieces[k / m->ep], k % m->ep);
-    if (!is_of_sharers(m, c) || count == 0)
+    if (!pp_sum_is_of_sharers(m, c) || count == 0)
         return;
     struct pp_sum *experts = PP_NEW(m->arena, struct pp_sum);
-    *experts = sum_make(m, c->kind, sum->own != NULL, sum->status);
-    bind_copies(m, c, tp_index, PP_OF_EXPERTS, experts);
+    *experts = pp_sum_make(m, c->kind, sum->own != NULL, sum->status);
+    pp_sum_bind_copies(m, c, tp_index, PP_OF_EXPERTS, experts);
     if (sum->own)
         experts->at = sum->at; /* buffers that bind_whole() finds */
     memcpy(experts->piece, pieces, sizeof pieces);
@@ -267,14 +126,14 @@ static void add_tied_copies(struct pp_machine *m, int replica, int tp_index, int
     for (int stage = 0; stage<m->stages; stage += m->stages> 1 ? m->stages - 1 : 1) {
         const struct pp_param *tied =
             pp_stage_tied(m->options.stages[tp_index * m->ep * m->stages + stage]);
-        const struct pp_chunk *chunk = chunk_at(m, replica, tp_index, pipe, stage);
+        const struct pp_chunk *chunk = pp_sum_chunk_at(m, replica, tp_index, pipe, stage);
         const struct pp_range share =
             m->cuts[stage].params > 1 ? chunk->state.held : chunk->state.share;
 
         if (sum->own)
             sum->share[sum->copies] =
                 (struct pp_range){share.from - tied->offset, share.until - tied->offset};
-        add_copy(sum, chunk, PP_OF_ALL, tied->offset);
+        pp_sum_add_copy(sum, chunk, PP_OF_ALL, tied->offset);
         if (sum->own)
             sum->own[sum->copies - 1].is_blank |= m->cuts[stage].params > 1;
         sum->pieces = 0;
@@ -290,8 +149,8 @@ static void bind_collective(struct pp_machine *m, int c)
     struct pp_machine_collective *to = &m->collectives[c];
 
     to->machine = m;
-    to->sum = sum_make(m, from->kind, is_cut(m, from->kind, from->purpose, from->stage),
-                       &m->statuses[m->worker_count + c]);
+    to->sum = pp_sum_make(m, from->kind, is_cut(m, from->kind, from->purpose, from->stage),
+                          &m->statuses[m->worker_count + c]);
     if (!from->tied)
         bind_stage_sum(m, from, tp_index, &to->sum);
     if (!from->tied && m->options.stages[from->stage]->experts_from > 0)
@@ -321,7 +180,7 @@ static void bind_local_tied(struct pp_machine *m)
                   tp_index = k / m->p->pipelines / m->replicas;
 
         m->tied[k] =
-            sum_make(m, PP_AR, false, &m->statuses[m->worker_count + m->collective_count + k]);
+            pp_sum_make(m, PP_AR, false, &m->statuses[m->worker_count + m->collective_count + k]);
         add_tied_copies(m, replica, tp_index, pipe, &m->tied[k]);
     }
     m->tied_count = copies;

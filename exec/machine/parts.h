@@ -38,6 +38,19 @@ enum pp_status pp_step_time_all(struct pp_machine *m, struct pp_error *err);
 
 void pp_bind_sums(struct pp_machine *m);
 void pp_sums_begin(struct pp_machine *m);
+/* sum_copies.c: an empty sum of a kind of collective. `has_own`: copies have parts of vectors. */
+struct pp_sum pp_sum_make(struct pp_machine *m, int kind, bool has_own, int *status);
+/* Adds a copy's vector from element `offset` on: weights of a gather, else gradients. A share of
+ * them is `own`; its buffer is found when a worker's post is bound. */
+void pp_sum_add_copy(struct pp_sum *sum, const struct pp_chunk *chunk, enum pp_state_part part,
+                     int64_t offset);
+/* Adds the copies of a collective over one device of the tensor-parallel groups, with the share of
+ * each if the copies share a state. */
+void pp_sum_bind_copies(struct pp_machine *m, const struct pp_collective *c, int tp_index,
+                        enum pp_state_part part, struct pp_sum *sum);
+bool pp_sum_is_of_sharers(const struct pp_machine *m, const struct pp_collective *c);
+struct pp_chunk *pp_sum_chunk_at(const struct pp_machine *m, int replica, int tp_index, int pipe,
+                                 int stage);
 void pp_collective_post(struct pp_worker *w, int instruction);
 bool pp_collective_wait(struct pp_worker *w, int target);
 /* Starts the thread that runs a worker's sums, in the worker's process. */
