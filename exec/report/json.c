@@ -35,6 +35,7 @@ static json_t *layout_json(const struct pp_exec_run *run)
     pp_json_put_int(o, "tp", run->config.tp);
     json_object_set_new(o, "sequence_parallel", json_boolean(run->config.is_sequence_parallel));
     pp_json_put_int(o, "ep", run->config.ep);
+    pp_json_put_int(o, "etp", run->config.etp);
     pp_json_put_int(o, "zero", run->plan.zero);
     if (run->plan.zero == 3)
         pp_json_put_text(o, "gather",

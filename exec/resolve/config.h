@@ -44,7 +44,8 @@ struct pp_exec_config {
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
     int tp;                   /* tensor-parallel degree */
     bool is_sequence_parallel;
-    int ep;            /* replicas that share experts */
+    int ep, etp; /* devices that hold the experts of a block once: etp share each, and ep groups of
+                  * them have different ones; etp = tp without experts */
     int replicas, mbs; /* mbs 0 = follows from gbs */
     int64_t gbs;       /* 0 = not given */
     struct pp_recompute_choice recompute;

@@ -20,39 +20,79 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
     return pp_exec_refuse(wish->given.ep.typed, rows, PP_COUNT(rows), err);
 }
 
-static bool divides(const struct pp_exec_config *config, int ep)
+/* Devices of a rank's replicas, if `etp` of them share an expert. */
+static int64_t devices_of(const struct pp_exec_config *config, int etp)
 {
-    return config->net.experts % ep == 0 && config->replicas % ep == 0;
+    return (int64_t)config->tp / etp * config->replicas;
+}
+
+static bool divides(const struct pp_exec_config *config, int etp, int ep)
+{
+    return config->net.experts % ep == 0 && devices_of(config, etp) % ep == 0;
+}
+
+/* --etp; else tp, or its largest divisor that leaves enough devices for --ep. */
+static int expert_tp(const struct pp_exec_wish *wish, const struct pp_exec_config *config)
+{
+    for (int etp = wish->etp ? 0 : config->tp; etp >= 1; etp--)
+        if (config->tp % etp == 0 && divides(config, etp, wish->ep))
+            return etp;
+    return wish->etp ? wish->etp : config->tp;
 }
 
 /* 1 always divides them. */
 static enum pp_status check_degree(const struct pp_exec_wish *wish,
                                    const struct pp_exec_config *config, struct pp_error *err)
 {
-    int below = config->ep;
+    const int etp = config->etp, count = config->net.experts;
+    int below = config->ep < count ? config->ep : count, above = config->ep + 1;
 
-    if (config->net.experts == 0)
-        return pp_error_set(err, PP_EINVAL, "%s: %s has no experts; give --experts",
-                            wish->given.ep.typed, config->net.name);
-    if (divides(config, config->ep))
+    if (divides(config, etp, config->ep))
         return PP_OK;
-    while (!divides(config, below))
+    while (!divides(config, etp, below))
         below--;
-    return pp_error_set(err, PP_EINVAL,
-                        "%s must divide the %d experts of %s and the %d replica%s (--dp); nearest: "
-                        "--ep %d",
-                        wish->given.ep.typed, config->net.experts, config->net.name,
-                        config->replicas, config->replicas == 1 ? "" : "s", below);
+    while (above <= count && !divides(config, etp, above))
+        above++;
+    pp_error_set(err, PP_EINVAL,
+                 "%s must divide the %d experts of %s and tp / etp * dp = %lld; nearest: --ep %d",
+                 wish->given.ep.typed, count, config->net.name, (long long)devices_of(config, etp),
+                 below);
+    return above <= count ? pp_error_append(err, " or %d", above) : PP_EINVAL;
+}
+
+static enum pp_status check_expert_tp(const struct pp_exec_wish *wish,
+                                      const struct pp_exec_config *config, struct pp_error *err)
+{
+    int below = config->etp < config->tp ? config->etp : config->tp;
+
+    if (config->tp % config->etp == 0)
+        return PP_OK;
+    while (config->tp % below)
+        below--;
+    return pp_error_set(err, PP_EINVAL, "%s does not divide tp %d; nearest: --etp %d",
+                        wish->given.etp.typed, config->tp, below);
 }
 
 enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err)
 {
+    const struct pp_given *given = wish->ep > 1 ? &wish->given.ep : &wish->given.etp;
+
     config->ep = wish->ep;
-    if (config->ep == 1)
-        return PP_OK;
+    config->etp = config->tp;
+    if (config->net.experts == 0)
+        return !given->count ? PP_OK
+                             : pp_error_set(err, PP_EINVAL, "%s: %s has no experts; give --experts",
+                                            given->typed, config->net.name);
+    config->etp = expert_tp(wish, config);
+    PP_TRY(check_expert_tp(wish, config, err));
     PP_TRY(check_degree(wish, config, err));
-    return check_parts(wish, config, err);
+    if (config->etp < config->tp)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: whole experts on devices of --tp %d are not done yet; nearest: "
+                            "--etp %d, and a divisor of %d as --ep",
+                            given->typed, config->tp, config->tp, config->replicas);
+    return config->ep == 1 ? PP_OK : check_parts(wish, config, err);
 }
 
 /* ---- loss of balance ------------------------------------------------------------------------- */

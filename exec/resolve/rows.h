@@ -55,10 +55,16 @@ PP_OPTIONS_DP(G_LAYOUT, RUN)
 PP_OPTIONS_MBS(G_LAYOUT, RUN, "4")
 PP_OPTIONS_GBS(G_LAYOUT, RUN)
 PP_OPTIONS_SEQ(G_LAYOUT, RUN)
-PP_ROW_INT(ep, "E", 1, 65536, G_LAYOUT, RUN, .aliases = PP_NAMES("expert-model-parallel-size"),
+PP_ROW_INT(ep, "E", 1, 65536, G_LAYOUT, RUN,
+    .aliases = PP_NAMES("expert-model-parallel-size", "parallelism.expert_parallel_degree"),
     .default_text = "1",
-    .help = "Replicas that share the experts of each block: each has 1 / E of them, and rows of tokens "
-            "go to the replica that has their expert. Divides experts and replicas.")
+    .help = "Expert-parallel degree: number of workers that share the experts of a block. Each has "
+            "1 / E of them, and rows of tokens go to the replica that has their expert. Divides "
+            "experts and tp / etp * dp.")
+PP_ROW_INT(etp, "T", 1, 64, G_LAYOUT, RUN,
+    .aliases = PP_NAMES("expert-tensor-parallel-size", "parallelism.expert_tensor_parallel_degree"),
+    .default_text = "tp, or less if --ep needs it",
+    .help = "Tensor-parallel degree of experts; divides tp.")
 
 PP_ROW_TEXT(model, "NAME|FILE|DIR", G_MODEL, RUN, .is_common = true, .offered = pp_model_name,
     .default_text = "tiny",
