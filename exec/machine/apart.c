@@ -55,16 +55,33 @@ void pp_inbox_begin(struct pp_machine *m)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
+/* Number of a worker of the group in an exchange of this one; -1: it has no part in it. */
+static int member_at(const struct pp_worker *w, const struct pp_group_exchange *e, int t)
+{
+    const int ep = w->machine->ep,
+              member = pp_group_exchange_among(e) == PP_AMONG_EP ? t % ep : t / ep;
+
+    return pp_group_of_member(w, e, member) == t ? member : -1;
+}
+
+/* Returns what member `to` of an exchange reads of member `from`. */
+static struct pp_piece piece_of(const struct pp_machine *m, const struct pp_group_exchange *e,
+                                int from, int to)
+{
+    return pp_group_exchange_piece(m->options.kernels, e, pp_group_members(m, e), from, to);
+}
+
+/* Members of an exchange get a piece, all others of the group a frame without bytes. */
 void pp_inbox_tell(const struct pp_worker *w, int meeting, const struct pp_group_exchange *e)
 {
     const struct pp_machine *m = w->machine;
-    const int size = pp_group_size(m), own = pp_group_index(w);
+    const int own = pp_group_index(w);
 
     atomic_store(&m->inbox->came, meeting + 1);
-    for (int t = 0; t < size; t++) {
+    for (int t = 0; t < pp_group_size(m); t++) {
+        const int to = e ? member_at(w, e, t) : -1;
         const struct pp_piece piece =
-            t != own && e ? pp_group_exchange_piece(m->options.kernels, e, size, own, t)
-                          : (struct pp_piece){0};
+            to >= 0 ? piece_of(m, e, member_at(w, e, own), to) : (struct pp_piece){0};
 
         if (t != own)
             m->transport->came(w, pp_group_peer(w, t), meeting,
@@ -72,29 +89,38 @@ void pp_inbox_tell(const struct pp_worker *w, int meeting, const struct pp_group
     }
 }
 
+static bool refuse(const struct pp_worker *w, int member, uint64_t bytes, size_t wanted_bytes)
+{
+    struct pp_error err = {0};
+
+    pp_error_set(&err, PP_EFAIL,
+                 "step %d, rank %d: member %d of its group has sent %llu bytes for an exchange of "
+                 "%llu; is it of another version?",
+                 w->machine->step + 1, w->rank, member, (unsigned long long)bytes,
+                 (unsigned long long)wanted_bytes);
+    pp_machine_fail(w->machine, &err);
+    return false;
+}
+
 bool pp_inbox_read(const struct pp_worker *w, int meeting, const struct pp_group_exchange *e,
                    const void **from)
 {
-    struct pp_machine *m = w->machine;
-    const int size = pp_group_size(m), own = pp_group_index(w);
-    struct pp_error err = {0};
+    const struct pp_machine *m = w->machine;
+    const struct pp_inbox *inbox = m->inbox;
+    const int own = member_at(w, e, pp_group_index(w));
 
-    for (int t = 0; t < size; t++) {
-        const struct pp_piece piece = pp_group_exchange_piece(m->options.kernels, e, size, t, own);
-        const size_t room = room_of(m, meeting, t);
+    for (int k = 0; k < pp_group_members(m, e); k++) {
+        const struct pp_piece piece = piece_of(m, e, k, own);
+        const int member = pp_group_of_member(w, e, k);
+        const size_t room = room_of(m, meeting, member);
 
-        if (t != own && m->inbox->bytes[room] != piece.bytes) {
-            pp_error_set(&err, PP_EFAIL,
-                         "step %d, rank %d: member %d of its group has sent %llu bytes for an "
-                         "exchange of %llu; is it of another version?",
-                         m->step + 1, w->rank, t, (unsigned long long)m->inbox->bytes[room],
-                         (unsigned long long)piece.bytes);
-            pp_machine_fail(m, &err);
-            return false;
-        }
-        if (t != own) /* the address at which the whole part would begin */
-            from[t] = (const void *)((uintptr_t)(m->inbox->pieces + room * m->inbox->room_bytes) -
-                                     piece.offset);
+        if (k == own)
+            continue;
+        if (inbox->bytes[room] != piece.bytes)
+            return refuse(w, member, inbox->bytes[room], piece.bytes);
+        /* the address at which the whole part would begin */
+        from[k] =
+            (const void *)((uintptr_t)(inbox->pieces + room * inbox->room_bytes) - piece.offset);
     }
     return true;
 }

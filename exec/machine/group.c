@@ -73,7 +73,7 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
                 .is_last = s == last,
                 .exchange = exchanges[s],
                 .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
-                .members = exchanges[s].rows.way != PP_ROWS_NONE ? m->ep : m->tp};
+                .members = pp_group_members(m, &exchanges[s])};
     }
 }
 
@@ -87,8 +87,7 @@ static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
             (struct pp_worker_exchange){w, &call->segments[s].exchange, call->segments[s].from};
     for (int s = 0; s < call->segment_count; s++)
         for (int k = 0; k < call->segments[s].members; k++) {
-            const bool is_of_rows = call->segments[s].exchange.rows.way != PP_ROWS_NONE;
-            const int index = is_of_rows ? w->tp_index * m->ep + k : k * m->ep + w->replica % m->ep;
+            const int index = pp_group_of_member(w, &call->segments[s].exchange, k);
             call->segments[s].from[k] =
                 m->calls[pp_row(pp_group_peer(w, index), i)].segments[s].exchange.from;
         }

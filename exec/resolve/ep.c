@@ -11,8 +11,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
          config->cuda
              ? "replicas exchange rows in one process; use --transport local"
              : "replicas exchange rows in shared memory; use --transport local, shm or tcp"},
-        {config->transport->remote && config->tp > 1,
-         "devices of --tp exchange rows in shared memory; use --transport local or shm"},
         {config->has_weight_stream,
          "its groups have one compute stream; leave out --weight-grad-stream"},
     };

@@ -105,13 +105,20 @@ static bool is_counted(const struct pp_stage *stage, const struct pp_param *para
            (stage->shape.tp_index == 0 || param->is_cut);
 }
 
+/* The sum of a parameter begins with blocks of the first replica: only these may be added up before
+ * others have come. */
+static bool is_folded(const struct pp_stage *stage, const struct pp_param *param, int64_t from)
+{
+    return block_from(param, from) == 0 && stage->shape.ep_index == 0;
+}
+
 void pp_squares_fold(const struct pp_stage *stage, struct pp_range share, double *blocks)
 {
     for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
         const struct pp_param *param = &stage->params[p];
         const int64_t until = block_from(param, share.until);
 
-        for (int64_t i = 1; block_from(param, share.from) == 0 && i < until; i++) {
+        for (int64_t i = 1; is_folded(stage, param, share.from) && i < until; i++) {
             blocks[0] += blocks[i];
             blocks[i] = 0;
         }
@@ -124,7 +131,7 @@ void pp_squares_move(const struct pp_stage *stage, struct pp_range share, double
     for (int p = 0; p < stage->param_count; blocks += blocks_of(&stage->params[p++])) {
         const struct pp_param *param = &stage->params[p];
         const int64_t from = block_from(param, share.from), until = block_from(param, share.until),
-                      count = from == 0 && until > 1 ? 1 : until - from;
+                      count = until > 1 && is_folded(stage, param, share.from) ? 1 : until - from;
 
         if (is_counted(stage, param) && count > 0)
             move(closure, blocks + from, sizeof(*blocks) * (size_t)count);

@@ -156,9 +156,9 @@ struct pp_squares_part {
     const double *blocks, *experts; /* experts: set by pp_squares_add() */
 };
 void pp_squares_add(struct pp_squares_part *parts, int count, double *squares);
-/* Moves what another process needs to add a share's blocks in that order. Blocks from a tensor's
- * begin on go as one sum, after pp_squares_fold() has put it into their first one, and 0 into the
- * others. So `blocks` of the share hold what pp_squares_add() needs at both ends. */
+/* Moves what another process needs to add a share's blocks in that order. Blocks with which the sum
+ * of a tensor begins go as one. pp_squares_fold() has put their sum into the first one, and 0 into
+ * the others. So `blocks` of the share hold what pp_squares_add() needs at both ends. */
 typedef void (*pp_move)(void *closure, void *memory, size_t bytes);
 void pp_squares_fold(const struct pp_stage *stage, struct pp_range share, double *blocks);
 void pp_squares_move(const struct pp_stage *stage, struct pp_range share, double *blocks,

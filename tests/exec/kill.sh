@@ -18,7 +18,7 @@ RANDOM=17
 small="--layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 100000 --quiet --no-check"
 layouts=("--schedule zbv --np 4" "--schedule 1f1b --np 2 --tp 2" "--schedule 1f1b --np 2 --dp 2 --zero 2"
     "--schedule zb-h1 --np 2 --dp 2 --zero 3" "--schedule 1f1b --np 2 --tp 2 --sequence-parallel on"
-    "--schedule 1f1b --np 2 --dp 2 --experts 4 --ep 2")
+    "--schedule 1f1b --np 2 --dp 2 --experts 4 --ep 2" "--schedule 1f1b --np 1 --tp 2 --dp 2 --experts 4 --ep 2")
 
 children() { cat "/proc/$1/task/$1/children" 2>/dev/null; }
 left_over() { find /dev/shm "$TMPDIR" -maxdepth 1 -name "*pipeexec*" | sort; } # what is mapped has no name
@@ -84,13 +84,15 @@ frozen() {
         grep -q "stuck: rank 1 at op 5 of" "$folder/err"
 }
 
-# What a stopped process said of its place over tcp may be a moment old.
+# What a stopped process said of its place over tcp may be a moment old. It counts as silent after 1 s
+# without a sign of life, and the last one may come later than the last progress.
+declare -A timeout_s=([shm]=1 [tcp]=2)
 declare -A stuck=([shm]="at op 5 of .*: its process [0-9]* is stopped"
     [tcp]="at op [0-9]* of .*: its process [0-9]* at 127.0.0.1 has said nothing")
 # stopped TRANSPORT LAYOUT WHY: a process that the system has stopped, and why another waits
 stopped() {
     # shellcheck disable=SC2086
-    "$pipeexec" --transport "$1" $2 $small --timeout 1 --inject "stop rank:1 op:5 step:3" 2>"$folder/err"
+    "$pipeexec" --transport "$1" $2 $small --timeout "${timeout_s[$1]}" --inject "stop rank:1 op:5 step:3" 2>"$folder/err"
     rc=$?
     [ $rc -eq 1 ] && grep -q "stuck: rank 1.* ${stuck[$1]}" "$folder/err" && grep -q "$3" "$folder/err"
 }
@@ -119,6 +121,7 @@ while IFS='|' read -r layout why; do
 done <<'EOF'
 --schedule 1f1b --np 2 --tp 2|waits for its tensor-parallel group
 --schedule 1f1b --np 2 --dp 2 --experts 4 --ep 2|waits for the replicas that share its experts
+--schedule 1f1b --np 2 --tp 2 --dp 2 --experts 4 --ep 2|waits for its tensor-parallel group and the replicas
 --schedule 1f1b --np 2 --dp 2 --zero 3|waits for the sum
 EOF
 for transport; do

@@ -118,6 +118,7 @@ FEATURES = {  # of a report and its words
     "tp, dp, zero": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["dp"] > 1 and r["layout"]["zero"] > 0,
     "tp, experts": lambda r, w: r["layout"]["tp"] > 1 and "--experts" in w,
     "tp, ep": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["ep"] > 1,
+    "tp, ep, tcp": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["ep"] > 1 and r["transport"] == "tcp",
     "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and "/bert" in w["--model"],
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
@@ -153,6 +154,8 @@ def draw(rng):
             own["--dp"] = str(rng.choice([2, 4]))
             if rng.random() < 0.9:
                 own.pop("--sequence-parallel", None)
+            if "--tp" in own and rng.random() < 0.3:
+                own["--transport"] = "tcp"
         elif rng.random() < 0.9:
             own.pop("--ep", None)
             if rng.random() < 0.9:
