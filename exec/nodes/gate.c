@@ -24,13 +24,15 @@ const struct pp_node_kind pp_node_gate = {.forward = forward,
 
 static void activate(struct pp_call *c, const struct pp_stage_node *n)
 {
-    c->k->activate_forward(c->stream, c->net->activation, (int64_t)c->g->tokens * n->y->width,
-                           pp_call_at(c, n->x), pp_call_at(c, n->y));
+    c->k->activate_forward(c->stream, c->net->activation,
+                           (int64_t)pp_tensor_tokens(c->g, n->y) * n->y->width, pp_call_at(c, n->x),
+                           pp_call_at(c, n->y));
 }
 
 static void activate_back(struct pp_call *c, const struct pp_stage_node *n)
 {
-    c->k->activate_backward(c->stream, c->net->activation, (int64_t)c->g->tokens * n->y->width,
+    c->k->activate_backward(c->stream, c->net->activation,
+                            (int64_t)pp_tensor_tokens(c->g, n->y) * n->y->width,
                             pp_call_at(c, n->x), pp_call_at(c, n->dy), pp_call_at(c, n->dx));
 }
 

@@ -1,39 +1,32 @@
 /* y = base + x W^T + bias, and the activation of y; all in the epilogue of one multiplication. */
 #include "exec/nodes/node.h"
 
-/* Is true if R makes an activation, whose input is kept. If its kernel might have other bits than
- * the multiplication, that makes both again. */
-static bool is_activation_alone(const struct pp_call *c, const struct pp_stage_node *n)
-{
-    return c->is_again && !n->y->is_again && !c->k->has_fast_epilogue;
-}
-
 /* A recomputation does not want the output of the stage. Of a tensor-parallel group, the first
  * device adds base and bias to its part. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
-    const bool is_first = (n->part == NULL && !n->is_part) || c->g->is_first,
-               has_base = is_first && !pp_node_is_scattered(n);
+    const bool is_first = (n->part == NULL && !n->is_part) || c->g->is_first;
+    const struct pp_tensor *made = n->part ? n->part : n->y;
     void *y = pp_call_at(c, n->y);
 
     if (y == NULL)
         return;
-    if (is_activation_alone(c, n)) {
+    if (c->is_again && pp_node_is_activation_alone(c->g, n)) {
         c->k->activate_forward(c->stream, c->net->activation, (int64_t)c->g->tokens * n->y->width,
                                y, pp_call_at(c, n->act));
         return;
     }
-    c->k->gemm(c->stream, &(struct pp_gemm){.m = c->g->tokens,
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = pp_tensor_tokens(c->g, made),
                                             .n = n->y->width,
                                             .k = n->x->width,
                                             .b_transposed = true,
                                             .a = pp_call_at(c, n->x),
                                             .b = pp_call_weight(c, n->weight),
-                                            .c = n->part ? pp_call_at(c, n->part) : y,
+                                            .c = pp_call_at(c, made),
                                             .lda = n->x->width,
                                             .ldb = n->x->width,
                                             .ldc = n->y->width,
-                                            .base = has_base ? pp_call_at(c, n->base) : NULL,
+                                            .base = is_first ? pp_call_at(c, n->base) : NULL,
                                             .bias = is_first ? pp_call_weight(c, n->bias) : NULL,
                                             .activation = c->net->activation,
                                             .activated = pp_call_at(c, n->act)});
@@ -50,7 +43,7 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
                    pp_call_at(c, n->dx_part));
         return;
     }
-    c->k->gemm(c->stream, &(struct pp_gemm){.m = c->g->tokens,
+    c->k->gemm(c->stream, &(struct pp_gemm){.m = pp_tensor_tokens(c->g, n->dy),
                                             .n = n->x->width,
                                             .k = n->y->width,
                                             .a = pp_call_at(c, n->dy),
@@ -68,7 +61,7 @@ static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
 static void weight_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
     const bool is_added = !c->w->grads.is_exact;
-    const void *dy = pp_call_at(c, n->dy);
+    const void *dy = pp_call_at(c, n->dy_again ? n->dy_again : n->dy);
     void *dw = pp_call_target(c, n->weight);
 
     c->k->gemm(c->stream, &(struct pp_gemm){.m = n->y->width,

@@ -11,6 +11,7 @@
  *
  *   node     y                          I reads               W reads     other tensors
  *   EMBED    rows of tables             -                     dy
+ *   GATHER   x of all tokens            - (see below)         -
  *   NORM     norm of x                  x, stats, dy          dnorm       stats [T][2] of G: mean,
  *                                                                         1 / deviation; dnorm
  *   LINEAR   base + x W^T + bias        dy                    x, dy       act = GELU of y
@@ -49,12 +50,14 @@
  * parts of dx, to which the first device adds that of the router.
  *
  * With sequence parallelism (Korthikanti et al. 2022), tensors of the residual stream have the
- * tokens of this device: T / tp rows, one device after the other. EMBED and the LINEARs that end in
- * the stream scatter the sum of their parts; the base is added last. They read gradients of all
- * tokens, which are gathered before: dy_part is this device's share of dy. NORM makes a share of y.
- * So its y has all tokens, but dx_part of its reader becomes a share of dx. Only the share is
- * saved: x_part of the reader, whose W gathers it again to x_again. W alone gathers dy again, too.
- * Gains and biases of NORM have parts of gradients.
+ * tokens of this device: T / tp rows, one device after the other. NORM works on them, and makes
+ * parts of gradients. EMBED and the LINEARs that end in the stream scatter the sum of their parts,
+ * and `after` is added last. They read gradients of all tokens, which are gathered before: dy_part
+ * is this device's share of dy. GATHER makes a tensor of all tokens for the matrix that reads it.
+ * dx_part of this matrix is scattered to the gradient of the share, and dx_after added. Only the
+ * share is saved: x_part of the matrix, whose W gathers it again to x_again. W alone gathers dy
+ * again, too. The dense layer of an encoder's head is whole on each device, and works on shares.
+ * So its W gathers dy to dy_again, and makes the gradient of all tokens.
  *
  * If replicas share experts, COUNT, SEND and RETURN exchange rows between them: see rows.c.
  *
@@ -137,16 +140,18 @@ struct pp_node_kind {
 extern const struct pp_node_kind pp_node_embed, pp_node_norm, pp_node_linear, pp_node_attend,
     pp_node_qk_norm, pp_node_gate, pp_node_activate, pp_node_route, pp_node_dispatch,
     pp_node_grouped, pp_node_combine, pp_node_loss, pp_node_loss_max, pp_node_loss_sums,
-    pp_node_count, pp_node_send, pp_node_return;
+    pp_node_count, pp_node_send, pp_node_return, pp_node_gather;
 
 struct pp_stage_node {
     const struct pp_node_kind *kind;
     struct pp_tensor *x, *y, *base, *act, *slope_of, *stats;
     struct pp_tensor *dy, *dx, *dx_base, *dnorm;
+    struct pp_tensor *after, *dx_after; /* shares that are added to a scattered y, or dx */
     /* this device's parts of y, dx, dnorm and dy; NULL = it has all. COMBINE: dnorm is dgates */
     struct pp_tensor *part, *dx_part, *dnorm_part, *dy_part;
     enum pp_exchange_rule rule;         /* of parts of y */
     struct pp_tensor *x_part, *x_again; /* of x, and what W reads instead of it; NULL = x */
+    struct pp_tensor *dy_again;         /* what W reads instead of dy; NULL = dy */
     struct pp_tensor *max, *sums;       /* LOSS: what it reads of shared words; NULL = has all */
     struct pp_tensor *scratch;          /* of a kernel, at the begin of scratch */
     const struct pp_routes *routes;     /* of x or y, which is in rows; NULL = none */
@@ -186,6 +191,7 @@ struct pp_stage_graph {
                                            * kernels' vocab_multiple */
     size_t element_bytes, gradient_bytes; /* of T and G of the kernels */
     bool is_first;                        /* of its tensor-parallel group, or alone */
+    bool has_fast_epilogue;               /* of the kernels */
     struct pp_layer *layers;
     struct pp_stage_node *nodes;
     struct pp_tensor *tensors, **copies; /* copies: at the end of I, to their places in W */
@@ -196,11 +202,25 @@ struct pp_stage_graph {
 };
 
 /* Returns whether a recomputation of the node exchanges what it makes. The last output of a stage
- * is not wanted, nor the gathered output of a norm whose reader is not run. */
+ * is not wanted. */
 static inline bool pp_node_is_exchanged_again(const struct pp_stage_graph *g,
                                               const struct pp_stage_node *n)
 {
-    return n->is_again && n->y != g->output && (n->rule != PP_RULE_GATHER || n[1].is_again);
+    return n->is_again && n->y != g->output;
+}
+
+/* Returns whether R makes the activation of a LINEAR alone, whose input is kept. If its kernel
+ * might have other bits than the multiplication, that makes both again. */
+static inline bool pp_node_is_activation_alone(const struct pp_stage_graph *g,
+                                               const struct pp_stage_node *n)
+{
+    return n->kind == &pp_node_linear && n->is_again && !n->y->is_again && !g->has_fast_epilogue;
+}
+
+/* Returns the tokens of a tensor of T: all, or those of this device. */
+static inline int pp_tensor_tokens(const struct pp_stage_graph *g, const struct pp_tensor *t)
+{
+    return (int)(t->bytes / ((size_t)t->width * g->element_bytes));
 }
 
 struct pp_call {

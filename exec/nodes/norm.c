@@ -19,7 +19,7 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
     struct pp_norm norm = norm_of(c, n);
 
     norm.beta = pp_call_weight(c, n->bias);
-    norm.y = pp_call_at(c, n->part ? n->part : n->y);
+    norm.y = pp_call_at(c, n->y);
     c->k->norm_forward(c->stream, &norm);
 }
 

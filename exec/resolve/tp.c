@@ -9,8 +9,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                     "--weight-grad-stream"},
         {config->net.experts > 0 && config->is_sequence_parallel,
          "tokens of experts are not shared yet; use --sequence-parallel off"},
-        {config->net.is_encoder && config->is_sequence_parallel,
-         "tokens of an encoder are not shared yet; use --sequence-parallel off"},
     };
 
     return pp_exec_refuse(wish->given.tp.typed, rows, PP_COUNT(rows), err);

@@ -46,13 +46,12 @@ static unsigned modules_of(const struct pp_stage_graph *g, const struct pp_stage
     return n->act != NULL || is_gated ? PP_AGAIN_MLP : n->kind->again;
 }
 
-/* Is true if a node of these modules reads y whole, of which each device of a group saves a share.
- */
+/* Is true if a node of these modules reads y of all tokens, of which each device saves a share. */
 static bool is_gathered_for(const struct pp_stage_graph *g, const struct pp_layer *l,
                             const struct pp_stage_node *n, unsigned modules)
 {
     for (const struct pp_stage_node *reader = n + 1; reader < &g->nodes[l->end]; reader++)
-        if (reader->x == n->y && reader->x_part != NULL && modules_of(g, reader) & modules)
+        if (n->y != NULL && reader->x_part == n->y && modules_of(g, reader) & modules)
             return true;
     return false;
 }
@@ -65,11 +64,13 @@ static bool make_again(struct pp_tensor *t, bool is_chosen)
     return t->is_again = true;
 }
 
-/* Makes again what a node of R reads and no memory keeps: rows before they are sent. */
+/* Makes again what a node of R reads and no memory keeps: rows before they are sent, and gathered
+ * tokens. */
 static void make_read(struct pp_stage_graph *g, const struct pp_layer *l)
 {
     for (const struct pp_stage_node *n = &g->nodes[l->end - 1]; n > &g->nodes[l->first]; n--)
-        if (n->is_again && n->x != NULL && n->x->maker != NULL && n->x->read[PP_PASS_B] < 0)
+        if (n->is_again && n->x != NULL && n->x->maker != NULL && n->x->read[PP_PASS_B] < 0 &&
+            !pp_node_is_activation_alone(g, n))
             g->nodes[n->x->maker - g->nodes].is_again = true;
 }
 
@@ -83,8 +84,7 @@ static void choose(struct pp_stage_graph *g, const struct pp_layer *l, bool is_w
         const bool is_chosen = n->y != output && n->kind != &pp_node_count &&
                                (is_whole || modules_of(g, n) & modules ||
                                 is_gathered_for(g, l, n, modules)),
-                   has_y = make_again(n->y, is_chosen) | make_again(n->part, is_chosen),
-                   has_stats = make_again(n->stats, is_chosen),
+                   has_y = make_again(n->y, is_chosen), has_stats = make_again(n->stats, is_chosen),
                    has_act = make_again(n->act, is_chosen || modules & PP_AGAIN_ACT);
         n->is_again = has_y || has_stats || has_act;
     }

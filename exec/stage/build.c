@@ -5,8 +5,8 @@
 enum {
     EMBEDDING_LAYER = 0,
     FIRST_BLOCK_LAYER = 1,
-    BLOCK_NODES = 19, /* with experts of all replicas and a shared one */
-    END_NODES = 9,    /* of embedding and head */
+    BLOCK_NODES = 21, /* with experts of all replicas and a shared one */
+    END_NODES = 10,   /* of embedding and head */
     NODE_TENSORS = 6,
 };
 
@@ -61,7 +61,7 @@ static struct pp_tensor *attention(struct pp_builder *b, struct pp_tensor *t)
     const struct pp_net *net = b->net;
     const int queries = net->heads * net->head_dim, keys = net->kv_heads * net->head_dim;
 
-    t = pp_build_linear(b, (struct pp_linear){.x = t,
+    t = pp_build_linear(b, (struct pp_linear){.x = pp_build_all_tokens(b, t),
                                               .width = queries + 2 * keys,
                                               .weight = "qkv.weight",
                                               .bias = net->has_bias_qkv ? "qkv.bias" : NULL,
@@ -75,7 +75,7 @@ static struct pp_tensor *feed_forward(struct pp_builder *b, struct pp_tensor *t)
     const struct pp_net *net = b->net;
     const int width = net->is_gated ? 2 * net->ffn : net->ffn;
 
-    t = pp_build_linear(b, (struct pp_linear){.x = t,
+    t = pp_build_linear(b, (struct pp_linear){.x = pp_build_all_tokens(b, t),
                                               .width = width,
                                               .weight = "up.weight",
                                               .bias = net->has_bias_mlp ? "up.bias" : NULL,

@@ -45,7 +45,10 @@ struct pp_stage_node *pp_build_node(struct pp_builder *b, const struct pp_node_k
 /* With tensor parallelism, gives a node that ends in the residual stream a part of y, and y the
  * tokens that are here. */
 void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n);
-/* Likewise one that reads a norm: a part of dx, and x gathered again. */
+/* If devices share tokens, appends a GATHER of x, a tensor of the residual stream or its norm.
+ * Returns all tokens. */
+struct pp_tensor *pp_build_all_tokens(struct pp_builder *b, struct pp_tensor *x);
+/* Gives a node that reads them a part of dx, and x gathered again. */
 void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n);
 
 struct pp_linear {

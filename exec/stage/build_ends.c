@@ -69,18 +69,23 @@ static const struct pp_param *head_matrix(struct pp_builder *b)
     return pp_build_push(b, table_of(b));
 }
 
-/* norm(x), or of an encoder that of a dense layer, which each device has whole. */
-static struct pp_tensor *before_logits(struct pp_builder *b, struct pp_tensor *x)
+/* A dense layer and its activation, which each device has whole. It works on the tokens here. */
+static struct pp_tensor *dense(struct pp_builder *b, struct pp_tensor *x)
 {
     const int hidden = b->net->hidden;
+    struct pp_tensor *y = pp_build_linear(
+        b, (struct pp_linear){
+               .x = x, .width = hidden, .weight = "dense.weight", .bias = "dense.bias"});
+    struct pp_stage_node *n = &b->g->nodes[b->g->node_count - 1];
+    struct pp_tensor *activated = pp_build_node(b, &pp_node_activate, y, hidden)->y;
 
-    if (b->net->is_encoder) {
-        x = pp_build_linear(
-            b, (struct pp_linear){
-                   .x = x, .width = hidden, .weight = "dense.weight", .bias = "dense.bias"});
-        x = pp_build_node(b, &pp_node_activate, x, hidden)->y;
+    y->bytes = activated->bytes = x->bytes;
+    if (b->stage->shape.is_sequence_parallel) {
+        n->x_part = x;
+        n->x_again = pp_stage_tensor(b->g, hidden);
+        n->dy_again = pp_stage_tensor(b->g, hidden);
     }
-    return pp_build_norm(b, x, "norm.weight", "norm.bias");
+    return activated;
 }
 
 /* Appends a node whose y, `elements` of G, the devices put together. */
@@ -114,8 +119,10 @@ static void loss(struct pp_builder *b, struct pp_tensor *logits)
 
 void pp_build_head(struct pp_builder *b, struct pp_tensor *x)
 {
-    struct pp_tensor *t = before_logits(b, x);
-    struct pp_stage_node *logits = pp_build_node(b, &pp_node_linear, t, b->g->logits_width);
+    struct pp_tensor *t =
+        pp_build_norm(b, b->net->is_encoder ? dense(b, x) : x, "norm.weight", "norm.bias");
+    struct pp_stage_node *logits =
+        pp_build_node(b, &pp_node_linear, pp_build_all_tokens(b, t), b->g->logits_width);
 
     if (b->net->is_encoder)
         logits->bias = pp_build_push(b, words_bias(b));

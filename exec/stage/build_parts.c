@@ -110,6 +110,18 @@ void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n)
         return;
     n->y->bytes = n->part->bytes / (size_t)b->stage->shape.tp;
     n->rule = PP_RULE_SCATTER;
+    n->after = n->base;
+    n->base = NULL;
+}
+
+struct pp_tensor *pp_build_all_tokens(struct pp_builder *b, struct pp_tensor *x)
+{
+    if (!b->stage->shape.is_sequence_parallel)
+        return x;
+    struct pp_stage_node *n = pp_build_node(b, &pp_node_gather, x, x->width);
+    n->part = x;
+    n->rule = PP_RULE_GATHER;
+    return n->y;
 }
 
 void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n)
@@ -119,7 +131,7 @@ void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n)
     n->dx_part = pp_stage_tensor(b->g, n->x->width);
     if (!b->stage->shape.is_sequence_parallel)
         return;
-    n->x_part = n->x->maker->part;
+    n->x_part = n->x->maker->x;
     n->x_again = pp_stage_tensor(b->g, n->x->width);
 }
 
@@ -182,6 +194,7 @@ struct pp_tensor *pp_build_norm(struct pp_builder *b, struct pp_tensor *x, const
     struct pp_stage_node *before = sums_bias ? &b->g->nodes[b->g->node_count - 1] : NULL;
     struct pp_stage_node *n = pp_build_node(b, &pp_node_norm, x, hidden);
 
+    n->y->bytes = x->bytes;
     n->stats = pp_stage_tensor_of_g(b->g, 2 * (int64_t)b->g->stream_tokens);
     n->weight = pp_build_push(b, pp_build_gain(weight_name, hidden));
     n->bias = pp_build_push(b, pp_build_bias(b->net->has_bias_norm ? bias_name : NULL, hidden));
@@ -192,10 +205,7 @@ struct pp_tensor *pp_build_norm(struct pp_builder *b, struct pp_tensor *x, const
     const int rows = 1 + (n->bias != NULL) + (n->bias_before != NULL);
     n->dnorm = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
     n->dnorm->is_grad = true;
-    if (is_shared) {
-        n->part = pp_stage_stream(b->g, hidden);
-        n->rule = PP_RULE_GATHER;
+    if (is_shared)
         n->dnorm_part = pp_stage_tensor_of_g(b->g, (int64_t)rows * hidden);
-    }
     return n->y;
 }

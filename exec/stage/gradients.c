@@ -56,9 +56,11 @@ static void live_in_f(const struct pp_stage_node *n, const struct steps *at)
     }
     read_in_f(n->x, at);
     read_in_f(n->base, at);
+    read_in_f(n->after, at);
     read_in_f(n->max, at);
     read_in_f(n->sums, at);
-    make_at(n->part, true, at->f);
+    if (n->part != n->x)
+        make_at(n->part, true, at->f);
 }
 
 /* All nodes of a mixture are taken to read all tensors of its routing. */
@@ -72,6 +74,11 @@ static void live_of_routes(const struct pp_stage_node *n, const struct steps *at
         make_at(n->routes->dgates, false, at->i);
     else
         read_in(n->routes->dgates, false, at);
+}
+
+static void made_for_w(struct pp_tensor *t, const struct steps *at)
+{
+    t->made[PP_PASS_B] = t->made[PP_PASS_W] = at->w;
 }
 
 static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
@@ -90,6 +97,7 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
         read_in(n->stats, false, at);
         read_in(n->dy, false, at);
         read_in(n->dx_base, false, at);
+        read_in(n->dx_after, false, at);
         make_at(n->dnorm, false, at->i);
         make_at(n->scratch, false, at->i);
         make_at(n->dx_part, false, at->i);
@@ -101,8 +109,10 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
         live_of_routes(n, at);
     if (n->x_again != NULL) {
         read_in(n->x_part, true, at);
-        n->x_again->made[PP_PASS_B] = n->x_again->made[PP_PASS_W] = at->w;
+        made_for_w(n->x_again, at);
     }
+    if (n->dy_again != NULL)
+        made_for_w(n->dy_again, at);
     if (n->kind->weight_grad != NULL) {
         read_in(n->kind->w_reads_x && n->x_again == NULL ? n->x : NULL, true, at);
         read_in(n->kind->w_reads_dy && n->dy_part == NULL ? n->dy : NULL, true, at);
@@ -130,19 +140,25 @@ static struct pp_tensor *gradient_of_x(struct pp_stage_graph *g, const struct pp
 }
 
 /* The gradient of a base is that of the output. It comes first, so nothing is added to it. */
+static void pass_to(struct pp_tensor *base, struct pp_tensor *dy)
+{
+    if (base == NULL)
+        return;
+    assert(base->grad == NULL);
+    base->grad = dy;
+}
+
 static void wire(struct pp_stage_graph *g, struct pp_stage_node *n)
 {
     struct pp_tensor *of = n->slope_of ? n->slope_of : n->x;
 
     n->dy = n->y ? n->y->grad : NULL;
-    if (n->base != NULL) {
-        assert(n->base->grad == NULL);
-        n->base->grad = n->dy;
-    }
+    pass_to(n->after, n->dy);
     if (pp_node_is_scattered(n)) {
         n->dy_part = n->dy;
         n->dy = as_gradient(pp_stage_tensor(g, n->dy->width), false);
     }
+    pass_to(n->base, n->dy);
     if (n->kind->is_in_place) {
         assert(of->grad == NULL);
         n->dx = of;
@@ -151,6 +167,10 @@ static void wire(struct pp_stage_graph *g, struct pp_stage_node *n)
         n->dx = n->dy;
     } else if (n->kind->input_grad != NULL) {
         n->dx_base = of->grad;
+        if (n->dx_part != NULL && n->x_part != NULL) {
+            of = n->x_part;
+            n->dx_after = of->grad;
+        }
         n->dx = gradient_of_x(g, n, of);
     }
     if (n->dx != NULL)

@@ -3,6 +3,11 @@
 
 #include <limits.h>
 
+static void hold_until(struct pp_tensor *part, enum pp_call_pass pass, int next)
+{
+    part->read[pass] = part->read[pass] > next ? part->read[pass] : next;
+}
+
 static void hold_in_f(const struct pp_stage *stage)
 {
     struct pp_stage_graph *g = stage->graph;
@@ -12,17 +17,18 @@ static void hold_in_f(const struct pp_stage *stage)
         if (n->part == NULL)
             continue;
         const int until = stage->shape.has_r && n->is_again ? next_again : next;
-        n->part->read[PP_PASS_F] = n->part->read[PP_PASS_KEEP] = until;
-        next = n->part->made[PP_PASS_F];
+        hold_until(n->part, PP_PASS_F, until);
+        hold_until(n->part, PP_PASS_KEEP, until);
+        next = (int)(n - g->nodes);
         if (pp_node_is_exchanged_again(g, n))
             next_again = next;
     }
 }
 
-static void hold_until(struct pp_tensor *part, int next)
+static void hold_back_until(struct pp_tensor *part, int next)
 {
-    for (int pass = PP_PASS_I; pass <= PP_PASS_B; pass += PP_PASS_B - PP_PASS_I)
-        part->read[pass] = part->read[pass] > next ? part->read[pass] : next;
+    hold_until(part, PP_PASS_I, next);
+    hold_until(part, PP_PASS_B, next);
 }
 
 /* The backward walks the other way. A share of dy is gathered before the node. */
@@ -33,11 +39,11 @@ static void hold_in_back(struct pp_stage_graph *g)
     for (struct pp_stage_node *n = g->nodes; n < g->nodes + g->node_count; n++) {
         struct pp_tensor *part = n->dx_part ? n->dx_part : n->dnorm_part;
         if (part != NULL) {
-            hold_until(part, next);
+            hold_back_until(part, next);
             next = part->made[PP_PASS_I];
         }
         if (n->dy_part != NULL) {
-            hold_until(n->dy_part, next);
+            hold_back_until(n->dy_part, next);
             next = n->dy->made[PP_PASS_I];
         }
     }

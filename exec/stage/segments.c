@@ -100,7 +100,7 @@ void pp_call_end_forward(struct pp_call *c, const struct pp_stage_node *n, enum 
         return;
     struct pp_group_exchange exchange = exchange_of(c, n->rule, n->part, n->y);
     if (n->rule == PP_RULE_SCATTER)
-        exchange.base = pp_call_at(c, n->base);
+        exchange.base = pp_call_at(c, n->after);
     end_segment(c, PP_PASS_F, part, exchange);
 }
 
@@ -115,6 +115,8 @@ void pp_call_begin_weight_grad(struct pp_call *c, const struct pp_stage_node *n,
 {
     if (n->dy_part != NULL && c->pass == PP_PASS_W)
         end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->dy_part, n->dy));
+    if (n->dy_again != NULL)
+        end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->dy, n->dy_again));
     if (n->x_again != NULL)
         end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->x_part, n->x_again));
 }
@@ -125,9 +127,11 @@ void pp_call_end_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_
 
     if (end_rows(c, n, PP_PASS_I, part))
         return;
-    if (n->dx_part != NULL)
-        end_segment(c, PP_PASS_I, part,
-                    exchange_of(c, is_shared ? PP_RULE_SCATTER : PP_RULE_SUM, n->dx_part, n->dx));
-    else if (n->dnorm_part != NULL)
+    if (n->dx_part != NULL) {
+        struct pp_group_exchange exchange =
+            exchange_of(c, is_shared ? PP_RULE_SCATTER : PP_RULE_SUM, n->dx_part, n->dx);
+        exchange.base = pp_call_at(c, n->dx_after);
+        end_segment(c, PP_PASS_I, part, exchange);
+    } else if (n->dnorm_part != NULL)
         end_segment(c, PP_PASS_I, part, exchange_of(c, PP_RULE_SUM_OF_G, n->dnorm_part, n->dnorm));
 }

@@ -63,6 +63,7 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
                       kernels->vocab_multiple * kernels->vocab_multiple;
     g->element_bytes = kernels->element_bytes;
     g->gradient_bytes = kernels->gradient_bytes;
+    g->has_fast_epilogue = kernels->has_fast_epilogue;
     stage->balance_at = (size_t)g->stream_tokens * (size_t)net->hidden * g->element_bytes;
     stage->boundary_bytes = stage->balance_at + pp_balance_bytes(net);
     pp_stage_build(arena, stage, kernels);

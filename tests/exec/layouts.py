@@ -119,6 +119,8 @@ FEATURES = {  # of a report and its words
     "tp, experts": lambda r, w: r["layout"]["tp"] > 1 and "--experts" in w,
     "tp, ep": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["ep"] > 1,
     "tp, ep, tcp": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["ep"] > 1 and r["transport"] == "tcp",
+    "sequence parallel, encoder": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on"
+    and "/bert" in w["--model"],
     "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and "/bert" in w["--model"],
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
@@ -182,6 +184,8 @@ def draw(rng):
         own["--recompute-modules"] = modules[1].replace("+", ",")
     if "--experts" not in model and rng.random() < 0.25:
         model.update(SMALL, **{"--model": os.path.join(CONFIGS, rng.choice(FAMILIES) + ".json")})
+        if "/bert" in model["--model"] and "--tp" in own and rng.random() < 0.7:
+            own["--sequence-parallel"] = "on"
     return shared, own, model
 
 
