@@ -15,6 +15,18 @@ const struct pp_again_name pp_again_names[] = {
     {"moe_act", PP_AGAIN_ACT},    {NULL, 0},
 };
 
+/* Returns why no block of the model has the module, so that its recomputation changes nothing; NULL
+ * if one has it. */
+static const char *why_missing(const struct pp_model *model, unsigned module)
+{
+    if (module == PP_AGAIN_LATENT && model->latent.kv_rank == 0)
+        return "has no latent attention";
+    if (module == PP_AGAIN_MLP && model->layers > 0 &&
+        pp_model_moe_blocks(model, 0, model->layers) == model->layers)
+        return "has experts in every block, and no dense MLP";
+    return module == PP_AGAIN_MOE && model->experts.count == 0 ? "has no experts" : NULL;
+}
+
 static unsigned module_of(const char *text, size_t length)
 {
     for (const struct pp_again_name *n = pp_again_names; n->name; n++)
@@ -23,7 +35,8 @@ static unsigned module_of(const char *text, size_t length)
     return 0;
 }
 
-enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err)
+enum pp_status pp_again_read(const char *text, const struct pp_model *model, unsigned *again,
+                             struct pp_error *err)
 {
     *again = 0;
     for (const char *at = text;; at++) {
@@ -38,7 +51,8 @@ enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error 
     }
     pp_error_set(err, PP_EINVAL, "'%.60s': expected modules with + between them, of", text);
     for (const struct pp_again_name *n = pp_again_names; n->name; n++)
-        pp_error_append(err, " %s", n->name);
+        if (!model || !why_missing(model, n->module))
+            pp_error_append(err, " %s", n->name);
     return PP_EINVAL;
 }
 
@@ -68,26 +82,14 @@ const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
 
 /* ---- option ---------------------------------------------------------------------------------- */
 
-/* Refuses modules that no block of the model has: recomputing them would change nothing. */
 static enum pp_status check_modules(const struct pp_model *model, unsigned again,
                                     struct pp_error *err)
 {
-    const bool is_experts_only =
-        model->layers > 0 && pp_model_moe_blocks(model, 0, model->layers) == model->layers;
-    const struct {
-        bool is_missing;
-        unsigned module;
-        const char *why;
-    } MODULES[] = {{model->latent.kv_rank == 0, PP_AGAIN_LATENT, "has no latent attention"},
-                   {is_experts_only, PP_AGAIN_MLP, "has experts in every block, and no dense MLP"},
-                   {model->experts.count == 0, PP_AGAIN_MOE, "has no experts"}};
-
-    for (size_t i = 0; i < PP_COUNT(MODULES); i++)
-        for (const struct pp_again_name *n = pp_again_names; n->name; n++)
-            if (MODULES[i].is_missing && n->module == (again & MODULES[i].module))
-                return pp_error_set(err, PP_EINVAL,
-                                    "--recompute selective: %s has no effect here: %s %s", n->name,
-                                    model->name, MODULES[i].why);
+    for (const struct pp_again_name *n = pp_again_names; n->name; n++)
+        if ((again & n->module) && why_missing(model, n->module))
+            return pp_error_set(err, PP_EINVAL,
+                                "--recompute selective: %s has no effect here: %s %s", n->name,
+                                model->name, why_missing(model, n->module));
     return PP_OK;
 }
 
@@ -95,7 +97,7 @@ static enum pp_status read_modules(const char *text, const struct pp_model *mode
                                    struct pp_recompute_choice *choice, struct pp_error *err)
 {
     choice->how = PP_RECOMPUTE_SELECTIVE;
-    if (pp_again_read(text, &choice->again, err) != PP_OK)
+    if (pp_again_read(text, model, &choice->again, err) != PP_OK)
         return pp_error_prefix(err, "--recompute selective=");
     return check_modules(model, choice->again, err);
 }

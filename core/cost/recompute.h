@@ -29,8 +29,10 @@ extern const struct pp_again_name {
                        * first of a module is printed */
     enum pp_again module;
 } pp_again_names[]; /* terminated by NULL */
-/* Parses "core_attn+layernorm"; PP_EINVAL with the known names. */
-enum pp_status pp_again_read(const char *text, unsigned *again, struct pp_error *err);
+/* Parses "core_attn+layernorm"; PP_EINVAL with the known names, or those that `model` has unless it
+ * is NULL. */
+enum pp_status pp_again_read(const char *text, const struct pp_model *model, unsigned *again,
+                             struct pp_error *err);
 /* Prints the modules by their first names, in their order; "" for 0. */
 void pp_again_print(unsigned again, char *text, size_t size);
 

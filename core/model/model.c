@@ -142,15 +142,15 @@ static enum pp_status check_experts(const struct pp_model *m, struct pp_error *e
 {
     const struct pp_experts *e = &m->experts;
     const struct range ranges[] = {
-        {"number of experts", e->count, 0, MAX_EXPERTS},
-        {"experts of a token (top-k)", e->top_k, e->count > 0, e->count},
-        {"feed-forward width of an expert", e->ffn, e->count > 0, MAX_FFN},
-        {"feed-forward width of the shared experts", e->shared_ffn, 0, MAX_FFN},
+        {"number of experts (--experts)", e->count, 0, MAX_EXPERTS},
+        {"experts of a token (--top-k)", e->top_k, e->count > 0, e->count},
+        {"feed-forward width of an expert (--moe-ffn)", e->ffn, e->count > 0, MAX_FFN},
+        {"feed-forward width of the shared experts (--shared-ffn)", e->shared_ffn, 0, MAX_FFN},
         {"number of groups of experts", e->groups, 0, e->count},
         {"groups of a token's experts", e->group_limit, e->groups > 0, e->groups},
-        {"number of dense blocks at the start", e->dense_first, 0, MAX_LAYERS},
-        {"distance of blocks with experts", e->every, 0, MAX_LAYERS},
-        {"number of further tokens predicted", m->mtp, 0, 16},
+        {"number of dense blocks at the start (--dense-layers)", e->dense_first, 0, MAX_LAYERS},
+        {"distance of blocks with experts (--moe-every)", e->every, 0, MAX_LAYERS},
+        {"number of further tokens predicted (--mtp)", m->mtp, 0, 16},
     };
 
     PP_TRY(check_ranges(ranges, PP_COUNT(ranges), err));
@@ -179,15 +179,15 @@ static enum pp_status check_latent(const struct pp_model *m, struct pp_error *er
 enum pp_status pp_model_check(const struct pp_model *model, struct pp_error *err)
 {
     const struct range ranges[] = {
-        {"number of layers", model->layers, 1, MAX_LAYERS},
-        {"hidden size", model->hidden, 1, MAX_HIDDEN},
-        {"number of heads", model->heads, 1, MAX_HEADS},
-        {"number of key-value heads", model->kv_heads, 1, MAX_HEADS},
-        {"size of the feed-forward layer", model->ffn, 1, MAX_FFN},
-        {"vocabulary", model->vocab, 1, MAX_VOCAB},
-        {"number of positions", model->positions, 0, MAX_SEQ},
+        {"number of layers (--layers)", model->layers, 1, MAX_LAYERS},
+        {"hidden size (--hidden)", model->hidden, 1, MAX_HIDDEN},
+        {"number of heads (--heads)", model->heads, 1, MAX_HEADS},
+        {"number of key-value heads (--kv-heads)", model->kv_heads, 1, MAX_HEADS},
+        {"size of the feed-forward layer (--ffn)", model->ffn, 1, MAX_FFN},
+        {"vocabulary (--vocab)", model->vocab, 1, MAX_VOCAB},
+        {"number of positions (--positions)", model->positions, 0, MAX_SEQ},
         {"number of token types", model->token_types, 0, 1 << 16},
-        {"sequence length", model->seq, 1, MAX_SEQ},
+        {"sequence length (--seq)", model->seq, 1, MAX_SEQ},
         {"number of norms per layer", model->norms_per_layer, 0, 16},
     };
 

@@ -6,21 +6,24 @@
 
 enum { USUAL_MBS = 4, USUAL_MICRO_BATCHES = 8 };
 
-/* Returns the usual number, or the next larger one that the schedule accepts. If it accepts none,
- * returns the usual one, so that the schedule reports the reason. */
-static int usual_micro_batches(const struct pp_schedule *schedule, const struct pp_shape *shape)
+/* Returns the first number of micro-batches from `count` up or down (`step` 1 or -1) that the
+ * schedule accepts; 0 if none near it is. */
+static int64_t legal_micro_batches(const struct pp_schedule *schedule, const struct pp_shape *shape,
+                                   int64_t count, int step)
 {
     const int group = pp_schedule_option_value(schedule, shape, pp_group_option.name);
     const int reach = 4 * shape->ranks * shape->pipelines + group;
     struct pp_error ignored;
 
-    for (int more = 0; more <= reach; more++) {
+    for (int i = 0; i <= reach; i++, count += step) {
         struct pp_shape tried = *shape;
-        tried.micro_batches = USUAL_MICRO_BATCHES + more;
+        if (count < 1 || count > PP_OPTION_BIG)
+            return 0;
+        tried.micro_batches = (int)count;
         if (pp_schedule_check(schedule, &tried, &ignored) == PP_OK)
-            return tried.micro_batches;
+            return count;
     }
-    return USUAL_MICRO_BATCHES;
+    return 0;
 }
 
 /* Appends the nearest multiples of `unit`. */
@@ -34,13 +37,42 @@ static enum pp_status append_multiples(struct pp_error *err, int64_t value, int6
     return pp_error_append(err, "%lld", (long long)(below + unit));
 }
 
-static enum pp_status uneven(const struct pp_exec_wish *wish, int64_t gbs, int64_t unit,
-                             const char *factors, struct pp_error *err)
+/* --gbs is not a whole number of micro-batches. The nearest numbers are legal for the schedule. */
+static enum pp_status uneven(const struct pp_exec_wish *wish, const struct pp_exec_config *config,
+                             const struct pp_exec_plan *plan, int mbs, struct pp_error *err)
 {
-    pp_error_set(err, PP_EINVAL,
-                 "%s is not a multiple of %s = %lld; nearest: ", wish->given.gbs.typed, factors,
+    const struct pp_shape *shape = &plan->selection.shape;
+    const struct pp_schedule *schedule = plan->subject.schedule;
+    const int64_t unit = (int64_t)config->replicas * mbs, count = config->gbs / unit;
+    const int64_t below = legal_micro_batches(schedule, shape, count, -1) * unit,
+                  above = legal_micro_batches(schedule, shape, count + 1, 1) * unit;
+
+    pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * mbs = %lld", wish->given.gbs.typed,
                  (long long)unit);
-    return append_multiples(err, gbs, unit, ", ");
+    if (below)
+        pp_error_append(err, "; nearest: %lld", (long long)below);
+    return above ? pp_error_append(err, "%s%lld", below ? ", " : "; nearest: ", (long long)above)
+                 : err->status;
+}
+
+/* --gbs and both of its factors are given, or the number of micro-batches does not divide it. */
+static enum pp_status contradiction(const struct pp_exec_wish *wish,
+                                    const struct pp_exec_config *config, int micro_batches,
+                                    struct pp_error *err)
+{
+    const int64_t unit = (int64_t)config->replicas * micro_batches, gbs = config->gbs;
+
+    if (!config->mbs) {
+        pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * micro-batches = %lld; nearest: ",
+                     wish->given.gbs.typed, (long long)unit);
+        return append_multiples(err, gbs, unit, ", ");
+    }
+    pp_error_set(err, PP_EINVAL,
+                 "%s contradicts dp %d * mbs %d * %d micro-batches = %lld; nearest: --gbs %lld",
+                 wish->given.gbs.typed, config->replicas, config->mbs, micro_batches,
+                 (long long)unit * config->mbs, (long long)unit * config->mbs);
+    return gbs % unit ? err->status
+                      : pp_error_append(err, ", or --mbs %lld", (long long)(gbs / unit));
 }
 
 /* Derives from --gbs the number of micro-batches, or their samples if the number is given. */
@@ -53,7 +85,7 @@ static enum pp_status from_gbs(const struct pp_exec_wish *wish, const struct pp_
 
     if (!shape->micro_batches) {
         if (gbs % ((int64_t)config->replicas * mbs))
-            return uneven(wish, gbs, (int64_t)config->replicas * mbs, "dp * mbs", err);
+            return uneven(wish, config, plan, mbs, err);
         const int64_t count = gbs / config->replicas / mbs;
         if (count > PP_OPTION_BIG)
             return pp_error_set(err, PP_EINVAL, "%s: %lld micro-batches are more than %d",
@@ -64,13 +96,11 @@ static enum pp_status from_gbs(const struct pp_exec_wish *wish, const struct pp_
         return PP_OK;
     }
     const int64_t unit = (int64_t)config->replicas * shape->micro_batches;
-    if (gbs % unit)
-        return uneven(wish, gbs, unit, "dp * micro-batches", err);
-    if (config->mbs && gbs / unit != config->mbs)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
-                            wish->given.gbs.typed, config->replicas, config->mbs,
-                            shape->micro_batches, (long long)unit * config->mbs);
+    if (gbs % unit || (config->mbs && gbs / unit != config->mbs)) {
+        if (!plan->subject.file) /* else the advice would be refused, too */
+            PP_TRY(pp_schedule_check(plan->subject.schedule, shape, err));
+        return contradiction(wish, config, shape->micro_batches, err);
+    }
     if (gbs / unit > PP_OPTION_BIG)
         return pp_error_set(err, PP_EINVAL, "%s: more than %d samples in a micro-batch",
                             wish->given.gbs.typed, PP_OPTION_BIG);
@@ -92,7 +122,10 @@ enum pp_status pp_exec_batch(const struct pp_exec_wish *wish, const struct pp_ex
         plan->chosen |= PP_EXEC_CHOSE_MBS;
     if (shape->micro_batches)
         return PP_OK;
-    shape->micro_batches = usual_micro_batches(plan->subject.schedule, shape);
+    shape->micro_batches =
+        (int)legal_micro_batches(plan->subject.schedule, shape, USUAL_MICRO_BATCHES, 1);
+    if (!shape->micro_batches) /* then the schedule says why */
+        shape->micro_batches = USUAL_MICRO_BATCHES;
     plan->chosen |= PP_EXEC_CHOSE_MICRO_BATCHES;
     return PP_OK;
 }

@@ -13,6 +13,17 @@ static enum pp_status uneven(const struct pp_exec_wish *wish, long long each, st
     return pp_error_append(err, "%lld", below + each);
 }
 
+/* --gpus and all of its factors are given. */
+static enum pp_status contradiction(const struct pp_exec_wish *wish, long long each,
+                                    struct pp_error *err)
+{
+    pp_error_set(
+        err, PP_EINVAL, "%s contradicts tp %d * pp %d * dp %d = %lld; nearest: --gpus %lld",
+        wish->given.gpus.typed, wish->tp, wish->np, wish->dp, each * wish->dp, each * wish->dp);
+    return wish->gpus % each ? PP_EINVAL
+                             : pp_error_append(err, ", or --dp %lld", wish->gpus / each);
+}
+
 enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                                struct pp_error *err)
 {
@@ -30,12 +41,10 @@ enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_c
         return pp_error_set(err, PP_EINVAL,
                             "%s: it is tp * pp * dp, so give --pp, too; nearest: --pp %d",
                             wish->given.gpus.typed, PP_EXEC_USUAL_RANKS);
+    if (wish->dp && wish->gpus != each * wish->dp)
+        return contradiction(wish, each, err);
     if (wish->gpus % each)
         return uneven(wish, each, err);
-    if (wish->dp && wish->gpus != each * wish->dp)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s contradicts tp %d * pp %d * dp %d = %lld; leave out --dp",
-                            wish->given.gpus.typed, wish->tp, wish->np, wish->dp, each * wish->dp);
     config->replicas = (int)(wish->gpus / each);
     return PP_OK;
 }

@@ -19,39 +19,52 @@ static enum pp_status check_shape(struct pp_config *config, int micro_batches, s
     return PP_OK;
 }
 
-/* Number of micro-batches nearest to `wanted` that the schedule accepts; 0 if none is near. */
-static int nearest_micro_batches(struct pp_config *config, int wanted)
+/* First number of micro-batches from `count` up or down (`step` 1 or -1) that the schedule accepts;
+ * 0 if none near it is. */
+static int legal_micro_batches(struct pp_config *config, int64_t count, int step)
 {
     const struct pp_shape before = config->shape;
     const int reach = 4 * config->shape.ranks * config->shape.pipelines + 8;
     struct pp_error ignored;
 
-    for (int distance = 0; distance <= reach; distance++)
-        for (int sign = 1; sign >= -1; sign -= 2) {
-            const int n = wanted + sign * distance;
-            if (n < 1 || check_shape(config, n, &ignored) != PP_OK)
-                continue;
-            config->shape = before;
-            return n;
-        }
+    for (int i = 0; i <= reach; i++, count += step) {
+        if (count < 1 || count > PP_OPTION_BIG)
+            return 0;
+        if (check_shape(config, (int)count, &ignored) != PP_OK)
+            continue;
+        config->shape = before;
+        return (int)count;
+    }
     return 0;
 }
 
-static enum pp_status uneven_batch(const struct pp_wish *wish, int64_t gbs, int dp, int mbs,
-                                   struct pp_error *err)
+/* Number of micro-batches nearest to `wanted` that the schedule accepts; 0 if none is near. */
+static int nearest_micro_batches(struct pp_config *config, int wanted)
 {
-    const int64_t unit = (int64_t)dp * mbs, below = gbs / unit * unit;
+    const int below = legal_micro_batches(config, wanted, -1),
+              above = legal_micro_batches(config, wanted, 1);
+
+    return !below || (above && above - wanted <= wanted - below) ? above : below;
+}
+
+static enum pp_status uneven_batch(const struct pp_wish *wish, struct pp_config *config,
+                                   int64_t gbs, struct pp_error *err)
+{
+    const struct pp_layout *l = &config->layout;
+    const int64_t unit = (int64_t)l->dp * l->mbs,
+                  below = legal_micro_batches(config, gbs / unit, -1) * unit,
+                  above = legal_micro_batches(config, gbs / unit + 1, 1) * unit;
 
     if (wish->gbs)
         pp_error_set(err, PP_EINVAL, "%s", wish->given.gbs.typed);
     else
         pp_error_set(err, PP_EINVAL, "--gbs %lld", (long long)gbs);
-    pp_error_append(err, " is not a multiple of dp * mbs = %d * %d = %lld", dp, mbs,
+    pp_error_append(err, " is not a multiple of dp * mbs = %d * %d = %lld", l->dp, l->mbs,
                     (long long)unit);
     if (below)
-        return pp_error_append(err, "; nearest: %lld, %lld", (long long)below,
-                               (long long)(below + unit));
-    return pp_error_append(err, "; nearest: %lld", (long long)unit);
+        pp_error_append(err, "; nearest: %lld", (long long)below);
+    return above ? pp_error_append(err, "%s%lld", below ? ", " : "; nearest: ", (long long)above)
+                 : err->status;
 }
 
 /* Sets micro_batches from `gbs`: exactly if the user gave it, else adjusted. */
@@ -63,7 +76,7 @@ static enum pp_status micro_batches_from_gbs(const struct pp_wish *wish, struct 
     int64_t n = gbs / unit;
 
     if (is_firm && gbs % unit)
-        return uneven_batch(wish, gbs, l->dp, l->mbs, err);
+        return uneven_batch(wish, config, gbs, err);
     if (n > 1 << 20)
         return pp_error_set(err, PP_EINVAL, "%lld micro-batches a replica are more than 1,048,576",
                             (long long)n);
@@ -83,6 +96,28 @@ int64_t pp_resolve_usual_gbs(int seq)
     const int64_t samples = lround((double)TOKENS_PER_STEP / seq);
 
     return samples < USUAL_SAMPLES ? samples : USUAL_SAMPLES;
+}
+
+/* --gbs and the number of micro-batches are given, and do not fit together. */
+static enum pp_status contradiction(const struct pp_wish *wish, const struct pp_layout *l,
+                                    struct pp_error *err)
+{
+    const int64_t unit = (int64_t)l->dp * l->micro_batches, below = wish->gbs / unit * unit;
+
+    if (!wish->mbs) {
+        pp_error_set(err, PP_EINVAL, "%s is not a multiple of dp * micro-batches = %lld; nearest: ",
+                     wish->given.gbs.typed, (long long)unit);
+        if (below)
+            pp_error_append(err, "%lld, ", (long long)below);
+        return pp_error_append(err, "%lld", (long long)(below + unit));
+    }
+    pp_error_set(err, PP_EINVAL,
+                 "%s contradicts dp %d * mbs %d * %d micro-batches = %lld; nearest: --gbs %lld",
+                 wish->given.gbs.typed, l->dp, l->mbs, l->micro_batches, (long long)l->gbs,
+                 (long long)l->gbs);
+    return wish->gbs % unit
+               ? err->status
+               : pp_error_append(err, ", or --mbs %lld", (long long)(wish->gbs / unit));
 }
 
 /* Resolves mbs, micro_batches and gbs: dp and two of them give the third. */
@@ -105,10 +140,11 @@ static enum pp_status resolve_batch(const struct pp_wish *wish, struct pp_config
         l->gbs = (int64_t)l->dp * l->mbs * fixed_n;
         if (!is_firm)
             config->origin.chosen |= PP_CHOSE_GBS;
-        else if (wish->gbs != l->gbs)
-            return pp_error_set(
-                err, PP_EINVAL, "%s contradicts dp %d * mbs %d * %d micro-batches = %lld",
-                wish->given.gbs.typed, l->dp, l->mbs, l->micro_batches, (long long)l->gbs);
+        if (is_firm && wish->gbs != l->gbs) {
+            PP_TRY(
+                check_shape(config, l->micro_batches, err)); /* else the advice is refused, too */
+            return contradiction(wish, l, err);
+        }
         return PP_OK;
     }
     config->origin.chosen |= PP_CHOSE_MICRO_BATCHES;

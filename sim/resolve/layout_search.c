@@ -318,6 +318,26 @@ static enum pp_status asked_gpus(const struct pp_wish *wish, const struct pp_con
     return PP_OK;
 }
 
+/* `degrees`: tp, cp, pp and dp, 0 = not given, without cp that of 1. All but cp together are as
+ * many devices as there can be. */
+static enum pp_status check_degrees(int gpus, const int degrees[4], int64_t product,
+                                    struct pp_error *err)
+{
+    const int64_t below = gpus / product * product;
+    const bool has_all = degrees[0] && degrees[2] && degrees[3];
+
+    if (gpus == product || (gpus % product == 0 && !has_all))
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "%d GPUs are not %stp * cp * pp * dp = %lld; nearest: --gpus ",
+                 gpus, has_all ? "" : "a multiple of ", (long long)product);
+    if (!has_all && below)
+        return pp_error_append(err, "%lld or %lld", (long long)below, (long long)(below + product));
+    pp_error_append(err, "%lld", (long long)product);
+    return gpus % product
+               ? err->status
+               : pp_error_append(err, ", or --dp %lld", (long long)(gpus / product * degrees[3]));
+}
+
 static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *config, int *gpus,
                                  struct pp_error *err)
 {
@@ -334,17 +354,8 @@ static enum pp_status count_gpus(const struct pp_wish *wish, struct pp_config *c
     if (product > 1 << 20)
         return pp_error_set(err, PP_EINVAL, "tp * cp * pp * dp is more than 1,048,576 GPUs");
     PP_TRY(asked_gpus(wish, config, gpus, err));
-    if (*gpus > 0) {
-        if (*gpus % product == 0)
-            return PP_OK;
-        const int64_t below = *gpus / product * product;
-        pp_error_set(err, PP_EINVAL,
-                     "%d GPUs are not a multiple of tp * cp * pp * dp = %lld; nearest: --gpus ",
-                     *gpus, (long long)product);
-        return below ? pp_error_append(err, "%lld or %lld", (long long)below,
-                                       (long long)(below + product))
-                     : pp_error_append(err, "%lld", (long long)product);
-    }
+    if (*gpus > 0)
+        return check_degrees(*gpus, degrees, product, err);
     config->origin.chosen |= PP_CHOSE_GPUS;
     if (config->cluster.nodes)
         *gpus = config->cluster.nodes * config->cluster.gpus_per_node;

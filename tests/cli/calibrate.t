@@ -120,10 +120,16 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --unit F=1 --pp 2
 ! pipesim: error: --cost and --unit both say how long ops take; give one of them
 = 2
 $ cd $TMPDIR; pipesim --cost a.csv --schedule 1f1b --pp 2
-! pipesim: error: a.csv:1:4: '[' or '{' expected near 'step'
+! pipesim: error: a.csv holds no costs: pipesim calibrate makes them from traces; try: pipesim calibrate a.csv -o cost.json
 = 2
 $ pipesim --cost tests/data/calibrate/1f1b.json.gz --schedule 1f1b --pp 2
-! pipesim: error: tests/data/calibrate/1f1b.json.gz: "schema" is missing, expected 'pipesim.cost/1' as 'pipesim calibrate' writes it
+! pipesim: error: tests/data/calibrate/1f1b.json.gz holds no costs: pipesim calibrate makes them from traces; try: pipesim calibrate tests/data/calibrate/1f1b.json.gz -o cost.json
+= 2
+$ cd $TMPDIR; echo '{"schema": "pipeexec.report/1"}' >report.json; pipesim --cost report.json --schedule 1f1b --pp 2
+! pipesim: error: report.json holds no costs: pipesim calibrate makes them from traces; try: pipeexec ... --trace t.json, then pipesim calibrate t.json -o cost.json
+= 2
+$ cd $TMPDIR; sed 's,pipesim.cost/1,pipesim.cost/2,' cost.json >next.json; pipesim --cost next.json --schedule 1f1b --pp 2
+! pipesim: error: next.json: "schema" is 'pipesim.cost/2', expected 'pipesim.cost/1' as 'pipesim calibrate' writes it
 = 2
 $ cd $TMPDIR; sed 's/"block_s"/"blocks_s"/' cost.json >bad.json; pipesim --cost bad.json --schedule 1f1b --pp 2
 ! pipesim: error: bad.json: unknown key "blocks_s"; did you mean "block_s"? (in "layers"[0])

@@ -121,10 +121,29 @@ $ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --gbs 7 --mbs 2
 ! pipesim: error: --gbs 7 is not a multiple of dp * mbs = 1 * 2 = 2; nearest: 6, 8
 = 2
 $ pipesim --schedule 1f1b --gpus 16 --pp 4 --tp 4 --dp 2
-! pipesim: error: 16 GPUs are not a multiple of tp * cp * pp * dp = 32; nearest: --gpus 32
+! pipesim: error: 16 GPUs are not tp * cp * pp * dp = 32; nearest: --gpus 32
+= 2
+$ pipesim --schedule 1f1b --gpus 64 --pp 4 --tp 4 --dp 2
+! pipesim: error: 64 GPUs are not tp * cp * pp * dp = 32; nearest: --gpus 32, or --dp 4
+= 2
+$ pipesim --schedule 1f1b --gpus 64 --pp 3
+! pipesim: error: 64 GPUs are not a multiple of tp * cp * pp * dp = 3; nearest: --gpus 63 or 66
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --pp 8 --micro-batches 8 --gbs 9
-! pipesim: error: --gbs 9 contradicts dp 1 * mbs 1 * 8 micro-batches = 8
+! pipesim: error: --gbs 9 is not a multiple of dp * micro-batches = 8; nearest: 8, 16
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 5 --mbs 4 --gbs 32
+! pipesim: error: --gbs 32 contradicts dp 1 * mbs 4 * 5 micro-batches = 20; nearest: --gbs 20
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --mbs 4 --gbs 64
+! pipesim: error: --gbs 64 contradicts dp 1 * mbs 4 * 8 micro-batches = 32; nearest: --gbs 32, or --mbs 8
+= 2
+# What is near suits the schedule, too.
+$ pipesim --schedule interleaved --pp 4 --mbs 4 --gbs 33
+! pipesim: error: --gbs 33 is not a multiple of dp * mbs = 1 * 4 = 4; nearest: 32, 40
+= 2
+$ pipesim --schedule chimera --pp 4 --micro-batches 3 --gbs 32
+! pipesim: error: --micro-batches 3: chimera fills pipelines of 2 each; nearest: 2 or 4
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model nosuch
 ! pipesim: error: unknown model 'nosuch': `pipesim models` lists the presets, such as tiny, gpt2, gpt3-175b or llama3-8b; a file is given by its path, as in ./config.json

@@ -221,7 +221,17 @@ $ pipeexec --gbs 7 --mbs 1 --schedule chimera
 ! pipeexec: error: --gbs 7 with dp 1 and mbs 1 makes --micro-batches 7: chimera fills pipelines of 2 each; nearest: 6 or 8
 = 2
 $ pipeexec --gbs 64 --micro-batches 8 --mbs 4
-! pipeexec: error: --gbs 64 contradicts dp 1 * mbs 4 * 8 micro-batches = 32
+! pipeexec: error: --gbs 64 contradicts dp 1 * mbs 4 * 8 micro-batches = 32; nearest: --gbs 32, or --mbs 8
+= 2
+$ pipeexec --gbs 32 --micro-batches 5 --mbs 4
+! pipeexec: error: --gbs 32 contradicts dp 1 * mbs 4 * 5 micro-batches = 20; nearest: --gbs 20
+= 2
+# What is near suits the schedule, too.
+$ pipeexec --schedule interleaved --mbs 4 --gbs 33
+! pipeexec: error: --gbs 33 is not a multiple of dp * mbs = 4; nearest: 32, 40
+= 2
+$ pipeexec --schedule chimera --micro-batches 3 --gbs 32
+! pipeexec: error: --micro-batches 3: chimera fills pipelines of 2 each; nearest: 2 or 4
 = 2
 $ pipeexec --schedule zb-h2 --max-activations 1
 ! pipeexec: error: --max-activations 1: zb-h2 on 4 ranks with 8 micro-batches needs at least 4; zb-auto takes less
@@ -438,7 +448,7 @@ $ printf '0F0,0R0,0B0\n' >again.csv; pipeexec --schedule again.csv --recompute s
 = 2
 $ for r in some selective=norm selective=act+moe selective=mla_up_proj stage-aware=2; do pipeexec --recompute $r; done
 ! pipeexec: error: --recompute some: expected none, selective, selective=MODULES, full or stage-aware=R with R from 0 to 1
-! pipeexec: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe moe_act
+! pipeexec: error: --recompute selective='norm': expected modules with + between them, of core_attn layernorm act mlp moe_act
 ! pipeexec: error: --recompute selective: moe has no effect here: tiny has no experts
 ! pipeexec: error: --recompute selective: mla_up_proj has no effect here: tiny has no latent attention
 ! pipeexec: error: --recompute stage-aware=2: the ratio lies between 0 and 1
@@ -447,7 +457,7 @@ $ for r in some selective=norm selective=act+moe selective=mla_up_proj stage-awa
 $ run="pipeexec --model tiny-llama --schedule zb-h1 --np 2 --layers 4 --hidden 32 --heads 2 --seq 16 --steps 3 --exact-grad --json"; for r in "--recompute selective=core_attn+act" "--recompute-granularity selective --recompute-modules core_attn act" "--recompute-modules=act,core_attn --recompute selective"; do $run $r | grep -A4 -E '"(losses|grad_norms|activations_bytes)"' | md5sum; done | uniq | wc -l
 > 1
 $ for r in "act norm" "act moe" "mla_up_proj" "--json" "act --recompute full"; do pipeexec --recompute-modules $r; done
-! pipeexec: error: --recompute selective='act+norm': expected modules with + between them, of core_attn layernorm act mla_up_proj mlp moe moe_act
+! pipeexec: error: --recompute selective='act+norm': expected modules with + between them, of core_attn layernorm act mlp moe_act
 ! pipeexec: error: --recompute selective: moe has no effect here: tiny has no experts
 ! pipeexec: error: --recompute selective: mla_up_proj has no effect here: tiny has no latent attention
 ! pipeexec: error: --recompute-modules needs its HOW but --json follows; write --recompute-modules=--json if that is meant
@@ -489,7 +499,7 @@ $ pipeexec --np 2 --dp 65536 --steps 1 --micro-batches 4096 --no-check
 $ for o in "--gpus 8" "--gpus 6 --pp 4" "--gpus 8 --pp 2 --dp 2" "--cp 2" "--tp 2 --kv-heads 1"; do pipeexec $o 2>&1 | cat; done
 > pipeexec: error: --gpus 8: it is tp * pp * dp, so give --pp, too; nearest: --pp 4
 > pipeexec: error: --gpus 6 is not a multiple of tp 1 * pp 4 = 4; nearest: 4 or 8
-> pipeexec: error: --gpus 8 contradicts tp 1 * pp 2 * dp 2 = 4; leave out --dp
+> pipeexec: error: --gpus 8 contradicts tp 1 * pp 2 * dp 2 = 4; nearest: --gpus 4, or --dp 4
 > pipeexec: error: --cp 2 is only simulated: here no sample is divided among devices; nearest: --cp 1
 > pipeexec: error: --tp 2 does not divide 4 attention heads, 1 of keys, and 512 elements of the feed-forward layer of tiny-like; nearest: 1
 $ pipeexec --gpus 8 --tp 2 --pp 2 --cp 1 --zero 1 --cluster h200 --steps 3 --warmup 1 --no-check | grep -E "ranks, |cluster"

@@ -197,7 +197,7 @@ $ pipeexec --experts 4 --capacity-factor 0
 ! pipeexec: error: --capacity-factor 0: expected more than 0, at most 16
 = 2
 $ pipeexec --experts 4 --top-k 5
-! pipeexec: error: experts of a token (top-k) is 5: expected 1 to 4
+! pipeexec: error: experts of a token (--top-k) is 5: expected 1 to 4
 = 2
 $ pipeexec --top-k 2
 ! pipeexec: error: --top-k 2: the model has no experts; give --experts

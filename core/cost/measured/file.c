@@ -74,7 +74,7 @@ static enum pp_status read_again(const struct reader *r, json_t *object,
     bool found;
 
     PP_TRY(pp_json_string(&r->json, object, "recomputed", &text, &found, err));
-    if (found && *text && pp_again_read(text, &again, err) != PP_OK)
+    if (found && *text && pp_again_read(text, NULL, &again, err) != PP_OK)
         return pp_error_prefix(err, "%s: \"recomputed\" is ", r->json.name);
     shape->again = (int)again;
     return PP_OK;
@@ -229,23 +229,41 @@ static enum pp_status read_lines(struct reader *r, struct pp_error *err)
     return PP_OK;
 }
 
+/* Other files that users give as costs: a report has no events, and a trace is not fitted yet. */
+static enum pp_status refuse_other(const char *name, bool is_report, struct pp_error *err)
+{
+    pp_error_set(err, PP_EINVAL,
+                 "%s holds no costs: pipesim calibrate makes them from traces; try: ", name);
+    return is_report ? pp_error_append(err, "pipeexec ... --trace t.json, then "
+                                            "pipesim calibrate t.json -o cost.json")
+                     : pp_error_append(err, "pipesim calibrate %s -o cost.json", name);
+}
+
+static enum pp_status check_schema(const struct reader *r, struct pp_error *err)
+{
+    static const char COSTS[] = "pipesim.cost/";
+    const char *schema;
+    bool has_schema;
+
+    PP_TRY(pp_json_string(&r->json, NULL, "schema", &schema, &has_schema, err));
+    if (has_schema && strcmp(schema, SCHEMA) == 0)
+        return PP_OK;
+    if (!has_schema || strncmp(schema, COSTS, sizeof(COSTS) - 1) != 0)
+        return refuse_other(r->json.name, has_schema, err);
+    return pp_error_set(err, PP_EINVAL,
+                        "%s: \"schema\" is '%.40s', expected '%s' as 'pipesim calibrate' writes it",
+                        r->json.name, pp_printable(r->arena, schema), SCHEMA);
+}
+
 static enum pp_status read_root(struct reader *r, struct pp_error *err)
 {
     static const char *const KEYS[] = {
         "schema", "version", "machine",  "model",  "value_bytes", "gradient_bytes", "is_clipped",
         "layers", "update",  "channels", "traces", "left_out",    "logs",           NULL};
-    const char *schema, *machine;
-    bool has_schema;
+    const char *machine;
     json_t *traces;
 
-    PP_TRY(pp_json_string(&r->json, NULL, "schema", &schema, &has_schema, err));
-    if (!has_schema || strcmp(schema, SCHEMA) != 0)
-        return pp_error_set(
-            err, PP_EINVAL, "%s: \"schema\" is %s, expected '%s' as 'pipesim calibrate' writes it",
-            r->json.name,
-            has_schema ? pp_arena_printf(r->arena, "'%.40s'", pp_printable(r->arena, schema))
-                       : "missing",
-            SCHEMA);
+    PP_TRY(check_schema(r, err));
     PP_TRY(check_keys(r, r->json.root, KEYS, err));
     PP_TRY(pp_json_string(&r->json, NULL, "machine", &machine, NULL, err));
     r->file->machine = copy(r, machine);
@@ -270,7 +288,10 @@ enum pp_status pp_cost_file_parse(struct pp_arena *arena, const char *name, cons
                                   struct pp_error *err)
 {
     struct reader r = {.arena = arena, .file = PP_NEW(arena, struct pp_cost_file)};
+    const size_t blank = length ? strspn(text, " \t\r\n") : 0;
 
+    if (blank < length && text[blank] != '{') /* a trace in CSV, or a list of events */
+        return refuse_other(name, false, err);
     PP_TRY(pp_json_parse(name, text, length, &r.json, err));
     r.file->path = pp_arena_strdup(arena, name);
     enum pp_status status = read_root(&r, err);

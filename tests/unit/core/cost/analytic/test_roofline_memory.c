@@ -57,7 +57,8 @@ Test(roofline_memory, modules_that_are_computed_again_are_not_kept)
         const double s = 2048, h = 12288, t = 8, blocks = 6;
 
         in.recompute = PP_RECOMPUTE_SELECTIVE;
-        cr_assert_eq(pp_again_read(rows[i].modules, &in.again, &err), PP_OK, "%s", err.message);
+        cr_assert_eq(pp_again_read(rows[i].modules, NULL, &in.again, &err), PP_OK, "%s",
+                     err.message);
         const struct pp_costs *costs = costs_of(arena, &in);
         cr_assert_float_eq(costs->memory[3].checkpoint_bytes, blocks * rows[i].kept * s * h / t, 1,
                            "%s", rows[i].modules);
@@ -81,11 +82,11 @@ Test(roofline_memory, modules_are_words)
     unsigned again;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        cr_assert_eq(pp_again_read(bad[i], &again, &err), PP_EINVAL, "%s", bad[i]);
+        cr_assert_eq(pp_again_read(bad[i], NULL, &again, &err), PP_EINVAL, "%s", bad[i]);
     for (unsigned all = 1; all <= PP_AGAIN_ALL; all++) {
         char text[128];
         pp_again_print(all, text, sizeof text);
-        cr_assert_eq(pp_again_read(text, &again, &err), PP_OK, "%s", text);
+        cr_assert_eq(pp_again_read(text, NULL, &again, &err), PP_OK, "%s", text);
         cr_assert_eq(again, all, "%s", text);
     }
 }

@@ -295,9 +295,12 @@ Test(cost_file, bad_files_are_refused)
         const char *text, *why;
     } cases[] = {
         {"", "c.json"},
-        {"{}", "\"schema\" is missing"},
+        {"{}", "c.json holds no costs: pipesim calibrate"},
+        {"[]", "c.json holds no costs: pipesim calibrate"},
+        {"step,rank", "c.json holds no costs: pipesim calibrate"},
+        {"{\"schema\":\"pipeexec.report/1\"}", "pipeexec ... --trace t.json, then"},
         {"{\"schema\":\"pipesim.cost/2\"}", "expected 'pipesim.cost/1'"},
-        {"{\"schema\":\"\\u001b[2J\"}", "is '\\x1b[2J', expected"},
+        {"{\"schema\":\"pipesim.cost/\\u001b[2J\"}", "is 'pipesim.cost/\\x1b[2J', expected"},
         {FILE_WITH(8, FB, ""), "\"value_bytes\" is 8, must be 4 (fp32) or 2 (bf16)"},
         {FILE_OF(""), "\"layers\" is empty"},
         {FILE_OF("{\"F\":" OP(1, 0, 0, 0) "}"), "\"shape\" is missing (in \"layers\"[0])"},
