@@ -95,6 +95,7 @@ void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops,
     double inside_ps[2] = {0}, outside_ps = (double)duration_ps;
 
     assert(count == 1 || count == 2);
+    pp_layout_note(c, ops[0].stage, ops[0].op.kind);
     if (ops[0].op.kind == PP_U) {
         add_update(c, ops, (double)duration_ps);
         return;

@@ -41,9 +41,17 @@ struct pp_by_size {
     int count, capacity;
 };
 
+/* Layout of the first op, and modules of the first R. */
+struct pp_measured_layout {
+    int tp; /* 0: nothing was measured */
+    bool is_sequence_parallel, has_again;
+    unsigned again; /* modules that R recomputes; 0 = whole blocks */
+};
+
 struct pp_calibration {
     struct pp_arena *arena;
     struct pp_batch batch;
+    struct pp_measured_layout layout;
     struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK, EXPERTS: of one block */
     struct pp_samples outside[PP_OP_KINDS];             /* time of an op outside its layers */
     bool omits_exchanges; /* of groups, outside of layers: `exchanged_ps` of pp_timed_op */
@@ -85,6 +93,12 @@ struct pp_timed_op {
  * and otherwise its whole duration: probes delay a device. */
 void pp_calibration_add(struct pp_calibration *c, const struct pp_timed_op *ops, int count,
                         int64_t duration_ps);
+
+/* calibration_layout.c: notes the layout of the first op that is measured. PP_EINVAL if a stage has
+ * another one: `has_r`, if it recomputes. The message has both. */
+void pp_layout_note(struct pp_calibration *c, const struct pp_stage *stage, int kind);
+enum pp_status pp_layout_check(const struct pp_calibration *c, const struct pp_stage *stage,
+                               bool has_r, struct pp_error *err);
 
 static inline size_t pp_step_row(const struct pp_step_times *times, int instruction, int replica)
 {

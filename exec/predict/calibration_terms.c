@@ -160,6 +160,7 @@ static enum pp_status by_part(struct pp_arena *arena, const struct pp_calibratio
     table->omits_exchanges = c->omits_exchanges;
     for (int s = 0; s < program->stages; s++) {
         PP_TRY(check_shape(c, stages[s], err));
+        PP_TRY(pp_layout_check(c, stages[s], used.by_kind[PP_R][s * program->splits], err));
         if (stage_by_part(c, stages[s], s, &used, zeroed_frac, table, err) != PP_OK)
             return pp_error_prefix(err, "stage %d: ", s);
         if (used.by_kind[PP_U][s])

@@ -29,7 +29,8 @@ void pp_calibration_take(struct pp_calibration *calibration, const struct pp_mac
 /* Gives `costs` new compute entries, in the calibration's arena; the old tables are not changed. An
  * entry is the sum of means over the layers of a stage, plus the op's time outside its layers.
  * Passes that were never run are derived: B from I and W, I and W from the passes of B, R from F.
- * PP_EINVAL if a part was never sampled, or only in other granules or splits.
+ * PP_EINVAL if a part was never sampled, or only in other granules, splits or groups, or if R was
+ * sampled with other modules.
  * Without `stages` (NULL), entries are whole ops by (kind, stage, split), and fused pairs.
  * PP_EINVAL if `program` is not the one that was measured last. */
 enum pp_status pp_calibration_costs(const struct pp_calibration *calibration,

@@ -1,0 +1,78 @@
+/* The layout in which parts were measured. A part of another one is refused: its layers are wider
+ * or narrower, or it recomputes other modules. */
+#include "exec/predict/calibration.h"
+
+#include "core/cost/recompute.h"
+
+/* Without a group, 0 and 1 devices are the same. */
+static int at_least_one(int devices)
+{
+    return devices > 1 ? devices : 1;
+}
+
+static struct pp_measured_layout layout_of(const struct pp_stage_shape *shape)
+{
+    return (struct pp_measured_layout){.tp = at_least_one(shape->tp),
+                                       .is_sequence_parallel = shape->is_sequence_parallel};
+}
+
+void pp_layout_note(struct pp_calibration *c, const struct pp_stage *stage, int kind)
+{
+    if (c->layout.tp == 0)
+        c->layout = layout_of(&stage->shape);
+    if (kind == PP_R && !c->layout.has_again) {
+        c->layout.has_again = true;
+        c->layout.again = stage->shape.again.modules;
+    }
+}
+
+static void append(const struct pp_measured_layout *layout, struct pp_error *err)
+{
+    pp_error_append(err, "--tp %d", layout->tp);
+    if (layout->tp > 1)
+        pp_error_append(err, " --sequence-parallel %s",
+                        layout->is_sequence_parallel ? "on" : "off");
+}
+
+static enum pp_status check_group(const struct pp_measured_layout *measured,
+                                  const struct pp_measured_layout *wanted, struct pp_error *err)
+{
+    if (measured->tp == wanted->tp &&
+        measured->is_sequence_parallel == wanted->is_sequence_parallel)
+        return PP_OK;
+    pp_error_set(err, PP_EINVAL, "durations were measured with ");
+    append(measured, err);
+    pp_error_append(err, ", this program has ");
+    append(wanted, err);
+    return pp_error_append(err, ": calibrate with the same");
+}
+
+static const char *again_text(unsigned modules, char text[PP_RECOMPUTE_TEXT_BYTES])
+{
+    return modules ? pp_recompute_print(PP_RECOMPUTE_SELECTIVE, modules, text)
+                   : "full or stage-aware=R";
+}
+
+/* R of whole blocks is that of no module, and R of other modules is another one. */
+static enum pp_status check_again(const struct pp_measured_layout *measured, unsigned modules,
+                                  struct pp_error *err)
+{
+    char text[2][PP_RECOMPUTE_TEXT_BYTES];
+
+    if (!measured->has_again || measured->again == modules)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "R was measured with --recompute %s, this program has --recompute %s: "
+                        "calibrate with the same",
+                        again_text(measured->again, text[0]), again_text(modules, text[1]));
+}
+
+enum pp_status pp_layout_check(const struct pp_calibration *c, const struct pp_stage *stage,
+                               bool has_r, struct pp_error *err)
+{
+    const struct pp_measured_layout wanted = layout_of(&stage->shape);
+
+    if (c->layout.tp > 0)
+        PP_TRY(check_group(&c->layout, &wanted, err));
+    return has_r ? check_again(&c->layout, stage->shape.again.modules, err) : PP_OK;
+}
