@@ -23,9 +23,9 @@ static struct best best_of(struct exec_case c, int tp, int cores)
     struct exec_run run;
 
     c.tp = tp;
+    c.cores = cores;
     must(exec_run_make(arena, &c, &run, &err), &err);
     run.training.machine.kernels = pp_kernels_fp32(false);
-    run.training.machine.cores = cores;
     must(pp_machine_create(arena, &run.training.machine, &machine, &err), &err);
     for (int step = 0; step < 10; step++) {
         must(pp_machine_step(machine, &run.training.text, step, &result, &err), &err);

@@ -8,15 +8,14 @@
  * every op there, so that it acts as one device. Replicas do not. They meet again after each
  * exchange of rows, which may then be overwritten.
  *
- * Where work runs at once, the last worker that comes lets all others go on. They spin for a short
- * time if every worker has a core, and then sleep. Else a worker gives its core away. */
+ * Where work runs at once, the last worker that comes lets all others go on. With fewer cores than
+ * workers on the virtual clock, one worker runs several members of its group: see struct pp_crew.
+ */
 #include "exec/machine/parts.h"
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum { TURN_MEETINGS = 2 }; /* around taking a turn */
-
-/* Most meetings of a rank in a step: after each segment of a call, and around an op. */
+/* Most meetings of a rank in a step: after each segment of a call, and at the end of an op. */
 static int meetings_of(const struct pp_machine *m, int rank)
 {
     const struct pp_program *p = m->p;
@@ -28,7 +27,7 @@ static int meetings_of(const struct pp_machine *m, int rank)
             count += p->granule_count[i] *
                      (1 + (m->ep > 1 ? 2 : 1) *
                               pp_stage_exchange_count(m->options.stages[p->stage[i]], kind));
-        count += pp_op_is_compute(p->kind[i]) * (1 + TURN_MEETINGS);
+        count += pp_op_is_compute(p->kind[i]);
     }
     return count;
 }
@@ -50,62 +49,6 @@ int pp_group_events(struct pp_machine *m)
         count += pp_group_size(m) * m->meeting_points[k].most;
     }
     return count;
-}
-
-/* ---- binding --------------------------------------------------------------------------------- */
-
-static void cut(struct pp_machine *m, struct pp_bound_call *call)
-{
-    struct pp_group_exchange *exchanges;
-    int count = 0;
-
-    for (int g = 0; g < call->count; g++)
-        count += 1 + pp_stage_exchanges(&call->works[g], call->kind, NULL);
-    call->segments = PP_ARRAY(m->arena, struct pp_group_segment, count);
-    exchanges = PP_ARRAY(m->arena, struct pp_group_exchange, count);
-    for (int g = 0; g < call->count; g++) {
-        const int last = pp_stage_exchanges(&call->works[g], call->kind, exchanges);
-        for (int s = 0; s <= last; s++)
-            call->segments[call->segment_count++] = (struct pp_group_segment){
-                .call = call,
-                .work = g,
-                .number = s,
-                .is_last = s == last,
-                .exchange = exchanges[s],
-                .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
-                .members = pp_group_members(m, &exchanges[s])};
-    }
-}
-
-/* Tells each worker of a group where the parts of all are. */
-static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
-{
-    struct pp_bound_call *call = &m->calls[pp_row(w, i)];
-
-    for (int s = 0; s < call->segment_count; s++)
-        call->segments[s].apart =
-            (struct pp_worker_exchange){w, &call->segments[s].exchange, call->segments[s].from};
-    for (int s = 0; s < call->segment_count; s++)
-        for (int k = 0; k < call->segments[s].members; k++) {
-            const int index = pp_group_of_member(w, &call->segments[s].exchange, k);
-            call->segments[s].from[k] =
-                m->calls[pp_row(pp_group_peer(w, index), i)].segments[s].exchange.from;
-        }
-}
-
-void pp_bind_groups(struct pp_machine *m)
-{
-    for (size_t row = 0; pp_group_size(m) > 1 && row < pp_rows(m); row++)
-        cut(m, &m->calls[row]);
-    for (int k = 0; pp_group_size(m) > 1 && k < m->worker_count; k++) {
-        struct pp_worker *w = &m->workers[k];
-        int segments = 0;
-        for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
-            connect(m, w, i);
-            m->calls[pp_row(w, i)].first_segment = segments;
-            segments += m->calls[pp_row(w, i)].segment_count;
-        }
-    }
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -162,32 +105,59 @@ static bool meet_apart(struct pp_worker *w)
     return true;
 }
 
-/* Meets the group, before an exchange or none (NULL). `*spent_ps` becomes the time at which the
- * last worker came: in the op on the virtual clock, else on the wall clock. A time is read before
- * the meeting after the next one. */
-static bool meet(struct pp_worker *w, const struct pp_group_exchange *e, int64_t *spent_ps)
+/* Time at which an op of the worker began, on the virtual clock. */
+static int64_t origin_ps(const struct pp_worker *w)
+{
+    return pp_is_virtual(w->machine) ? w->clock_ps : 0;
+}
+
+static void take_latest(struct pp_worker *w, int at)
+{
+    int64_t latest_ps = INT64_MIN;
+
+    for (int t = 0; t < pp_group_size(w->machine); t++)
+        latest_ps = pp_later_ps(latest_ps, pp_group_peer(w, t)->met_ps[at]);
+    for (int c = 0; c < w->crew->size; c++)
+        w->crew->members[c]->spent_ps = latest_ps - origin_ps(w->crew->members[c]);
+}
+
+/* Meets the group with all members that the worker runs, before an exchange or none (NULL). Their
+ * spent_ps become the time at which the last worker came: in the op on the virtual clock, else on
+ * the wall clock. A time is read before the meeting after the next one. */
+static bool meet(struct pp_worker *w, const struct pp_group_exchange *e)
 {
     const struct pp_machine *m = w->machine;
-    const int64_t origin_ps = pp_is_virtual(m) ? w->clock_ps : 0;
-    const int meeting = w->meets++, at = meeting % 2;
+    const int meeting = w->meets, at = meeting % 2;
 
+    for (int c = 0; c < w->crew->size; c++) {
+        struct pp_worker *member = w->crew->members[c];
+
+        member->meets++;
+        member->met_ps[at] = pp_is_virtual(m) ? origin_ps(member) + member->spent_ps : pp_now_ps(m);
+    }
     if (m->transport->exchange)
         return meet_apart(w);
-    w->met_ps[at] = pp_is_virtual(m) ? origin_ps + *spent_ps : pp_now_ps(m);
     if (!(m->backend->is_immediate ? meet_at_once(w, meeting, e) : meet_on_streams(w, meeting)))
         return false;
-    *spent_ps = INT64_MIN;
-    for (int t = 0; t < pp_group_size(m); t++)
-        *spent_ps = pp_later_ps(*spent_ps, pp_group_peer(w, t)->met_ps[at] - origin_ps);
+    take_latest(w, at);
     return true;
 }
 
-/* Exchanges what segment `s` has made, after a meeting that ended at `*spent_ps`. Clocks of other
- * hosts agree only up to their error. */
-static bool exchange(struct pp_worker *w, struct pp_group_segment *s, int64_t *spent_ps)
+/* Parts that others read in place must stay until all meet again. Copies need no meeting but on the
+ * virtual clock. */
+static bool meet_again(struct pp_worker *w)
+{
+    return (w->machine->inbox && !pp_is_virtual(w->machine)) || meet(w, NULL);
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* Exchanges what segment `s` has made, after a meeting. Clocks of other hosts agree only up to
+ * their error. */
+static bool exchange(struct pp_worker *w, struct pp_group_segment *s)
 {
     const struct pp_machine *m = w->machine;
-    const int64_t from_ps = *spent_ps;
+    const int64_t from_ps = w->spent_ps;
 
     if (m->inbox && !pp_inbox_read(w, w->meets - 1, &s->exchange, s->from))
         return false;
@@ -195,80 +165,97 @@ static bool exchange(struct pp_worker *w, struct pp_group_segment *s, int64_t *s
     launch(w, -1,
            m->transport->exchange ? (struct pp_worker_launch){m->transport->exchange, &s->apart}
                                   : (struct pp_worker_launch){pp_segment_exchange, s});
-    *spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s)
-                                 : pp_later_ps(from_ps, pp_now_ps(m));
-    w->exchanged_ps[pp_group_exchange_among(&s->exchange)] += *spent_ps - from_ps;
+    w->spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s)
+                                   : pp_later_ps(from_ps, pp_now_ps(m));
+    w->exchanged_ps[pp_group_exchange_among(&s->exchange)] += w->spent_ps - from_ps;
     return true;
 }
 
-/* Parts that others read in place must stay until all meet again. Copies need no meeting but on the
- * virtual clock. */
-static bool meet_again(struct pp_worker *w, int64_t *spent_ps)
+static struct pp_group_segment *segment_at(const struct pp_worker *w, int i, int k)
 {
-    return (w->machine->inbox && !pp_is_virtual(w->machine)) || meet(w, NULL, spent_ps);
+    return &w->machine->calls[pp_row(w, i)].segments[k];
 }
 
-/* Runs a segment, and what the group does after it. */
-static bool run_with_group(struct pp_worker *w, int i, struct pp_group_segment *s,
-                           int64_t *spent_ps)
+static void run_segment(struct pp_worker *w, int i, struct pp_group_segment *s)
 {
     s->launch = w->launches[false];
-    *spent_ps += launch(w, pp_segment_graph(w, i, s), (struct pp_worker_launch){pp_segment_run, s});
+    w->spent_ps +=
+        launch(w, pp_segment_graph(w, i, s), (struct pp_worker_launch){pp_segment_run, s});
+}
+
+/* Runs segment k for all members that the worker runs, and what the group does after it. */
+static bool run_with_group(struct pp_worker *w, int i, int k)
+{
+    const struct pp_crew *crew = w->crew;
+    const struct pp_group_segment *s = segment_at(w, i, k);
+    const int ep = w->machine->ep;
+
+    for (int c = 0; c < crew->size; c++)
+        run_segment(crew->members[c], i, segment_at(crew->members[c], i, k));
     if (s->is_last)
-        return s->number == 0 || w->machine->ep > 1 || meet_again(w, spent_ps);
-    if (!meet(w, &s->exchange, spent_ps) || !exchange(w, s, spent_ps))
+        return s->number == 0 || ep > 1 || meet_again(w);
+    if (!meet(w, &s->exchange))
         return false;
-    return w->machine->ep == 1 || meet_again(w, spent_ps);
+    for (int c = 0; c < crew->size; c++)
+        if (!exchange(crew->members[c], segment_at(crew->members[c], i, k)))
+            return false;
+    return ep == 1 || meet_again(w);
 }
 
-/* With fewer cores than workers, few groups compute at the same time. So a group that waits for its
- * members finds its operands in the caches. It takes its turn when all have come: a group with a
- * turn waits for no other group. */
-static bool take_turn(struct pp_worker *w)
-{
-    struct pp_machine *m = w->machine;
+/* ---- ops ------------------------------------------------------------------------------------- */
 
-    if (!m->has_cores || m->inbox)
-        return true;
-    if (!meet_at_once(w, w->meets++, NULL))
-        return false;
-    if (pp_group_index(w) == 0) {
-        pp_core_give(m);
-        while (sem_wait(&m->turns) != 0) {
-        }
-        pp_core_take(m);
-        w->has_turn = true;
-    }
-    return meet_at_once(w, w->meets++, NULL);
-}
-
-static void give_turn(struct pp_worker *w)
+/* Work without segments runs at once. */
+static void begin_op(struct pp_worker *w, int i)
 {
-    if (w->has_turn)
-        sem_post(&w->machine->turns);
-    w->has_turn = false;
-}
-
-bool pp_group_run(struct pp_worker *w, int i, int64_t *spent_ps)
-{
-    struct pp_machine *m = w->machine;
-    struct pp_bound_call *call = &m->calls[pp_row(w, i)];
-    bool is_there = true;
+    const struct pp_machine *m = w->machine;
 
     m->launch_of[pp_row(w, i)] = w->launches[false];
-    pp_core_take(m);
-    is_there = take_turn(w);
     pp_worker_warm(w, i, false);
-    if (call->count == 0 && is_there)
-        *spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));
-    for (int k = 0; k < call->segment_count && is_there; k++)
-        is_there = run_with_group(w, i, &call->segments[k], spent_ps);
+    if (m->calls[pp_row(w, i)].count == 0)
+        w->spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));
+}
+
+static void end_op(const struct pp_worker *w, int i)
+{
+    struct pp_bound_call *call = &w->machine->calls[pp_row(w, i)];
+
     if (call->segment_count > 0)
         call->launches_more =
-            call->segments[call->segment_count - 1].launch - m->launch_of[pp_row(w, i)];
-    if (is_there && is_clocked(m) && m->tp > 1)
-        is_there = meet(w, NULL, spent_ps);
-    pp_core_give(m);
-    give_turn(w);
+            call->segments[call->segment_count - 1].launch - w->machine->launch_of[pp_row(w, i)];
+}
+
+/* Is false if the group has just met. */
+static bool must_meet(const struct pp_machine *m, const struct pp_bound_call *call)
+{
+    const bool has_met =
+        call->segment_count > 0 && m->ep == 1 && call->segments[call->segment_count - 1].number > 0;
+
+    return is_clocked(m) && m->tp > 1 && !has_met;
+}
+
+static bool run_op(struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+    bool is_there = true;
+
+    for (int c = 0; c < w->crew->size; c++)
+        begin_op(w->crew->members[c], i);
+    for (int k = 0; k < call->segment_count && is_there; k++)
+        is_there = run_with_group(w, i, k);
+    for (int c = 0; c < w->crew->size; c++)
+        end_op(w->crew->members[c], i);
+    return is_there && (!must_meet(m, call) || meet(w, NULL));
+}
+
+bool pp_group_run(struct pp_worker *w, int i)
+{
+    if (!pp_crew_come(w))
+        return pp_crew_wait(w, i);
+    pp_core_take(w->machine);
+    const bool is_there = run_op(w, i);
+    pp_core_give(w->machine);
+    if (is_there)
+        pp_crew_go_on(w, i);
     return is_there;
 }

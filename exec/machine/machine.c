@@ -58,7 +58,6 @@ void pp_machine_destroy(struct pp_machine *m)
     pp_workers_end(m);
     m->backend->close(m->device);
     sem_destroy(&m->cores);
-    sem_destroy(&m->turns);
     pthread_mutex_destroy(&m->collectives_mutex);
 }
 
@@ -131,11 +130,11 @@ static void start_locks(struct pp_machine *m)
     pthread_mutex_init(&m->collectives_mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
     sem_init(&m->cores, m->transport->is_shared, (unsigned)cores);
-    sem_init(&m->turns, m->transport->is_shared,
-             (unsigned)(cores > pp_group_size(m) ? cores / pp_group_size(m) : 1));
     atomic_flag_clear(&m->is_reported);
-    m->may_spin = m->worker_count <= cores;
-    m->has_cores = pp_is_virtual(m) && m->backend->is_immediate && !m->may_spin;
+    m->crew_size = pp_crew_size(m, cores);
+    m->may_spin = m->worker_count / m->crew_size <= cores;
+    m->has_cores = pp_is_virtual(m) && m->backend->is_immediate && !m->may_spin &&
+                   m->crew_size == pp_group_size(m);
 }
 
 static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)

@@ -101,7 +101,7 @@ void pp_worker_warm(struct pp_worker *w, int instruction, bool is_fused);
 
 /* Where a group meets, if work runs at once. */
 struct pp_meeting_point {
-    _Alignas(64) atomic_int here[2]; /* workers that have come to this meeting, or to the next */
+    _Alignas(64) atomic_int here[2]; /* crews that have come to this meeting, or to the next */
     atomic_uint met;                 /* meetings so far */
     int most;                        /* in a step */
 };
@@ -125,12 +125,13 @@ static inline int pp_group_members(const struct pp_machine *m, const struct pp_g
 {
     return pp_group_exchange_among(e) == PP_AMONG_EP ? m->ep : m->tp;
 }
-/* group.c: number of events of all groups; binds the segments of their calls. */
+/* group.c: number of events of all groups. segment.c: binds the segments of their calls. */
 int pp_group_events(struct pp_machine *m);
 void pp_bind_groups(struct pp_machine *m);
-/* Runs compute instruction i of a worker with its group. Adds to `*spent_ps` its time on the
- * virtual clock, the same for all workers of the group. False: a worker has failed. */
-bool pp_group_run(struct pp_worker *w, int instruction, int64_t *spent_ps);
+/* Runs compute instruction i of a worker with its group. Adds to its spent_ps and exchanged_ps, on
+ * the virtual clock the same for all devices of a tensor-parallel group. False: a worker has
+ * failed. */
+bool pp_group_run(struct pp_worker *w, int instruction);
 /* group_later.c, on an asynchronous backend: duration of such an instruction. Time of its exchanges
  * among one pp_exchange_among, from the moment at which the last worker has come. */
 int64_t pp_group_ps(const struct pp_worker *w, int instruction);
@@ -138,13 +139,31 @@ int64_t pp_group_exchanged_ps(const struct pp_worker *w, int instruction, int am
 /* Where processes have told the times of their own workers: those of a group become one. */
 void pp_groups_join_times(struct pp_machine *m);
 
+/* Members of a group that one thread runs, segment by segment: that of the member that comes last.
+ * The others sleep until it has run the op. So the members wait for each other once an op and not
+ * once an exchange, and keep their operands in the caches of one core. One member: every worker has
+ * a core, or a device, or runs on the wall clock. */
+struct pp_crew {
+    _Alignas(64) atomic_int here; /* members that have come to their next op */
+    struct pp_worker **members;   /* [size] neighbours in their group */
+    int size;
+};
+/* meet.c: the fewest members in a crew, so that each crew has a core; else the whole group. */
+int pp_crew_size(const struct pp_machine *m, int cores);
+void pp_bind_crews(struct pp_machine *m);
+/* True for the last member: it runs the op. Else the worker waits until that has been done; false:
+ * a worker has failed. */
+bool pp_crew_come(struct pp_worker *w);
+bool pp_crew_wait(struct pp_worker *w, int instruction);
+void pp_crew_go_on(const struct pp_worker *w, int instruction); /* lets the others go on */
+
 /* meet.c: counts a worker that comes to a meeting. True for the last one: the others may go on.
  * They wait with the number of meetings that they saw before they came; false: a worker has failed.
  */
 bool pp_group_come(struct pp_worker *w, int meeting);
 bool pp_group_wait(struct pp_worker *w, unsigned met, int meeting);
 pp_event_id pp_meeting_event(const struct pp_worker *w, int meeting); /* the first one */
-/* With fewer cores than workers: waits for a core; lets another worker have it. */
+/* With fewer cores than crews: waits for a core; lets another worker have it. */
 void pp_core_take(struct pp_machine *m);
 void pp_core_give(struct pp_machine *m);
 

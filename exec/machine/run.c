@@ -50,9 +50,7 @@ static void run_alone(struct pp_worker *w, int i, bool is_fused)
 {
     struct pp_machine *m = w->machine;
 
-    if (m->has_cores)
-        while (sem_wait(&m->cores) != 0) {
-        }
+    pp_core_take(m);
     pp_worker_warm(w, i, is_fused);
     read_wall(w);
     const int64_t start_ps = w->clock_ps, before_ns = pp_machine_now_ns(m);
@@ -60,8 +58,7 @@ static void run_alone(struct pp_worker *w, int i, bool is_fused)
     if (is_fused)
         pp_worker_issue(w, i + 1);
     const int64_t spent_ns = pp_machine_now_ns(m) - before_ns;
-    if (m->has_cores)
-        sem_post(&m->cores);
+    pp_core_give(m);
     w->inside_ns += spent_ns;
     end_compute(w, i, start_ps, spent_ns * 1000);
 }
@@ -69,12 +66,12 @@ static void run_alone(struct pp_worker *w, int i, bool is_fused)
 static bool run_together(struct pp_worker *w, int i, bool is_fused)
 {
     const int64_t start_ps = w->clock_ps;
-    int64_t spent_ps = 0;
 
+    w->spent_ps = 0;
     memset(w->exchanged_ps, 0, sizeof(w->exchanged_ps));
-    if (!pp_group_run(w, i, &spent_ps) || (is_fused && !pp_group_run(w, i + 1, &spent_ps)))
+    if (!pp_group_run(w, i) || (is_fused && !pp_group_run(w, i + 1)))
         return false;
-    end_compute(w, i, start_ps, spent_ps);
+    end_compute(w, i, start_ps, w->spent_ps);
     for (int among = 0; among < PP_AMONG && w->machine->exchanged_ps[among]; among++)
         w->machine->exchanged_ps[among][pp_cell_at(w, i)] = w->exchanged_ps[among];
     return true;

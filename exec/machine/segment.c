@@ -1,6 +1,65 @@
-/* Segments of calls of a group: their work, that of the exchanges between them, and their graphs.
- */
+/* Segments of calls of a group: where they are cut, their work, that of the exchanges between them,
+ * and their graphs. */
 #include "exec/machine/parts.h"
+
+/* ---- binding --------------------------------------------------------------------------------- */
+
+static void cut(struct pp_machine *m, struct pp_bound_call *call)
+{
+    struct pp_group_exchange *exchanges;
+    int count = 0;
+
+    for (int g = 0; g < call->count; g++)
+        count += 1 + pp_stage_exchanges(&call->works[g], call->kind, NULL);
+    call->segments = PP_ARRAY(m->arena, struct pp_group_segment, count);
+    exchanges = PP_ARRAY(m->arena, struct pp_group_exchange, count);
+    for (int g = 0; g < call->count; g++) {
+        const int last = pp_stage_exchanges(&call->works[g], call->kind, exchanges);
+        for (int s = 0; s <= last; s++)
+            call->segments[call->segment_count++] = (struct pp_group_segment){
+                .call = call,
+                .work = g,
+                .number = s,
+                .is_last = s == last,
+                .exchange = exchanges[s],
+                .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
+                .members = pp_group_members(m, &exchanges[s])};
+    }
+}
+
+/* Tells each worker of a group where the parts of all are. */
+static void connect(const struct pp_machine *m, struct pp_worker *w, int i)
+{
+    struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+
+    for (int s = 0; s < call->segment_count; s++)
+        call->segments[s].apart =
+            (struct pp_worker_exchange){w, &call->segments[s].exchange, call->segments[s].from};
+    for (int s = 0; s < call->segment_count; s++)
+        for (int k = 0; k < call->segments[s].members; k++) {
+            const int index = pp_group_of_member(w, &call->segments[s].exchange, k);
+            call->segments[s].from[k] =
+                m->calls[pp_row(pp_group_peer(w, index), i)].segments[s].exchange.from;
+        }
+}
+
+void pp_bind_groups(struct pp_machine *m)
+{
+    for (size_t row = 0; pp_group_size(m) > 1 && row < pp_rows(m); row++)
+        cut(m, &m->calls[row]);
+    pp_bind_crews(m);
+    for (int k = 0; pp_group_size(m) > 1 && k < m->worker_count; k++) {
+        struct pp_worker *w = &m->workers[k];
+        int segments = 0;
+        for (int i = m->p->begin[w->rank]; i < m->p->begin[w->rank + 1]; i++) {
+            connect(m, w, i);
+            m->calls[pp_row(w, i)].first_segment = segments;
+            segments += m->calls[pp_row(w, i)].segment_count;
+        }
+    }
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* A graph leaves out the work of the host. So each segment notes where its timings begin and end.
  */

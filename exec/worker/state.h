@@ -65,13 +65,15 @@ struct pp_worker {
     atomic_llong passed;           /* finished launches of its device, if that is elsewhere */
     /* State of the step under way. */
     int64_t clock_ps;
-    int64_t reduce_ps;         /* end of its last collective */
-    int64_t inside_ns, cpu_ns; /* time in ops, by now_ns(); CPU time of the thread, less warm_ns */
-    int64_t warm_ns;           /* CPU time that it has read operands for: see warm.c */
-    int meets;                 /* meetings with its group */
-    bool has_turn;             /* for the op of its group: see group.c */
-    atomic_bool is_meeting;    /* waits for its group, which others may read at any time */
-    int64_t met_ps[2];         /* when it came to the last two meetings: see group.c */
+    int64_t reduce_ps; /* end of its last collective */
+    /* Time of its ops, by now_ns(), on any thread; CPU time of its thread, less warm_ns. */
+    int64_t inside_ns, cpu_ns;
+    int64_t warm_ns;                /* CPU time in which its operands were read: see warm.c */
+    int meets;                      /* meetings with its group */
+    struct pp_crew *crew;           /* of its group: see exec/machine/parts.h */
+    atomic_bool is_meeting;         /* waits for its group, which others may read at any time */
+    int64_t met_ps[2];              /* when it came to the last two meetings: see group.c */
+    int64_t spent_ps;               /* in its op so far: see group.c */
     int64_t exchanged_ps[PP_AMONG]; /* time of the exchanges in its op */
     int launches[2];                /* on its compute stream; on its weight-gradient stream */
     bool is_summing;                /* waits for a collective that another process owns */
@@ -162,9 +164,10 @@ struct pp_machine {
     atomic_flag is_reported; /* a process has claimed the right to write `error` */
     atomic_bool has_failed;  /* forever: gradients are neither those of a step nor zero */
 
-    sem_t cores, turns; /* turns: groups whose ops may run at the same time */
-    bool has_cores;     /* fewer cores than workers: each op takes a core */
-    bool may_spin;      /* at least as many cores as workers */
+    sem_t cores;
+    int crew_size;  /* members of a group that one thread runs */
+    bool has_cores; /* fewer cores than crews, of whole groups: each op takes a core */
+    bool may_spin;  /* at least as many cores as crews */
 
     /* The workers: threads or processes. */
     const struct pp_transport *transport;

@@ -31,6 +31,7 @@ struct exec_case {
     const struct pp_transport *transport; /* NULL = local */
     bool has_weight_stream;               /* W on streams of their own */
     enum pp_clock_kind clock;
+    int cores; /* on which ops compute at a time; 0 = the machine's */
     double clip;
     uint64_t seed;
 };

@@ -130,6 +130,7 @@ static bool draw_case(uint64_t seed, struct exec_case *c)
                             .is_recomputed = drawn(seed, 11, 3) == 0,
                             .again.modules = (unsigned)drawn(seed, 12, 2) * PP_AGAIN_NORM |
                                              (unsigned)drawn(seed, 16, 2) * PP_AGAIN_MLP,
+                            .cores = 4 * (int)drawn(seed, 17, 4),
                             .steps = 2,
                             .is_exact = true,
                             .seed = seed};
