@@ -42,3 +42,45 @@ static inline struct exec_case cuda_case(const struct pp_cuda_module *module,
                               .is_exact = true,
                               .clip = 0.5};
 }
+
+/* A variant, to the bit: what it leaves open is as usual. */
+static inline struct exec_case cuda_variant(const struct pp_cuda_module *module,
+                                            enum pp_device_mode mode,
+                                            const struct exec_case *variant, bool is_bf16)
+{
+    const struct exec_case usual = cuda_case(module, mode);
+    struct exec_case c = *variant;
+
+    c.backend = usual.backend;
+    c.kernels = is_bf16 ? module->bf16 : module->fp32;
+    c.mode = mode;
+    c.uses_graphs = usual.uses_graphs;
+    c.replicas = c.replicas ? c.replicas : usual.replicas;
+    c.mbs = usual.mbs;
+    c.steps = usual.steps;
+    c.layers = usual.layers;
+    c.is_exact = usual.is_exact;
+    c.clip = usual.clip;
+    return c;
+}
+
+static inline void cuda_machine(struct pp_arena *arena, const struct exec_case *c,
+                                struct exec_run *run, struct pp_machine **machine)
+{
+    struct pp_error err = {0};
+
+    cr_assert_eq(exec_run_make(arena, c, run, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_machine_create(arena, &run->training.machine, machine, &err), PP_OK, "%s",
+                 err.message);
+}
+
+/* Seconds of all parts of an instruction; 0: it has none. */
+static inline double cuda_parts_s(const struct pp_machine *machine, int instruction)
+{
+    const struct pp_probe *probe = pp_machine_probe(machine, instruction, 0);
+    double sum_s = 0;
+
+    for (int k = 0; probe && k < 3 * PP_PARTS; k++)
+        sum_s += probe->s[k / PP_PARTS][k % PP_PARTS];
+    return sum_s;
+}

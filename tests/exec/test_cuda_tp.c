@@ -34,22 +34,12 @@ static void check_variants(const struct pp_cuda_module *module, enum pp_device_m
 {
     for (size_t i = 0; i < PP_COUNT(VARIANTS); i++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-        const struct exec_case usual = cuda_case(module, mode);
-        struct exec_case c = VARIANTS[i];
+        struct exec_case c = cuda_variant(module, mode, &VARIANTS[i], (i + mode) % 2);
         struct exec_run run;
 
-        c.backend = usual.backend;
-        c.kernels = (i + mode) % 2 ? module->bf16 : module->fp32;
-        c.mode = mode;
         c.uses_graphs = (i + mode) % 4 > 0;
-        c.replicas = c.replicas ? c.replicas : 1;
         c.heads = 4;
-        c.mbs = usual.mbs;
-        c.steps = usual.steps;
-        c.layers = usual.layers;
-        c.is_exact = true;
         c.is_sequence_parallel = (i + mode) / 2 % 2;
-        c.clip = usual.clip;
         cuda_train(arena, &c, &run);
         check_run(arena, &c, &run);
     }
@@ -94,27 +84,6 @@ ParameterizedTest(int *seed, cuda_tp, whatever_the_order)
 
 /* ---- times ------------------------------------------------------------------------------------*/
 
-static void make(struct pp_arena *arena, const struct exec_case *c, struct exec_run *run,
-                 struct pp_machine **machine)
-{
-    struct pp_error err = {0};
-
-    cr_assert_eq(exec_run_make(arena, c, run, &err), PP_OK, "%s", err.message);
-    cr_assert_eq(pp_machine_create(arena, &run->training.machine, machine, &err), PP_OK, "%s",
-                 err.message);
-}
-
-/* Seconds of all parts of an instruction; 0: it has none. */
-static double parts_s(const struct pp_machine *machine, int instruction)
-{
-    const struct pp_probe *probe = pp_machine_probe(machine, instruction, 0);
-    double sum_s = 0;
-
-    for (int k = 0; probe && k < 3 * PP_PARTS; k++)
-        sum_s += probe->s[k / PP_PARTS][k % PP_PARTS];
-    return sum_s;
-}
-
 /* Parts of ops and exchanges are there, and together no longer than the op. Steps with and without
  * marks alternate, and have graphs of their own. */
 Test(cuda_tp, parts_and_exchanges_are_within_ops)
@@ -130,7 +99,7 @@ Test(cuda_tp, parts_and_exchanges_are_within_ops)
     c.shape = (struct pp_shape){.ranks = 2, .micro_batches = 2};
     c.tp = 2;
     c.clock = PP_CLOCK_WALL;
-    make(arena, &c, &run, &machine);
+    cuda_machine(arena, &c, &run, &machine);
     for (int step = 0; step < 6; step++) {
         int parted = 0;
 
@@ -146,10 +115,10 @@ Test(cuda_tp, parts_and_exchanges_are_within_ops)
                          exchanged_s = 1e-12 * (double)exchanged_ps[i];
             if (run.program->kind[i] != PP_F && run.program->kind[i] != PP_I)
                 continue;
-            cr_assert(exchanged_s > 0 && exchanged_s + parts_s(machine, i) <= op_s + 1e-9,
+            cr_assert(exchanged_s > 0 && exchanged_s + cuda_parts_s(machine, i) <= op_s + 1e-9,
                       "step %d, instruction %d: %g s and %g s of %g s", step, i, exchanged_s,
-                      parts_s(machine, i), op_s);
-            parted += parts_s(machine, i) > 0;
+                      cuda_parts_s(machine, i), op_s);
+            parted += cuda_parts_s(machine, i) > 0;
         }
         cr_assert_eq(parted, step % 2 ? 2 * 2 * 2 : 0); /* F and I of each micro-batch and rank */
     }
