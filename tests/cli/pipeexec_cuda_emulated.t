@@ -1,20 +1,20 @@
 # --backend cuda on an emulated device: what it says of itself, and of what is not there or fails.
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock|check )'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock|check )'
 >   machine    emulated device 0, one op at a time, 2 threads; fp32 with own
 >              kernels, cuBLASLt ...
 >   clock      virtual: one device per rank, links of 10.0 us and 10.0 GB/s
 >
 > --
 >   check      gradients of the first step equal those of training on one rank to
->              the bit (42,368 elements)
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --device-mode streams --exact-grad --check | grep -A1 -E '^  (machine |clock|check )'
+>              the bit (14,912 elements)
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --device-mode streams --exact-grad --check | grep -A1 -E '^  (machine |clock|check )'
 >   machine    emulated device 0, a stream for each rank, 2 threads; bf16 with own
 >              kernels, cuBLASLt ...
 >   clock      wall: ranks share the device
 >
 > --
 >   check      gradients of every step equal those of training on one rank to the
->              bit (84,736 elements)
+>              bit (29,824 elements)
 # A vocabulary that is padded for the device: weights, gradients and memory are as predicted.
 $ for np in 1 2; do pipeexec --backend cuda --np $np --layers 2 --hidden 32 --heads 2 --vocab 300 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --precision bf16 --exact-grad --check --json >$np.json; grep -E 'bit_equal' $np.json; grep -E '^  "(peak_mem|predicted_peak)' $np.json | tr -dc '0-9\n' | uniq | wc -l; grep -A2 '"losses' $np.json; done | sort | uniq -c | tr -s ' ' | sed 's/5[.][0-9]*/X/'
 >  4 "bit_equal": true,
@@ -22,12 +22,12 @@ $ for np in 1 2; do pipeexec --backend cuda --np $np --layers 2 --hidden 32 --he
 >  2 X,
 >  2 "losses": [
 >  2 1
-$ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 3 --device-mode partition --weight-grad-stream on --exact-grad --check --trace t.csv | grep -A1 -E '^  (machine |check )'; grep -c ',weights,.W' t.csv; grep -c ',compute,.W' t.csv || true
+$ pipeexec --backend cuda --np 2 --schedule zbv --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 4 --steps 3 --device-mode partition --weight-grad-stream on --exact-grad --check --trace t.csv | grep -A1 -E '^  (machine |check )'; grep -c ',weights,.W' t.csv; grep -c ',compute,.W' t.csv || true
 >   machine    emulated device 0, a part for each rank, W concurrent, 2 threads;
 >              fp32 with own kernels, cuBLASLt ...
 > --
 >   check      gradients of every step equal those of training on one rank to the
->              bit (203,328 elements)
+>              bit (64,416 elements)
 > 16
 > 0
 $ pipeexec --backend cuda --cores 2
@@ -37,11 +37,11 @@ $ pipeexec --backend cuda --np 2 --schedule zbv --weight-grad-stream on
 ! pipeexec: error: --weight-grad-stream on: with --device-mode serial one op runs at a time; use streams or partition
 = 2
 # Streams take each other's time: what is predicted for a device for each is held against no watch.
-$ for m in "streams" "streams --clock virtual" partition; do pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --device-mode $m --json | grep -E '"(model_error_frac|null_error_frac|shared_device)"' | sed 's/: -*[0-9].*/: X/' | tr -d '\n'; echo; done
+$ for m in "streams" "streams --clock virtual" partition; do pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --device-mode $m --json | grep -E '"(model_error_frac|null_error_frac|shared_device)"' | sed 's/: -*[0-9].*/: X/' | tr -d '\n'; echo; done
 >   "model_error_frac": null,  "null_error_frac": null,  "shared_device": true,
 >   "model_error_frac": X  "null_error_frac": X  "shared_device": false,
 >   "model_error_frac": X  "null_error_frac": X  "shared_device": false,
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --device-mode streams | grep -A2 'note .*the prediction'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --device-mode streams | grep -A2 'note .*the prediction'
 >   note       the prediction assumes one device for each rank, but here all ranks
 >              share one, so the difference is no error. --device-mode partition
 >              gives each rank its own part
@@ -62,32 +62,32 @@ $ PP_EMULATED_EPILOGUES=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 
 >   check      gradients of every step equal those of training on one rank to the
 >              bit (84,736 elements)
 # Experts: the device knows their rows, and the host does not. Graphs have all of it.
-$ for o in "" "--schedule zbv --device-mode partition --weight-grad-stream on" "--capacity-factor 1 --splits 2 --schedule seq1f1b --dp 2" "--recompute full --precision bf16" "--cuda-graphs off --transport ipc" "--capacity-factor 0.5 --top-k 1 --zero 1 --dp 2 --transport nccl"; do pipeexec --backend cuda --np 2 --experts 4 --shared-ffn 24 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 $o --exact-grad --check --json | grep -E '"(bit_equal|left_out)":' | tr -d ' \n'; echo; done
+$ for o in "" "--schedule zbv --device-mode partition --weight-grad-stream on" "--capacity-factor 1 --splits 2 --schedule seq1f1b --dp 2" "--recompute full --precision bf16" "--cuda-graphs off --transport ipc" "--capacity-factor 0.5 --top-k 1 --zero 1 --dp 2 --transport nccl"; do pipeexec --backend cuda --np 2 --experts 4 --shared-ffn 24 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 $o --exact-grad --check --json | grep -E '"(bit_equal|left_out)":' | tr -d ' \n'; echo; done
 > "bit_equal":true,"bit_equal":true,"left_out":0,
 > "bit_equal":true,"bit_equal":true,"left_out":0,
 > "bit_equal":true,"bit_equal":true,"left_out":0,
 > "bit_equal":true,"bit_equal":true,"left_out":0,
 > "bit_equal":true,"bit_equal":true,
 > "bit_equal":true,"bit_equal":true,"left_out":0,
-$ for b in cpu cuda; do pipeexec --backend $b --np 2 --model tiny-llama --experts 6 --top-k 2 --moe-every 2 --capacity-factor 1 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 2 --no-check --json | sed -n '/^  "experts"/,/^  [}]/p' | grep -vE 'comm_s' | md5sum; done | uniq | wc -l
+$ for b in cpu cuda; do pipeexec --backend $b --np 2 --model tiny-llama --experts 6 --top-k 2 --moe-every 2 --capacity-factor 1 --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 4 --steps 2 --no-check --json | sed -n '/^  "experts"/,/^  [}]/p' | grep -vE 'comm_s' | md5sum; done | uniq | wc -l
 > 1
 # Replicas read rows of each other: bits and bytes of the CPU, on one GPU or where there are more.
-$ for o in "" "--schedule zbv --device-mode partition" "--capacity-factor 1 --splits 2 --schedule seq1f1b" "--recompute full --precision bf16" "--device-mode streams --cuda-graphs off"; do for b in cpu cuda; do PP_EMULATED_DEVICES=4 pipeexec --backend $b --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 $(if [ $b = cuda ]; then echo $o; else echo $o | sed 's/--device-mode [a-z]*//; s/--cuda-graphs off//'; fi) --exact-grad --check --json | grep -E '"(bit_equal|moved_bytes)":' | tr -d ' \n'; echo; done | uniq; done
-> "bit_equal":true,"bit_equal":true,"moved_bytes":130560,
-> "bit_equal":true,"bit_equal":true,"moved_bytes":130560,
-> "bit_equal":true,"bit_equal":true,"moved_bytes":112128,
-> "bit_equal":true,"bit_equal":true,"moved_bytes":97152,
-> "bit_equal":true,"bit_equal":true,"moved_bytes":130560,
+$ for o in "" "--schedule zbv --device-mode partition" "--capacity-factor 1 --splits 2 --schedule seq1f1b" "--recompute full --precision bf16" "--device-mode streams --cuda-graphs off"; do for b in cpu cuda; do PP_EMULATED_DEVICES=4 pipeexec --backend $b --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 $(if [ $b = cuda ]; then echo $o; else echo $o | sed 's/--device-mode [a-z]*//; s/--cuda-graphs off//'; fi) --exact-grad --check --json | grep -E '"(bit_equal|moved_bytes)":' | tr -d ' \n'; echo; done | uniq; done
+> "bit_equal":true,"bit_equal":true,"moved_bytes":31744,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":31744,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":27648,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":23808,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":31744,
 ! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
 ! pipeexec: note: 4 GPUs are visible, and with --device-mode partition all ranks share one. Without it each rank is a process with its own
 ! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
 ! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
 ! pipeexec: note: 4 GPUs are visible, and with --device-mode streams all ranks share one. Without it each rank is a process with its own
 # The loss of balance is that of the CPU to six digits.
-$ for o in "" "--schedule zbv" "--dp 2 --ep 2"; do for b in cpu cuda; do pipeexec --backend $b --np 2 --experts 4 --balance-loss 0.3 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 $o --exact-grad --check --json | grep -E -A2 '"(bit_equal|losses)":' | grep -oE 'true|[0-9][.][0-9]{5}' | paste -sd' '; done | uniq; done
-> 6.17052 6.11817 true true
-> 6.17052 6.11817 true true
-> 6.15485 6.09829 true true
+$ for o in "" "--schedule zbv" "--dp 2 --ep 2"; do for b in cpu cuda; do pipeexec --backend $b --np 2 --experts 4 --balance-loss 0.3 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 $o --exact-grad --check --json | grep -E -A2 '"(bit_equal|losses)":' | grep -oE 'true|[0-9][.][0-9]{5}' | paste -sd' '; done | uniq; done
+> 6.13495 6.14070 true true
+> 6.13495 6.14070 true true
+> 6.14401 6.12698 true true
 $ pipeexec --backend cuda --np 2 --experts 4 --dp 2 --ep 2 --transport ipc
 ! pipeexec: error: --ep 2: replicas exchange rows in one process; use --transport local
 = 2
@@ -100,14 +100,14 @@ $ PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 -
 >   SLOW       12 of 54 multiplications of a step by own kernels, about a
 >              hundredth as fast; cuBLASLt refuses 5 forms, first bf16, m 16, n
 >              128, k 32, b transposed, bias and GELU: CUBLAS_STATUS_NOT_SUPPORTED
-$ for o in "" "--cuda-graphs off" "--device-mode partition" "--transport ipc" "--transport nccl"; do PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --json $o 2>warning | grep -E '"(multiplications|own|completed|refused_forms)":' | tr -d '\n'; echo; done; cat warning
+$ for o in "" "--cuda-graphs off" "--device-mode partition" "--transport ipc" "--transport nccl"; do PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --precision bf16 --no-check --json $o 2>warning | grep -E '"(multiplications|own|completed|refused_forms)":' | tr -d '\n'; echo; done; cat warning
 >     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 5,
 >     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 5,
 >     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 10,
 >     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 10,
 >     "multiplications": 54,    "own": 12,    "completed": 0,    "refused_forms": 10,
 > pipeexec: warning: 12 of 54 multiplications of a step by own kernels, about a hundredth as fast; cuBLASLt refuses 10 forms, first bf16, m 16, n 128, k 32, b transposed, bias and GELU: CUBLAS_STATUS_NOT_SUPPORTED
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --json | grep -A7 '"fallbacks"'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --no-check --json | grep -A7 '"fallbacks"'
 >   "fallbacks": {
 >     "multiplications": 54,
 >     "own": 0,
@@ -138,9 +138,9 @@ $ PP_EMULATED_BLAS_FAULT=60:13 pipeexec --backend cuda --np 2 --layers 2 --hidde
 >       "left_out": 1,
 >       "why_left": "cudaErrorStreamCaptureUnsupported",
 >     "own": 0,
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 3 --schedule zb-h1 --calibrate-on gpipe | grep -E '^  predicted'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --schedule zb-h1 --calibrate-on gpipe | grep -E '^  predicted'
 >   predicted  from durations of gpipe, which ran first
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --json | grep -E '"(backend|device|device_mode|clock|precision)"'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --json | grep -E '"(backend|device|device_mode|clock|precision)"'
 >   "backend": "cuda",
 >   "precision": "fp32",
 >   "device": "emulated device 0",
@@ -206,20 +206,22 @@ $ PP_EMULATED_FAULT=1000 pipeexec --backend cuda --device-mode streams --np 2 --
 ! pipeexec: error: step ...
 !   CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer say in which kernel
 = 1
-$ for launch in 100 200; do PP_EMULATED_HANG=$launch pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --no-check --timeout 5 2>&1 | head -2; done
+# What hangs, all at the same time: work of a step, of the training on one rank, a rank.
+$ hang() { pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 9 "$@" 2>&1 | head -2; echo "exit code ${PIPESTATUS[0]}"; }; PP_EMULATED_HANG=100 hang --no-check --timeout 5 >1 & PP_EMULATED_HANG=200 hang --no-check --timeout 5 >2 & PP_EMULATED_HANG=20 hang --timeout 2 >3 & hang --inject 'hang rank:1 op:3 step:2' --timeout 5 >4 & wait; cat 1 2 3 4
 > pipeexec: error: step 1: no rank has made progress for 5.0 s (--timeout)
 >   stuck: backend cuda, in work that it was given: it hangs, or an op takes longer than --timeout
+> exit code 1
 > pipeexec: error: step 2: no rank has made progress for 5.0 s (--timeout)
 >   stuck: backend cuda, in work that it was given: it hangs, or an op takes longer than --timeout
-$ PP_EMULATED_HANG=20 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 9 --timeout 2
-! pipeexec: error: backend cuda, in the training on one rank that gradients are checked against (--no-check leaves it out), has made no progress for 2.0 s (--timeout)
-= 1
+> exit code 1
+> pipeexec: error: backend cuda, in the training on one rank that gradients are checked against (--no-check leaves it out), has made no progress for 2.0 s (--timeout)
+> exit code 1
+> pipeexec: error: step 2: no rank has made progress for 5.0 s (--timeout)
+>   stuck: rank 1 at op 3 ...
+> exit code 1
 # The host holds copies of what is on a device, however large that is.
 $ PP_EMULATED_MEMORY_BYTES=900000000000000000 pipeexec --backend cuda --np 2 --layers 4 --hidden 1048576 --heads 16384 --steps 1 2>&1 | sed 's/[0-9][0-9]* MiB/X MiB/g; s/[0-9]*, lists and times [0-9]*/X, lists and times X/'
 > pipeexec: error: the host needs X MiB and has X MiB free: copies of what the device holds X, lists and times X; --no-check leaves out some of the copies, or lower --layers or --hidden
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --inject 'hang rank:1 op:3 step:2' --timeout 5 2>&1 | head -2
-> pipeexec: error: step 2: no rank has made progress for 5.0 s (--timeout)
->   stuck: rank 1 at op 3 ...
 $ pipeexec --backend cuda --precision double
 ! pipeexec: error: --precision double: backend cuda does not have it, backend cpu does
 = 2
@@ -229,12 +231,12 @@ $ pipeexec --backend cuda --hidden 1028 --heads 4
 $ pipeexec --backend cuda --transport shm
 ! pipeexec: error: --transport shm: backend cuda runs all ranks in one process; use --transport local, or ipc (on one host) or nccl for a process for each
 = 2
-$ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
+$ pipeexec --backend cuda --transport nccl --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
 >   machine    emulated device 0, by NCCL, 2 processes on 1 GPU; fp32 with own
 >              kernels, cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
 >
-$ pipeexec --backend cuda --transport nccl --device-mode serial --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -E '^  clock '
+$ pipeexec --backend cuda --transport nccl --device-mode serial --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 | grep -E '^  clock '
 >   clock      virtual: one device per rank, links of 10.0 us and 10.0 GB/s
 $ pipeexec --backend cuda --transport nccl --device-mode partition
 ! pipeexec: error: --device-mode partition: the parts of a GPU belong to one process, and with --transport nccl each rank is one; leave it out, or use --transport local
@@ -242,7 +244,7 @@ $ pipeexec --backend cuda --transport nccl --device-mode partition
 $ pipeexec --backend cuda --transport nccl --np 1
 ! pipeexec: error: --transport nccl: one rank has no peer to send to; use --transport local
 = 2
-$ pipeexec --backend cuda --transport ipc --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
+$ pipeexec --backend cuda --transport ipc --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  (machine |clock )'
 >   machine    emulated device 0, by CUDA IPC, 2 processes on 1 GPU; fp32 with own
 >              kernels, cuBLASLt ...
 >   clock      wall: stamps of two ranks are within ...
@@ -262,23 +264,23 @@ $ for t in local ipc; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transpo
 $ for q in "" --quiet; do PP_EMULATED_DEVICES=8 pipeexec --backend cuda --transport local --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --no-check $q >/dev/null; done
 ! pipeexec: note: 8 GPUs are visible, and all ranks share one. With --transport ipc or --transport nccl ranks take them in turn
 # Without a launcher and --transport, each rank has a GPU of its own, if as many are visible.
-$ PP_EMULATED_DEVICES=8 pipeexec --backend cuda --np 8 --schedule chimera --layers 8 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 8 --steps 2 --check --exact-grad | grep -A1 -E '^  (machine|clock|check|note) ' | grep -v cuBLASLt
->   machine    emulated device 0, by CUDA IPC, sums by NCCL, 8 processes on
+$ PP_EMULATED_DEVICES=4 pipeexec --backend cuda --np 4 --schedule chimera --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 4 --steps 2 --check --exact-grad | grep -A1 -E '^  (machine|clock|check|note) ' | grep -v cuBLASLt
+>   machine    emulated device 0, by CUDA IPC, sums by NCCL, 4 processes on
 >   clock      wall: stamps of two ranks are within ...
 >
 > --
 >   check      gradients of every step equal those of training on one rank to the
->              bit (474,368 elements)
+>              bit (85,888 elements)
 > --
->   note       8 GPUs are visible, so each rank is a process with its own. With
+>   note       4 GPUs are visible, so each rank is a process with its own. With
 >              --transport local all share one
 >   note       2 steps leave 1 for --warmup; --steps 4 leaves the usual 2
-$ PP_EMULATED_DEVICES=8 pipeexec --backend cuda --np 4 --dp 2 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 2 --check --exact-grad --json | grep -E '"(transport|clock|bit_equal)":'
+$ PP_EMULATED_DEVICES=4 pipeexec --backend cuda --np 2 --dp 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --check --exact-grad --json | grep -E '"(transport|clock|bit_equal)":'
 >   "transport": "ipc+nccl",
 >   "clock": "wall",
 >     "bit_equal": true,
 >     "bit_equal": true,
-$ for o in '--np 4' '--np 2 --device-mode serial' '--np 2 --link latency:1us' '--np 2 --slow 1=0.5'; do PP_EMULATED_DEVICES=3 pipeexec --backend cuda $o --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; done
+$ for o in '--np 4' '--np 2 --device-mode serial' '--np 2 --link latency:1us' '--np 2 --slow 1=0.5'; do PP_EMULATED_DEVICES=3 pipeexec --backend cuda $o --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 4 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; done
 >   note       3 GPUs are visible for 4 ranks, which share one. With
 >              --transport ipc ranks take them in turn; --np 3 uses all
 >   note       3 GPUs are visible, and with --device-mode serial all ranks share
@@ -291,12 +293,12 @@ $ for o in '--np 4' '--np 2 --device-mode serial' '--np 2 --link latency:1us' '-
 ! pipeexec: note: 3 GPUs are visible, and with --device-mode serial all ranks share one. Without it each rank is a process with its own
 ! pipeexec: note: 3 GPUs are visible, and with --link latency:1us all ranks share one. Without it each rank is a process with its own
 ! pipeexec: note: 3 GPUs are visible, and with --slow 1=0.5 all ranks share one. Without it each rank is a process with its own
-$ PIPEEXEC_NCCL_LIBRARY=/none PP_EMULATED_PEERS=0 PP_EMULATED_DEVICES=2 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'
+$ PIPEEXEC_NCCL_LIBRARY=/none PP_EMULATED_PEERS=0 PP_EMULATED_DEVICES=2 pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'
 >   note       2 GPUs are visible, and all ranks share one: they do not reach each
 >              other's memory, and there is no NCCL. Name its file in
 >              PIPEEXEC_NCCL_LIBRARY
 ! pipeexec: note: 2 GPUs are visible, and all ranks share one: they do not reach each other's memory, and there is no NCCL. Name its file in PIPEEXEC_NCCL_LIBRARY
-$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o $TMPDIR/two.csv; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --steps 4 --no-check | grep -o '^  machine .* processes'
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 4 -o $TMPDIR/two.csv; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --steps 4 --no-check | grep -A2 'note .*GPUs are visible'; PP_EMULATED_DEVICES=2 pipeexec --backend cuda --schedule $TMPDIR/two.csv --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --steps 4 --no-check | grep -o '^  machine .* processes'
 >   note       2 GPUs are visible, and all ranks share one. With --np and the
 >              file's number of ranks each is a process with its own
 >   machine    emulated device 0, by CUDA IPC, 2 processes
@@ -310,23 +312,23 @@ $ PIPEEXEC_NCCL_LIBRARY=/none/libnccl.so.2 pipeexec --backend cuda --transport n
 $ pipeexec --backend cuda --device-mode streams --slow 1=0.5
 ! pipeexec: error: --slow 1=0.5: on the wall clock backend cuda cannot make a rank slower; give --clock virtual
 = 2
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --checkpoint half --checkpoint-every 2 --quiet; pipeexec --backend cpu --np 2 --schedule gpipe --resume half/step-000000002 --json | grep -E '"(backend|first_step|steps)"'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --checkpoint half --checkpoint-every 2 --quiet; pipeexec --backend cpu --np 2 --schedule gpipe --resume half/step-000000002 --json | grep -E '"(backend|first_step|steps)"'
 >   "backend": "cpu",
 >   "steps": 4,
 >   "first_step": 2,
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 2 --device-mode partition --exact-grad | grep -A1 -E '^  (machine |clock|check )'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --device-mode partition --exact-grad | grep -A1 -E '^  (machine |clock|check )'
 >   machine    emulated device 0, a part for each rank, 2 threads; fp32 with own
 >              kernels, cuBLASLt ...
 >   clock      wall: ranks share the device
 >
 > --
 >   check      gradients of the first step equal those of training on one rank to
->              the bit (42,368 elements)
-$ pipeexec --backend cuda --np 16 --layers 16 --hidden 32 --heads 2 --seq 16 --mbs 1 --device-mode partition
+>              the bit (14,912 elements)
+$ pipeexec --backend cuda --np 16 --layers 16 --hidden 16 --heads 2 --seq 8 --mbs 1 --device-mode partition
 ! pipeexec: error: --device-mode partition: 16 ranks on a GPU of 64 multiprocessors, which has at most 8 parts: at most 8 ranks, or --device-mode serial
 = 2
 # Graphs: used unless they are switched off, do not fit, or are not what they should be.
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --no-check --json | grep -A7 '"graphs"'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 5 --no-check --json | grep -A7 '"graphs"'
 >     "graphs": {
 >       "count": 12,
 >       "left_out": 0,
@@ -335,7 +337,7 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >       "launches": 48,
 >       "why_not": null
 >     }
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --no-check --json --cuda-graphs off | grep '"graphs"'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 5 --no-check --json --cuda-graphs off | grep '"graphs"'
 >     "graphs": null
 $ PP_EMULATED_GRAPH_PARTS=0 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --device-mode partition --check --exact-grad --json | grep -E '"(why_not|count|bit_equal)"'
 >     "bit_equal": true,
@@ -366,7 +368,7 @@ $ PP_EMULATED_GRAPH_BYTES=20000000000 pipeexec --backend cuda --np 2 --layers 2 
 >       "left_out": 0,
 >       "why_left": null,
 >       "why_not": "this driver refuses to record or to run them (cudaErrorMemoryAllocation)"
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --transport nccl --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 5 --check --exact-grad --transport nccl --json | grep -E '"(why_not|why_left|count|left_out|bit_equal)"'
 >     "bit_equal": true,
 >     "bit_equal": true,
 >       "count": 6,
@@ -374,12 +376,12 @@ $ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs
 >       "why_left": null,
 >       "why_not": null
 # Devices whose peak the MFU is of: those of processes, each once; all on the virtual clock; one that parts share.
-$ for o in "4" "2 --transport ipc" "1" "1 --device-mode partition"; do set -- $o; n=$1; shift; PP_EMULATED_NAME="NVIDIA H200" PP_EMULATED_DEVICES=$n pipeexec --backend cuda --np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 4 --steps 4 --precision bf16 --no-check --json "$@" | awk -F'[:,]' '/"(model_flops_per_s|mfu)"/ { v[++n] = $2 } END { printf "%.6f\n", v[1] / v[2] / 989e12 }'; done
+$ for o in "4" "2 --transport ipc" "1" "1 --device-mode partition"; do set -- $o; n=$1; shift; PP_EMULATED_NAME="NVIDIA H200" PP_EMULATED_DEVICES=$n pipeexec --backend cuda --np 4 --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --precision bf16 --no-check --json "$@" | awk -F'[:,]' '/"(model_flops_per_s|mfu)"/ { v[++n] = $2 } END { printf "%.6f\n", v[1] / v[2] / 989e12 }'; done
 > 4.000000
 > 2.000000
 > 4.000000
 > 1.000000
-$ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --backend cuda --np $2 --dp $3 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A1 'note .*GPUs are visible'; done
+$ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --backend cuda --np $2 --dp $3 --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -A1 'note .*GPUs are visible'; done
 >   note       4 GPUs are visible for 8 ranks, which share one. With
 >              --transport ipc ranks take them in turn; --np 1 --dp 4 uses all
 >   note       6 GPUs are visible for 8 ranks, which share one. With
@@ -387,13 +389,13 @@ $ for o in "4 1 8" "6 2 4"; do set -- $o; PP_EMULATED_DEVICES=$1 pipeexec --back
 ! pipeexec: note: 4 GPUs are visible for 8 ranks, which share one. With --transport ipc ranks take them in turn; --np 1 --dp 4 uses all
 ! pipeexec: note: 6 GPUs are visible for 8 ranks, which share one. With --transport ipc ranks take them in turn; --np 1 uses 4
 # Processes that share GPUs: how many, and no error of a prediction for one GPU each.
-$ for n in 1 2; do PP_EMULATED_DEVICES=$n pipeexec --backend cuda --np 2 --transport ipc --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check --json | grep -E '"(gpus|model_error_frac|shared_device)"' | sed 's/: -*[0-9.]*[.][0-9].*/: X/' | tr -d '\n'; echo; done
+$ for n in 1 2; do PP_EMULATED_DEVICES=$n pipeexec --backend cuda --np 2 --transport ipc --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check --json | grep -E '"(gpus|model_error_frac|shared_device)"' | sed 's/: -*[0-9.]*[.][0-9].*/: X/' | tr -d '\n'; echo; done
 >   "gpus": 1,  "model_error_frac": null,  "shared_device": true,
 >   "gpus": 2,  "model_error_frac": X  "shared_device": false,
-$ PP_EMULATED_DEVICES=1 pipeexec --backend cuda --np 2 --transport ipc --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -oE '2 processes on .*GPU|note .*|share 1 GPU.*'
+$ PP_EMULATED_DEVICES=1 pipeexec --backend cuda --np 2 --transport ipc --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --no-check | grep -oE '2 processes on .*GPU|note .*|share 1 GPU.*'
 > 2 processes on 1 GPU
 > note       the prediction assumes one device for each rank, but here processes
 > share 1 GPU, so the difference is no error
 # The page on the executor names what JSON has of graphs and of slower kernels, too.
-$ pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --json | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(refused_forms|kernels|why_left)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor-report.md || echo "$k is in no row"; done
+$ pipeexec --backend cuda --np 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 4 --json | grep -oE '^ *"[^"]+":' | tr -d '": ' | sort -u >keys; grep -cE '^(refused_forms|kernels|why_left)$' keys; for k in $(cat keys); do grep -qE "[\`.]$k\`" docs/executor-report.md || echo "$k is in no row"; done
 > 3

@@ -6,7 +6,7 @@ pipeexec=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mark=$((900000000 + $$))
-net="--hidden 32 --heads 2 --seq 16 --mbs 1 --seed $mark"
+net="--hidden 16 --heads 2 --seq 8 --mbs 1 --seed $mark"
 small="$net --steps 3"
 two="--backend cuda --transport $transport --np 2 --layers 2 --micro-batches 4"
 unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT
