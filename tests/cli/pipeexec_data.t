@@ -1,5 +1,5 @@
 # Data in several files: the same tokens give the same losses, in whatever format they are.
-$ for d in bpe/more.txt tokens/more tokens/more.bin tokens/more.idx tokens/shards 'tokens/shards/*_?.bin' tokens/shards/more_0.bin,tests/data/tokens/shards/more_1.bin; do pipeexec --data "tests/data/$d" --shuffle draw --seq 16 --steps 3 --exact-grad --no-check --json | tr -d ' \n' | grep -o '"losses":[^]]*'; done | sort | uniq -c | sed 's/:.*//'
+$ for d in bpe/more.txt tokens/more tokens/more.bin tokens/more.idx tokens/shards 'tokens/shards/*_?.bin' tokens/shards/more_0.bin,tests/data/tokens/shards/more_1.bin; do pipeexec --data "tests/data/$d" --layers 4 --hidden 32 --heads 2 --shuffle draw --seq 16 --steps 3 --exact-grad --no-check --json | tr -d ' \n' | grep -o '"losses":[^]]*'; done | sort | uniq -c | sed 's/:.*//'
 >       7 "losses"
 $ pipeexec --data tests/data/tokens/more --seq 16 --steps 3 --no-check | grep -A1 '^  data'
 >   data       8* micro-batches of 4* samples, 512 tokens a step;
@@ -47,10 +47,10 @@ $ cp -r tests/data/tokens/shards .; truncate -s -1 shards/more_1.bin; pipeexec -
 ! pipeexec: error: shards/more_1.bin:8: its header says 739 tokens, that is 1478 bytes after the header, but 1477 follow
 = 2
 # Orders of samples: on is usual for indexed data, draw for others; both can be asked for.
-$ L() { pipeexec --seq 16 --steps 4 --exact-grad --no-check --json "$@" | tr -d ' \n' | grep -o '"losses":[^]]*'; }; A=$(L --data tests/data/tokens/more); B=$(L --data tests/data/tokens/shards --shuffle on); C=$(L --data tests/data/tokens/more --shuffle draw); D=$(L --data tests/data/bpe/more.txt); E=$(L --data tests/data/bpe/more.txt --shuffle off); [ "$A" = "$B" ] && [ "$C" = "$D" ] && [ "$A" != "$C" ] && [ "$E" != "$A" ] && [ "$E" != "$D" ] && echo as said
+$ L() { pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --steps 4 --exact-grad --no-check --json "$@" | tr -d ' \n' | grep -o '"losses":[^]]*'; }; A=$(L --data tests/data/tokens/more); B=$(L --data tests/data/tokens/shards --shuffle on); C=$(L --data tests/data/tokens/more --shuffle draw); D=$(L --data tests/data/bpe/more.txt); E=$(L --data tests/data/bpe/more.txt --shuffle off); [ "$A" = "$B" ] && [ "$C" = "$D" ] && [ "$A" != "$C" ] && [ "$E" != "$A" ] && [ "$E" != "$D" ] && echo as said
 > as said
 # A resumed training has the bits of one that was not interrupted, on another layout. Other micro-batches have the same samples: the first loss is equal, and gradients are rounded elsewhere.
-$ D='--data tests/data/tokens/more --seq 16 --exact-grad --no-check --quiet'; pipeexec $D --steps 6 --np 2 --dp 1 --mbs 4 --micro-batches 8 --log one.csv --checkpoint c --checkpoint-every 3; pipeexec --resume c/step-000000003 --no-check --quiet --np 4 --dp 2 --log two.csv; tail -n 3 one.csv | cut -d, -f 1,2,4 | diff - <(tail -n 3 two.csv | cut -d, -f 1,2,4) && echo same bits
+$ D='--data tests/data/tokens/more --layers 4 --hidden 32 --heads 2 --seq 16 --exact-grad --no-check --quiet'; pipeexec $D --steps 6 --np 2 --dp 1 --mbs 4 --micro-batches 8 --log one.csv --checkpoint c --checkpoint-every 3; pipeexec --resume c/step-000000003 --no-check --quiet --np 4 --dp 2 --log two.csv; tail -n 3 one.csv | cut -d, -f 1,2,4 | diff - <(tail -n 3 two.csv | cut -d, -f 1,2,4) && echo same bits
 > same bits
 $ pipeexec --resume c/step-000000003 --no-check --quiet --np 1 --dp 2 --mbs 1 --log two.csv; grep '^4,' one.csv | cut -d, -f 1,2 | diff - <(grep '^4,' two.csv | cut -d, -f 1,2) && echo same samples
 > same samples

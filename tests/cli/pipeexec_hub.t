@@ -113,7 +113,7 @@ $ mkdir taken.partial; flock taken.partial pipeexec --save taken; ls -d taken*
 > taken.partial
 ! pipeexec: error: --save: taken: another run writes it, in taken.partial; wait for its end, or choose another folder
 # Positions beyond the sample are read again at the end.
-$ pipeexec --layers 4 --hidden 512 --heads 2 --seq 256 --mbs 1 --steps 1 --save long --quiet; pipeexec --model ./long --seq 16 --mbs 2 --steps 2 --log steps.csv --save short --quiet & until [ -s steps.csv ]; do sleep 0.01; done; truncate -s 300000 long/model.safetensors; wait $!
+$ pipeexec --layers 4 --hidden 512 --heads 2 --seq 256 --mbs 1 --np 1 --micro-batches 1 --steps 1 --no-check --save long --quiet; pipeexec --model ./long --seq 16 --mbs 2 --steps 2 --no-check --log steps.csv --save short --quiet & until [ -s steps.csv ]; do sleep 0.01; done; truncate -s 300000 long/model.safetensors; wait $!
 ! pipeexec: error: ./long/model.safetensors became shorter while it was in use
 = 1
 $ (ulimit -f 16; pipeexec --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 1 --save full --quiet); ls -d full*
