@@ -25,7 +25,7 @@ static int meetings_of(const struct pp_machine *m, int rank)
         enum pp_stage_call_kind kind;
         if (pp_bind_kind(p->kind[i], &kind))
             count += p->granule_count[i] *
-                     (1 + (m->ep > 1 ? 2 : 1) *
+                     (1 + (m->ep > 1 ? 2 : 1) * pp_inbox_rounds(m) *
                               pp_stage_exchange_count(m->options.stages[p->stage[i]], kind));
         count += pp_op_is_compute(p->kind[i]);
     }

@@ -79,6 +79,7 @@ struct pp_group_segment {
     int launch, exchange_launch; /* numbers on the worker's stream, in this step */
     int timings_end;             /* of the timings of the call */
     bool is_last;                /* of this work: no exchange follows */
+    bool is_second;              /* it has no work: the second round of an exchange, see apart.c */
     struct pp_group_exchange exchange;
     const void **from; /* [members] */
     int members;
@@ -171,6 +172,12 @@ void pp_core_give(struct pp_machine *m);
 void pp_inbox_make(struct pp_machine *m);
 void pp_inbox_begin(struct pp_machine *m);
 size_t pp_inbox_bytes(const struct pp_machine *m);
+/* Most rounds of an exchange of devices of --tp. Makes the exchanges of its rounds, for a device.
+ */
+enum { PP_ROUNDS = 2 };
+int pp_inbox_rounds(const struct pp_machine *m);
+int pp_inbox_make_rounds(const struct pp_machine *m, const struct pp_group_exchange *e,
+                         int tp_index, struct pp_group_exchange *rounds);
 /* Tells the others that the worker comes to a meeting, with its part of an exchange; NULL: none. */
 void pp_inbox_tell(const struct pp_worker *w, int meeting, const struct pp_group_exchange *e);
 /* After the meeting: finds the parts of the others. False: the step has failed. */

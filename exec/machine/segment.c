@@ -4,6 +4,26 @@
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
+/* Appends segment `s` of a work. An exchange may take two rounds. */
+static void append(struct pp_machine *m, struct pp_bound_call *call, int work, int s, int last,
+                   const struct pp_group_exchange *exchange)
+{
+    struct pp_group_exchange rounds[PP_ROUNDS] = {*exchange};
+    const int tp_index = call->works[work].stage->shape.tp_index,
+              count = s < last ? pp_inbox_make_rounds(m, exchange, tp_index, rounds) : 1;
+
+    for (int round = 0; round < count; round++)
+        call->segments[call->segment_count++] =
+            (struct pp_group_segment){.call = call,
+                                      .work = work,
+                                      .number = s,
+                                      .is_last = s == last,
+                                      .is_second = round > 0,
+                                      .exchange = rounds[round],
+                                      .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
+                                      .members = pp_group_members(m, &rounds[round])};
+}
+
 static void cut(struct pp_machine *m, struct pp_bound_call *call)
 {
     struct pp_group_exchange *exchanges;
@@ -11,19 +31,12 @@ static void cut(struct pp_machine *m, struct pp_bound_call *call)
 
     for (int g = 0; g < call->count; g++)
         count += 1 + pp_stage_exchanges(&call->works[g], call->kind, NULL);
-    call->segments = PP_ARRAY(m->arena, struct pp_group_segment, count);
+    call->segments = PP_ARRAY(m->arena, struct pp_group_segment, count * pp_inbox_rounds(m));
     exchanges = PP_ARRAY(m->arena, struct pp_group_exchange, count);
     for (int g = 0; g < call->count; g++) {
         const int last = pp_stage_exchanges(&call->works[g], call->kind, exchanges);
         for (int s = 0; s <= last; s++)
-            call->segments[call->segment_count++] = (struct pp_group_segment){
-                .call = call,
-                .work = g,
-                .number = s,
-                .is_last = s == last,
-                .exchange = exchanges[s],
-                .from = PP_ARRAY(m->arena, const void *, pp_group_size(m)),
-                .members = pp_group_members(m, &exchanges[s])};
+            append(m, call, g, s, last, &exchanges[s]);
     }
 }
 
@@ -69,6 +82,10 @@ void pp_segment_run(const struct pp_kernels *k, void *stream, void *argument)
     struct pp_bound_call *call = segment->call;
     struct pp_stage_work work = call->works[segment->work];
 
+    if (segment->is_second) {
+        segment->timings_end = segment[-1].timings_end;
+        return;
+    }
     if (segment == call->segments)
         pp_call_begin(k, stream, call);
     else

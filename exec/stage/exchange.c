@@ -43,8 +43,12 @@ static void gather(const struct pp_kernels *k, void *stream, const struct pp_gro
 {
     const size_t share_bytes = (size_t)(e->count / members) * k->element_bytes;
 
-    for (int t = 0; t < members; t++)
-        k->copy(stream, share_bytes, from[t], (char *)e->to + (size_t)t * share_bytes);
+    for (int t = 0; t < members; t++) {
+        char *to = (char *)e->to + (size_t)t * share_bytes;
+
+        if (from[t] != to)
+            k->copy(stream, share_bytes, from[t], to);
+    }
 }
 
 /* A ring takes as many steps as for these collectives of the program. */

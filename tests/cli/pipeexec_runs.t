@@ -95,6 +95,12 @@ $ for o in "--tp 2" "--tp 2 --sequence-parallel on --clock wall" "--tp 2 --dp 2 
 > 2
 > 2
 > 2
+# More than two devices exchange large tensors in two rounds: each adds up a share, and all gather the shares.
+$ for o in "--tp 4 --heads 4 --hidden 192" "--tp 4 --heads 4 --hidden 384 --precision bf16 --clock wall" "--tp 8 --heads 8 --hidden 64 --recompute full --precision double" "--tp 4 --heads 4 --hidden 192 --experts 4 --dp 2 --ep 2 --zero 2"; do for t in local tcp; do pipeexec --transport $t $o --np 1 --layers 1 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p' | md5sum; done; done | uniq -c | awk '{ print $1 }'
+> 2
+> 2
+> 2
+> 2
 $ for r in 0 1 2 3; do RANK=$r WORLD_SIZE=4 MASTER_ADDR=127.0.0.1 MASTER_PORT=29713 pipeexec --tp 2 --np 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 3 --exact-grad --check --quiet & p[r]=$!; done; for r in 0 1 2 3; do wait ${p[r]} && echo ended; done
 > ended
 > ended

@@ -47,11 +47,11 @@ def report(good, name, *facts):
         print("\n".join("# " + line for line in str(fact).splitlines()))
 
 
-def launch(count, options, **variables):
+def launch(count, options, heads=2, **variables):
     """The report of process 0, or its message, and what is measured of each process."""
     global port
     port += 1
-    words = f"--layers {LAYERS} --heads 2 --vocab {VOCAB} --seq {SEQ} --no-check --json --schedule 1f1b {options}"
+    words = f"--layers {LAYERS} --heads {heads} --vocab {VOCAB} --seq {SEQ} --no-check --json --schedule 1f1b {options}"
     started = []
     for rank in reversed(range(count)):
         env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(count), MASTER_ADDR="127.0.0.1",
@@ -105,6 +105,22 @@ def check_sockets(count, replicas):
     needed = list(needed_bytes(count, replicas, 128, 2, 16, 2))
     for field in ("sent", "kernel"):
         report(got and within(of(measured, field), needed), f"{count} processes, {replicas} replicas: bytes, {field}",
+               of(measured, field), needed, err)
+
+
+def check_group(count):
+    """The devices of one rank. Each sends the others its part of an exchange: of more than two, a share to each in two
+    rounds. A block has four exchanges, embedding and head have one each. The loss has three numbers a token."""
+    hidden, mbs, micro_batches, steps = 128, 2, 2, 2
+    got, err, measured = launch(count, f"--hidden {hidden} --np 1 --tp {count} --mbs {mbs} --micro-batches {micro_batches} "
+                                f"--steps {steps} --backend cpu", heads=8)
+    part, tokens = 4 * mbs * SEQ * hidden, mbs * SEQ
+    rounds = 2 * (count - 1) / count if count > 2 else 1
+    sent = (4 * LAYERS + 2) * rounds * part + (count - 1) * 3 * 4 * tokens
+    samples = 2 * 4 * tokens * micro_batches * (count - 1)
+    needed = [steps * (micro_batches * sent + (samples if rank == 0 else 0)) for rank in range(count)]
+    for field in ("sent", "kernel"):
+        report(got and within(of(measured, field), needed), f"{count} devices of a rank: bytes, {field}",
                of(measured, field), needed, err)
 
 
@@ -171,6 +187,8 @@ for processes in (2, 4, 8):
         check_sockets(processes, 1)
 if sys.argv[3] == "sockets":
     check_sockets(4, 2)
+    for processes in (2, 4, 8):
+        check_group(processes)
 shutil.rmtree(FOLDER)
 print(f"1..{tests}")
 sys.exit(failures > 0)
