@@ -58,6 +58,8 @@ static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish
     }
     if (run->config.ep > 1)
         put_int(&list, "ep", run->config.ep);
+    if (wish->etp)
+        put_int(&list, "etp", wish->etp);
     if (pp_state_is_gathered(&p->state.spec)) {
         put(&list, "gather", pp_gather_names[p->state.spec.gather]);
         put_int(&list, "gather-buffers", p->state.spec.buffers);

@@ -101,6 +101,7 @@ struct pp_routing {
     int batch, tokens, experts, top_k; /* tokens: of one split of a sample */
     int rows;                          /* the most that there can be */
     int capacity;                      /* 0 = no limit */
+    int first_expert, held;            /* choices of other experts have no row; held 0 = all have */
     bool is_normalized;    /* the gates of a token add up to 1; else probabilities of all do */
     const void *logits;    /* [batch * tokens][experts] */
     void *gates;           /* [batch * tokens][top_k] of G: weights of the choices */
@@ -139,11 +140,12 @@ struct pp_group_range {
 };
 
 /* Rows that device `index` gets from all `devices` that share experts, device by device. `begins`
- * is that of the routing of each device: [devices][devices * experts + 1]. */
+ * is that of the routing of each device, [devices][stride], from the first of these experts on. */
 struct pp_row_exchange {
     bool is_back;                /* to where their tokens are; else to where their experts are */
     int devices, index, experts; /* experts: of each */
     const int32_t *begins;
+    int stride;
     size_t row_bytes;
     int rows; /* of `to`; those after the last become 0 */
     const void *const *from;

@@ -50,7 +50,8 @@ static enum pp_status check_gradients(const struct pp_machine *m, struct pp_erro
     return PP_OK;
 }
 
-/* Adds a worker's losses, and the tokens that its experts have taken. */
+/* Adds a worker's losses, and the tokens of its set of experts. The first device of a group has the
+ * losses, and the first that shares a set has these tokens. */
 static void add_figures(struct pp_machine *m, const struct pp_worker *w, struct pp_loss_sum *sum)
 {
     const struct pp_rank_layout *layout = &m->layout[w->rank];
@@ -58,7 +59,8 @@ static void add_figures(struct pp_machine *m, const struct pp_worker *w, struct 
     const size_t count = layout->loss_bytes / sizeof(double),
                  experts = layout->expert_bytes / sizeof(double);
 
-    pp_loss_add(sum, losses, (int64_t)count);
+    if (w->tp_index == 0)
+        pp_loss_add(sum, losses, (int64_t)count);
     for (size_t i = 0; i < experts; i++)
         m->expert_tokens[i] += losses[count + i];
 }
@@ -66,11 +68,12 @@ static void add_figures(struct pp_machine *m, const struct pp_worker *w, struct 
 static enum pp_status check_loss(struct pp_machine *m, struct pp_error *err)
 {
     const struct pp_net *net = m->options.stages[0]->net;
+    const int etp = pp_share_experts(&m->options.stages[0]->shape, net->experts).etp;
     struct pp_loss_sum sum = {.is_finite = true};
 
     memset(m->expert_tokens, 0, sizeof(double) * pp_net_expert_tokens(net));
     for (int k = 0; k < m->worker_count; k++) {
-        if (m->workers[k].tp_index > 0) /* each device of a group has the same figures */
+        if (m->workers[k].tp_index % etp > 0) /* it has the figures of another one */
             continue;
         PP_TRY(pp_staging_fetch(&m->workers[k].figures, err));
         add_figures(m, &m->workers[k], &sum);

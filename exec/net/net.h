@@ -63,10 +63,11 @@ enum pp_status pp_net_check_kernels(const struct pp_net *net, const struct pp_ke
                                     const char *backend, struct pp_error *err);
 
 /* PP_EINVAL if `tp` devices cannot share the blocks of the net evenly, with the nearest legal
- * values. */
-enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error *err);
-/* Returns the dimensions of the part that each of `tp` devices has. */
-struct pp_net pp_net_part(const struct pp_net *net, int tp);
+ * values. Experts count if all of them share each, so if `etp` is `tp`. */
+enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, int etp, struct pp_error *err);
+/* Returns the dimensions of the part that each of `tp` devices has, and each of `etp` of an expert.
+ */
+struct pp_net pp_net_part(const struct pp_net *net, int tp, int etp);
 
 /* Words of the vocabulary. */
 struct pp_words {

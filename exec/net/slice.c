@@ -8,8 +8,8 @@ static int greatest_divisor(int a, int b)
     return b == 0 ? a : greatest_divisor(b, a % b);
 }
 
-/* Returns the elements of the feed-forward layers that devices must divide: of dense blocks, of
- * experts and of the shared one. */
+/* Returns the elements of the feed-forward layers that devices must divide: of dense blocks, and of
+ * experts. */
 static int elements_of(const struct pp_net *net)
 {
     const int mixtures = pp_net_mixtures(net, 0, net->layers),
@@ -28,8 +28,12 @@ static bool is_even(const struct pp_net *net, int tp)
     return net->heads % tp == 0 && net->kv_heads % tp == 0 && elements_of(net) % tp == 0;
 }
 
-enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error *err)
+enum pp_status pp_net_check_tp(const struct pp_net *whole, int tp, int etp, struct pp_error *err)
 {
+    struct pp_net cut = *whole, *net = &cut;
+
+    if (etp < tp)
+        cut.expert_ffn = 0;
     int below = tp < net->kv_heads ? tp : net->kv_heads, above = tp;
 
     if (net->vocab < tp)
@@ -44,20 +48,23 @@ enum pp_status pp_net_check_tp(const struct pp_net *net, int tp, struct pp_error
     while (above <= net->kv_heads && !is_even(net, above))
         above++;
     pp_error_set(err, PP_EINVAL,
-                 "--tp %d does not divide %d attention heads, %d of keys, and %d elements of the "
-                 "feed-forward layer of %.80s; nearest: %d",
-                 tp, net->heads, net->kv_heads, elements_of(net), net->name, below);
+                 elements_of(net) > 0
+                     ? "--tp %d does not divide %d attention heads, %d of keys, and %d elements of "
+                       "the feed-forward layer"
+                     : "--tp %d does not divide %d attention heads, and %d of keys",
+                 tp, net->heads, net->kv_heads, elements_of(net));
+    pp_error_append(err, " of %.80s; nearest: %d", net->name, below);
     return above <= net->kv_heads ? pp_error_append(err, " or %d", above) : PP_EINVAL;
 }
 
-struct pp_net pp_net_part(const struct pp_net *net, int tp)
+struct pp_net pp_net_part(const struct pp_net *net, int tp, int etp)
 {
     struct pp_net part = *net;
 
     part.heads /= tp;
     part.kv_heads /= tp;
     part.ffn /= tp;
-    part.expert_ffn /= tp;
+    part.expert_ffn /= etp;
     part.shared_ffn /= tp;
     return part;
 }

@@ -25,25 +25,26 @@ size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *sh
     return sizeof(int32_t) * (size_t)(integers + integers % 2);
 }
 
-int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
+/* The most rows of `experts`, from `senders`. A token goes to each expert once. */
+static int rows_of(const struct pp_net *net, const struct pp_stage_shape *shape, int experts,
+                   int senders)
 {
-    const int64_t all = (int64_t)shape->tokens * net->top_k,
-                  most = net->capacity < shape->tokens ? net->capacity : shape->tokens,
-                  held = net->capacity > 0 ? most * net->experts : all,
-                  rows = shape->rows * (held < all ? held : all);
+    const int choices = net->top_k < experts ? net->top_k : experts,
+              most = net->capacity < shape->tokens ? net->capacity : shape->tokens;
+    const int64_t all = (int64_t)shape->tokens * choices, held = (int64_t)most * experts,
+                  rows = senders * shape->rows * (net->capacity > 0 && held < all ? held : all);
 
     return (int)(rows + rows % 2);
 }
 
-/* A sender's token goes to each expert once. */
+int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
+{
+    return rows_of(net, shape, pp_share_experts(shape, net->experts).of_set, 1);
+}
+
 int pp_routes_held_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
 {
-    const int here = net->experts / shape->ep, choices = net->top_k < here ? net->top_k : here,
-              most = net->capacity < shape->tokens ? net->capacity : shape->tokens;
-    const int64_t all = (int64_t)shape->tokens * choices, held = (int64_t)most * here,
-                  rows = shape->ep * shape->rows * (net->capacity > 0 && held < all ? held : all);
-
-    return (int)(rows + rows % 2);
+    return rows_of(net, shape, pp_share_experts(shape, net->experts).here, shape->ep);
 }
 
 /* With splits, an expert has room for what the splits before have left. */
@@ -52,6 +53,7 @@ struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_route
     const struct pp_stage_shape *shape = &c->stage->shape;
     const bool is_limited = c->net->capacity > 0;
     const struct order order = order_at(c, routes, pp_call_at(c, routes->order));
+    const struct pp_expert_share share = pp_share_experts(shape, c->net->experts);
     const int32_t *before = NULL;
 
     if (is_limited && c->w->split > 0)
@@ -62,6 +64,8 @@ struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_route
                                .top_k = c->net->top_k,
                                .rows = routes->rows,
                                .capacity = c->net->capacity,
+                               .first_expert = share.first_of_set,
+                               .held = share.of_set,
                                .is_normalized = !c->net->has_plain_gates,
                                .gates = pp_call_at(c, routes->gates),
                                .expert = order.expert,
@@ -76,15 +80,14 @@ struct pp_routing pp_call_routing(const struct pp_call *c, const struct pp_route
 struct pp_row_groups pp_call_groups(const struct pp_call *c, const struct pp_routes *routes)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
-    const int experts = c->net->experts;
+    const struct pp_expert_share share = pp_share_experts(shape, c->net->experts);
+    const int stride = c->net->experts + 1;
 
     if (!routes->is_held)
-        return (struct pp_row_groups){1, experts, experts + 1, routes->rows,
-                                      pp_call_routing(c, routes).begin};
-    const int here = experts / shape->ep;
-    return (struct pp_row_groups){shape->ep, here, experts + 1, routes->rows,
-                                  (const int32_t *)pp_call_at(c, routes->order) +
-                                      shape->ep_index * here};
+        return (struct pp_row_groups){1, share.of_set, stride, routes->rows,
+                                      pp_call_routing(c, routes).begin + share.first_of_set};
+    return (struct pp_row_groups){shape->ep, share.here, stride, routes->rows,
+                                  (const int32_t *)pp_call_at(c, routes->order) + share.first};
 }
 
 int pp_call_rows(const struct pp_call *c, const struct pp_routes *routes)
@@ -126,11 +129,10 @@ static void route(struct pp_call *c, const struct pp_stage_node *n)
     r.logits = pp_call_at(c, n->x);
     c->k->route_forward(c->stream, &r);
     pp_call_add_balance(c, n, &r);
-    const struct pp_stage_shape *shape = &c->stage->shape;
-    const int here = r.experts / (shape->ep > 1 ? shape->ep : 1), first = shape->ep_index * here;
+    const struct pp_expert_share share = pp_share_experts(&c->stage->shape, r.experts);
     double *counts = pp_call_counts(c, n->routes);
     if (counts != NULL)
-        c->k->route_count(c->stream, &r, first, first + here, counts);
+        c->k->route_count(c->stream, &r, share.first, share.first + share.here, counts);
 }
 
 static void route_input_grad(struct pp_call *c, const struct pp_stage_node *n)

@@ -2,10 +2,11 @@
  * [experts][out][in], and so are their biases. */
 #include "exec/nodes/node.h"
 
-/* The first device of a group adds the bias to its part. */
+/* The first of the devices that share an expert adds the bias to its part. */
 static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
-    const bool has_bias = !n->is_part || c->g->is_first;
+    const bool has_bias =
+        !n->is_part || pp_share_experts(&c->stage->shape, c->net->experts).etp_index == 0;
     const struct pp_row_groups groups = pp_call_groups(c, n->routes);
 
     c->k->grouped_gemm(c->k, c->stream, &groups,

@@ -35,6 +35,7 @@ static bool rows_exchange(const struct pp_call *c, const struct pp_stage_node *n
                           const struct pp_tensor *to, struct pp_rows_exchange *e)
 {
     const struct pp_stage_shape *shape = &c->stage->shape;
+    const struct pp_expert_share share = pp_share_experts(shape, c->net->experts);
     const size_t row_bytes = (size_t)n->x->width * c->g->element_bytes;
     double *counts = pp_call_counts(c, n->routes);
 
@@ -42,8 +43,9 @@ static bool rows_exchange(const struct pp_call *c, const struct pp_stage_node *n
         .way = way,
         .devices = shape->ep,
         .index = shape->ep_index,
-        .experts = c->net->experts / shape->ep,
-        .begins = pp_call_at(c, n->routes->order),
+        .experts = share.here,
+        .begins = (const int32_t *)pp_call_at(c, n->routes->order) + share.first_of_set,
+        .stride = c->net->experts + 1,
         .row_bytes = row_bytes,
         .room_bytes = to->bytes,
         .step_bytes = (double)row_bytes * n->routes->balanced / shape->ep,
@@ -78,9 +80,7 @@ const struct pp_node_kind pp_node_return = {
 /* First row of a device's experts, among those of a sender. */
 static size_t first_of(const struct pp_rows_exchange *e, int sender, int device)
 {
-    const int stride = e->devices * e->experts + 1;
-
-    return (size_t)e->begins[sender * stride + device * e->experts];
+    return (size_t)e->begins[sender * e->stride + device * e->experts];
 }
 
 static size_t rows_of(const struct pp_rows_exchange *e, int sender, int device)
@@ -120,6 +120,7 @@ static void exchange_later(const struct pp_kernels *k, void *stream,
                                                        .index = e->index,
                                                        .experts = e->experts,
                                                        .begins = e->begins,
+                                                       .stride = e->stride,
                                                        .row_bytes = e->row_bytes,
                                                        .rows = (int)(e->room_bytes / e->row_bytes),
                                                        .from = from,

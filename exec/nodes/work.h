@@ -19,11 +19,35 @@ struct pp_stage_shape {
     struct pp_stage_again again;
     int rows, tokens, splits;
     int tp, tp_index; /* devices that share each block, 0 or 1 = none; which of them this is */
+    int etp;          /* devices of these that share each expert; divides tp, 0 = tp */
     int ep, ep_index; /* replicas that share the experts, likewise */
     /* devices that share each block also share the tokens of the residual stream and its norms; tp
      * divides rows * tokens */
     bool is_sequence_parallel;
 };
+
+/* Devices of a tensor-parallel group are sets of `etp` neighbours. Each set has different experts,
+ * and replicas share these. */
+struct pp_expert_share {
+    int etp, etp_index, sets;
+    int of_set, first_of_set; /* experts of this device's set; the first of them */
+    int here, first;          /* of this device */
+};
+static inline struct pp_expert_share pp_share_experts(const struct pp_stage_shape *shape,
+                                                      int experts)
+{
+    const int tp = shape->tp > 1 ? shape->tp : 1, etp = shape->etp > 0 ? shape->etp : tp,
+              of_set = experts / (tp / etp), here = of_set / (shape->ep > 1 ? shape->ep : 1),
+              first_of_set = shape->tp_index / etp * of_set;
+
+    return (struct pp_expert_share){.etp = etp,
+                                    .etp_index = shape->tp_index % etp,
+                                    .sets = tp / etp,
+                                    .of_set = of_set,
+                                    .first_of_set = first_of_set,
+                                    .here = here,
+                                    .first = first_of_set + shape->ep_index * here};
+}
 
 /* Rounds up to cache lines of 64 bytes. */
 static inline size_t pp_whole_lines(size_t bytes)
@@ -56,9 +80,10 @@ struct pp_stage {
 enum pp_rows_way { PP_ROWS_NONE, PP_ROWS_COUNT, PP_ROWS_OUT, PP_ROWS_BACK };
 struct pp_rows_exchange {
     enum pp_rows_way way;
-    int devices, index;           /* replicas that share experts; which of them this is */
-    int experts;                  /* of each */
-    const int32_t *begins;        /* [devices][devices * experts + 1] see struct pp_routing */
+    int devices, index;    /* replicas that share experts; which of them this is */
+    int experts;           /* of each */
+    const int32_t *begins; /* [devices][stride] see struct pp_row_exchange */
+    int stride;
     size_t row_bytes, room_bytes; /* of a row; of `to`, whose rest becomes 0 */
     double step_bytes;            /* from one replica to another, at balance */
     double *moved_bytes;          /* counts rows from other replicas; NULL = not wanted */

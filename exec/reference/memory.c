@@ -177,10 +177,11 @@ enum pp_status pp_reference_take(struct pp_arena *arena, struct pp_reference *r,
     void *memory;
 
     r->parts = PP_ARRAY(arena, struct pp_reference_part, r->tp);
-    for (int t = 0; t < r->tp; t++)
-        r->parts[t].stage =
-            stage_of(arena, r->net, r->kernels, &r->batch,
-                     (struct pp_stage_share){r->tp, t, place->is_sequence_parallel});
+    for (int t = 0; t < r->tp; t++) {
+        struct pp_stage_share share = place->share;
+        share.tp_index = t;
+        r->parts[t].stage = stage_of(arena, r->net, r->kernels, &r->batch, share);
+    }
     const struct places places = places_of(r->parts[0].stage, r->kernels, r->recipe.is_exact);
     PP_TRY(r->backend->open(arena, &options, &r->device, err));
     pp_arena_defer(arena, close_device, r);

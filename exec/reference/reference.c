@@ -18,7 +18,7 @@ enum pp_status pp_reference_create(struct pp_arena *arena, const struct pp_net *
     *r = (struct pp_reference){.net = net,
                                .kernels = kernels,
                                .backend = place->backend,
-                               .tp = place->tp > 1 ? place->tp : 1,
+                               .tp = place->share.tp > 1 ? place->share.tp : 1,
                                .batch = *batch,
                                .recipe = *recipe};
     PP_TRY(pp_reference_take(arena, r, place, err));

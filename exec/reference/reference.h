@@ -7,17 +7,17 @@
 #include "exec/backend/backend.h"
 #include "exec/data/text.h"
 #include "exec/stage/batch.h"
+#include "exec/stage/stage.h"
 #include "exec/state/state.h"
 
 /* The reference's own device, as large as that of a worker. */
 struct pp_place {
     const struct pp_backend *backend;
     enum pp_device_mode mode;
-    int tp; /* devices of a tensor-parallel group, 0 or 1 = one */
-    bool is_sequence_parallel;
-    int parts;     /* of a partitioned GPU */
-    int left_free; /* multiprocessors: see pp_device_options */
-    int place;     /* among the processes of this host: see pp_device_options */
+    struct pp_stage_share share; /* of its first device */
+    int parts;                   /* of a partitioned GPU */
+    int left_free;               /* multiprocessors: see pp_device_options */
+    int place;                   /* among the processes of this host: see pp_device_options */
     /* Watchdog as in pp_machine_options, of one granule; unused if work runs at once. */
     double timeout_s;
     void (*on_stuck)(void *closure, const struct pp_error *err);

@@ -10,7 +10,7 @@
 struct mixture {
     int block;
     double taken, dropped, moved, load; /* load: of the fullest expert, over the mean of all */
-    double moved_bytes;                 /* by all devices of --tp, each of which counts the same */
+    double moved_bytes;                 /* by all devices; those that share a set count the same */
 };
 
 static const double *tokens_of(const struct pp_exec_run *run, int mixture)
@@ -26,7 +26,7 @@ static struct mixture sum_of(const struct pp_exec_run *run, int mixture, int blo
     struct mixture sum = {.block = block,
                           .dropped = tokens[experts + PP_EXPERT_DROPPED],
                           .moved = tokens[experts + PP_EXPERT_MOVED],
-                          .moved_bytes = run->config.tp * tokens[experts + PP_EXPERT_BYTES]};
+                          .moved_bytes = run->config.etp * tokens[experts + PP_EXPERT_BYTES]};
     double most = 0;
 
     for (int e = 0; e < experts; e++) {
@@ -77,11 +77,12 @@ void pp_exec_report_experts(const struct pp_exec_page *page, const struct pp_exe
             text, used,
             "; an expert takes %d of a sample's tokens, and %.1f~%% of choices found no room",
             net->capacity, 100 * worst.dropped / (worst.taken + worst.dropped));
-    if (run->config.ep > 1)
+    if (run->config.expert_replicas > 1)
         used = pp_exec_append(text, used,
                               "; %.1f~%% of rows go to another replica (%.1f~%% at balance), "
                               "%s in all exchanges",
-                              100 * worst.moved / worst.taken, 100 - 100.0 / run->config.ep,
+                              100 * worst.moved / worst.taken,
+                              100 - 100.0 / run->config.expert_replicas,
                               pp_units_print(worst.moved_bytes, PP_UNIT_BYTES, bytes));
     pp_exec_append(text, used, "; the fullest, in block %d, has %.2f of the mean", worst.block + 1,
                    worst.load);

@@ -207,6 +207,8 @@ static void put_sharing(struct title *title, const struct pp_exec_run *run)
         put(title, ",", "%d replicas", plan->batch.replicas);
     if (c->ep > 1)
         put(title, ",", "ep %d", c->ep);
+    if (c->etp < c->tp)
+        put(title, ",", "etp %d", c->etp);
     if (plan->zero == 3 && pp_state_is_spread(&plan->program->state.spec))
         put(title, ",", "ZeRO 3 over %d of groups of %d",
             pp_state_cut(&plan->program->state.spec, PP_STATE_PARAMS), plan->batch.sharers);

@@ -150,14 +150,15 @@ static enum pp_status check_tokens(const struct pp_exec_config *config,
     const struct pp_net *net = &config->net;
     const int64_t rows = plan->batch.mbs / shape->granules,
                   choices = (int64_t)(net->seq / shape->splits) *
-                            (net->experts ? (int64_t)net->top_k * config->ep : 1),
+                            (net->experts ? (int64_t)net->top_k * config->expert_replicas : 1),
                   each = choices > net->experts ? choices : net->experts, most = INT32_MAX / each;
 
     if (rows <= most)
         return PP_OK;
     pp_error_set(err, PP_EINVAL, "--mbs %d: a forward has %lld tokens%s, and at most %d can be; ",
                  plan->batch.mbs, (long long)(rows * each),
-                 config->ep > 1 ? ", times the experts of a token and --ep"
+                 config->expert_replicas > 1
+                     ? ", times the experts of a token and the replicas that share them"
                  : net->experts ? ", times the experts of a token"
                                 : "",
                  INT32_MAX);

@@ -46,8 +46,9 @@ struct pp_exec_config {
     bool is_sequence_parallel;
     int ep, etp; /* devices that hold the experts of a block once: etp share each, and ep groups of
                   * them have different ones; etp = tp without experts */
-    int replicas, mbs; /* mbs 0 = follows from gbs */
-    int64_t gbs;       /* 0 = not given */
+    int expert_replicas; /* that share the experts of a set, see struct pp_expert_share */
+    int replicas, mbs;   /* mbs 0 = follows from gbs */
+    int64_t gbs;         /* 0 = not given */
     struct pp_recompute_choice recompute;
     const struct pp_checkpoint *resumed; /* NULL = training starts at its first step */
     int first_step, steps, warmup;

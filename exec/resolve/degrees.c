@@ -1,4 +1,4 @@
-/* Resolves --dp, --gpus and --cp: words of pipesim for the devices of a layout. */
+/* Resolves --tp, --dp, --gpus and --cp: words of pipesim for the devices of a layout. */
 #include "exec/resolve/parts.h"
 
 static enum pp_status uneven(const struct pp_exec_wish *wish, long long each, struct pp_error *err)
@@ -29,6 +29,7 @@ enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_c
 {
     const long long each = (long long)wish->tp * wish->np;
 
+    config->tp = wish->tp;
     config->replicas = wish->dp ? wish->dp : 1;
     if (wish->cp > 1)
         return pp_error_set(err, PP_EINVAL,

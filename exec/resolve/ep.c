@@ -1,5 +1,5 @@
-/* Resolves --ep: replicas that share experts. Names what cannot be combined with it. Resolves the
- * loss of balance of experts, too. */
+/* Resolves --ep and --etp: devices that share experts. Names what cannot be combined with it.
+ * Resolves the loss of balance of experts, too. */
 #include "exec/resolve/parts.h"
 #include "exec/transport/transports.h"
 
@@ -29,6 +29,13 @@ static bool divides(const struct pp_exec_config *config, int etp, int ep)
     return config->net.experts % ep == 0 && devices_of(config, etp) % ep == 0;
 }
 
+/* Is true if each set of a group's devices has experts of its own, also divided evenly. */
+static bool is_executed(const struct pp_exec_config *config, int etp, int ep)
+{
+    return config->tp % etp == 0 && config->net.expert_ffn % etp == 0 && divides(config, etp, ep) &&
+           ep % (config->tp / etp) == 0;
+}
+
 /* --etp; else tp, or its largest divisor that leaves enough devices for --ep. */
 static int expert_tp(const struct pp_exec_wish *wish, const struct pp_exec_config *config)
 {
@@ -38,7 +45,6 @@ static int expert_tp(const struct pp_exec_wish *wish, const struct pp_exec_confi
     return wish->etp ? wish->etp : config->tp;
 }
 
-/* 1 always divides them. */
 static enum pp_status check_degree(const struct pp_exec_wish *wish,
                                    const struct pp_exec_config *config, struct pp_error *err)
 {
@@ -47,7 +53,7 @@ static enum pp_status check_degree(const struct pp_exec_wish *wish,
 
     if (divides(config, etp, config->ep))
         return PP_OK;
-    while (!divides(config, etp, below))
+    while (!divides(config, etp, below)) /* 1 always does */
         below--;
     while (above <= count && !divides(config, etp, above))
         above++;
@@ -58,17 +64,38 @@ static enum pp_status check_degree(const struct pp_exec_wish *wish,
     return above <= count ? pp_error_append(err, " or %d", above) : PP_EINVAL;
 }
 
-static enum pp_status check_expert_tp(const struct pp_exec_wish *wish,
-                                      const struct pp_exec_config *config, struct pp_error *err)
+/* Appends what is executed: as many groups of experts as sets, the nearest --etp, or the usual one.
+ */
+static enum pp_status append_nearest(const struct pp_exec_config *config, struct pp_error *err)
 {
-    int below = config->etp < config->tp ? config->etp : config->tp;
+    const int tp = config->tp, from = config->etp < tp ? config->etp : tp, sets = tp / from;
 
-    if (config->tp % config->etp == 0)
+    if (tp % config->etp == 0 && is_executed(config, from, sets))
+        return pp_error_append(err, "; nearest: --ep %d, or leave out --etp", sets);
+    for (int apart = 0; apart < tp; apart++)
+        for (int etp = from - apart; etp <= from + apart; etp += apart > 0 ? 2 * apart : 1)
+            if (etp >= 1 && is_executed(config, etp, config->ep))
+                return pp_error_append(err, "; nearest: --etp %d", etp);
+    return pp_error_append(err, "; leave out --etp");
+}
+
+static enum pp_status check_expert_tp(const struct pp_exec_config *config, struct pp_error *err)
+{
+    const int tp = config->tp, etp = config->etp, sets = tp / etp;
+
+    if (tp % etp != 0)
+        pp_error_set(err, PP_EINVAL, "--etp %d does not divide tp %d", etp, tp);
+    else if (etp < tp && config->net.expert_ffn % etp != 0)
+        pp_error_set(err, PP_EINVAL, "--etp %d does not divide the %d elements of an expert of %s",
+                     etp, config->net.expert_ffn, config->net.name);
+    else if (config->ep % sets != 0)
+        pp_error_set(err, PP_EINVAL,
+                     "--etp %d: a rank has %d sets of %d worker%s, and --ep %d does not give each "
+                     "set other experts",
+                     etp, sets, etp, etp == 1 ? "" : "s", config->ep);
+    else
         return PP_OK;
-    while (config->tp % below)
-        below--;
-    return pp_error_set(err, PP_EINVAL, "%s does not divide tp %d; nearest: --etp %d",
-                        wish->given.etp.typed, config->tp, below);
+    return append_nearest(config, err);
 }
 
 enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
@@ -78,19 +105,17 @@ enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config
 
     config->ep = wish->ep;
     config->etp = config->tp;
+    config->expert_replicas = 1;
     if (config->net.experts == 0)
         return !given->count ? PP_OK
                              : pp_error_set(err, PP_EINVAL, "%s: %s has no experts; give --experts",
                                             given->typed, config->net.name);
     config->etp = expert_tp(wish, config);
-    PP_TRY(check_expert_tp(wish, config, err));
-    PP_TRY(check_degree(wish, config, err));
-    if (config->etp < config->tp)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s: whole experts on devices of --tp %d are not done yet; nearest: "
-                            "--etp %d, and a divisor of %d as --ep",
-                            given->typed, config->tp, config->tp, config->replicas);
-    return config->ep == 1 ? PP_OK : check_parts(wish, config, err);
+    if (config->tp % config->etp == 0)
+        PP_TRY(check_degree(wish, config, err));
+    PP_TRY(check_expert_tp(config, err));
+    config->expert_replicas = config->ep / (config->tp / config->etp);
+    return config->expert_replicas == 1 ? PP_OK : check_parts(wish, config, err);
 }
 
 /* ---- loss of balance ------------------------------------------------------------------------- */

@@ -166,7 +166,8 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
 
     for (int c = 0; c < plan->chunks; c++)
         plan->empty_chunks += plan->blocks_per_chunk[c] == 0;
-    plan->stages = PP_ARRAY(arena, const struct pp_stage *, config->tp * config->ep * p->stages);
+    plan->stages =
+        PP_ARRAY(arena, const struct pp_stage *, config->tp * config->expert_replicas * p->stages);
     for (int s = 0; s < p->stages; s++) {
         struct pp_stage_shape shape = {.first_block = first,
                                        .blocks = blocks_of(plan, s),
@@ -181,10 +182,11 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
                                        .splits = plan->batch.splits,
                                        .tp = config->tp,
                                        .is_sequence_parallel = config->is_sequence_parallel,
-                                       .ep = config->ep};
-        for (int part = 0; part < config->tp * config->ep; part++) {
-            shape.tp_index = part / config->ep;
-            shape.ep_index = part % config->ep;
+                                       .etp = config->etp,
+                                       .ep = config->expert_replicas};
+        for (int part = 0; part < config->tp * shape.ep; part++) {
+            shape.tp_index = part / shape.ep;
+            shape.ep_index = part % shape.ep;
             plan->stages[part * p->stages + s] =
                 pp_stage_create(arena, &config->net, &shape, config->kernels);
         }
@@ -252,7 +254,7 @@ struct pp_training pp_exec_training(const struct pp_exec_wish *wish,
         .machine = {.program = plan->program,
                     .stages = plan->stages,
                     .tp = config->tp,
-                    .ep = config->ep,
+                    .ep = config->expert_replicas,
                     .batch = &plan->batch,
                     .recipe = &config->recipe,
                     .kernels = config->kernels,

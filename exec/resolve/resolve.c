@@ -257,6 +257,6 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
     PP_TRY(resolve_recipe(wish, config, err));
     PP_TRY(resolve_model(arena, wish, config, err));
     PP_TRY(pp_exec_recompute(wish, config, err));
-    PP_TRY(pp_exec_tp(wish, config, err));
-    return pp_exec_ep(wish, config, err);
+    PP_TRY(pp_exec_ep(wish, config, err));
+    return pp_exec_tp(wish, config, err);
 }

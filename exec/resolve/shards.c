@@ -204,8 +204,9 @@ static enum pp_status check_tied(const struct pp_exec_config *config,
 static enum pp_status check_experts(const struct pp_exec_config *config,
                                     const struct pp_exec_plan *plan, struct pp_error *err)
 {
-    const int ep = config->ep, cuts[] = {plan->batch.sharers,
-                                         pp_state_cut(&plan->program->state.spec, PP_STATE_PARAMS)};
+    const int ep = config->expert_replicas,
+              cuts[] = {plan->batch.sharers,
+                        pp_state_cut(&plan->program->state.spec, PP_STATE_PARAMS)};
 
     for (size_t i = 0; i < PP_COUNT(cuts); i++)
         if (cuts[i] > ep && cuts[i] % ep != 0)

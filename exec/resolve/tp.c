@@ -1,4 +1,5 @@
-/* Resolves --tp: devices that share each block. Names what cannot be combined with it. */
+/* Resolves --tp, after --ep: devices that share each block. Names what cannot be combined with it.
+ */
 #include "exec/resolve/parts.h"
 
 static enum pp_status check_parts(const struct pp_exec_wish *wish,
@@ -17,11 +18,10 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err)
 {
-    config->tp = wish->tp;
     config->is_sequence_parallel = config->tp > 1 && wish->sequence_parallel == 0;
     if (config->tp == 1)
         return PP_OK;
-    PP_TRY(pp_net_check_tp(&config->net, config->tp, err));
+    PP_TRY(pp_net_check_tp(&config->net, config->tp, config->etp, err));
     return check_parts(wish, config, err);
 }
 

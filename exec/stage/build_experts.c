@@ -10,15 +10,16 @@
 
 #include <math.h>
 
-/* Choices of a sample that find room if they are spread evenly. */
+/* Choices of a sample that find room with this set of experts, if they are spread evenly. */
 static double balanced_of(const struct pp_builder *b)
 {
     const struct pp_net *net = b->net;
     const double choices = (double)b->g->tokens * net->top_k,
                  room = (double)b->stage->shape.rows * net->capacity * net->experts *
                         b->stage->shape.tokens / net->seq;
+    const int sets = pp_share_experts(&b->stage->shape, net->experts).sets;
 
-    return net->capacity > 0 && room < choices ? room : choices;
+    return (net->capacity > 0 && room < choices ? room : choices) / sets;
 }
 
 static struct pp_routes *routes_of(struct pp_arena *arena, struct pp_builder *b)
@@ -89,53 +90,52 @@ struct grouped {
     int parts; /* of its rows that are cut each by themselves; 0: it is cut by columns */
 };
 
-/* Returns the slice of experts that are here, each of `each` elements of all devices of a
- * tensor-parallel group. A device has a run of each of `runs` parts of an expert. */
+/* Returns the slice of experts that are here, each of `each` elements of all devices that share it.
+ * A device has a run of each of `runs` parts of an expert. */
 static struct pp_slice slice_of(const struct pp_builder *b, int64_t runs, int64_t each)
 {
-    const struct pp_stage_shape *shape = &b->stage->shape;
-    const int tp = shape->tp > 1 ? shape->tp : 1, ep = shape->ep > 1 ? shape->ep : 1;
-    const int64_t here = b->net->experts / ep;
+    const struct pp_expert_share share = pp_share_experts(&b->stage->shape, b->net->experts);
+    const int etp = share.etp;
     struct pp_slice slice =
-        runs > 0 && tp > 1 ? pp_slice_by_columns(tp, shape->tp_index, here * runs, each / runs / tp)
-                           : pp_slice_by_columns(1, 0, 1, here * each);
+        runs > 0 && etp > 1
+            ? pp_slice_by_columns(etp, share.etp_index, share.here * runs, each / runs / etp)
+            : pp_slice_by_columns(1, 0, 1, share.here * each);
 
-    slice.piece[0].first += shape->ep_index * slice.whole;
-    slice.whole *= ep;
+    slice.piece[0].first += share.first * each;
+    slice.whole = b->net->experts * each;
     return slice;
 }
 
-/* Cuts the matrices of experts and their biases. A device of a tensor-parallel group has a run of
- * each part of an expert's rows, or of each row. Then it has whole biases. */
+/* Cuts the matrices of experts and their biases. A device has a run of each part of an expert's
+ * rows, or of each row. Then it has whole biases. */
 static void cut(const struct pp_builder *b, const struct grouped *w, int64_t columns,
                 struct pp_new_param *weight, struct pp_new_param *bias)
 {
-    const int tp = b->stage->shape.tp > 1 ? b->stage->shape.tp : 1;
-    const bool is_shared = b->stage->shape.ep > 1;
+    const struct pp_expert_share share = pp_share_experts(&b->stage->shape, b->net->experts);
+    const bool is_shared = share.here < b->net->experts;
 
-    if (tp == 1 && !is_shared)
+    if (share.etp == 1 && !is_shared)
         return;
     weight->slice =
-        slice_of(b, w->parts > 0 ? w->parts : w->width, tp * (int64_t)w->width * columns);
-    weight->is_cut = tp > 1;
-    bias->is_cut = tp > 1 && w->parts > 0;
+        slice_of(b, w->parts > 0 ? w->parts : w->width, share.etp * (int64_t)w->width * columns);
+    weight->is_cut = share.etp > 1;
+    bias->is_cut = share.etp > 1 && w->parts > 0;
     if (is_shared || bias->is_cut)
-        bias->slice = slice_of(b, w->parts, w->width * (w->parts > 0 ? (int64_t)tp : 1));
+        bias->slice = slice_of(b, w->parts, w->width * (w->parts > 0 ? (int64_t)share.etp : 1));
 }
 
 static struct pp_tensor *grouped(struct pp_builder *b, const struct pp_routes *routes,
                                  struct pp_tensor *x, struct grouped w)
 {
     struct pp_stage_node *n = rows_node(b, &pp_node_grouped, routes, x, w.width);
-    const struct pp_stage_shape *shape = &b->stage->shape;
-    const int here = b->net->experts / (shape->ep > 1 ? shape->ep : 1);
-    const int64_t rows = (int64_t)here * w.width;
+    const struct pp_expert_share share = pp_share_experts(&b->stage->shape, b->net->experts);
+    const int64_t rows = (int64_t)share.here * w.width;
 
     struct pp_new_param weight = pp_build_matrix(w.weight, rows, x->width, w.deviation),
                         bias = pp_build_bias(w.bias, rows);
-    weight.experts = bias.experts = here;
+    weight.experts = bias.experts = share.here;
     cut(b, &w, x->width, &weight, &bias);
-    n->is_part = shape->tp > 1 && w.parts == 0;
+    n->is_part = share.etp > 1 && w.parts == 0;
     n->weight = pp_build_push(b, weight);
     n->bias = pp_build_push(b, bias);
     if (x->maker->act == x)

@@ -33,11 +33,12 @@ static void size_grad_scratch(struct pp_stage *stage)
     stage->grad_scratch_bytes = (size_t)most * stage->graph->gradient_bytes;
 }
 
-static const struct pp_net *part_of(struct pp_arena *arena, const struct pp_net *net, int tp)
+static const struct pp_net *part_of(struct pp_arena *arena, const struct pp_net *net, int tp,
+                                    int etp)
 {
     struct pp_net *part = PP_NEW(arena, struct pp_net);
 
-    *part = pp_net_part(net, tp);
+    *part = pp_net_part(net, tp, etp);
     return part;
 }
 
@@ -52,7 +53,9 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
     assert(shape->tokens * shape->splits == net->seq);
     assert(!shape->is_sequence_parallel || shape->rows * shape->tokens % shape->tp == 0);
     assert(shape->first_block + shape->blocks <= net->layers);
-    stage->net = shape->tp > 1 ? part_of(arena, net, shape->tp) : net;
+    stage->net = shape->tp > 1
+                     ? part_of(arena, net, shape->tp, pp_share_experts(shape, net->experts).etp)
+                     : net;
     stage->shape = *shape;
     stage->graph = g;
     g->is_first = shape->tp_index == 0;
@@ -77,8 +80,7 @@ struct pp_stage *pp_stage_create(struct pp_arena *arena, const struct pp_net *ne
 struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net, int rows,
                                 int splits, const struct pp_kernels *kernels)
 {
-    return pp_stage_whole_of(arena, net, rows, splits, (struct pp_stage_share){1, 0, false},
-                             kernels);
+    return pp_stage_whole_of(arena, net, rows, splits, (struct pp_stage_share){.tp = 1}, kernels);
 }
 
 struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *net, int rows,
@@ -93,6 +95,7 @@ struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *
                                          .splits = splits,
                                          .tp = share.tp,
                                          .tp_index = share.tp_index,
+                                         .etp = share.etp,
                                          .is_sequence_parallel = share.is_sequence_parallel};
 
     return pp_stage_create(arena, net, &shape, kernels);

@@ -31,7 +31,7 @@ struct pp_stage *pp_stage_whole(struct pp_arena *arena, const struct pp_net *net
                                 int splits, const struct pp_kernels *kernels);
 /* Does so for a device, as in struct pp_stage_shape. */
 struct pp_stage_share {
-    int tp, tp_index;
+    int tp, tp_index, etp;
     bool is_sequence_parallel;
 };
 struct pp_stage *pp_stage_whole_of(struct pp_arena *arena, const struct pp_net *net, int rows,

@@ -97,12 +97,15 @@ int64_t pp_squares_before(const struct pp_stage *stage, int64_t element)
 /* ---- norm ------------------------------------------------------------------------------------ */
 
 /* The copy of a tied matrix counts at the stage with the embedding. Tensors that each device of a
- * tensor-parallel group has count on the first one, and so do those that are not experts'. */
+ * tensor-parallel group has count on the first one, and so do those that are not experts'. Of an
+ * expert, the group is that of the devices that share it. */
 static bool is_counted(const struct pp_stage *stage, const struct pp_param *param)
 {
+    const struct pp_expert_share share = pp_share_experts(&stage->shape, stage->net->experts);
+
     return (!param->is_tied || stage->shape.has_embedding) &&
            (stage->shape.ep_index == 0 || param->experts > 0) &&
-           (stage->shape.tp_index == 0 || param->is_cut);
+           (param->is_cut || (param->experts > 0 ? share.etp_index : stage->shape.tp_index) == 0);
 }
 
 /* The sum of a parameter begins with blocks of the first replica: only these may be added up before

@@ -36,6 +36,14 @@ void pp_train_on_gradients(void *closure, const struct pp_machine *machine, int 
     (void)pp_train_compare(run, PP_VECTOR_GRADIENTS, &run->result->gradients, &none);
 }
 
+struct pp_stage_share pp_train_share(const struct pp_machine_options *options)
+{
+    const struct pp_stage_shape *shape = &options->stages[0]->shape;
+
+    return (struct pp_stage_share){
+        .tp = options->tp, .etp = shape->etp, .is_sequence_parallel = shape->is_sequence_parallel};
+}
+
 enum pp_status pp_train_begin_check(struct pp_train_run *run, struct pp_error *err)
 {
     const struct pp_training *t = run->training;
@@ -46,8 +54,7 @@ enum pp_status pp_train_begin_check(struct pp_train_run *run, struct pp_error *e
     const struct pp_place place = {
         .backend = t->machine.backend,
         .mode = t->machine.mode,
-        .tp = t->machine.tp,
-        .is_sequence_parallel = t->machine.stages[0]->shape.is_sequence_parallel,
+        .share = pp_train_share(&t->machine),
         .parts = t->machine.program->ranks * t->machine.batch->replicas,
         .left_free = pp_machine_way(run->machine).left_free,
         .place = t->machine.meeting.local_index,

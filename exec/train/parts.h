@@ -33,6 +33,9 @@ struct pp_train_run {
     double ended_s; /* by pp_clock_s(): the last step */
 };
 
+/* check.c: how workers share the model, as the first of them sees it. */
+struct pp_stage_share pp_train_share(const struct pp_machine_options *options);
+
 static inline int pp_train_steps(const struct pp_training *training)
 {
     return training->steps - training->first_step;

@@ -111,11 +111,6 @@ static int kept_of(const struct pp_training *training, int judge)
     return judged > most && most > 0 ? most : judged;
 }
 
-static struct pp_stage_share share_of(const struct pp_machine_options *options)
-{
-    return (struct pp_stage_share){options->tp, 0, options->stages[0]->shape.is_sequence_parallel};
-}
-
 enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
                         struct pp_training_result *result, struct pp_error *err)
 {
@@ -141,7 +136,7 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     options.is_resumed = training->resumed;
     options.reads_states = training->check != PP_CHECK_NONE;
     if (training->check != PP_CHECK_NONE && options.meeting.index == 0) /* which has it */
-        pp_reference_bytes(&training->net, options.kernels, options.batch, share_of(&options),
+        pp_reference_bytes(&training->net, options.kernels, options.batch, pp_train_share(&options),
                            options.recipe->is_exact, &options.reserved_bytes,
                            &options.reserved_staging_bytes);
     result->first_judged = steps - options.kept_steps;

@@ -11,6 +11,11 @@ bool pp_routes_has(const int32_t *chosen, int count, int e)
     return false;
 }
 
+static bool is_held(const struct pp_routing *r, int e)
+{
+    return r->held == 0 || (e >= r->first_expert && e < r->first_expert + r->held);
+}
+
 /* Marks in `row` the choices that have a place, and counts them: begin[e + 1] of expert e. */
 static void take(const struct pp_routing *r)
 {
@@ -24,7 +29,8 @@ static void take(const struct pp_routing *r)
     for (int i = 0; i < r->batch * choices; i++) {
         const int e = r->expert[i];
         int32_t *sent = r->capacity > 0 ? &r->so_far[i / choices * r->experts + e] : NULL;
-        const bool has_place = !sent || (*sent)++ < r->capacity;
+        const bool has_room = !sent || (*sent)++ < r->capacity,
+                   has_place = has_room && is_held(r, e);
 
         r->row[i] = has_place ? 0 : -1;
         r->begin[e + 1] += has_place;
@@ -57,6 +63,6 @@ void pp_routes_count(void *stream, const struct pp_routing *r, int from, int unt
     (void)stream;
     for (int e = 0; e < r->experts; e++)
         counts[e] += r->begin[e + 1] - r->begin[e];
-    counts[r->experts] += r->batch * r->tokens * r->top_k - rows;
+    counts[r->experts] += (r->first_expert == 0 ? r->batch * r->tokens * r->top_k : 0) - rows;
     counts[r->experts + 1] += rows - (r->begin[until] - r->begin[from]);
 }

@@ -8,6 +8,7 @@
 struct routing {
     int batch, tokens, experts, top_k, capacity, width;
     bool is_normalized, has_before;
+    int first, held; /* experts whose choices have rows; held 0: all */
     int rows;
     struct {
         int32_t *expert, *row, *from, *begin, *so_far;
@@ -55,6 +56,8 @@ static void call_experts(const struct pp_kernels *k, void *stream, void *const *
                            .top_k = of->top_k,
                            .rows = of->rows,
                            .capacity = of->capacity,
+                           .first_expert = of->first,
+                           .held = of->held,
                            .is_normalized = of->is_normalized,
                            .logits = x[0],
                            .gates = x[2],
@@ -142,10 +145,16 @@ static void try_routing(const struct routing *from)
 Test(cuda_kernels, routing_and_rows)
 {
     static const struct routing ROUTINGS[] = {
-        {1, 1, 1, 1, 0, 1},          {2, 6, 5, 2, 2, 21, true},
-        {1, 33, 40, 3, 0, 24, true}, {3, 50, 8, 2, 9, 64, false},
-        {2, 70, 128, 8, 5, 8, true}, {1, 300, 2, 1, 40, 16, false, true},
-        {2, 40, 300, 1, 1, 7},       {4, 9, 6, 6, 3, 40, true, true},
+        {1, 1, 1, 1, 0, 1},
+        {2, 6, 5, 2, 2, 21, true},
+        {1, 33, 40, 3, 0, 24, true},
+        {3, 50, 8, 2, 9, 64, false},
+        {2, 70, 128, 8, 5, 8, true},
+        {1, 300, 2, 1, 40, 16, false, true},
+        {2, 40, 300, 1, 1, 7},
+        {4, 9, 6, 6, 3, 40, true, true},
+        {2, 33, 12, 3, 0, 8, true, false, 0, 4},
+        {2, 40, 70, 4, 9, 7, true, true, 30, 35},
     };
 
     for (size_t i = 0; i < sizeof ROUTINGS / sizeof *ROUTINGS; i++)
@@ -420,8 +429,9 @@ static void try_exchange(struct exchange x, int index, bool is_back)
     unsigned char *to = memory_of(&x, 0, most), *seen = malloc((size_t)(most * x.row_bytes));
     *moved = 1;
     pp_kernels_cuda_fp32.exchange_rows(
-        device_stream(), &(struct pp_row_exchange){is_back, x.devices, index, x.experts, x.begins,
-                                                   (size_t)x.row_bytes, most, from, to, moved});
+        device_stream(),
+        &(struct pp_row_exchange){is_back, x.devices, index, x.experts, x.begins, of_one,
+                                  (size_t)x.row_bytes, most, from, to, moved});
     device_finish();
     device_must(cudaMemcpy(seen, to, (size_t)(most * x.row_bytes), cudaMemcpyDeviceToHost));
     check_rows(&x, index, is_back, seen, *moved);

@@ -40,7 +40,8 @@ OWN = [
     ("--dp", [1, 2, 2, 2, 3, 4], 0.8),
     ("--mbs", [1, 2, 3, 4], 1),
     ("--tp", [2, 2, 4], 0.5),
-    ("--ep", [1, 2, 2, 4], 0.8),
+    ("--ep", [1, 2, 2, 4, 8], 0.8),
+    ("--etp", [1, 1, 2], 0.3),
     ("--zero", [0, 1, 2, 3, 3], 0.7),
     ("--shard", ["os=2", "g=2", "p=2", "p=2,os=4", "p=2,os=4"], 0.2),
     ("--gather", ["chunk", "layer", "layer"], 0.4),
@@ -101,6 +102,9 @@ FEATURES = {  # of a report and its words
     "ep": lambda r, w: r["layout"]["ep"] > 1,
     "ep, zero": lambda r, w: r["layout"]["ep"] > 1 and r["layout"]["zero"] > 0 and "--shard" not in w,
     "ep, groups of copies": lambda r, w: r["layout"]["ep"] > 1 and "--shard" in w,
+    "ep over tp": lambda r, w: r["layout"]["etp"] < r["layout"]["tp"],
+    "ep over tp and dp": lambda r, w: r["layout"]["etp"] * r["layout"]["ep"] > r["layout"]["tp"] > r["layout"]["etp"],
+    "ep over tp, zero": lambda r, w: r["layout"]["etp"] < r["layout"]["tp"] and r["layout"]["zero"] > 0,
     "sequence parallel": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on",
     "experts": lambda r, w: "--experts" in w,
     "balance": lambda r, w: "--balance-loss" in w,
@@ -164,6 +168,8 @@ def draw(rng):
                 own.pop("--sequence-parallel", None)
     elif rng.random() < 0.9:
         own.pop("--ep", None)
+    if "--ep" not in own or "--tp" not in own:
+        own.pop("--etp", None)
     if "--tp" not in own and rng.random() < 0.95:
         own.pop("--sequence-parallel", None)
     if "--shard" in own:
@@ -201,6 +207,8 @@ def loop_of(report, own, model):
     layout = report["layout"]
     same = {"--tp": str(layout["tp"]), "--mbs": str(layout["mbs"]), "--np": "1", "--schedule": "1f1b",
             "--micro-batches": str(layout["micro_batches"] * layout["dp"])}
+    if layout["etp"] < layout["tp"]:  # parts of a sum have other experts
+        same.update({"--etp": str(layout["etp"]), "--ep": str(layout["tp"] // layout["etp"])})
     if "--sequence-parallel" in own:
         same["--sequence-parallel"] = own["--sequence-parallel"]
     return words(same, model)

@@ -27,6 +27,7 @@ PLANS = [
     "--gpus 4 --model mini --experts 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --free ep,mbs,pp,schedule,tp,zero",
     "--gpus 4 --model tiny-llama --experts 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --ep 2 --free mbs,pp,schedule,zero",
     "--gpus 4 --model tiny-llama --experts 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --tp 2 --free ep,mbs,pp,zero",
+    "--gpus 8 --model tiny --experts 8 --layers 2 --hidden 32 --seq 16 --gbs 16 --tp 4 --free ep,mbs,pp,zero",
     "--gpus 4 --model bert-base --vocab 256 --ffn 64 --heads 4 --layers 4 --hidden 32 --seq 16 --gbs 16 --tp 2 "
     "--free mbs,pp,zero",
     "--gpus 8 --model tiny --layers 8 --hidden 32 --seq 16 --gbs 16 --free recompute,pp,schedule,zero,mbs",

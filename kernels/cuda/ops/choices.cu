@@ -14,8 +14,10 @@ enum { THREADS = 256, WARPS = THREADS / 32 };
 /* The choices of a sample that an expert may still take. */
 __device__ __forceinline__ int room_of(const struct pp_routing &r, int at)
 {
-    const int before = r.before ? r.before[at] : 0;
+    const int before = r.before ? r.before[at] : 0, e = at % r.experts - r.first_expert;
 
+    if (r.held > 0 && (e < 0 || e >= r.held))
+        return 0;
     return r.capacity == 0 ? r.tokens * r.top_k : before < r.capacity ? r.capacity - before : 0;
 }
 
@@ -102,7 +104,7 @@ struct count {
         if (e < r.experts)
             counts[e] += r.begin[e + 1] - r.begin[e];
         else if (e == r.experts)
-            counts[e] += r.batch * r.tokens * r.top_k - rows;
+            counts[e] += (r.first_expert == 0 ? r.batch * r.tokens * r.top_k : 0) - rows;
         else
             counts[e] += rows - (r.begin[until] - r.begin[from]);
     }

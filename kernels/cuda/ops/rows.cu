@@ -19,7 +19,7 @@ struct rows {
     /* Rows of a sender's tokens before those of a device's experts. */
     __device__ __forceinline__ int first_of(int sender, int device) const
     {
-        return e.begins[sender * (e.devices * e.experts + 1) + device * e.experts];
+        return e.begins[sender * e.stride + device * e.experts];
     }
 
     __device__ __forceinline__ int rows_of(int sender, int device) const

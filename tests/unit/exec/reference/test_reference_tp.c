@@ -13,7 +13,8 @@ TestSuite(reference_tp, .init = set_up, .fini = tear_down);
 static struct pp_reference *share(const struct pp_net *n, int tp, bool is_sequence_parallel)
 {
     const struct pp_place place = {
-        .backend = &pp_backend_cpu, .tp = tp, .is_sequence_parallel = is_sequence_parallel};
+        .backend = &pp_backend_cpu,
+        .share = {.tp = tp, .is_sequence_parallel = is_sequence_parallel}};
     struct pp_recipe inexact = recipe;
     struct pp_reference *reference;
 

@@ -112,10 +112,11 @@ Test(exchange, rules_do_what_plain_loops_do)
 
 /* ---- rows of experts ------------------------------------------------------------------------- */
 
-enum { EXPERTS = 3, MOST_ROWS = 5, WIDTH = 3, ROOM = MOST * MOST * EXPERTS * MOST_ROWS };
+enum { EXPERTS = 3, SETS = 3, MOST_ROWS = 5, WIDTH = 3, ROOM = MOST * MOST * EXPERTS * MOST_ROWS };
 struct rows {
-    int devices, experts, count[MOST][MOST * EXPERTS]; /* of each sender and expert */
-    int32_t begins[MOST * (MOST * EXPERTS + 1)];
+    int devices, experts, count[MOST][MOST * EXPERTS]; /* of each sender and expert of the set */
+    int set, stride;                                   /* of SETS; other sets have no rows here */
+    int32_t begins[MOST * (SETS * MOST * EXPERTS + 1)];
     int32_t sent[MOST][ROOM][WIDTH], came[MOST][ROOM][WIDTH];
     double moved_bytes[PP_ROWS_BACK + 1][MOST]; /* of the last exchange of each device */
 };
@@ -125,13 +126,20 @@ static int32_t tag(int sender, int expert, int row, int column)
     return ((sender * 1000 + expert) * 1000 + row) * 10 + column + 1;
 }
 
+/* First rows of a sender, from the first expert of the set on. */
+static int32_t *begin_of(struct rows *r, int sender)
+{
+    return &r->begins[sender * r->stride + r->set * r->devices * r->experts];
+}
+
 static void draw(struct rows *r, int devices, int experts, uint64_t seed)
 {
-    const int all = devices * experts;
+    const int all = devices * experts, set = (int)(seed / 7 % SETS);
 
-    *r = (struct rows){.devices = devices, .experts = experts};
+    *r =
+        (struct rows){.devices = devices, .experts = experts, .set = set, .stride = SETS * all + 1};
     for (int s = 0; s < devices; s++) {
-        int32_t *begin = &r->begins[s * (all + 1)];
+        int32_t *begin = begin_of(r, s);
         for (int e = 0; e < all; e++) {
             r->count[s][e] = (int)(rig_random(seed, (uint64_t)(s * all + e)) * (MOST_ROWS + 2)) - 1;
             r->count[s][e] = r->count[s][e] > 0 ? r->count[s][e] : 0; /* many have none */
@@ -140,6 +148,8 @@ static void draw(struct rows *r, int devices, int experts, uint64_t seed)
                 for (int column = 0; column < WIDTH; column++)
                     r->sent[s][begin[e] + row][column] = tag(s, e, row, column);
         }
+        for (int e = all + 1; e < (SETS - set) * all + 1; e++)
+            begin[e] = begin[all];
     }
 }
 
@@ -151,7 +161,8 @@ static struct pp_rows_exchange exchange_of(struct rows *r, enum pp_rows_way way,
                                      .devices = r->devices,
                                      .index = index,
                                      .experts = r->experts,
-                                     .begins = r->begins,
+                                     .begins = begin_of(r, 0),
+                                     .stride = r->stride,
                                      .row_bytes = sizeof r->sent[0][0],
                                      .room_bytes = (size_t)rows * sizeof r->sent[0][0],
                                      .moved_bytes = &r->moved_bytes[way][index],
@@ -214,7 +225,7 @@ static int check_out(struct rows *r, int index, int spare)
 static void check_back(struct rows *r, int index, int spare)
 {
     static int32_t back[ROOM][WIDTH];
-    const int rows = r->begins[(index + 1) * (r->devices * r->experts + 1) - 1];
+    const int rows = begin_of(r, index)[r->devices * r->experts];
 
     memset(back, GUARD, sizeof back);
     run(r, PP_ROWS_BACK, index, rows + spare, back, r->came);
@@ -246,20 +257,19 @@ Test(exchange, rows_go_to_their_experts_and_back)
 Test(exchange, first_rows_of_all_replicas_come_in_order)
 {
     static struct rows r;
-    int32_t to[MOST * (MOST * EXPERTS + 1) + 1];
+    int32_t to[MOST * (SETS * MOST * EXPERTS + 1) + 1];
     const void *from[MOST];
 
     draw(&r, MOST, EXPERTS, 7);
     for (int d = 0; d < MOST; d++)
-        from[d] = &r.begins[d * (MOST * EXPERTS + 1)];
-    to[MOST * (MOST * EXPERTS + 1)] = GUARD;
-    pp_rows_exchange_run(
-        &pp_kernels_reference, NULL,
-        &(struct pp_rows_exchange){.way = PP_ROWS_COUNT,
-                                   .devices = MOST,
-                                   .row_bytes = sizeof(int32_t) * (MOST * EXPERTS + 1),
-                                   .to = to},
-        from);
+        from[d] = &r.begins[d * r.stride];
+    to[MOST * r.stride] = GUARD;
+    pp_rows_exchange_run(&pp_kernels_reference, NULL,
+                         &(struct pp_rows_exchange){.way = PP_ROWS_COUNT,
+                                                    .devices = MOST,
+                                                    .row_bytes = sizeof(int32_t) * (size_t)r.stride,
+                                                    .to = to},
+                         from);
     cr_assert_eq(memcmp(to, r.begins, sizeof r.begins), 0);
-    cr_assert_eq(to[MOST * (MOST * EXPERTS + 1)], GUARD);
+    cr_assert_eq(to[MOST * r.stride], GUARD);
 }

@@ -1,4 +1,5 @@
 /* Routing and exchange of tokens: order of rows, limits, and all tables against plain double. */
+#include "kernels/cpu/routes.h"
 #include "kernels/numbers.h"
 #include "tests/unit/kernels/cpu/kernel_tables.h"
 
@@ -297,5 +298,52 @@ Test(kernels_experts, an_even_balance_has_the_least_loss)
         pp_kernels_reference.balance_sums(NULL, &b);
         pp_kernels_reference.balance_loss(NULL, &b, 1, &loss);
         cr_assert_float_eq(loss, expected[i], 1e-12);
+    }
+}
+
+/* Sets of experts part the rows: each has its own in the order of all, and counts them. Room does
+ * not depend on who has the expert. */
+Test(kernels_experts, sets_of_experts_part_the_rows)
+{
+    enum { SET = 2 };
+
+    for (int capacity = 0; capacity <= 3; capacity++) {
+        struct numbers n;
+        struct integers all, of;
+        double counts[EXPERTS + 2] = {0}, whole[EXPERTS + 2] = {0};
+        struct pp_routing r = {.batch = BATCH,
+                               .tokens = TOKENS,
+                               .experts = EXPERTS,
+                               .top_k = TOP_K,
+                               .rows = MOST,
+                               .capacity = capacity};
+
+        fill(&n);
+        run(&pp_kernels_reference, capacity, true, &n, &all);
+        r.begin = all.begin;
+        pp_kernels_reference.route_count(NULL, &r, 0, EXPERTS, whole);
+        memcpy(of.expert, all.expert, sizeof all.expert);
+        r.expert = of.expert;
+        r.row = of.row;
+        r.from = of.from;
+        r.begin = of.begin;
+        r.so_far = of.so_far;
+        for (int first = 0; first < EXPERTS; first += SET) {
+            const int held = first + SET < EXPERTS ? SET : EXPERTS - first;
+
+            r.first_expert = first;
+            r.held = held;
+            pp_routes_order(&r);
+            for (int c = 0; c < MOST; c++) {
+                const bool is_here =
+                    all.row[c] >= 0 && all.expert[c] >= first && all.expert[c] < first + held;
+                cr_assert_eq(of.row[c], is_here ? all.row[c] - all.begin[first] : -1);
+                cr_assert(!is_here || of.from[of.row[c]] == c);
+            }
+            cr_assert_eq(of.begin[EXPERTS], all.begin[first + held] - all.begin[first]);
+            cr_assert(capacity == 0 || memcmp(of.so_far, all.so_far, sizeof of.so_far) == 0);
+            pp_kernels_reference.route_count(NULL, &r, first, first + held, counts);
+        }
+        cr_assert_arr_eq(counts, whole, sizeof counts);
     }
 }
