@@ -2,7 +2,8 @@
  * schedules, replicas, ZeRO stages, recomputation, tensor and expert parallelism. The clock is
  * virtual: CPU time, which other processes disturb only through shared caches. A row has two
  * machines, the calibrating one and the predicted one, that step in turn. So both meet the same
- * disturbances, and a difference is that of their layouts.
+ * disturbances, and a difference is that of their layouts. After each step, both layouts are
+ * profiled with the weights of the calibrating machine.
  *
  *   error    of the step predicted from the other layout
  *   in situ  of the step predicted from durations of the same steps: noise
@@ -13,12 +14,13 @@
 #include "bench/bench.h"
 #include "core/quantile.h"
 #include "exec/cli.h"
+#include "exec/predict/profile.h"
 #include "exec/resolve/config.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WARMUP = 2, MOST_ROUNDS = 200, MOST_WORDS = 64, MOST_ROWS = 64 };
+enum { WARMUP = 2, MOST_ROUNDS = 200, MOST_WORDS = 64, MOST_ROWS = 64, PROFILED = 4 };
 
 static int rounds = 16;
 static char **more_options;
@@ -28,39 +30,57 @@ static int more_count;
 
 #define SMALL "--layers 8 --micro-batches 8 --seq 32 --mbs 2 --np 2 --no-check "
 #define FULL  SMALL "--schedule 1f1b --recompute full "
+#define MIXED " --experts 4 --moe-ffn 128 "
+
+/* Layouts that are predicted from 1f1b with one replica that recomputes all, and from a layout of
+ * groups. */
+static const char *const of_tp_1[] = {"--schedule 1f1b --dp 2",
+                                      "--schedule 1f1b --dp 2 --zero 1",
+                                      "--schedule 1f1b --dp 2 --zero 2",
+                                      "--schedule 1f1b --dp 2 --zero 3",
+                                      "--schedule 1f1b --dp 4 --zero 1",
+                                      "--schedule gpipe --recompute full",
+                                      "--schedule gpipe --recompute full --dp 2 --zero 3",
+                                      "--schedule interleaved",
+                                      "--schedule interleaved --recompute full --dp 2 --zero 2",
+                                      "--schedule interleaved --dp 2 --zero 3",
+                                      "--schedule zb-h1 --dp 2 --zero 3",
+                                      "--schedule bfs --dp 2 --zero 3",
+                                      "--schedule 1f1b --recompute stage-aware=0.5",
+                                      NULL};
+static const char *const of_tp_2[] = {
+    "--schedule 1f1b --tp 2 --dp 2",
+    "--schedule 1f1b --tp 2 --dp 2 --zero 1",
+    "--schedule 1f1b --tp 2 --dp 2 --zero 2",
+    "--schedule 1f1b --tp 2 --dp 2 --zero 3",
+    "--schedule 1f1b --tp 2 --dp 4 --zero 1",
+    "--schedule gpipe --tp 2 --recompute full",
+    "--schedule gpipe --tp 2 --recompute full --dp 2 --zero 3",
+    "--schedule interleaved --tp 2",
+    "--schedule interleaved --tp 2 --recompute full --dp 2 --zero 2",
+    "--schedule interleaved --tp 2 --dp 2 --zero 3",
+    "--schedule zb-h1 --tp 2 --dp 2 --zero 3",
+    "--schedule bfs --tp 2 --dp 2 --zero 3",
+    "--schedule 1f1b --tp 2 --recompute stage-aware=0.5",
+    NULL};
+static const char *const of_experts[] = {"--schedule 1f1b" MIXED "--dp 2",
+                                         "--schedule 1f1b" MIXED "--dp 2 --ep 2",
+                                         "--schedule 1f1b" MIXED "--dp 2 --ep 2 --zero 2",
+                                         "--schedule 1f1b" MIXED "--dp 2 --ep 2 --zero 3",
+                                         "--schedule gpipe" MIXED "--dp 2 --ep 2 --recompute full",
+                                         "--schedule interleaved" MIXED "--dp 2 --ep 2",
+                                         "--schedule zb-h1" MIXED "--dp 2 --ep 2",
+                                         "--schedule 1f1b" MIXED "--dp 4 --ep 4",
+                                         NULL};
 static const struct {
-    const char *measured, *predicted; /* predicted: without SMALL */
-} rows[] = {
-    {FULL, "--schedule 1f1b --dp 2"},
-    {FULL, "--schedule 1f1b --dp 2 --zero 1"},
-    {FULL, "--schedule 1f1b --dp 2 --zero 2"},
-    {FULL, "--schedule 1f1b --dp 2 --zero 3"},
-    {FULL, "--schedule 1f1b --dp 4 --zero 1"},
-    {FULL, "--schedule gpipe --recompute full"},
-    {FULL, "--schedule gpipe --recompute full --dp 2 --zero 3"},
-    {FULL, "--schedule interleaved"},
-    {FULL, "--schedule interleaved --recompute full --dp 2 --zero 2"},
-    {FULL, "--schedule interleaved --dp 2 --zero 3"},
-    {FULL, "--schedule zb-h1 --dp 2 --zero 3"},
-    {FULL, "--schedule bfs --dp 2 --zero 3"},
-    {FULL, "--schedule 1f1b --recompute stage-aware=0.5"},
-    {FULL "--tp 2 ", "--schedule 1f1b --tp 2 --dp 2"},
-    {FULL "--tp 2 ", "--schedule 1f1b --tp 2 --dp 2 --zero 1"},
-    {FULL "--tp 2 ", "--schedule 1f1b --tp 2 --dp 2 --zero 2"},
-    {FULL "--tp 2 ", "--schedule 1f1b --tp 2 --dp 2 --zero 3"},
-    {FULL "--tp 2 ", "--schedule 1f1b --tp 2 --dp 4 --zero 1"},
-    {FULL "--tp 2 ", "--schedule gpipe --tp 2 --recompute full"},
-    {FULL "--tp 2 ", "--schedule gpipe --tp 2 --recompute full --dp 2 --zero 3"},
-    {FULL "--tp 2 ", "--schedule interleaved --tp 2"},
-    {FULL "--tp 2 ", "--schedule interleaved --tp 2 --recompute full --dp 2 --zero 2"},
-    {FULL "--tp 2 ", "--schedule interleaved --tp 2 --dp 2 --zero 3"},
-    {FULL "--tp 2 ", "--schedule 1f1b --tp 2 --recompute stage-aware=0.5"},
-    {FULL "--experts 4 --moe-ffn 128 ", "--schedule 1f1b --experts 4 --moe-ffn 128 --dp 2"},
-    {FULL "--experts 4 --moe-ffn 128 ", "--schedule 1f1b --experts 4 --moe-ffn 128 --dp 2 --ep 2"},
-    {FULL "--experts 4 --moe-ffn 128 ",
-     "--schedule gpipe --experts 4 --moe-ffn 128 --dp 2 --ep 2 --recompute full"},
-    {FULL "--experts 4 --moe-ffn 128 ",
-     "--schedule interleaved --experts 4 --moe-ffn 128 --dp 2 --ep 2"},
+    const char *name, *measured;
+    const char *const *predicted; /* without SMALL; NULL ends */
+} tables[] = {
+    {"--tp 1 from --tp 1", FULL, of_tp_1},
+    {"--tp 2 from --tp 2", FULL "--tp 2", of_tp_2},
+    {"--tp 2 from --tp 1", FULL, of_tp_2},
+    {"--tp 1 from --tp 2", FULL "--tp 2", of_tp_1},
+    {"--ep 2 and 4 from --ep 1", FULL MIXED, of_experts},
 };
 
 /* ---- machines -------------------------------------------------------------------------------- */
@@ -70,6 +90,7 @@ struct side {
     struct pp_training training;
     struct pp_machine *machine;
     struct pp_calibration *calibration;
+    struct pp_profile *profile;
     double step_s[MOST_ROUNDS], kind_s[PP_OP_KINDS][MOST_ROUNDS];
 };
 
@@ -109,6 +130,7 @@ static void open_side(struct pp_arena *arena, const char *first, const char *the
     side->training.machine.kept_steps = 1;
     side->calibration = pp_calibration_create(arena, &plan->batch);
     must(pp_machine_create(arena, &side->training.machine, &side->machine, &err), &err);
+    must(pp_profile_create(arena, &side->training.machine, &side->profile, &err), &err);
 }
 
 static void note_kinds(struct side *side, int round)
@@ -121,6 +143,18 @@ static void note_kinds(struct side *side, int round)
         for (int r = 0; pp_op_is_compute(p->kind[i]) && r < times.replicas; r++)
             side->kind_s[p->kind[i]][round] +=
                 1e-12 * (double)times.duration_ps[i * times.replicas + r];
+}
+
+/* Runs micro-batches of one layout after the other, with the weights of the measured one. */
+static void profile(struct side *from, struct side *to, int k)
+{
+    const struct pp_profiled weights = {from->machine, &from->training.machine};
+    struct pp_error err = {0};
+
+    for (int number = 0; number < PROFILED; number++) {
+        must(pp_profile_run(from->profile, weights, &from->training.text, k, number, &err), &err);
+        must(pp_profile_run(to->profile, weights, &to->training.text, k, number, &err), &err);
+    }
 }
 
 /* Runs one step. Those of the warm-up are not noted. */
@@ -145,12 +179,16 @@ static void step(struct side *side, int k, bool has_probes)
 static struct pp_prediction predict(struct pp_arena *arena, const struct side *side,
                                     const struct side *from, bool by_part)
 {
+    const struct pp_calibration *calibration =
+        by_part && from != side
+            ? pp_calibration_of_layout(arena, from->calibration, from->profile, side->profile)
+            : from->calibration;
     struct pp_costs costs = *side->plan->costs;
     struct pp_prediction prediction;
     struct pp_error err = {0};
 
-    must(pp_calibration_costs(from->calibration, side->plan->program,
-                              by_part ? side->plan->stages : NULL, &costs, &err),
+    must(pp_calibration_costs(calibration, side->plan->program, by_part ? side->plan->stages : NULL,
+                              &costs, &err),
          &err);
     must(pp_predict(arena, side->plan->program, &costs,
                     (struct pp_replicas){.count = side->plan->batch.replicas}, &prediction, &err),
@@ -197,8 +235,9 @@ static void print_kinds(const struct side *side, const struct pp_prediction *pre
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
+/* Without sign. */
 struct errors {
-    double error[MOST_ROWS], in_situ[MOST_ROWS], itself[MOST_ROWS], largest, structural_s;
+    double error[MOST_ROWS], in_situ[MOST_ROWS], itself[MOST_ROWS], structural_s;
     int count;
 };
 
@@ -212,6 +251,8 @@ static void measure(const char *measured, const char *predicted, struct errors *
     for (int k = 0; k < WARMUP + rounds; k++) {
         step(from, k, k % 2 == 1);
         step(to, k, false);
+        if (k >= WARMUP)
+            profile(from, to, k);
     }
     const struct pp_prediction other = predict(arena, to, from, true);
     const double step_s = median_of(to->step_s), error = other.step_s / step_s - 1,
@@ -225,16 +266,37 @@ static void measure(const char *measured, const char *predicted, struct errors *
     e->error[e->count] = fabs(error);
     e->in_situ[e->count] = fabs(in_situ);
     e->itself[e->count++] = fabs(itself);
-    e->largest = fmax(e->largest, fabs(error));
     e->structural_s =
         fmax(e->structural_s, fmax(structural_s(arena, from), structural_s(arena, to)));
     pp_machine_destroy(from->machine);
     pp_machine_destroy(to->machine);
 }
 
+static double largest_of(const double *values, int count)
+{
+    double largest = 0;
+
+    for (int k = 0; k < count; k++)
+        largest = fmax(largest, values[k]);
+    return largest;
+}
+
+/* Prints those of the rows from `first` on. */
+static void print_errors(const char *name, struct errors e, int first)
+{
+    const int count = e.count - first;
+    const double largest = largest_of(e.error + first, count);
+
+    printf("%-24s %2d rows: median %.2f %%, largest %.2f %%; in situ, median %.2f %%; itself, "
+           "median %.2f %%\n",
+           name, count, 100 * pp_median(e.error + first, count), 100 * largest,
+           100 * pp_median(e.in_situ + first, count), 100 * pp_median(e.itself + first, count));
+}
+
 int main(int argc, char **argv)
 {
     static struct errors e;
+    int first[PP_COUNT(tables)];
 
     if (argc > 1)
         rounds = atoi(argv[1]);
@@ -244,14 +306,22 @@ int main(int argc, char **argv)
     }
     more_options = argv + 2;
     more_count = argc > 2 ? argc - 2 : 0;
-    printf("%s\npredicted from 1f1b, one replica that recomputes all, of the same tp and experts; "
-           "%d rounds\n   ms/step     error   in situ    itself  layout; errors of kinds in %%\n",
+    printf("%s\nfrom 1f1b, one replica that recomputes all; %d rounds\n   ms/step     error   in "
+           "situ    itself  layout; errors of kinds in %%\n",
            SMALL, rounds);
-    for (size_t i = 0; i < PP_COUNT(rows); i++)
-        measure(rows[i].measured, rows[i].predicted, &e);
-    printf("errors without sign of %d rows: median %.2f %%, largest %.2f %%; in situ, median "
-           "%.2f %%; itself, median %.2f %%\nlargest structural error: %g s\n",
-           e.count, 100 * pp_median(e.error, e.count), 100 * e.largest,
-           100 * pp_median(e.in_situ, e.count), 100 * pp_median(e.itself, e.count), e.structural_s);
+    for (size_t t = 0; t < PP_COUNT(tables); t++) {
+        first[t] = e.count;
+        printf("%s\n", tables[t].name);
+        for (const char *const *predicted = tables[t].predicted; *predicted; predicted++)
+            measure(tables[t].measured, *predicted, &e);
+    }
+    printf("errors without sign\n");
+    for (size_t t = 0; t < PP_COUNT(tables); t++) {
+        struct errors part = e;
+        part.count = t + 1 < PP_COUNT(tables) ? first[t + 1] : e.count;
+        print_errors(tables[t].name, part, first[t]);
+    }
+    print_errors("all", e, 0);
+    printf("largest structural error: %g s\n", e.structural_s);
     return 0;
 }

@@ -94,6 +94,9 @@ bool pp_machine_is_gone(const struct pp_machine *machine, int process);
 /* Between steps: sends states that the caller has changed to the device. The next step begins with
  * sending other processes those of theirs that are here. PP_EFAIL if it fails. */
 enum pp_status pp_machine_changed(const struct pp_machine *machine, struct pp_error *err);
+/* Reads the operands of a call, as a worker on the virtual clock does before an op. */
+void pp_work_warm(const struct pp_kernels *kernels, const struct pp_stage_work *work,
+                  bool has_gradients);
 /* Times of kept steps, oldest first, as in the evaluator: a step begins at the end of the last. */
 const struct pp_times *pp_machine_times(const struct pp_machine *machine);
 /* Number of kept steps so far. */

@@ -95,6 +95,16 @@ static void read_all(const struct operands *o)
         }
 }
 
+void pp_work_warm(const struct pp_kernels *kernels, const struct pp_stage_work *work,
+                  bool has_gradients)
+{
+    struct operands operands = {.count = 0};
+
+    add_work(&operands, kernels, work, has_gradients);
+    if (operands.bytes <= MOST_BYTES)
+        read_all(&operands);
+}
+
 void pp_worker_warm(struct pp_worker *w, int i, bool is_fused)
 {
     const struct pp_machine *m = w->machine;

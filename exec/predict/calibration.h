@@ -43,7 +43,7 @@ struct pp_by_size {
 
 /* Layout of the first op, and modules of the first R. */
 struct pp_measured_layout {
-    int tp; /* 0: nothing was measured */
+    int tp, ep; /* 0: nothing was measured */
     bool is_sequence_parallel, has_again;
     unsigned again; /* modules that R recomputes; 0 = whole blocks */
 };
@@ -52,6 +52,8 @@ struct pp_calibration {
     struct pp_arena *arena;
     struct pp_batch batch;
     struct pp_measured_layout layout;
+    const struct pp_profile *from, *to; /* of the measured layout and another one; NULL = none */
+    bool is_same_group;                 /* then R alone is another one */
     struct pp_samples *part[PP_TIMED_PASSES][PP_PARTS]; /* [split]; BLOCK, EXPERTS: of one block */
     struct pp_samples outside[PP_OP_KINDS];             /* time of an op outside its layers */
     bool omits_exchanges; /* of groups, outside of layers: `exchanged_ps` of pp_timed_op */
@@ -114,6 +116,7 @@ void pp_calibration_wires(struct pp_calibration *c, const struct pp_program *pro
 void pp_calibration_fill_wires(struct pp_arena *arena, const struct pp_calibration *c,
                                struct pp_costs *costs);
 
+void pp_samples_push(struct pp_arena *arena, struct pp_samples *samples, double value);
 void pp_samples_add(struct pp_calibration *c, struct pp_samples *samples, double value);
 /* Returns the samples of a size; adds an empty set if there is none. */
 struct pp_samples *pp_sized(struct pp_arena *arena, struct pp_by_size *by_size, double size);

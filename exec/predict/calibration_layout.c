@@ -1,6 +1,6 @@
-/* The layout in which parts were measured. A part of another one is refused: its layers are wider
- * or narrower, or it recomputes other modules. */
-#include "exec/predict/calibration.h"
+/* The layout in which parts were measured. Without profiles, a part of another one is refused: its
+ * layers are wider or narrower, or it recomputes other modules. */
+#include "exec/predict/profile_parts.h"
 
 #include "core/cost/recompute.h"
 
@@ -13,6 +13,7 @@ static int at_least_one(int devices)
 static struct pp_measured_layout layout_of(const struct pp_stage_shape *shape)
 {
     return (struct pp_measured_layout){.tp = at_least_one(shape->tp),
+                                       .ep = at_least_one(shape->ep),
                                        .is_sequence_parallel = shape->is_sequence_parallel};
 }
 
@@ -32,13 +33,19 @@ static void append(const struct pp_measured_layout *layout, struct pp_error *err
     if (layout->tp > 1)
         pp_error_append(err, " --sequence-parallel %s",
                         layout->is_sequence_parallel ? "on" : "off");
+    if (layout->ep > 1)
+        pp_error_append(err, " --ep %d", layout->ep);
+}
+
+static bool is_same(const struct pp_measured_layout *a, const struct pp_measured_layout *b)
+{
+    return a->tp == b->tp && a->ep == b->ep && a->is_sequence_parallel == b->is_sequence_parallel;
 }
 
 static enum pp_status check_group(const struct pp_measured_layout *measured,
                                   const struct pp_measured_layout *wanted, struct pp_error *err)
 {
-    if (measured->tp == wanted->tp &&
-        measured->is_sequence_parallel == wanted->is_sequence_parallel)
+    if (is_same(measured, wanted))
         return PP_OK;
     pp_error_set(err, PP_EINVAL, "durations were measured with ");
     append(measured, err);
@@ -65,6 +72,21 @@ static enum pp_status check_again(const struct pp_measured_layout *measured, uns
                         "R was measured with --recompute %s, this program has --recompute %s: "
                         "calibrate with the same",
                         again_text(measured->again, text[0]), again_text(modules, text[1]));
+}
+
+const struct pp_calibration *pp_calibration_of_layout(struct pp_arena *arena,
+                                                      const struct pp_calibration *calibration,
+                                                      const struct pp_profile *from,
+                                                      const struct pp_profile *to)
+{
+    struct pp_calibration *c = PP_NEW(arena, struct pp_calibration);
+
+    *c = *calibration;
+    c->from = from;
+    c->to = to;
+    c->layout = layout_of(&to->options->stages[0]->shape);
+    c->is_same_group = is_same(&c->layout, &calibration->layout);
+    return c;
 }
 
 enum pp_status pp_layout_check(const struct pp_calibration *c, const struct pp_stage *stage,

@@ -1,6 +1,8 @@
 /* Durations of ops as samples. Samples by part serve any program on the same net and batch; samples
  * of whole ops serve the measured program. Means of them are costs, draws from them a band. */
-#include "exec/predict/calibration.h"
+#include "exec/predict/profile_parts.h"
+
+#include <math.h>
 
 static const char *const part_names[PP_PARTS] = {"the embedding", "a block", "the head",
                                                  "a block with experts"};
@@ -58,13 +60,36 @@ static void add_probed(const struct pp_calibration *c, int kind, const struct pp
         add(terms, &c->delay[kind], -factor);
 }
 
+static bool is_other(const struct pp_calibration *c, int kind)
+{
+    return c->to && (kind == PP_R || !c->is_same_group);
+}
+
+/* In another layout, a longer or shorter time is that much more or less in proportion. */
+static double outside_factor(const struct pp_calibration *c, int measured, int wanted)
+{
+    const double mean_ps = pp_samples_mean(&c->outside[measured]);
+
+    if (!is_other(c, wanted) || mean_ps <= 0)
+        return 1;
+    return fmax(0, 1 + pp_profile_more_ps(c->from, c->to, measured, wanted) / mean_ps);
+}
+
+static double layer_factor(const struct pp_calibration *c, int taken, int wanted, int part)
+{
+    return is_other(c, pp_passes[wanted].kind)
+               ? pp_profile_factor(c->from, c->to, taken, wanted, part)
+               : 1;
+}
+
 /* Adds the time of an op outside its layers; that of a forward if its kind was never measured. */
 static void add_outside(const struct pp_calibration *c, int kind, struct pp_terms *terms)
 {
     const int measured = c->outside[kind].count > 0 ? kind : PP_F;
 
     if (c->outside[measured].count > 0)
-        add_probed(c, measured, &c->outside[measured], c->batch.granules, terms);
+        add_probed(c, measured, &c->outside[measured],
+                   c->batch.granules * outside_factor(c, measured, kind), terms);
 }
 
 static enum pp_status fail_part(const struct pp_calibration *c, int kind, int part, int split,
@@ -95,7 +120,8 @@ static enum pp_status add_layers(const struct pp_calibration *c, int kind, int p
 
         if (samples->count == 0)
             return fail_part(c, kind, part, split, err);
-        add_probed(c, pp_passes[taken].kind, samples, (double)layers * c->batch.granules, terms);
+        add_probed(c, pp_passes[taken].kind, samples,
+                   (double)layers * c->batch.granules * layer_factor(c, taken, pass, part), terms);
     }
     return PP_OK;
 }

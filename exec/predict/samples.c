@@ -8,9 +8,14 @@ const struct pp_pass pp_passes[PP_TIMED_PASSES] = {
     [PP_TIMED_BI] = {PP_B, 1, PP_TIMED_I}, [PP_TIMED_BW] = {PP_B, 2, PP_TIMED_W},
 };
 
+void pp_samples_push(struct pp_arena *arena, struct pp_samples *samples, double value)
+{
+    *PP_PUSH(arena, samples->ps, samples->count, samples->capacity) = value;
+}
+
 void pp_samples_add(struct pp_calibration *c, struct pp_samples *samples, double value)
 {
-    *PP_PUSH(c->arena, samples->ps, samples->count, samples->capacity) = value;
+    pp_samples_push(c->arena, samples, value);
 }
 
 double pp_samples_median(const struct pp_samples *samples)

@@ -1,0 +1,138 @@
+/* A profile computes what its machine trains. Whatever the layouts of both, the loss of the same
+ * samples is the same but for rounding. So experts get the tokens that they get in training. */
+#include "exec/cli.h"
+#include "exec/predict/profile_parts.h"
+#include "exec/resolve/config.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#define SMALL                                                                                      \
+    "--layers 4 --hidden 32 --heads 4 --seq 16 --np 2 --mbs 2 --micro-batches 4 --steps 3 --lr "   \
+    "0.01 --no-check "
+
+struct side {
+    struct pp_training training;
+    struct pp_machine *machine;
+};
+
+static void open_side(struct pp_arena *arena, const char *line, struct side *side)
+{
+    char *words[64] = {pp_arena_strdup(arena, "pipeexec")}, *rest;
+    int count = 1;
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
+    struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
+    struct pp_exec_plan *plan = PP_NEW(arena, struct pp_exec_plan);
+    struct pp_error err = {0};
+
+    rest = pp_arena_strdup(arena, pp_arena_printf(arena, SMALL "%s", line));
+    for (char *word; (word = strsep(&rest, " ")) != NULL && count < 63;)
+        if (*word)
+            words[count++] = word;
+    cr_assert_eq(pp_options_parse(arena, &pp_exec_cli, count, words, parsed, &err), PP_OK);
+    wish->request = (struct pp_request){.flags = parsed};
+    pp_wish_bind(arena, &wish->request);
+    cr_assert(pp_exec_resolve(arena, wish, NULL, config, &err) == PP_OK &&
+                  pp_exec_plan_make(arena, wish, config, (struct pp_subject){.name = NULL}, plan,
+                                    &err) == PP_OK,
+              "%s: %s", line, err.message);
+    side->training = pp_exec_training(wish, config, plan);
+    cr_assert_eq(pp_machine_create(arena, &side->training.machine, &side->machine, &err), PP_OK,
+                 "%s: %s", line, err.message);
+}
+
+enum { MICRO_BATCHES = 4, TOKENS = 2 * 16 };
+
+/* Returns the loss of step 1 in the layout of `to`, with the weights of `from`. */
+static double loss_of(struct pp_arena *arena, const struct side *from, const struct side *to)
+{
+    const struct pp_profiled weights = {from->machine, &from->training.machine};
+    struct pp_profile *profile;
+    struct pp_error err = {0};
+    double sum = 0;
+
+    cr_assert_eq(pp_profile_create(arena, &to->training.machine, &profile, &err), PP_OK, "%s",
+                 err.message);
+    for (int number = 0; number < MICRO_BATCHES; number++) {
+        cr_assert_eq(pp_profile_run(profile, weights, &to->training.text, 1, number, &err), PP_OK,
+                     "%s", err.message);
+        for (int k = 0; k < profile->ep * TOKENS; k++)
+            sum += profile->members[k / TOKENS].losses[k % TOKENS];
+    }
+    for (int pass = PP_TIMED_BI; pass <= PP_TIMED_BW; pass++)
+        cr_assert_gt(profile->group[pass][PP_PART_HEAD].count, 0);
+    return sum / (MICRO_BATCHES * profile->ep * TOKENS);
+}
+
+/* Trains a machine, and compares its loss with that of a profile of each layout. */
+static void same_loss(struct pp_arena *arena, struct side *sides, int count, int f)
+{
+    const struct pp_text *text = &sides[f].training.text;
+    struct pp_step_result result;
+    struct pp_error err = {0};
+    double loss;
+
+    cr_assert(pp_machine_step(sides[f].machine, text, 0, &result, &err) == PP_OK &&
+                  pp_machine_forward(sides[f].machine, text, 1, &loss, &err) == PP_OK,
+              "%s", err.message);
+    for (int t = 0; t < count; t++) {
+        const struct pp_machine_options *to = &sides[t].training.machine;
+        if (to->batch->replicas > (to->ep > 1 ? to->ep : 1))
+            continue; /* a profile has the replicas that share experts */
+        const double profiled = loss_of(arena, &sides[f], &sides[t]);
+        cr_expect_float_eq(profiled, loss, 1e-5 * loss, "layout %d from %d: %.7g, machine %.7g", t,
+                           f, profiled, loss);
+    }
+}
+
+static void all_pairs(const char *const *lines, int count)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct side sides[8];
+
+    for (int k = 0; k < count; k++)
+        open_side(arena, lines[k], &sides[k]);
+    for (int f = 0; f < count; f++)
+        same_loss(arena, sides, count, f);
+    for (int k = 0; k < count; k++)
+        pp_machine_destroy(sides[k].machine);
+}
+
+Test(profile, of_another_tp_has_the_loss_of_its_machine)
+{
+    static const char *const lines[] = {"--schedule 1f1b --recompute full",
+                                        "--schedule 1f1b --tp 2",
+                                        "--schedule 1f1b --tp 2 --sequence-parallel on",
+                                        "--schedule 1f1b --tp 4 --recompute stage-aware=0.5",
+                                        "--schedule gpipe --recompute selective"};
+
+    all_pairs(lines, PP_COUNT(lines));
+}
+
+Test(profile, of_another_ep_has_the_loss_of_its_machine)
+{
+    static const char *const lines[] = {
+        "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 2",
+        "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 2 --ep 2",
+        "--schedule gpipe --experts 4 --moe-ffn 16 --dp 2 --ep 2 --tp 4",
+        "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 2 --tp 2 --ep 2 --recompute full"};
+
+    all_pairs(lines, PP_COUNT(lines));
+}
+
+Test(profile, needs_whole_parameters)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct side cut;
+    struct pp_profile *profile;
+    struct pp_error err = {0};
+
+    open_side(arena, "--schedule 1f1b --dp 2 --zero 3", &cut);
+    const struct pp_profiled weights = {cut.machine, &cut.training.machine};
+    cr_assert_eq(pp_profile_create(arena, &cut.training.machine, &profile, &err), PP_OK);
+    cr_assert_eq(pp_profile_run(profile, weights, &cut.training.text, 0, 0, &err), PP_EINVAL);
+    cr_assert(strstr(err.message, "calibrate with --zero 0, 1 or 2"), "%s", err.message);
+    pp_machine_destroy(cut.machine);
+}
