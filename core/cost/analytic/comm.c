@@ -6,17 +6,23 @@
 
 /* Devices of experts, and their exchanges. Devices of a pipeline rank's replicas hold experts in
  * ascending order, as in Megatron Core's parallel groups. A group of etp neighbours shares one
- * expert, and ep such groups hold all experts. Other devices are replicas of these groups. */
+ * expert, and ep such groups hold all experts. Other devices are replicas of these groups.
+ *
+ * Without sequence parallelism the devices of a tensor-parallel group have the same tokens. Each
+ * takes the choices of its own experts. So tokens go to replicas alone. The sum that ends a dense
+ * block adds up the parts of experts and of the shared one. */
 
 /* ---- experts: groups ------------------------------------------------------------------------- */
 
-/* Returns device `position` of the replicas in ascending order, without pipeline ranks. */
+/* Returns device `position` of the replicas in ascending order, without pipeline ranks. Without
+ * sequence parallelism those of a tensor-parallel group follow each other. */
 static int device_at(const struct pp_cost_inputs *in, int position)
 {
     int axis[] = {PP_AXIS_TP, PP_AXIS_CP, PP_AXIS_DP}, device = 0;
 
-    for (int i = 1; i < 3; i++)
-        for (int k = i; k > 0 && in->map.stride[axis[k]] < in->map.stride[axis[k - 1]]; k--) {
+    for (int i = 1 + in->is_tp_only; i < 3; i++)
+        for (int k = i; k > in->is_tp_only && in->map.stride[axis[k]] < in->map.stride[axis[k - 1]];
+             k--) {
             const int swapped = axis[k];
             axis[k] = axis[k - 1];
             axis[k - 1] = swapped;
@@ -42,7 +48,8 @@ static struct pp_device_group group_of(const struct pp_cost_inputs *in, int memb
 
 struct pp_device_group pp_analytic_expert_group(const struct pp_cost_inputs *in)
 {
-    return group_of(in, in->layout.ep, pp_layout_etp(&in->layout));
+    return group_of(in, pp_layer_expert_peers(in),
+                    in->is_tp_only ? in->layout.tp : pp_layout_etp(&in->layout));
 }
 
 struct pp_device_group pp_analytic_expert_replicas(const struct pp_cost_inputs *in)
@@ -114,7 +121,7 @@ double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
 {
     enum { EXCHANGES = 2 };
 
-    if (!has_experts(in, kind) || pass == PP_PASS_W || in->layout.ep == 1)
+    if (!has_experts(in, kind) || pass == PP_PASS_W || pp_layer_expert_peers(in) == 1)
         return 0;
     const struct pp_device_group group = pp_analytic_expert_group(in);
     return EXCHANGES *
@@ -123,13 +130,22 @@ double pp_analytic_ep_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind
                 : pp_analytic_collective_s(in, PP_A2A, group, pp_analytic_expert_bytes(in, work)));
 }
 
-/* Returns seconds in which devices that share an expert gather its tokens and scatter the sums. */
+/* Returns seconds in which devices that share an expert gather its tokens and scatter the sums.
+ * Without sequence parallelism a group's devices add up gradients of gates, in 32 bits. */
 static double etp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                     struct pp_layer_work work, enum pp_pass pass)
 {
+    enum { GATE_BYTES = 4 };
     const int etp = pp_layout_etp(&in->layout);
 
-    if (!has_experts(in, kind) || pass == PP_PASS_W || etp == 1)
+    if (!has_experts(in, kind) || pass == PP_PASS_W)
+        return 0;
+    if (in->is_tp_only)
+        return pass == PP_PASS_I
+                   ? pp_analytic_collective_s(in, PP_AR, pp_analytic_group(in, PP_AXIS_TP),
+                                              work.tokens * in->model->experts.top_k * GATE_BYTES)
+                   : 0;
+    if (etp == 1)
         return 0;
     return 2 * pp_analytic_collective_s(in, PP_AG, group_of(in, etp, 1),
                                         etp * pp_analytic_expert_bytes(in, work));
@@ -193,7 +209,7 @@ static int tp_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind
     };
     static const int sums[][PP_PASSES] = {
         [PP_LAYER_EMBEDDING] = {1, 0, 0}, [PP_LAYER_BLOCK] = {2, 2, 0}, [PP_LAYER_HEAD] = {0, 1, 0},
-        [PP_LAYER_MOE] = {1, 1, 0},       [PP_LAYER_MTP] = {1, 1, 0},
+        [PP_LAYER_MOE] = {2, 2, 0},       [PP_LAYER_MTP] = {1, 1, 0},
     };
     const int(*const table)[PP_PASSES] = in->is_tp_only ? sums : gathers;
     int count = table[kind][pass];

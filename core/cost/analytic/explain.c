@@ -202,8 +202,9 @@ static void explain_experts(const struct pp_cost_inputs *in, FILE *out)
             e->top_k, e->count, in->layout.ep, group.nodes, group.nodes == 1 ? "" : "s",
             pp_layout_etp(&in->layout), replicas.members, replicas.members == 1 ? "" : "s",
             w.experts, w.tokens, w.ffn);
-    if (in->layout.ep > 1)
-        fprintf(out, "    exchange: top_k t/tp h values = %s out of each device, twice: %s\n",
+    if (pp_layer_expert_peers(in) > 1)
+        fprintf(out, "    exchange: top_k t%s/tp h values = %s out of each device, twice: %s\n",
+                in->is_tp_only ? " etp" : "",
                 PP_TEXT(pp_analytic_expert_bytes(in, work), PP_UNIT_BYTES),
                 PP_TIME(pp_analytic_ep_s(in, PP_LAYER_MOE, work, PP_PASS_F)));
 }

@@ -3,7 +3,10 @@
  *
  * t tokens of a micro-batch come to a tensor-parallel group, t / tp of them to each device, which
  * sends top_k copies of each. A device holds count / ep experts, cut over etp devices that gather
- * their tokens first. It works on etp * top_k * t / tp tokens, for any ep. */
+ * their tokens first. It works on etp * top_k * t / tp tokens, for any ep.
+ *
+ * Without sequence parallelism each device has all t tokens. It routes all, and sends the copies
+ * for the experts that etp neighbours of its group hold. */
 #include "core/cost/layers/layers.h"
 
 /* Router outputs are in fp32: scores, probabilities, indices, masks. Kernels of Megatron's router:
@@ -16,14 +19,24 @@ struct pp_expert_work pp_layer_expert_work(const struct pp_cost_inputs *in,
     const struct pp_experts *e = &in->model->experts;
     const double capacity = in->capacity_factor > 0 ? in->capacity_factor : 1;
     const int etp = pp_layout_etp(&in->layout);
-    const double sent = work.tokens / in->layout.tp * e->top_k * capacity;
+    const double own = work.tokens / in->layout.tp * e->top_k * capacity;
 
     return (struct pp_expert_work){
-        .sent = sent,
+        .sent = in->is_tp_only ? etp * own : own,
         .experts = (double)e->count / in->layout.ep,
-        .tokens = sent * etp * in->layout.ep / e->count,
+        .tokens = own * etp * in->layout.ep / e->count,
         .ffn = (double)e->ffn / etp,
     };
+}
+
+int pp_layer_expert_peers(const struct pp_cost_inputs *in)
+{
+    const int ep = in->layout.ep, sets = in->layout.tp / pp_layout_etp(&in->layout);
+    int common = ep;
+
+    while (ep % common != 0 || sets % common != 0)
+        common--;
+    return in->is_tp_only ? ep / common : ep;
 }
 
 /* A permutation reads and writes each copy of a token. */
@@ -35,7 +48,7 @@ static void add_permutation(struct pp_layer_kernels *list, double copies, const 
 static void add_router(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double tokens = list->work.tokens / list->in->layout.tp, experts = m->experts.count;
+    const double tokens = list->whole_tokens, experts = m->experts.count;
     const double pass = 2 * ROUTER_VALUE_BYTES;
 
     PP_LAYER_MATRIX(list, .name = "router", .tokens = tokens, .k = m->hidden, .n = experts,
@@ -89,9 +102,9 @@ void pp_layer_add_experts(struct pp_layer_kernels *list)
                                                                             "shared down"};
     const struct pp_cost_inputs *in = list->in;
     const struct pp_expert_work w = pp_layer_expert_work(in, list->work);
-    const bool is_once =
-        in->is_sent_once && in->layout.ep > 1; /* copies are made where they arrive */
-    const bool is_sorted = is_once || (w.experts > 1 && in->layout.ep > 1);
+    const bool is_sent = pp_layer_expert_peers(in) > 1;
+    const bool is_once = in->is_sent_once && is_sent; /* copies are made where they arrive */
+    const bool is_sorted = is_once || (w.experts > 1 && is_sent);
     const bool is_fused = pp_cost_has_fused_experts(in);
     const double here = w.tokens * w.experts;
 

@@ -43,6 +43,9 @@ struct pp_expert_work {
 };
 struct pp_expert_work pp_layer_expert_work(const struct pp_cost_inputs *in,
                                            struct pp_layer_work work);
+/* Returns the number of devices that exchange tokens: all that hold different experts; without
+ * sequence parallelism, replicas that do. */
+int pp_layer_expert_peers(const struct pp_cost_inputs *in);
 
 /* A matrix of k x n parameters for `tokens` tokens: one product in each pass. The weight gradient
  * is added to its sum; `has_bias` adds a sum over the tokens. */

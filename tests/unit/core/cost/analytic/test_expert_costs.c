@@ -39,6 +39,55 @@ Test(expert_costs, an_exchange_moves_all_but_its_own_share)
     }
 }
 
+/* Without sequence parallelism each device has the rows of its own experts from its whole group. It
+ * exchanges them with replicas. Two sums of t h values in each direction, and the gradients of
+ * gates.
+ */
+Test(expert_costs, devices_with_the_same_tokens_exchange_with_replicas_alone)
+{
+    static const struct {
+        int tp, dp, ep, etp, peers;
+    } layouts[] = {{2, 4, 2, 0, 2}, {2, 4, 8, 1, 4}, {4, 2, 4, 1, 1}, {4, 2, 8, 1, 2},
+                   {4, 2, 4, 2, 2}, {8, 1, 8, 1, 1}, {8, 1, 2, 4, 1}, {4, 2, 2, 1, 1}};
+
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct setting s = {
+            "mixtral-8x7b", "h100", layouts[i].tp, 1, layouts[i].dp, 1, 1, 4096};
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_cost_inputs in = inputs_of(arena, s, &model, &cluster);
+        const double t = 4096, h = 4096, top_k = 2, peers = layouts[i].peers;
+
+        in.layout.ep = layouts[i].ep;
+        in.layout.etp = layouts[i].etp;
+        in.is_tp_only = true;
+        in.algorithm = PP_ALGORITHM_HIERARCHICAL;
+        const struct pp_layer_work work = pp_analytic_work(&in, 0);
+        const double rows = t * top_k * pp_layout_etp(&in.layout) / in.layout.tp;
+        const struct pp_link link = pp_analytic_links(&in).intra;
+        cr_assert_eq(pp_layer_expert_peers(&in), peers);
+        cr_assert_eq(pp_analytic_expert_group(&in).members, peers);
+        cr_assert_eq(pp_analytic_expert_bytes(&in, work), 2 * rows * h);
+        const double expected = peers > 1
+                                    ? 2 * (2 * rows * h * (peers - 1) / peers / link.bytes_per_s +
+                                           (peers - 1) * link.alpha_s)
+                                    : 0;
+        cr_assert_float_eq(pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_F), expected, 1e-12);
+        cr_assert_float_eq(pp_analytic_ep_s(&in, PP_LAYER_MOE, work, PP_PASS_I), expected, 1e-12);
+        const struct pp_device_group group = pp_analytic_group(&in, PP_AXIS_TP);
+        const double sums = 2 * pp_analytic_collective_s(&in, PP_AR, group, 2 * t * h),
+                     gates = pp_analytic_collective_s(&in, PP_AR, group, 4 * t * top_k);
+        cr_assert_float_eq(pp_analytic_tp_s(&in, PP_LAYER_MOE, work, PP_PASS_F), sums, 1e-12);
+        cr_assert_float_eq(pp_analytic_tp_s(&in, PP_LAYER_MOE, work, PP_PASS_I), sums + gates,
+                           1e-12);
+        cr_assert_eq(pp_analytic_tp_s(&in, PP_LAYER_MOE, work, PP_PASS_W), 0);
+        /* work and memory of experts are those with shared tokens; the router has all tokens */
+        const struct pp_expert_work w = pp_layer_expert_work(&in, work);
+        cr_assert_float_eq(w.tokens * w.experts, rows, 1e-9);
+    }
+}
+
 /* However experts are spread, a device does its share of the same products. */
 Test(expert_costs, spreading_experts_neither_adds_nor_drops_work)
 {
