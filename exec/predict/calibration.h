@@ -43,7 +43,7 @@ struct pp_by_size {
 
 /* Layout of the first op, and modules of the first R. */
 struct pp_measured_layout {
-    int tp, ep; /* 0: nothing was measured */
+    int tp, etp, ep; /* 0 = nothing was measured; `ep` replicas share experts */
     bool is_sequence_parallel, has_again;
     unsigned again; /* modules that R recomputes; 0 = whole blocks */
 };

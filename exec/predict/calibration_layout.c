@@ -13,6 +13,7 @@ static int at_least_one(int devices)
 static struct pp_measured_layout layout_of(const struct pp_stage_shape *shape)
 {
     return (struct pp_measured_layout){.tp = at_least_one(shape->tp),
+                                       .etp = shape->etp > 0 ? shape->etp : at_least_one(shape->tp),
                                        .ep = at_least_one(shape->ep),
                                        .is_sequence_parallel = shape->is_sequence_parallel};
 }
@@ -33,13 +34,16 @@ static void append(const struct pp_measured_layout *layout, struct pp_error *err
     if (layout->tp > 1)
         pp_error_append(err, " --sequence-parallel %s",
                         layout->is_sequence_parallel ? "on" : "off");
-    if (layout->ep > 1)
-        pp_error_append(err, " --ep %d", layout->ep);
+    if (layout->etp < layout->tp)
+        pp_error_append(err, " --etp %d", layout->etp);
+    if (layout->ep > 1 || layout->etp < layout->tp)
+        pp_error_append(err, " --ep %d", layout->tp / layout->etp * layout->ep);
 }
 
 static bool is_same(const struct pp_measured_layout *a, const struct pp_measured_layout *b)
 {
-    return a->tp == b->tp && a->ep == b->ep && a->is_sequence_parallel == b->is_sequence_parallel;
+    return a->tp == b->tp && a->etp == b->etp && a->ep == b->ep &&
+           a->is_sequence_parallel == b->is_sequence_parallel;
 }
 
 static enum pp_status check_group(const struct pp_measured_layout *measured,

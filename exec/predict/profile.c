@@ -221,7 +221,8 @@ static void run_stage(struct pp_profile *p, int stage)
     }
 }
 
-/* Takes samples of a granule; devices that share blocks have those of their replica. */
+/* Takes samples of a granule, those of a group of replicas after the other. Devices that share
+ * blocks have those of their replica. */
 static enum pp_status take_samples(struct pp_profile *p, const struct pp_text *text, int step,
                                    int number, struct pp_error *err)
 {
@@ -231,7 +232,8 @@ static enum pp_status take_samples(struct pp_profile *p, const struct pp_text *t
 
     for (int k = 0; k < p->tp * p->ep; k++)
         for (int row = 0; row < rows; row++) {
-            const int64_t granule = (int64_t)(k % p->ep) * granules + number % granules;
+            const int replica = (number / granules * p->ep + k % p->ep) % batch->replicas;
+            const int64_t granule = (int64_t)replica * granules + number % granules;
             const ptrdiff_t at = (ptrdiff_t)row * text->seq;
 
             PP_TRY(pp_text_sample(text, step, granule * rows + row, p->members[k].ids + at,
@@ -245,8 +247,9 @@ enum pp_status pp_profile_run(struct pp_profile *profile, struct pp_profiled fro
                               struct pp_error *err)
 {
     PP_TRY(take_samples(profile, text, step, number, err));
+    PP_TRY(pp_machine_fetch(from.machine, err));
     for (int s = 0; s < profile->stages; s++) {
-        PP_TRY(pp_profile_open_stage(profile, s, from, err));
+        pp_profile_open_stage(profile, s, from);
         run_stage(profile, s);
     }
     return PP_OK;

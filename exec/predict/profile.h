@@ -18,8 +18,9 @@ struct pp_profiled {
     const struct pp_machine *machine;
     const struct pp_machine_options *options;
 };
-/* Runs micro-batch `number` of each replica of the group, on the samples of a step, and adds its
- * times. PP_EINVAL: the machine has its parameters in shares. */
+/* Runs granule `number` of each replica of the group, on the samples of a step, and adds its times.
+ * Those of the next replicas that share experts follow. PP_EINVAL, PP_EFAIL: the text has no such
+ * samples, or pp_machine_fetch() fails. */
 enum pp_status pp_profile_run(struct pp_profile *profile, struct pp_profiled from,
                               const struct pp_text *text, int step, int number,
                               struct pp_error *err);

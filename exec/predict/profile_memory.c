@@ -99,62 +99,63 @@ enum pp_status pp_profile_take(struct pp_profile *p, struct pp_error *err)
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* The part of a tensor that one device of the machine has. */
+/* The part of a tensor that one worker of the machine has. */
 struct held {
     const struct pp_param *param;
     struct pp_state state;
 };
-struct held_parts {
-    const struct pp_profile *profile;
-    const struct pp_machine *machine;
-    const struct pp_machine_options *options;
-};
 
-/* Finds the tensor on a device; false: none of its stages has it. */
-static bool find(const struct held_parts *h, int device, int id, struct held *held)
+/* Finds the tensor on worker `number` of [tp][replicas]; false: none of its stages has it. */
+static bool find(const struct pp_profiled *from, int number, int id, struct held *held)
 {
-    const struct pp_machine_options *o = h->options;
-    const int stages = o->program->stages, ep = o->ep > 1 ? o->ep : 1;
+    const struct pp_machine_options *o = from->options;
+    const int stages = o->program->stages, ep = o->ep > 1 ? o->ep : 1,
+              replica = number % o->batch->replicas, t = number / o->batch->replicas;
     struct pp_error err;
 
     for (int s = 0; s < stages; s++) {
-        held->param = pp_stage_find(o->stages[device * stages + s], id);
+        held->param = pp_stage_find(o->stages[(t * ep + replica % ep) * stages + s], id);
         if (held->param)
-            return pp_machine_state_of(h->machine, device % ep, device / ep, 0, s, &held->state,
-                                       &err) == PP_OK;
+            return pp_machine_state_of(from->machine, replica, t, 0, s, &held->state, &err) ==
+                   PP_OK;
     }
     return false;
 }
 
-/* Copies a run of elements from `at` of the whole tensor on. Returns their number. */
-static int64_t copy_run(const struct held_parts *h, const struct held *held, int64_t at,
+/* Copies the elements from `at` of the whole tensor on that follow one another here, unless another
+ * copy of the stage holds them. Returns their number. */
+static int64_t copy_run(const struct pp_kernels *k, const struct held *held, int64_t at,
                         int64_t most, float *values)
 {
-    const struct pp_kernels *k = h->options->kernels;
-    const int64_t i = pp_slice_from(&held->param->slice, at);
+    const int64_t i = pp_slice_from(&held->param->slice, at), element = held->param->offset + i;
+    const struct pp_range here =
+        pp_state_held(&held->state, pp_state_part_of(&held->state, element));
     int64_t run;
 
-    if (i >= held->param->count || pp_slice_at(&held->param->slice, i, &run) != at)
+    if (i >= held->param->count || pp_slice_at(&held->param->slice, i, &run) != at ||
+        element < here.from || element >= here.until)
         return 0;
     run = run < held->param->count - i ? run : held->param->count - i;
+    run = run < here.until - element ? run : here.until - element;
     run = run < most ? run : most;
-    const void *from = pp_state_weight(&held->state, k, held->param->offset + i);
+    const void *from = pp_state_weight(&held->state, k, element);
     for (int64_t e = 0; e < run; e++)
         values[e] = (float)pp_number_get(from, k->element_bytes, e);
     return run;
 }
 
-static void read_run(const struct held_parts *h, int id, int64_t at, int64_t count, float *values)
+static void read_run(const struct pp_profiled *from, int id, int64_t at, int64_t count,
+                     float *values)
 {
-    const int devices =
-        (h->options->tp > 1 ? h->options->tp : 1) * (h->options->ep > 1 ? h->options->ep : 1);
+    const struct pp_machine_options *o = from->options;
+    const int workers = (o->tp > 1 ? o->tp : 1) * o->batch->replicas;
     struct held held;
 
     for (int64_t done = 0, before = -1; done < count && done > before;) {
         before = done;
-        for (int d = 0; d < devices && done < count; d++)
-            if (find(h, d, id, &held))
-                done += copy_run(h, &held, at + done, count - done, values + done);
+        for (int w = 0; w < workers && done < count; w++)
+            if (find(from, w, id, &held))
+                done += copy_run(o->kernels, &held, at + done, count - done, values + done);
     }
 }
 
@@ -165,18 +166,11 @@ static void read_runs(const void *closure, const struct pp_param *param, struct 
         read_run(closure, param->id, runs.first + r * runs.stride, runs.run, values + r * runs.run);
 }
 
-enum pp_status pp_profile_open_stage(struct pp_profile *p, int stage, struct pp_profiled from,
-                                     struct pp_error *err)
+void pp_profile_open_stage(struct pp_profile *p, int stage, struct pp_profiled from)
 {
-    const struct held_parts parts = {p, from.machine, from.options};
-    const struct pp_weights_source source = {read_runs, &parts};
+    const struct pp_weights_source source = {read_runs, &from};
     struct pp_recipe recipe = *p->options->recipe;
 
-    if (pp_state_cut(&from.options->program->state.spec, PP_STATE_PARAMS) > 1)
-        return pp_error_set(err, PP_EINVAL,
-                            "parts of parameters are here, of which a profile needs all: "
-                            "calibrate with --zero 0, 1 or 2");
-    PP_TRY(pp_machine_fetch(from.machine, err));
     recipe.source = &source;
     for (int k = 0; k < p->tp * p->ep; k++) {
         struct pp_profile_member *m = &p->members[k];
@@ -184,5 +178,4 @@ enum pp_status pp_profile_open_stage(struct pp_profile *p, int stage, struct pp_
         lay_out(p, m, p->options->stages[k * p->stages + stage], m->memory);
         pp_state_init(m->stage, p->options->kernels, &recipe, &m->state, pp_cuts_none());
     }
-    return PP_OK;
 }

@@ -42,8 +42,7 @@ struct pp_profile {
 /* profile_memory.c */
 enum pp_status pp_profile_take(struct pp_profile *profile, struct pp_error *err);
 /* Lays out the members' parts of a stage, and fills in their weights. */
-enum pp_status pp_profile_open_stage(struct pp_profile *profile, int stage, struct pp_profiled from,
-                                     struct pp_error *err);
+void pp_profile_open_stage(struct pp_profile *profile, int stage, struct pp_profiled from);
 
 /* Returns the factor from a measured layer of pass `taken` in one layout to pass `wanted` in the
  * other; 1 if either was not profiled. */

@@ -43,7 +43,7 @@ static void open_side(struct pp_arena *arena, const char *line, struct side *sid
                  "%s: %s", line, err.message);
 }
 
-enum { MICRO_BATCHES = 4, TOKENS = 2 * 16 };
+enum { TOKENS = 2 * 16 };
 
 /* Returns the loss of step 1 in the layout of `to`, with the weights of `from`. */
 static double loss_of(struct pp_arena *arena, const struct side *from, const struct side *to)
@@ -55,7 +55,8 @@ static double loss_of(struct pp_arena *arena, const struct side *from, const str
 
     cr_assert_eq(pp_profile_create(arena, &to->training.machine, &profile, &err), PP_OK, "%s",
                  err.message);
-    for (int number = 0; number < MICRO_BATCHES; number++) {
+    const int granules = 4 * to->training.machine.batch->replicas / profile->ep;
+    for (int number = 0; number < granules; number++) {
         cr_assert_eq(pp_profile_run(profile, weights, &to->training.text, 1, number, &err), PP_OK,
                      "%s", err.message);
         for (int k = 0; k < profile->ep * TOKENS; k++)
@@ -63,7 +64,7 @@ static double loss_of(struct pp_arena *arena, const struct side *from, const str
     }
     for (int pass = PP_TIMED_BI; pass <= PP_TIMED_BW; pass++)
         cr_assert_gt(profile->group[pass][PP_PART_HEAD].count, 0);
-    return sum / (MICRO_BATCHES * profile->ep * TOKENS);
+    return sum / (granules * profile->ep * TOKENS);
 }
 
 /* Trains a machine, and compares its loss with that of a profile of each layout. */
@@ -78,9 +79,6 @@ static void same_loss(struct pp_arena *arena, struct side *sides, int count, int
                   pp_machine_forward(sides[f].machine, text, 1, &loss, &err) == PP_OK,
               "%s", err.message);
     for (int t = 0; t < count; t++) {
-        const struct pp_machine_options *to = &sides[t].training.machine;
-        if (to->batch->replicas > (to->ep > 1 ? to->ep : 1))
-            continue; /* a profile has the replicas that share experts */
         const double profiled = loss_of(arena, &sides[f], &sides[t]);
         cr_expect_float_eq(profiled, loss, 1e-5 * loss, "layout %d from %d: %.7g, machine %.7g", t,
                            f, profiled, loss);
@@ -117,22 +115,22 @@ Test(profile, of_another_ep_has_the_loss_of_its_machine)
         "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 2",
         "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 2 --ep 2",
         "--schedule gpipe --experts 4 --moe-ffn 16 --dp 2 --ep 2 --tp 4",
+        "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 2 --tp 2 --ep 4 --etp 1",
         "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 2 --tp 2 --ep 2 --recompute full"};
 
     all_pairs(lines, PP_COUNT(lines));
 }
 
-Test(profile, needs_whole_parameters)
+/* Each replica holds some of the parameters. */
+Test(profile, takes_weights_from_shares)
 {
-    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    struct side cut;
-    struct pp_profile *profile;
-    struct pp_error err = {0};
+    static const char *const lines[] = {"--schedule 1f1b --dp 2 --zero 3",
+                                        "--schedule 1f1b --dp 2 --tp 2 --zero 3",
+                                        "--schedule 1f1b --dp 2"};
+    static const char *const experts[] = {
+        "--schedule 1f1b --experts 4 --moe-ffn 16 --dp 4 --ep 2 --zero 3",
+        "--schedule gpipe --experts 4 --moe-ffn 16 --dp 4 --ep 4"};
 
-    open_side(arena, "--schedule 1f1b --dp 2 --zero 3", &cut);
-    const struct pp_profiled weights = {cut.machine, &cut.training.machine};
-    cr_assert_eq(pp_profile_create(arena, &cut.training.machine, &profile, &err), PP_OK);
-    cr_assert_eq(pp_profile_run(profile, weights, &cut.training.text, 0, 0, &err), PP_EINVAL);
-    cr_assert(strstr(err.message, "calibrate with --zero 0, 1 or 2"), "%s", err.message);
-    pp_machine_destroy(cut.machine);
+    all_pairs(lines, PP_COUNT(lines));
+    all_pairs(experts, PP_COUNT(experts));
 }

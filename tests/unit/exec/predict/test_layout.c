@@ -23,6 +23,18 @@ static void set_group(struct predict_case *c, int tp, int ep, bool is_sequence_p
     }
 }
 
+static void set_etp(struct predict_case *c, int tp, int etp)
+{
+    for (int s = 0; s < c->program->stages; s++) {
+        struct pp_stage *stage = PP_NEW(c->arena, struct pp_stage);
+
+        *stage = *c->stages[s];
+        stage->shape.tp = tp;
+        stage->shape.etp = etp;
+        c->stages[s] = stage;
+    }
+}
+
 static void set_modules(struct predict_case *c, unsigned modules)
 {
     for (int s = 0; s < c->program->stages; s++) {
@@ -61,6 +73,10 @@ Test(layout, of_another_group_is_refused)
            "calibrate with the same");
     set_group(&c, 1, 2, false);
     expect(calibration, &c, costs, "with --tp 1, this program has --tp 1 --ep 2: calibrate");
+    set_group(&c, 2, 1, false);
+    set_etp(&c, 2, 1);
+    expect(calibration, &c, costs, "--tp 2 --sequence-parallel off --etp 1 --ep 2: calibrate");
+    set_etp(&c, 2, 0);
     calibration = pp_calibration_create(arena, &c.batch);
     set_group(&c, 2, 2, false);
     measure(calibration, &c, 1);
