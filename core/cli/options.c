@@ -161,12 +161,15 @@ static enum pp_status refuse_option(const struct parser *p, const char *typed, c
                 pp_error_append(p->err, "%s\"%s\"", separator, cli->commands[i].name);
                 separator = ", ";
             }
+        const char *lacks = cli->commands[p->parsed->command].lacks;
+        if (lacks && pp_option_is_in(&cli->options[index], 0))
+            pp_error_append(p->err, "; %s", lacks);
         if (cli->options[index].instead)
             pp_error_append(p->err, "; %s", cli->options[index].instead);
         return append_hint(p);
     }
     pp_error_set(p->err, PP_EINVAL, "unknown option %s", typed);
-    if (pp_cli_name_ours(cli, p->parsed->command, name, p->err))
+    if (pp_cli_name_ours(cli, name, p->err) || pp_cli_name_other_option(cli, name, p->err))
         return append_hint(p);
     const char *near = suggest_option(p, name);
     if (near)
@@ -296,6 +299,8 @@ static enum pp_status refuse_word(const struct parser *p, const char *word)
         near = suggest_value(p, word, true);
 
     pp_error_set(p->err, PP_EINVAL, "unknown command \"%s\"", word);
+    if (pp_cli_name_other_command(p->cli, word, p->err))
+        return PP_EINVAL;
     if (near)
         return pp_error_append(p->err, "; did you mean \"%s %s\"?", p->cli->program, near);
     pp_error_append(p->err, "; commands are");

@@ -58,6 +58,7 @@ struct pp_command {
     bool takes_lists; /* arguments may be lists or ranges: kept as text, any option may be repeated.
                        * The caller splits them and reads the parts with pp_option_read() */
     const char *(*offered)(int i); /* names that a shell offers as operands, in addition to files */
+    const char *lacks; /* why it lacks options of the first command, for messages; NULL = none */
 };
 
 struct pp_example { /* example of -h, help and the man page; a test runs each */

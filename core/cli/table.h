@@ -7,9 +7,14 @@
 
 /* ---- core/cli/foreign.c ---------------------------------------------------------------------- */
 
-/* Appends what the program has in place of an option of Megatron-LM; false if that is not known. */
-bool pp_cli_name_ours(const struct pp_cli *cli, int command, const char *theirs,
-                      struct pp_error *err);
+/* Appends what the programs have in place of an option of a trainer; false if that is not known. */
+bool pp_cli_name_ours(const struct pp_cli *cli, const char *theirs, struct pp_error *err);
+
+/* ---- core/cli/other.c ------------------------------------------------------------------------ */
+
+/* Each appends that the other program has this option or command; false if it has none. */
+bool pp_cli_name_other_option(const struct pp_cli *cli, const char *name, struct pp_error *err);
+bool pp_cli_name_other_command(const struct pp_cli *cli, const char *name, struct pp_error *err);
 
 /* ---- rows of the table ----------------------------------------------------------------------- */
 

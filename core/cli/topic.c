@@ -62,6 +62,8 @@ static enum pp_status unknown_topic(const struct pp_cli *cli, const char *topic,
     names[count] = "man";
     pp_error_set(err, PP_EINVAL, "help %s: no such command%s or option", topic,
                  topics ? ", topic" : "");
+    if (pp_cli_name_other_command(cli, topic, err) || pp_cli_name_other_option(cli, topic, err))
+        return PP_EINVAL;
     for (int i = 0; i < cli->command_count; i++)
         for (int k = 0; cli->commands[i].offered && cli->commands[i].offered(k); k++)
             if (pp_same_name(cli->commands[i].offered(k), topic))

@@ -155,6 +155,14 @@ static enum pp_status refuse_weights(const char *path, struct pp_error *err)
                         path, slash ? (int)(slash + 1 - path) : 2, slash ? path : "./");
 }
 
+/* Notes that a folder with a model has the name of the preset, too. */
+static void note_namesake(struct pp_arena *arena, const char *name, struct pp_model *model)
+{
+    if (access(pp_arena_printf(arena, "%s/config.json", name), F_OK) == 0)
+        model->notes =
+            pp_arena_printf(arena, "a preset; --model ./%s is the model of the folder", name);
+}
+
 enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
                              struct pp_model *model, struct pp_error *err)
 {
@@ -173,6 +181,7 @@ enum pp_status pp_model_load(struct pp_arena *arena, const char *name_or_path,
     if (preset == NULL)
         return unknown_model(arena, name_or_path, err);
     *model = *preset;
+    note_namesake(arena, name_or_path, model);
     return PP_OK;
 }
 

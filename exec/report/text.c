@@ -68,6 +68,8 @@ static void print_model(const struct pp_exec_page *page, const struct pp_exec_ru
 
     append_blocks(text, used, &run->plan);
     pp_exec_paragraph(page, "model", "%s", text);
+    if (run->config.model.notes && run->config.model.notes[0])
+        pp_exec_paragraph(page, "", "%s", run->config.model.notes);
     pp_exec_report_numerics(page, run);
     if (run->config.weights)
         pp_exec_line(page, "weights", "those of %s", run->config.weights);

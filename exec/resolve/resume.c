@@ -176,12 +176,19 @@ static enum pp_status check_alone(const struct pp_exec_wish *with, struct pp_err
     const struct pp_given *const need_folder[] = {
         &with->given.checkpoint_every, &with->given.checkpoint_sync, &with->given.checkpoint_keep};
 
-    for (size_t i = 0; i < PP_COUNT(need_folder); i++)
-        if (need_folder[i]->count)
-            return pp_error_set(err, PP_EINVAL, "%s has no effect without --checkpoint DIR",
-                                need_folder[i]->text && *need_folder[i]->text
-                                    ? need_folder[i]->typed
-                                    : need_folder[i]->option->dashed);
+    for (size_t i = 0; i < PP_COUNT(need_folder); i++) {
+        if (!need_folder[i]->count)
+            continue;
+        pp_error_set(err, PP_EINVAL, "%s has no effect without --checkpoint DIR",
+                     need_folder[i]->text && *need_folder[i]->text
+                         ? need_folder[i]->typed
+                         : need_folder[i]->option->dashed);
+        return with->save ? pp_error_append(err,
+                                            "; --save writes weights once, at the end: "
+                                            "give --checkpoint %s, too",
+                                            with->save)
+                          : PP_EINVAL;
+    }
     return PP_OK;
 }
 
@@ -237,8 +244,8 @@ void pp_exec_resume_note(const struct pp_exec_run *run, char *text, size_t bytes
 
         if (before && strcmp(before, o->value) == 0)
             continue;
-        used += (size_t)snprintf(text + used, bytes - used, "%s--%s%s%s (%s)",
+        used += (size_t)snprintf(text + used, bytes - used, "%s--%s%s%s (was~%s)",
                                  used ? ", " : "unlike the checkpoint: ", o->name,
-                                 *o->value ? "~" : "", o->value, before ? before : "none");
+                                 *o->value ? "~" : "", o->value, before ? before : "not~given");
     }
 }

@@ -77,7 +77,8 @@ static const struct pp_command commands[] = {
                         .offered = preset_name},
     [PP_CMD_PROGRAM] =
         {"program", "pipesim program --schedule S --pp D --micro-batches N [--compute] [-o FILE]",
-         "print a schedule as a program (CSV)", 0, 0},
+         "print a schedule as a program (CSV)", 0, 0,
+         .lacks = "a program is the same for every model, cluster, --tp and --dp"},
     [PP_CMD_VERIFY] = {"verify", "pipesim verify FILE...",
                        "prove that programs are legal and free of deadlock, or say why not", 1, -1},
     [PP_CMD_COMPARE] =

@@ -432,6 +432,8 @@ PP_ROW_AGAIN(STRING, output, "FILE", G_OUTPUT, CLUSTERS,
             "the name ends in .xml, else as text.")
 PP_ROW_FLAG(xml, G_OUTPUT, 1 << PP_CMD_CLUSTERS,
     .help = "Print the cluster as a SimGrid platform, for --gpus N devices.")
+PP_ROW_FLAG(quiet, G_OUTPUT, REPORT | UNIT,
+    .help = "Print no report: only files that are asked for, and the exit code.")
 PP_ROW_CHOICE(color, "WHEN", "auto|always|never", G_OUTPUT, REPORT | LISTS | UNIT,
     .default_text = "auto", .help = "Colour. NO_COLOR and pipes switch it off.")
 /* clang-format on */

@@ -26,12 +26,17 @@ enum pp_status pp_stdout_owner(const struct pp_wish *wish, enum pp_stdout *owner
         [PP_STDOUT_MARKDOWN] = {"--markdown", wish->markdown},
         [PP_STDOUT_TABLE] = {"-o -", is_plan && is_dash(wish->output)},
         [PP_STDOUT_EMIT] = {"--emit", wish->emit && (is_plan || !has_file)},
+        [PP_STDOUT_NOTHING] = {"--quiet", wish->quiet},
     };
 
     *owner = PP_STDOUT_REPORT;
     for (int i = 0; i < PP_STDOUT_REPORT; i++) {
         if (!claims[i].is_wanted)
             continue;
+        if (*owner != PP_STDOUT_REPORT && i == PP_STDOUT_NOTHING)
+            return pp_error_set(err, PP_EINVAL,
+                                "%s writes to stdout, and --quiet nothing; give one of them",
+                                claims[*owner].text);
         if (*owner != PP_STDOUT_REPORT)
             return pp_output_clash(claims[*owner].text, claims[i].text, err);
         *owner = (enum pp_stdout)i;

@@ -12,6 +12,7 @@ enum pp_stdout {
     PP_STDOUT_MARKDOWN, /* --markdown */
     PP_STDOUT_TABLE,    /* -o - of a plan */
     PP_STDOUT_EMIT,     /* --emit; in a run only without -o FILE */
+    PP_STDOUT_NOTHING,  /* --quiet */
     PP_STDOUT_REPORT,   /* none of these */
 };
 /* Finds the owner of stdout. PP_EINVAL if two outputs are asked for. */

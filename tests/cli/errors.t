@@ -376,3 +376,29 @@ $ printf '{"model_type": "a\\u001b[31mb"}' >c.json; pipesim --schedule 1f1b --mo
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --json | sed 's/"1f1b"/"1f\\u001b[31m1b"/' >r.json; for how in --from check; do pipesim $how r.json 2>&1 | head -1 | cut -c 1-60; done
 > pipesim: error: --schedule 1f\x1b[31m1b: unknown schedule; k
 > pipesim: error: r.json: --schedule 1f\x1b[31m1b: unknown sch
+$ pipesim program --schedule 1f1b --tp 2
+! pipesim: error: --tp is not an option of "pipesim program" but of "run", "sweep", "plan", "export"; a program is the same for every model, cluster, --tp and --dp
+! try: pipesim program --help
+= 2
+# What pipeexec and trainers call by a name that is none here.
+$ pipesim --schedule 1f1b --checkpoint-every 2
+! pipesim: error: unknown option --checkpoint-every; only pipeexec has it: pipeexec help --checkpoint-every
+! try: pipesim run --help
+= 2
+$ for o in gradient_accumulation_steps bf16 expert-tensor-parallel-sizes optim; do pipesim --schedule 1f1b --$o 2 2>&1 | head -1; done
+> pipesim: error: unknown option --gradient_accumulation_steps; its name here is --micro-batches N
+> pipesim: error: unknown option --bf16; its name here is --precision bf16
+> pipesim: error: unknown option --expert-tensor-parallel-sizes; did you mean --expert-tensor-parallel-size?
+> pipesim: error: unknown option --optim; leave it out: the optimizer is AdamW
+# --quiet prints no report.
+$ pipesim --schedule 1f1b --pp 2 --tp 1 --model gpt3-175b --quiet --require-fit 2>&1 | head -1; pipesim --schedule 1f1b,zbv --pp 2 --model tiny --micro-batches 8 --quiet; cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --model tiny --micro-batches 2 --quiet --trace quiet.csv; head -1 quiet.csv
+> pipesim: error: 1f1b needs 1315.7 GiB on pipeline rank 0, the device has 79.6 GiB
+> step,rank,replica,stream,cell,posted_s,matched_s,start_s,end_s,duration_s,bytes,program_hash
+$ pipesim --schedule 1f1b --pp 2 --quiet --json
+! pipesim: error: --json writes to stdout, and --quiet nothing; give one of them
+= 2
+# A preset and a folder may have the same name.
+$ cd $TMPDIR; mkdir tiny; cp $OLDPWD/tests/data/configs/gemma-7b.json tiny/config.json; for m in tiny ./tiny; do pipesim --schedule 1f1b --pp 2 --tp 1 --micro-batches 2 --model $m | sed -n '/^  model/,/^  cluster/p' | grep -o '^  model *[^ ]*\|a preset.*'; done
+>   model    tiny
+> a preset; --model ./tiny is the model of the folder
+>   model    ./tiny/config.json

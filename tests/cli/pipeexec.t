@@ -522,3 +522,13 @@ $ pipeexec --tp 2 --np 1 --layers 1 --seq 16 --steps 2 --exact-grad | sed -n '/^
 >   check      gradients of the first step equal those of training on one rank to
 >              the bit
 >              that rank runs the 2 parts of --tp in turn
+$ for w in plan "help plan" "help framework" "--attention fused" "--learning_rate 1e-3" "--moe-router-load-balancing-type aux_loss" "--optim adamw"; do pipeexec $w 2>&1 | head -1; done
+> pipeexec: error: unknown command "plan"; only pipesim has it: pipesim help plan
+> pipeexec: error: help plan: no such command, topic or option; only pipesim has it: pipesim help plan
+> pipeexec: error: help framework: no such command, topic or option; only pipesim has it: pipesim help --framework
+> pipeexec: error: unknown option --attention; only pipesim has it: pipesim help --attention
+> pipeexec: error: unknown option --learning_rate; its name here is --lr X
+> pipeexec: error: unknown option --moe-router-load-balancing-type; its name here is --balance-loss X (aux_loss with this factor; 0: none)
+> pipeexec: error: unknown option --optim; leave it out: the optimizer is AdamW
+$ mkdir tiny; echo '{}' >tiny/config.json; pipeexec --model tiny --steps 3 --no-check | grep 'a preset'
+>              a preset; --model ./tiny is the model of the folder

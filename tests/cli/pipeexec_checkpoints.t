@@ -24,12 +24,13 @@ $ pipeexec --resume t/step-000000002 --schedule gpipe -np 1 --json | grep -E '"(
 >     "seq": 16,
 >   "resumed_from": "t/step-000000002",
 >   "checkpoint": null,
-$ pipeexec --resume t/step-000000002 -np 2 --micro-batches 4 --lr 1e-3 --clip 1 --steps 6 | grep -E '^  (resumed|note)|unlike|--steps|^             [(]16'
+$ pipeexec --resume t/step-000000002 -np 2 --micro-batches 4 --lr 1e-3 --clip 1 --steps 6 | grep -E '^  (resumed|note)|unlike|--steps|^             [(]was'
 >   resumed    t/step-000000002, 2 of 6 steps
->   note       unlike the checkpoint: --lr 1e-3 (2e-3), --clip 1 (none), --gbs 8
->              (16), --steps 6 (4)
+>   note       unlike the checkpoint: --lr 1e-3 (was 2e-3), --clip 1
+>              (was not given), --gbs 8 (was 16), --steps 6 (was 4)
 $ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 -np 1 --steps 1 --checkpoint plain --quiet; pipeexec --resume plain --exact-grad --steps 2 -np 1 --no-check | grep -A1 unlike
->   note       unlike the checkpoint: --exact-grad (none), --steps 2 (1)
+>   note       unlike the checkpoint: --exact-grad (was not given), --steps 2
+>              (was 1)
 $ pipeexec --resume t/step-000000002 --dp 3
 ! pipeexec: error: --gbs 16 is not a multiple of dp * mbs = 6; nearest: 12, 18
 = 2
@@ -43,7 +44,7 @@ $ pipeexec --resume t/step-000000003 --layers 3
 ! pipeexec: error: t/step-000000003 is of another model: layers is 2 there and 3 here (--layers)
 = 2
 $ head -c 3000 docs/checkpoints.md > text; pipeexec --resume t/step-000000003 --data text | grep -o 'unlike .*'
-> unlike the checkpoint: --data text (none)
+> unlike the checkpoint: --data text (was not given)
 $ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 -np 1 --data text --steps 1 --checkpoint u --quiet; echo more >> text; pipeexec --resume u --steps 2
 ! pipeexec: error: u/step-000000001 was trained on 3000 tokens of checksum ...
 = 2
@@ -54,6 +55,9 @@ $ pipeexec --resume u/step-00000000; echo $?; sed -i 1s/1/2/ u/step-000000001/ma
 = 2
 $ pipeexec --checkpoint-keep 3
 ! pipeexec: error: --checkpoint-keep 3 has no effect without --checkpoint DIR
+= 2
+$ pipeexec --save w --save-interval 2
+! pipeexec: error: --save-interval 2 has no effect without --checkpoint DIR; --save writes weights once, at the end: give --checkpoint w, too
 = 2
 $ pipeexec --checkpoint text --steps 1
 ! pipeexec: error: cannot open the folder text: Not a directory

@@ -1,0 +1,63 @@
+/* Commands and options that only the other program has, pipesim or pipeexec. */
+#include "core/cli/table.h"
+
+static const char SIM_COMMANDS[] =
+    "schedules|models|clusters|presets|program|verify|compare|calibrate|"
+    "sweep|plot|validate|plan|check|export";
+
+static const char SIM_OPTIONS[] =
+    "act-bits|allow-different|attention|bucket-size|buckets|by|collective|"
+    "collective-algorithm|collectives|compute|constants|cost|cpu-optimizer|dp-overlap|"
+    "emit|engine|ep-dispatch|ep-overlap|ep-share|exhaustive|explain|family|"
+    "first-stage-layers|flops|framework|free|fresh|from|head|hold-out|html|jitter|"
+    "jobs|kind|last-stage-layers|leave-layouts-out|log-x|log-y|map|markdown|"
+    "memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|no-alternatives|no-fold|"
+    "nodes|objective|offload|output|p2p|params|part|plot-kind|points|preset|price|ranks|"
+    "refit|require-fit|row|secondary|size|skip-steps|step|step-barrier|sync-share|"
+    "template|time-unit|title|to|tolerance|top|topo|tp-overlap|update|where|window|"
+    "wires|with|worst|x-range|xml|y-range";
+
+static const char EXEC_OPTIONS[] =
+    "backend|balance-loss|calibrate-on|check|checkpoint|checkpoint-every|checkpoint-keep|"
+    "checkpoint-sync|clip|clock|cores|data|device-mode|exact-grad|inject|link|log|lr|"
+    "lr-warmup|max-shard-size|min-lr|no-check|predicted-trace|rendezvous|resume|save|"
+    "shuffle|timeout|tokenizer|tokens|transport|valid-data|valid-every|valid-steps|"
+    "warmup|weight-decay|weight-grad-stream";
+
+/* True for a name of the list, with dashes or underscores. */
+static bool has(const char *list, const char *name)
+{
+    for (;; list++) {
+        const char *at = name;
+        while (*at && (*at == *list || (*at == '_' && *list == '-')))
+            at++, list++;
+        if (!*at && (!*list || *list == '|'))
+            return true;
+        list += strcspn(list, "|");
+        if (!*list)
+            return false;
+    }
+}
+
+static bool is_sim(const struct pp_cli *cli)
+{
+    return strcmp(cli->program, "pipesim") == 0;
+}
+
+bool pp_cli_name_other_option(const struct pp_cli *cli, const char *name, struct pp_error *err)
+{
+    const char *other = is_sim(cli) ? "pipeexec" : "pipesim";
+
+    if (!has(is_sim(cli) ? EXEC_OPTIONS : SIM_OPTIONS, name))
+        return false;
+    pp_error_append(err, "; only %s has it: %s help --%s", other, other, name);
+    return true;
+}
+
+bool pp_cli_name_other_command(const struct pp_cli *cli, const char *name, struct pp_error *err)
+{
+    if (is_sim(cli) || !has(SIM_COMMANDS, name))
+        return false;
+    pp_error_append(err, "; only pipesim has it: pipesim help %s", name);
+    return true;
+}
