@@ -11,9 +11,10 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 PROGRAMS = {"pipesim": os.path.abspath(sys.argv[1]), "pipeexec": os.path.abspath(sys.argv[2])}
-SOURCE = sys.argv[3]
+SOURCE = os.path.abspath(sys.argv[3])
 OTHER = {"pipesim": "pipeexec", "pipeexec": "pipesim"}
 failures, checked = [], 0
 
@@ -105,8 +106,12 @@ def others():
                   f"pipeexec {' '.join(words)}: {answer}")
 
 
-trainers()
-others()
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    trainers()
+    others()
+    check(not os.listdir("."), f"an answer has written {os.listdir('.')}")
+    os.chdir("/")
 for text in failures:
     print(f"# {text}")
 print(f"{'not ' if failures else ''}ok 1 - {checked} checks of answers to names of other programs\n1..1")
