@@ -25,7 +25,8 @@ static const struct pp_net net = {.name = "test",
 
 static struct pp_stage *part_of(struct pp_arena *arena, const struct pp_kernels *k, int tp, int t)
 {
-    return pp_stage_whole_of(arena, &net, 1, 1, (struct pp_stage_share){tp, t, false}, k);
+    return pp_stage_whole_of(arena, &net, 1, 1, (struct pp_stage_share){.tp = tp, .tp_index = t},
+                             k);
 }
 
 static char *weights_of(struct pp_arena *arena, const struct pp_stage *stage,
