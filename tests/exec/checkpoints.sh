@@ -172,6 +172,31 @@ report "a process that cannot write the model is named"
 before=() special=
 rm -rf "$folder/many" "$folder/model"
 
+# ---- devices of --tp, which write parts of a tensor, and replicas with their experts ----
+mixtral="--model mixtral-8x7b --kv-heads 2 --vocab 256 --experts 4 --top-k 2 --moe-ffn 24"
+same_as() { diff -r "$folder/single" "$folder/many" >>"$folder/err.0" && diff -r "$folder/alone" "$folder/model" >>"$folder/err.0"; }
+for how in "--np 2 --tp 2" "--np 1 --tp 2 --dp 2 --zero 1" "--np 1 --tp 2 --dp 2 --zero 2 --precision bf16" "--np 1 --tp 2 --dp 2 --zero 3 --sequence-parallel on" \
+    "--np 1 --tp 2 --dp 2 --ep 2 $mixtral" "--np 1 --tp 2 --dp 4 --ep 2 --zero 3 $mixtral"; do
+    # shellcheck disable=SC2086
+    "$pipeexec" $small --hidden $hidden --quiet --steps 2 $how --checkpoint "$folder/single" --save "$folder/alone" --max-shard-size 30kB 2>"$folder/err.0"
+    # shellcheck disable=SC2086
+    "$pipeexec" $small --hidden $hidden --quiet --steps 2 $how --checkpoint "$folder/many" --save "$folder/model" --max-shard-size 30kB --transport tcp 2>"$folder/err.0" &&
+        same_as
+    report "forked: $how"
+    rm -rf "$folder/many" "$folder/model"
+    if [[ $how != *"--dp 4"* ]]; then
+        # shellcheck disable=SC2086
+        launch --quiet --steps 2 $how --checkpoint "$folder/many" --save "$folder/model" --max-shard-size 30kB && same_as
+        report "launched: $how"
+        # shellcheck disable=SC2086
+        "$pipeexec" $small --hidden $hidden --quiet --steps 4 $how --resume "$folder/single" --checkpoint "$folder/single" 2>"$folder/err.0"
+        # shellcheck disable=SC2086
+        launch --quiet --steps 4 $how --resume "$folder/many" --checkpoint "$folder/many" && diff -r "$folder/single" "$folder/many" >>"$folder/err.0"
+        report "resumed: $how"
+    fi
+    rm -rf "$folder/single" "$folder/alone" "$folder/many" "$folder/model"
+done
+
 # ---- the training goes on, each process from its own part ----
 losses() { sed -n '/"losses"/,/\]/p' "$folder/out.0"; }
 at="$folder/whole/step-000000002"
