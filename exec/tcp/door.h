@@ -65,3 +65,11 @@ struct pp_hello pp_tcp_hello(const struct pp_tcp *t);
 /* PP_EFAIL with the difference: a process of this run runs something else, or is there twice. */
 enum pp_status pp_tcp_check_hello(const struct pp_tcp *t, const struct pp_hello *own,
                                   const struct pp_hello *hello, struct pp_error *err);
+
+/* admit.c: keeps a connection to a process; seconds to wait for all. */
+void pp_tcp_keep(struct pp_tcp *t, int process, int fd);
+int pp_tcp_join_s(const struct pp_tcp *t);
+/* Process 0 takes the others, and sends them the addresses of all, at[process]. PP_EFAIL:
+ * some have not called, or run something else; those that have called hear why. */
+enum pp_status pp_tcp_host(struct pp_tcp *t, int listener, const struct pp_hello *own,
+                           struct sockaddr_storage *at, struct pp_error *err);

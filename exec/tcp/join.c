@@ -1,7 +1,6 @@
 /* All processes connect. Each connects to process 0 and states what it is about to run. Process 0
- * tells all where the others listen. Then each connects to the processes before it. */
+ * tells all where the others listen (admit.c). Then each connects to the processes before it. */
 #include "core/clock.h"
-#include "core/process/process.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/rendezvous/sockets.h"
 #include "exec/tcp/door.h"
@@ -11,143 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    ANSWER_S = 20, /* for the answer of process 0 or a peer */
-    LATE_S = 2     /* to hear that the run fails */
-};
-
-static void keep(struct pp_tcp *t, int process, int fd)
-{
-    struct sockaddr_storage at = {0};
-
-    pp_socket_patience(fd, 0);
-    pp_socket_tune(fd);
-    t->links[process].fd = fd;
-    pp_socket_peer(fd, &at);
-    pp_socket_name(&at, t->names[process]);
-}
-
-/* Seconds to wait for all processes. */
-static int join_s(const struct pp_tcp *t)
-{
-    const int patience_s = t->m->options.meeting.patience_s;
-
-    return patience_s > 0 ? patience_s : PP_RENDEZVOUS_S;
-}
-
-/* ---- process 0 ----------------------------------------------------------------------------------
- */
-
-/* Sends the reason to processes that have called or are about to, so that they do not wait. */
-static void refuse_all(struct pp_tcp *t, struct pp_door *door, int callers,
-                       const struct pp_error *err)
-{
-    struct pp_caller caller;
-    struct pp_error ignored;
-
-    for (int process = 1; process < t->processes; process++)
-        if (t->links[process].fd >= 0) {
-            pp_door_refuse(t->links[process].fd, err->status, err->message);
-            t->links[process].fd = -1;
-        }
-    door->look = NULL;
-    while (callers++ < t->processes - 1 &&
-           pp_door_next(door, pp_clock_s() + LATE_S, &caller, &ignored) == PP_OK)
-        pp_door_refuse(caller.fd, err->status, err->message);
-}
-
-static enum pp_status missing(const struct pp_tcp *t, const struct pp_door *door,
-                              struct pp_error *err)
-{
-    pp_error_set(err, PP_EFAIL, "after %d s these of %d processes have not called:", join_s(t),
-                 t->processes);
-    for (int process = 1, told = 0; process < t->processes && told < 8; process++)
-        if (t->links[process].fd < 0 && ++told)
-            pp_error_append(err, " %d", process);
-    if (door->refused > 0)
-        pp_error_append(err, "; %d others have who do not belong to this run, the last from %s",
-                        door->refused, door->last);
-    return pp_error_append(
-        err,
-        "\n  one that has ended says why; one that still waits calls elsewhere than "
-        "at port %d of this host, or cannot reach it",
-        pp_socket_port(door->listener));
-}
-
-static enum pp_status take_caller(struct pp_tcp *t, const struct pp_hello *own,
-                                  struct pp_caller *caller, struct sockaddr_storage *at,
-                                  struct pp_error *err)
-{
-    const enum pp_status status = pp_tcp_check_hello(t, own, &caller->hello, err);
-
-    if (status != PP_OK) {
-        pp_door_refuse(caller->fd, status, err->message);
-        return status;
-    }
-    pp_socket_set_port(&caller->from, (int)caller->hello.port);
-    at[caller->hello.process] = caller->from;
-    keep(t, caller->hello.process, caller->fd);
-    t->links[caller->hello.process].pid = caller->hello.pid;
-    return PP_OK;
-}
-
-/* Finds dead processes that were forked or started here. */
-static enum pp_status look(void *closure, struct pp_error *err)
-{
-    struct pp_tcp *t = closure;
-    const struct pp_meeting *meeting = &t->m->options.meeting;
-
-    siginfo_t info;
-    const int ended = meeting->look ? meeting->look(meeting->closure, &info) : 0;
-
-    if (ended) {
-        pp_error_set(err, PP_EFAIL, "process %d (pid %d) ", ended, (int)info.si_pid);
-        pp_process_tell_end(&info, err);
-        return pp_error_append(err, " before all had come");
-    }
-    return t->m->transport->check(t->m, err);
-}
-
-static enum pp_status take_all(struct pp_tcp *t, struct pp_door *door, const struct pp_hello *own,
-                               struct sockaddr_storage *at, struct pp_error *err)
-{
-    const double until_s = pp_clock_s() + join_s(t);
-
-    for (int k = 1; k < t->processes; k++) {
-        struct pp_caller caller;
-        enum pp_status status = pp_door_next(door, until_s, &caller, err);
-
-        if (status == PP_OK)
-            status = take_caller(t, own, &caller, at, err);
-        else if (pp_clock_s() >= until_s)
-            status = missing(t, door, err);
-        if (status == PP_OK)
-            continue;
-        refuse_all(t, door, k, err);
-        return status;
-    }
-    return PP_OK;
-}
-
-static enum pp_status host_all(struct pp_tcp *t, int listener, const struct pp_hello *own,
-                               struct sockaddr_storage *at, struct pp_error *err)
-{
-    const struct pp_answer answer = {.magic = PP_HELLO_MAGIC, .status = PP_OK};
-    struct pp_door door;
-
-    pp_door_open(&door, listener, own->token);
-    door.look = look;
-    door.closure = t;
-    const enum pp_status status = take_all(t, &door, own, at, err);
-    pp_door_close(&door);
-    PP_TRY(status);
-    for (int process = 1; process < t->processes; process++)
-        if (!pp_socket_write(t->links[process].fd, &answer, sizeof(answer)) ||
-            !pp_socket_write(t->links[process].fd, at, sizeof(*at) * (size_t)t->processes))
-            return pp_error_set(err, PP_EFAIL, "process %d at %s has gone", process,
-                                t->names[process]);
-    return PP_OK;
-}
+enum { ANSWER_S = 20 }; /* for the answer of process 0 or a peer */
 
 /* ---- all others ------------------------------------------------------------------------------ */
 
@@ -169,7 +32,7 @@ static enum pp_status introduce(struct pp_tcp *t, const char *host, const struct
     const int fd = t->links[0].fd;
     struct pp_answer answer;
 
-    pp_socket_patience(fd, join_s(t) + ANSWER_S);
+    pp_socket_patience(fd, pp_tcp_join_s(t) + ANSWER_S);
     if (!pp_socket_write(fd, own, sizeof(*own)) || !pp_socket_read(fd, &answer, sizeof(answer)) ||
         answer.magic != PP_HELLO_MAGIC)
         return pp_error_set(
@@ -209,14 +72,14 @@ static enum pp_status call_peer(struct pp_tcp *t, int process, const struct pp_h
     if (fd < 0 || !pp_socket_write(fd, own, sizeof(*own)))
         return pp_error_set(err, PP_EFAIL, "process %d cannot reach process %d: %s", t->process,
                             process, strerror(errno));
-    keep(t, process, fd);
+    pp_tcp_keep(t, process, fd);
     return PP_OK;
 }
 
 static enum pp_status take_peers(struct pp_tcp *t, struct pp_door *door, const struct pp_hello *own,
                                  struct pp_error *err)
 {
-    const double until_s = pp_clock_s() + join_s(t);
+    const double until_s = pp_clock_s() + pp_tcp_join_s(t);
 
     for (int k = t->process + 1; k < t->processes; k++) {
         struct pp_caller caller;
@@ -229,7 +92,7 @@ static enum pp_status take_peers(struct pp_tcp *t, struct pp_door *door, const s
             close(caller.fd);
             return status;
         }
-        keep(t, caller.hello.process, caller.fd);
+        pp_tcp_keep(t, caller.hello.process, caller.fd);
     }
     return PP_OK;
 }
@@ -257,7 +120,7 @@ static enum pp_status cannot_reach_first(const struct pp_tcp *t, const char *hos
             err,
             "\n  no process has listened there for %d s: process 0 has not been started, has "
             "ended (then it says why), or is elsewhere",
-            join_s(t));
+            pp_tcp_join_s(t));
     return PP_EFAIL;
 }
 
@@ -267,10 +130,10 @@ static enum pp_status join_first(struct pp_tcp *t, const char *host, int port, s
     struct pp_door door;
 
     PP_TRY(pp_socket_find(host, port, &at[0], err));
-    const int fd = pp_socket_call(&at[0], join_s(t));
+    const int fd = pp_socket_call(&at[0], pp_tcp_join_s(t));
     if (fd < 0)
         return cannot_reach_first(t, host, port, err);
-    keep(t, 0, fd);
+    pp_tcp_keep(t, 0, fd);
     const int listener = listen_for_peers(t, host);
     if (listener < 0)
         return pp_error_set(err, PP_EFAIL, "process %d cannot listen: %s", t->process,
@@ -310,50 +173,5 @@ enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int lis
         return join_first(t, host, port, &own, at, err);
     if (bound < 0)
         PP_TRY(pp_tcp_listen(host, port, &bound, err));
-    return host_all(t, bound, &own, at, err);
-}
-
-/* ---- gather through process 0 -------------------------------------------------------------------
- */
-
-enum { PATIENCE_S = 60 };
-
-static enum pp_status gone(const struct pp_tcp *t, int process, struct pp_error *err)
-{
-    return pp_error_set(err, PP_EFAIL, "process %d at %s has gone before all had begun", process,
-                        t->names[process]);
-}
-
-static enum pp_status collect(struct pp_tcp *t, size_t bytes, char *all, struct pp_error *err)
-{
-    for (int process = 1; process < t->processes; process++)
-        if (!pp_socket_read(t->links[process].fd, all + (size_t)process * bytes, bytes))
-            return gone(t, process, err);
-    for (int process = 1; process < t->processes; process++)
-        if (!pp_socket_write(t->links[process].fd, all, (size_t)t->processes * bytes))
-            return gone(t, process, err);
-    return PP_OK;
-}
-
-static void set_patience(const struct pp_tcp *t, int patience_s)
-{
-    for (int process = 0; process < t->processes; process++)
-        if (t->links[process].fd >= 0)
-            pp_socket_patience(t->links[process].fd, patience_s);
-}
-
-enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
-                             struct pp_error *err)
-{
-    enum pp_status status = PP_OK;
-
-    set_patience(t, PATIENCE_S);
-    memcpy(all + (size_t)t->process * bytes, own, bytes);
-    if (t->process == 0)
-        status = collect(t, bytes, all, err);
-    else if (!pp_socket_write(t->links[0].fd, own, bytes) ||
-             !pp_socket_read(t->links[0].fd, all, (size_t)t->processes * bytes))
-        status = gone(t, 0, err);
-    set_patience(t, 0);
-    return status;
+    return pp_tcp_host(t, bound, &own, at, err);
 }

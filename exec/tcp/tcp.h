@@ -283,7 +283,7 @@ enum pp_status pp_tcp_listen(const char *host, int port, int *listener, struct p
  * Drops callers of other runs. PP_EFAIL: processes are missing, or run something else. */
 enum pp_status pp_tcp_join(struct pp_tcp *t, const char *host, int port, int listener,
                            struct pp_error *err);
-/* Gathers `bytes` of all processes in all[process][], before the thread starts. PP_EFAIL: one is
- * gone. */
+/* gather.c: gathers `bytes` of all processes in all[process][], before the thread starts. PP_EFAIL:
+ * one is gone. */
 enum pp_status pp_tcp_gather(struct pp_tcp *t, const void *own, size_t bytes, char *all,
                              struct pp_error *err);
