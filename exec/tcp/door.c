@@ -10,12 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELLO_S = 5, LOOK_MS = 100, SHORT_MS = 10 };
-static const double CROWDED_S = 0.25; /* for a hello, while another caller waits for a place */
+enum { LOOK_MS = 100, SHORT_MS = 10 };
+static const double HELLO_S = 5, CROWDED_S = 0.25;
 
 void pp_door_open(struct pp_door *door, int listener, uint64_t token)
 {
-    *door = (struct pp_door){.listener = listener, .token = token};
+    *door = (struct pp_door){
+        .listener = listener, .token = token, .hello_s = HELLO_S, .crowded_s = CROWDED_S};
 }
 
 void pp_door_close(struct pp_door *door)
@@ -59,7 +60,7 @@ static void leave(struct pp_door *door, struct pp_caller *caller)
 static void leave_the_silent(struct pp_door *door, double now_s)
 {
     for (int k = door->count - 1; k >= 0; k--)
-        if (now_s >= door->callers[k].since_s + HELLO_S)
+        if (now_s >= door->callers[k].since_s + door->hello_s)
             leave(door, &door->callers[k]);
 }
 
@@ -104,7 +105,7 @@ static void make_room(struct pp_door *door, double now_s)
     for (int k = 1; k < door->count; k++)
         if (door->callers[k].since_s < oldest->since_s)
             oldest = &door->callers[k];
-    if (now_s >= oldest->since_s + CROWDED_S)
+    if (now_s >= oldest->since_s + door->crowded_s)
         leave(door, oldest);
 }
 

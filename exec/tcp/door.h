@@ -44,6 +44,7 @@ struct pp_door {
     /* Called now and then while waiting; an error ends the wait. NULL = none. */
     enum pp_status (*look)(void *closure, struct pp_error *err);
     void *closure;
+    double hello_s, crowded_s; /* patience with a caller; the latter while another one waits */
     struct pp_caller callers[PP_DOOR_PLACES]; /* [count] incomplete */
     int count;
     int cannot;  /* errno of the last caller if it could not be accepted; 0: accepted */

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# A rank that hangs for good or is stopped is named, and ends with all others within twice the
-# timeout. Those that wait for it say why.
+# A rank that hangs for good or is stopped is named, and ends with all others soon after the timeout.
+# Those that wait for it say why.
 # If a rank, or pipeexec itself, is killed at a random moment, the run ends within 2 s with a
 # nonzero exit code. No process, shared memory or socket is left. PIPESIM_LONG=1: 100 times each.
+# A second is TURNS turns of this script, which waits in each. So a machine that is slow for the run
+# is slow for the watch, too.
 # The trials take turns in what the four ranks exchange: messages, partial sums, shards, experts.
 #
 #   kill.sh PIPEEXEC TRANSPORT...
@@ -10,6 +12,7 @@ set -u
 pipeexec=$(realpath "$1")
 shift
 trials=12 number=0 failures=0
+readonly TURNS=75 # of 10 ms, and of a process that waits so long
 [ -n "${PIPESIM_LONG:-}" ] && trials=100
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -26,10 +29,23 @@ left_over() { find /dev/shm "$TMPDIR" -maxdepth 1 -name "*pipeexec*" | sort; } #
 # Zombies do not count.
 lives() { [[ $(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) == [!Z] ]]; }
 
+# outlived TURNS PID...: false once all have ended; true if they have not after so many turns
+outlived() {
+    local left=$1 pid
+    shift
+    for pid; do
+        while lives "$pid"; do
+            [ $((left--)) -gt 0 ] || return 0
+            sleep 0.01
+        done
+    done
+    return 1
+}
+
 # Until all four ranks are there.
 wait_for_ranks() {
     local pids
-    for _ in $(seq 200); do
+    for _ in $(seq 6000); do
         pids=($(children "$1"))
         [ ${#pids[@]} -eq 4 ] && return
         sleep 0.01
@@ -44,7 +60,7 @@ runs() {
 
 # trial TRANSPORT VICTIM LAYOUT: a rank, or 4 = the one that started them
 trial() {
-    local main pids rc before started ended
+    local main pids before
     before=$(left_over)
     # shellcheck disable=SC2086
     "$pipeexec" --transport "$1" $3 $small 2>"$folder/err" &
@@ -52,34 +68,28 @@ trial() {
     wait_for_ranks $main
     pids=($(children $main) "$main")
     sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
-    started=$(date +%s%N)
     kill -9 "${pids[$2]}" || return 1
+    is_late=$(outlived $((2 * TURNS)) $main "${pids[@]}" && echo ", late")
     wait $main 2>/dev/null
     rc=$?
-    for pid in "${pids[@]}"; do
-        while lives "$pid" && [ $((($(date +%s%N) - started) / 1000000)) -lt 2000 ]; do sleep 0.01; done
-    done
-    ended=$(date +%s%N)
-    took_ms=$(((ended - started) / 1000000))
-    [ $rc -ne 0 ] && [ $took_ms -lt 2000 ] && [ "$(left_over)" = "$before" ] || return 1
+    [ $rc -ne 0 ] && [ -z "$is_late" ] && [ "$(left_over)" = "$before" ] || return 1
     [ "$2" -eq 4 ] || grep -q "its process [0-9]* was ended by signal 9 (Killed)" "$folder/err"
 }
 
 # frozen TRANSPORT: a thread that nothing reaches
 frozen() {
-    local main before pids started
+    local main before pids
     before=$(left_over)
     # shellcheck disable=SC2086
     "$pipeexec" --transport "$1" ${layouts[0]} $small --timeout 2 --inject "freeze rank:1 op:5 step:3" 2>"$folder/err" &
     main=$!
-    started=$(date +%s%N)
     [ "$1" = local ] || wait_for_ranks $main
     pids=($(children $main))
+    is_late=$(outlived $((8 * TURNS)) $main && echo ", late")
     wait $main
     rc=$?
-    took_ms=$((($(date +%s%N) - started) / 1000000))
     for pid in "${pids[@]}"; do lives "$pid" && return 1; done
-    [ $rc -eq 1 ] && [ $took_ms -lt 8000 ] && [ "$(left_over)" = "$before" ] &&
+    [ $rc -eq 1 ] && [ -z "$is_late" ] && [ "$(left_over)" = "$before" ] &&
         grep -q "^pipeexec: error: step 3: no rank has made progress for 2.0 s (--timeout)" "$folder/err" &&
         grep -q "stuck: rank 1 at op 5 of" "$folder/err"
 }
@@ -103,7 +113,7 @@ for transport in local "$@"; do
         echo "ok $number - $transport, frozen"
     else
         failures=$((failures + 1))
-        echo "not ok $number - $transport, frozen: exit code $rc, took ${took_ms:-?} ms"
+        echo "not ok $number - $transport, frozen: exit code $rc$is_late"
         sed 's/^/# /' "$folder/err"
     fi
 done
@@ -134,7 +144,7 @@ for transport; do
             echo "ok $number - $transport, victim $victim, $layout"
         else
             failures=$((failures + 1))
-            echo "not ok $number - $transport, victim $victim, $layout: took ${took_ms:-?} ms"
+            echo "not ok $number - $transport, victim $victim, $layout: exit code ${rc:-?}${is_late:-}"
             sed 's/^/# /' "$folder/err"
         fi
     done
