@@ -223,6 +223,20 @@ static int share_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)
     return count;
 }
 
+/* All but the share, which the copy has. */
+static int rest_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)
+{
+    const struct pp_range share = sum->share[copy];
+    struct pp_range all[PP_SUM_RANGES];
+    int count = 0;
+
+    for (int i = 0, pieces = all_of(sum, copy, all); i < pieces; i++) {
+        count = put(ranges, count, all[i], (struct pp_range){all[i].from, share.from});
+        count = put(ranges, count, all[i], (struct pp_range){share.until, all[i].until});
+    }
+    return count;
+}
+
 static int needed_of(const struct pp_sum *sum, int copy, struct pp_range *ranges)
 {
     int count = 0;
@@ -237,7 +251,7 @@ static int needed_of(const struct pp_sum *sum, int copy, struct pp_range *ranges
 const struct pp_sum_rule pp_sum_rules[PP_SUM_OF_SHARES + 1] = {
     [PP_AR] = {sum_up, own_to_sum, sum_to_own, all_of, all_of},
     [PP_RS] = {scatter, clear_blank, add_to_own, all_of, needed_of},
-    [PP_AG] = {gather, own_to_buffer, NULL, share_of, all_of},
+    [PP_AG] = {gather, own_to_buffer, NULL, share_of, rest_of},
     [PP_SUM_OF_SHARES] = {sum_shares, NULL, NULL, needed_of, needed_of},
 };
 

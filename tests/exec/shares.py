@@ -86,25 +86,25 @@ def of(measured, field):
 # ---- sockets: over tcp, on the CPU, messages and sums are bytes of sockets ----
 
 
-def needed_bytes(count, replicas, hidden, mbs, micro_batches, steps):
+def needed_bytes(count, replicas, zero, hidden, mbs, micro_batches, steps):
     ranks = count // replicas
     message, samples = 4 * mbs * SEQ * hidden, 4 * mbs * SEQ * micro_batches
     for replica in range(replicas):
         for rank in range(ranks):
             sent = message * micro_batches * ((rank > 0) + (rank + 1 < ranks))
-            if replicas > 1:  # the sum, or a part of it
-                sent += 4 * elements(ranks, hidden)[rank] * (replicas - 1 if replica == 0 else 1)
+            if replicas > 1:  # the sum, or a part of it; with ZeRO also a share of the weights, or all others
+                sent += 4 * elements(ranks, hidden)[rank] * (replicas - 1 if replica == 0 else 1 + (zero > 0) / replicas)
             if rank == 0 and replica == 0:  # inputs and targets of others
                 sent += samples * (2 * replicas - 1)
             yield steps * sent
 
 
-def check_sockets(count, replicas):
+def check_sockets(count, replicas, zero=0):
     options = "--hidden 128 --mbs 2 --micro-batches 16 --steps 2 --backend cpu"
-    got, err, measured = launch(count, f"{options} --dp {replicas}")
-    needed = list(needed_bytes(count, replicas, 128, 2, 16, 2))
+    got, err, measured = launch(count, f"{options} --dp {replicas} --zero {zero}")
+    needed = list(needed_bytes(count, replicas, zero, 128, 2, 16, 2))
     for field in ("sent", "kernel"):
-        report(got and within(of(measured, field), needed), f"{count} processes, {replicas} replicas: bytes, {field}",
+        report(got and within(of(measured, field), needed), f"{count} processes, {replicas} replicas, ZeRO {zero}: bytes, {field}",
                of(measured, field), needed, err)
 
 
@@ -186,7 +186,8 @@ for processes in (2, 4, 8):
     else:
         check_sockets(processes, 1)
 if sys.argv[3] == "sockets":
-    check_sockets(4, 2)
+    for sharers in ((4, 2, 0), (4, 2, 1), (8, 4, 1)):
+        check_sockets(*sharers)
     for processes in (2, 4, 8):
         check_group(processes)
 shutil.rmtree(FOLDER)
