@@ -47,7 +47,8 @@
  * Experts are cut like a dense feed-forward layer. Each device routes all tokens by the whole
  * router, so all have the same rows. GROUPED makes parts of rows, which COMBINE weighs; one
  * exchange adds up its y. `dgates` is a sum of parts of G. DISPATCH and the shared expert make
- * parts of dx, to which the first device adds that of the router.
+ * parts of dx, to which the first device adds that of the router. If devices share tokens, GATHER
+ * makes all for the router, and COMBINE adds the shared expert to its part.
  *
  * With sequence parallelism (Korthikanti et al. 2022), tensors of the residual stream have the
  * tokens of this device: T / tp rows, one device after the other. NORM works on them, and makes
@@ -176,6 +177,13 @@ static inline bool pp_node_is_scattered(const struct pp_stage_node *n)
 static inline bool pp_node_has_part_of(const struct pp_tensor *t)
 {
     return t != NULL && t->maker != NULL && t->maker->is_part;
+}
+
+/* Returns whether W alone gathers dy of a node: its own W reads it, or that of a part of its base.
+ */
+static inline bool pp_node_gathers_dy_again(const struct pp_stage_node *n)
+{
+    return n->dy_part != NULL && (n->kind->weight_grad != NULL || pp_node_has_part_of(n->base));
 }
 
 struct pp_layer {

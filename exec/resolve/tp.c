@@ -8,8 +8,6 @@ static enum pp_status check_parts(const struct pp_exec_wish *wish,
     const struct pp_exec_refusal rows[] = {
         {config->has_weight_stream, "its groups have one compute stream; leave out "
                                     "--weight-grad-stream"},
-        {config->net.experts > 0 && config->is_sequence_parallel,
-         "tokens of experts are not shared yet; use --sequence-parallel off"},
     };
 
     return pp_exec_refuse(wish->given.tp.typed, rows, PP_COUNT(rows), err);

@@ -50,6 +50,8 @@ void pp_build_scattered(const struct pp_builder *b, struct pp_stage_node *n);
 struct pp_tensor *pp_build_all_tokens(struct pp_builder *b, struct pp_tensor *x);
 /* Gives a node that reads them a part of dx, and x gathered again. */
 void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n);
+/* Lets W of n gather x for another node that reads it, whose W comes next. */
+void pp_build_same_x(struct pp_stage_node *n, const struct pp_stage_node *next);
 
 struct pp_linear {
     struct pp_tensor *x, *base; /* base NULL: none; else y is of the residual stream */

@@ -83,6 +83,7 @@ static struct pp_tensor *dense(struct pp_builder *b, struct pp_tensor *x)
     if (b->stage->shape.is_sequence_parallel) {
         n->x_part = x;
         n->x_again = pp_stage_tensor(b->g, hidden);
+        n->x_again->maker = n;
         n->dy_again = pp_stage_tensor(b->g, hidden);
     }
     return activated;

@@ -10,6 +10,11 @@
 
 #include <math.h>
 
+static struct pp_stage_node *last_of(const struct pp_builder *b)
+{
+    return &b->g->nodes[b->g->node_count - 1];
+}
+
 /* Choices of a sample that find room with this set of experts, if they are spread evenly. */
 static double balanced_of(const struct pp_builder *b)
 {
@@ -179,8 +184,10 @@ static struct pp_tensor *experts_of_all(struct pp_builder *b, const struct pp_ro
     return rows_node_of(b, &pp_node_return, held, t, hidden, routes)->y;
 }
 
-/* base + the shared expert of x */
-static struct pp_tensor *shared(struct pp_builder *b, struct pp_tensor *x, struct pp_tensor *base)
+/* base + the shared expert of x, whose W comes before that of the router and gathers x for both.
+ * If devices share tokens, the base is added to the sum of all parts instead. */
+static struct pp_tensor *shared(struct pp_builder *b, struct pp_tensor *x, struct pp_tensor *base,
+                                const struct pp_stage_node *router)
 {
     const struct pp_net *net = b->net;
     const bool has_bias = net->has_bias_mlp, is_gated = net->is_gated;
@@ -193,15 +200,21 @@ static struct pp_tensor *shared(struct pp_builder *b, struct pp_tensor *x, struc
                                               .is_activated = !is_gated,
                                               .groups = {ffn, is_gated ? ffn : 0},
                                               .is_part = true});
+    const bool shares_tokens = b->stage->shape.is_sequence_parallel;
 
+    if (shares_tokens)
+        pp_build_same_x(last_of(b), router);
     if (is_gated)
         t = pp_build_node(b, &pp_node_gate, t, ffn)->y;
-    return pp_build_linear(b, (struct pp_linear){.x = t,
-                                                 .base = base,
-                                                 .width = net->hidden,
-                                                 .weight = "shared.down.weight",
-                                                 .bias = has_bias ? "shared.down.bias" : NULL,
-                                                 .is_part = true});
+    t = pp_build_linear(b, (struct pp_linear){.x = t,
+                                              .base = base,
+                                              .width = net->hidden,
+                                              .weight = "shared.down.weight",
+                                              .bias = has_bias ? "shared.down.bias" : NULL,
+                                              .is_part = true});
+    if (shares_tokens)
+        last_of(b)->base = NULL;
+    return t;
 }
 
 /* The logits of all tokens, on each device of a tensor-parallel group. */
@@ -209,7 +222,7 @@ static struct pp_tensor *router(struct pp_builder *b, struct pp_tensor *x)
 {
     struct pp_tensor *logits = pp_build_linear(
         b, (struct pp_linear){.x = x, .width = b->net->experts, .weight = "router.weight"});
-    struct pp_stage_node *n = &b->g->nodes[b->g->node_count - 1];
+    struct pp_stage_node *n = last_of(b);
 
     n->is_whole = b->stage->shape.tp > 1;
     pp_build_gathered(b, n);
@@ -217,9 +230,15 @@ static struct pp_tensor *router(struct pp_builder *b, struct pp_tensor *x)
 }
 
 /* Lets a tensor-parallel group add up what a COMBINE makes: y, and gradients of gates. */
-static void share_sums(struct pp_builder *b, struct pp_stage_node *n)
+static void share_sums(struct pp_builder *b, struct pp_stage_node *n, struct pp_tensor *residual)
 {
+    struct pp_tensor *base = n->base;
+
     pp_build_scattered(b, n);
+    if (n->after != residual && b->stage->shape.is_sequence_parallel) {
+        n->after = residual;
+        n->base = base;
+    }
     if (b->stage->shape.tp <= 1)
         return;
     n->dnorm = n->routes->dgates;
@@ -232,6 +251,9 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
 {
     const struct pp_net *net = b->net;
     const int first = b->g->node_count;
+    struct pp_tensor *residual = base;
+
+    x = pp_build_all_tokens(b, x);
     struct pp_tensor *logits = router(b, x);
     struct pp_routes *routes = routes_of(b->arena, b);
 
@@ -242,12 +264,12 @@ struct pp_tensor *pp_build_experts(struct pp_builder *b, struct pp_tensor *x,
     struct pp_tensor *rows = rows_node(b, &pp_node_dispatch, routes, x, net->hidden)->y;
     rows = experts_of_all(b, routes, rows);
     if (net->shared_ffn > 0)
-        base = shared(b, x, base);
+        base = shared(b, x, base, logits->maker);
     struct pp_stage_node *n = pp_build_node(b, &pp_node_combine, rows, net->hidden);
     n->routes = routes;
     n->base = base;
     n->y->is_stream = true;
-    share_sums(b, n);
+    share_sums(b, n, residual);
     for (struct pp_stage_node *of = &b->g->nodes[first]; of <= n; of++)
         of->is_of_experts = true;
     return n->y;

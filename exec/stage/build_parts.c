@@ -133,6 +133,14 @@ void pp_build_gathered(const struct pp_builder *b, struct pp_stage_node *n)
         return;
     n->x_part = n->x->maker->x;
     n->x_again = pp_stage_tensor(b->g, n->x->width);
+    n->x_again->maker = n;
+}
+
+void pp_build_same_x(struct pp_stage_node *n, const struct pp_stage_node *next)
+{
+    n->x_part = next->x_part;
+    n->x_again = next->x_again;
+    n->x_again->maker = n;
 }
 
 /* Cuts a matrix, its bias and what it makes: by columns if it ends in the residual stream. Without

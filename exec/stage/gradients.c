@@ -76,6 +76,17 @@ static void live_of_routes(const struct pp_stage_node *n, const struct steps *at
         read_in(n->routes->dgates, false, at);
 }
 
+/* F and I need not leave a tensor that W gathers. */
+static void read_by_w(struct pp_tensor *t, const struct steps *at)
+{
+    if (t == NULL || t->made[PP_PASS_W] < 0) {
+        read_in(t, true, at);
+        return;
+    }
+    read_at(t, PP_PASS_B, at->w);
+    read_at(t, PP_PASS_W, at->w);
+}
+
 static void made_for_w(struct pp_tensor *t, const struct steps *at)
 {
     t->made[PP_PASS_B] = t->made[PP_PASS_W] = at->w;
@@ -83,12 +94,13 @@ static void made_for_w(struct pp_tensor *t, const struct steps *at)
 
 static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
 {
-    if (n->dy_part != NULL) { /* gathered for I or B, and again for W alone */
+    if (n->dy_part != NULL) { /* gathered for I or B */
         read_in(n->dy_part, false, at);
-        read_in(n->dy_part, true, at);
         make_at(n->dy, false, at->i);
+    }
+    if (pp_node_gathers_dy_again(n)) {
+        read_in(n->dy_part, true, at);
         n->dy->made[PP_PASS_W] = at->w;
-        read_at(n->dy, PP_PASS_B, at->w);
     }
     if (n->kind->input_grad != NULL) {
         read_in(n->kind->i_reads_x ? n->x : NULL, false, at);
@@ -107,15 +119,17 @@ static void live_in_back(const struct pp_stage_node *n, const struct steps *at)
     }
     if (n->routes != NULL)
         live_of_routes(n, at);
-    if (n->x_again != NULL) {
+    if (n->x_again != NULL && n->x_again->maker == n) {
         read_in(n->x_part, true, at);
         made_for_w(n->x_again, at);
     }
-    if (n->dy_again != NULL)
+    if (n->dy_again != NULL) {
+        read_in(n->dy, true, at);
         made_for_w(n->dy_again, at);
+    }
     if (n->kind->weight_grad != NULL) {
-        read_in(n->kind->w_reads_x && n->x_again == NULL ? n->x : NULL, true, at);
-        read_in(n->kind->w_reads_dy && n->dy_part == NULL ? n->dy : NULL, true, at);
+        read_by_w(n->kind->w_reads_x ? n->x_again ? n->x_again : n->x : NULL, at);
+        read_by_w(n->kind->w_reads_dy ? n->dy_again ? n->dy_again : n->dy : NULL, at);
         read_in(n->dnorm, true, at);
     }
 }

@@ -45,7 +45,7 @@ static void place_kept(struct pp_stage *stage)
 }
 
 /* Saves what a backward reads: dnorm only if W comes later. The rest is in scratch: only F reads
- * it, or a kernel. */
+ * it, or a kernel, or W gathers it. */
 static void place_forward(struct pp_stage *stage, bool is_g)
 {
     struct pp_stage_graph *g = stage->graph;
@@ -56,7 +56,8 @@ static void place_forward(struct pp_stage *stage, bool is_g)
         if ((t->width == 0) != is_g || (t->is_grad && !is_g) ||
             t->place[PP_PASS_F].base != PP_NOWHERE)
             continue;
-        if (t->read[PP_PASS_B] >= 0 && (!t->is_grad || (stage->shape.has_w && t->is_for_w)))
+        if (t->read[PP_PASS_B] >= 0 && t->made[PP_PASS_W] < 0 &&
+            (!t->is_grad || (stage->shape.has_w && t->is_for_w)))
             append(stage, t, t->is_again || t->is_grad ? PP_SAVED : PP_KEPT);
         else
             place_in(t, PP_SCRATCH);

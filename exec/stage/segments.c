@@ -113,11 +113,11 @@ void pp_call_begin_back(struct pp_call *c, const struct pp_stage_node *n, enum p
 void pp_call_begin_weight_grad(struct pp_call *c, const struct pp_stage_node *n,
                                enum pp_layer_part part)
 {
-    if (n->dy_part != NULL && c->pass == PP_PASS_W)
+    if (pp_node_gathers_dy_again(n) && c->pass == PP_PASS_W)
         end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->dy_part, n->dy));
     if (n->dy_again != NULL)
         end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->dy, n->dy_again));
-    if (n->x_again != NULL)
+    if (n->x_again != NULL && n->x_again->maker == n)
         end_segment(c, PP_PASS_W, part, exchange_of(c, PP_RULE_GATHER, n->x_part, n->x_again));
 }
 

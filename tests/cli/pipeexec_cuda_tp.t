@@ -1,6 +1,9 @@
 # --tp on an emulated device: the bits of one rank that runs the parts in turn.
 $ pipeexec --backend cuda --device-mode streams --np 2 --tp 2 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 4 --steps 3 --exact-grad --check --json --schedule 1f1b --sequence-parallel on --precision bf16 --vocab 301 | grep -cE '"(bit_equal|loss_equal)": true'
 > 3
+$ for o in "--model bert-base --vocab 256 --ffn 64" "--model tiny-llama --experts 4 --shared-ffn 32"; do pipeexec --backend cuda --np 1 --tp 2 --sequence-parallel on --layers 2 --hidden 16 --heads 4 --seq 8 --mbs 1 --micro-batches 2 --steps 2 --recompute selective=act --exact-grad --check --json $o | grep -cE '"(bit_equal|loss_equal)": true'; done
+> 3
+> 3
 $ pipeexec --backend cuda --np 2 --tp 4 --layers 4 --hidden 16 --heads 4 --seq 8 --mbs 1 --micro-batches 2 --steps 3 --schedule seq1f1b --splits 2 --sequence-parallel on --exact-grad --check | grep -A5 -E '^  (machine |check )'
 >   machine    emulated device 0, one op at a time, 8 threads; fp32 with own
 >              kernels, cuBLASLt ...

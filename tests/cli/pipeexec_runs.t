@@ -90,7 +90,8 @@ $ pipeexec --precision bf16 --seq 6 --mbs 1 --schedule seq1f1b --splits 2
 ! pipeexec: error: --precision bf16: a forward takes 3 tokens, and this needs an even number; change --seq 6, or --mbs 1
 = 2
 # Ranks that are processes train to the same bits. A process that dies or hangs is named.
-$ for o in "--tp 2" "--tp 2 --sequence-parallel on --clock wall" "--tp 2 --dp 2 --zero 3" "--model bert-base --vocab 250 --ffn 64 --tp 2 --sequence-parallel on --schedule zbv --recompute selective=act+layernorm"; do for t in local tcp; do pipeexec --transport $t $o --np 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done; done | uniq -c | awk '{ print $1 }'
+$ for o in "--tp 2" "--tp 2 --sequence-parallel on --clock wall" "--tp 2 --dp 2 --zero 3" "--model bert-base --vocab 250 --ffn 64 --tp 2 --sequence-parallel on --schedule zbv --recompute selective=act+layernorm" "--model tiny-llama --experts 4 --shared-ffn 32 --dp 2 --ep 2 --micro-batches 2 --tp 2 --sequence-parallel on --recompute selective=moe"; do for t in local tcp; do pipeexec --transport $t $o --np 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 3 --exact-grad --check --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /structural/p' | md5sum; done; done | uniq -c | awk '{ print $1 }'
+> 2
 > 2
 > 2
 > 2

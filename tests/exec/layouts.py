@@ -81,6 +81,10 @@ FAMILIES = ["bert-base-pretraining", "gemma-7b", "pythia-160m", "opt-125m", "qwe
 SMALL = {"--ffn": "64", "--vocab": "256", "--kv-heads": "4"}
 
 
+def shares_tokens(r, w):
+    return r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on"
+
+
 def recomputes(w):
     return w.get("--recompute", "none") != "none" or "--recompute-modules" in w
 
@@ -105,7 +109,10 @@ FEATURES = {  # of a report and its words
     "ep over tp": lambda r, w: r["layout"]["etp"] < r["layout"]["tp"],
     "ep over tp and dp": lambda r, w: r["layout"]["etp"] * r["layout"]["ep"] > r["layout"]["tp"] > r["layout"]["etp"],
     "ep over tp, zero": lambda r, w: r["layout"]["etp"] < r["layout"]["tp"] and r["layout"]["zero"] > 0,
-    "sequence parallel": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on",
+    "sequence parallel": shares_tokens,
+    "sequence parallel, experts": lambda r, w: shares_tokens(r, w) and "--experts" in w,
+    "sequence parallel, ep": lambda r, w: shares_tokens(r, w) and r["layout"]["ep"] > 1,
+    "sequence parallel, encoder": lambda r, w: shares_tokens(r, w) and "/bert" in w["--model"],
     "experts": lambda r, w: "--experts" in w,
     "balance": lambda r, w: "--balance-loss" in w,
     "recompute": lambda r, w: recomputes(w),
@@ -123,8 +130,6 @@ FEATURES = {  # of a report and its words
     "tp, experts": lambda r, w: r["layout"]["tp"] > 1 and "--experts" in w,
     "tp, ep": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["ep"] > 1,
     "tp, ep, tcp": lambda r, w: r["layout"]["tp"] > 1 and r["layout"]["ep"] > 1 and r["transport"] == "tcp",
-    "sequence parallel, encoder": lambda r, w: r["layout"]["tp"] > 1 and w.get("--sequence-parallel") == "on"
-    and "/bert" in w["--model"],
     "tp, encoder": lambda r, w: r["layout"]["tp"] > 1 and "/bert" in w["--model"],
     "tp, recompute": lambda r, w: r["layout"]["tp"] > 1 and recomputes(w),
 }
@@ -158,14 +163,12 @@ def draw(rng):
         model.update(some(EXPERTS))
         if "--ep" in own and rng.random() < 0.6:
             own["--dp"] = str(rng.choice([2, 4]))
-            if rng.random() < 0.9:
-                own.pop("--sequence-parallel", None)
             if "--tp" in own and rng.random() < 0.3:
                 own["--transport"] = "tcp"
         elif rng.random() < 0.9:
             own.pop("--ep", None)
-            if rng.random() < 0.9:
-                own.pop("--sequence-parallel", None)
+        if "--tp" in own and rng.random() < 0.4:
+            own["--sequence-parallel"] = "on"
     elif rng.random() < 0.9:
         own.pop("--ep", None)
     if "--ep" not in own or "--tp" not in own:
