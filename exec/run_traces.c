@@ -64,6 +64,7 @@ static void list_options(struct pp_arena *arena, const struct pp_exec_wish *wish
         put(&list, "gather", pp_gather_names[p->state.spec.gather]);
         put_int(&list, "gather-buffers", p->state.spec.buffers);
     }
+    put(&list, "update-barrier", "on");
     put_int(&list, "micro-batches", p->micro_batches);
     put_int(&list, "mbs", run->plan.batch.mbs);
     put(&list, "model", wish->model ? wish->model : "tiny");

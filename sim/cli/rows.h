@@ -22,6 +22,11 @@ PP_ROW_CHOICE(step_barrier, "HOW", "on|off", G_SCHEDULE, STEPS | UNIT,
     .default_text = "on; off if the schedule needs no barrier",
     .help = "on: a step starts when all ranks have ended the step before it. off: each rank "
             "starts its next step as soon as it can.")
+PP_ROW_CHOICE(update_barrier, "HOW", "off|on", G_SCHEDULE, SHAPE,
+    .default_text = "off; on if the run of --cost had it",
+    .help = "on: no rank updates its weights before all ranks have all sums of gradients, as "
+            "clipping by their norm needs. So do all runs of pipeexec. off: each rank updates as "
+            "soon as its own sums are complete.")
 PP_OPTIONS_DIALECT(G_SCHEDULE, SHAPE | VERIFY | UNIT)
 
 PP_ROW_INT(gpus, "N", 1, BIG, G_LAYOUT, RUN | 1 << PP_CMD_CLUSTERS | BY_SEARCH, .is_common = true,

@@ -269,7 +269,6 @@ enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wis
     s->wish = wish;
     PP_TRY(pp_resolve_fixed(arena, wish, &s->fixed, err));
     PP_TRY(pp_resolve_cost_check(&s->fixed, err));
-    s->fixed.lower.has_clip = s->fixed.cost && s->fixed.cost->is_clipped;
     pp_inputs_take(arena, wish, &s->fixed);
     s->fixed.tool = s->tool ? s->tool : s->fixed.tool;
     s->dp = wish->dp;

@@ -30,6 +30,17 @@ static const char *step_note(struct pp_arena *arena, const struct pp_comparison 
                                  c->step_count, predicted);
 }
 
+static const char *barrier_note(struct pp_arena *arena, const struct pp_comparison *c)
+{
+    const bool is_measured = c->measured_has_barrier;
+
+    return pp_arena_printf(arena,
+                           "the %s program alone has a barrier before its updates, else both are "
+                           "the same; pipesim --update-barrier %s predicts %s one",
+                           is_measured ? "measured" : "predicted", is_measured ? "on" : "off",
+                           is_measured ? "that" : "the measured");
+}
+
 struct notes {
     struct pp_arena *arena;
     const char **list;
@@ -59,6 +70,8 @@ const char *const *pp_compare_notes(struct pp_arena *arena, const struct pp_comp
         add(&notes, "times are in units of --unit, as a trace says");
     if (c->is_partial)
         add(&notes, "one of the two names no program: only common events are compared");
+    else if (c->differs_by_barrier)
+        add(&notes, barrier_note(arena, c));
     else if (!c->is_same_program)
         add(&notes, "the programs differ: only common events are compared");
     if (c->is_folded)

@@ -2,6 +2,7 @@
 #include "sim/resolve/resolve.h"
 
 #include "core/cost/fitted.h"
+#include "core/cost/measured/file.h"
 #include "core/model/options.h"
 #include "core/units.h"
 #include "sim/cli/emit_tools.h"
@@ -80,12 +81,15 @@ struct pp_build_wishes pp_resolve_lowering(const struct pp_wish *wish)
 {
     return (struct pp_build_wishes){.post = (enum pp_post)wish->post,
                                     .recv_slots = wish->recv_slots,
-                                    .grad_sync = (enum pp_grad_sync)wish->grad_sync};
+                                    .grad_sync = (enum pp_grad_sync)wish->grad_sync,
+                                    .has_clip = wish->update_barrier == 1};
 }
 
 static void resolve_comm(const struct pp_wish *wish, struct pp_config *config)
 {
     config->lower = pp_resolve_lowering(wish);
+    if (!wish->given.update_barrier.count)
+        config->lower.has_clip = config->cost && config->cost->is_clipped;
     config->engine_options.eval.nic_fifo = wish->nic == 1;
     config->engine_options.eval.ring_flows = wish->collectives == 1;
     config->costs.algorithm = (enum pp_algorithm)wish->collective_algorithm;

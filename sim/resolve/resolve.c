@@ -1,7 +1,6 @@
 /* Resolves a wish into a configuration, step by step; refuses flags without effect. */
 #include "sim/resolve/resolve.h"
 
-#include "core/cost/measured/file.h"
 #include "core/units.h"
 #include "schedules/registry.h"
 #include "sim/cli/cli.h"
@@ -225,7 +224,6 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
     pp_inputs_take(arena, wish, config);
     PP_TRY(pp_resolve_fixed(arena, wish, config, err));
     PP_TRY(pp_resolve_cost_check(config, err));
-    config->lower.has_clip = config->cost && config->cost->is_clipped;
     if (config->is_unit)
         PP_TRY(check_unit_flags(wish, err));
     PP_TRY(pp_resolve_shape(wish, subject, config, err));

@@ -25,7 +25,7 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
  * Called first. */
 enum pp_status pp_resolve_cost(struct pp_arena *arena, struct pp_wish *wish,
                                struct pp_config *config, struct pp_error *err);
-/* Settings of --post, --recv-slots and --grad-sync. */
+/* Settings of --post, --recv-slots, --grad-sync and --update-barrier. */
 struct pp_build_wishes pp_resolve_lowering(const struct pp_wish *wish);
 /* PP_EINVAL for settings that measured costs do not cover; after pp_resolve_fixed(). */
 enum pp_status pp_resolve_cost_check(const struct pp_config *config, struct pp_error *err);

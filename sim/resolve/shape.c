@@ -27,6 +27,17 @@ static enum pp_status take_steps(const struct pp_wish *wish, const struct pp_sch
     return PP_OK;
 }
 
+static enum pp_status check_barrier(const struct pp_wish *wish, const struct pp_schedule *schedule,
+                                    struct pp_error *err)
+{
+    return wish->update_barrier == 1 && pp_schedule_update_every(schedule, 1) > 0
+               ? pp_error_set(err, PP_EINVAL,
+                              "--update-barrier on has no effect with %s, whose stages update "
+                              "their weights without a flush; nearest: 1f1b",
+                              schedule->name)
+               : PP_OK;
+}
+
 static unsigned chosen_bits(unsigned options)
 {
     return (options & PP_SIZE_CHUNKS ? PP_CHOSE_VP : 0) |
@@ -58,6 +69,7 @@ enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subj
     config->schedule_name = subject->name;
     config->origin.trials = NULL;
     PP_TRY(check_stages(wish, subject->file, err));
+    PP_TRY(check_barrier(wish, subject->schedule, err));
     PP_TRY(pp_select_shape(&wish->request, subject, &selection, err));
     config->shape = selection.shape;
     config->is_eager = selection.is_eager;

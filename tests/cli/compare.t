@@ -421,7 +421,7 @@ $ d=$(mktemp -d); trap 'rm -r $d' EXIT; cd $d; run='pipesim --pp 2 --unit F=1,B=
 >              step 0), 1F2 (rank 1, step 0), ...
 >
 >                       predicted   measured      error
-! pipesim: error: p.csv is of program 57ec84a269ed5967, m.csv of program 57ecd5a705b08402; --allow-different compares what both have
+! pipesim: error: p.csv is of program 57ec84a269ed5967, m.csv of program 57ecd5a705b08402: 8 ops are not in both, such as 0B2 of rank 0, which is only in m.csv; see --vp, --micro-batches and --gather; --allow-different compares what both have
 = 2
 # Bad files and bad options.
 $ pipesim compare

@@ -11,8 +11,8 @@ $ cd $TMPDIR; run='pipeexec --schedule 1f1b --pp 2 --layers 4 --hidden 32 --head
 > --experts 4 --dp 2 --ep 2: same program true, notes [], 2 ranks x 2 replicas,2 ranks x 2 replicas, F 16 B 16 U 4 AR 4 SEND_F 8 RECV_F 8 SEND_B 8 RECV_B 8
 # A prediction of another program is refused.
 $ cd $TMPDIR; run='pipeexec --schedule 1f1b --pp 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --micro-batches 4 --steps 2 --no-check'; $run --dp 2 --zero 2 --predicted-trace p.csv >log; $run --dp 2 --zero 3 --trace m.csv >log; pipesim compare p.csv m.csv
-! pipesim: error: p.csv is of program 5fc2e9df75444ae0, m.csv of program a811fe0a7dac53ba; --allow-different compares what both have
+! pipesim: error: p.csv is of program 5fc2e9df75444ae0, m.csv of program a811fe0a7dac53ba: 28 ops are not in both, such as 0AG of rank 0, which is only in p.csv; see --zero, --shard, --gather and --gather-buffers; --allow-different compares what both have
 = 2
 $ cd $TMPDIR; run='pipeexec --schedule 1f1b --pp 2 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --micro-batches 4 --steps 2 --no-check'; $run --recompute selective --predicted-trace p.csv >log; $run --trace m.csv >log; pipesim compare p.csv m.csv
-! pipesim: error: p.csv is of program 2a34ee00e6b9ad9d, m.csv of program 62ac9020e2bbf493; --allow-different compares what both have
+! pipesim: error: p.csv is of program 2a34ee00e6b9ad9d, m.csv of program 62ac9020e2bbf493: 8 ops are not in both, such as 0R0 of rank 0, which is only in p.csv; see --recompute; --allow-different compares what both have
 = 2

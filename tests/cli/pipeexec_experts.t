@@ -167,7 +167,7 @@ $ for m in mixtral-8x7b qwen3-30b-a3b; do for e in 1 4; do pipeexec --model $m -
 > same
 # A trace says how pipesim simulates the same run.
 $ pipeexec --model tiny-llama --layers 4 --hidden 64 --heads 4 --experts 8 --top-k 1 --moe-every 2 --capacity-factor 1.25 --shared-ffn 32 --seq 16 --mbs 2 --micro-batches 4 --np 2 --dp 2 --ep 2 --steps 2 --no-check --quiet --trace own.json; o=$(grep -o '"options":\[[^]]*' own.json | head -1 | cut -d[ -f2 | tr -d '"' | tr , ' '); echo "$o"; pipesim $o --engine dag --no-alternatives | grep -oE "704k|EP [0-9]|EP comm"
-> --schedule 1f1b --pp 2 --dp 2 --ep 2 --micro-batches 4 --mbs 2 --model tiny-llama --seq 16 --layers 4 --hidden 64 --heads 4 --experts 8 --top-k 1 --shared-ffn 32 --moe-every 2 --capacity-factor 1.25
+> --schedule 1f1b --pp 2 --dp 2 --ep 2 --update-barrier on --micro-batches 4 --mbs 2 --model tiny-llama --seq 16 --layers 4 --hidden 64 --heads 4 --experts 8 --top-k 1 --shared-ffn 32 --moe-every 2 --capacity-factor 1.25
 > 704k
 > EP 2
 > EP comm

@@ -197,13 +197,13 @@ $ cd $TMPDIR; pipesim --schedule 1f1b,chimera,interleaved --pp 4 --micro-batches
 > set label 'pipeline P3 to P0, or chunk 2' at screen 0.4191,0.0267 left
 # Traces of different programs have nothing in common.
 $ cd $TMPDIR; for s in 1f1b gpipe; do pipesim --schedule $s --pp 4 --micro-batches 8 --unit F=1,B=2 --trace $s.csv >report; done; pipesim plot 1f1b.csv gpipe.csv -o a.gp
-! pipesim: error: 1f1b.csv is of program b8c0156cb9042e21, gpipe.csv of program 434b754a2173dd21
+! pipesim: error: 1f1b.csv is of program b8c0156cb9042e21, gpipe.csv of program 434b754a2173dd21: their ops have another order on rank 0, from 0F4 on; where an order follows durations, let both run the file of pipesim program --compute -o FILE.csv
 = 2
 $ cd $TMPDIR; pipesim plot 1f1b.csv gpipe.csv -o a.gp --kind error
-! pipesim: error: 1f1b.csv is of program b8c0156cb9042e21, gpipe.csv of program 434b754a2173dd21
+! pipesim: error: 1f1b.csv is of program b8c0156cb9042e21, gpipe.csv of program 434b754a2173dd21: their ops have another order on rank 0, from 0F4 on; where an order follows durations, let both run the file of pipesim program --compute -o FILE.csv
 = 2
 $ cd $TMPDIR; pipesim compare 1f1b.csv gpipe.csv
-! pipesim: error: 1f1b.csv is of program b8c0156cb9042e21, gpipe.csv of program 434b754a2173dd21; --allow-different compares what both have
+! pipesim: error: 1f1b.csv is of program b8c0156cb9042e21, gpipe.csv of program 434b754a2173dd21: their ops have another order on rank 0, from 0F4 on; where an order follows durations, let both run the file of pipesim program --compute -o FILE.csv; --allow-different compares what both have
 = 2
 # One step of many, said in the title; the time of one where steps run into each other.
 $ cd $TMPDIR; pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --steps 17 --step-barrier on --trace t.csv >report; pipesim plot t.csv --time-unit units; pipesim plot t.csv --time-unit units -o t.gp; grep -E "^set (label 't.csv|xrange)|^. [0-9.]+ [0-9.]+ " t.gp

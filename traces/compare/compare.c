@@ -18,7 +18,8 @@ struct matcher {
     struct pp_tally kinds, waits;
     int step, replica; /* current ones, as in the measured trace */
     int pair_capacity;
-    int64_t odd_count; /* ops of one trace only, of kinds that both record */
+    const struct pp_trace_event *moved; /* the first op that has another place, if hashes differ */
+    int64_t odd_count;                  /* ops of one trace only, of kinds that both record */
     struct pp_compare_event odd;
 };
 
@@ -82,7 +83,8 @@ static struct pp_compare_event describe(const struct matcher *m, const struct pp
 {
     const struct pp_trace_event *any = q ? q : p;
 
-    return (struct pp_compare_event){.rank = any->rank,
+    return (struct pp_compare_event){.kind = any->kind,
+                                     .rank = any->rank,
                                      .replica = m->replica,
                                      .step = m->step,
                                      .cell = any->cell,
@@ -217,6 +219,8 @@ static void merge_lists(struct matcher *m, struct list a, struct list b)
 
 static void match_lists(struct matcher *m, struct list a, struct list b)
 {
+    if (!m->result->is_same_program && !m->moved)
+        m->moved = pp_compare_moved(a.events, a.count, b.events, b.count);
     if (!is_same_order(a, b)) {
         merge_lists(m, a, b);
         return;
@@ -291,26 +295,6 @@ static enum pp_status choose_steps(struct matcher *m, struct pp_error *err)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static enum pp_status check_programs(const struct pp_trace *p, const struct pp_trace *q,
-                                     struct pp_error *err)
-{
-    if (p->ranks != q->ranks)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s has %d ranks, %s has %d; --allow-different compares what both have",
-                            p->program, p->ranks, q->program, q->ranks);
-    if (p->replicas != q->replicas && p->replicas != 1)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s has %d replicas, %s has %d; a prediction has as many or 1 that "
-                            "stands for all; --allow-different compares what both have",
-                            p->program, p->replicas, q->program, q->replicas);
-    if (p->program_hash != q->program_hash && !p->is_partial && !q->is_partial)
-        return pp_error_set(err, PP_EINVAL,
-                            "%s is of program %016" PRIx64 ", %s of program %016" PRIx64
-                            "; --allow-different compares what both have",
-                            p->program, p->program_hash, q->program, q->program_hash);
-    return PP_OK;
-}
-
 /* A trace without a program is of the same one if the two have the same ops that both record. */
 static enum pp_status check_ops(const struct matcher *m, struct pp_error *err)
 {
@@ -354,7 +338,7 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
         .is_folded = predicted->replicas == 1 && measured->replicas > 1,
         .worst = PP_ARRAY(arena, struct pp_compare_event, options->worst + 1)};
     if (!options->allows_different)
-        PP_TRY(check_programs(predicted, measured, err));
+        PP_TRY(pp_compare_check_shape(predicted, measured, err));
     if (comparison->is_partial) {
         predicted = pp_compare_join_recompute(arena, predicted);
         measured = pp_compare_join_recompute(arena, measured);
@@ -365,6 +349,7 @@ enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predict
     PP_TRY(measure_sides(&m, err));
     match_all(&m);
     PP_TRY(check_ops(&m, err));
+    PP_TRY(pp_compare_check_program(arena, comparison, m.moved, options->allows_different, err));
     if (comparison->matched == 0)
         return pp_error_set(err, PP_EINVAL, "%s and %s have no event in common", predicted->program,
                             measured->program);

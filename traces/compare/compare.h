@@ -56,6 +56,7 @@ struct pp_compare_pair {
 
 /* An event of both traces. `predicted` is NULL for an extra event, `measured` for a missing one. */
 struct pp_compare_event {
+    uint8_t kind;
     int rank, replica, step; /* as in the measured trace; for a missing event as expected there */
     const char *cell;
     double predicted_start_s, measured_start_s; /* since the begin of the step */
@@ -76,10 +77,12 @@ struct pp_comparison {
     struct pp_compare_side predicted, measured;
     const char *time_unit; /* of times, as one of the traces says; NULL: seconds */
     double step_error_s, step_error_frac;
-    bool is_same_program; /* hashes agree */
-    bool is_partial;      /* one trace names no program, and records only some kinds of ops */
-    bool is_folded;       /* replica 0 of the prediction stands for several measured ones */
-    bool is_pairwise;     /* else all measured steps are compared with one predicted step */
+    bool is_same_program;      /* hashes agree */
+    bool differs_by_barrier;   /* programs of the same ops; one alone meets before its updates */
+    bool measured_has_barrier; /* it is the measured one */
+    bool is_partial;           /* one trace names no program, and records only some kinds of ops */
+    bool is_folded;            /* replica 0 of the prediction stands for several measured ones */
+    bool is_pairwise;          /* else all measured steps are compared with one predicted step */
     struct pp_compare_step *steps; /* [step_count] measured steps */
     int step_count;
     struct pp_compare_row *kinds; /* durations, by kind */
@@ -101,7 +104,8 @@ bool pp_compare_is_swapped(const struct pp_trace *predicted, const struct pp_tra
 const char *pp_compare_order(struct pp_arena *arena, const char *const *names,
                              struct pp_trace **predicted, struct pp_trace **measured);
 /* PP_EINVAL if the two cannot be compared, or if one of them contradicts itself. They cannot be
- * compared if programs, ranks or replicas differ, or if there are too few steps. Without a program,
+ * compared if programs, ranks or replicas differ, or if there are too few steps. Programs may
+ * differ by a barrier before their updates alone. Without a program,
  * the F, B, I and W of both must be the same. The message names the trace, by its `program`. */
 enum pp_status pp_compare(struct pp_arena *arena, const struct pp_trace *predicted,
                           const struct pp_trace *measured, const struct pp_compare_options *options,

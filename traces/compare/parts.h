@@ -12,6 +12,19 @@ enum pp_status pp_compare_side(struct pp_arena *arena, const struct pp_stepped *
 const struct pp_trace *pp_compare_join_recompute(struct pp_arena *arena,
                                                  const struct pp_trace *trace);
 
+/* PP_EINVAL if ranks or replicas differ. */
+enum pp_status pp_compare_check_shape(const struct pp_trace *p, const struct pp_trace *q,
+                                      struct pp_error *err);
+/* Returns the first compute op of list q that stands elsewhere in list p, updates aside; else
+ * NULL. */
+const struct pp_trace_event *pp_compare_moved(const struct pp_trace_event *p, int p_count,
+                                              const struct pp_trace_event *q, int q_count);
+/* After all events are matched: PP_EINVAL with the reason if the programs differ by more than a
+ * barrier. Sets `differs_by_barrier`. `moved` is an op that has another place, or NULL. */
+enum pp_status pp_compare_check_program(struct pp_arena *arena, struct pp_comparison *c,
+                                        const struct pp_trace_event *moved, bool allows_different,
+                                        struct pp_error *err);
+
 /* predicted / measured - 1. */
 double pp_compare_frac(double predicted, double measured);
 

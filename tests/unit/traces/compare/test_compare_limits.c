@@ -107,6 +107,46 @@ Test(compare_limits, what_differs_is_refused_or_compared_on_demand)
     cr_assert_eq(c.matched, 9);
 }
 
+static struct pp_trace *list_of(struct pp_arena *arena, const char *name, uint64_t hash,
+                                const char *const *cells)
+{
+    struct pp_trace *trace = trace_of(arena, name, 1, 1, 1);
+
+    trace->program_hash = hash;
+    for (int i = 0; cells[i]; i++) {
+        add(trace, 0, 0, 0, cells[i], i, i + 1);
+        if (trace->events[i].kind == PP_BAR)
+            trace->events[i].stream = PP_STREAM_CONTROL;
+    }
+    return trace;
+}
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+Test(compare_limits, programs_may_differ_by_a_barrier_before_updates_alone)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_compare_options strict = {0};
+    struct pp_trace *p = list_of(arena, "p", 1, LIST("0F0", "0B0", "0U", "1F0", "1B0", "1U")),
+                    *m = list_of(arena, "m", 2,
+                                 LIST("0F0", "0B0", "1F0", "1B0", "0BAR", "0U", "1U"));
+    struct pp_comparison c;
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_compare(arena, p, m, &strict, &c, &err), PP_OK, "%s", err.message);
+    cr_assert(c.differs_by_barrier && c.measured_has_barrier && !c.is_same_program);
+    cr_assert_eq(c.matched, 6);
+    cr_assert_eq(pp_compare(arena, m, p, &strict, &c, &err), PP_OK, "%s", err.message);
+    cr_assert(c.differs_by_barrier && !c.measured_has_barrier);
+    m = list_of(arena, "m", 2, LIST("0F0", "0B0", "1F0", "1B0", "0U", "1U"));
+    refused(p, m, strict, "they have the same ops, but wait elsewhere; see --update-barrier");
+    m = list_of(arena, "m", 2, LIST("0F0", "1F0", "0B0", "1B0", "0BAR", "0U", "1U"));
+    refused(p, m, strict, "their ops have another order on rank 0, from 1F0 on");
+    m = list_of(arena, "m", 2, LIST("0F0", "0B0", "1F0", "1B0", "0BAR", "1U"));
+    refused(p, m, strict, "1 op is not in both, such as 0U of rank 0, which is only in p;");
+    m = list_of(arena, "m", 2, LIST("0F0", "0R0", "0B0", "1F0", "1B0", "0BAR", "0U", "1U"));
+    refused(p, m, strict, "such as 0R0 of rank 0, which is only in m; see --recompute");
+}
+
 Test(compare_limits, nothing_in_common_is_no_comparison)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
