@@ -14,21 +14,6 @@
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-static enum pp_status check_same_size(const struct pp_exec_run *run, struct pp_error *err)
-{
-    const struct pp_batch *a = &run->plan.batch, *b = &run->other.batch;
-
-    if (a->mbs == b->mbs && a->granules == b->granules && a->splits == b->splits)
-        return PP_OK;
-    return pp_error_set(err, PP_EINVAL,
-                        "--calibrate-on %s: its ops are of %d samples and %d tokens, those of %s "
-                        "of %d and %d; durations of one size do not predict another: give both "
-                        "schedules the same --mbs, --splits and --concat",
-                        run->other.subject.name, b->mbs / b->granules,
-                        run->config.net.seq / b->splits, run->plan.subject.name,
-                        a->mbs / a->granules, run->config.net.seq / a->splits);
-}
-
 static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                  struct pp_exec_run *run, struct pp_error *err)
 {
@@ -52,12 +37,7 @@ static enum pp_status open_plans(struct pp_arena *arena, const struct pp_exec_wi
     if (pp_inject_check(&run->config.inject, run->plan.program, run->plan.batch.replicas,
                         run->config.tp, run->config.first_step, run->config.steps, err) != PP_OK)
         return pp_error_prefix(err, "--inject: ");
-    if (!wish->calibrate_on)
-        return PP_OK;
-    subjects[1].is_listed = true; /* options that it lacks are not meant for it */
-    if (pp_exec_plan_make(arena, wish, &run->config, subjects[1], &run->other, err) != PP_OK)
-        return pp_error_prefix(err, "--calibrate-on %s: ", wish->calibrate_on);
-    return check_same_size(run, err);
+    return pp_exec_other_open(arena, wish, subjects[1], run, err);
 }
 
 /* ---- training -------------------------------------------------------------------------------- */
@@ -97,20 +77,13 @@ static void on_stuck(void *closure, const struct pp_error *error)
 static enum pp_status train(struct pp_arena *arena, const struct pp_exec_wish *wish,
                             struct pp_exec_run *run, pp_exec_stuck_fn stuck, struct pp_error *err)
 {
-    struct pp_calibration *calibration;
     struct watch watch = {.on_stuck = stuck, .steps = run->config.steps, .is_quiet = wish->quiet};
 
     run->training.machine.on_stuck = on_stuck;
     run->training.machine.stuck_closure = &watch;
 
-    if (run->other.program) {
-        struct pp_training other = pp_exec_training(wish, &run->config, &run->other);
-        other.machine.inject.kind = NULL;
-        other.machine.on_stuck = on_stuck;
-        other.machine.stuck_closure = &watch;
-        PP_TRY(pp_train_calibrate(arena, &other, run->config.warmup, &calibration, err));
-        run->training.calibration = calibration;
-    }
+    if (run->other.program)
+        PP_TRY(pp_exec_other_measure(arena, wish, run, &run->training.calibration, err));
     run->training.on_step = on_step;
     run->training.on_unwritten = on_unwritten;
     run->training.closure = &watch;

@@ -13,6 +13,16 @@ typedef void (*pp_exec_stuck_fn)(const struct pp_error *err);
 enum pp_status pp_exec_command_run(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                    FILE *out, pp_exec_stuck_fn on_stuck, struct pp_error *err);
 
+/* run_other.c: opens the program of --calibrate-on, if it is given; `subject` is its schedule.
+ * PP_EINVAL for another size of ops, and as pp_exec_plan_make(). */
+enum pp_status pp_exec_other_open(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                                  struct pp_subject subject, struct pp_exec_run *run,
+                                  struct pp_error *err);
+/* Runs its steps. Errors: pp_train_calibrate(). */
+enum pp_status pp_exec_other_measure(struct pp_arena *arena, const struct pp_exec_wish *wish,
+                                     struct pp_exec_run *run,
+                                     const struct pp_calibration **calibration,
+                                     struct pp_error *err);
 /* Checks names, folders and permissions of --trace, --predicted-trace and --log before training.
  * PP_EINVAL for other suffixes of traces and for one file under two names, PP_EFAIL if one cannot
  * be written. */

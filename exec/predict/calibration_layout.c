@@ -78,10 +78,10 @@ static enum pp_status check_again(const struct pp_measured_layout *measured, uns
                         again_text(measured->again, text[0]), again_text(modules, text[1]));
 }
 
-const struct pp_calibration *pp_calibration_of_layout(struct pp_arena *arena,
-                                                      const struct pp_calibration *calibration,
-                                                      const struct pp_profile *from,
-                                                      const struct pp_profile *to)
+struct pp_calibration *pp_calibration_of_layout(struct pp_arena *arena,
+                                                const struct pp_calibration *calibration,
+                                                const struct pp_profile *from,
+                                                const struct pp_profile *to)
 {
     struct pp_calibration *c = PP_NEW(arena, struct pp_calibration);
 

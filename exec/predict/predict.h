@@ -29,10 +29,10 @@ void pp_calibration_take(struct pp_calibration *calibration, const struct pp_mac
 /* Returns a calibration that prices the layout of profile `to`, in `arena`. Durations of layers
  * were measured in the layout of profile `from`. All are kept by reference. */
 struct pp_profile;
-const struct pp_calibration *pp_calibration_of_layout(struct pp_arena *arena,
-                                                      const struct pp_calibration *calibration,
-                                                      const struct pp_profile *from,
-                                                      const struct pp_profile *to);
+struct pp_calibration *pp_calibration_of_layout(struct pp_arena *arena,
+                                                const struct pp_calibration *calibration,
+                                                const struct pp_profile *from,
+                                                const struct pp_profile *to);
 /* Gives `costs` new compute entries, in the calibration's arena; the old tables are not changed. An
  * entry is the sum of means over the layers of a stage, plus the op's time outside its layers.
  * Passes that were never run are derived: B from I and W, I and W from the passes of B, R from F.

@@ -16,11 +16,22 @@ static void print_band(const struct pp_exec_page *page, const struct pp_training
                                  : "");
 }
 
+/* Names the groups of the other schedule where they differ. */
+static void print_other(const struct pp_exec_page *page, const struct pp_exec_run *run)
+{
+    const struct pp_exec_config *measured = &run->measured;
+    char groups[64] = "";
+
+    if (pp_exec_is_profiled(measured, &run->config))
+        snprintf(groups, sizeof(groups), " with --tp~%d --ep~%d", measured->tp, measured->ep);
+    pp_exec_paragraph(page, "predicted", "from durations of %s%s, which ran first",
+                      run->other.subject.name, groups);
+}
+
 static void print_source(const struct pp_exec_page *page, const struct pp_exec_run *run)
 {
     if (run->other.program)
-        pp_exec_paragraph(page, "predicted", "from durations of %s, which ran first",
-                          run->other.subject.name);
+        print_other(page, run);
     else if (run->result.first_judged == 0)
         pp_exec_paragraph(page, "predicted",
                           "from durations of the same step; --steps 4 predicts later steps");

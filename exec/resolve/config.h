@@ -89,6 +89,7 @@ struct pp_exec_plan {
 struct pp_exec_run {
     struct pp_exec_config config;
     struct pp_exec_plan plan, other; /* other.program NULL without --calibrate-on */
+    struct pp_exec_config measured;  /* of `other` */
     struct pp_training training;     /* of `plan` */
     struct pp_training_result result;
     const char *what_if;                 /* --slow, --link-bw, --unit as typed; NULL = none */
@@ -103,6 +104,14 @@ struct pp_exec_run {
 enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish *wish,
                                const struct pp_checkpoint *resumed, struct pp_exec_config *config,
                                struct pp_error *err);
+
+/* Resolves the settings of --calibrate-on: `config`, but for --calibrate-tp and --calibrate-ep.
+ * PP_EINVAL for degrees that do not divide, and without --calibrate-on. */
+enum pp_status pp_exec_measured(const struct pp_exec_wish *wish,
+                                const struct pp_exec_config *config,
+                                struct pp_exec_config *measured, struct pp_error *err);
+/* Is true if layers of one differ from those of the other, so that both are profiled. */
+bool pp_exec_is_profiled(const struct pp_exec_config *a, const struct pp_exec_config *b);
 
 /* Makes the program of `subject` (name or file, NULL = the usual schedule), lowered and verified,
  * and its stages. PP_EINVAL for a schedule that is only simulated, with the executable ones, and

@@ -1,5 +1,8 @@
-/* Resolves --tp, --dp, --gpus and --cp: words of pipesim for the devices of a layout. */
+/* Resolves --tp, --dp, --gpus and --cp: words of pipesim for the devices of a layout.
+ * --calibrate-tp and --calibrate-ep: groups of the steps that --calibrate-on measures. */
 #include "exec/resolve/parts.h"
+
+#include <string.h>
 
 static enum pp_status uneven(const struct pp_exec_wish *wish, long long each, struct pp_error *err)
 {
@@ -48,4 +51,53 @@ enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_c
         return uneven(wish, each, err);
     config->replicas = (int)(wish->gpus / each);
     return PP_OK;
+}
+
+/* ---- groups of calibrating steps ------------------------------------------------------------- */
+
+/* Profiles time layers in one thread: see exec/predict/profile.h. */
+static enum pp_status check(const struct pp_exec_wish *wish, const struct pp_given *given,
+                            const struct pp_exec_config *config, struct pp_error *err)
+{
+    const struct pp_exec_refusal rows[] = {
+        {!wish->calibrate_on, "it is the layout of another schedule; give --calibrate-on, too"},
+        {config->clock != PP_CLOCK_VIRTUAL, "layers are profiled by CPU time; use --clock virtual"},
+        {!config->backend->is_immediate, "layers are profiled on the CPU; use --backend cpu"},
+        {config->transport->is_apart, "layers are profiled in one process; use --transport local"},
+    };
+
+    return pp_exec_refuse(given->typed, rows, PP_COUNT(rows), err);
+}
+
+enum pp_status pp_exec_measured(const struct pp_exec_wish *wish,
+                                const struct pp_exec_config *config,
+                                struct pp_exec_config *measured, struct pp_error *err)
+{
+    const struct pp_given *given =
+        wish->given.calibrate_tp.count ? &wish->given.calibrate_tp : &wish->given.calibrate_ep;
+    struct pp_exec_wish as = *wish;
+
+    *measured = *config;
+    if (!given->count)
+        return PP_OK;
+    PP_TRY(check(wish, given, config, err));
+    if (wish->given.calibrate_tp.count) {
+        as.tp = measured->tp = wish->calibrate_tp;
+        as.etp = 0;
+        as.given.tp = wish->given.calibrate_tp;
+    }
+    if (wish->given.calibrate_ep.count) {
+        as.ep = wish->calibrate_ep;
+        as.given.ep = wish->given.calibrate_ep;
+    }
+    if (pp_exec_ep(&as, measured, err) == PP_OK && pp_exec_tp(&as, measured, err) == PP_OK)
+        return PP_OK;
+    return strstr(err->message, given->typed) ? err->status
+                                              : pp_error_prefix(err, "%s: ", given->typed);
+}
+
+bool pp_exec_is_profiled(const struct pp_exec_config *a, const struct pp_exec_config *b)
+{
+    return a->tp != b->tp || a->etp != b->etp || a->expert_replicas != b->expert_replicas ||
+           a->is_sequence_parallel != b->is_sequence_parallel;
 }

@@ -211,6 +211,11 @@ PP_ROW_INT(warmup, "K", 1, BIG, G_CHECK, RUN, .default_text = "2",
 PP_ROW_TEXT(calibrate_on, "SCHEDULE", G_CHECK, RUN,
     .help =
         "Predict from durations that are measured under another schedule, whose steps run first.")
+PP_ROW_INT(calibrate_tp, "T", 1, 64, G_CHECK, RUN, .default_text = "that of --tp",
+    .help = "Tensor-parallel degree of the calibrating steps. Profiles of micro-batches say how layers "
+            "of both layouts differ.")
+PP_ROW_INT(calibrate_ep, "E", 1, 65536, G_CHECK, RUN, .default_text = "that of --ep",
+    .help = "Expert-parallel degree of the calibrating steps, likewise.")
 
 PP_ROW_TEXT(save, "DIR", G_STATE, RUN,
     .help = "Write the trained model into this new folder at the end: config.json and weights in "

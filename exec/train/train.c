@@ -3,6 +3,7 @@
 #include "exec/train/parts.h"
 
 #include "core/clock.h"
+#include "exec/predict/profile.h"
 
 #include <math.h>
 #include <string.h>
@@ -150,15 +151,45 @@ enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *traini
     return status;
 }
 
+/* Two profiles for a training with other groups; `of` NULL: none. */
+struct profiles {
+    const struct pp_training *of[2];
+    struct pp_profile *profile[2];
+};
+
+static enum pp_status open_profiles(struct pp_arena *arena, const struct pp_training *training,
+                                    struct profiles *profiles, struct pp_error *err)
+{
+    *profiles = (struct profiles){.of = {training, training->profiled}};
+    for (int k = 0; k < 2 && training->profiled; k++)
+        PP_TRY(pp_profile_create(arena, &profiles->of[k]->machine, &profiles->profile[k], err));
+    return PP_OK;
+}
+
+/* Both run in turn, so that they meet the same disturbances. */
+static enum pp_status run_profiles(struct profiles *profiles, const struct pp_machine *machine,
+                                   int step, struct pp_error *err)
+{
+    enum { GRANULES = 4 };
+    const struct pp_profiled from = {machine, &profiles->of[0]->machine};
+
+    for (int k = 0; k < 2 * GRANULES && profiles->of[1]; k++)
+        PP_TRY(pp_profile_run(profiles->profile[k % 2], from, &profiles->of[k % 2]->text, step,
+                              k / 2, err));
+    return PP_OK;
+}
+
 enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_training *training,
                                   int steps, struct pp_calibration **calibration,
                                   struct pp_error *err)
 {
     struct pp_step_result result;
     struct pp_machine *machine;
+    struct profiles profiles;
     enum pp_status status = PP_OK;
 
     *calibration = pp_calibration_create(arena, training->machine.batch);
+    PP_TRY(open_profiles(arena, training, &profiles, err));
     PP_TRY(pp_machine_create(arena, &training->machine, &machine, err));
     if (pp_machine_is_member(machine)) {
         status = pp_machine_serve(machine, err);
@@ -171,7 +202,12 @@ enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_traini
         status = pp_machine_step(machine, &training->text, step, &result, err);
         if (status == PP_OK && step > 0)
             pp_calibration_take(*calibration, machine, &training->machine);
+        if (status == PP_OK && step > 0)
+            status = run_profiles(&profiles, machine, step, err);
     }
     pp_machine_destroy(machine);
+    if (profiles.of[1])
+        *calibration =
+            pp_calibration_of_layout(arena, *calibration, profiles.profile[0], profiles.profile[1]);
     return status;
 }

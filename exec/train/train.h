@@ -37,6 +37,8 @@ struct pp_training {
     /* Durations measured on another program; NULL = those of the warm-up steps. One step warms up,
      * `warmup` steps calibrate, and at least one is judged. */
     const struct pp_calibration *calibration;
+    /* Calibration: a training with other groups, whose layers are profiled, too; NULL = none. */
+    const struct pp_training *profiled;
     struct pp_log *log; /* receives a row after each step; NULL = none */
     /* Called after each step, e.g. to print progress; may be NULL. */
     void (*on_step)(void *closure, int step, const struct pp_step_result *result);
@@ -112,7 +114,8 @@ struct pp_training_result {
 enum pp_status pp_train(struct pp_arena *arena, const struct pp_training *training,
                         struct pp_training_result *result, struct pp_error *err);
 
-/* Measures a few steps of another program on the same net, data and recipe. */
+/* Measures a few steps of another program on the same net, data and recipe. With `profiled`, the
+ * calibration prices the layout of that training. */
 enum pp_status pp_train_calibrate(struct pp_arena *arena, const struct pp_training *training,
                                   int steps, struct pp_calibration **calibration,
                                   struct pp_error *err);

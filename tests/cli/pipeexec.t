@@ -388,6 +388,18 @@ $ pipeexec --clock wall --link bandwidth:1GBps
 $ pipeexec --calibrate-on seq1f1b
 ! pipeexec: error: --calibrate-on seq1f1b: its ops are of 4 samples and 32 tokens, those of 1f1b of 4 and 64; durations of one size do not predict another: give both schedules the same --mbs, --splits and --concat
 = 2
+$ pipeexec --tp 2 --calibrate-tp 1
+! pipeexec: error: --calibrate-tp 1: it is the layout of another schedule; give --calibrate-on, too
+= 2
+$ pipeexec --tp 2 --calibrate-on gpipe --calibrate-tp 3
+! pipeexec: error: --calibrate-tp 3: --tp 3 does not divide 4 attention heads, 4 of keys, and 512 elements of the feed-forward layer of tiny; nearest: 2 or 4
+= 2
+$ pipeexec --calibrate-on gpipe --calibrate-ep 2
+! pipeexec: error: --calibrate-ep 2: tiny has no experts; give --experts
+= 2
+$ pipeexec --tp 2 --calibrate-on gpipe --calibrate-tp 1 --clock wall
+! pipeexec: error: --calibrate-tp 1: layers are profiled by CPU time; use --clock virtual
+= 2
 $ pipeexec --calibrate-on pipedream 2>&1 | cut -c 1-120
 > pipeexec: error: --calibrate-on pipedream: --schedule pipedream is only simulated: its micro-batches need several versio
 >   try: pipesim --schedule pipedream --pp 4 --model tiny

@@ -57,6 +57,10 @@ $ pipeexec --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --precisi
 >   "precision": "double",
 >   "clock": "wall",
 >   "calibrated_on": "1f1b",
+$ pipeexec --schedule zb-h1 --np 2 --dp 2 --experts 4 --moe-ffn 16 --ep 2 --zero 3 --calibrate-on 1f1b --calibrate-ep 1 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 4 --steps 4 --no-check | grep 'which ran'
+>   predicted  from durations of 1f1b with --tp 1 --ep 1, which ran first
+$ pipeexec --schedule gpipe --np 2 --tp 2 --recompute selective --calibrate-on 1f1b --calibrate-tp 1 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 4 --steps 4 --no-check --json | grep structural
+>   "structural_error_s": 0.0,
 $ pipeexec --schedule zbv --calibrate-on 1f1b --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 3 --json | grep -E '"(schedule|calibrated_on|trace)"'
 >   "schedule": "zbv",
 >   "calibrated_on": "1f1b",
