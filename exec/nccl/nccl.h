@@ -23,8 +23,9 @@
 
 enum {
     PP_NCCL_ID_BYTES = 128,
-    PP_NCCL_SCRATCH_BYTES = 16, /* on the device, for first uses */
-    PP_NCCL_CHANNEL_CTAS = 2,   /* multiprocessors of a channel at most; the rest computes */
+    PP_NCCL_SWAP_MEMBERS = 256,                       /* of a group that swaps, at most */
+    PP_NCCL_SCRATCH_BYTES = 8 + PP_NCCL_SWAP_MEMBERS, /* on the device, for first uses */
+    PP_NCCL_CHANNEL_CTAS = 2, /* multiprocessors of a channel at most; the rest computes */
 };
 
 struct pp_nccl;
@@ -36,6 +37,7 @@ struct pp_nccl_group {
     const char *name; /* for messages: "0>1 F0", "stage 2" */
     const int *members;
     int count;
+    bool has_swaps;
 };
 struct pp_nccl_id {
     int owner; /* process that makes it */
@@ -89,20 +91,21 @@ enum pp_nccl_kind {
     PP_NCCL_BROADCAST, /* each piece from its root */
     PP_NCCL_GATHER,    /* of a group: `from` of all members, one after the other, to `at` */
     PP_NCCL_SCATTER,   /* the sum of `from` [members][count]; `at` is this member's share */
+    PP_NCCL_SWAP,      /* each piece with its root: `from` goes there, and `at` comes from there */
     PP_NCCL_KINDS
 };
 enum pp_nccl_type { PP_NCCL_BYTES, PP_NCCL_INT64, PP_NCCL_FLOAT, PP_NCCL_BF16 };
 struct pp_nccl_piece {
     void *at;
     size_t count;     /* elements; GATHER and SCATTER: of a member */
-    int root;         /* index of the member */
-    const void *from; /* SUM, GATHER, SCATTER; NULL: SUM in place */
+    int root;         /* index of the member; SWAP: of another one */
+    const void *from; /* SUM, GATHER, SCATTER, SWAP; NULL: SUM in place */
 };
 struct pp_nccl_operation {
     enum pp_nccl_kind kind;
     int on; /* index of the channel, or of the group that sums */
     enum pp_nccl_type type;
-    const struct pp_nccl_piece *pieces; /* disjoint; several of REDUCE and BROADCAST only */
+    const struct pp_nccl_piece *pieces; /* disjoint; several of REDUCE, BROADCAST and SWAP only */
     int count;
 };
 /* Issues an operation into the stream, in place but for `from`; from any thread, one at a time per

@@ -11,7 +11,8 @@
 
 _Static_assert(PP_NCCL_ID_BYTES == NCCL_UNIQUE_ID_BYTES, "an id");
 
-enum { WARM_UP_BYTES = PP_NCCL_SCRATCH_BYTES / 2 };
+enum { WARM_UP_BYTES = 8 };
+_Static_assert(PP_NCCL_SCRATCH_BYTES - WARM_UP_BYTES >= PP_NCCL_SWAP_MEMBERS, "a byte for each");
 
 /* ---- communicators --------------------------------------------------------------------------- */
 
@@ -140,10 +141,41 @@ static enum pp_status use_comm(struct pp_nccl *nccl, int i, const void *closure,
         err);
 }
 
+/* Swaps a byte with each other member. */
+static enum pp_status use_swaps(struct pp_nccl *nccl, int i, const void *closure,
+                                struct pp_error *err)
+{
+    const struct beginning *use = closure;
+    const struct pp_nccl_library *l = nccl->library;
+    const struct pp_nccl_group *group = &nccl->plan->groups[i];
+    struct pp_nccl_comm *comm = &nccl->comms[i];
+    char *to = use->scratch + WARM_UP_BYTES;
+
+    assert(!group->has_swaps || group->count <= PP_NCCL_SWAP_MEMBERS);
+    for (int k = 0; group->has_swaps && k < group->count; k++) {
+        if (k == comm->own)
+            continue;
+        PP_TRY(pp_nccl_judge(
+            nccl, comm, l->Send(use->scratch, 1, ncclUint8, k, comm->handle, use->stream), err));
+        PP_TRY(pp_nccl_judge(nccl, comm,
+                             l->Recv(to + k, 1, ncclUint8, k, comm->handle, use->stream), err));
+    }
+    return PP_OK;
+}
+
+static bool has_swaps(const struct pp_nccl *nccl)
+{
+    for (int i = 0; i < nccl->comm_count; i++)
+        if (nccl->plan->groups[i].has_swaps && nccl->comms[i].own >= 0)
+            return true;
+    return false;
+}
+
 static enum pp_status connect(struct pp_nccl *nccl, const void *closure, struct pp_error *err)
 {
     PP_TRY(for_all(nccl, closure, make_comm, err));
-    return for_all(nccl, closure, use_comm, err);
+    PP_TRY(for_all(nccl, closure, use_comm, err));
+    return has_swaps(nccl) ? for_all(nccl, closure, use_swaps, err) : PP_OK;
 }
 
 static enum pp_status begin(struct pp_arena *arena, struct pp_nccl *nccl, void *stream,

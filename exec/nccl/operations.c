@@ -23,6 +23,15 @@ START(broadcast, Broadcast(p->at, p->at, p->count, type, p->root, comm->handle, 
 START(gather, AllGather(p->from, p->at, p->count, type, comm->handle, stream))
 START(scatter, ReduceScatter(p->from, p->at, p->count, type, ncclSum, comm->handle, stream))
 
+static ncclResult_t swap(const struct pp_nccl_library *l, const struct pp_nccl_comm *comm,
+                         const struct pp_nccl_piece *p, ncclDataType_t type, cudaStream_t stream)
+{
+    const ncclResult_t result = l->Send(p->from, p->count, type, p->root, comm->handle, stream);
+
+    return result != ncclSuccess ? result
+                                 : l->Recv(p->at, p->count, type, p->root, comm->handle, stream);
+}
+
 static const struct {
     start_piece *start;
     bool is_message; /* else of a group */
@@ -35,6 +44,7 @@ static const struct {
     [PP_NCCL_BROADCAST] = {broadcast, .is_in_pieces = true},
     [PP_NCCL_GATHER] = {gather},
     [PP_NCCL_SCATTER] = {scatter},
+    [PP_NCCL_SWAP] = {swap, .is_in_pieces = true},
 };
 /* ncclBfloat16, which headers before NCCL 2.19 have for C++ alone. */
 #define NCCL_BF16 ((ncclDataType_t)9)

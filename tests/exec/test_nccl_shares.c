@@ -1,9 +1,10 @@
-/* Parts of a group by NCCL, with its stub: gathered from all members, or summed and scattered. */
+/* Parts of a group by NCCL, with its stub: gathered from all members, summed and
+ * scattered, or swapped. */
 #include "kernels/numbers.h"
 #include "tests/exec/nccl_rig.h"
 
 enum { PROCESSES = 3, COUNT = 40 };
-static const struct pp_nccl_group GROUP = {"tp of rank 0", (const int[]){0, 1, 2}, PROCESSES};
+static const struct pp_nccl_group GROUP = {"tp of rank 0", (const int[]){0, 1, 2}, PROCESSES, true};
 static const struct pp_nccl_plan PLAN = {
     .processes = PROCESSES, .groups = &GROUP, .group_count = 1, .timeout_s = 60};
 
@@ -81,12 +82,37 @@ static void add_up(struct rig *r, enum pp_nccl_kind kind, bool is_bf16)
     }
 }
 
+/* Each other member gets a part of its own, and gives one. */
+static void swap(struct rig *r)
+{
+    const int own = r->plan.process;
+    struct pp_nccl_piece pieces[PROCESSES - 1];
+    float all[PROCESSES * COUNT], *from = part_of(r, false), *to = rig_memory(sizeof all);
+    int count = 0;
+
+    for (int other = 0; other < PROCESSES; other++)
+        if (other != own)
+            pieces[count++] = (struct pp_nccl_piece){.at = to + other * COUNT,
+                                                     .count = COUNT * sizeof *all,
+                                                     .root = other,
+                                                     .from = from + other * COUNT};
+    const struct pp_nccl_operation operation = {
+        .kind = PP_NCCL_SWAP, .type = PP_NCCL_BYTES, .pieces = pieces, .count = count};
+    rig_ok(r, pp_nccl_issue(r->nccl, &operation, r->stream, &r->err));
+    rig_ok(r, pp_nccl_finish(r->nccl, r->stream, &r->err));
+    rig_cuda(cudaMemcpy(all, to, sizeof all, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < PROCESSES * COUNT; i++)
+        rig_must(i / COUNT == own || all[i] == value_of(i / COUNT, own * COUNT + i % COUNT),
+                 "element %d is %g", i, (double)all[i]);
+}
+
 static void exchange(struct rig *r)
 {
     pp_nccl_share_device(r->plan.process, true);
     pp_nccl_connect_early();
     rig_ok(r, rig_open(r));
     gather(r);
+    swap(r);
     for (int is_bf16 = 0; is_bf16 < 2; is_bf16++) {
         add_up(r, PP_NCCL_SCATTER, is_bf16);
         add_up(r, PP_NCCL_SUM, is_bf16);
@@ -94,7 +120,7 @@ static void exchange(struct rig *r)
     rig_ok(r, pp_nccl_close(r->nccl, &r->err));
 }
 
-Test(nccl_shares, members_gather_and_scatter_parts)
+Test(nccl_shares, members_gather_scatter_and_swap_parts)
 {
     rig_run(&PLAN, exchange, -1);
 }
