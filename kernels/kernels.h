@@ -149,6 +149,8 @@ struct pp_row_exchange {
     size_t row_bytes;
     int rows; /* of `to`; those after the last become 0 */
     const void *const *from;
+    bool is_packed; /* `from` begin with the rows for this device */
+    int slot_rows;  /* pack_rows: rows of a slot */
     void *to;
     double *moved_bytes; /* += bytes from other devices; NULL = not wanted */
 };
@@ -340,6 +342,9 @@ struct pp_kernels {
     void (*combine_backward)(void *stream, const struct pp_token_exchange *e);
     /* NULL if the table is immediate: then the host copies rows. */
     void (*exchange_rows)(void *stream, const struct pp_row_exchange *e);
+    /* Copies rows of from[0], which is this device's, to `to` [devices][slot_rows]. Slot d begins
+     * with the rows that device d gets. The rest of a slot stays. */
+    void (*pack_rows)(void *stream, const struct pp_row_exchange *e);
     /* The same on the rows of each expert. `k` is this table. `g` is of all
      * rows, whose number it does not say. `b`, bias and gradients have a part for each expert.
      * gemm: c and `activated` become 0 in rows that are not in use. The others do the experts of a

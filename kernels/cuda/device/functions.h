@@ -44,6 +44,7 @@ enum {
     X(sum_of_g) X(max_of_g)                                   /* parts.cu */                       \
     X(route_count)                                            /* choices.cu */                     \
     X(exchange_rows)                                          /* rows.cu */                        \
+    X(pack_rows)                                              /* rows.cu */                        \
     X(balance_sums) X(balance_grad)                           /* balance.cu */                     \
     X(balance_add) X(balance_loss)                            /* balance.cu */                     \
     X(squares)                                                /* flat.cu */                        \
