@@ -53,17 +53,24 @@ int64_t pp_group_exchanged_ps(const struct pp_worker *w, int i, int among)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+static bool is_member(const struct pp_worker *w, const struct pp_worker *peer, int among)
+{
+    return among == PP_AMONG_EP ? peer->tp_index == w->tp_index : peer->replica == w->replica;
+}
+
 /* On the virtual clock an op lasts as on the slowest worker. On the wall clock, the worker that
  * comes last waits least in its exchanges. */
 static void join_times(struct pp_machine *m, const struct pp_worker *w, int i)
 {
     const size_t first = pp_cell_at(w, i);
 
-    for (int t = 1; t < m->tp; t++) {
-        const size_t at = pp_cell_at(pp_group_peer(w, t), i);
+    for (int t = 0; t < pp_group_size(m); t++) {
+        const struct pp_worker *peer = pp_group_peer(w, t);
+        const size_t at = pp_cell_at(peer, i);
 
         for (int among = 0; among < PP_AMONG && m->exchanged_ps[among]; among++)
-            if (m->exchanged_ps[among][at] < m->exchanged_ps[among][first])
+            if (is_member(w, peer, among) &&
+                m->exchanged_ps[among][at] < m->exchanged_ps[among][first])
                 m->exchanged_ps[among][first] = m->exchanged_ps[among][at];
         if (!pp_is_virtual(m))
             continue;

@@ -112,20 +112,6 @@ static inline int pp_group_of(const struct pp_worker *w)
 
     return w->rank * m->replicas + w->replica - w->replica % m->ep;
 }
-/* The group has devices of --tp in each of the replicas that share experts. An exchange is among
- * one of both: its member `k` of the worker's group, and the worker itself. */
-static inline int pp_group_of_member(const struct pp_worker *w, const struct pp_group_exchange *e,
-                                     int k)
-{
-    const int ep = w->machine->ep;
-
-    return pp_group_exchange_among(e) == PP_AMONG_EP ? w->tp_index * ep + k
-                                                     : k * ep + w->replica % ep;
-}
-static inline int pp_group_members(const struct pp_machine *m, const struct pp_group_exchange *e)
-{
-    return pp_group_exchange_among(e) == PP_AMONG_EP ? m->ep : m->tp;
-}
 /* group.c: number of events of all groups. segment.c: binds the segments of their calls. */
 int pp_group_events(struct pp_machine *m);
 void pp_bind_groups(struct pp_machine *m);

@@ -112,6 +112,9 @@ static void exchange_alone(const struct pp_kernels *k, void *stream, void *argum
 
     for (int t = 0; t < segment->members; t++)
         from[t] = segment->exchange.from;
+    if (pp_group_exchange_among(&segment->exchange) == PP_AMONG_EP &&
+        segment->apart.worker->machine->transport->exchange)
+        pp_rows_exchange_try(k, stream, &segment->exchange.rows);
     pp_group_exchange_run(k, stream, &segment->exchange, segment->members, from);
 }
 

@@ -42,6 +42,11 @@ int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
     return rows_of(net, shape, pp_share_experts(shape, net->experts).of_set, 1);
 }
 
+int pp_routes_slot_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
+{
+    return rows_of(net, shape, pp_share_experts(shape, net->experts).here, 1);
+}
+
 int pp_routes_held_rows(const struct pp_net *net, const struct pp_stage_shape *shape)
 {
     return rows_of(net, shape, pp_share_experts(shape, net->experts).here, shape->ep);

@@ -287,6 +287,7 @@ void pp_call_clear_rest(const struct pp_call *c, const struct pp_routes *routes,
                         const struct pp_tensor *t);
 /* The most rows; bytes of the integers. */
 int pp_routes_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
-/* The most rows that the experts of one replica take from all that share experts. */
+/* The most rows that the experts of one replica take from one that shares them, and from all. */
+int pp_routes_slot_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
 int pp_routes_held_rows(const struct pp_net *net, const struct pp_stage_shape *shape);
 size_t pp_routes_bytes(const struct pp_net *net, const struct pp_stage_shape *shape, int rows);

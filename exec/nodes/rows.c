@@ -44,6 +44,7 @@ static bool rows_exchange(const struct pp_call *c, const struct pp_stage_node *n
         .devices = shape->ep,
         .index = shape->ep_index,
         .experts = share.here,
+        .slot_rows = pp_routes_slot_rows(c->net, shape),
         .begins = (const int32_t *)pp_call_at(c, n->routes->order) + share.first_of_set,
         .stride = c->net->experts + 1,
         .row_bytes = row_bytes,
@@ -111,22 +112,68 @@ struct pp_piece pp_rows_exchange_piece(const struct pp_rows_exchange *e, int fro
     return (struct pp_piece){first * e->row_bytes, count * e->row_bytes};
 }
 
-/* On a device that has the numbers of rows. */
-static void exchange_later(const struct pp_kernels *k, void *stream,
-                           const struct pp_rows_exchange *e, const void *const *from)
+/* ---- on a device that has the numbers of rows ------------------------------------------------ */
+
+static struct pp_row_exchange later(const struct pp_rows_exchange *e)
 {
-    k->exchange_rows(stream, &(struct pp_row_exchange){.is_back = e->way == PP_ROWS_BACK,
-                                                       .devices = e->devices,
-                                                       .index = e->index,
-                                                       .experts = e->experts,
-                                                       .begins = e->begins,
-                                                       .stride = e->stride,
-                                                       .row_bytes = e->row_bytes,
-                                                       .rows = (int)(e->room_bytes / e->row_bytes),
-                                                       .from = from,
-                                                       .to = e->to,
-                                                       .moved_bytes = e->moved_bytes});
+    return (struct pp_row_exchange){.is_back = e->way == PP_ROWS_BACK,
+                                    .devices = e->devices,
+                                    .index = e->index,
+                                    .experts = e->experts,
+                                    .begins = e->begins,
+                                    .stride = e->stride,
+                                    .row_bytes = e->row_bytes,
+                                    .rows = (int)(e->room_bytes / e->row_bytes),
+                                    .slot_rows = e->slot_rows,
+                                    .to = e->to,
+                                    .moved_bytes = e->moved_bytes};
 }
+
+static void exchange_later(const struct pp_kernels *k, void *stream,
+                           const struct pp_rows_exchange *e, const void *const *from,
+                           bool is_packed)
+{
+    struct pp_row_exchange x = later(e);
+
+    x.from = from;
+    x.is_packed = is_packed;
+    k->exchange_rows(stream, &x);
+}
+
+size_t pp_rows_slot_bytes(const struct pp_rows_exchange *e)
+{
+    return (size_t)e->slot_rows * e->row_bytes;
+}
+
+void pp_rows_exchange_pack(const struct pp_kernels *k, void *stream,
+                           const struct pp_rows_exchange *e, void *slots)
+{
+    struct pp_row_exchange x = later(e);
+
+    x.from = &e->from;
+    x.to = slots;
+    k->pack_rows(stream, &x);
+}
+
+/* One row at most, to its own result. */
+void pp_rows_exchange_try(const struct pp_kernels *k, void *stream,
+                          const struct pp_rows_exchange *e)
+{
+    struct pp_row_exchange x = later(e);
+
+    x.from = &e->from;
+    x.devices = x.slot_rows = 1;
+    if (e->way != PP_ROWS_COUNT)
+        k->pack_rows(stream, &x);
+}
+
+void pp_rows_exchange_unpack(const struct pp_kernels *k, void *stream,
+                             const struct pp_rows_exchange *e, const void *const *from)
+{
+    exchange_later(k, stream, e, from, true);
+}
+
+/* ---- anywhere -------------------------------------------------------------------------------- */
 
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *e, const void *const *from)
@@ -134,7 +181,7 @@ void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
     size_t used_bytes = 0;
 
     if (k->exchange_rows != NULL && e->way != PP_ROWS_COUNT) {
-        exchange_later(k, stream, e, from);
+        exchange_later(k, stream, e, from, false);
         return;
     }
     for (int d = 0; d < e->devices; d++) {

@@ -84,6 +84,7 @@ struct pp_rows_exchange {
     int experts;           /* of each */
     const int32_t *begins; /* [devices][stride] see struct pp_row_exchange */
     int stride;
+    int slot_rows;                /* most rows that go from one to another */
     size_t row_bytes, room_bytes; /* of a row; of `to`, whose rest becomes 0 */
     double step_bytes;            /* from one replica to another, at balance */
     double *moved_bytes;          /* counts rows from other replicas; NULL = not wanted */
@@ -93,6 +94,16 @@ struct pp_rows_exchange {
 /* Does one exchange for one replica: from[devices] are those of all. */
 void pp_rows_exchange_run(const struct pp_kernels *k, void *stream,
                           const struct pp_rows_exchange *exchange, const void *const *from);
+/* The same in two steps, on a device: `slots` becomes what others read, a slot of so many bytes for
+ * each. The slots of all for this replica are from[devices]. */
+size_t pp_rows_slot_bytes(const struct pp_rows_exchange *exchange);
+void pp_rows_exchange_pack(const struct pp_kernels *k, void *stream,
+                           const struct pp_rows_exchange *exchange, void *slots);
+/* Loads the kernels of the first step; the result is undefined. */
+void pp_rows_exchange_try(const struct pp_kernels *k, void *stream,
+                          const struct pp_rows_exchange *exchange);
+void pp_rows_exchange_unpack(const struct pp_kernels *k, void *stream,
+                             const struct pp_rows_exchange *exchange, const void *const *from);
 struct pp_piece {
     size_t offset, bytes;
 };

@@ -1,16 +1,11 @@
 /* Resolves --ep and --etp: devices that share experts. Names what cannot be combined with it.
  * Resolves the loss of balance of experts, too. */
 #include "exec/resolve/parts.h"
-#include "exec/transport/transports.h"
 
 static enum pp_status check_parts(const struct pp_exec_wish *wish,
                                   const struct pp_exec_config *config, struct pp_error *err)
 {
     const struct pp_exec_refusal rows[] = {
-        {config->transport->remote && !config->transport->came,
-         config->cuda
-             ? "replicas exchange rows in one process; use --transport local"
-             : "replicas exchange rows in shared memory; use --transport local, shm or tcp"},
         {config->has_weight_stream,
          "its groups have one compute stream; leave out --weight-grad-stream"},
     };

@@ -21,8 +21,6 @@ static const char *needs_one_process(const struct pp_exec_wish *wish)
 
     if (wish->given.device_mode.count)
         return wish->given.device_mode.typed;
-    if (wish->ep > 1) /* replicas exchange rows within a process */
-        return wish->given.ep.typed;
     for (size_t i = 0; i < PP_COUNT(inputs); i++)
         if (inputs[i]->count && strcmp(inputs[i]->text, "-") == 0)
             return inputs[i]->typed;

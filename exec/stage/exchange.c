@@ -212,6 +212,19 @@ size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_k
     return most_of(stage, kernels, pp_group_exchange_most_bytes);
 }
 
+static size_t slot_bytes(const struct pp_kernels *kernels, const struct pp_group_exchange *exchange,
+                         int members)
+{
+    (void)kernels;
+    (void)members;
+    return pp_rows_slot_bytes(&exchange->rows);
+}
+
+size_t pp_stage_most_slot_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels)
+{
+    return most_of(stage, kernels, slot_bytes);
+}
+
 static size_t tensor_bytes(const struct pp_kernels *kernels,
                            const struct pp_group_exchange *exchange, int members)
 {

@@ -114,6 +114,8 @@ struct pp_piece pp_group_exchange_piece(const struct pp_kernels *k,
 size_t pp_group_exchange_most_bytes(const struct pp_kernels *k, const struct pp_group_exchange *e,
                                     int members);
 size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels);
+/* Most bytes of a slot of rows in any exchange of a stage: see pp_rows_slot_bytes(). */
+size_t pp_stage_most_slot_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels);
 /* Makes the result of one exchange for one member: from[members] are the parts of all, in order. */
 void pp_group_exchange_run(const struct pp_kernels *k, void *stream,
                            const struct pp_group_exchange *exchange, int members,

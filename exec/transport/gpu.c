@@ -126,5 +126,5 @@ static void gpu_summed(struct pp_worker *w, int i)
     };
 TRANSPORT(nccl, "nccl", "by NCCL", false, NULL, pp_nccl_exchange, pp_nccl_room_bytes)
 TRANSPORT(ipc, "ipc", "by CUDA IPC", true, pp_ipc_meet, pp_ipc_exchange, NULL)
-TRANSPORT(ipc_nccl, "ipc+nccl", "by CUDA IPC, sums by NCCL", true, NULL, pp_nccl_exchange,
-          pp_nccl_room_bytes)
+TRANSPORT(ipc_nccl, "ipc+nccl", "by CUDA IPC, sums by NCCL", true, pp_ipc_meet_for_rows,
+          pp_ipc_exchange_rows, pp_nccl_room_bytes)

@@ -67,37 +67,54 @@ struct nccl_sum {
     int group;                           /* -1: no other processes */
     struct nccl_pieces summed;           /* AR: for all; RS: for the copy that updates each */
     struct nccl_pieces given;            /* RS: pieces that others need, too; AG: updated weights */
+    struct nccl_sum *next; /* of other elements and copies, as in struct pp_sum; NULL: none */
 };
 
 /* Its part in a run. */
 struct pp_nccl_run {
     struct pp_nccl_plan plan;
     struct pp_nccl *nccl;
-    int first_group;       /* that of rank 0 and replica 0, of devices that share each block */
-    void *room;            /* on the device, for the parts of all members of a group */
+    int first_group;   /* that of rank 0 and replica 0, of devices that share each block */
+    int first_of_rows; /* likewise, of replicas that share experts; see pp_nccl_group_of_rows() */
+    void *room;        /* on the device, for the parts of all members of a group */
     struct nccl_sum *sums; /* [collective]; NULL: others carry them */
 };
 
-/* nccl_groups.c: plan the groups of devices that share each block, and return their number; the
- * bytes of their room, and its memory. */
-int pp_nccl_plan_groups(struct pp_machine *m, struct pp_nccl_group *groups);
+/* nccl_groups.c: plan the groups of devices that share each block, and of replicas that share
+ * experts; the bytes of their room, and its memory. */
+void pp_nccl_plan_groups(struct pp_machine *m, struct pp_nccl_run *run,
+                         struct pp_nccl_group *groups);
 size_t pp_nccl_room_bytes(const struct pp_machine *m);
 enum pp_status pp_nccl_open_groups(struct pp_machine *m, struct pp_nccl_run *run,
                                    struct pp_error *err);
+/* nccl_rows.c: exchanges rows of experts; the room that this takes; its groups, and their number.
+ */
+void pp_nccl_exchange_rows(const struct pp_kernels *k, void *stream,
+                           const struct pp_worker_exchange *exchange);
+size_t pp_nccl_rows_bytes(const struct pp_machine *m);
+int pp_nccl_plan_rows(struct pp_machine *m, struct pp_nccl_group *groups);
+int pp_nccl_group_of_rows(const struct pp_worker *w); /* of them */
+/* Issues an operation of the group of a worker in an exchange. */
+void pp_nccl_issue_exchange(const struct pp_worker_exchange *exchange, void *stream,
+                            struct pp_nccl_operation operation);
 /* Work of groups: see struct pp_transport. */
 void pp_nccl_exchange(const struct pp_kernels *k, void *stream, void *exchange);
 void pp_ipc_meet(const struct pp_kernels *k, void *stream, void *worker);
 void pp_ipc_exchange(const struct pp_kernels *k, void *stream, void *exchange);
+/* Exchange rows of experts alone. All else goes by NCCL, which needs no meeting. */
+void pp_ipc_meet_for_rows(const struct pp_kernels *k, void *stream, void *worker);
+void pp_ipc_exchange_rows(const struct pp_kernels *k, void *stream, void *exchange);
 
-/* nccl_members.c: returns the number of this process's group in a collective with groups of copies,
- * -1: it is alone. Adds all of them to the plan. */
-int pp_nccl_find_group(struct pp_machine *m, int collective, struct pp_nccl_run *run,
-                       struct pp_nccl_group *groups);
+/* nccl_members.c: returns the number of this process's group in a sum of a collective, whose copies
+ * have groups, or are not those of all members. -1: it is alone. Adds all groups to the plan. */
+int pp_nccl_find_group(struct pp_machine *m, int collective, const struct pp_sum *sum,
+                       struct pp_nccl_run *run, struct pp_nccl_group *groups);
 int pp_nccl_most_groups(const struct pp_machine *m); /* that these add */
 /* Returns the copies of this process's group; all, if a collective has no groups. */
 struct pp_sum pp_nccl_own_copies(const struct pp_machine *m, const struct pp_sum *sum);
 
-/* nccl_sums.c: plans a process's part in a collective of `group` (-1: none), and runs it. */
+/* nccl_sums.c: plans a process's part in a sum of `group` (-1: none), and runs a collective. */
 struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *collective,
-                                 const struct pp_nccl_group *groups, int group);
+                                 const struct pp_sum *sum, const struct pp_nccl_group *groups,
+                                 int group);
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *collective);

@@ -49,8 +49,8 @@ static void plan_group(const struct pp_machine *m, struct pp_ipc_run *run)
     const struct pp_worker *own = &m->workers[pp_ipc_own(m)];
 
     run->group_flag = run->flag_count;
-    run->flag_count += PP_IPC_SETS * m->tp;
-    for (int t = 0; t < m->tp; t++)
+    run->flag_count += PP_IPC_SETS * pp_group_size(m);
+    for (int t = 0; t < pp_group_size(m); t++)
         run->is_peer[pp_group_peer(own, t)->index] = true;
 }
 
@@ -68,7 +68,7 @@ static void ipc_plan(struct pp_machine *m, struct pp_ipc_run *run)
         plan_channel(m, run, c);
     for (int c = 0; c < m->collective_count && above->sums == &pp_carrier_ipc; c++)
         plan_sum(m, run, c);
-    if (m->tp > 1 && above->sums == &pp_carrier_ipc)
+    if (m->ep > 1 || (m->tp > 1 && above->sums == &pp_carrier_ipc))
         plan_group(m, run);
     run->is_peer[pp_ipc_own(m)] = false;
 }
@@ -82,8 +82,7 @@ char *pp_ipc_seen(const struct pp_machine *m, const struct pp_ipc_run *run, int 
     return worker == pp_ipc_own(m) ? at : (char *)run->blocks[worker] + offset;
 }
 
-/* Finds all copies of a sum of this process, once the memory of peers is mapped. */
-static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct pp_sum *all)
+static void bind_copies(struct pp_machine *m, const struct pp_ipc_run *run, struct pp_sum *all)
 {
     char **at = PP_ARRAY(m->arena, char *, all->copies);
     struct pp_own *own = PP_ARRAY(m->arena, struct pp_own, all->copies);
@@ -96,6 +95,19 @@ static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct 
     }
     all->at = at;
     all->own = all->own ? own : NULL;
+}
+
+/* Finds all copies of a sum of this process, once the memory of peers is mapped. */
+static void bind_sum(struct pp_machine *m, const struct pp_ipc_run *run, struct pp_sum *all)
+{
+    bind_copies(m, run, all);
+    for (; all->next != NULL; all = all->next) {
+        struct pp_sum *next = PP_NEW(m->arena, struct pp_sum);
+
+        *next = *all->next;
+        bind_copies(m, run, next);
+        all->next = next;
+    }
 }
 
 /* ---- beginning ------------------------------------------------------------------------------- */

@@ -29,17 +29,17 @@ static void plan_channels(struct pp_machine *m, struct pp_nccl_group *groups, in
     }
 }
 
-/* Returns the group of a collective, maybe a new one; -1: it has one process. */
+/* Returns the group of a sum of a collective, maybe a new one; -1: it has one process. */
 static int group_of(struct pp_machine *m, struct pp_nccl_run *run, struct pp_nccl_group *groups,
-                    int collective)
+                    int collective, const struct pp_sum *sum)
 {
     const struct pp_machine_collective *c = &m->collectives[collective];
     const struct pp_collective *from = &m->p->collectives[collective % m->p->collective_count];
 
     if (c->row_count <= 1)
         return -1;
-    if (c->sum.group)
-        return pp_nccl_find_group(m, collective, run, groups);
+    if (sum->group || sum != &c->sum)
+        return pp_nccl_find_group(m, collective, sum, run, groups);
     if (c->stream_of != collective && !m->collectives[c->stream_of].sum.group)
         return run->sums[c->stream_of].group;
     groups[run->plan.group_count] = (struct pp_nccl_group){
@@ -49,41 +49,54 @@ static int group_of(struct pp_machine *m, struct pp_nccl_run *run, struct pp_ncc
     return run->plan.group_count++;
 }
 
+/* All processes plan all groups in the same order. */
+static void plan_sums(struct pp_machine *m, struct pp_nccl_run *run, struct pp_nccl_group *groups)
+{
+    run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->collective_count + 1);
+    for (int c = 0; c < m->collective_count; c++) {
+        struct nccl_sum *to = &run->sums[c];
+
+        for (const struct pp_sum *sum = &m->collectives[c].sum; sum != NULL; sum = sum->next) {
+            *to =
+                pp_nccl_plan_sum(&m->collectives[c], sum, groups, group_of(m, run, groups, c, sum));
+            to->next = sum->next ? PP_NEW(m->arena, struct nccl_sum) : NULL;
+            to = to->next;
+        }
+    }
+}
+
 static void plan_all(struct pp_machine *m, struct pp_nccl_run *run)
 {
     const struct pp_gpu_run *above = pp_gpu_of(m);
     const int channels =
         above->messages == &pp_carrier_nccl ? m->p->channel_count * m->replicas * m->tp : 0;
-    struct pp_nccl_group *groups = PP_ARRAY(
-        m->arena, struct pp_nccl_group,
-        channels + m->collective_count + pp_nccl_most_groups(m) + m->p->ranks * m->replicas + 1);
+    struct pp_nccl_group *groups =
+        PP_ARRAY(m->arena, struct pp_nccl_group,
+                 channels + m->collective_count + pp_nccl_most_groups(m) + 2 * m->worker_count + 1);
 
     run->plan.groups = groups;
     run->plan.channel_count = channels;
     plan_channels(m, groups, channels);
     if (above->sums != &pp_carrier_nccl)
         return;
-    run->sums = PP_ARRAY(m->arena, struct nccl_sum, m->collective_count + 1);
-    for (int c = 0; c < m->collective_count; c++)
-        run->sums[c] = pp_nccl_plan_sum(&m->collectives[c], groups + channels,
-                                        group_of(m, run, groups + channels, c));
-    run->first_group = run->plan.group_count;
-    run->plan.group_count += pp_nccl_plan_groups(m, groups + channels + run->first_group);
+    plan_sums(m, run, groups + channels);
+    pp_nccl_plan_groups(m, run, groups + channels);
 }
 
-/* Groups of copies that gather, that update, and that sum between groups. */
-enum { MOST_OF_CHUNK = 3 };
+/* Groups of copies that gather, that update, and that sum between groups; likewise of experts. */
+enum { MOST_OF_CHUNK = 3, MOST_OF_EXPERTS = 3 };
 
 int pp_nccl_communicators(const struct pp_machine *m, bool has_messages)
 {
     const int rank = m->workers[m->options.meeting.index].rank;
-    int count = 1 + (m->tp > 1);
+    int count = 1 + (m->tp > 1) + (m->ep > 1);
 
     for (int c = 0; c < m->p->channel_count && has_messages; c++)
         count += m->p->channels[c].source == rank || m->p->channels[c].dest == rank;
     for (int place = 0; place < m->places; place++)
         if (m->layout[rank].state_offset[place] != SIZE_MAX)
-            count += m->options.batch->sharers > 0 ? MOST_OF_CHUNK : 1;
+            count += (m->options.batch->sharers > 0 ? MOST_OF_CHUNK : 1) +
+                     (m->ep > 1 ? MOST_OF_EXPERTS : 0);
     return count;
 }
 

@@ -7,7 +7,8 @@
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 
-int pp_nccl_plan_groups(struct pp_machine *m, struct pp_nccl_group *groups)
+/* Groups of devices that share each block. */
+static int plan_blocks(struct pp_machine *m, struct pp_nccl_group *groups)
 {
     const int count = m->tp > 1 ? m->p->ranks * m->replicas : 0;
 
@@ -24,8 +25,18 @@ int pp_nccl_plan_groups(struct pp_machine *m, struct pp_nccl_group *groups)
     return count;
 }
 
+void pp_nccl_plan_groups(struct pp_machine *m, struct pp_nccl_run *run,
+                         struct pp_nccl_group *groups)
+{
+    run->first_group = run->plan.group_count;
+    run->plan.group_count += plan_blocks(m, groups + run->plan.group_count);
+    run->first_of_rows = run->plan.group_count;
+    run->plan.group_count += pp_nccl_plan_rows(m, groups + run->plan.group_count);
+}
+
 size_t pp_nccl_room_bytes(const struct pp_machine *m)
 {
+    const size_t rows_bytes = pp_nccl_rows_bytes(m);
     size_t most_bytes = 0;
 
     for (int stage = 0; stage < m->stages && m->tp > 1; stage++) {
@@ -33,7 +44,8 @@ size_t pp_nccl_room_bytes(const struct pp_machine *m)
             pp_stage_most_exchanged_bytes(m->options.stages[stage], m->options.kernels);
         most_bytes = bytes > most_bytes ? bytes : most_bytes;
     }
-    return (size_t)m->tp * pp_whole_lines(most_bytes);
+    most_bytes = (size_t)m->tp * pp_whole_lines(most_bytes);
+    return rows_bytes > most_bytes ? rows_bytes : most_bytes;
 }
 
 enum pp_status pp_nccl_open_groups(struct pp_machine *m, struct pp_nccl_run *run,
@@ -41,7 +53,7 @@ enum pp_status pp_nccl_open_groups(struct pp_machine *m, struct pp_nccl_run *run
 {
     void *room = NULL;
 
-    if (m->tp > 1)
+    if (pp_nccl_room_bytes(m) > 0)
         PP_TRY(m->backend->alloc(m->device, pp_nccl_room_bytes(m), &room, err));
     run->room = room;
     return PP_OK;
@@ -52,7 +64,7 @@ enum pp_status pp_nccl_open_groups(struct pp_machine *m, struct pp_nccl_run *run
 struct exchange {
     const struct pp_kernels *k;
     void *stream;
-    struct pp_worker *w;
+    const struct pp_worker_exchange *apart;
     const struct pp_group_exchange *of;
     int members;
     size_t part_bytes; /* of each member */
@@ -66,18 +78,16 @@ static enum pp_nccl_type type_of(const struct exchange *x)
 static void issue(const struct exchange *x, enum pp_nccl_kind kind, enum pp_nccl_type type,
                   size_t count, void *to)
 {
-    struct pp_machine *m = x->w->machine;
-    const struct pp_nccl_run *run = pp_gpu_of(m)->nccl;
     const struct pp_nccl_piece piece = {.at = to, .count = count, .from = x->of->from};
-    const struct pp_nccl_operation operation = {.kind = kind,
-                                                .on = run->first_group + x->w->rank * m->replicas +
-                                                      x->w->replica,
-                                                .type = type,
-                                                .pieces = &piece,
-                                                .count = 1};
-    struct pp_error err = {0};
 
-    pp_device_fail_if(m, m->options.nccl->issue(run->nccl, &operation, x->stream, &err), &err);
+    pp_nccl_issue_exchange(
+        x->apart, x->stream,
+        (struct pp_nccl_operation){.kind = kind, .type = type, .pieces = &piece, .count = 1});
+}
+
+static void *room_of(const struct exchange *x)
+{
+    return pp_gpu_of(x->apart->worker->machine)->nccl->room;
 }
 
 static void gather(const struct exchange *x)
@@ -87,7 +97,7 @@ static void gather(const struct exchange *x)
 
 static void join_in_order(const struct exchange *x)
 {
-    char *room = pp_gpu_of(x->w->machine)->nccl->room;
+    char *room = room_of(x);
     const void *from[PP_GROUP_MEMBERS];
 
     issue(x, PP_NCCL_GATHER, PP_NCCL_BYTES, x->part_bytes, room);
@@ -103,7 +113,7 @@ static void sum(const struct exchange *x)
 
 static void scatter(const struct exchange *x)
 {
-    void *share = x->of->base ? pp_gpu_of(x->w->machine)->nccl->room : x->of->to;
+    void *share = x->of->base ? room_of(x) : x->of->to;
     const void *const parts[] = {share, x->of->base};
 
     issue(x, PP_NCCL_SCATTER, type_of(x), (size_t)x->of->count, share);
@@ -127,8 +137,12 @@ void pp_nccl_exchange(const struct pp_kernels *k, void *stream, void *argument)
     const struct pp_machine *m = of->worker->machine;
     const size_t bytes = (size_t)pp_group_exchange_bytes(k, m->tp, of->of);
     const struct exchange x = {
-        k,      stream, of->worker,
+        k,      stream, of,
         of->of, m->tp,  of->of->rule == PP_RULE_GATHER ? bytes / (size_t)m->tp : bytes};
 
+    if (pp_group_exchange_among(of->of) == PP_AMONG_EP) {
+        pp_nccl_exchange_rows(k, stream, of);
+        return;
+    }
     (m->options.recipe->is_exact ? RULES[of->of->rule].run_exactly : RULES[of->of->rule].run)(&x);
 }

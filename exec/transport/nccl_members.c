@@ -10,10 +10,15 @@ static int ascending(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
+static bool is_together(const struct pp_sum *sum, int a, int b)
+{
+    return !sum->group || sum->group[a] == sum->group[b];
+}
+
 static bool is_first_of(const struct pp_sum *sum, int copy)
 {
     for (int c = 0; c < copy; c++)
-        if (sum->group[c] == sum->group[copy])
+        if (is_together(sum, c, copy))
             return false;
     return true;
 }
@@ -24,7 +29,7 @@ static struct pp_nccl_group members_of(struct pp_machine *m, const struct pp_sum
     int *members = PP_ARRAY(m->arena, int, sum->copies), count = 0;
 
     for (int c = 0; c < sum->copies; c++) {
-        bool is_new = sum->group[c] == sum->group[copy];
+        bool is_new = is_together(sum, c, copy);
         for (int k = 0; k < count; k++)
             is_new = is_new && members[k] != sum->owner[c];
         if (is_new)
@@ -64,11 +69,11 @@ static int first_alike(const struct pp_machine *m, int collective)
     return first;
 }
 
-int pp_nccl_find_group(struct pp_machine *m, int collective, struct pp_nccl_run *run,
-                       struct pp_nccl_group *groups)
+int pp_nccl_find_group(struct pp_machine *m, int collective, const struct pp_sum *sum,
+                       struct pp_nccl_run *run, struct pp_nccl_group *groups)
 {
-    const struct pp_sum *sum = &m->collectives[collective].sum;
-    const int alike = first_alike(m, collective);
+    const bool is_first = sum == &m->collectives[collective].sum;
+    const int alike = is_first ? first_alike(m, collective) : collective;
     int own = -1;
 
     if (alike < collective)
@@ -89,9 +94,14 @@ int pp_nccl_most_groups(const struct pp_machine *m)
 {
     int most = 0;
 
-    for (int c = 0; c < m->collective_count; c++)
-        if (m->collectives[c].sum.group && first_alike(m, c) == c)
-            most += m->collectives[c].sum.copies;
+    for (int c = 0; c < m->collective_count; c++) {
+        const struct pp_sum *first = &m->collectives[c].sum;
+
+        if (first->group && first_alike(m, c) == c)
+            most += first->copies;
+        for (const struct pp_sum *sum = first->next; sum != NULL; sum = sum->next)
+            most += sum->copies;
+    }
     return most;
 }
 

@@ -17,6 +17,7 @@ static struct pp_sum copies_here(const struct pp_machine *m, const struct pp_sum
     struct pp_sum here = *all;
 
     here.copies = 0;
+    here.next = NULL;
     here.at = PP_ARRAY(m->arena, char *, all->copies);
     here.share = PP_ARRAY(m->arena, struct pp_range, all->copies);
     here.norm = PP_ARRAY(m->arena, struct pp_range, all->copies);
@@ -233,19 +234,33 @@ static const struct {
     [PP_SUM_OF_SHARES] = {plan_between, run_all},
 };
 
-struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *c,
+struct nccl_sum pp_nccl_plan_sum(const struct pp_machine_collective *c, const struct pp_sum *of,
                                  const struct pp_nccl_group *groups, int group)
 {
     struct nccl_sum sum = {.of = c,
-                           .all = pp_nccl_own_copies(c->machine, &c->sum),
+                           .all = pp_nccl_own_copies(c->machine, of),
                            .members = group >= 0 ? &groups[group] : NULL,
                            .group = group};
 
     sum.here = copies_here(c->machine, &sum.all);
 
     if (group >= 0)
-        KINDS[c->sum.rule - pp_sum_rules].plan(&sum);
+        KINDS[of->rule - pp_sum_rules].plan(&sum);
     return sum;
+}
+
+static void run_sum(const struct pp_kernels *k, void *stream, struct nccl_sum *n)
+{
+    if (n->group < 0) {
+        pp_sum_run(k, stream, &n->here);
+        return;
+    }
+    for (int copy = 0; copy < n->here.copies; copy++)
+        pp_sum_begin(k, stream, &n->here, copy);
+    KINDS[n->all.rule - pp_sum_rules].run(k, stream, n);
+    spread_here(k, stream, &n->here);
+    for (int copy = 0; copy < n->here.copies; copy++)
+        pp_sum_end(k, stream, &n->here, copy);
 }
 
 void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *argument)
@@ -253,14 +268,6 @@ void pp_nccl_sum_run(const struct pp_kernels *k, void *stream, void *argument)
     const struct pp_machine_collective *c = argument;
     struct nccl_sum *n = &pp_gpu_of(c->machine)->nccl->sums[c - c->machine->collectives];
 
-    if (n->group < 0) {
-        pp_sum_run(k, stream, &n->here);
-        return;
-    }
-    for (int copy = 0; copy < n->here.copies; copy++)
-        pp_sum_begin(k, stream, &n->here, copy);
-    KINDS[c->sum.rule - pp_sum_rules].run(k, stream, n);
-    spread_here(k, stream, &n->here);
-    for (int copy = 0; copy < n->here.copies; copy++)
-        pp_sum_end(k, stream, &n->here, copy);
+    for (; n != NULL; n = n->next)
+        run_sum(k, stream, n);
 }

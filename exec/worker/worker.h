@@ -67,6 +67,20 @@ static inline struct pp_worker *pp_group_peer(const struct pp_worker *w, int ind
 
     return pp_worker_at(m, w->rank, w->replica - w->replica % m->ep + index % m->ep, index / m->ep);
 }
+/* The group has devices of --tp in each of the replicas that share experts. An exchange is among
+ * one of both: its member `k` of the worker's group, and the worker itself. */
+static inline int pp_group_of_member(const struct pp_worker *w, const struct pp_group_exchange *e,
+                                     int k)
+{
+    const int ep = w->machine->ep;
+
+    return pp_group_exchange_among(e) == PP_AMONG_EP ? w->tp_index * ep + k
+                                                     : k * ep + w->replica % ep;
+}
+static inline int pp_group_members(const struct pp_machine *m, const struct pp_group_exchange *e)
+{
+    return pp_group_exchange_among(e) == PP_AMONG_EP ? m->ep : m->tp;
+}
 /* Number of the collective of an instruction. */
 static inline int pp_collective_of(const struct pp_worker *w, int instruction)
 {

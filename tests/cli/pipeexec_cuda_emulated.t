@@ -71,26 +71,23 @@ $ for o in "" "--schedule zbv --device-mode partition --weight-grad-stream on" "
 > "bit_equal":true,"bit_equal":true,"left_out":0,
 $ for b in cpu cuda; do pipeexec --backend $b --np 2 --model tiny-llama --experts 6 --top-k 2 --moe-every 2 --capacity-factor 1 --layers 4 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 4 --steps 2 --no-check --json | sed -n '/^  "experts"/,/^  [}]/p' | grep -vE 'comm_s' | md5sum; done | uniq | wc -l
 > 1
-# Replicas read rows of each other: bits and bytes of the CPU, on one GPU or where there are more.
-$ for o in "" "--schedule zbv --device-mode partition" "--capacity-factor 1 --splits 2 --schedule seq1f1b" "--recompute full --precision bf16" "--device-mode streams --cuda-graphs off"; do for b in cpu cuda; do PP_EMULATED_DEVICES=4 pipeexec --backend $b --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 $(if [ $b = cuda ]; then echo $o; else echo $o | sed 's/--device-mode [a-z]*//; s/--cuda-graphs off//'; fi) --exact-grad --check --json | grep -E '"(bit_equal|moved_bytes)":' | tr -d ' \n'; echo; done | uniq; done
+# Replicas read rows of each other: bits and bytes of the CPU, in one process or several.
+$ for o in "" "--schedule zbv --device-mode partition" "--capacity-factor 1 --splits 2 --schedule seq1f1b" "--recompute full --precision bf16" "--device-mode streams --cuda-graphs off" "--transport ipc --tp 2" "--transport nccl --capacity-factor 1"; do for b in cpu cuda; do pipeexec --backend $b --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 $(if [ $b = cuda ]; then echo $o; else echo $o | sed 's/--device-mode [a-z]*//; s/--cuda-graphs off//; s/--transport [a-z]*//'; fi) --exact-grad --check --json | grep -E '"(bit_equal|moved_bytes)":' | tr -d ' \n'; echo; done | uniq; done
 > "bit_equal":true,"bit_equal":true,"moved_bytes":31744,
 > "bit_equal":true,"bit_equal":true,"moved_bytes":31744,
 > "bit_equal":true,"bit_equal":true,"moved_bytes":27648,
 > "bit_equal":true,"bit_equal":true,"moved_bytes":23808,
 > "bit_equal":true,"bit_equal":true,"moved_bytes":31744,
-! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
-! pipeexec: note: 4 GPUs are visible, and with --device-mode partition all ranks share one. Without it each rank is a process with its own
-! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
-! pipeexec: note: 4 GPUs are visible, and with --ep 2 all ranks share one. Without it each rank is a process with its own
-! pipeexec: note: 4 GPUs are visible, and with --device-mode streams all ranks share one. Without it each rank is a process with its own
+> "bit_equal":true,"bit_equal":true,"moved_bytes":63488,
+> "bit_equal":true,"bit_equal":true,"moved_bytes":27648,
 # The loss of balance is that of the CPU to six digits.
 $ for o in "" "--schedule zbv" "--dp 2 --ep 2"; do for b in cpu cuda; do pipeexec --backend $b --np 2 --experts 4 --balance-loss 0.3 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 $o --exact-grad --check --json | grep -E -A2 '"(bit_equal|losses)":' | grep -oE 'true|[0-9][.][0-9]{5}' | paste -sd' '; done | uniq; done
 > 6.13495 6.14070 true true
 > 6.13495 6.14070 true true
 > 6.14401 6.12698 true true
-$ pipeexec --backend cuda --np 2 --experts 4 --dp 2 --ep 2 --transport ipc
-! pipeexec: error: --ep 2: replicas exchange rows in one process; use --transport local
-= 2
+$ PP_EMULATED_DEVICES=4 pipeexec --backend cuda --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 1 --micro-batches 2 --steps 2 | grep -A1 -E '^  machine'
+>   machine    emulated device 0, by CUDA IPC, sums by NCCL, 4 processes on
+>              4 GPUs; fp32 with own kernels, cuBLASLt ...
 # What cuBLASLt refuses is computed all the same, and said. What fails in it ends the run.
 $ PP_EMULATED_WIDTHS=128 pipeexec --backend cuda --np 2 --layers 2 --hidden 32 --heads 2 --seq 16 --mbs 1 --micro-batches 2 --steps 4 --precision bf16 --exact-grad --check | grep -A2 -E '^  (check|SLOW)'
 >   check      gradients of every step equal those of training on one rank to the

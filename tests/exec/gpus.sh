@@ -68,6 +68,10 @@ report "neither NCCL nor peers"
 ! launched "--transport ipc+nccl" && grep -q "with another machine than process 0: process 1 has --transport ipc+nccl, process 0 has not; give all" "$folder/err"
 report "one that may choose, and one that may not"
 
+# ---- experts ----
+
+check_experts
+
 # ---- who dies, fails, hangs ----
 
 fails "a killed process" 4 "rank 1 .*: its process [0-9]* was ended by signal 9 (Killed)" --dp 2 --inject "kill rank:1 op:5 step:2"

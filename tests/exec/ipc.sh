@@ -57,6 +57,10 @@ check_launchers
 check_inputs
 check_resume
 
+# ---- experts ----
+
+check_experts
+
 # ---- who dies, fails, hangs ----
 
 fails "a killed process" 4 "rank 1 .*: its process [0-9]* was ended by signal 9 (Killed)" --inject "kill rank:1 op:5 step:2"

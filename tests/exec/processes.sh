@@ -88,6 +88,26 @@ check_inputs() {
     report "a process that ends before all have come is not waited for"
 }
 
+# Replicas that share experts, and devices that do; shares of their states; one that is killed.
+check_experts() {
+    local one="--np 1 --dp 4 --experts 4 --layers 2 --micro-batches 2"
+    PP_EMULATED_LAZY=1 same 30 --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --micro-batches 2 --schedule 1f1b
+    # shellcheck disable=SC2086
+    same 31 $one --ep 2 --zero 3 --recompute full
+    # shellcheck disable=SC2086
+    same 32 $one --ep 4 --top-k 3 --zero 1
+    same 33 --np 1 --dp 2 --tp 2 --ep 4 --etp 1 --experts 8 --capacity-factor 1 --layers 2 --micro-batches 2
+    if [ -n "${PIPESIM_LONG:-}" ]; then
+        # shellcheck disable=SC2086
+        same 34 $one --ep 2 --zero 2 --balance-loss 0.1 --grad-sync eager
+        # shellcheck disable=SC2086
+        same 35 $one --ep 2 --shard p=2,os=4
+        same 36 --np 2 --dp 2 --tp 2 --ep 2 --experts 4 --layers 2 --micro-batches 2 --schedule seq1f1b --splits 2
+        same 37 --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --micro-batches 4 --schedule chimera --precision bf16
+    fi
+    fails "a killed process that shares experts" 4 "rank 0 of replica 1 .*: its process [0-9]* was ended by signal 9 (Killed)" --dp 2 --ep 2 --experts 4 --inject "kill rank:0 replica:1 op:5 step:2"
+}
+
 check_resume() {
     # shellcheck disable=SC2086
     run $two --exact-grad --quiet --checkpoint "$folder/whole" &&
