@@ -97,26 +97,39 @@ bool pp_group_come(struct pp_worker *w, int meeting)
     if (atomic_fetch_add(&point->here[meeting % 2], 1) < pp_group_size(m) / m->crew_size - 1)
         return false;
     atomic_store(&point->here[meeting % 2], 0);
+    point->met_ps = pp_wall_ps();
     atomic_fetch_add(&point->met, 1);
     m->backend->record(m->device, w->index, pp_meeting_event(w, meeting));
     return true;
 }
 
-/* Waits until the event is recorded, which the group's last worker does at meeting `met`. A futex
- * takes about as long as the spinning. */
+enum { SHORT_PS = 10000000, LONG_PS = 60000000, TRUSTED = 4 };
+
+/* Spinning for long pays only where waits are short, so that it hardly ever is in vain: a thread
+ * that sleeps wakes late, and the others then wait for it. Where other programs take the cores
+ * away, a sleep takes about as long as the short time. */
+static int64_t most_spin_ps(const struct pp_worker *w)
+{
+    return !w->machine->may_spin ? 0 : w->short_waits >= TRUSTED ? LONG_PS : SHORT_PS;
+}
+
+/* Waits until the event is recorded, which the group's last worker does at meeting `met`. */
 bool pp_group_wait(struct pp_worker *w, unsigned met, int meeting)
 {
-    enum { SPIN_PS = 10000000 };
     const struct pp_machine *m = w->machine;
-    const atomic_uint *now = &m->meeting_points[pp_group_of(w)].met;
+    const struct pp_meeting_point *point = &m->meeting_points[pp_group_of(w)];
+    const int64_t from_ps = pp_wall_ps(), until_ps = from_ps + most_spin_ps(w);
     bool is_there = true;
 
     atomic_store_explicit(&w->is_meeting, true, memory_order_relaxed);
-    for (int64_t from_ps = pp_wall_ps();
-         m->may_spin && atomic_load(now) == met && pp_wall_ps() - from_ps < SPIN_PS;) {
+    while (atomic_load(&point->met) == met && pp_wall_ps() < until_ps) {
     }
-    if (atomic_load(now) == met)
+    if (atomic_load(&point->met) == met)
         is_there = m->backend->wait(m->device, w->index, pp_meeting_event(w, meeting));
+    if (is_there && point->met_ps - from_ps < LONG_PS)
+        w->short_waits += w->short_waits < TRUSTED;
+    else
+        w->short_waits = 0;
     atomic_store_explicit(&w->is_meeting, false, memory_order_relaxed);
     return is_there;
 }

@@ -104,6 +104,7 @@ void pp_worker_warm(struct pp_worker *w, int instruction, bool is_fused);
 struct pp_meeting_point {
     _Alignas(64) atomic_int here[2]; /* crews that have come to this meeting, or to the next */
     atomic_uint met;                 /* meetings so far */
+    int64_t met_ps;                  /* when all had come to the last one */
     int most;                        /* in a step */
 };
 static inline int pp_group_of(const struct pp_worker *w)

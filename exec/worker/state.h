@@ -70,6 +70,7 @@ struct pp_worker {
     int64_t inside_ns, cpu_ns;
     int64_t warm_ns;                /* CPU time in which its operands were read: see warm.c */
     int meets;                      /* meetings with its group */
+    int short_waits;                /* waits in a row in which spinning pays: see meet.c */
     struct pp_crew *crew;           /* of its group: see exec/machine/parts.h */
     atomic_bool is_meeting;         /* waits for its group, which others may read at any time */
     int64_t met_ps[2];              /* when it came to the last two meetings: see group.c */
