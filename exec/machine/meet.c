@@ -105,9 +105,9 @@ bool pp_group_come(struct pp_worker *w, int meeting)
 
 enum { SHORT_PS = 10000000, LONG_PS = 60000000, TRUSTED = 4 };
 
-/* Spinning for long pays only where waits are short, so that it hardly ever is in vain: a thread
- * that sleeps wakes late, and the others then wait for it. Where other programs take the cores
- * away, a sleep takes about as long as the short time. */
+/* A thread that sleeps wakes late, and the others then wait for it. So spinning for long pays, but
+ * only where waits are short. Where other programs take the cores away, it would be in vain. A
+ * sleep takes about as long as the short time. */
 static int64_t most_spin_ps(const struct pp_worker *w)
 {
     return !w->machine->may_spin ? 0 : w->short_waits >= TRUSTED ? LONG_PS : SHORT_PS;
