@@ -212,15 +212,14 @@ static void add_exchanges(const struct builder *b)
     for (int k = 0; k < (int)PP_COUNT(calls) * b->p->stages * b->p->splits; k++) {
         const int at = k % (b->p->stages * b->p->splits), call = k / (b->p->stages * b->p->splits);
         const struct pp_stage *stage = b->stages[at / b->p->splits];
+        struct pp_cost *cost = &b->costs->op[calls[call].kind][at];
+        int64_t *const ps[PP_AMONG] = {[PP_AMONG_TP] = &cost->tp_ps, [PP_AMONG_EP] = &cost->ep_ps};
 
-        if (stage->shape.ep > 1)
-            b->costs->op[calls[call].kind][at].ep_ps =
-                b->p->granules *
-                pp_stage_exchanges_ps(b->arena, stage, calls[call].call, b->kernels, b->costs);
-        if (stage->shape.tp > 1)
-            b->costs->op[calls[call].kind][at].tp_ps =
-                b->p->granules *
-                pp_stage_exchanges_ps(b->arena, stage, calls[call].call, b->kernels, b->costs);
+        for (int among = 0; among < PP_AMONG && (stage->shape.tp > 1 || stage->shape.ep > 1);
+             among++)
+            *ps[among] = b->p->granules * pp_stage_exchanges_ps(b->arena, stage, calls[call].call,
+                                                                (enum pp_exchange_among)among,
+                                                                b->kernels, b->costs);
     }
 }
 

@@ -172,8 +172,8 @@ int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kin
 }
 
 int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *stage,
-                              enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
-                              const struct pp_costs *costs)
+                              enum pp_stage_call_kind kind, enum pp_exchange_among among,
+                              const struct pp_kernels *kernels, const struct pp_costs *costs)
 {
     const int count = list_any(stage, kind, NULL);
     struct pp_group_exchange *exchanges = PP_ARRAY(arena, struct pp_group_exchange, count + 1);
@@ -181,8 +181,9 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
 
     list_any(stage, kind, exchanges);
     for (int i = 0; i < count; i++)
-        sum_ps +=
-            pp_group_exchange_ps(costs, kernels, &exchanges[i], members_of(stage, &exchanges[i]));
+        if (pp_group_exchange_among(&exchanges[i]) == among)
+            sum_ps += pp_group_exchange_ps(costs, kernels, &exchanges[i],
+                                           members_of(stage, &exchanges[i]));
     return sum_ps;
 }
 

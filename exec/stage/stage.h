@@ -90,10 +90,10 @@ int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind ki
                        struct pp_group_exchange *exchanges);
 /* exchange.c: returns the number of exchanges in a call that has an output. */
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind);
-/* Returns the time of all of them. */
+/* Returns the time of those of a kind of group. */
 int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *stage,
-                              enum pp_stage_call_kind kind, const struct pp_kernels *kernels,
-                              const struct pp_costs *costs);
+                              enum pp_stage_call_kind kind, enum pp_exchange_among among,
+                              const struct pp_kernels *kernels, const struct pp_costs *costs);
 
 /* Bytes of an element by a rule; of the tensor of all tokens. */
 size_t pp_rule_element_bytes(const struct pp_kernels *kernels, enum pp_exchange_rule rule);

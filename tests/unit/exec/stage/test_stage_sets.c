@@ -133,6 +133,30 @@ Test(stage_sets, messages_at_balance)
     cr_assert_eq(messages, 6 * 2 * 2); /* of six divisions with replicas: out and back, 2 blocks */
 }
 
+static int64_t exchanges_ps(struct division d, enum pp_exchange_among among)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_net net = mixture();
+    int64_t alpha_ps[] = {1000000};
+    double s_per_byte[] = {1e-9};
+    const struct pp_costs costs = {.alpha_ps = alpha_ps, .s_per_byte = s_per_byte};
+
+    return pp_stage_exchanges_ps(arena, stage_of(arena, &net, d, 0), PP_CALL_BACKWARD, among,
+                                 &pp_kernels_reference, &costs);
+}
+
+/* Exchanges of either group take the time that they take without the other group. */
+Test(stage_sets, each_exchange_is_of_one_group)
+{
+    cr_assert_eq(exchanges_ps((struct division){2, 2, 2}, PP_AMONG_TP),
+                 exchanges_ps((struct division){2, 2, 1}, PP_AMONG_TP));
+    cr_assert_eq(exchanges_ps((struct division){2, 2, 2}, PP_AMONG_EP),
+                 exchanges_ps((struct division){1, 1, 2}, PP_AMONG_EP));
+    cr_assert_gt(exchanges_ps((struct division){2, 2, 2}, PP_AMONG_TP), 0);
+    cr_assert_gt(exchanges_ps((struct division){2, 2, 2}, PP_AMONG_EP), 0);
+    cr_assert_eq(exchanges_ps((struct division){4, 1, 1}, PP_AMONG_EP), 0);
+}
+
 /* A token goes to each expert of a set once. */
 Test(stage_sets, rows_have_room_for_the_worst_choices)
 {
