@@ -128,7 +128,7 @@ $ pipeexec --experts 6 --dp 4 --ep 4
 ! pipeexec: error: --ep 4 must divide the 6 experts of tiny-like and tp / etp * dp = 4; nearest: --ep 2
 = 2
 $ pipeexec --experts 8 --tp 4 --etp 3
-! pipeexec: error: --etp 3 does not divide tp 4; nearest: --etp 2
+! pipeexec: error: --etp 3 does not divide tp 4; nearest: --etp 4
 = 2
 $ pipeexec --etp 2
 ! pipeexec: error: --etp 2: tiny has no experts; give --experts
@@ -151,12 +151,12 @@ $ for s in 3 7 9; do for t in local tcp; do pipeexec --np 1 --dp 4 --ep 4 --laye
 > 1
 > 1
 > 1
-$ for o in "--dp 2 --ep 2 --tp 2" "--dp 4 --ep 2 --tp 2 --zero 3 --clip 0.5" "--dp 2 --ep 2 --tp 4 --precision bf16 --schedule zbv --np 2"; do for t in local tcp; do for c in virtual wall; do pipeexec --experts 4 --np 1 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 2 --exact-grad $o --check --transport $t --clock $c --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"tokens": \[/,/^    \]/p' | md5sum; done; done | uniq | wc -l; done
+$ for o in "--np 1 --dp 2 --ep 2 --tp 2" "--np 1 --dp 4 --ep 2 --tp 2 --zero 3 --clip 0.5" "--np 2 --dp 2 --ep 2 --tp 4 --precision bf16 --schedule zbv"; do for t in local tcp; do for c in virtual wall; do pipeexec --experts 4 --layers 4 --hidden 32 --heads 4 --seq 16 --mbs 2 --steps 2 --exact-grad $o --check --transport $t --clock $c --json | sed -n '/"losses"/,/\]/p; /"grad_norms"/,/\]/p; /"bit_equal"/p; /"tokens": \[/,/^    \]/p' | md5sum; done; done | uniq | wc -l; done
 > 1
 > 1
 > 1
-$ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --tp 2 --dp 2 --ep 2 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --transport tcp --inject "kill rank:0 replica:1 tp:1 op:2 step:2" 2>&1 | sed 's/process [0-9]*/process .../; 2,$d'
-> pipeexec: error: step 2: rank 0 of replica 1, device 1 of its tensor-parallel group ...: its process ... was ended by signal 9 (Killed)
+$ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --tp 2 --dp 2 --ep 2 --seq 16 --mbs 2 --micro-batches 2 --steps 2 --transport tcp --inject "kill rank:0 replica:1 tp:1 op:2 step:2" 2>&1 | sed 's/group .*: its process [0-9]*/group: its process .../; 2,$d'
+> pipeexec: error: step 2: rank 0 of replica 1, device 1 of its tensor-parallel group: its process ... was ended by signal 9 (Killed)
 # A checkpoint has each expert once. A training goes on under another E, with the same bytes at its end.
 $ o="--layers 4 --hidden 32 --heads 4 --experts 6 --top-k 3 --moe-ffn 45 --seq 16 --mbs 2 --gbs 48 --exact-grad --lr 1e-3 --min-lr 1e-3 --lr-warmup 0 --quiet"; for p in fp32 bf16; do pipeexec $o --precision $p --np 2 --dp 6 --steps 6 --checkpoint e1; pipeexec $o --precision $p --np 2 --dp 6 --ep 6 --steps 2 --checkpoint e6; t=shm; [ $p = fp32 ] || t=tcp; r="--precision $p --exact-grad --gbs 48 --check --quiet"; pipeexec $r --resume e6 --np 4 --dp 2 --ep 2 --steps 4 --schedule zbv --checkpoint e2; pipeexec $r --resume e2 --np 2 --dp 3 --ep 3 --transport $t --steps 6 --checkpoint e3; cat e1/step*6/layer* | cmp - <(cat e3/step*6/layer*) && echo same; rm -r e?; done
 > same
