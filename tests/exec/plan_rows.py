@@ -49,7 +49,8 @@ def layouts_of(plan):
     fit = [row for row in rows if row["status"] == "fits"]
     rng = random.Random(SEED)
     for row in rng.sample(fit, min(COUNT // 2, len(fit))) + rng.sample(rows, min(COUNT - COUNT // 2, len(rows))):
-        yield given + [word for column in COLUMNS if row[column] for word in ("--" + column, row[column])]
+        shares = ["--sequence-parallel", "on"] if row["tp"] != "1" else []  # as they are priced
+        yield given + [word for column in COLUMNS if row[column] for word in ("--" + column, row[column])] + shares
 
 
 def try_layout(options, known_reasons, refused):
