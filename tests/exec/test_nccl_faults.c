@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* usleep */
 #include "tests/exec/nccl_rig.h"
 
-enum { MESSAGE_BYTES = 1 << 20 };
+enum { MESSAGE_BYTES = 1 << 20, NEVER_S = 3600 }; /* longer than the test may take */
 
 static const struct pp_nccl_group groups[] = {{"0>1 F0", (const int[]){0, 1}, 2},
                                               {"1>0 B0", (const int[]){1, 0}, 2},
@@ -61,16 +61,16 @@ static void lose_peer(struct rig *r)
     rig_meet(r, 1);
     if (r->plan.process == 1)
         raise(SIGKILL);
-    const double start_s = pp_clock_s();
     rig_must(pass_message(r, stream) == PP_EFAIL, "a message to a dead process");
-    rig_must(pp_clock_s() - start_s < r->plan.timeout_s / 2, "found by its timeout");
     rig_says(r, "channel 0>1 F0 (process 0 to process 1): remote process exited");
     abort_and_check(r, stream);
 }
 
 Test(nccl_faults, a_process_that_is_killed_is_named)
 {
-    rig_run(&PLAN, lose_peer, 1);
+    const struct pp_nccl_plan plan = plan_of(NEVER_S);
+
+    rig_run(&plan, lose_peer, 1);
 }
 
 static void miss_peer(struct rig *r)
@@ -171,11 +171,9 @@ static void abort_a_call(struct rig *r)
     open_or_fail(r);
     cudaStream_t stream = rig_stream();
     if (r->plan.process == 0) {
-        const double start_s = pp_clock_s();
         pthread_create(&thread, NULL, abort_soon, r->nccl);
         rig_must(pp_nccl_issue(r->nccl, &sum, stream, &r->err) == PP_EFAIL,
                  "a call has not waited");
-        rig_must(pp_clock_s() - start_s < r->plan.timeout_s / 2, "found by its timeout");
         rig_says(r, "aborted");
         pthread_join(thread, NULL);
     }
@@ -185,8 +183,10 @@ static void abort_a_call(struct rig *r)
 
 Test(nccl_faults, an_abort_ends_a_call)
 {
+    const struct pp_nccl_plan plan = plan_of(NEVER_S);
+
     setenv("NCCL_RUNTIME_CONNECT", "1", 1);
-    rig_run(&PLAN, abort_a_call, -1);
+    rig_run(&plan, abort_a_call, -1);
 }
 
 /* An operation that connects two processes holds up its caller: others must not be. */
