@@ -222,11 +222,15 @@ static enum pp_status check_divides(const char *class, struct pp_mesh mesh, stru
     if (is_node || replicas.nodes % mesh.nodes != 0) {
         const int value = is_node ? mesh.in_node : mesh.nodes,
                   of = is_node ? replicas.in_node : replicas.nodes;
-        pp_error_set(err, PP_EINVAL,
-                     "%s=%s: the replicas of a stage are a mesh of %s, and %d does "
-                     "not divide its %d %s",
-                     class, text, mesh_text(replicas, all), value, of,
-                     is_node ? "devices a node" : "nodes");
+        if (mesh.nodes == 1 && replicas.nodes == 1)
+            pp_error_set(err, PP_EINVAL, "%s=%d does not divide the %d copies of a stage", class,
+                         value, of);
+        else
+            pp_error_set(err, PP_EINVAL,
+                         "%s=%s: the replicas of a stage are a mesh of %s, and %d does "
+                         "not divide its %d %s",
+                         class, text, mesh_text(replicas, all), value, of,
+                         is_node ? "devices a node" : "nodes");
         return add_divisors(err, value, of);
     }
     if (mesh.nodes > 1 && mesh.in_node != replicas.in_node)

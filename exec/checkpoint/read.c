@@ -33,10 +33,14 @@ static enum pp_status choose(struct pp_arena *arena, const char *path,
     if (access(pp_arena_printf(arena, "%s/" PP_CHECKPOINT_MANIFEST, path), F_OK) == 0)
         return PP_OK;
     PP_TRY(pp_checkpoint_steps(arena, path, &steps, &count, err));
-    if (count == 0)
-        return pp_error_set(err, PP_EFAIL,
-                            "%s has no checkpoint: neither a manifest nor a folder step-NNNNNNNNN",
-                            path);
+    if (count == 0) {
+        pp_error_set(err, PP_EFAIL,
+                     "%s has no checkpoint: neither a manifest nor a folder step-NNNNNNNNN", path);
+        return access(pp_arena_printf(arena, "%s/config.json", path), F_OK) != 0
+                   ? PP_EFAIL
+                   : pp_error_append(err, "; it is a model, from which --model %s%s starts",
+                                     strchr(path, '/') ? "" : "./", path);
+    }
     checkpoint->path = path_of(arena, path, steps[count - 1]);
     if (count > 1)
         checkpoint->older = path_of(arena, path, steps[count - 2]);

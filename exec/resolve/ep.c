@@ -40,6 +40,16 @@ static int expert_tp(const struct pp_exec_wish *wish, const struct pp_exec_confi
     return wish->etp ? wish->etp : config->tp;
 }
 
+/* Least number of replicas, at least those that there are, whose devices --ep divides. */
+static int replicas_for(const struct pp_exec_config *config)
+{
+    int dp = config->replicas;
+
+    while ((int64_t)config->tp / config->etp * dp % config->ep)
+        dp++;
+    return dp;
+}
+
 static enum pp_status check_degree(const struct pp_exec_wish *wish,
                                    const struct pp_exec_config *config, struct pp_error *err)
 {
@@ -56,7 +66,10 @@ static enum pp_status check_degree(const struct pp_exec_wish *wish,
                  "%s must divide the %d experts of %s and tp / etp * dp = %lld; nearest: --ep %d",
                  wish->given.ep.typed, count, config->net.name, (long long)devices_of(config, etp),
                  below);
-    return above <= count ? pp_error_append(err, " or %d", above) : PP_EINVAL;
+    if (above <= count)
+        pp_error_append(err, " or %d", above);
+    return count % config->ep ? PP_EINVAL
+                              : pp_error_append(err, ", or --dp %d", replicas_for(config));
 }
 
 /* Appends what is executed: as many groups of experts as sets, the nearest --etp, or the usual one.

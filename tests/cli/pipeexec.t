@@ -292,7 +292,7 @@ $ pipesim program --schedule interleaved --pp 2 --dp 2 --micro-batches 2 --zero 
 >     "bit_equal": true,
 >     "bit_equal": true,
 $ pipeexec --dp 4 --shard p=3
-! pipeexec: error: --shard p=3x1: the replicas of a stage are a mesh of 4x1, and 3 does not divide its 4 devices a node; nearest: 2, 4
+! pipeexec: error: --shard p=3 does not divide the 4 copies of a stage; nearest: 2, 4
 = 2
 $ pipeexec --shard p=1x2
 ! pipeexec: error: --shard p=1x2 has no effect with one replica of each stage; give --dp 2

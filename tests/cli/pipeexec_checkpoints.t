@@ -151,3 +151,7 @@ $ M='--layers 2 --hidden 32 --heads 4 --seq 16 --mbs 2 --quiet'; pipeexec $M --n
 > loaded
 $ F=t1/step-000000004/layer-00001.bin; B=$(wc -c < $F); cp $F whole.bin; for n in $(seq 0 997 $((B - 1))) $((B - 1)); do head -c $n whole.bin > $F; pipeexec --tp 2 --np 1 --resume t1/step-000000004 --steps 5 2>&1 | grep -c "it has $n bytes, but $B were written"; done | sort | uniq -c | sed 's/^ *//'
 > 154 1
+# A folder of --save is no checkpoint.
+$ pipeexec --layers 1 --hidden 8 --heads 2 --seq 8 --mbs 1 --np 1 --steps 1 --save weights --quiet; pipeexec --resume weights
+! pipeexec: error: weights has no checkpoint: neither a manifest nor a folder step-NNNNNNNNN; it is a model, from which --model ./weights starts
+= 1

@@ -55,7 +55,7 @@ $ pipeexec --experts 6 --tp 4 --etp 1 --ep 2
 ! pipeexec: error: --etp 1: a rank has 4 sets of 1 worker, and --ep 2 does not give each set other experts; nearest: --etp 2
 = 2
 $ pipeexec --experts 6 --tp 4 --dp 2 --ep 6
-! pipeexec: error: --ep 6 must divide the 6 experts of tiny-like and tp / etp * dp = 2; nearest: --ep 2
+! pipeexec: error: --ep 6 must divide the 6 experts of tiny-like and tp / etp * dp = 2; nearest: --ep 2, or --dp 6
 = 2
 $ pipeexec --model tiny-llama --experts 8 --tp 4 --ep 4
 ! pipeexec: error: --tp 4 does not divide 4 attention heads, and 2 of keys of tiny-llama-like; nearest: 2

@@ -122,7 +122,7 @@ $ pipeexec --layers 4 --hidden 32 --heads 4 --experts 4 --np 1 --dp 2 --ep 2 --s
 > pipeexec: error: step 2: rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0: its process ... was ended by signal 9 (Killed)
 >   rank 0 of replica 0 at op 2 of 8, 0F1[0], after 0B0: waits for the replicas that share its experts; rank 0 of replica 1 at op 2 of 8, 0F1[0], after 0B0
 $ pipeexec --experts 4 --ep 2
-! pipeexec: error: --ep 2 must divide the 4 experts of tiny-like and tp / etp * dp = 1; nearest: --ep 1
+! pipeexec: error: --ep 2 must divide the 4 experts of tiny-like and tp / etp * dp = 1; nearest: --ep 1, or --dp 2
 = 2
 $ pipeexec --experts 6 --dp 4 --ep 4
 ! pipeexec: error: --ep 4 must divide the 6 experts of tiny-like and tp / etp * dp = 4; nearest: --ep 2
