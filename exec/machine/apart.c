@@ -54,41 +54,9 @@ void pp_inbox_begin(struct pp_machine *m)
     }
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------- */
-
 int pp_inbox_rounds(const struct pp_machine *m)
 {
     return m->transport->came && m->tp > 2 ? PP_ROUNDS : 1;
-}
-
-/* A second round takes as long as these bytes, at 10 Gb/s. */
-enum { ROUND_BYTES = 32 << 10 };
-
-/* In two rounds each of T devices sends 2 (T - 1) / T parts, in one T - 1. */
-static bool is_in_rounds(const struct pp_machine *m, const struct pp_group_exchange *e)
-{
-    const double part_bytes = (double)e->count * (double)m->options.kernels->element_bytes,
-                 less_bytes = part_bytes * (m->tp - 1) * (m->tp - 2) / m->tp;
-
-    return pp_inbox_rounds(m) > 1 && e->rows.way == PP_ROWS_NONE && e->rule == PP_RULE_SUM &&
-           e->count % (2 * m->tp) == 0 && less_bytes >= ROUND_BYTES;
-}
-
-/* In the first round each device adds up a share, in the second all gather the shares. An element
- * is the same sum as in one round. */
-int pp_inbox_make_rounds(const struct pp_machine *m, const struct pp_group_exchange *e,
-                         int tp_index, struct pp_group_exchange *rounds)
-{
-    rounds[0] = *e;
-    if (!is_in_rounds(m, e))
-        return 1;
-    const int64_t share = e->count / m->tp;
-    char *own = (char *)e->to + (size_t)(tp_index * share) * m->options.kernels->element_bytes;
-    rounds[0] = (struct pp_group_exchange){
-        .count = share, .from = e->from, .to = own, .rule = PP_RULE_SCATTER, .index = tp_index};
-    rounds[1] = (struct pp_group_exchange){
-        .count = e->count, .from = own, .to = e->to, .rule = PP_RULE_GATHER};
-    return PP_ROUNDS;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

@@ -159,12 +159,8 @@ void pp_core_give(struct pp_machine *m);
 void pp_inbox_make(struct pp_machine *m);
 void pp_inbox_begin(struct pp_machine *m);
 size_t pp_inbox_bytes(const struct pp_machine *m);
-/* Most rounds of an exchange of devices of --tp. Makes the exchanges of its rounds, for a device.
- */
-enum { PP_ROUNDS = 2 };
+/* Most rounds of an exchange of devices of --tp. */
 int pp_inbox_rounds(const struct pp_machine *m);
-int pp_inbox_make_rounds(const struct pp_machine *m, const struct pp_group_exchange *e,
-                         int tp_index, struct pp_group_exchange *rounds);
 /* Tells the others that the worker comes to a meeting, with its part of an exchange; NULL: none. */
 void pp_inbox_tell(const struct pp_worker *w, int meeting, const struct pp_group_exchange *e);
 /* After the meeting: finds the parts of the others. False: the step has failed. */

@@ -10,7 +10,10 @@ static void append(struct pp_machine *m, struct pp_bound_call *call, int work, i
 {
     struct pp_group_exchange rounds[PP_ROUNDS] = {*exchange};
     const int tp_index = call->works[work].stage->shape.tp_index,
-              count = s < last ? pp_inbox_make_rounds(m, exchange, tp_index, rounds) : 1;
+              count = s < last && pp_inbox_rounds(m) > 1
+                          ? pp_group_exchange_rounds(m->options.kernels, exchange, m->tp, tp_index,
+                                                     rounds)
+                          : 1;
 
     for (int round = 0; round < count; round++)
         call->segments[call->segment_count++] =

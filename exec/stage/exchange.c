@@ -88,12 +88,43 @@ struct pp_piece pp_group_exchange_piece(const struct pp_kernels *k,
                                        : (struct pp_piece){0, bytes};
 }
 
+/* A second round takes as long as these bytes, at 10 Gb/s. */
+enum { ROUND_BYTES = 32 << 10 };
+
+/* In two rounds each of T members sends 2 (T - 1) / T parts, in one T - 1. */
+static bool is_in_rounds(const struct pp_kernels *k, const struct pp_group_exchange *e, int members)
+{
+    const double part_bytes = (double)e->count * (double)k->element_bytes,
+                 less_bytes = part_bytes * (members - 1) * (members - 2) / members;
+
+    return e->rows.way == PP_ROWS_NONE && e->rule == PP_RULE_SUM && e->count % (2 * members) == 0 &&
+           less_bytes >= ROUND_BYTES;
+}
+
+int pp_group_exchange_rounds(const struct pp_kernels *k, const struct pp_group_exchange *e,
+                             int members, int index, struct pp_group_exchange *rounds)
+{
+    rounds[0] = *e;
+    if (!is_in_rounds(k, e, members))
+        return 1;
+    const int64_t share = e->count / members;
+    char *own = (char *)e->to + (size_t)(index * share) * k->element_bytes;
+    rounds[0] = (struct pp_group_exchange){
+        .count = share, .from = e->from, .to = own, .rule = PP_RULE_SCATTER, .index = index};
+    rounds[1] = (struct pp_group_exchange){
+        .count = e->count, .from = own, .to = e->to, .rule = PP_RULE_GATHER};
+    return PP_ROUNDS;
+}
+
 /* All rows that one replica gets may be those of one other. */
 size_t pp_group_exchange_most_bytes(const struct pp_kernels *k, const struct pp_group_exchange *e,
                                     int members)
 {
+    struct pp_group_exchange rounds[PP_ROUNDS];
+
+    pp_group_exchange_rounds(k, e, members, 0, rounds);
     if (e->rows.way == PP_ROWS_NONE)
-        return pp_group_exchange_piece(k, e, members, 0, 0).bytes;
+        return pp_group_exchange_piece(k, &rounds[0], members, 0, 0).bytes;
     return e->rows.way == PP_ROWS_COUNT ? e->rows.row_bytes : e->rows.room_bytes;
 }
 

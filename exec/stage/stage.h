@@ -110,7 +110,13 @@ int64_t pp_group_exchange_ps(const struct pp_costs *costs, const struct pp_kerne
 struct pp_piece pp_group_exchange_piece(const struct pp_kernels *k,
                                         const struct pp_group_exchange *e, int members, int from,
                                         int to);
-/* Most bytes of such a range; of any exchange of a stage. */
+/* Rounds of an exchange whose members copy such ranges. More than two members add up a large tensor
+ * in two rounds: each a share, and then all gather the shares. An element is the same sum as in
+ * one. Writes the exchanges of member `index`, and returns their number. */
+enum { PP_ROUNDS = 2 };
+int pp_group_exchange_rounds(const struct pp_kernels *k, const struct pp_group_exchange *e,
+                             int members, int index, struct pp_group_exchange *rounds);
+/* Most bytes of a range in a round; of any exchange of a stage. */
 size_t pp_group_exchange_most_bytes(const struct pp_kernels *k, const struct pp_group_exchange *e,
                                     int members);
 size_t pp_stage_most_piece_bytes(const struct pp_stage *stage, const struct pp_kernels *kernels);

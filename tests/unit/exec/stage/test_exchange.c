@@ -110,6 +110,58 @@ Test(exchange, rules_do_what_plain_loops_do)
                         check_rule(tables[k], (enum pp_exchange_rule)rule, tp, index, base > 0);
 }
 
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+enum { LARGE = 1 << 16 };
+
+static void check_rounds(const struct pp_kernels *k, int tp, int64_t count, int wanted)
+{
+    static _Alignas(64) char parts[MOST][4 * LARGE], to[MOST][4 * LARGE], whole[4 * LARGE];
+    struct pp_group_exchange e = {.count = count, .to = whole, .rule = PP_RULE_SUM},
+                             rounds[MOST][PP_ROUNDS];
+    const void *from[MOST];
+
+    for (int t = 0; t < tp; t++) {
+        for (int64_t i = 0; i < count; i++)
+            put(k->element_bytes, parts[t], i, rig_random((uint64_t)t + 1, (uint64_t)i));
+        e.to = to[t];
+        e.from = from[t] = parts[t];
+        cr_assert_eq(pp_group_exchange_rounds(k, &e, tp, t, rounds[t]), wanted);
+    }
+    for (int round = 0; round < wanted; round++) {
+        for (int t = 0; t < tp; t++)
+            from[t] = rounds[t][round].from;
+        for (int t = 0; t < tp; t++)
+            pp_group_exchange_run(k, NULL, &rounds[t][round], tp, from);
+    }
+    for (int t = 0; t < tp; t++)
+        from[t] = parts[t];
+    e.to = whole;
+    pp_group_exchange_run(k, NULL, &e, tp, from);
+    for (int t = 0; t < tp; t++)
+        cr_assert_eq(memcmp(to[t], whole, (size_t)count * k->element_bytes), 0,
+                     "%s, device %d of %d", k->name, t, tp);
+    cr_assert_eq(pp_group_exchange_most_bytes(k, &e, tp),
+                 (size_t)(count / (wanted == 1 ? 1 : tp)) * k->element_bytes);
+}
+
+/* Two rounds save 32 KiB or more, and shares are equal. */
+Test(exchange, rounds_have_the_bits_of_one)
+{
+    const struct pp_kernels *const tables[] = {&pp_kernels_bf16, pp_kernels_fp32(true),
+                                               pp_kernels_fp32(false)};
+
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+        const int64_t element_bytes = (int64_t)tables[k]->element_bytes;
+
+        check_rounds(tables[k], 2, LARGE, 1);
+        check_rounds(tables[k], 3, 48 * 1024 / element_bytes, PP_ROUNDS);
+        check_rounds(tables[k], 3, 48 * 1024 / element_bytes - 6, 1);
+        check_rounds(tables[k], 4, LARGE, PP_ROUNDS);
+        check_rounds(tables[k], 4, LARGE - 2, 1);
+    }
+}
+
 /* ---- rows of experts ------------------------------------------------------------------------- */
 
 enum { EXPERTS = 3, SETS = 3, MOST_ROWS = 5, WIDTH = 3, ROOM = MOST * MOST * EXPERTS * MOST_ROWS };
