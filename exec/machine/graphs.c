@@ -124,7 +124,7 @@ void pp_machine_capture(struct pp_machine *m)
 
 /* Every kind of op runs once before any step. On a GPU the first launch may load a kernel, choose
  * an algorithm or wait for an idle device. The device may wait for a process that waits for this
- * launch. Inputs are not filled yet; lasting state is restored. */
+ * launch. Inputs are zeros; lasting state is restored. */
 static bool is_first_of_kind(const struct pp_program *p, int begin, int i)
 {
     for (int k = begin; k < i; k++)
@@ -168,6 +168,35 @@ static void try_sums(const struct pp_kernels *k, void *stream, void *argument)
     }
 }
 
+/* Memory of an op may hold numbers of another stage, which are no places of rows. */
+static void clear_inputs(const struct pp_kernels *k, void *stream, void *argument)
+{
+    const struct pp_bound_call *call = argument;
+
+    for (int g = 0; g < call->count; g++) {
+        const struct pp_stage_work *work = &call->works[g];
+
+        for (int split = 0; split <= work->split; split++) {
+            if (work->kept[split])
+                k->zero(stream, work->stage->kept_bytes, work->kept[split]);
+            if (work->saved[split])
+                k->zero(stream, work->stage->saved_bytes, work->saved[split]);
+        }
+    }
+}
+
+static void try_kind(struct pp_worker *w, int i)
+{
+    struct pp_machine *m = w->machine;
+    struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+
+    m->backend->launch(m->device, w->index, clear_inputs, call);
+    if (call->segment_count > 0)
+        pp_segments_try(w, i);
+    else
+        pp_worker_issue(w, i);
+}
+
 static void try_kinds(struct pp_worker *w)
 {
     const struct pp_program *p = w->machine->p;
@@ -175,8 +204,7 @@ static void try_kinds(struct pp_worker *w)
 
     for (int i = begin; i < p->begin[w->rank + 1]; i++)
         if (pp_op_is_compute(p->kind[i]) && is_first_of_kind(p, begin, i))
-            (w->machine->calls[pp_row(w, i)].segment_count > 0 ? pp_segments_try
-                                                               : pp_worker_issue)(w, i);
+            try_kind(w, i);
     w->machine->backend->launch(w->machine->device, w->index, try_sums, w);
 }
 

@@ -91,7 +91,7 @@ check_inputs() {
 # Replicas that share experts, and devices that do; shares of their states; one that is killed.
 check_experts() {
     local one="--np 1 --dp 4 --experts 4 --layers 2 --micro-batches 2"
-    PP_EMULATED_LAZY=1 same 30 --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --micro-batches 2 --schedule 1f1b
+    PP_EMULATED_LAZY=1 same 30 --np 2 --dp 2 --ep 2 --experts 4 --layers 2 --micro-batches 4 --schedule dualpipev
     # shellcheck disable=SC2086
     same 31 $one --ep 2 --zero 3 --recompute full
     # shellcheck disable=SC2086
