@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Random layouts train to the bits of one rank, or are refused for a reason that docs/executor.md names.
 
-  layouts.py PIPEEXEC PIPESIM COUNT [SEED]
+  layouts.py PIPEEXEC PIPESIM COUNT [SEED [cuda]]
 
 Draws command lines until COUNT of them have run, and states how many were refused, by reason. SEED is that of
-the first draw; with COUNT 1 it repeats one. Only options and values that `pipeexec help` knows are drawn. Each run must
+the first draw; with COUNT 1 it repeats one. With `cuda`, small layouts run on GPUs, emulated or not. Only options and values that `pipeexec help` knows are drawn. Each run must
   - have the gradients, weights and losses of pipeexec's own loop on one rank (--exact-grad --check),
   - have the losses and norms of a run on one rank, unless it cuts micro-batches,
   - be replayed without error on the virtual clock,
@@ -23,9 +23,10 @@ import sys
 from runs import HERE, PATIENCE_S, PIPEEXEC, PIPESIM, ask, faults, reasons, train, unsaid, words
 
 WANTED, FIRST = int(sys.argv[3]), int((sys.argv[4:] or ["1"])[0])
-MOST_WORKERS = 24
+IS_CUDA = "cuda" in sys.argv[5:]
+MOST_WORKERS = 8 if IS_CUDA else 24
 CONFIGS = os.path.join(HERE, "../data/configs")
-WIDTHS = "--hidden 32 --heads 4 --seq 8".split()
+WIDTHS = "--hidden 32 --heads 4 --seq 8".split() + (["--backend", "cuda"] if IS_CUDA else [])
 
 # Option, values, and how often it is given at all.
 SHARED = [
@@ -74,6 +75,9 @@ OF_SCHEDULE = {
     "bfs": [("--depth-first", [2], 0.3), ("--bfs-backward", ["descending"], 0.3)],
     "v-half": [("--max-activations", [4, 6, 8], 0.3)],
 }
+ON_GPUS = {"--transport": (["local", "ipc", "nccl", "ipc+nccl"], 0.9), "--precision": (["fp32", "bf16"], 0.5),
+           "--weight-grad-stream": ([], 0), "--backend": ([], 0), "--slow": ([], 0), "--layers": ([1, 2, 4], 1),
+           "--micro-batches": ([1, 2, 4], 1), "--experts": ([4, 8], 0.7), "--model": (["tiny", "tiny-llama"], 1)}
 OFTEN = ["chimera", "chimera", "chimera"]  # the only schedule of half backwards
 EXPERTS = [("--top-k", [1, 2, 3], 0.5), ("--capacity-factor", [0.5, 1.25], 0.5), ("--shared-ffn", [32], 0.3),
            ("--moe-every", [2], 0.3), ("--balance-loss", [0.01, 0.5], 0.4)]
@@ -149,6 +153,8 @@ def tables():
     _, text, _ = ask(PIPESIM, "schedules", "--json")
     names = [s["name"] for s in json.loads(text)["schedules"] if s["executable"]] + OFTEN
     for table in (SHARED, OWN, MODEL, EXPERTS, *OF_SCHEDULE.values()):
+        if IS_CUDA:
+            table[:] = [(o, *ON_GPUS.get(o, (v, share))) for o, v, share in table]
         table[:] = [(o, names if o == "--schedule" else known(o, v), share) for o, v, share in table]
 
 
@@ -163,7 +169,7 @@ def draw(rng):
         model.update(some(EXPERTS))
         if "--ep" in own and rng.random() < 0.6:
             own["--dp"] = str(rng.choice([2, 4]))
-            if "--tp" in own and rng.random() < 0.3:
+            if "--tp" in own and not IS_CUDA and rng.random() < 0.3:
                 own["--transport"] = "tcp"
         elif rng.random() < 0.9:
             own.pop("--ep", None)
