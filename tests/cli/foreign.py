@@ -94,7 +94,7 @@ def others():
             answer = answer_to(program, name)
             if re.search(rf"unknown option --{re.escape(name)}(;|$)", answer):
                 check("its name here is" in answer or f"only {other} has it" in answer or "leave it out" in answer,
-                      f"{program} --{name} does not say that {other} has it: {answer}")
+                      f"{program} --{name} does not say that {other} has it (core/cli/other.c): {answer}")
     listed = ask("pipesim", "help").stdout.split("\nCommands:\n")[1].split("\n\n")[0]
     commands = set(re.findall(r"^  ([a-z]+) ", listed, re.M)) - {"run", "help"}
     check(len(commands) > 10, f"commands of pipesim: {commands}")
