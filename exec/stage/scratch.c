@@ -1,8 +1,12 @@
-/* Packs tensors into scratch: two share bytes if one is read last before the other is made. */
+/* Packs tensors into scratch: two share bytes if one is read last before the other is made. All
+ * begin at multiples of 16 bytes, as in other places: kernels of CUDA read whole vectors there, and
+ * else add in another order. */
 #include "exec/stage/graph.h"
 
 #include <limits.h>
 #include <stdlib.h>
+
+enum { VECTOR_BYTES = 16 };
 
 struct item {
     struct pp_tensor *tensor;
@@ -33,14 +37,14 @@ static int compare(const void *a, const void *b)
     return x->tensor < y->tensor ? -1 : 1;
 }
 
-/* Returns the end of an item that is in the way of `x`; 0 = none is. */
+/* Returns where vectors begin again after an item in the way of `x`; 0 = none is. */
 static size_t in_the_way(const struct item *items, const struct item *x)
 {
     for (const struct item *i = items; i < x; i++) {
         const size_t end = i->at + i->tensor->bytes;
         if (i->from <= x->until && x->from <= i->until && i->at < x->at + x->tensor->bytes &&
             x->at < end)
-            return end;
+            return (end + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES;
     }
     return 0;
 }

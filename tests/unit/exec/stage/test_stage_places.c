@@ -1,5 +1,5 @@
-/* The planner: tensors that live at the same time share no bytes, in any pass of any net. Scratch
- * is no smaller than what lives at once. */
+/* The planner: tensors that live at the same time share no bytes, in any pass of any net. In
+ * scratch they begin where vectors do. Scratch is no smaller than what lives at once. */
 #include "exec/stage/graph.h"
 #include "tests/unit/exec/stage/stage_rig.h"
 
@@ -64,6 +64,14 @@ static size_t peak_bytes(const struct life *lives, int count, enum pp_call_pass 
     return most;
 }
 
+static void check_vectors(const struct pp_tensor *t, enum pp_call_pass pass, int variant)
+{
+    const struct pp_tensor_place place = t->place[pass];
+
+    cr_assert(place.base != PP_SCRATCH || place.at % 16 == 0, "variant %d, pass %d: at %d", variant,
+              (int)pass, (int)place.at);
+}
+
 /* Returns the peak of scratch in a pass. */
 static size_t check_pass(struct pp_arena *arena, const struct pp_stage *stage,
                          enum pp_call_pass pass, int variant)
@@ -74,6 +82,8 @@ static size_t check_pass(struct pp_arena *arena, const struct pp_stage *stage,
 
     for (int i = 0; i < g->tensor_count; i++)
         count += life_of(&g->tensors[i], pass, &lives[count]);
+    for (int i = 0; i < count; i++)
+        check_vectors(lives[i].tensor, pass, variant);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < i; j++)
             cr_assert(!meet(&lives[i], &lives[j]) || !overlap(&lives[i], &lives[j], pass),
