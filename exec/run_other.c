@@ -37,6 +37,7 @@ enum pp_status pp_exec_other_measure(struct pp_arena *arena, const struct pp_exe
     struct pp_training *other = PP_NEW(arena, struct pp_training); /* profiles keep it */
     struct pp_calibration *measured;
 
+    run->measured.meeting = run->config.meeting; /* processes have been launched since */
     *other = pp_exec_training(wish, &run->measured, &run->other);
     other->machine.inject.kind = NULL;
     other->machine.on_stuck = run->training.machine.on_stuck;
