@@ -14,6 +14,16 @@ static void nothing(struct pp_call *c, const struct pp_stage_node *n)
     (void)n;
 }
 
+/* The exchange fills all but what is left to the next double. */
+static void count_forward(struct pp_call *c, const struct pp_stage_node *n)
+{
+    const size_t filled =
+        sizeof(int32_t) * (size_t)c->stage->shape.ep * (size_t)(c->net->experts + 1);
+
+    if (filled < n->y->bytes)
+        c->k->zero(c->stream, n->y->bytes - filled, (char *)pp_call_at(c, n->y) + filled);
+}
+
 static bool count_exchange(const struct pp_call *c, const struct pp_stage_node *n, bool is_forward,
                            struct pp_rows_exchange *e)
 {
@@ -70,7 +80,7 @@ static bool return_exchange(const struct pp_call *c, const struct pp_stage_node 
                       : rows_exchange(c, n, PP_ROWS_OUT, n->dy, n->dx, e);
 }
 
-const struct pp_node_kind pp_node_count = {.forward = nothing, .exchange = count_exchange};
+const struct pp_node_kind pp_node_count = {.forward = count_forward, .exchange = count_exchange};
 const struct pp_node_kind pp_node_send = {
     .forward = nothing, .input_grad = nothing, .exchange = send_exchange};
 const struct pp_node_kind pp_node_return = {

@@ -5,6 +5,8 @@ $ for o in "--dp 2 --zero 1" "--recompute full" "--recompute-modules moe" "--rec
 # Memory as predicted, rows that are not in use included.
 $ pipeexec --model tiny-llama --hidden 64 --experts 6 --capacity-factor 0.5 --seq 32 --steps 2 --json | grep -oE '^  "(predicted_)?peak_mem_bytes": [0-9]*' | cut -d: -f2 | uniq | wc -l
 > 1
+$ pipeexec --np 1 --dp 3 --ep 3 --experts 6 --layers 2 --hidden 16 --heads 2 --seq 8 --mbs 2 --micro-batches 2 --steps 2 --json | grep -oE '^  "(predicted_)?peak_mem_bytes": [0-9]*' | cut -d: -f2 | uniq | wc -l
+> 1
 # Tokens of experts are the same under every schedule, transport and recomputation. Validation does not count.
 $ for o in "" "--schedule zbv" "--dp 2" "--schedule seq1f1b" "--transport tcp" "--transport shm" "--backend fake" "--recompute full" "--recompute-modules moe layernorm" "--recompute stage-aware=1" "--schedule seq1f1b --recompute-modules moe act" "--valid-data valid --valid-every 1"; do head -c 4000 /dev/zero | tr '\0' a >valid; pipeexec --model tiny-llama --layers 8 --hidden 32 --heads 4 --experts 4 --moe-every 3 --capacity-factor 0.75 --np 4 --seq 16 --mbs 2 --gbs 16 --steps 3 --exact-grad --no-check $o --json | sed -n '/^  "experts"/,/^  }/p' | tr -d ' \n'; echo; done | uniq
 > "experts":{"count":4,"top_k":2,"capacity":6,"load":1.0933589990375361,"dropped_frac":0.3046875,"moved_frac":0.0,"moved_bytes":0,"mixtures":[{"block":3,"load":1.0391978122151322,"dropped":439,"tokens":[285,265,267,280]},{"block":6,"load":1.0933589990375361,"dropped":497,"tokens":[216,280,259,284]}]},
