@@ -257,7 +257,7 @@ static void run_sum(const struct pp_kernels *k, void *stream, struct nccl_sum *n
     }
     for (int copy = 0; copy < n->here.copies; copy++)
         pp_sum_begin(k, stream, &n->here, copy);
-    KINDS[n->all.rule - pp_sum_rules].run(k, stream, n);
+    KINDS[n->here.rule - pp_sum_rules].run(k, stream, n);
     spread_here(k, stream, &n->here);
     for (int copy = 0; copy < n->here.copies; copy++)
         pp_sum_end(k, stream, &n->here, copy);
