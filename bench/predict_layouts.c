@@ -13,14 +13,13 @@
  * Usage: bench_predict_layouts [ROUNDS [OPTION...]]: options for both machines of every row. */
 #include "bench/bench.h"
 #include "core/quantile.h"
-#include "exec/cli.h"
 #include "exec/predict/profile.h"
-#include "exec/resolve/config.h"
+#include "tests/exec/typed.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WARMUP = 2, MOST_ROUNDS = 200, MOST_WORDS = 64, MOST_ROWS = 64, PROFILED = 4 };
+enum { WARMUP = 2, MOST_ROUNDS = 200, MOST_ROWS = 64, PROFILED = 4 };
 
 static int rounds = 16;
 static char **more_options;
@@ -86,56 +85,32 @@ static const struct {
 /* ---- machines -------------------------------------------------------------------------------- */
 
 struct side {
-    const struct pp_exec_plan *plan;
-    struct pp_training training;
+    struct typed typed;
     struct pp_machine *machine;
     struct pp_calibration *calibration;
     struct pp_profile *profile;
     double step_s[MOST_ROUNDS], kind_s[PP_OP_KINDS][MOST_ROUNDS];
 };
 
-static void add_words(struct pp_arena *arena, const char *text, char **words, int *count)
-{
-    char *rest = pp_arena_strdup(arena, text);
-
-    for (char *word; (word = strsep(&rest, " ")) != NULL && *count < MOST_WORDS - 1;)
-        if (*word)
-            words[(*count)++] = word;
-}
-
 /* Resolves a command line of pipeexec. */
 static void open_side(struct pp_arena *arena, const char *first, const char *then,
                       struct side *side)
 {
-    char *words[MOST_WORDS] = {pp_arena_strdup(arena, "pipeexec")};
-    int count = 1;
-    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
-    struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
-    struct pp_exec_plan *plan = PP_NEW(arena, struct pp_exec_plan);
+    const char *line = pp_arena_printf(arena, "%s %s", first, then);
     struct pp_error err = {0};
 
-    add_words(arena, first, words, &count);
-    add_words(arena, then, words, &count);
-    for (int k = 0; k < more_count && count < MOST_WORDS - 1; k++)
-        words[count++] = more_options[k];
-    must(pp_options_parse(arena, &pp_exec_cli, count, words, parsed, &err), &err);
-    wish->request = (struct pp_request){.flags = parsed};
-    pp_wish_bind(arena, &wish->request);
-    must(pp_exec_resolve(arena, wish, NULL, config, &err), &err);
-    must(pp_exec_plan_make(arena, wish, config, (struct pp_subject){.name = NULL}, plan, &err),
-         &err);
-    side->plan = plan;
-    side->training = pp_exec_training(wish, config, plan);
-    side->training.machine.kept_steps = 1;
-    side->calibration = pp_calibration_create(arena, &plan->batch);
-    must(pp_machine_create(arena, &side->training.machine, &side->machine, &err), &err);
-    must(pp_profile_create(arena, &side->training.machine, &side->profile, &err), &err);
+    for (int k = 0; k < more_count; k++)
+        line = pp_arena_printf(arena, "%s %s", line, more_options[k]);
+    must(typed_resolve(arena, line, &side->typed, &err), &err);
+    side->typed.training.machine.kept_steps = 1;
+    side->calibration = pp_calibration_create(arena, &side->typed.plan->batch);
+    must(pp_machine_create(arena, &side->typed.training.machine, &side->machine, &err), &err);
+    must(pp_profile_create(arena, &side->typed.training.machine, &side->profile, &err), &err);
 }
 
 static void note_kinds(struct side *side, int round)
 {
-    const struct pp_program *p = side->plan->program;
+    const struct pp_program *p = side->typed.plan->program;
     const struct pp_step_times times =
         pp_machine_step_times(side->machine, pp_machine_kept(side->machine) - 1);
 
@@ -148,12 +123,13 @@ static void note_kinds(struct side *side, int round)
 /* Runs micro-batches of one layout after the other, with the weights of the measured one. */
 static void profile(struct side *from, struct side *to, int k)
 {
-    const struct pp_profiled weights = {from->machine, &from->training.machine};
+    const struct pp_profiled weights = {from->machine, &from->typed.training.machine};
     struct pp_error err = {0};
 
     for (int number = 0; number < PROFILED; number++) {
-        must(pp_profile_run(from->profile, weights, &from->training.text, k, number, &err), &err);
-        must(pp_profile_run(to->profile, weights, &to->training.text, k, number, &err), &err);
+        must(pp_profile_run(from->profile, weights, &from->typed.training.text, k, number, &err),
+             &err);
+        must(pp_profile_run(to->profile, weights, &to->typed.training.text, k, number, &err), &err);
     }
 }
 
@@ -165,12 +141,12 @@ static void step(struct side *side, int k, bool has_probes)
     struct pp_error err = {0};
 
     pp_machine_probes(side->machine, has_probes);
-    must(pp_machine_step(side->machine, &side->training.text, k, &result, &err), &err);
+    must(pp_machine_step(side->machine, &side->typed.training.text, k, &result, &err), &err);
     if (round < 0)
         return;
     side->step_s[round] = result.step_s;
     note_kinds(side, round);
-    pp_calibration_take(side->calibration, side->machine, &side->training.machine);
+    pp_calibration_take(side->calibration, side->machine, &side->typed.training.machine);
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
@@ -183,15 +159,16 @@ static struct pp_prediction predict(struct pp_arena *arena, const struct side *s
         by_part && from != side
             ? pp_calibration_of_layout(arena, from->calibration, from->profile, side->profile)
             : from->calibration;
-    struct pp_costs costs = *side->plan->costs;
+    struct pp_costs costs = *side->typed.plan->costs;
     struct pp_prediction prediction;
     struct pp_error err = {0};
 
-    must(pp_calibration_costs(calibration, side->plan->program, by_part ? side->plan->stages : NULL,
-                              &costs, &err),
+    must(pp_calibration_costs(calibration, side->typed.plan->program,
+                              by_part ? side->typed.plan->stages : NULL, &costs, &err),
          &err);
-    must(pp_predict(arena, side->plan->program, &costs,
-                    (struct pp_replicas){.count = side->plan->batch.replicas}, &prediction, &err),
+    must(pp_predict(arena, side->typed.plan->program, &costs,
+                    (struct pp_replicas){.count = side->typed.plan->batch.replicas}, &prediction,
+                    &err),
          &err);
     return prediction;
 }
@@ -202,8 +179,9 @@ static double structural_s(struct pp_arena *arena, const struct side *side)
     struct pp_replay replay;
     struct pp_error err = {0};
 
-    must(pp_replay(arena, side->plan->program, side->plan->costs, pp_machine_times(side->machine),
-                   0, pp_machine_step_times(side->machine, 0).duration_ps, &replay, &err),
+    must(pp_replay(arena, side->typed.plan->program, side->typed.plan->costs,
+                   pp_machine_times(side->machine), 0,
+                   pp_machine_step_times(side->machine, 0).duration_ps, &replay, &err),
          &err);
     return fmax(fabs(replay.step_error_s), replay.event_error_s);
 }

@@ -63,9 +63,9 @@ static enum pp_status check_degree(const struct pp_exec_wish *wish,
     while (above <= count && !divides(config, etp, above))
         above++;
     pp_error_set(err, PP_EINVAL,
-                 "%s must divide the %d experts of %s and tp / etp * dp = %lld; nearest: --ep %d",
+                 "%s must divide the %d experts of %s and tp / etp * dp = %lld; nearest: %s %d",
                  wish->given.ep.typed, count, config->net.name, (long long)devices_of(config, etp),
-                 below);
+                 wish->given.ep.spelled, below);
     if (above <= count)
         pp_error_append(err, " or %d", above);
     return count % config->ep ? PP_EINVAL
@@ -74,12 +74,14 @@ static enum pp_status check_degree(const struct pp_exec_wish *wish,
 
 /* Appends what is executed: as many groups of experts as sets, the nearest --etp, or the usual one.
  */
-static enum pp_status append_nearest(const struct pp_exec_config *config, struct pp_error *err)
+static enum pp_status append_nearest(const struct pp_exec_wish *wish,
+                                     const struct pp_exec_config *config, struct pp_error *err)
 {
     const int tp = config->tp, from = config->etp < tp ? config->etp : tp, sets = tp / from;
 
     if (tp % config->etp == 0 && is_executed(config, from, sets))
-        return pp_error_append(err, "; nearest: --ep %d, or leave out --etp", sets);
+        return pp_error_append(err, "; nearest: %s %d, or leave out --etp", wish->given.ep.spelled,
+                               sets);
     for (int apart = 0; apart < tp; apart++)
         for (int etp = from - apart; etp <= from + apart; etp += apart > 0 ? 2 * apart : 1)
             if (etp >= 1 && is_executed(config, etp, config->ep))
@@ -87,7 +89,8 @@ static enum pp_status append_nearest(const struct pp_exec_config *config, struct
     return pp_error_append(err, "; leave out --etp");
 }
 
-static enum pp_status check_expert_tp(const struct pp_exec_config *config, struct pp_error *err)
+static enum pp_status check_expert_tp(const struct pp_exec_wish *wish,
+                                      const struct pp_exec_config *config, struct pp_error *err)
 {
     const int tp = config->tp, etp = config->etp, sets = tp / etp;
 
@@ -103,7 +106,7 @@ static enum pp_status check_expert_tp(const struct pp_exec_config *config, struc
                      etp, sets, etp, etp == 1 ? "" : "s", config->ep);
     else
         return PP_OK;
-    return append_nearest(config, err);
+    return append_nearest(wish, config, err);
 }
 
 enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config *config,
@@ -121,7 +124,7 @@ enum pp_status pp_exec_ep(const struct pp_exec_wish *wish, struct pp_exec_config
     config->etp = expert_tp(wish, config);
     if (config->tp % config->etp == 0)
         PP_TRY(check_degree(wish, config, err));
-    PP_TRY(check_expert_tp(config, err));
+    PP_TRY(check_expert_tp(wish, config, err));
     config->expert_replicas = config->ep / (config->tp / config->etp);
     return config->expert_replicas == 1 ? PP_OK : check_parts(wish, config, err);
 }

@@ -397,6 +397,9 @@ $ pipeexec --tp 2 --calibrate-on gpipe --calibrate-tp 3
 $ pipeexec --calibrate-on gpipe --calibrate-ep 2
 ! pipeexec: error: --calibrate-ep 2: tiny has no experts; give --experts
 = 2
+$ pipeexec --model tiny-llama --experts 8 --calibrate-on gpipe --calibrate-ep 1 --tp 2 --dp 2 --ep 4 --etp 1
+! pipeexec: error: --calibrate-ep 1: --etp 1: a rank has 2 sets of 1 worker, and --ep 1 does not give each set other experts; nearest: --calibrate-ep 2, or leave out --etp
+= 2
 $ pipeexec --tp 2 --calibrate-on gpipe --calibrate-tp 1 --clock wall
 ! pipeexec: error: --calibrate-tp 1: layers are profiled by CPU time; use --clock virtual
 = 2

@@ -1,8 +1,7 @@
 /* A profile computes what its machine trains. Whatever the layouts of both, the loss of the same
  * samples is the same but for rounding. So experts get the tokens that they get in training. */
-#include "exec/cli.h"
 #include "exec/predict/profile_parts.h"
-#include "exec/resolve/config.h"
+#include "tests/exec/typed.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -19,26 +18,12 @@ struct side {
 
 static void open_side(struct pp_arena *arena, const char *line, struct side *side)
 {
-    char *words[64] = {pp_arena_strdup(arena, "pipeexec")}, *rest;
-    int count = 1;
-    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
-    struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
-    struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
-    struct pp_exec_plan *plan = PP_NEW(arena, struct pp_exec_plan);
+    struct typed typed;
     struct pp_error err = {0};
 
-    rest = pp_arena_strdup(arena, pp_arena_printf(arena, SMALL "%s", line));
-    for (char *word; (word = strsep(&rest, " ")) != NULL && count < 63;)
-        if (*word)
-            words[count++] = word;
-    cr_assert_eq(pp_options_parse(arena, &pp_exec_cli, count, words, parsed, &err), PP_OK);
-    wish->request = (struct pp_request){.flags = parsed};
-    pp_wish_bind(arena, &wish->request);
-    cr_assert(pp_exec_resolve(arena, wish, NULL, config, &err) == PP_OK &&
-                  pp_exec_plan_make(arena, wish, config, (struct pp_subject){.name = NULL}, plan,
-                                    &err) == PP_OK,
-              "%s: %s", line, err.message);
-    side->training = pp_exec_training(wish, config, plan);
+    cr_assert_eq(typed_resolve(arena, pp_arena_printf(arena, SMALL "%s", line), &typed, &err),
+                 PP_OK, "%s: %s", line, err.message);
+    side->training = typed.training;
     cr_assert_eq(pp_machine_create(arena, &side->training.machine, &side->machine, &err), PP_OK,
                  "%s: %s", line, err.message);
 }

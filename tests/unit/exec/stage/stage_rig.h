@@ -4,6 +4,7 @@
 #define PP_TESTS_STAGE_RIG_H
 
 #include "exec/stage/stage.h"
+#include "exec/state/state.h"
 #include "kernels/numbers.h"
 
 #include <math.h>
@@ -424,6 +425,19 @@ static inline struct pp_net rig_variant(int layers, int variant)
     net.has_bias_out = !net.is_rms;
     net.has_bias_mlp = !net.is_rms;
     return net;
+}
+
+/* The weights of a part as seed 3 draws them. */
+static inline char *rig_weights(struct pp_arena *arena, const struct pp_stage *stage,
+                                const struct pp_kernels *k)
+{
+    const struct pp_recipe recipe = {.seed = 3};
+    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, false, pp_cuts_none());
+    char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
+    const struct pp_state state = pp_state_at(stage, k, false, 0, pp_cuts_none(), memory);
+
+    pp_state_init(stage, k, &recipe, &state, pp_cuts_none());
+    return state.weights;
 }
 
 #endif

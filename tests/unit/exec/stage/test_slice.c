@@ -1,6 +1,5 @@
 /* Slices of tensors, initial weights of devices that share blocks, and the rounding of a sum of
  * parts. */
-#include "exec/state/state.h"
 #include "tests/unit/exec/stage/stage_rig.h"
 
 #include <criterion/criterion.h>
@@ -27,18 +26,6 @@ static struct pp_stage *part_of(struct pp_arena *arena, const struct pp_kernels 
 {
     return pp_stage_whole_of(arena, &net, 1, 1, (struct pp_stage_share){.tp = tp, .tp_index = t},
                              k);
-}
-
-static char *weights_of(struct pp_arena *arena, const struct pp_stage *stage,
-                        const struct pp_kernels *k)
-{
-    const struct pp_recipe recipe = {.seed = 3};
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, false, pp_cuts_none());
-    char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
-    const struct pp_state state = pp_state_at(stage, k, false, 0, pp_cuts_none(), memory);
-
-    pp_state_init(stage, k, &recipe, &state, pp_cuts_none());
-    return state.weights;
 }
 
 /* Whole runs from an element on are where each of their elements is. */
@@ -83,7 +70,7 @@ Test(slice, devices_have_each_weight_once_or_all)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_kernels *k = &pp_kernels_reference;
     const struct pp_stage *whole = pp_stage_whole(arena, &net, 1, 1, k);
-    const char *all = weights_of(arena, whole, k);
+    const char *all = rig_weights(arena, whole, k);
     int cut = 0;
 
     for (int tp = 2; tp <= 4; tp *= 2)
@@ -100,7 +87,7 @@ Test(slice, devices_have_each_weight_once_or_all)
                           param->name);
                 expected = part->slice.whole > 0 ? 1 : tp;
                 cut += part->slice.whole > 0;
-                check_param(part, param, (const double *)(const void *)weights_of(arena, stage, k),
+                check_param(part, param, (const double *)(const void *)rig_weights(arena, stage, k),
                             (const double *)(const void *)all, seen);
             }
             for (int64_t i = 0; i < param->count; i++)

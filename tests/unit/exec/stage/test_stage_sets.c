@@ -1,7 +1,6 @@
 /* Sets of experts of a tensor-parallel group, and replicas that share them: who has which weights,
  * rows and messages. */
 #include "exec/stage/graph.h"
-#include "exec/state/state.h"
 #include "tests/unit/exec/stage/stage_rig.h"
 
 #include <criterion/criterion.h>
@@ -43,18 +42,6 @@ static struct pp_stage *stage_of(struct pp_arena *arena, const struct pp_net *ne
     return pp_stage_create(arena, net, &shape, &pp_kernels_reference);
 }
 
-static char *weights_of(struct pp_arena *arena, const struct pp_stage *stage)
-{
-    const struct pp_kernels *k = &pp_kernels_reference;
-    const struct pp_recipe recipe = {.seed = 3};
-    const struct pp_state_bytes bytes = pp_state_bytes(stage, k, false, pp_cuts_none());
-    char *memory = pp_arena_alloc(arena, bytes.weights + bytes.gradients + bytes.optimizer);
-    const struct pp_state state = pp_state_at(stage, k, false, 0, pp_cuts_none(), memory);
-
-    pp_state_init(stage, k, &recipe, &state, pp_cuts_none());
-    return state.weights;
-}
-
 /* Marks the elements of a device's part, and compares their weights. */
 static void mark(const struct pp_param *part, const double *weights, const struct pp_param *whole,
                  const double *all, int *seen)
@@ -75,7 +62,8 @@ Test(stage_sets, experts_are_once_among_all_devices)
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
     const struct pp_net net = mixture();
     const struct pp_stage *whole = stage_of(arena, &net, divisions[0], 0);
-    const double *all = (const double *)(const void *)weights_of(arena, whole);
+    const double *all =
+        (const double *)(const void *)rig_weights(arena, whole, &pp_kernels_reference);
     int compared = 0;
 
     for (size_t i = 0; i < PP_COUNT(divisions); i++)
@@ -90,8 +78,9 @@ Test(stage_sets, experts_are_once_among_all_devices)
                 const struct pp_stage *stage = stage_of(arena, &net, d, device);
                 const struct pp_param *part = pp_stage_find(stage, param->id);
                 cr_assert_eq(part->experts, EXPERTS / (d.tp / d.etp) / d.ep);
-                mark(part, (const double *)(const void *)weights_of(arena, stage), param, all,
-                     seen);
+                mark(part,
+                     (const double *)(const void *)rig_weights(arena, stage, &pp_kernels_reference),
+                     param, all, seen);
             }
             for (int64_t e = 0; e < param->count; e++)
                 cr_assert_eq(seen[e], is_whole ? d.etp : 1, "%zu: %s", i, param->name);

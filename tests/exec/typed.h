@@ -1,0 +1,41 @@
+/* tests/exec/typed.h — a training as a command line of pipeexec says it, for tests and benchmarks.
+ */
+#ifndef PP_TESTS_EXEC_TYPED_H
+#define PP_TESTS_EXEC_TYPED_H
+
+#include "core/arena.h"
+#include "exec/cli.h"
+#include "exec/resolve/config.h"
+
+#include <string.h>
+
+struct typed {
+    struct pp_exec_plan *plan;
+    struct pp_training training;
+};
+
+/* Resolves `line`: options with spaces between them, at most 126 words. Memory is the arena's. */
+static inline enum pp_status typed_resolve(struct pp_arena *arena, const char *line,
+                                           struct typed *out, struct pp_error *err)
+{
+    char *words[128] = {pp_arena_strdup(arena, "pipeexec")}, *rest = pp_arena_strdup(arena, line);
+    struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
+    struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
+    struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
+    int count = 1;
+
+    for (char *word; (word = strsep(&rest, " ")) != NULL && count < 127;)
+        if (*word)
+            words[count++] = word;
+    PP_TRY(pp_options_parse(arena, &pp_exec_cli, count, words, parsed, err));
+    wish->request = (struct pp_request){.flags = parsed};
+    pp_wish_bind(arena, &wish->request);
+    PP_TRY(pp_exec_resolve(arena, wish, NULL, config, err));
+    out->plan = PP_NEW(arena, struct pp_exec_plan);
+    PP_TRY(
+        pp_exec_plan_make(arena, wish, config, (struct pp_subject){.name = NULL}, out->plan, err));
+    out->training = pp_exec_training(wish, config, out->plan);
+    return PP_OK;
+}
+
+#endif
