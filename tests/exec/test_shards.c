@@ -34,6 +34,18 @@ static int cut_and_check(const struct exec_case *c)
     return 1;
 }
 
+/* Each of them with all that is cut. */
+static void check_every_stage(const struct exec_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int zero = LEAST_ZERO; zero <= MOST_ZERO; zero++) {
+            struct exec_case c = exact_case(cases[i], 2, 3);
+
+            c.zero = zero;
+            cr_assert_eq(cut_and_check(&c), 1);
+        }
+}
+
 static int all_schedules(struct exec_case usual)
 {
     int runs = 0;
@@ -128,13 +140,7 @@ Test(shards, variants)
         EXEC_CASE("1f1b", 2, 4, .replicas = 2, .is_bf16 = true, .hidden = 32),
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        for (int zero = LEAST_ZERO; zero <= MOST_ZERO; zero++) {
-            struct exec_case c = exact_case(cases[i], 2, 3);
-
-            c.zero = zero;
-            cr_assert_eq(cut_and_check(&c), 1);
-        }
+    check_every_stage(cases, sizeof(cases) / sizeof(*cases));
 }
 
 /* Chimera fills its first pipeline alone: chunks of the others sum gradients without a backward. */
@@ -150,13 +156,7 @@ Test(shards, pipelines_without_micro_batches)
         EXEC_CASE("chimera", 4, 2, .replicas = 2, .transport = &pp_transport_tcp),
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        for (int zero = LEAST_ZERO; zero <= MOST_ZERO; zero++) {
-            struct exec_case c = exact_case(cases[i], 2, 3);
-
-            c.zero = zero;
-            cr_assert_eq(cut_and_check(&c), 1);
-        }
+    check_every_stage(cases, sizeof(cases) / sizeof(*cases));
 }
 
 /* Groups of copies that each hold a state, and sum their shares. */

@@ -45,6 +45,20 @@ static void pp_map(void *stream, int64_t count, bool is_aligned, const Op &op)
         PP_LAUNCH((pp_map_kernel<Op, 1>), blocks, PP_MAP_THREADS, 0, pp_cuda_of(stream), op, count);
 }
 
+/* Adds a vector to one of T. */
+template <class T> struct pp_add_to {
+    const float *x;
+    T *y;
+
+    template <int N> __device__ void run(int64_t i) const
+    {
+        pp_floats<N> sum = pp_load<N>(y + i);
+
+        pp_add(sum, pp_load<N>(x + i));
+        pp_save(y + i, sum);
+    }
+};
+
 /* A row is cut into `tiles`, a block each. */
 template <class Op, int N>
 __global__ __launch_bounds__(PP_MAP_THREADS) void pp_map_rows_kernel(Op op, int width, int tiles)

@@ -119,19 +119,6 @@ __global__ __launch_bounds__(THREADS) void grad_kernel(const tokens_of<T> t, flo
             (float)(t.b.factor * t.probability(token, e, o) * (sum_at(t.b, e) - mean));
 }
 
-template <class T> struct add_grad {
-    const float *grad;
-    T *x;
-
-    template <int N> __device__ void run(int64_t i) const
-    {
-        pp_floats<N> sum = pp_load<N>(x + i);
-
-        pp_add(sum, pp_load<N>(grad + i));
-        pp_save(x + i, sum);
-    }
-};
-
 /* Every thread finds the sum, which is short, by itself. */
 struct add_loss {
     struct pp_balance b;
@@ -169,7 +156,7 @@ template <class T> void make_grad(void *stream, const struct pp_balance *b, void
 
 template <class T> void add(void *stream, int64_t count, const void *grad, void *x)
 {
-    pp_map<4>(stream, count, pp_are_aligned(grad, x), add_grad<T>{(const float *)grad, (T *)x});
+    pp_map<4>(stream, count, pp_are_aligned(grad, x), pp_add_to<T>{(const float *)grad, (T *)x});
 }
 
 bool is_bf16(const struct pp_balance *b)

@@ -5,19 +5,6 @@
 
 namespace
 {
-struct add {
-    const float *x;
-    float *y;
-
-    template <int N> __device__ void run(int64_t i) const
-    {
-        pp_floats<N> sum = pp_load<N>(y + i);
-
-        pp_add(sum, pp_load<N>(x + i));
-        pp_save(y + i, sum);
-    }
-};
-
 template <class T> struct scale {
     T *x;
     float factor;
@@ -65,7 +52,7 @@ void pp_cuda_zero(void *stream, size_t bytes, void *x)
 
 void pp_cuda_add(void *stream, int64_t count, const void *x, void *y)
 {
-    pp_map<4>(stream, count, pp_are_aligned(x, y), add{(const float *)x, (float *)y});
+    pp_map<4>(stream, count, pp_are_aligned(x, y), pp_add_to<float>{(const float *)x, (float *)y});
 }
 
 } // extern "C"
