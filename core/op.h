@@ -76,21 +76,24 @@ static inline bool pp_op_is_posted(int kind)
 /* The purpose of a copy between memory tiers, or of a collective of a stage that does not end a
  * step. Its WAIT has the same purpose. Each purpose has a row in core/op.c. */
 enum pp_purpose {
-    PP_FOR_STEP,     /* sums of gradients, gathers of updated parameters */
-    PP_FOR_FORWARD,  /* AG: parameters, before uses that begin with a forward */
-    PP_FOR_BACKWARD, /* AG: parameters, before uses that begin with a backward or recomputation */
-    PP_FOR_VISIT,    /* RS: gradients of gathered parameters */
-    PP_FOR_PART,     /* RS: gradients of one micro-batch, into the kept shards */
-    PP_FOR_REST,     /* AR: a scattered sum over the groups that hold all its shards */
-    PP_FOR_DOWN,     /* COPY: saved activations, from the device */
-    PP_FOR_UP,       /* COPY: saved activations, back to the device */
-    PP_FOR_GRADS,    /* MOVE: gradients down, to the optimizer on the host */
-    PP_FOR_PARAMS,   /* MOVE: updated parameters up, from the optimizer on the host */
-    PP_FOR_FETCH,    /* MOVE: optimizer state up, the first bucket of an update on the device */
-    PP_FOR_STORE,    /* MOVE: optimizer state down, the last bucket of an update on the device */
-    PP_FOR_LOAD,     /* MOVE: parameters up, before uses that begin with a forward */
-    PP_FOR_RELOAD,   /* MOVE: parameters up, before a backward or recomputation */
-    PP_FOR_HOME,     /* MOVE: updated parameters down, to their home tier */
+    PP_FOR_STEP,      /* sums of gradients, gathers of updated parameters */
+    PP_FOR_FORWARD,   /* AG: parameters, before uses that begin with a forward */
+    PP_FOR_BACKWARD,  /* AG: parameters, before uses that begin with a backward or recomputation */
+    PP_FOR_VISIT,     /* RS: gradients of gathered parameters */
+    PP_FOR_PART,      /* RS: gradients of one micro-batch, into the kept shards */
+    PP_FOR_REST,      /* AR: a scattered sum over the groups that hold all its shards */
+    PP_FOR_DOWN,      /* COPY: saved activations, from the device */
+    PP_FOR_UP,        /* COPY: saved activations, back to the device */
+    PP_FOR_GRADS,     /* MOVE: gradients down, to the optimizer on the host */
+    PP_FOR_PARAMS,    /* MOVE: updated parameters up, from the optimizer on the host */
+    PP_FOR_FETCH,     /* MOVE: optimizer state up, the first bucket of an update on the device */
+    PP_FOR_STORE,     /* MOVE: optimizer state down, the last bucket of an update on the device */
+    PP_FOR_LOAD,      /* MOVE: parameters up, before uses that begin with a forward */
+    PP_FOR_RELOAD,    /* MOVE: parameters up, before a backward or recomputation */
+    PP_FOR_HOME,      /* MOVE: updated parameters down, to their home tier */
+    PP_FOR_GRAD_DOWN, /* MOVE: gradients of one visit down, to their home tier */
+    PP_FOR_GRAD_UP,   /* MOVE: their sum so far up, before the device adds another visit's */
+    PP_FOR_UPDATE,    /* MOVE: no copy but the update itself, on the processors of the host */
     PP_PURPOSES
 };
 
@@ -115,7 +118,7 @@ struct pp_purpose_row {
     const char *text; /* text after the '.' */
     uint8_t kind;     /* its kind; PP_OP_KINDS for PP_FOR_STEP, which many kinds have */
     uint8_t what;     /* moved class, enum pp_state_class */
-    uint8_t from, to; /* enum pp_move_end, one is PP_AT_DEVICE */
+    uint8_t from, to; /* enum pp_move_end, one is PP_AT_DEVICE but for an update of the host */
     uint8_t when;     /* enum pp_move_time */
 };
 extern const struct pp_purpose_row pp_purposes[PP_PURPOSES];
@@ -138,11 +141,18 @@ static inline bool pp_purpose_is_gather(int purpose)
 {
     return pp_purposes[purpose].kind == PP_AG;
 }
-/* Copies run on two streams, as on PCIe: up to the device, and down, which all others use, too. */
-enum { PP_COPY_STREAMS = 2 };
+/* Copies run on two streams, as on PCIe: up to the device, and down, which all others use, too.
+ * The work of the host is the third. */
+enum pp_copy_stream { PP_COPY_DOWN, PP_COPY_UP, PP_COPY_HOST, PP_COPY_STREAMS };
+static inline enum pp_copy_stream pp_move_stream(int purpose)
+{
+    return purpose == PP_FOR_UPDATE                    ? PP_COPY_HOST
+           : pp_purposes[purpose].from != PP_AT_DEVICE ? PP_COPY_UP
+                                                       : PP_COPY_DOWN;
+}
 static inline bool pp_move_is_up(int purpose)
 {
-    return pp_purposes[purpose].from != PP_AT_DEVICE;
+    return pp_move_stream(purpose) == PP_COPY_UP;
 }
 /* Is true for parameters that move up for a use on the device. */
 static inline bool pp_move_is_load(int purpose)

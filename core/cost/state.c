@@ -8,6 +8,7 @@
 
 const char *const pp_state_class_names[PP_STATE_CLASSES] = {"p", "g", "os", "a"};
 const char *const pp_gather_names[] = {"layer", "chunk", NULL};
+const char *const pp_evict_names[] = {"belady", "lru", "fifo", NULL};
 
 static const char *const words[PP_STATE_SHARDED] = {"parameters", "gradients",
                                                     "the optimizer state"};

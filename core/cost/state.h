@@ -42,6 +42,11 @@ enum pp_status pp_mesh_parse(const char *text, struct pp_mesh *mesh, struct pp_e
 enum pp_gather { PP_GATHER_LAYER, PP_GATHER_CHUNK };
 extern const char *const pp_gather_names[]; /* terminated by NULL */
 
+/* Unit that leaves a full cache: the one whose next use is farthest (Belady 1966), whose last use
+ * is longest ago, or that came first. */
+enum pp_evict { PP_EVICT_BELADY, PP_EVICT_LRU, PP_EVICT_FIFO };
+extern const char *const pp_evict_names[]; /* terminated by NULL */
+
 struct pp_state_spec {
     struct pp_mesh replicas; /* of a stage */
     struct pp_mesh shard[PP_STATE_SHARDED];
@@ -51,10 +56,20 @@ struct pp_state_spec {
     int buffers; /* gathered units that have room at the same time: 1 = no overlap, 2 = the next one
                   * is fetched while one is used */
     enum pp_tier home[PP_STATE_CLASSES];
-    double moved_frac[PP_STATE_CLASSES]; /* share of parameters and of saved activations that lives
-                                          * at their home; 0 = all of it */
-    bool is_cpu_update;                  /* the optimizer runs on the host where its state lives */
-    int activation_bits;                 /* of saved activations, 0 = as computed */
+    double
+        moved_frac[PP_STATE_CLASSES]; /* share of a class that lives at its home; 0 = all of it */
+    bool is_cpu_update;               /* the optimizer runs on the host where its state lives */
+    int activation_bits;              /* of saved activations, 0 = as computed */
+    bool is_offloaded_by_layer;       /* saved activations move layer by layer, inside of an op */
+    bool is_summed_on_device; /* gradients elsewhere come up for every visit that adds to them;
+                               * else the host adds what comes */
+    bool has_early_update;    /* the host updates a stage once its gradients are there, while
+                               * others go backward; else when all ops have ended */
+    bool has_grads_in_params; /* 16-bit gradients take the place of their parameters */
+    double gather_bytes;      /* largest unit of a gather; 0 = `gather` says */
+    int cached;               /* units resident at once, the one in use included; 0 = 1 */
+    enum pp_evict evict;
+    double usable_frac[PP_TIERS]; /* share of a tier that may be filled; 0 = all of it */
 };
 
 /* Returns the spec of ZeRO stage 0 to 3 over all replicas: 1 cuts the optimizer state, 2 gradients

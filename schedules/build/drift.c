@@ -58,14 +58,14 @@ static struct played played_of(struct pp_arena *arena, const struct pp_program *
         for (int k = 0; k < p->channels[c].count; k++)
             channel_of[p->channels[c].first + k] = c;
     for (int rank = 0; rank < p->ranks; rank++) {
-        int32_t reduced = NONE, copied[PP_COPY_STREAMS] = {NONE, NONE};
+        int32_t reduced = NONE, copied[PP_COPY_STREAMS] = {NONE, NONE, NONE};
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
             const int stream = stream_of(p, i);
             all.before[i] = NONE;
             if (stream == PP_STREAM_REDUCE)
                 all.before[i] = next_on(&reduced, i);
             else if (stream == PP_STREAM_COPY)
-                all.before[i] = next_on(&copied[pp_move_is_up(p->purpose[i])], i);
+                all.before[i] = next_on(&copied[pp_move_stream(p->purpose[i])], i);
             else if (stream == PP_STREAM_CHANNEL)
                 all.before[i] =
                     next_on(&of_channel[2 * channel_of[p->arg[i]] + pp_op_is_send(p->kind[i])], i);

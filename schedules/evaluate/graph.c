@@ -180,7 +180,7 @@ static int32_t walk_own(struct walk *w, int i, int32_t before)
 
 static void walk_copy(struct walk *w, int i)
 {
-    int32_t *last = &w->last_copy[pp_move_is_up(w->g->program->purpose[i])];
+    int32_t *last = &w->last_copy[pp_move_stream(w->g->program->purpose[i])];
 
     *last = walk_own(w, i, *last);
 }

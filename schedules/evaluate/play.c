@@ -277,7 +277,7 @@ static void play_compute(struct pp_play *play, struct pp_seat *seat, int i)
 static void play_copy(struct pp_play *play, struct pp_seat *seat, int i)
 {
     const struct pp_op op = pp_program_op(play->p, i);
-    int64_t *last = &seat->copied[pp_move_is_up(op.purpose)], *own = own_of(play, seat->step, i);
+    int64_t *last = &seat->copied[pp_move_stream(op.purpose)], *own = own_of(play, seat->step, i);
 
     note_post(play, seat->step, i, seat->clock);
     *last = later(seat->clock, *last);

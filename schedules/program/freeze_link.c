@@ -191,14 +191,17 @@ struct posts {
 
 static uint64_t wait_key(const struct pp_program *p, int i, int kind, bool tied)
 {
-    /* Bits: purpose 4 (TIED if tied), kind 5, split 8, stage 16, micro-batch or pipeline 31. */
-    enum { TIED = 15 };
-    _Static_assert((int)PP_PURPOSES <= (int)TIED && PP_OP_KINDS <= 32, "fields of the key");
+    /* Bits: kind or purpose, which has one kind, or TIED 9, split 8, stage 16, micro-batch or
+     * pipeline 31. */
+    enum { TIED = PP_OP_KINDS + PP_PURPOSES };
+    _Static_assert((int)TIED < 1 << 9, "fields of the key");
     const uint64_t which = p->mb[i] >= 0 ? (uint64_t)p->mb[i] : tied ? 0 : p->pipe[i];
-    const uint64_t purpose = tied ? TIED : pp_op_has_purpose(kind) ? p->purpose[i] : 0;
+    const int purpose = pp_op_has_purpose(kind) ? p->purpose[i] : 0,
+              what = tied          ? TIED
+                     : purpose > 0 ? PP_OP_KINDS + purpose
+                                   : kind;
 
-    return purpose << 60 | (uint64_t)kind << 55 | (uint64_t)p->split[i] << 47 |
-           (uint64_t)p->stage[i] << 31 | which;
+    return (uint64_t)what << 55 | (uint64_t)p->split[i] << 47 | (uint64_t)p->stage[i] << 31 | which;
 }
 
 static bool is_in_table(const struct posts *posts, int kind)

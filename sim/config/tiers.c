@@ -202,7 +202,7 @@ double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
     for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_tiers_are_used(r); i++) {
         const struct pp_op op = pp_program_op(p, i);
         const bool is_move = pp_op_is_move(op.kind);
-        if (is_move && pp_move_is_up(op.purpose) == stream)
+        if (is_move && (int)pp_move_stream(op.purpose) == stream)
             bytes += pp_costs_op(r->costs, &op, NULL).bytes;
         else if (!is_move && (stream == UP || op.kind == PP_U))
             bytes += streamed_bytes(r, &op);

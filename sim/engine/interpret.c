@@ -75,7 +75,7 @@ static bool run_collective(struct pp_run *r, struct pp_instance *in)
 
 static bool run_copy(struct pp_run *r, struct pp_instance *in)
 {
-    int64_t *copy_ps = &in->copy_ps[pp_move_is_up(r->p->purpose[in->pc])];
+    int64_t *copy_ps = &in->copy_ps[pp_move_stream(r->p->purpose[in->pc])];
     const int64_t start_ps = *copy_ps > in->clock_ps ? *copy_ps : in->clock_ps;
 
     *copy_ps = start_ps + pp_compute_ps(r, in->rank, in->pc);

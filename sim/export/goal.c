@@ -117,7 +117,8 @@ static void print_line(const struct pp_export *e, const struct numbers *n,
 
 static void print_remark(const struct numbers *n, int node, int lane, FILE *out)
 {
-    static const char *const LANES[] = {"compute", "", "collectives", "copies down", "copies up"};
+    static const char *const LANES[] = {"compute",     "",          "collectives",
+                                        "copies down", "copies up", "host"};
     const int rank = node % n->ranks;
 
     fprintf(out, "\n// replica %d, rank %d: ", node / n->ranks, rank);

@@ -185,7 +185,7 @@ static void walk_compute(struct pp_export_walk *w, int i)
 
 static void walk_copy(struct pp_export_walk *w, int i)
 {
-    const int stream = pp_move_is_up(w->program->purpose[i]);
+    const int stream = pp_move_stream(w->program->purpose[i]);
 
     w->last_copy[stream] = pp_walk_alone(w, LANE_COPY + stream, w->last_copy[stream], i);
     w->done[i - w->program->begin[w->rank]] = w->last_copy[stream];

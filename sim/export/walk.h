@@ -3,7 +3,13 @@
 
 #include "sim/export/export.h"
 
-enum { LANE_COMPUTE, LANE_MESSAGES, LANE_REDUCE, LANE_COPY, LANE_WIRES = LANE_COPY + 2 };
+enum {
+    LANE_COMPUTE,
+    LANE_MESSAGES,
+    LANE_REDUCE,
+    LANE_COPY, /* its streams */
+    LANE_WIRES = LANE_COPY + PP_COPY_STREAMS
+};
 /* Readers count ports in a byte, so the number 255 would make it overflow. */
 enum { MAX_LANES = 255, RING_PORT = 254, LATER = -2 };
 
