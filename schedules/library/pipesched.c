@@ -90,7 +90,8 @@ static enum pp_status take_shape(const struct pp_schedule *schedule,
                    {"max-activations", from->max_activations},
                    {"concat", (int)from->concat},
                    {"bfs-backward", from->backward_descending != 0},
-                   {"warmup-style", from->warmup_lazy != 0}};
+                   {"warmup-style", from->warmup_lazy != 0},
+                   {"shifted", from->shifted}};
     const size_t count = PP_COUNT(options);
 
     for (size_t i = 0; i < PP_COUNT(sizes); i++)

@@ -71,6 +71,7 @@ struct pipesched_shape {
     } concat;                /* --concat: junction of chimera's basic units */
     int backward_descending; /* --bfs-backward descending: 0 or 1 */
     int warmup_lazy;         /* --warmup-style lazy: 0 or 1 */
+    int shifted;             /* --shifted of 1f1b: 0 or 1 */
 };
 
 /* Durations of a stage for one whole micro-batch. */

@@ -74,7 +74,7 @@ $ pipesim --schedule '!python3 python/examples/ffbb.py {pp} {micro_batches}' --p
 !   7 micro-batches are odd; nearest: 8
 = 2
 $ pipesim --schedule '!gen {pp} {n} ${micro}' --pp 4 --micro-batches 8 --unit F=1,B=2
-! pipesim: error: --schedule '!gen {pp} {n} ${micro}': {n} is unknown; known words: {pp} {vp} {micro_batches} {splits} {pipelines} {depth_first} {bfs_backward} {concat} {group} {extra_warmup} {warmup_style} {max_activations}
+! pipesim: error: --schedule '!gen {pp} {n} ${micro}': {n} is unknown; known words: {pp} {vp} {micro_batches} {splits} {pipelines} {shifted} {depth_first} {bfs_backward} {concat} {group} {extra_warmup} {warmup_style} {max_activations}
 = 2
 $ pipesim --schedule '!no-such-program {pp}' --pp 4 --micro-batches 8 --unit F=1,B=2
 ! pipesim: error: the command 'no-such-program 4' has ended with exit code 127

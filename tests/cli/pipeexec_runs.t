@@ -217,3 +217,8 @@ $ for c in 60 80; do COLUMNS=$c pipeexec --dp 4 --np 2 --tp 2 --heads 4 --sequen
 > pipeexec 0.1.0  1f1b, recomputing core_attn+layernorm+act+mlp on 2 ranks,
 >   tp 2 with shared tokens, 4 replicas, ZeRO 3 in groups of 2
 >                                                             (* = chosen for you)
+$ pipeexec --schedule 1f1b --shifted 1 --np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --micro-batches 6 --steps 2 --exact-grad | sed -n '1p; /^  check/,/^$/p'
+> pipeexec 0.1.0  1f1b on 4 ranks                             (* = chosen for you)
+>   check      gradients of the first step equal those of training on one rank to
+>              the bit (67,776 elements)
+>

@@ -204,3 +204,20 @@ $ for c in 0 0.5; do pipesim --schedule interleaved --pp 4 --micro-batches 8 --u
 >   "peak_micro_batches": 5.5,
 >   step              57 units   with costs of a chunk; 28.5 with those of a rank
 >    1  interleaved        2    28.5 units    15.79 %    15.79 %          5.5
+# Merak's shifted order: the last rank but one runs its third forward before its first backward.
+$ pipesim --schedule 1f1b --shifted 1 --pp 4 --micro-batches 5 --unit F=1,B=2 --gantt
+> P0 |F0 F1 F2 F3  .  .  .  .  .  . B0 b0 F4 B1 b1  . B2 b2  . B3 b3  . B4 b4|
+> P1 | . F0 F1 F2  .  .  .  . B0 b0 F3 B1 b1 F4 B2 b2  . B3 b3  . B4 b4  .  .|
+> P2 | .  . F0 F1 F2  . B0 b0  . B1 b1 F3 B2 b2 F4 B3 b3  . B4 b4  .  .  .  .|
+> P3 | .  .  . F0 B0 b0 F1 B1 b1 F2 B2 b2 F3 B3 b3 F4 B4 b4  .  .  .  .  .  .|
+> one column = 1 unit, 24 columns in all
+> F forward, B backward, small letter: same op, . idle
+$ pipesim --schedule 1f1b --shifted 1 --pp 4 --micro-batches 2 --unit F=1,B=2
+! pipesim: error: --shifted 1 needs three micro-batches, to shift the third forward; nearest: --micro-batches 3, or --shifted 0
+= 2
+$ pipesim --schedule 1f1b --shifted 1 --pp 1 --micro-batches 4 --unit F=1,B=2
+! pipesim: error: --shifted 1 needs two ranks, to shift the last but one; nearest: --pp 2, or --shifted 0
+= 2
+$ pipesim --schedule gpipe --shifted 1 --pp 4 --micro-batches 4 --unit F=1,B=2
+! pipesim: error: --shifted 1: gpipe has no such option; schedules that have it: 1f1b
+= 2

@@ -51,6 +51,30 @@ static const char *text_of(struct pp_arena *arena, const struct pp_orders *order
     return text;
 }
 
+/* Merak's order: only the last rank but one differs from 1f1b. */
+Test(phases, the_last_rank_but_one_is_shifted)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_schedule *schedule = pp_schedule_find("1f1b");
+
+    for (int ranks = 2; ranks <= 6; ranks++) {
+        const struct pp_shape plain = {.ranks = ranks, .micro_batches = 6};
+        struct pp_shape shifted = plain;
+        shifted.option[pp_schedule_option_at(schedule, "shifted")] = 1;
+        const struct pp_orders *was = orders_of(arena, schedule, plain),
+                               *is = orders_of(arena, schedule, shifted);
+        for (int r = 0; r < ranks; r++)
+            cr_expect_str_eq(
+                text_of(arena, is, r),
+                r != ranks - 2
+                    ? text_of(arena, was, r)
+                    : pp_arena_printf(arena,
+                                      "%1$dF0 %1$dF1 %1$dF2 %1$dB0 %1$dB1 %1$dF3 %1$dB2 %1$dF4 "
+                                      "%1$dB3 %1$dF5 %1$dB4 %1$dB5",
+                                      r));
+    }
+}
+
 Test(phases, a_w_takes_the_oldest_of_its_chunk_or_of_all)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
