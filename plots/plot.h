@@ -84,7 +84,7 @@ enum pp_status pp_plot_memory_table(struct pp_arena *arena, const struct pp_tabl
                                     const struct pp_curves *options, struct pp_plot_memory *memory,
                                     struct pp_error *err);
 
-/* ---- plots/memory/time.c: memory of ranks over the time of a step ---------------------------- */
+/* ---- plots/memory/time.c: memory of ranks or tiers over the time of a step ------------------- */
 /* Steps of held memory: each value is valid until the next time. */
 struct pp_held_curve {
     double *time_s, *held; /* [count], times ascend */
@@ -101,8 +101,9 @@ static inline void pp_held_add(struct pp_held_curve *curve, double time_s, doubl
 struct pp_plot_held {
     const char *title, *quantity; /* "memory", "activations held" */
     bool is_bytes;                /* else chunk activations */
-    int ranks;
-    const struct pp_held_curve *curves; /* [rank] */
+    int count;
+    const struct pp_held_curve *curves; /* [count] */
+    const char *const *names;           /* [count]; NULL: ranks 0, 1, ... */
     double end_s, capacity;             /* capacity 0 = not known */
     const char *time_unit;              /* NULL = seconds; "units" */
 };

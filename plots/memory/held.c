@@ -124,7 +124,7 @@ enum pp_status pp_plot_held_trace(struct pp_arena *arena, const struct pp_trace 
         .title = pp_arena_printf(arena, "%s%s: activations held over time by pipeline rank",
                                  trace->program, which),
         .quantity = "activations held",
-        .ranks = trace->ranks,
+        .count = trace->ranks,
         .curves = curves,
         .end_s = end_s};
     return PP_OK;

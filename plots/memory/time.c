@@ -1,4 +1,5 @@
-/* Memory over the time of a step: curves of a few ranks. Of many ranks the range is drawn, too. */
+/* Memory over the time of a step: curves of tiers or of a few ranks. Of many ranks the range is
+ * drawn, too. */
 #include "plots/memory/time.h"
 
 #include <math.h>
@@ -24,10 +25,10 @@ static void widen(struct range *range, double value)
 }
 
 /* Adds a curve to ranges; a value counts in every bin that it reaches into. */
-static void add_range(const struct pp_held_sheet *s, int rank, struct range *ranges, int bins)
+static void add_range(const struct pp_held_sheet *s, int curve, struct range *ranges, int bins)
 {
     const struct pp_plot_held *h = s->held;
-    const struct pp_held_curve *c = &s->curves[rank];
+    const struct pp_held_curve *c = &s->curves[curve];
 
     for (int i = 0; i < c->count; i++) {
         const double until_s = i + 1 < c->count ? c->time_s[i + 1] : h->end_s;
@@ -45,16 +46,45 @@ static struct range *make_ranges(struct pp_arena *arena, int bins)
     return ranges;
 }
 
+static double peak_of(const struct pp_held_curve *c)
+{
+    double most = 0;
+
+    for (int i = 0; i < c->count; i++)
+        most = fmax(most, c->held[i]);
+    return most;
+}
+
 /* ---- in characters --------------------------------------------------------------------------- */
 
 enum { ROWS = 16, MARGIN = 8 };
 
+static const char LETTERS[] = "#:.";
+enum { SERIES = sizeof(LETTERS) - 1 };
+
+/* Series are named curves; of ranks the one that holds most, and the most of all. */
 struct chart {
     const struct pp_held_sheet *sheet;
-    struct range *all, *peak; /* [columns] */
-    int columns;
+    struct range *series[SERIES]; /* [columns] */
+    int series_count, columns;
     double per_row;
 };
+
+/* Returns the letter of the lowest series that reaches a level, or a blank. */
+static char letter_at(const struct chart *c, int column, double level)
+{
+    double least = INFINITY;
+    char letter = ' ';
+
+    for (int k = 0; k < c->series_count; k++) {
+        const double most = c->series[k][column].most;
+        if (most < level || most >= least)
+            continue;
+        least = most;
+        letter = LETTERS[k];
+    }
+    return letter;
+}
 
 static void print_line(const struct chart *c, int row, FILE *out)
 {
@@ -68,10 +98,9 @@ static void print_line(const struct chart *c, int row, FILE *out)
         fprintf(out, "%*s", MARGIN, "");
     fputc('|', out);
     for (int i = 0, blanks = 0; i < c->columns; i++) {
-        const char letter = c->peak[i].most >= level  ? '#'
-                            : c->all[i].most >= level ? ':'
-                            : is_capacity             ? '-'
-                                                      : ' ';
+        char letter = letter_at(c, i, level);
+        if (letter == ' ' && is_capacity)
+            letter = '-';
         if (letter != ' ')
             fprintf(out, "%*s%c", blanks, "", letter);
         blanks = letter == ' ' ? blanks + 1 : 0;
@@ -91,29 +120,49 @@ static void print_axis(const struct chart *c, FILE *out)
     fprintf(out, "\n%*s0%*s\n\n", MARGIN + 1, "", c->columns - 1, end);
 }
 
+static void add_series(struct pp_arena *arena, struct chart *c, int first, int count)
+{
+    struct range *ranges = make_ranges(arena, c->columns);
+
+    for (int k = first; k < first + count; k++)
+        add_range(c->sheet, k, ranges, c->columns);
+    c->series[c->series_count++] = ranges;
+}
+
+static void print_legend(const struct pp_held_sheet *s, FILE *out)
+{
+    const struct pp_plot_held *h = s->held;
+
+    for (int k = 0; h->names && k < h->count; k++)
+        fprintf(out, "  %c %s", LETTERS[k], h->names[k]);
+    if (!h->names)
+        fprintf(out, "  # rank %d, which holds most (%.*f)", s->peak, h->is_bytes ? 1 : 2, s->most);
+    if (!h->names && h->count > 1)
+        fprintf(out, "  : the most of all %d ranks", h->count);
+    if (s->capacity > 0)
+        fprintf(out, "  - device %.1f GiB", s->capacity);
+    fputc('\n', out);
+}
+
 static void draw_text(struct pp_arena *arena, const struct pp_held_sheet *s,
                       const struct pp_plot_target *target)
 {
-    struct chart c = {.sheet = s, .columns = pp_axis_columns(target) - MARGIN - 2};
+    struct chart c = {.sheet = s,
+                      .columns = pp_axis_columns(target) - MARGIN - 2,
+                      .per_row = fmax(s->most, s->capacity) / ROWS};
 
-    c.all = make_ranges(arena, c.columns);
-    c.peak = make_ranges(arena, c.columns);
-    c.per_row = fmax(s->most, s->capacity) / ROWS;
-    for (int r = 0; r < s->held->ranks; r++)
-        add_range(s, r, c.all, c.columns);
-    add_range(s, s->peak, c.peak, c.columns);
+    for (int k = 0; s->held->names && k < s->held->count; k++)
+        add_series(arena, &c, k, 1);
+    if (!s->held->names) {
+        add_series(arena, &c, s->peak, 1);
+        add_series(arena, &c, 0, s->held->count);
+    }
     pp_axis_heading(target, s->held->title);
     fprintf(target->out, "%7s\n", s->held->is_bytes ? "GiB" : "chunk activations");
     for (int row = ROWS - 1; row >= 0; row--)
         print_line(&c, row, target->out);
     print_axis(&c, target->out);
-    fprintf(target->out, "  # rank %d, which holds most (%.*f)", s->peak, s->held->is_bytes ? 1 : 2,
-            s->most);
-    if (s->held->ranks > 1)
-        fprintf(target->out, "  : the most of all %d ranks", s->held->ranks);
-    if (s->capacity > 0)
-        fprintf(target->out, "  - device %.1f GiB", s->capacity);
-    fputc('\n', target->out);
+    print_legend(s, target->out);
 }
 
 /* ---- the curves ------------------------------------------------------------------------------ */
@@ -138,15 +187,6 @@ static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_hel
     return c;
 }
 
-static double peak_of(const struct pp_held_curve *c)
-{
-    double most = 0;
-
-    for (int i = 0; i < c->count; i++)
-        most = fmax(most, c->held[i]);
-    return most;
-}
-
 static bool is_same(const struct pp_held_curve *a, const struct pp_held_curve *b)
 {
     if (a->count != b->count)
@@ -163,23 +203,24 @@ static void show(struct pp_arena *arena, struct pp_held_sheet *s, int rank)
     for (int i = 0; i < s->shown_count; i++) {
         if (s->shown[i] == rank)
             return;
-        if (is_same(&s->curves[s->shown[i]], &s->curves[rank])) {
+        if (!s->held->names && is_same(&s->curves[s->shown[i]], &s->curves[rank])) {
             s->names[i] = pp_arena_printf(arena, "%s, %d", s->names[i], rank);
             return;
         }
     }
-    s->names[s->shown_count] = pp_arena_printf(arena, "rank %d", rank);
+    s->names[s->shown_count] =
+        s->held->names ? s->held->names[rank] : pp_arena_printf(arena, "rank %d", rank);
     s->shown[s->shown_count++] = rank;
 }
 
 static bool shows_all(const struct pp_held_sheet *s)
 {
-    return s->held->ranks <= PP_HELD_CURVES;
+    return s->held->count <= PP_HELD_CURVES;
 }
 
 static void choose_ranks(struct pp_arena *arena, struct pp_held_sheet *s)
 {
-    const int ranks = s->held->ranks;
+    const int ranks = s->held->count;
 
     if (shows_all(s)) {
         for (int r = 0; r < ranks; r++)
@@ -197,10 +238,10 @@ enum pp_status pp_held_open(struct pp_arena *arena, const struct pp_plot_held *h
                             struct pp_held_sheet *s, struct pp_error *err)
 {
     *s = (struct pp_held_sheet){.held = h,
-                                .curves = PP_ARRAY(arena, struct pp_held_curve, h->ranks),
+                                .curves = PP_ARRAY(arena, struct pp_held_curve, h->count),
                                 .time = pp_axis_time(h->end_s, h->time_unit),
                                 .unit = h->is_bytes ? GIB : 1};
-    for (int r = 0; r < h->ranks; r++) {
+    for (int r = 0; r < h->count; r++) {
         s->curves[r] = curve_of(arena, &h->curves[r]);
         const double most = peak_of(&s->curves[r]) / s->unit;
         if (most > s->most) {
@@ -267,7 +308,7 @@ static void write_range(struct pp_arena *arena, const struct pp_held_sheet *s, F
     const double bin_s = s->held->end_s / BINS;
     struct range *ranges = make_ranges(arena, BINS);
 
-    for (int r = 0; r < s->held->ranks; r++)
+    for (int r = 0; r < s->held->count; r++)
         add_range(s, r, ranges, BINS);
     fputs("$all << EOD\n", out);
     for (int i = 0; i < 2 * BINS; i++)
@@ -284,7 +325,7 @@ static void write_plot(const struct pp_held_sheet *s, const struct pp_figure *f)
     if (!shows_all(s))
         fprintf(f->script,
                 " $all using 1:2:3 with filledcurves fc rgb '#d9d9d9' title 'all %d ranks', \\\n",
-                s->held->ranks);
+                s->held->count);
     for (int i = 0; i < s->shown_count;
          i++) /* thinner and thinner, so that earlier curves are visible */
         fprintf(f->script, " $rank%d with steps linestyle %d lw %.2g title '%s', \\\n", s->shown[i],

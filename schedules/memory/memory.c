@@ -158,21 +158,42 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
     return memory;
 }
 
+static void copy_away(struct pp_arena *arena, const struct pp_memory_walk *w,
+                      struct pp_memory_changes *all)
+{
+    const int size = pp_program_size(w->p) + 1;
+
+    if (!w->away)
+        return;
+    if (!all->away_taken_bytes) {
+        all->away_taken_bytes = PP_ARRAY(arena, double, size);
+        all->away_given_bytes = PP_ARRAY(arena, double, size);
+    }
+    for (int at = 0; at < w->count; at++) {
+        all->away_taken_bytes[w->begin + at] = w->away[at].taken;
+        all->away_given_bytes[w->begin + at] = w->away[at].given;
+    }
+}
+
 struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
                                            const struct pp_costs *costs)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
     struct pp_memory_walk w = pp_memory_walk_make(scratch, program, costs);
     struct pp_rank_memory *states = PP_ARRAY(scratch, struct pp_rank_memory, program->ranks);
-    const struct pp_memory_changes all = {
+    struct pp_memory_changes all = {
         .base_bytes = PP_ARRAY(arena, double, program->ranks),
         .taken_bytes = PP_ARRAY(arena, double, pp_program_size(program) + 1),
-        .given_bytes = PP_ARRAY(arena, double, pp_program_size(program) + 1)};
+        .given_bytes = PP_ARRAY(arena, double, pp_program_size(program) + 1),
+        .away_base_bytes =
+            pp_arena_alloc(arena, sizeof(*all.away_base_bytes) * (size_t)program->ranks)};
 
     add_states(scratch, &w, states);
     for (int rank = 0; rank < program->ranks; rank++) {
         struct pp_rank_memory *state = &states[rank];
         pp_memory_walk_rank(&w, rank);
+        for (int tier = 0; tier < PP_TIERS; tier++)
+            all.away_base_bytes[rank][tier] = state->away_bytes[tier];
         find_peak(&w, rank, state);
         all.base_bytes[rank] = pp_memory_state_bytes(state) + state->other_bytes;
         for (int at = 0; at < w.count; at++) {
@@ -180,6 +201,7 @@ struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct 
             all.taken_bytes[w.begin + at] = change->saved_taken + change->buffer_taken;
             all.given_bytes[w.begin + at] = change->saved_given + change->buffer_given;
         }
+        copy_away(arena, &w, &all);
     }
     return all;
 }

@@ -38,6 +38,9 @@ struct pp_rank_memory *pp_memory_peaks(struct pp_arena *arena, const struct pp_p
 struct pp_memory_changes {
     double *base_bytes;                /* [rank] parameters, gradients, optimizer, other */
     double *taken_bytes, *given_bytes; /* [instruction] */
+    /* On other tiers: state that stays, and saved activations at costs->saved_home. */
+    double (*away_base_bytes)[PP_TIERS];         /* [rank] */
+    double *away_taken_bytes, *away_given_bytes; /* [instruction]; NULL: none move */
 };
 struct pp_memory_changes pp_memory_changes(struct pp_arena *arena, const struct pp_program *program,
                                            const struct pp_costs *costs);

@@ -400,11 +400,12 @@ PP_ROW_TEXT(trace, "FILE", G_OUTPUT, REPORT | UNIT,
 PP_ROW_TEXT(plot, "FILE", G_OUTPUT, REPORT | UNIT,
     .help = "Draw the run as a picture (.png, .pdf, .svg, .tex) or as a gnuplot script (.gp). "
             "none draws in the terminal.")
-PP_ROW_CHOICE(plot_kind, "KIND", "timeline|memory|memory-time|links", G_OUTPUT, REPORT | UNIT,
+PP_ROW_CHOICE(plot_kind, "KIND", "timeline|memory|memory-time|memory-tiers|links", G_OUTPUT, REPORT | UNIT,
     .default_text = "timeline",
     .help = "What --plot draws. timeline: ops of each rank over time, for up to 6 schedules. "
             "memory: bytes of each rank or schedule by component. memory-time: bytes that each "
-            "rank holds over time. links: use of links over time.")
+            "rank holds over time. memory-tiers: the same of the fullest rank, tier by tier. "
+            "links: use of links over time.")
 PP_ROW_TEXT(html, "FILE", G_OUTPUT, REPORT | COMPARE | PLAN | UNIT,
     .help = "Write the report as one self-contained page with a zoomable timeline. - writes the "
             "page to stdout in place of the text report.")

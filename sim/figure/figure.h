@@ -41,6 +41,9 @@ struct pp_plot_memory pp_figure_memory(struct pp_arena *arena, const struct pp_r
 /* Bytes that each rank holds over the time of the trace; in unit mode chunk activations. */
 enum pp_status pp_figure_held(struct pp_arena *arena, const struct pp_result *result,
                               struct pp_plot_held *held, struct pp_error *err);
+/* Bytes that the fullest rank holds on each memory tier over time. PP_EINVAL: nothing is away. */
+enum pp_status pp_figure_tiers(struct pp_arena *arena, const struct pp_result *result,
+                               struct pp_plot_held *held, struct pp_error *err);
 
 /* Use of the hottest links of every class over the time of the trace. */
 enum pp_status pp_figure_heat(struct pp_arena *arena, const struct pp_result *result,

@@ -52,6 +52,16 @@ static enum pp_status draw_held(struct pp_arena *arena, const struct pp_result *
     return pp_plot_held(arena, &held, target, err);
 }
 
+static enum pp_status draw_tiers(struct pp_arena *arena, const struct pp_result *results, int count,
+                                 const struct pp_plot_target *target, struct pp_error *err)
+{
+    struct pp_plot_held held;
+
+    (void)count;
+    PP_TRY(pp_figure_tiers(arena, results, &held, err));
+    return pp_plot_held(arena, &held, target, err);
+}
+
 static enum pp_status draw_heat(struct pp_arena *arena, const struct pp_result *results, int count,
                                 const struct pp_plot_target *target, struct pp_error *err)
 {
@@ -67,6 +77,7 @@ static const struct pp_figure_kind KINDS[] = {
     {"timeline", PP_PLOT_TIMELINE_PANELS, draw_timeline},
     {"memory", INT32_MAX, draw_memory},
     {"memory-time", 1, draw_held},
+    {"memory-tiers", 1, draw_tiers},
     {"links", 1, draw_heat},
 };
 

@@ -1,6 +1,8 @@
-/* Memory of each rank of a run over time. */
+/* Memory of each rank of a run over time, and of each tier of its fullest rank. */
 #include "sim/figure/figure.h"
 
+#include "core/units.h"
+#include "sim/config/tiers.h"
 #include "sim/run/trace_rows.h"
 
 #include <math.h>
@@ -15,37 +17,45 @@ static double leave_s(const struct pp_trace_event *e)
     return pp_op_is_posted(e->kind) ? arrival_s(e) : e->end_s;
 }
 
+/* Memory of one tier for one rank. */
+struct tier {
+    double base_bytes;
+    const double *taken_bytes, *given_bytes; /* [instruction]; NULL: nothing changes */
+};
+
 /* Adds an instruction's changes. A fused pair takes at its start and gives back at its end. */
-static double add_event(struct pp_held_curve *c, const struct pp_memory_changes *changes, int i,
-                        double held, double from_s, double until_s)
+static double add_event(struct pp_held_curve *c, const struct tier *tier, int i, double held,
+                        double from_s, double until_s)
 {
-    if (changes->taken_bytes[i] != 0)
-        pp_held_add(c, from_s, held += changes->taken_bytes[i]);
-    if (changes->given_bytes[i] != 0)
-        pp_held_add(c, until_s, held -= changes->given_bytes[i]);
+    if (tier->taken_bytes[i] != 0)
+        pp_held_add(c, from_s, held += tier->taken_bytes[i]);
+    if (tier->given_bytes[i] != 0)
+        pp_held_add(c, until_s, held -= tier->given_bytes[i]);
     return held;
 }
 
+/* Returns the curve of a rank, whose events are first .. end - 1. */
 static struct pp_held_curve curve_of(struct pp_arena *arena, const struct pp_result *r,
-                                     const struct pp_memory_changes *changes,
-                                     const struct pp_figure_events *events, int rank, int first,
-                                     int end)
+                                     const struct tier *tier, const struct pp_figure_events *events,
+                                     int rank, int first, int end)
 {
     const struct pp_program *p = r->program;
     const size_t room = 4 * (size_t)(end - first) + 2;
     struct pp_held_curve c = {PP_ARRAY(arena, double, room), PP_ARRAY(arena, double, room), 0};
-    double held = changes->base_bytes[rank];
+    double held = tier->base_bytes;
 
     pp_held_add(&c, 0, held);
+    if (!tier->taken_bytes)
+        return c;
     for (int k = first; k < end; k++) {
         const struct pp_trace_event *e = &r->trace->events[k];
         const int i = events->instruction[k];
         const bool is_pair = pp_figure_is_pair(p, i);
         if (i == p->begin[rank]) /* every step begins alike */
-            held = changes->base_bytes[rank];
-        held = add_event(&c, changes, i, held, arrival_s(e), is_pair ? arrival_s(e) : leave_s(e));
+            held = tier->base_bytes;
+        held = add_event(&c, tier, i, held, arrival_s(e), is_pair ? arrival_s(e) : leave_s(e));
         if (is_pair)
-            held = add_event(&c, changes, i + 1, held, arrival_s(e), leave_s(e));
+            held = add_event(&c, tier, i + 1, held, arrival_s(e), leave_s(e));
     }
     return c;
 }
@@ -65,29 +75,85 @@ static void cut(struct pp_held_curve *c, double from_s, double to_s)
         pp_held_add(c, whole.time_s[i] - from_s, whole.held[i]);
 }
 
+/* A run whose curves are drawn. */
+struct run {
+    const struct pp_result *result;
+    struct pp_memory_changes changes;
+    struct pp_figure_events events;
+    struct pp_plot_step step;
+};
+
+static struct run run_of(struct pp_arena *arena, const struct pp_result *r)
+{
+    return (struct run){r, pp_memory_changes(arena, r->program, r->costs),
+                        pp_figure_events(arena, r->program, r->trace), pp_figure_step(arena, r)};
+}
+
+static bool is_part(const struct run *run)
+{
+    return !isnan(run->step.to_s);
+}
+
+static struct tier device_of(const struct run *run, int rank)
+{
+    const struct pp_memory_changes *changes = &run->changes;
+
+    return (struct tier){changes->base_bytes[rank], changes->taken_bytes, changes->given_bytes};
+}
+
+static struct tier away_of(const struct run *run, int rank, enum pp_tier tier)
+{
+    const struct pp_memory_changes *changes = &run->changes;
+    struct tier away = {.base_bytes = changes->away_base_bytes[rank][tier]};
+
+    if (tier == run->result->costs->saved_home) {
+        away.taken_bytes = changes->away_taken_bytes;
+        away.given_bytes = changes->away_given_bytes;
+    }
+    return away;
+}
+
+static struct pp_held_curve shown_curve(struct pp_arena *arena, const struct run *run, int rank,
+                                        const struct tier *tier)
+{
+    const struct pp_trace *trace = run->result->trace;
+    int first = 0, end;
+
+    while (first < run->events.count && trace->events[first].rank < rank)
+        first++;
+    for (end = first; end < run->events.count && trace->events[end].rank == rank;)
+        end++;
+    struct pp_held_curve c = curve_of(arena, run->result, tier, &run->events, rank, first, end);
+    if (is_part(run))
+        cut(&c, run->step.from_s, run->step.to_s);
+    return c;
+}
+
+static struct pp_plot_held in_bytes(const struct run *run, const struct pp_held_curve *curves,
+                                    int count)
+{
+    const struct run *r = run;
+
+    return (struct pp_plot_held){.quantity = "memory",
+                                 .is_bytes = true,
+                                 .count = count,
+                                 .curves = curves,
+                                 .end_s = is_part(r) ? r->step.to_s - r->step.from_s
+                                                     : pp_figure_end_s(r->result->trace),
+                                 .capacity = r->result->config.cluster.device.memory_bytes};
+}
+
 static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct pp_plot_held *held)
 {
-    const struct pp_trace *trace = r->trace;
-    const struct pp_memory_changes changes = pp_memory_changes(arena, r->program, r->costs);
-    const struct pp_figure_events events = pp_figure_events(arena, r->program, trace);
-    const struct pp_plot_step step = pp_figure_step(arena, r);
-    const bool is_part = !isnan(step.to_s);
-    struct pp_held_curve *curves = PP_ARRAY(arena, struct pp_held_curve, trace->ranks);
+    const struct run run = run_of(arena, r);
+    const int ranks = r->trace->ranks;
+    struct pp_held_curve *curves = PP_ARRAY(arena, struct pp_held_curve, ranks);
 
-    for (int rank = 0, first = 0, next = 0; rank < trace->ranks; rank++, first = next) {
-        while (next < events.count && trace->events[next].rank == rank)
-            next++;
-        curves[rank] = curve_of(arena, r, &changes, &events, rank, first, next);
-        if (is_part)
-            cut(&curves[rank], step.from_s, step.to_s);
+    for (int rank = 0; rank < ranks; rank++) {
+        const struct tier device = device_of(&run, rank);
+        curves[rank] = shown_curve(arena, &run, rank, &device);
     }
-    *held =
-        (struct pp_plot_held){.quantity = "memory",
-                              .is_bytes = true,
-                              .ranks = trace->ranks,
-                              .curves = curves,
-                              .end_s = is_part ? step.to_s - step.from_s : pp_figure_end_s(trace),
-                              .capacity = r->config.cluster.device.memory_bytes};
+    *held = in_bytes(&run, curves, ranks);
 }
 
 enum pp_status pp_figure_held(struct pp_arena *arena, const struct pp_result *r,
@@ -101,5 +167,47 @@ enum pp_status pp_figure_held(struct pp_arena *arena, const struct pp_result *r,
     }
     held->title = pp_arena_printf(arena, "%s: %s over time by pipeline rank",
                                   r->config.schedule_name, held->quantity);
+    return PP_OK;
+}
+
+/* Text such as "host, 226.0 of 251.8 GiB". */
+static const char *name_of(struct pp_arena *arena, const struct pp_result *r, enum pp_tier tier)
+{
+    const struct pp_rank_memory *memory = &r->memory[r->peak_rank];
+    const bool is_device = tier == PP_TIER_DEVICE;
+
+    return pp_arena_printf(
+        arena, "%s, %.1f of %.1f GiB", pp_tier_rows[tier].name,
+        (is_device ? memory->peak_bytes : memory->away_bytes[tier]) / PP_GIB,
+        (is_device ? r->config.cluster.device.memory_bytes : pp_tiers_room_bytes(r, tier)) /
+            PP_GIB);
+}
+
+enum pp_status pp_figure_tiers(struct pp_arena *arena, const struct pp_result *r,
+                               struct pp_plot_held *held, struct pp_error *err)
+{
+    struct pp_held_curve *curves = PP_ARRAY(arena, struct pp_held_curve, PP_TIERS);
+    const char **names = PP_ARRAY(arena, const char *, PP_TIERS);
+    int count = 0;
+
+    if (!pp_tiers_are_used(r))
+        return pp_error_set(err, PP_EINVAL,
+                            "--plot-kind memory-tiers: all data are on the device; --offload "
+                            "os=host, for example, moves some");
+    const struct run run = run_of(arena, r);
+    for (int tier = PP_TIER_DEVICE; tier < PP_TIERS; tier++) {
+        const struct tier t = tier == PP_TIER_DEVICE
+                                  ? device_of(&run, r->peak_rank)
+                                  : away_of(&run, r->peak_rank, (enum pp_tier)tier);
+        if (t.base_bytes == 0 && !t.taken_bytes)
+            continue;
+        names[count] = name_of(arena, r, (enum pp_tier)tier);
+        curves[count++] = shown_curve(arena, &run, r->peak_rank, &t);
+    }
+    *held = in_bytes(&run, curves, count);
+    held->names = names;
+    held->capacity = 0; /* names tell */
+    held->title = pp_arena_printf(arena, "%s: memory over time by tier, rank %d",
+                                  r->config.schedule_name, r->peak_rank);
     return PP_OK;
 }

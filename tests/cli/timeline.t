@@ -285,3 +285,33 @@ $ cd $TMPDIR; pipesim compare u.json u.json --html c.html | grep -E "note|pipesi
 > >time (units)
 ! pipesim: error: <stdin>: "time_unit" is 'ms'; "units" is expected, or no such key for seconds
 = 2
+
+# Memory by tier: what is away grows while what is here does not.
+$ pipesim --schedule gpipe --pp 2 --model llama3-8b --gpus 2 --gbs 8 --offload a=host,os=host --cluster "a100 ram:4TB" --plot none --plot-kind memory-tiers --no-alternatives --engine dag | tail -24
+>
+> gpipe: memory over time by tier, rank 1
+>
+>     GiB
+>     113 |                :
+>         |              ::::::::
+>         |             ::::::::::::::
+>         |             ::::::::::::::
+>      85 |           :::::::::::::::::::::
+>         |         ::::::::::::::::::::::::::::
+>         |       :::::::::::::::::::::::::::::::::::
+>         |     ::::::::::::::::::::::::::::::::::::::::::
+>      57 |   :::::::::::::::########################::::::::::
+>         |   :::::::::::::###############################:::::
+>         |:::::::::::::::################################:::::::::::::::::::::::
+>         |:::#################################################::::::::::::::::::
+>      28 |:########################################################:::::::::::::
+>         |######################################################################
+>         |######################################################################
+>         |######################################################################
+>       0 +----------------------------------------------------------------------
+>          0                                                              13.34 s
+>
+>   # device, 55.2 of 79.3 GiB  : host, 113.2 of 1862.6 GiB
+$ cd $TMPDIR; pipesim --schedule gpipe --pp 2 --gpus 16 --plot t.gp --plot-kind memory-tiers >report
+! pipesim: error: --plot-kind memory-tiers: all data are on the device; --offload os=host, for example, moves some
+= 2

@@ -208,6 +208,29 @@ Test(tiers, no_step_is_shorter_than_its_copies)
     }
 }
 
+/* What is on another tier over time begins and ends with the state, and peaks as reported. */
+Test(tiers, memory_over_time_has_the_peak_of_each_tier)
+{
+    for (int s = 0; s < SCHEDULES; s++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result r = run(arena, schedules[s], "--offload a=host,os=nvme");
+        const struct pp_memory_changes c = pp_memory_changes(arena, r.program, r.costs);
+        for (int rank = 0; rank < r.program->ranks; rank++) {
+            double held = c.away_base_bytes[rank][PP_TIER_HOST], most = held;
+            for (int i = r.program->begin[rank]; i < r.program->begin[rank + 1]; i++) {
+                most = fmax(most, held += c.away_taken_bytes[i]);
+                held -= c.away_given_bytes[i];
+            }
+            cr_assert_geq(most, held);
+            cr_assert_eq(most, r.memory[rank].away_bytes[PP_TIER_HOST]);
+            cr_assert_eq(held, c.away_base_bytes[rank][PP_TIER_HOST]);
+            cr_assert_gt(r.memory[rank].away_bytes[PP_TIER_NVME], 0);
+            cr_assert_eq(c.away_base_bytes[rank][PP_TIER_NVME],
+                         r.memory[rank].away_bytes[PP_TIER_NVME]);
+        }
+    }
+}
+
 /* All of the state passes each way once a step. */
 Test(tiers, state_moves_once_each_way)
 {
