@@ -129,8 +129,8 @@ const struct pp_device *pp_device_by_driver(const char *name);
  * The default device is h100. Missing keys come from the device's preset cluster. A preset may come
  * first ("a100 nic:4x200Gbps"). `nic:` counts the network cards of a node, which its devices share.
  * "nvlink:" or "pcie:" is per device and direction. The key pcie sets h2d, too. `latency` is the
- * network's. The memory tiers are "ram:1TB@200GBps h2d:25GBps nvme:8TB@25GBps cpu:5e9". PP_EINVAL
- * with the key, the expected form and a suggestion. */
+ * network's. The memory tiers are "ram:1TB@200GBps h2d:25GBps uplink:64GBps nvme:8TB@25GBps
+ * cpu:5e9". PP_EINVAL with the key, the expected form and a suggestion. */
 enum pp_status pp_cluster_load(struct pp_arena *arena, const char *text, struct pp_cluster *cluster,
                                struct pp_error *err);
 static inline int pp_cluster_same_node(const struct pp_cluster *c, int a, int b)

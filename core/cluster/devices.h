@@ -27,6 +27,7 @@
     .generation = "ampere", .precision = PP_PRECISION_BF16, HALF(312 * TERA),                      \
     .fp32_flops_per_s = 19.5 * TERA, .has_bf16 = true, .multiprocessors = 108,                     \
     FITTED_AMPERE
+#define FITTED_PASCAL FITTED(8, 0.99, 0.51, 0.3)
 #define FITTED_AMPERE FITTED(3.2, 0.785, 0.84, 0.628)
 #define FITTED_HOPPER FITTED(3.2, 0.649, 0.783, 0.353)
 /* Kernels for Hopper's asynchronous units have 1.5 to 2 times the speed of FlashAttention 2
@@ -60,12 +61,21 @@
 #define BLACKWELL       .cudnn_speed = 1, .generation = "blackwell", FITTED(3.5, 0.58, 0.803, 0.425)
 #define BLACKWELL_ULTRA .cudnn_speed = 1, .generation = "blackwell-ultra", FITTED(3.5, 0.69, 0.803, 0.60)
 
+/* fp16 runs at 1/64 of fp32 and is left out. */
+#define DEVICE_GTX1080TI {                                                                         \
+    .name = "gtx1080ti", .title = "GTX 1080 Ti 11GB", .generation = "pascal",                      \
+    .constants_of = "p100", .precision = PP_PRECISION_FP32, .peak_flops_per_s = 11.3 * TERA,       \
+    .fp32_flops_per_s = 11.3 * TERA, .multiprocessors = 28,                                        \
+    .memory_bytes = 11178 * MIB, .memory_bytes_per_s = 484 * GIGA,                                 \
+    FITTED_PASCAL, .is_attention_unfused = true,                                                   \
+    .source = "NVIDIA GeForce GTX 1080 Ti data sheet: 11.3 TFLOP/s fp32, 484 GB/s"                 \
+}
 #define DEVICE_P100 {                                                                              \
     .name = "p100", .title = "P100-PCIe 16GB", .generation = "pascal",                             \
     .precision = PP_PRECISION_FP32, .peak_flops_per_s = 9.3 * TERA,                                \
     .fp32_flops_per_s = 9.3 * TERA, .half_flops_per_s = 18.7 * TERA, .multiprocessors = 56,        \
     .memory_bytes = 16280 * MIB, .memory_bytes_per_s = 732 * GIGA,                                 \
-    FITTED(8, 0.99, 0.51, 0.3), .is_attention_unfused = true,                                      \
+    FITTED_PASCAL, .is_attention_unfused = true,                                                   \
     .source = "NVIDIA Tesla P100 PCIe data sheet: 9.3 TFLOP/s fp32, 732 GB/s"                      \
 }
 #define DEVICE_V100_16 {                                                                           \

@@ -4,7 +4,7 @@
 /* clang-format off */
 const struct pp_device pp_device_presets[] = {
     DEVICE_A100, DEVICE_A100_40, DEVICE_A800, DEVICE_B200, DEVICE_B300, DEVICE_GB200,
-    DEVICE_GB300, DEVICE_GH200, DEVICE_H100, DEVICE_H200, DEVICE_H800, DEVICE_L40S, DEVICE_MI300X,
+    DEVICE_GB300, DEVICE_GH200, DEVICE_GTX1080TI, DEVICE_H100, DEVICE_H200, DEVICE_H800, DEVICE_L40S, DEVICE_MI300X,
     DEVICE_MI325X, DEVICE_P100, DEVICE_RTX4090, DEVICE_RTX5090, DEVICE_V100, DEVICE_V100_16,
     DEVICE_V100_SXM3, {.name = 0},
 };
@@ -36,6 +36,7 @@ const struct pp_device pp_device_presets[] = {
 #define ETA_LINK 0.92
 
 /* GB/s of PCIe x16 each way that messages reach, before ETA_LINK: see the memory of a node. */
+#define PCIE3 (12.5 / ETA_LINK)
 #define PCIE4 (25 / ETA_LINK)
 #define PCIE5 (50 / ETA_LINK)
 
@@ -44,12 +45,17 @@ const struct pp_device pp_device_presets[] = {
  * 12.5, 25 and 50 GB/s each way in generations 3, 4 and 5; NVLink-C2C reaches 450. A drive is
  * assumed to reach 3.2 GB/s each way, one on SATA 0.5. Memory limits Adam on the host: it needs 72 B
  * of data-sheet bandwidth a parameter. DeepSpeed's CPU-Adam on a DGX-2 needs 64 B (4.0e9/s, Ren et
- * al. 2021, table 4). Elixir's on two EPYC 7742 needs 80 B (5.15e9/s, its search code). */
+ * al. 2021, table 4). Elixir's on two EPYC 7742 needs 80 B (5.15e9/s, its search code).
+ *
+ * Devices share PCIe switches. A DGX-2 moves 64 GB/s between its 16 devices and its host (Rajbhandari
+ * et al. 2021, ZeRO-Infinity, slides of SC21, p. 7). Elixir measured 139 GB/s up and 129 GB/s down
+ * for 8 A100 together, 25 and 18 for one (its search code). Others are taken to share nothing. */
 #define HOST(size, rate, link)                                                                     \
     .update_params_per_s = (rate) / 72,                                                            \
     .tiers[PP_TIER_HOST] = {.bytes = (size), .bytes_per_s = (rate), .link_bytes_per_s = (link)}
 #define DRIVES(count, rate)                                                                        \
     .tiers[PP_TIER_NVME] = {.bytes = (count) * 3.84e12, .bytes_per_s = (count) * (rate)}
+#define UPLINK(rate)  .tiers[PP_TIER_HOST].uplink_bytes_per_s = (rate) * GIGA
 #define TIERS_DGX1    HOST(512 * GIB, 153.6 * GIGA, 12.5 * GIGA), DRIVES(2, 1 * GIGA)
 #define TIERS_DGX2    HOST(1536 * GIB, 256 * GIGA, 12.5 * GIGA), DRIVES(8, 3.2 * GIGA)
 #define TIERS_A100_40 HOST(1024 * GIB, 409.6 * GIGA, 25 * GIGA), DRIVES(4, 3.2 * GIGA)
@@ -62,6 +68,7 @@ const struct pp_device pp_device_presets[] = {
 #define TIERS_L40S    HOST(1536 * GIB, 409.6 * GIGA, 25 * GIGA), DRIVES(2, 3.2 * GIGA)
 #define TIERS_RTX4090 HOST(512 * GIB, 204.8 * GIGA, 25 * GIGA), DRIVES(1, 3.2 * GIGA)
 #define TIERS_RTX5090 HOST(512 * GIB, 460.8 * GIGA, 50 * GIGA), DRIVES(1, 3.2 * GIGA)
+#define TIERS_GTX1080TI HOST(256 * GIB, 153.6 * GIGA, 12.5 * GIGA), DRIVES(1, 3.2 * GIGA)
 #define TIERS_DAINT   HOST(64 * GIB, 68.3 * GIGA, 12.5 * GIGA)
 
 /* A generation of links: in a node at `rate`, between nodes at `out`, both in GB/s. */
@@ -74,12 +81,12 @@ const struct pp_device pp_device_presets[] = {
 const struct pp_cluster pp_cluster_presets[] = {
     {.name = "a100", .title = "DGX A100: 8x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A100, .gpus_per_node = 8, LINKS(ALPHA_NVLINK3, NVLINK3, 300, 25),
-     FAT_TREE(8, 20), TIERS_A100, .other_bytes = 3 * GIB,
+     FAT_TREE(8, 20), TIERS_A100, UPLINK(130), .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
     {.name = "a100-40", .title = "DGX A100 40GB: 8x200 Gb/s HDR InfiniBand, fat tree",
      .device = DEVICE_A100_40, .gpus_per_node = 8, LINKS(ALPHA_NVLINK3, NVLINK3, 300, 25),
-     FAT_TREE(8, 20), TIERS_A100_40, .other_bytes = 3 * GIB,
+     FAT_TREE(8, 20), TIERS_A100_40, UPLINK(130), .other_bytes = 3 * GIB,
      .source = "NVIDIA DGX A100 data sheet: NVLink 3, 600 GB/s both ways; 8x ConnectX-6 200 Gb/s; "
                "DGX SuperPOD reference architecture: a leaf switch a rail for 20 nodes"},
     {.name = "a800", .title = "8 A800: 4x200 Gb/s HDR InfiniBand, fat tree",
@@ -111,6 +118,12 @@ const struct pp_cluster pp_cluster_presets[] = {
      .source = "Fusco et al. 2024 (arXiv 2408.11556), node of Alps: 150 GB/s each way between any "
                "two, 200 Gb/s each, 120 GB of LPDDR5X; its dragonfly is taken for one that never "
                "blocks"},
+    {.name = "gtx1080ti", .title = "4 GTX 1080 Ti on PCIe 3, one 10 Gb/s card",
+     .device = DEVICE_GTX1080TI, .gpus_per_node = 4, LINKS(ALPHA_PCIE, PCIE_RING, PCIE3, 0.3125),
+     .fabric = {.kind = PP_FABRIC_FAT_TREE, .nics = 1, .is_pcie = true},
+     TIERS_GTX1080TI, .other_bytes = 1 * GIB,
+     .source = "Li et al. 2022 (Harmony), 4_runtime/.numa_bind_configs: 4 GTX 1080 Ti, two sockets; "
+               "host and network assumed: 8 channels of DDR4-2400, 10 Gb/s"},
     {.name = "h100", .title = "DGX H100: 8x400 Gb/s rails, fat tree",
      .device = DEVICE_H100, .gpus_per_node = 8, LINKS(ALPHA_NVLINK4, NVLINK4, 450, 50),
      FAT_TREE(8, 32), TIERS_H100, .other_bytes = 4 * GIB,
@@ -173,7 +186,7 @@ const struct pp_cluster pp_cluster_presets[] = {
      .source = "NVIDIA DGX-1 V100 data sheet: NVLink 2, 300 GB/s both ways; 4x 100 Gb/s EDR"},
     {.name = "v100-dgx2", .title = "DGX-2: 16 V100 on NVSwitch, 8x100 Gb/s EDR InfiniBand",
      .device = DEVICE_V100_SXM3, .gpus_per_node = 16, LINKS(ALPHA_NVLINK2, NVLINK2, 150, 6.25),
-     FAT_TREE(8, 0), TIERS_DGX2, .other_bytes = 1.5 * GIB,
+     FAT_TREE(8, 0), TIERS_DGX2, UPLINK(64), .other_bytes = 1.5 * GIB,
      .source = "NVIDIA DGX-2 data sheet: NVSwitch, 300 GB/s both ways; 8x 100 Gb/s EDR"},
     {.name = 0},
 };

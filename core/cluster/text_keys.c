@@ -282,6 +282,7 @@ static const struct key {
     {"host", NULL, "64GBps", QUANTITY(fabric.host_bytes_per_s, BYTES_PER_S)},
     {"ram", NULL, "1TB@200GBps", .tier = PP_TIER_HOST},
     {"h2d", NULL, "25GBps", QUANTITY(tiers[PP_TIER_HOST].link_bytes_per_s, BYTES_PER_S)},
+    {"uplink", NULL, "64GBps", QUANTITY(tiers[PP_TIER_HOST].uplink_bytes_per_s, BYTES_PER_S)},
     {"nvme", NULL, "8TB@25GBps", .tier = PP_TIER_NVME},
     {"cpu", NULL, "5e9", QUANTITY(update_params_per_s, COUNT)},
     {"leaf", NULL, "32", TREES, NUMBER(fabric.leaf_nodes, MAX_NODES)},
@@ -382,6 +383,18 @@ static const struct key *contradiction(const struct pp_cluster_text *text)
     return NULL;
 }
 
+/* Completes the links to the host. Those of one's own share nothing, unless the text says so. */
+static void set_host_links(struct pp_cluster_text *text)
+{
+    struct pp_tier_memory *host = &text->cluster.tiers[PP_TIER_HOST];
+    const bool is_pcie = is_given(text, "pcie") && text->cluster.fabric.is_pcie;
+
+    if (is_pcie && !is_given(text, "h2d"))
+        host->link_bytes_per_s = text->cluster.intra.bytes_per_s;
+    if ((is_pcie || is_given(text, "h2d")) && !is_given(text, "uplink"))
+        host->uplink_bytes_per_s = 0;
+}
+
 enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_error *err)
 {
     struct pp_fabric_shape *s = &text->cluster.fabric;
@@ -399,7 +412,6 @@ enum pp_status pp_cluster_check_keys(struct pp_cluster_text *text, struct pp_err
         return pp_error_set(err, PP_EINVAL,
                             "--cluster: 'host' is the memory in which devices of a node meet on "
                             "PCIe: pcie:25GBps with it, or without host");
-    if (is_given(text, "pcie") && s->is_pcie && !is_given(text, "h2d"))
-        text->cluster.tiers[PP_TIER_HOST].link_bytes_per_s = text->cluster.intra.bytes_per_s;
+    set_host_links(text);
     return PP_OK;
 }

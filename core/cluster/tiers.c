@@ -53,6 +53,8 @@ double pp_tier_rate(const struct pp_tier_memory tiers[PP_TIERS], struct pp_tier_
         const struct pp_tier_memory *t = &tiers[route.hop[i]];
         if (t->link_bytes_per_s > 0)
             rate = fmin(rate, t->link_bytes_per_s);
+        if (t->uplink_bytes_per_s > 0)
+            rate = fmin(rate, t->uplink_bytes_per_s / devices);
         if (t->bytes_per_s > 0)
             rate = fmin(rate, t->bytes_per_s / pp_tier_sharers(route.hop[i], devices));
     }

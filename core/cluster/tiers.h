@@ -22,6 +22,8 @@ extern const struct pp_tier_row pp_tier_rows[PP_TIERS];
 struct pp_tier_memory {
     double bytes, bytes_per_s; /* of a node or of a device (is_of_node); each way */
     double link_bytes_per_s;   /* of a device's own link, reached, each way; next to the device */
+    double uplink_bytes_per_s; /* of the links of all devices of a node together, reached, each way:
+                                * switches share them; 0 = nothing is shared */
 };
 
 /* Returns how many of the `devices` that a node uses share a tier. */

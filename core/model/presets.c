@@ -70,6 +70,11 @@
           .is_causal = true, .has_bias_norm = true, .has_final_norm = true, .norms_per_layer = 2,  \
           .numerics = {.activation = "relu2", .rope = {.frac = 0.5}, .has_norm_offset = true},     \
           .notes = "")
+/* Two rows of the table of positions are never used. */
+#define OPT(preset, l, h, a)                                                                       \
+    PLAIN(preset, "opt", l, h, a, 50272, 2048,                                                     \
+          "Zhang et al. 2022 (OPT), table 1; published config.json", .positions = 2050,            \
+          .numerics = {.activation = "relu", .position_offset = 2}, .is_tied = true, GPT_SHAPE)
 #define QWEN25(preset, l, h, a, kv, f, epsilon)                                                    \
     MODEL(preset, "qwen2", l, h, a, kv, 128, f, 152064, 8192,                                      \
           "Qwen Team 2024 (Qwen2.5), table 1; published config.json", .has_bias_attn_qkv = true,   \
@@ -105,6 +110,10 @@ const struct pp_model pp_model_presets[] = {
           .positions = 1024, .token_types = 2, .is_tied = true, .has_mlm_head = true, BERT_SHAPE),
     MODEL("bert-6.6b", "bert", 32, 4096, 32, 32, 128, 16384, 30522, 1024, BREADTH_FIRST,
           .positions = 1024, .token_types = 2, .is_tied = true, .has_mlm_head = true, BERT_SHAPE),
+    MODEL("bert-96", "bert", 96, 1024, 16, 16, 64, 4096, 30522, 512,
+          "Li et al. 2022 (Harmony), bert-large-uncased-96.json; encoder with pooler, without "
+          "prediction heads",
+          .positions = 512, .token_types = 2, .is_tied = true, .has_pooler = true, BERT_SHAPE),
     MODEL("bert-base", "bert", 12, 768, 12, 12, 64, 3072, 30522, 512,
           "Devlin et al. 2019; encoder with pooler, without prediction heads", .positions = 512,
           .token_types = 2, .is_tied = true, .has_pooler = true, BERT_SHAPE),
@@ -259,6 +268,8 @@ const struct pp_model pp_model_presets[] = {
     NEMOTRON("nemotron-8b", 32, 4096, 32, 32, NEMOTRON_CODE),
     NEMOTRON("nemotron4-15b", 32, 6144, 48, 8, "Parmar et al. 2024, table 1"),
     NEMOTRON("nemotron4-340b", 96, 18432, 96, 8, "NVIDIA 2024 (Nemotron-4 340B), table 1"),
+    OPT("opt-13b", 40, 5120, 40),
+    OPT("opt-30b", 48, 7168, 56),
     MODEL("qwen2-57b-a14b", "qwen2", 28, 3584, 28, 4, 128, 18944, 151936, 8192,
           "Qwen Team 2024 (Qwen2), table 1; published config.json", .has_bias_attn_qkv = true,
           .experts =

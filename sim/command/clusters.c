@@ -145,6 +145,9 @@ static void print_tiers(struct pp_arena *arena, const struct pp_cluster *c, FILE
             amount(arena, host->bytes, PP_UNIT_BYTES), host->bytes_per_s > 0 ? " at " : "",
             host->bytes_per_s > 0 ? rate(arena, host->bytes_per_s) : "",
             rate(arena, host->link_bytes_per_s));
+    if (host->uplink_bytes_per_s > 0)
+        fprintf(out, "           all devices of a node together: %s each way\n",
+                rate(arena, host->uplink_bytes_per_s));
     if (c->update_params_per_s > 0)
         fprintf(out, "           its processors update %s parameters a second\n",
                 amount(arena, c->update_params_per_s, PP_UNIT_COUNT));

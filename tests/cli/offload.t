@@ -28,7 +28,7 @@ $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-bat
 >   copied a step by the device of a rank, down and up, GiB: 1.891 1.891, 1.688 1.688, 1.688 1.688,
 > --
 >   optimizer state on host: stage 0 11.3 GiB a device, updated there in 1.43 s; gradients down
->       1.89 GiB, parameters up 1.89 GiB at 25.0 GB/s
+>       1.89 GiB, parameters up 1.89 GiB at 16.2 GB/s
 >   stage 0: 9 blocks, F 22.3 ms, B 42.8 ms, saves 1.20 GiB a micro-batch
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --engine dag --offload os=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
 > pipesim: error: 1f1b does not fit in host memory: 11.3 GiB a device, its share of the node's is 1.2 GiB
@@ -52,10 +52,10 @@ $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-bat
 >       once
 >
 > --
->   parameters on host: stage 0 1.57 GiB a device, loaded a layer at a time at 25.0 GB/s, updated
+>   parameters on host: stage 0 1.57 GiB a device, loaded a layer at a time at 16.2 GB/s, updated
 >       there by the host
 >   optimizer state on host: stage 0 9.41 GiB a device, updated there in 1.18 s; gradients down
->       1.57 GiB at 25.0 GB/s
+>       1.57 GiB at 16.2 GB/s
 >   stage 0: 16 blocks, F 136 ms, B 276 ms, saves 8.03 GiB a micro-batch
 $ pipesim --schedule 1f1b --gpus 2 --pp 2 --micro-batches 8 --model llama2-7b --engine dag --offload p=host --cluster "a100 ram:10GB" --require-fit 2>&1 > /dev/null
 > pipesim: error: 1f1b does not fit in host memory: 6.3 GiB a device, its share of the node's is 4.7 GiB

@@ -39,3 +39,22 @@ Test(tiers, the_slowest_hop_has_the_rate)
     cr_assert_eq(pp_tier_rate(tiers, nvme, 8), 3e9);
     cr_assert(isinf(pp_tier_rate(tiers, pp_tier_route(PP_TIER_HOST, PP_TIER_HOST), 8)));
 }
+
+/* Devices of a node share switches and memory. The least counts: the link of a device, or its part
+ * of what all share. */
+Test(tiers, devices_share_the_links_of_their_node)
+{
+    const struct pp_tier_memory tiers[PP_TIERS] = {
+        [PP_TIER_HOST] = {.bytes = 1e12,
+                          .bytes_per_s = 256e9,
+                          .link_bytes_per_s = 12.5e9,
+                          .uplink_bytes_per_s = 64e9},
+        [PP_TIER_NVME] = {.bytes = 8e12, .bytes_per_s = 28e9}};
+    const struct pp_tier_route host = pp_tier_route(PP_TIER_DEVICE, PP_TIER_HOST),
+                               up = pp_tier_route(PP_TIER_HOST, PP_TIER_NVME);
+
+    for (int devices = 1; devices <= 64; devices++)
+        cr_assert_eq(pp_tier_rate(tiers, host, devices),
+                     fmin(12.5e9, fmin(64e9 / devices, 256e9 / devices)), "%d", devices);
+    cr_assert_eq(pp_tier_rate(tiers, up, 16), 28e9 / 16); /* drives are on the host's side */
+}

@@ -20,7 +20,7 @@ static const struct {
     double factor, low, high;
     int original_seq;
 } rows[] = {
-    {"bert-48 bert-base bert-large", "gelu", 1e-12, 64, 0, NONE},
+    {"bert-48 bert-96 bert-base bert-large", "gelu", 1e-12, 64, 0, NONE},
     {"bert-52b bert-6.6b", "gelu", 1e-12, 128, 0, NONE},
     {"bloom-176b", "gelu_new", 1e-5, 128, 0, NONE},
     {"deepseek-v2 deepseek-v2-lite deepseek-v3", "silu", 1e-6, 192, 0, YARN(1e4, 40)},
@@ -56,6 +56,7 @@ static const struct {
     {"mpt-13b mpt-1b mpt-30b mpt-3b mpt-70b mpt-760m mpt-7b", "gelu", 1e-5, 128, 0, NONE},
     {"nemotron-22b nemotron-8b nemotron4-15b", "relu2", 1e-5, 128, 0, HALF},
     {"nemotron4-340b", "relu2", 1e-5, 192, 0, HALF},
+    {"opt-13b opt-30b", "relu", 1e-5, 128, 0, NONE},
     {"qwen2-57b-a14b qwen2.5-7b", "silu", 1e-6, 128, 0, PLAIN(1e6)},
     {"qwen2.5-14b qwen2.5-32b qwen2.5-72b", "silu", 1e-5, 128, 0, PLAIN(1e6)},
     {"qwen3-0.6b qwen3-1.7b qwen3-14b qwen3-235b-a22b qwen3-30b-a3b qwen3-32b qwen3-4b qwen3-8b",

@@ -1,0 +1,35 @@
+# Rows of tables that runs beyond the memory of their devices need: links, devices, models.
+# A copy takes the least of h2d, uplink / devices, ram / devices.
+$ for text in a100 'a100 gpu:4' 'a100 uplink:64GBps' 'a100 h2d:20GBps' 'a100 h2d:20GBps uplink:64GBps' 'a100 ram:1TB@80GBps' 'a100 ram:1TB@80GBps uplink:64GBps'; do pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --engine dag --cluster "$text" --offload os=host --no-alternatives --explain | tr -s ' \n' ' ' | grep -o 'in buckets of [^/]*/s'; done
+> in buckets of 183 MiB at 16.2 GB/s
+> in buckets of 183 MiB at 25.0 GB/s
+> in buckets of 183 MiB at 8.00 GB/s
+> in buckets of 183 MiB at 20.0 GB/s
+> in buckets of 183 MiB at 8.00 GB/s
+> in buckets of 183 MiB at 10.0 GB/s
+> in buckets of 183 MiB at 8.00 GB/s
+$ pipesim clusters v100-dgx2 | grep -A1 '^  host'
+>   host     1.50 TiB a node at 256 GB/s, 12.5 GB/s a device and direction
+>            all devices of a node together: 64.0 GB/s each way
+$ pipesim --schedule 1f1b --gpus 8 --cluster "a100 uplink:0GBps"
+! pipesim: error: --cluster: uplink:0GBps: 0GBps is out of range: expected more than 0, at most 1e18 (as in uplink:64GBps)
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --cluster "a100 uplink:64"
+! pipesim: error: --cluster: uplink:64: "64" has no unit: 64GBps (bytes) or 64Gbps (bits)? (as in uplink:64GBps)
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --cluster "a100 uplink:64GBps uplink:64GBps"
+! pipesim: error: --cluster: 'uplink' is given twice
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --cluster "a100 uplnk:64GBps" 2>&1 | grep -o ".*'uplink'?"
+> pipesim: error: --cluster: unknown key 'uplnk': did you mean 'uplink'?
+# A device that computes in fp32 alone.
+$ pipesim clusters gtx1080ti | head -6
+> gtx1080ti: 4 x GTX 1080 Ti 11GB a node
+>   network  4 GTX 1080 Ti on PCIe 3, one 10 Gb/s card
+>   device   11.3 TFLOP/s dense fp32, memory 10.9 GiB at 484 GB/s
+>            kernel launch 8 us, reached of peak: matrix 0.99, memory 0.51
+>            attention unfused; 28 multiprocessors
+>            launch and reached shares are those of p100: not measured
+$ pipesim --schedule 1f1b --gpus 2 --cluster gtx1080ti --model bert-96 --precision fp16
+! pipesim: error: --precision fp16: GTX 1080 Ti 11GB has no peak for it, it has fp32
+= 2
