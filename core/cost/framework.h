@@ -3,6 +3,7 @@
  * docs/costs.md or is "fitted on rows ..." of the published measurements. */
 #pragma once
 
+#include "core/cluster/tiers.h"
 #include "core/error.h"
 
 #include <stdbool.h>
@@ -55,10 +56,11 @@ struct pp_framework {
     bool pads_vocabulary;         /* rounds it up to a multiple of 128 tp rows */
     bool adds_grads_apart;        /* by separate kernels, not by the product itself */
     /* memory per device outside of the program's tensors */
-    double context_bytes;      /* CUDA context, library workspaces */
-    double communicator_bytes; /* NCCL buffers of each group with more than one member */
-    double fragment_frac;      /* allocator's waste while there is room, share of its peak */
-    double stuck_frac;         /* waste without room, as it then gives back whole blocks */
+    double context_bytes;         /* CUDA context, library workspaces */
+    double communicator_bytes;    /* NCCL buffers of each group with more than one member */
+    double fragment_frac;         /* allocator's waste while there is room, share of its peak */
+    double stuck_frac;            /* waste without room, as it then gives back whole blocks */
+    double usable_frac[PP_TIERS]; /* share of a memory tier that it fills at most; 0 = all of it */
     /* state, bytes per parameter with 16-bit training; of gradients in bf16 and in fp16 */
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
     double low_grads_bytes; /* of 16-bit gradients that stay next to sums in fp32 */

@@ -109,6 +109,11 @@ static inline bool pp_state_is_gathered(const struct pp_state_spec *spec)
     return pp_state_cut(spec, PP_STATE_PARAMS) > 1;
 }
 
+/* Returns the share of a tier that may be filled. */
+static inline double pp_state_usable(const struct pp_state_spec *spec, enum pp_tier tier)
+{
+    return spec->usable_frac[tier] > 0 ? spec->usable_frac[tier] : 1;
+}
 /* Is true if a class lives on another tier than the device. */
 static inline bool pp_state_is_away(const struct pp_state_spec *spec, enum pp_state_class class)
 {

@@ -146,6 +146,10 @@ PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE,
 PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")
+PP_ROW_TEXT(usable, "TIER=SHARE,...", G_STATE, RUN,
+    .default_text = "100 %, or what the framework fills",
+    .help = "Share of a memory tier that may be filled: device, host or nvme, such as "
+            "host=80%,device=90%. What needs more does not fit.")
 PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | BY_SEARCH | BY_SHARDING,
     .aliases = PP_NAMES("recompute-granularity", "recompute-modules"),
     .default_text = "the first level that fits",

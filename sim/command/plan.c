@@ -179,7 +179,7 @@ static enum pp_status plan_layouts(struct pp_arena *arena, struct pp_wish *wish,
             search->loss_count, search->loss_count == 1 ? " was" : "s were", search->losses[0].why);
     if (search->count == 0 && wish->require_fit)
         return pp_error_set(err, PP_EFIT, "no layout fits into %.1f GiB",
-                            search->space.fixed.cluster.device.memory_bytes / PP_GIB);
+                            pp_config_capacity_bytes(&search->space.fixed) / PP_GIB);
     return PP_OK;
 }
 
@@ -239,7 +239,7 @@ static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, F
     PP_TRY(pp_page_write(arena, wish, pp_page_plan, &plan, err));
     if (planner.fitting == 0 && wish->require_fit)
         return pp_error_set(err, PP_EFIT, "none of the %d choices fits into %.1f GiB",
-                            planner.count, planner.base.cluster.device.memory_bytes / PP_GIB);
+                            planner.count, pp_config_capacity_bytes(&planner.base) / PP_GIB);
     return PP_OK;
 }
 

@@ -44,7 +44,7 @@ static enum pp_status check_fit(const struct pp_result *r, struct pp_error *err)
                             pp_tiers_room_bytes(r, full) / PP_GIB);
     pp_error_set(err, PP_EFIT, "%s needs %.1f GiB on pipeline rank %d, the device has %.1f GiB",
                  r->config.schedule_name, r->memory[r->peak_rank].peak_bytes / PP_GIB, r->peak_rank,
-                 r->config.cluster.device.memory_bytes / PP_GIB);
+                 pp_config_capacity_bytes(&r->config) / PP_GIB);
     if (r->oom)
         pp_oom_append(r->oom, err);
     return PP_EFIT;

@@ -174,10 +174,15 @@ static inline bool pp_config_has_device(const struct pp_config *config)
     return !config->is_unit && !(config->cost && config->origin.chosen & PP_CHOSE_CLUSTER);
 }
 
-/* Memory of a device that a layout should use: predicted peaks are not exact. */
+/* Memory of a device that may be filled (--usable), and that a layout should use, as predicted
+ * peaks are not exact. */
+static inline double pp_config_capacity_bytes(const struct pp_config *config)
+{
+    return config->cluster.device.memory_bytes * pp_state_usable(&config->wanted, PP_TIER_DEVICE);
+}
 static inline double pp_config_room_bytes(const struct pp_config *config)
 {
-    return config->cluster.device.memory_bytes * (1 - config->memory_margin_frac);
+    return pp_config_capacity_bytes(config) * (1 - config->memory_margin_frac);
 }
 
 /* Is true if both compute the same again; stage-aware shares are not compared. */

@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/cli/wish.h"
+#include "sim/config/usable.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,7 +152,8 @@ double pp_tiers_room_bytes(const struct pp_result *r, enum pp_tier tier)
     const struct pp_cluster *c = &r->config.cluster;
     const double devices = fmin(c->gpus_per_node, r->config.layout.gpus);
 
-    return c->tiers[tier].bytes / pp_tier_sharers(tier, devices);
+    return c->tiers[tier].bytes * pp_state_usable(&r->config.state, tier) /
+           pp_tier_sharers(tier, devices);
 }
 
 enum pp_tier pp_tiers_full(const struct pp_result *r)
@@ -166,14 +168,16 @@ enum pp_tier pp_tiers_full(const struct pp_result *r)
 
 const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *r)
 {
+    char usable[PP_USABLE_TEXT_BYTES];
     const char *text = "";
 
     for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
         const double bytes = pp_tiers_bytes(r, (enum pp_tier)tier);
         if (bytes > 0)
-            text = pp_arena_printf(arena, "%s%s%s %.1f of %.1f GiB a device", text,
+            text = pp_arena_printf(arena, "%s%s%s %.1f of %.1f GiB a device%s", text,
                                    *text ? ", " : "", pp_tier_rows[tier].name, bytes / PP_GIB,
-                                   pp_tiers_room_bytes(r, (enum pp_tier)tier) / PP_GIB);
+                                   pp_tiers_room_bytes(r, (enum pp_tier)tier) / PP_GIB,
+                                   pp_usable_text(&r->config.state, (enum pp_tier)tier, usable));
     }
     return text;
 }

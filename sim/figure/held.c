@@ -140,7 +140,7 @@ static struct pp_plot_held in_bytes(const struct run *run, const struct pp_held_
                                  .curves = curves,
                                  .end_s = is_part(r) ? r->step.to_s - r->step.from_s
                                                      : pp_figure_end_s(r->result->trace),
-                                 .capacity = r->result->config.cluster.device.memory_bytes};
+                                 .capacity = pp_config_capacity_bytes(&r->result->config)};
 }
 
 static void show_bytes(struct pp_arena *arena, const struct pp_result *r, struct pp_plot_held *held)
@@ -179,8 +179,7 @@ static const char *name_of(struct pp_arena *arena, const struct pp_result *r, en
     return pp_arena_printf(
         arena, "%s, %.1f of %.1f GiB", pp_tier_rows[tier].name,
         (is_device ? memory->peak_bytes : memory->away_bytes[tier]) / PP_GIB,
-        (is_device ? r->config.cluster.device.memory_bytes : pp_tiers_room_bytes(r, tier)) /
-            PP_GIB);
+        (is_device ? pp_config_capacity_bytes(&r->config) : pp_tiers_room_bytes(r, tier)) / PP_GIB);
 }
 
 enum pp_status pp_figure_tiers(struct pp_arena *arena, const struct pp_result *r,

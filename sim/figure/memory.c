@@ -34,7 +34,7 @@ struct pp_plot_memory pp_figure_memory(struct pp_arena *arena, const struct pp_r
         .title = pp_plot_memory_title(arena, is_one ? first->schedule_name : NULL, first->is_unit),
         .has_bytes = !first->is_unit,
         .is_of_ranks = !is_one,
-        .capacity_bytes = first->is_unit ? 0 : first->cluster.device.memory_bytes};
+        .capacity_bytes = first->is_unit ? 0 : pp_config_capacity_bytes(first)};
 
     for (int i = 0; i < bars; i++)
         if (is_one)

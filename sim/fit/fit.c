@@ -238,7 +238,7 @@ const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result 
     const struct pp_rank_memory *m = &r->memory[r->peak_rank];
 
     if (r->config.is_unit || r->fits || m->peak_at < 0 ||
-        m->peak_bytes <= r->config.cluster.device.memory_bytes) /* another tier is full */
+        m->peak_bytes <= pp_config_capacity_bytes(&r->config)) /* another tier is full */
         return NULL;
     struct pp_oom *oom = PP_NEW(arena, struct pp_oom);
     struct pp_known_programs programs = {.is_bounded = true};

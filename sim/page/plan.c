@@ -70,7 +70,7 @@ static struct plan plan_of_search(struct pp_arena *arena, const struct pp_search
         .column_count = 10,
         .points = points,
         .count = search->count,
-        .capacity_bytes = fixed->cluster.device.memory_bytes};
+        .capacity_bytes = pp_config_capacity_bytes(fixed)};
 }
 
 /* ---- one layout ------------------------------------------------------------------------------ */
@@ -106,7 +106,7 @@ static struct plan plan_of_state(struct pp_arena *arena, const struct pp_state_p
         .column_count = 4,
         .points = points,
         .count = planner->fitting,
-        .capacity_bytes = base->cluster.device.memory_bytes};
+        .capacity_bytes = pp_config_capacity_bytes(base)};
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@ static void write_activations(const struct pp_page *page, const struct pp_result
 
 static double scale_of(const struct pp_result *r)
 {
-    return 1.02 * fmax(r->memory[r->peak_rank].peak_bytes, r->config.cluster.device.memory_bytes);
+    return 1.02 * fmax(r->memory[r->peak_rank].peak_bytes, pp_config_capacity_bytes(&r->config));
 }
 
 void pp_page_memory(const struct pp_page *page, const struct pp_rank_memory *memory,
@@ -63,7 +63,7 @@ static void write_bytes(const struct pp_page *page, const struct pp_result *r, i
     char text[PP_TEXT_BYTES], key[48];
 
     pp_memory_whole_parts(&r->memory[rank], bytes);
-    pp_page_memory(page, &r->memory[rank], r->config.cluster.device.memory_bytes, scale_of(r));
+    pp_page_memory(page, &r->memory[rank], pp_config_capacity_bytes(&r->config), scale_of(r));
     snprintf(text, sizeof(text), "%.1f", r->memory[rank].peak_bytes / PP_GIB);
     pp_page_cell(page, "peak_mem_bytes", round(r->memory[rank].peak_bytes), text);
     for (int i = 0; i < PP_MEMORY_PARTS; i++) {
@@ -125,7 +125,7 @@ static void write_caption(const struct pp_result *r, FILE *out)
                 "Memory for each device at the rank's own peak, in GiB; the dashed line is the "
                 "device's %.1f GiB, the fullest rank is bold. Chunks held: most chunk activations "
                 "at once",
-                r->config.cluster.device.memory_bytes / PP_GIB);
+                pp_config_capacity_bytes(&r->config) / PP_GIB);
     fputs("</caption>\n", out);
 }
 

@@ -96,7 +96,7 @@ static struct scale scale_of(const struct pp_result *const *rows, int count)
         const struct pp_result *r = rows[i];
         scale.longest_s =
             fmax(scale.longest_s, r->metrics.iteration_s / pp_scale_divisor(r, scale.unit));
-        scale.most_bytes = fmax(scale.most_bytes, 1.02 * r->config.cluster.device.memory_bytes);
+        scale.most_bytes = fmax(scale.most_bytes, 1.02 * pp_config_capacity_bytes(&r->config));
         scale.most_bytes = fmax(scale.most_bytes, 1.02 * r->memory[r->peak_rank].peak_bytes);
     }
     return scale;
@@ -110,7 +110,7 @@ static void write_model(const struct pp_page *page, const struct pp_result *r,
     char text[PP_TEXT_BYTES], shards[PP_STATE_TEXT_BYTES];
 
     pp_page_percent(page, "mfu", r->mfu);
-    pp_page_memory(page, memory, r->config.cluster.device.memory_bytes, scale->most_bytes);
+    pp_page_memory(page, memory, pp_config_capacity_bytes(&r->config), scale->most_bytes);
     snprintf(text, sizeof(text), "%.1f", memory->peak_bytes / PP_GIB);
     pp_page_cell(page, "peak_mem_bytes", round(memory->peak_bytes), text);
     pp_html(page->out, "<td class=\"name\">%s</td><td class=\"name\">%s</td>",

@@ -89,7 +89,7 @@ bool pp_search_exceeds(struct pp_search_excess excess, const struct pp_search_sp
     const double freed_bytes = (1 - least_frac(s, point)) * (double)pair.activations_bytes *
                                (1 + config->costs.framework->fragment_frac);
     return ((double)pair.peak_bytes - freed_bytes) * (1 - rounding) >
-           config->cluster.device.memory_bytes;
+           pp_config_capacity_bytes(config);
 }
 
 /* ---- a level that takes too long ------------------------------------------------------------- */

@@ -179,7 +179,7 @@ void pp_search_find_nearest(struct pp_arena *arena, struct pp_search *search)
 void pp_search_print_nearest(struct pp_arena *arena, const struct pp_search *search, FILE *out)
 {
     const struct pp_search_nearest *nearest = &search->nearest;
-    const double capacity = search->space.fixed.cluster.device.memory_bytes;
+    const double capacity = pp_config_capacity_bytes(&search->space.fixed);
     char step[PP_UNITS_TEXT_BYTES];
 
     if (nearest->point < 0)

@@ -194,7 +194,7 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
 {
     const struct pp_search_row *row = &search->rows[search->safest];
     const struct pp_search_point p = pp_search_point(&search->space, row->point);
-    const double capacity = search->space.fixed.cluster.device.memory_bytes;
+    const double capacity = pp_config_capacity_bytes(&search->space.fixed);
     char again[PP_RECOMPUTE_TEXT_BYTES];
 
     pp_text_paragraph(

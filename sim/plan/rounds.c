@@ -55,7 +55,7 @@ static double capacity_of(const struct pp_search_hunt *hunt)
 {
     const struct pp_config *fixed = &hunt->search->space.fixed;
 
-    return hunt->needs_room ? pp_config_room_bytes(fixed) : fixed->cluster.device.memory_bytes;
+    return hunt->needs_room ? pp_config_room_bytes(fixed) : pp_config_capacity_bytes(fixed);
 }
 
 static void take_step(const struct round *round, const struct pp_result *result,
@@ -116,7 +116,7 @@ static enum pp_status try_point(struct pp_arena *arena, struct round *round,
         pp_search_exceeds(round->excess, &search->space, row->point, &config))
         return PP_OK; /* its bytes do not matter, as something fits */
     if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)))
-        prepared.most_bytes = config.cluster.device.memory_bytes;
+        prepared.most_bytes = pp_config_capacity_bytes(&config);
     PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
     if (!result.program)
         return PP_OK;

@@ -208,7 +208,7 @@ static void put(struct pp_search_screener *c, int64_t k, double step_s, double b
     b->bound_s[k] = nextafterf((float)step_s, 0);
     b->bound_bytes[k] = nextafterf((float)bytes, 0);
     b->status[k] =
-        !c->is_exhaustive && (double)b->bound_bytes[k] > c->s->fixed.cluster.device.memory_bytes
+        !c->is_exhaustive && (double)b->bound_bytes[k] > pp_config_capacity_bytes(&c->s->fixed)
             ? PP_SEARCH_NO_ROOM
             : PP_SEARCH_OPEN;
 }

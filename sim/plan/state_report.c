@@ -116,7 +116,7 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
             pp_arena_printf(
                 arena,
                 "%d do not fit in %.1f~GiB: the smallest of them, %s recompute~%s, needs %.1f~GiB",
-                planner->too_large, planner->base.cluster.device.memory_bytes / PP_GIB,
+                planner->too_large, pp_config_capacity_bytes(&planner->base) / PP_GIB,
                 pp_state_print(&large->config.state, state), again_of(large, again),
                 large->outcome.peak_bytes / PP_GIB));
     if (planner->refused)

@@ -8,6 +8,7 @@
 #include "sim/config/gathers.h"
 #include "sim/config/inputs.h"
 #include "sim/config/tiers.h"
+#include "sim/config/usable.h"
 #include "sim/report/cost_file.h"
 #include "sim/report/text.h"
 
@@ -174,7 +175,7 @@ static void explain_margin(const struct pp_config *c, FILE *out)
 
 static void explain_memory(const struct pp_result *r, FILE *out)
 {
-    char cell[PP_OP_TEXT_BYTES];
+    char cell[PP_OP_TEXT_BYTES], usable[PP_USABLE_TEXT_BYTES];
     const struct pp_rank_memory *m = &r->memory[r->peak_rank];
 
     pp_program_print_op(r->program, m->peak_at, cell);
@@ -183,11 +184,12 @@ static void explain_memory(const struct pp_result *r, FILE *out)
             r->peak_rank, m->peak_at - r->program->begin[r->peak_rank], cell);
     fprintf(out,
             "  parameters %.3f + gradients %.3f + optimizer %.3f + activations %.3f (%g chunk "
-            "activations at most) + buffers %.3f + other %.3f = %.3f GiB of %.3f\n",
+            "activations at most) + buffers %.3f + other %.3f = %.3f GiB of %.3f%s\n",
             m->params_bytes / PP_GIB, m->grads_bytes / PP_GIB, m->optimizer_bytes / PP_GIB,
             m->activations_bytes / PP_GIB, m->peak_activations, m->buffers_bytes / PP_GIB,
             m->other_bytes / PP_GIB, m->peak_bytes / PP_GIB,
-            r->config.cluster.device.memory_bytes / PP_GIB);
+            pp_config_capacity_bytes(&r->config) / PP_GIB,
+            pp_usable_text(&r->config.state, PP_TIER_DEVICE, usable));
     explain_margin(&r->config, out);
     explain_levels(r, out);
     explain_recompute(r, out);

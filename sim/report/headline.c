@@ -106,7 +106,7 @@ static void set_span(const struct pp_result *r, struct pp_headline *h)
 
 static void set_memory(const struct pp_result *r, struct pp_headline *h)
 {
-    const double capacity = r->config.cluster.device.memory_bytes,
+    const double capacity = pp_config_capacity_bytes(&r->config),
                  peak = r->memory[r->peak_rank].peak_bytes,
                  free_gib = pp_text_gib(capacity) - pp_text_gib(peak);
     const char *const full = peak <= capacity ? pp_tier_rows[pp_tiers_full(r)].name : "";

@@ -230,7 +230,7 @@ static void put_model_fields(json_t *o, const struct pp_result *r)
     pp_json_put_bytes(o, "peak_mem_bytes",
                       is_unit ? (double)NAN : r->memory[r->peak_rank].peak_bytes);
     pp_json_put_bytes(o, "device_mem_bytes",
-                      has_device ? r->config.cluster.device.memory_bytes : (double)NAN);
+                      has_device ? pp_config_capacity_bytes(&r->config) : (double)NAN);
     json_object_set_new(o, "fits", has_device ? json_boolean(r->fits) : json_null());
     json_object_set_new(o, "tight", has_device ? json_boolean(r->is_tight) : json_null());
 }

@@ -120,7 +120,7 @@ static const char *levels_text(struct pp_arena *arena, const struct pp_result *r
     const struct pp_level *none = &levels->list[0], *last = &levels->list[levels->count - 1],
                           *own = &levels->list[levels->chosen];
     const double room_gib = (none->outcome.is_tight ? pp_config_room_bytes(&r->config)
-                                                    : r->config.cluster.device.memory_bytes) /
+                                                    : pp_config_capacity_bytes(&r->config)) /
                             PP_GIB;
     const char *text = pp_arena_printf(
         arena,

@@ -74,7 +74,7 @@ void pp_oom_print(const struct pp_result *r, int width, FILE *out)
     const char *line = pp_arena_printf(
         arena, "rank~%d needs %.1f~GiB more than its device has; it holds", r->peak_rank,
         pp_text_gib(r->memory[r->peak_rank].peak_bytes) -
-            pp_text_gib(r->config.cluster.device.memory_bytes));
+            pp_text_gib(pp_config_capacity_bytes(&r->config)));
 
     for (int i = 0; i < oom->holder_count && i < SHOWN_HOLDERS; i++)
         line =

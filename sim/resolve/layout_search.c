@@ -209,7 +209,7 @@ static enum pp_status no_layout(const struct search *s, const struct pp_config *
 
 static bool cannot_fit(const struct candidate *c)
 {
-    return c->is_beyond || c->floor_bytes > c->config.cluster.device.memory_bytes;
+    return c->is_beyond || c->floor_bytes > pp_config_capacity_bytes(&c->config);
 }
 
 static bool cannot_have_room(const struct candidate *c)
@@ -226,7 +226,7 @@ static void try_roomy(struct search *s)
             c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
         if (!cannot_have_room(c))
-            try_candidate(s, i, c->config.cluster.device.memory_bytes, true);
+            try_candidate(s, i, pp_config_capacity_bytes(&c->config), true);
     }
 }
 
@@ -238,7 +238,7 @@ static void try_tight(struct search *s)
         if (s->outcome.fits && c->bound_s_per_sample >= s->outcome.s_per_sample)
             break;
         if (cannot_have_room(c) && !cannot_fit(c))
-            try_candidate(s, i, c->config.cluster.device.memory_bytes, true);
+            try_candidate(s, i, pp_config_capacity_bytes(&c->config), true);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "sim/resolve/resolve.h"
 
 #include "sim/config/tiers.h"
+#include "sim/config/usable.h"
 
 #include <string.h>
 
@@ -41,6 +42,7 @@ enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *c
         return pp_error_prefix(err, "--secondary: ");
     wanted->gather = (enum pp_gather)wish->gather;
     wanted->buffers = wish->gather_buffers;
+    PP_TRY(pp_usable_resolve(wish, config->costs.framework, wanted, err));
     return pp_tiers_resolve(wish, &config->cluster, wanted, err);
 }
 

@@ -202,7 +202,7 @@ static enum pp_status bytes_of(struct choices *c, int at, double most_bytes, boo
     }
     *bytes = result->memory[result->peak_rank].peak_bytes;
     if (!result->fits)
-        *bytes = fmax(*bytes, nextafter(c->config->cluster.device.memory_bytes, INFINITY));
+        *bytes = fmax(*bytes, nextafter(pp_config_capacity_bytes(c->config), INFINITY));
     return PP_OK;
 }
 
@@ -238,8 +238,7 @@ static enum pp_status find_first(struct choices *c, int low, double most_bytes, 
 static enum pp_status find_choice(struct choices *c, double most_bytes, bool needs_fit, int *at,
                                   struct pp_error *err)
 {
-    const double limits[] = {pp_config_room_bytes(c->config),
-                             c->config->cluster.device.memory_bytes};
+    const double limits[] = {pp_config_room_bytes(c->config), pp_config_capacity_bytes(c->config)};
     const double plain_bytes =
         may_shard(c->config) ? floor_bytes(c->arena, c->config, mild_state(c->config)) : 0;
     double least_bytes;

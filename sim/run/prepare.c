@@ -126,7 +126,7 @@ static void peak_of(struct pp_result *result)
     if (result->config.is_unit)
         return;
     const double peak_bytes = result->memory[result->peak_rank].peak_bytes;
-    result->fits = peak_bytes <= result->config.cluster.device.memory_bytes &&
+    result->fits = peak_bytes <= pp_config_capacity_bytes(&result->config) &&
                    pp_tiers_full(result) == PP_TIER_DEVICE;
     result->is_tight = result->fits && peak_bytes > pp_config_room_bytes(&result->config);
 }

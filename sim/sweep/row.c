@@ -194,7 +194,7 @@ static void put_rates(const struct pp_result *r, FILE *out)
         put_number(r->tokens_per_s, out);
         put_number(r->tokens_per_s_per_gpu, out);
         put_integer(llround(r->memory[r->peak_rank].peak_bytes), out);
-        put_integer(llround(r->config.cluster.device.memory_bytes), out);
+        put_integer(llround(pp_config_capacity_bytes(&r->config)), out);
         put_text(r->fits ? "true" : "false", out);
     }
     put_number(r->metrics.exposed_comm_frac, out);

@@ -275,7 +275,8 @@ static struct pp_costs *allocate(struct pp_arena *arena, const struct pp_cost_in
         .other_bytes = other_bytes(in),
         .fragment_frac = pp_cost_framework(in)->fragment_frac,
         .stuck_frac = pp_cost_framework(in)->stuck_frac,
-        .capacity_bytes = in->cluster->device.memory_bytes,
+        .capacity_bytes =
+            in->cluster->device.memory_bytes * pp_state_usable(&in->state, PP_TIER_DEVICE),
         .origin = "analytic",
         .source = pp_arena_printf(arena, "roofline of %s; %s", in->cluster->device.title,
                                   in->cluster->device.source),
