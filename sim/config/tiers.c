@@ -3,90 +3,13 @@
 
 #include "core/units.h"
 #include "sim/cli/wish.h"
+#include "sim/config/offload.h"
 #include "sim/config/usable.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- options --------------------------------------------------------------------------------- */
-
-/* Classes that can be offloaded. */
-static const struct {
-    enum pp_state_class class;
-    const char *words;
-} movable[] = {{PP_STATE_PARAMS, "parameters"},
-               {PP_STATE_OPTIMIZER, "optimizer state"},
-               {PP_STATE_ACTIVATIONS, "saved activations"}};
-
-static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
-{
-    pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; expected ", text, what);
-    for (size_t i = 0; i < PP_COUNT(movable); i++) {
-        for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
-            pp_error_append(err, "%s%s=%s", tier > PP_TIER_HOST ? " or " : "",
-                            pp_state_class_names[movable[i].class], pp_tier_rows[tier].name);
-        pp_error_append(err, " (%s), ", movable[i].words);
-    }
-    return pp_error_append(err, "or several with commas; p=host:40%% and a=host:40%% move a share");
-}
-
-static bool is_word(const char *word, const char *at, size_t length)
-{
-    return strlen(word) == length && memcmp(word, at, length) == 0;
-}
-
-/* Parses ":40%" after the tier, up to `end`. */
-static enum pp_status parse_share(const char *text, const char *at, const char *end, double *frac,
-                                  struct pp_error *err)
-{
-    char share[32];
-
-    snprintf(share, sizeof share, "%.*s", (int)(end - at), at);
-    if (end - at >= (int)sizeof share || pp_units_parse(share, PP_UNIT_FRAC, frac, err) != PP_OK ||
-        !(*frac > 0) || *frac > 1)
-        return refuse(text, "a share lies above 0 and up to 1", err);
-    return PP_OK;
-}
-
-/* Parses one "class=tier". */
-static enum pp_status parse_home(const char *text, const char *at, size_t length,
-                                 struct pp_state_spec *state, struct pp_error *err)
-{
-    const char *equals = memchr(at, '=', length);
-    const size_t name = equals ? (size_t)(equals - at) : length;
-    int c = 0, tier = PP_TIER_HOST;
-
-    while (c < PP_STATE_CLASSES && !is_word(pp_state_class_names[c], at, name))
-        c++;
-    if (c == PP_STATE_GRADS)
-        return refuse(text, "gradients go where the optimizer runs: --cpu-optimizer", err);
-    if (c == PP_STATE_CLASSES)
-        return refuse(text, "unknown class", err);
-    const char *colon = equals ? memchr(equals, ':', length - name) : NULL;
-    const size_t word = (colon ? (size_t)(colon - at) : length) - name - 1;
-    while (equals && tier < PP_TIERS && !is_word(pp_tier_rows[tier].name, equals + 1, word))
-        tier++;
-    if (!equals || tier == PP_TIERS)
-        return refuse(text, "unknown tier", err);
-    if (colon && c == PP_STATE_OPTIMIZER)
-        return refuse(text, "optimizer state moves whole: p and a alone take a share", err);
-    if (state->home[c] != PP_TIER_DEVICE)
-        return refuse(text, "a class is given twice", err);
-    state->home[c] = (enum pp_tier)tier;
-    return colon ? parse_share(text, colon + 1, at + length, &state->moved_frac[c], err) : PP_OK;
-}
-
-static enum pp_status parse_homes(const char *text, struct pp_state_spec *state,
-                                  struct pp_error *err)
-{
-    for (const char *at = text;; at++) {
-        const size_t length = strcspn(at, ",");
-        PP_TRY(parse_home(text, at, length, state, err));
-        at += length;
-        if (!*at)
-            return PP_OK;
-    }
-}
 
 static enum pp_status check_tier(const struct pp_cluster *cluster, const char *option,
                                  enum pp_tier tier, struct pp_error *err)
@@ -120,7 +43,7 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
     const char *homes = wish->offload;
 
     if (homes)
-        PP_TRY(parse_homes(homes, state, err));
+        PP_TRY(pp_offload_parse(homes, state, err));
     state->is_cpu_update = wish->cpu_optimizer;
     if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
         return pp_error_set(

@@ -1,0 +1,124 @@
+/* Homes of classes as text, such as p,os=host,a=nvme:40%. */
+#include "sim/config/offload.h"
+
+#include "core/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Classes that can be offloaded. */
+static const struct row {
+    enum pp_state_class class;
+    const char *words;
+    const char *whole; /* why it moves whole; NULL: it takes a share */
+} movable[] = {
+    {PP_STATE_PARAMS, "parameters", NULL},
+    {PP_STATE_OPTIMIZER, "optimizer state",
+     "optimizer state moves whole: p and a alone take a share"},
+    {PP_STATE_ACTIVATIONS, "saved activations", NULL},
+};
+
+/* A part of the text. */
+struct part {
+    const char *at;
+    size_t length;
+};
+
+static enum pp_status refuse(const char *text, const char *what, struct pp_error *err)
+{
+    pp_error_set(err, PP_EINVAL, "--offload %.60s: %s; expected ", text, what);
+    for (size_t i = 0; i < PP_COUNT(movable); i++) {
+        for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
+            pp_error_append(err, "%s%s=%s", tier > PP_TIER_HOST ? " or " : "",
+                            pp_state_class_names[movable[i].class], pp_tier_rows[tier].name);
+        pp_error_append(err, " (%s), ", movable[i].words);
+    }
+    return pp_error_append(err, "or several with commas; p=host:40%% and a=host:40%% move a share");
+}
+
+static bool is_word(const char *word, struct part part)
+{
+    return strlen(word) == part.length && memcmp(word, part.at, part.length) == 0;
+}
+
+/* Cuts `part` before the first `mark`; returns what follows it, without text if there is none. */
+static struct part cut(struct part *part, char mark)
+{
+    const char *found = memchr(part->at, mark, part->length);
+    struct part rest = {0};
+
+    if (!found)
+        return rest;
+    rest = (struct part){found + 1, part->length - (size_t)(found + 1 - part->at)};
+    part->length = (size_t)(found - part->at);
+    return rest;
+}
+
+static enum pp_status parse_share(const char *text, struct part part, double *frac,
+                                  struct pp_error *err)
+{
+    char share[32];
+
+    snprintf(share, sizeof share, "%.*s", (int)part.length, part.at);
+    if (part.length >= sizeof share || pp_units_parse(share, PP_UNIT_FRAC, frac, err) != PP_OK ||
+        !(*frac > 0) || *frac > 1)
+        return refuse(text, "a share lies above 0 and up to 1", err);
+    return PP_OK;
+}
+
+static enum pp_status parse_class(const char *text, struct part name, const struct row **row,
+                                  struct pp_error *err)
+{
+    if (is_word(pp_state_class_names[PP_STATE_GRADS], name))
+        return refuse(text, "gradients go where the optimizer runs: --cpu-optimizer", err);
+    for (size_t i = 0; i < PP_COUNT(movable); i++)
+        if (is_word(pp_state_class_names[movable[i].class], name)) {
+            *row = &movable[i];
+            return PP_OK;
+        }
+    return refuse(text, "unknown class", err);
+}
+
+/* Parses "host" or "host:40%", the home of a class. */
+static enum pp_status parse_home(const char *text, const struct row *row, struct part home,
+                                 struct pp_state_spec *state, struct pp_error *err)
+{
+    const struct part share = cut(&home, ':');
+    int tier = PP_TIER_HOST;
+
+    while (tier < PP_TIERS && !is_word(pp_tier_rows[tier].name, home))
+        tier++;
+    if (tier == PP_TIERS)
+        return refuse(text, "unknown tier", err);
+    if (share.at && row->whole)
+        return refuse(text, row->whole, err);
+    if (state->home[row->class] != PP_TIER_DEVICE)
+        return refuse(text, "a class is given twice", err);
+    state->home[row->class] = (enum pp_tier)tier;
+    return share.at ? parse_share(text, share, &state->moved_frac[row->class], err) : PP_OK;
+}
+
+/* Parses the class at `at`, which takes the home of the next one that has any. */
+static enum pp_status parse_part(const char *text, const char *at, struct pp_state_spec *state,
+                                 struct pp_error *err)
+{
+    struct part name = {at, strcspn(at, ",=")}, home = {0};
+    const char *equals = strchr(at, '=');
+    const struct row *row;
+
+    PP_TRY(parse_class(text, name, &row, err));
+    if (!equals)
+        return refuse(text, "the last class names no tier", err);
+    home = (struct part){equals + 1, strcspn(equals + 1, ",")};
+    return parse_home(text, row, home, state, err);
+}
+
+enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state, struct pp_error *err)
+{
+    for (const char *at = text;; at++) {
+        PP_TRY(parse_part(text, at, state, err));
+        at += strcspn(at, ",");
+        if (!*at)
+            return PP_OK;
+    }
+}

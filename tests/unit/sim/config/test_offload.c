@@ -1,0 +1,97 @@
+/* --offload as text: short forms mean what the long ones do. */
+#include "sim/config/offload.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CLASSES = 3, HOMES = 4 };
+static const enum pp_state_class class_of[CLASSES] = {PP_STATE_PARAMS, PP_STATE_OPTIMIZER,
+                                                      PP_STATE_ACTIVATIONS};
+
+static struct pp_state_spec parsed(const char *text)
+{
+    struct pp_state_spec state = {0};
+    struct pp_error err = {0};
+
+    cr_assert_eq(pp_offload_parse(text, &state, &err), PP_OK, "%s: %s", text, err.message);
+    return state;
+}
+
+static bool is_same(const struct pp_state_spec *a, const struct pp_state_spec *b)
+{
+    return memcmp(a->home, b->home, sizeof a->home) == 0 &&
+           memcmp(a->moved_frac, b->moved_frac, sizeof a->moved_frac) == 0;
+}
+
+/* A set of classes in every rotation with every home: written class by class, and once. */
+Test(offload, a_class_without_a_tier_takes_that_of_the_next_one)
+{
+    static const char *const homes[HOMES] = {"host", "nvme", "host:40%", "nvme:0.5"};
+
+    for (int first = 0; first < CLASSES; first++)
+        for (int count = 1; count <= CLASSES; count++)
+            for (int home = 0; home < HOMES; home++) {
+                char each[128] = "", once[128] = "", part[32];
+                bool takes_share = true;
+                for (int i = 0; i < count; i++) {
+                    const enum pp_state_class class = class_of[(first + i) % CLASSES];
+                    const char *name = pp_state_class_names[class];
+                    takes_share &= class != PP_STATE_OPTIMIZER;
+                    snprintf(part, sizeof part, "%s%s=%s", i ? "," : "", name, homes[home]);
+                    strcat(each, part);
+                    snprintf(part, sizeof part, "%s%s", i ? "," : "", name);
+                    strcat(once, part);
+                }
+                snprintf(part, sizeof part, "=%s", homes[home]);
+                strcat(once, part);
+                if (home >= 2 && !takes_share)
+                    continue;
+                const struct pp_state_spec a = parsed(each), b = parsed(once);
+                cr_assert(is_same(&a, &b), "%s, %s", each, once);
+                for (int i = 0; i < count; i++)
+                    cr_assert(pp_state_is_away(&b, class_of[(first + i) % CLASSES]), "%s", once);
+            }
+}
+
+Test(offload, several_homes_in_one_text)
+{
+    const struct pp_state_spec state = parsed("p,os=nvme,a=host:25%");
+
+    cr_assert_eq(state.home[PP_STATE_PARAMS], PP_TIER_NVME);
+    cr_assert_eq(state.home[PP_STATE_OPTIMIZER], PP_TIER_NVME);
+    cr_assert_eq(state.home[PP_STATE_ACTIVATIONS], PP_TIER_HOST);
+    cr_assert_eq(state.moved_frac[PP_STATE_PARAMS], 0);
+    cr_assert_float_eq(state.moved_frac[PP_STATE_ACTIVATIONS], 0.25, 1e-12);
+}
+
+Test(offload, wrong_texts_are_refused)
+{
+    static const char *const wrong[] = {"",
+                                        ",",
+                                        "p",
+                                        "p,os",
+                                        "p=host,os",
+                                        "p=",
+                                        "=host",
+                                        "p=host,",
+                                        "p==host",
+                                        "p,p=host",
+                                        "p=host,p=nvme",
+                                        "q=host",
+                                        "p=device",
+                                        "p=host:0",
+                                        "p=host:2",
+                                        "p=host:",
+                                        "p=host:40%:",
+                                        "a=host:maybe",
+                                        ",p=host",
+                                        "p=host:1111111111111111111111111111111111111111"};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct pp_state_spec state = {0};
+        struct pp_error err = {0};
+        cr_assert_eq(pp_offload_parse(wrong[i], &state, &err), PP_EINVAL, "%s", wrong[i]);
+        cr_assert(strstr(err.message, "os=nvme"), "%s", err.message);
+    }
+}
