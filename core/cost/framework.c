@@ -131,6 +131,7 @@
 
 enum {
     AMSP,
+    AUTOCAST,
     BRIDGE,
     DEEPSPEED,
     DEEPSPEED_BF16,
@@ -158,6 +159,26 @@ const struct pp_framework pp_frameworks[] = {
               .source = "Chen et al. 2024, AMSP, sections 4 and 5; InternEvo",
               .has_params_ahead = true,
               INTERNEVO_HABITS},
+    [AUTOCAST] = {.name = "autocast",
+                  .title = "PyTorch AMP of 2021: all state in fp32, memory of tensors alone",
+                  .source =
+                      "PyTorch torch/cuda/amp, aten/src/ATen/autocast_mode.cpp (layer_norm and "
+                      "softmax in fp32)",
+                  .family = "autocast",
+                  HOST,
+                  LOSS_FUSED,
+                  .has_tensors_only = true,
+                  .params_bytes = 4,
+                  .grads_bytes = 4,
+                  .fp16_grads_bytes = 4,
+                  .optimizer_bytes = 8,
+                  .norm_bytes = 4,
+                  .loss_bytes = 14,
+                  .is_selective_per_op = true,
+                  .adds_grads_apart = true,
+                  .has_sync_overlap = true,
+                  .has_fp32_norms = true,
+                  .softmax = PP_SOFTMAX_WIDE},
     [BRIDGE] = {.name = "bridge",
                 .tool = &pp_tool_megatron,
                 .title =

@@ -61,9 +61,11 @@ struct pp_framework {
     double fragment_frac;         /* allocator's waste while there is room, share of its peak */
     double stuck_frac;            /* waste without room, as it then gives back whole blocks */
     double usable_frac[PP_TIERS]; /* share of a memory tier that it fills at most; 0 = all of it */
+    bool has_tensors_only;        /* none of these is counted (max_memory_allocated of PyTorch) */
     /* state, bytes per parameter with 16-bit training; of gradients in bf16 and in fp16 */
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
     double low_grads_bytes; /* of 16-bit gradients that stay next to sums in fp32 */
+    double norm_bytes;      /* of a saved value that a norm reads; 0 = as computed */
     /* tensors that live while one op runs */
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
     bool has_flat_update; /* they are flat buffers, which no blocks of the passes can hold */

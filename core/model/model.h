@@ -91,6 +91,9 @@ struct pp_model {
     bool has_embedding_norm;       /* BLOOM; with token types in any case */
     bool has_qk_norm;              /* queries and keys are normalized head by head */
     bool has_sinks;                /* a number per head in the softmax (GPT-OSS) */
+    int patch; /* numbers of an image's patch, of which a matrix makes a token. One token more is
+                * learned, and classifies the sample: `vocab` are the classes. 0 = tokens are rows
+                * of a table (Dosovitskiy et al. 2021, ViT) */
     int norms_per_layer;
     struct pp_experts experts;
     struct pp_latent latent;
@@ -147,7 +150,8 @@ double pp_model_keys_met(const struct pp_model *model, double seq, enum pp_flops
  * matrix multiplications; each query meets all keys of its window, or of the sample (Narayanan
  * SC'21 appendix). CAUSAL counts the keys that causal queries meet: half of them, on average over
  * all blocks. PALM is 2 per parameter and token without embedding lookup, plus attention as
- * MEGATRON counts it (Chowdhery et al. 2022, appendix B). A backward is twice a forward. */
+ * MEGATRON counts it (Chowdhery et al. 2022, appendix B). A backward is twice a forward, and once
+ * for the patches of images, which have no gradients. */
 double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kind, double batch,
                             double seq, enum pp_flops_rule rule);
 /* Returns the forward flops of routed experts for tokens that a capacity factor below 1 drops.

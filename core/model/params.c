@@ -1,7 +1,7 @@
 /* Parameters and model flops, layer by layer, by the conventions of docs/costs.md, "Parameters".
  * The embedding holds the token, position and token-type tables. With token types (BERT) it also
- * holds its normalization. The head holds the final normalization, an untied output matrix, BERT's
- * pooler and prediction heads. */
+ * holds its normalization. For images it holds the matrix of patches and the class token. The head
+ * holds the final normalization, an untied output matrix, BERT's pooler and prediction heads. */
 #include "core/model/model.h"
 
 const char *const pp_flops_rule_names[] = {"megatron", "palm", "causal", NULL};
@@ -138,7 +138,8 @@ enum pp_layer_kind pp_model_last_kind(const struct pp_model *model)
 
 static double embedding_params(const struct pp_model *m)
 {
-    const double rows = (double)m->vocab + m->positions + m->token_types;
+    const double tokens = m->patch > 0 ? m->patch + 2.0 : m->vocab, /* matrix, bias, class token */
+        rows = tokens + m->positions + m->token_types;
 
     return rows * m->hidden + (m->token_types > 0 || m->has_embedding_norm ? norm_params(m) : 0);
 }
@@ -154,7 +155,7 @@ static double mtp_params(const struct pp_model *m)
 static double head_params(const struct pp_model *m)
 {
     const double h = m->hidden;
-    double params = m->is_tied ? 0 : m->vocab * h;
+    double params = m->is_tied ? 0 : m->vocab * h + (m->patch > 0 ? m->vocab : 0);
 
     if (m->has_final_norm)
         params += norm_params(m);
@@ -230,9 +231,17 @@ static double block_flops(const struct pp_model *m, enum pp_layer_kind kind, dou
     return 2 * tokens * block_matrices(m, kind) * scale + attention;
 }
 
-static double head_flops(const struct pp_model *m, double tokens, enum pp_flops_rule rule)
+/* Returns the flops of the matrix of patches. The class token has none. */
+static double embedding_flops(const struct pp_model *m, double batch, double seq)
 {
-    const double h = m->hidden, table = m->vocab * h;
+    return 2 * batch * (seq - 1) * m->patch * m->hidden;
+}
+
+/* Images are classified by one token of a sample. */
+static double head_flops(const struct pp_model *m, double batch, double seq,
+                         enum pp_flops_rule rule)
+{
+    const double h = m->hidden, table = m->vocab * h, tokens = batch * (m->patch > 0 ? 1 : seq);
 
     if (rule == PP_FLOPS_PALM)
         return 2 * tokens * (head_params(m) + (m->is_tied ? table : 0));
@@ -254,9 +263,9 @@ double pp_model_layer_flops(const struct pp_model *model, enum pp_layer_kind kin
     const double tokens = batch * seq;
 
     if (kind == PP_LAYER_EMBEDDING)
-        return 0;
+        return embedding_flops(model, batch, seq);
     if (kind == PP_LAYER_HEAD)
-        return head_flops(model, tokens, rule);
+        return head_flops(model, batch, seq, rule);
     if (kind == PP_LAYER_MTP)
         return mtp_flops(model, tokens, seq, rule);
     return block_flops(model, kind, tokens, seq, rule);
@@ -283,5 +292,6 @@ double pp_model_flops_per_sample(const struct pp_model *model, int seq, enum pp_
 
     if (moe > 0)
         forward += moe * pp_model_layer_flops(model, PP_LAYER_MOE, 1, seq, rule);
-    return 3 * forward;
+    /* images have no gradients */
+    return 3 * forward + 2 * pp_model_layer_flops(model, PP_LAYER_EMBEDDING, 1, seq, rule);
 }

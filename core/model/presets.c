@@ -9,6 +9,13 @@
     .numerics = {.activation = "gelu", .norm_epsilon = 1e-12, .norm_place = PP_NORM_POST},         \
     .has_bias_attn_qkv = true, .has_bias_attn_out = true, .has_bias_mlp = true,                    \
     .has_bias_norm = true, .norms_per_layer = 2, .notes = ""
+/* Images of 224 x 224 in patches of 16 x 16 and three colors. */
+#define DEIT(preset, h, a)                                                                         \
+    PLAIN(preset, "deit", 12, h, a, 1000, 197,                                                     \
+          "Touvron et al. 2021 (DeiT), table 1; 1000 classes of ImageNet", .positions = 197,       \
+          .patch = 3 * 16 * 16, .numerics = {.activation = "gelu", .norm_epsilon = 1e-6},          \
+          .has_bias_attn_qkv = true, .has_bias_attn_out = true, .has_bias_mlp = true,              \
+          .has_bias_norm = true, .has_final_norm = true, .norms_per_layer = 2, .notes = "")
 #define DECODER_SHAPE .is_causal = true, .is_gated = true, .has_final_norm = true, .notes = ""
 #define LLAMA_SHAPE   DECODER_SHAPE, .norms_per_layer = 2
 /* Numbers that only training needs, as the published config.json has them; those that a row leaves
@@ -152,6 +159,9 @@ const struct pp_model pp_model_presets[] = {
                       .group_limit = 4,
                       .has_router_bias = true},
           LLAMA_SHAPE),
+    DEIT("deit-b", 768, 12),
+    DEIT("deit-s", 384, 6),
+    DEIT("deit-ti", 192, 3),
     GEMMA("gemma-2b", 18, 2048, 8, 1, 256, 16384, 0x1.6a09e667f3bcdp+5,
           "Gemma Team 2024, table 1; published config.json", .norms_per_layer = 2),
     GEMMA("gemma-7b", 28, 3072, 16, 16, 256, 24576, 0x1.bb67ae8584caap+5,

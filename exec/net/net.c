@@ -11,6 +11,7 @@ static const struct {
     const char *family, *reason;
 } refused[] = {
     {"bloom", "its positions are slopes of the attention scores"},
+    {"deit", "it reads images"},
     {"glm", "its norms come after attention and feed-forward layer"},
     {"nemotron", "its activation function is the square of ReLU"},
 };

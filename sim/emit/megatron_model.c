@@ -157,6 +157,8 @@ static const char *say_model(const struct pp_emit_job *job)
 {
     const struct pp_model *m = &job->config->model;
 
+    if (m->patch > 0)
+        return "pretrain_gpt.py reads no images; nearest: pretrain_vision_classify.py";
     if (!m->is_causal)
         return "pretrain_gpt.py trains decoders; nearest for this model: the same arguments with "
                "pretrain_bert.py";

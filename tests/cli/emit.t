@@ -429,3 +429,5 @@ $ pipesim --schedule 1f1b --gpus 64 --emit megatron -o nowhere/run.sh
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --emit megatron
 ! pipesim: error: --unit has no model and no devices: --emit needs a run with both
 = 2
+$ pipesim --schedule 1f1b --gpus 2 --pp 2 --mbs 4 --micro-batches 4 --model deit-b --engine dag --emit megatron | grep images
+> # Differs: pretrain_gpt.py reads no images; nearest:

@@ -28,7 +28,7 @@ static double layer_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
     const double attention = has_attention(kind) ? attention_flops(in) : 0;
     const double by_pass[PP_PASSES] = {
         [PP_PASS_F] = forward,
-        [PP_PASS_I] = forward + attention,
+        [PP_PASS_I] = kind == PP_LAYER_EMBEDDING ? 0 : forward + attention,
         [PP_PASS_W] = forward - attention,
     };
 

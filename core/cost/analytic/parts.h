@@ -232,6 +232,8 @@ struct pp_saved_sizes pp_analytic_sizes(const struct pp_cost_inputs *in, enum pp
 /* Returns the bytes of so many values per token in the training precision. `whole` lie between the
  * matrices, `cut` between a column- and a row-parallel matrix. */
 double pp_analytic_bytes(const struct pp_saved_sizes *sizes, double whole, double cut);
+/* Returns the bytes of a saved value that a norm reads. */
+double pp_analytic_norm_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes);
 /* Returns the bytes that a block saves without scores of attention, less those of `again`, a set of
  * modules that are computed again. Korthikanti et al. 2022, section 4.1: 34 for GPT, 10 of them
  * whole. */

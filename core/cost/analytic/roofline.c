@@ -73,6 +73,8 @@ static double other_bytes(const struct pp_cost_inputs *in)
 {
     const struct pp_framework *f = pp_cost_framework(in);
 
+    if (f->has_tensors_only)
+        return 0;
     return f->context_bytes > 0 ? f->context_bytes + groups_of(in) * f->communicator_bytes
                                 : in->cluster->other_bytes;
 }

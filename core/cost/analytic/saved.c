@@ -56,12 +56,38 @@ static double block_backward_bytes(const struct pp_cost_inputs *in, const struct
 
 /* ---- embedding, head ------------------------------------------------------------------------- */
 
+/* Returns the tokens that a matrix classifies: all, or one of each image. */
+static double classified(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    return in->model->patch > 0 ? z->tokens / in->layout.seq : z->tokens;
+}
+
 static double logits(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    return z->tokens * in->model->vocab / z->tp;
+    return classified(in, z) * in->model->vocab / z->tp;
 }
 
 enum { LOGIT_BYTES = 4, TOKEN_BYTES = 4 };
+
+/* Korthikanti et al. 2022, section 4.3: 4 s b h (1 + V/h) / t */
+static double whole_head_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    const double wider = z->tokens * (pp_analytic_norm_bytes(in, z) - z->value_bytes),
+                 unused = (z->tokens - classified(in, z)) * z->value_bytes;
+
+    return pp_analytic_bytes(z, 2 * z->h, 0) + z->h * z->share * (wider - unused) +
+           LOGIT_BYTES * logits(in, z);
+}
+
+/* Token numbers, or the patches of an image; with dropout, a mask. */
+static double embedding_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    const double patches = z->tokens * (in->layout.seq - 1) / in->layout.seq,
+                 mask = pp_cost_has_dropout(in) ? z->tokens * z->h * z->share : 0;
+
+    return mask + (in->model->patch > 0 ? patches * in->model->patch * z->value_bytes
+                                        : z->tokens * TOKEN_BYTES);
+}
 
 double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
 {
@@ -73,10 +99,7 @@ double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_ki
         return pp_analytic_bytes(&z, 4 * z.h, 0) +
                pp_analytic_saved_bytes(in, pp_model_last_kind(in->model)) +
                pp_analytic_saved_bytes(in, PP_LAYER_HEAD);
-    if (kind == PP_LAYER_HEAD) /* Korthikanti et al. 2022, section 4.3: 4 s b h (1 + V/h) / t */
-        return pp_analytic_bytes(&z, 2 * z.h, 0) + LOGIT_BYTES * logits(in, &z);
-    /* token numbers and, with dropout, a mask */
-    return z.tokens * (TOKEN_BYTES + (pp_cost_has_dropout(in) ? z.h * z.share : 0));
+    return kind == PP_LAYER_HEAD ? whole_head_bytes(in, &z) : embedding_bytes(in, &z);
 }
 
 /* Returns the bytes of the logits' copies at the peak of the loss, without the saved one. */

@@ -105,8 +105,14 @@ static double width_of(const struct pp_cost_inputs *in, const struct pp_saved_si
     const double bits = bits_of(in, class);
 
     return bits > 0                   ? fmin(bits / 8, z->value_bytes)
+           : class == PP_SAVED_NORMS  ? pp_analytic_norm_bytes(in, z)
            : class == PP_SAVED_COPIES ? 0
                                       : z->value_bytes;
+}
+
+double pp_analytic_norm_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    return fmax(z->value_bytes, pp_cost_framework(in)->norm_bytes);
 }
 
 static double again_if(unsigned modules, unsigned module, double values)

@@ -11,19 +11,25 @@ enum { MASK_BYTES = 1 };
 
 /* Adds the embedding. Rows of the table are copied out; positions are added if the model has them,
  * dropout is drawn if it is trained with it. The gradient of the table is cleared, and the tokens'
- * are added into it. A pass over the whole table adds it to the sum over micro-batches. */
+ * are added into it. A pass over the whole table adds it to the sum over micro-batches. Patches of
+ * images pass a matrix instead. */
 static void add_embedding(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
-    const double t = list->work.tokens, h = m->hidden;
+    const double t = list->work.tokens, h = m->hidden, seq = list->in->layout.seq;
 
-    PP_LAYER_TRAFFIC(list, t * h, "embedding", {1, 0, 1}, {2, 0, 2});
+    if (m->patch > 0 && list->pass != PP_PASS_I) /* images have no gradients */
+        PP_LAYER_MATRIX(list, .name = "patches", .tokens = t * (seq - 1) / seq, .k = m->patch,
+                        .n = h / list->in->layout.tp, .has_bias = true);
+    if (m->patch == 0)
+        PP_LAYER_TRAFFIC(list, t * h, "embedding", {1, 0, 1}, {2, 0, 2});
     if (m->positions > 0)
         PP_LAYER_TRAFFIC(list, t * h, "positions", {2, 0, 1}, {5, 0, 1});
     if (pp_cost_has_dropout(list->in))
         PP_LAYER_TRAFFIC(list, t * h, "dropout", {1, 1, 0}, {2, 2, 0}, {MASK_BYTES, MASK_BYTES, 0});
-    PP_LAYER_TRAFFIC(list, (double)m->vocab * h / list->in->layout.tp, "table's gradient",
-                     {0, 0, 2}, {0, 0, 2}, {0, 0, 2 * list->grad_bytes});
+    if (m->patch == 0)
+        PP_LAYER_TRAFFIC(list, (double)m->vocab * h / list->in->layout.tp, "table's gradient",
+                         {0, 0, 2}, {0, 0, 2}, {0, 0, 2 * list->grad_bytes});
 }
 
 /* Returns the rows of the output matrix on one device. */
@@ -38,7 +44,8 @@ static void add_head(struct pp_layer_kernels *list)
 {
     const struct pp_model *m = list->in->model;
     const double *loss_bytes = pp_cost_framework(list->in)->loss_traffic_bytes;
-    const double t = list->work.tokens, h = m->hidden, v = vocabulary(list->in);
+    const double h = m->hidden, v = vocabulary(list->in), all = list->work.tokens,
+                 t = m->patch > 0 ? all / list->in->layout.seq : all; /* images: one of a sample */
 
     if (m->has_final_norm || m->has_mlm_head)
         pp_layer_add_norm(list);

@@ -24,6 +24,7 @@ static const struct {
     {"bert-52b bert-6.6b", "gelu", 1e-12, 128, 0, NONE},
     {"bloom-176b", "gelu_new", 1e-5, 128, 0, NONE},
     {"deepseek-v2 deepseek-v2-lite deepseek-v3", "silu", 1e-6, 192, 0, YARN(1e4, 40)},
+    {"deit-b deit-s deit-ti", "gelu", 1e-6, 64, 0, NONE},
     {"gemma-2b gemma-7b", "gelu_pytorch_tanh", 1e-6, 256, 0, PLAIN(1e4)},
     {"gemma2-27b", "gelu_pytorch_tanh", 1e-6, 128, 4096, PLAIN(1e4)},
     {"gemma2-2b gemma2-9b", "gelu_pytorch_tanh", 1e-6, 256, 4096, PLAIN(1e4)},

@@ -108,6 +108,7 @@ static const struct {
     {"deepseek-v3", 0, "experts of a token are chosen by groups"},
     {"gpt-oss-20b", 0, "its router has a bias"},
     {"bloom-176b", 0, "slopes of the attention scores"},
+    {"deit-ti", 0, "it reads images"},
     {PP_TESTS_DIR "/data/configs/opt-125m.json", 2049, "has 2048 positions, so at most 2048"},
 };
 

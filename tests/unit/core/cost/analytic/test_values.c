@@ -93,6 +93,38 @@ Test(values, each_class_has_its_bits)
     }
 }
 
+/* PyTorch's autocast: norms read fp32, softmax keeps its output in fp32 and a copy for the product.
+ * Images classify one token, and keep what the matrix of patches reads. */
+Test(values, autocast_keeps_norms_and_softmax_in_fp32)
+{
+    static const struct {
+        const char *model;
+        double h, heads;
+    } rows[] = {{"deit-ti", 192, 3}, {"deit-s", 384, 6}, {"deit-b", 768, 12}};
+    const double mbs = 128, seq = 197, tokens = mbs * seq;
+
+    for (size_t i = 0; i < PP_COUNT(rows); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct setting one = {rows[i].model, "v100-dgx1", 1, 1, 1, 1, (int)mbs, (int)seq};
+        const double h = rows[i].h;
+        struct pp_model model;
+        struct pp_cluster cluster;
+        struct pp_error err;
+        struct pp_cost_inputs in = inputs_of(arena, one, &model, &cluster);
+        cr_assert_eq(pp_framework_find("autocast", &in.framework, &err), PP_OK);
+        const double block = tokens * (4 * 2 * h + 2 * 14 * h + rows[i].heads * seq * (4 + 2)),
+                     head = tokens * 4 * h + mbs * (2 * h + 4 * 1000),
+                     patches = mbs * (seq - 1) * 2 * 3 * 16 * 16;
+        cr_expect_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_BLOCK), block, 1);
+        cr_expect_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_HEAD), head, 1);
+        cr_expect_float_eq(pp_analytic_saved_bytes(&in, PP_LAYER_EMBEDDING), patches, 1);
+        const struct pp_stage_memory *m = costs_of(arena, &in)->memory;
+        cr_expect_float_eq(m->saved_bytes, 12 * block + head + patches, 1);
+        cr_expect_float_eq(m->params_bytes + m->grads_bytes + m->optimizer_bytes,
+                           16 * pp_model_params(&model), 1);
+    }
+}
+
 /* Quantised once more, values of 16 bits shrink and narrower ones stay. */
 Test(values, bits_make_no_value_wider)
 {
