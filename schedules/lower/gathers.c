@@ -4,7 +4,8 @@
  *
  * Before a visit: AG.forward or AG.backward, and its WAIT before the first use. R opens the visit
  * of the backward that it serves. With k buffers gathers run k - 1 units ahead, but only once the
- * previous visit of the same chunk has begun. After a visit: DROP.
+ * previous visit of the same chunk has begun. After a visit: DROP. A cache joins visits
+ * (schedules/lower/cache.h).
  *
  * Gradients: RS.visit after the last B or W of a visit. A visit is a run of ops of one chunk, or a
  * single B or W if the chunk has several units. The WAIT of RS.visit is before the scatter of the
@@ -18,9 +19,9 @@
  * F, B, I, W, R only; runs before messages are added. Source: Lamy-Poirier 2023, breadth-first
  * pipeline parallelism, section 4; Chen et al. 2024, AMSP, section 4; Rajbhandari et al. 2021,
  * ZeRO-Infinity, section 6.2. */
+#include "schedules/lower/cache.h"
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
-#include "schedules/lower/visits.h"
 
 struct gathers {
     struct pp_visit_walk walk;
@@ -219,7 +220,7 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
     g->inserts = (struct pp_inserts){0};
     g->walk.moment_count = pp_lists_moments(lists, rank, g->walk.moments);
     if (is_fetched) {
-        pp_visits_of_params(&g->walk, &g->gathered);
+        pp_cache_visits(&g->walk, state, stages, &g->gathered);
         place_drops(g);
     }
     if (is_cut && is_training) {

@@ -7,11 +7,11 @@
  *   # ranks: 4      (stages, pipelines, micro_batches, granules, splits, versions alike)
  *   # placement: 0 1 2 3; 3 2 1 0   rank of every stage, one list per pipeline
  *   # pipe_of: 0 0 1 1              pipeline of every granule, with a placement of several
- *   # state: p g; 2 1; 2            sharded state. p: parameters, then their gather units of every
- *                                   stage, and room for 2 units at once (may be left out). g:
- *                                   gradients, in more shards. m: parameters on another memory
- *                                   tier, sharded or, without p, whole. Without this line all
- *                                   are whole */
+ *   # state: p g; 2 1; 2; 3         sharded state. p: parameters, then their gather units of every
+ *                                   stage, room for 2 units at once, and a cache of 3 units, the
+ *                                   one in use included (both may be left out). g: gradients, in
+ *                                   more shards. m: parameters on another memory tier, sharded
+ *                                   or, without p, whole. Without this line all are whole */
 #include "core/text/csv.h"
 #include "schedules/program/freeze.h"
 
@@ -89,6 +89,8 @@ static void print_state(const struct pp_program *p, FILE *out)
         print_numbers(units, p->stages, p->stages, out);
     if (units && spec->buffers)
         fprintf(out, "; %d", spec->buffers);
+    if (units && spec->buffers && spec->cached > 1)
+        fprintf(out, "; %d", spec->cached);
     fputc('\n', out);
 }
 
@@ -287,22 +289,31 @@ static void take_state_words(int words, struct pp_state_spec *spec)
     spec->home[PP_STATE_PARAMS] = words & STATE_MOVED ? PP_TIER_HOST : PP_TIER_DEVICE;
 }
 
-/* Reads the units of every stage after the words and, after another ';', optional buffers. */
+/* Cuts a text at its last ';'. Reads the number after it. */
+static bool take_last_number(char *text, int *value)
+{
+    char *at = strrchr(text, ';');
+    const char *number = at + 1 + strspn(at + 1, " \t");
+
+    if (!parse_number(&number, UINT16_MAX, value) || *number != '\0' || *value == 0)
+        return false;
+    while (at > text && strchr(" \t", at[-1]))
+        at--;
+    *at = '\0';
+    return true;
+}
+
+/* Reads the units of every stage after the words and, after more ';', buffers and cached units. */
 static bool parse_units(struct pp_arena *arena, const struct line *line, int stages,
                         struct pp_program_state *state)
 {
     struct line units = *line;
     char *text = pp_arena_strdup(arena, strchr(line->value, ';') + 1), *more = strchr(text, ';');
-    int value = 0;
+    const bool has_cache = more && strchr(more + 1, ';');
 
-    if (more) {
-        const char *at = more + 1 + strspn(more + 1, " \t");
-        *more = '\0';
-        while (more > text && strchr(" \t", more[-1]))
-            *--more = '\0';
-        if (!parse_number(&at, UINT16_MAX, &value) || *at != '\0' || value == 0)
-            return false;
-    }
+    if ((has_cache && !take_last_number(text, &state->spec.cached)) ||
+        (more && !take_last_number(text, &state->spec.buffers)))
+        return false;
     units.value = text;
     if (parse_numbers(arena, &units, (const int64_t[]){stages, stages, UINT16_MAX + 1},
                       &state->units) != PP_OK)
@@ -310,7 +321,6 @@ static bool parse_units(struct pp_arena *arena, const struct line *line, int sta
     for (int s = 0; s < stages; s++)
         if (state->units[s] == 0)
             return false;
-    state->spec.buffers = value;
     return true;
 }
 
@@ -318,7 +328,7 @@ static enum pp_status parse_state(struct pp_arena *arena, const struct line *lin
                                   struct pp_meta *meta)
 {
     const int stages = meta->sizes[PP_META_STAGES];
-    char expected[128];
+    char expected[144];
 
     if (strcmp(line->key, "state") != 0)
         return PP_OK;
@@ -330,7 +340,7 @@ static enum pp_status parse_state(struct pp_arena *arena, const struct line *lin
     const bool has_units = words & (STATE_PARAMS | STATE_MOVED);
     snprintf(expected, sizeof(expected),
              "'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with %d numbers from 1 to %d, and '; "
-             "BUFFERS' or nothing",
+             "BUFFERS[; CACHED]' or nothing",
              stages, UINT16_MAX);
     if (words == 0 || has_units != (strchr(line->value, ';') != NULL) ||
         (has_units && !parse_units(arena, line, stages, &meta->state)))

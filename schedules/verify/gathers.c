@@ -1,8 +1,8 @@
 /* schedules/verify/gathers.c — sharded state, as the program's head states it.
  *
  * Sharded parameters: every use has the units of its way gathered. Gathered units are dropped, and
- * never exceed the number that the head states. The gradients of every backward are scattered
- * before they are summed and before the update.
+ * never exceed the buffers and the cache that the head states. The gradients of every backward are
+ * scattered before they are summed and before the update.
  *
  * Gradients in more shards than parameters: when a backward (a scatter, if parameters are sharded)
  * runs, RS.part has scattered the gradients of the previous one. The sum of the step covers the
@@ -14,6 +14,8 @@
  * If the head states nothing, collectives of visits are refused. Files may then gather and drop by
  * themselves: a use after a DROP needs another gather. */
 #include "schedules/verify/gathers.h"
+
+#include "schedules/lower/cache.h"
 
 #include <string.h>
 
@@ -40,6 +42,14 @@ static bool is_load(const struct pp_program *p, int i)
     return p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]);
 }
 
+/* Returns the units of a chunk that are there one after the other: 1 if the cache holds all. */
+static int units_of(const struct pp_gathers *g, int stage)
+{
+    const int units = g->v->p->state.units[stage];
+
+    return units > g->spec->cached ? units : 1;
+}
+
 /* Checks the unit at the start of an op. A forward runs through the units of its chunk from first
  * to last, a backward in reverse; one unit is present at a time. Recomputation is part of the
  * backward, layer by layer. The second of a pair of one stage follows the first. */
@@ -51,7 +61,7 @@ static enum pp_status check_units(struct pp_gathers *g, int i)
     const bool is_forward = kind == PP_F;
     const enum pp_gather_unit first = is_forward ? FIRST_UNIT : LAST_UNIT;
 
-    if (p->state.units[p->stage[i]] < 2 || (start < i && p->stage[start] == p->stage[i]))
+    if (units_of(g, p->stage[i]) < 2 || (start < i && p->stage[start] == p->stage[i]))
         return PP_OK;
     if (s->unit != ANY_UNIT && s->unit != first)
         return pp_verify_refuse(g->v, i,
@@ -77,6 +87,10 @@ static enum pp_status check_use(struct pp_gathers *g, int i)
         return PP_OK;
     if (s->present >= 0 && s->present < start)
         return check_units(g, i);
+    if (s->posted < 0 && s->dropped >= 0)
+        return pp_verify_refuse(g->v, i,
+                                "uses parameters of stage %d that are not %sed again after %s",
+                                p->stage[i], verb(g), pp_verify_text(g->v, s->dropped));
     if (s->posted < 0)
         return pp_verify_refuse(g->v, i, "uses parameters of stage %d that are not %sed",
                                 p->stage[i], verb(g));
@@ -121,9 +135,22 @@ static bool is_before_pair(const struct pp_gathers *g, int i)
            p->stage[i] != p->stage[i + 1];
 }
 
+/* Returns the fetches that have room at once: those that are prefetched or used, and the rest of
+ * the cache. 0 = unknown. */
+static int room_of(const struct pp_gathers *g)
+{
+    const struct pp_program *p = g->v->p;
+    int most = 1;
+
+    for (int k = 0; k < p->pipelines * p->stages && g->spec->cached > 1; k++)
+        if (p->rank_of[k] == g->rank && p->state.units[k % p->stages] > most)
+            most = p->state.units[k % p->stages];
+    return g->spec->buffers ? g->spec->buffers + pp_cache_room(g->spec->cached, most) - 1 : 0;
+}
+
 static enum pp_status check_room(struct pp_gathers *g, int i)
 {
-    const int buffers = g->spec->buffers;
+    const int buffers = g->room;
 
     if (++g->held <= buffers || buffers == 0 || (g->held == buffers + 1 && is_before_pair(g, i)))
         return PP_OK;
@@ -282,6 +309,7 @@ static bool reset(struct pp_gathers *g, int rank)
     bool has_any = pp_state_is_fetched(g->spec) || pp_state_has_parts(g->spec);
 
     g->rank = rank;
+    g->room = pp_state_is_fetched(g->spec) ? room_of(g) : 0;
     g->held = g->loads = 0;
     for (int i = p->begin[rank]; i < p->begin[rank + 1] && !has_any; i++)
         has_any = p->kind[i] == PP_DROP || is_load(p, i) ||

@@ -28,6 +28,7 @@ struct pp_gathers {
     struct pp_gather_stage *stages;
     bool *is_waited; /* [instruction] some WAIT names it */
     int rank;
+    int room;        /* units that the rank may have gathered or posted, 0 = unknown */
     int held, loads; /* units gathered or posted; shares loaded or posted */
 };
 

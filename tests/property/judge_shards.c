@@ -96,6 +96,24 @@ static int next_chunks(const struct machine *m, int rank)
     return 1;
 }
 
+/* The cache holds all units of a chunk, so that none makes room for another. */
+static bool is_whole_in_cache(const struct machine *m, int stage)
+{
+    return m->head->state.units[stage] <= m->head->state.spec.cached;
+}
+
+/* Chunks that a rank may keep in addition to the one in use, if all are as large as its largest. */
+static int kept_chunks(const struct machine *m, int rank)
+{
+    int largest = 1;
+
+    for (int pipe = 0; pipe < m->head->pipelines; pipe++)
+        for (int stage = 0; stage < m->head->stages; stage++)
+            if (judge_home(m, pipe, stage) == rank && m->head->state.units[stage] > largest)
+                largest = m->head->state.units[stage];
+    return m->head->state.spec.cached >= 2 * largest ? m->head->state.spec.cached / largest - 1 : 0;
+}
+
 /* One more gathered chunk has a buffer: one more than stated where two chunks are used at once. */
 static bool has_buffer(const struct machine *m, int rank)
 {
@@ -103,8 +121,9 @@ static bool has_buffer(const struct machine *m, int rank)
 
     for (int stage = 0; stage < m->head->stages; stage++)
         held += m->shards[rank][stage].is_present + judge_unwaited(m, rank, stage, FETCHES);
-    return m->head->state.spec.buffers == 0 ||
-           held + 1 <= m->head->state.spec.buffers + next_chunks(m, rank) - 1;
+    return m->head->state.spec.buffers == 0 || held + 1 <= m->head->state.spec.buffers +
+                                                               kept_chunks(m, rank) +
+                                                               next_chunks(m, rank) - 1;
 }
 
 /* A sum before the scatter of its last gradients: only of what a backward has scattered inside. */
@@ -201,7 +220,8 @@ int judge_use_shards(struct machine *m, int rank, const struct pp_op *op, int co
          k++) { /* through all its layers, whatever its units */
         struct shards *s = &m->shards[rank][op[k].stage];
         const int units = m->head->state.units[op[k].stage];
-        if (op[k].kind == PP_W || units == 1 || (k == 1 && op[0].stage == op[1].stage))
+        if (op[k].kind == PP_W || units == 1 || is_whole_in_cache(m, op[k].stage) ||
+            (k == 1 && op[0].stage == op[1].stage))
             continue;
         if (s->layer >= 0 && s->layer != (op[k].kind == PP_F ? 0 : units - 1))
             return judge_complain(m, &op[k], rank, "another layer is there");

@@ -62,6 +62,11 @@ static const struct pp_lower_options variants[] = {
                .buffers = 2,
                .home = {[PP_STATE_PARAMS] = PP_TIER_HOST}},
      .units = buckets},
+    {.post = PP_POST_EARLY, /* with a cache */
+     .recv_slots = 2,
+     .has_optimizer = true,
+     .state = {.replicas = {2, 1}, .shard = {{2, 1}, {2, 1}, {2, 1}}, .buffers = 2, .cached = 5},
+     .units = buckets},
 };
 enum { VARIANTS = sizeof(variants) / sizeof(*variants) };
 
@@ -92,7 +97,9 @@ static void check_same(const struct pp_program *p, const struct pp_program *q, c
     cr_assert_eq(pp_state_is_away(a, PP_STATE_PARAMS), pp_state_is_away(b, PP_STATE_PARAMS), "%s",
                  text);
     for (int s = 0; p->state.units && s < p->stages; s++)
-        cr_assert(p->state.units[s] == q->state.units[s] && a->buffers == b->buffers, "%s", text);
+        cr_assert(p->state.units[s] == q->state.units[s] && a->buffers == b->buffers &&
+                      a->cached == b->cached,
+                  "%s", text);
     cr_assert_eq(p->pipelines, q->pipelines);
     cr_assert_eq(p->granules, q->granules);
     cr_assert_eq(p->splits, q->splits);

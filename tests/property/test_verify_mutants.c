@@ -131,6 +131,8 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
         .state = specs_at(draw(t, draw(t, 2) ? SPECS : SPECS_ON_DEVICE)),
     };
 
+    options.state.cached = draw(t, 3) ? 0 : draw(t, 8);
+    options.state.evict = (enum pp_evict)draw(t, 3);
     if (head.pipelines > 1)
         options.state = specs_of_copies(options.state);
     options.has_sync = specs_are_summed(&options.state);
@@ -141,7 +143,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     const struct pp_state_spec *state = &options.state;
     const size_t used = strlen(t->shape);
     char shards[PP_STATE_TEXT_BYTES];
-    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s, %s%s%s%s%s%s",
+    snprintf(t->shape + used, sizeof(t->shape) - used, ", %s, R %d, %s%s%s%s%s%s, %s%s%s%s%s%s%s",
              pp_post_names[options.post], options.recv_slots, pp_grad_sync_names[options.grad_sync],
              options.has_optimizer ? ", U" : "", options.has_tied ? ", tied" : "",
              options.recompute_frac ? ", R" : "", options.buckets ? ", buckets" : "",
@@ -150,7 +152,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
              pp_state_is_away(state, PP_STATE_ACTIVATIONS) ? ", copies" : "",
              pp_state_is_quantised(state) ? ", bits" : "",
              pp_state_is_away(state, PP_STATE_OPTIMIZER) ? ", moves" : "",
-             state->is_cpu_update ? ", host update" : "");
+             state->is_cpu_update ? ", host update" : "", state->cached > 1 ? ", cache" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";

@@ -299,6 +299,9 @@ Test(gathers, verify_refuses_what_is_not_there)
                                   g = stated("g", NULL, 0), pg = stated("pg", one, 0),
                                   two_p = stated("p", one, 1), m = stated("m", one, 0),
                                   pm = stated("pm", one, 0);
+    struct pp_program_state cached = stated("m", two, 1);
+
+    cached.spec.cached = 2;
     const struct {
         const struct pp_program_state *state;
         int micro_batches;
@@ -386,7 +389,14 @@ Test(gathers, verify_refuses_what_is_not_there)
          "0F0 uses what 0MOVE.load loads, but (0MOVE.load)WAIT is missing"},
         {&m, 1, "0F0 0B0 0U 0MOVE.home (0MOVE.home)WAIT", "that are not loaded"},
         {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0DROP 0B0 0U 0MOVE.home (0MOVE.home)WAIT",
-         "0B0 uses parameters of stage 0 that are not loaded"},
+         "0B0 uses parameters of stage 0 that are not loaded again after 0DROP"},
+        /* a cache: all layers of a chunk stay, and a second chunk has no room */
+        {&cached, 2,
+         "0MOVE.load (0MOVE.load)WAIT 0F0 0F1 0B0 0B1 0DROP 0U 0MOVE.home (0MOVE.home)WAIT", NULL},
+        {&cached, 2,
+         "0MOVE.load (0MOVE.load)WAIT 0F0 0F1 0MOVE.reload 0B0 0DROP (0MOVE.reload)WAIT 0B1 0DROP "
+         "0U 0MOVE.home (0MOVE.home)WAIT",
+         "0MOVE.reload loads unit number 2, but the program states room for 1 at once"},
         {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0B0 0U 0MOVE.home (0MOVE.home)WAIT",
          "nothing drops the parameters"},
         {&m, 1, "0MOVE.load (0MOVE.load)WAIT 0F0 0B0 0DROP 0U",
