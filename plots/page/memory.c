@@ -1,4 +1,4 @@
-/* Memory of a rank over time, as SVG. */
+/* Memory over time, as SVG. */
 #include "core/text/html.h"
 #include "plots/memory/time.h"
 #include "plots/page/page.h"
@@ -17,22 +17,22 @@ static void write_curve(const struct pp_held_sheet *s, const struct pp_held_curv
     pp_html(out, "H%dV%dz\"/>\n", WIDTH, HEIGHT);
 }
 
-enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,
-                            FILE *out, struct pp_error *err)
+enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int curve,
+                            const char *label, FILE *out, struct pp_error *err)
 {
     struct pp_held_sheet sheet;
 
     PP_TRY(pp_held_open(arena, held, &sheet, err));
-    const struct pp_held_curve curve = pp_held_thin(arena, &sheet, rank);
+    const struct pp_held_curve thin = pp_held_thin(arena, &sheet, curve);
     const struct pp_html_range x = {0, held->end_s},
                                y = {0, 1.06 * fmax(sheet.most, sheet.capacity)};
     fputs("<div class=\"chart held-chart\">\n", out);
     fputs("<div class=\"plot\" style=\"height:220px\">\n", out);
     pp_html(out,
             "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
-            "aria-label=\"%s that pipeline rank %d holds over the step\">\n",
-            WIDTH, HEIGHT, held->is_bytes ? "Memory" : "Chunk activations", rank);
-    write_curve(&sheet, &curve, &x, &y, out);
+            "aria-label=\"%s\">\n",
+            WIDTH, HEIGHT, label);
+    write_curve(&sheet, &thin, &x, &y, out);
     if (sheet.capacity > 0)
         pp_html(out, "<path class=\"limit\" d=\"M0 %dh%d\"/>\n",
                 HEIGHT - pp_html_place(&y, sheet.capacity, HEIGHT), WIDTH);

@@ -54,9 +54,10 @@ struct pp_html_scatter {
 };
 void pp_html_scatter(const struct pp_html_scatter *scatter, FILE *out);
 
-/* Memory of one rank over the time of a step. PP_EINVAL if no rank holds anything. */
-enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int rank,
-                            FILE *out, struct pp_error *err);
+/* One curve of memory over the time of a step, for readers named by `label`. PP_EINVAL if no curve
+ * holds anything. */
+enum pp_status pp_html_held(struct pp_arena *arena, const struct pp_plot_held *held, int curve,
+                            const char *label, FILE *out, struct pp_error *err);
 
 extern const unsigned char pp_html_style_bytes[], pp_html_script_bytes[];
 extern const size_t pp_html_style_count, pp_html_script_count;

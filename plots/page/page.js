@@ -39,6 +39,8 @@
       this.data = JSON.parse(figure.querySelector("script.ops").textContent);
       this.rows = this.data.rows.map((list) => readRow(this.data, list));
       this.end = (this.data.to - this.data.from) * this.data.quantum / this.data.divisor;
+      this.lanes = this.data.lanes || [];
+      this.share = this.data.share || 1; // of a row's height that its boxes take
       this.kinds = this.data.kinds.map((text) => text.split(" ")[0]);
       this.plot = figure.querySelector(".plot");
       this.axis = document.createElement("div"); // the other one stays for paper
@@ -324,6 +326,7 @@
       this.context.clip();
       this.context.globalAlpha = this.page.followed < 0 ? 1 : 0.2;
       this.rows.forEach((row, at) => this.drawRow(row, at * pitch, pitch, scale));
+      this.lanes.forEach((lane) => lane.rows.forEach((list, at) => this.drawLane(lane, list, at * pitch, pitch, scale)));
       this.context.globalAlpha = 1;
       if (this.page.followed >= 0)
         this.rows.forEach((row, at) => this.drawFollowed(row, at * pitch, pitch, scale));
@@ -337,8 +340,7 @@
 
     // Ops that are narrower than a dot become shares of a column of dots.
     drawRow(row, top, pitch, scale) {
-      const margin = Math.min(pitch / 12, 2 * scale), column = { at: -1, time: {} };
-      const place = { top: top + margin, height: Math.max(pitch - 2 * margin, 1), scale };
+      const place = this.placeOf(top, pitch, scale), column = { at: -1, time: {} };
       for (let i = this.firstAfter(row, this.page.from); i < row.start.length && row.start[i] < this.page.to; i++) {
         const x0 = this.x(row.start[i]), x1 = this.x(row.end[i]), op = row.op[i];
         if (x1 - x0 < 1) {
@@ -357,10 +359,27 @@
       this.flush(column, place);
     }
 
+    // Copies between memory tiers, below the boxes.
+    drawLane(lane, list, top, pitch, scale) {
+      const margin = Math.min(pitch / 12, 2 * scale), all = Math.max(pitch - 2 * margin, 1);
+      const foot = top + margin + all * (1 - lane.foot), height = Math.max(all * this.data.lane, 1);
+      const time = (quanta) => (quanta - this.data.from) * this.data.quantum / this.data.divisor;
+      this.context.fillStyle = lane.colour;
+      for (let i = 0; i < list.length; i += 2) {
+        const x0 = this.x(time(list[i])), x1 = this.x(time(list[i] + list[i + 1]));
+        if (x1 >= 0 && x0 <= this.width)
+          this.context.fillRect(x0, foot - height, Math.max(x1 - x0, 0.5 * scale), height);
+      }
+    }
+
+    placeOf(top, pitch, scale) {
+      const margin = Math.min(pitch / 12, 2 * scale);
+      return { top: top + margin, height: Math.max((pitch - 2 * margin) * this.share, 1), scale };
+    }
+
     // Draw the followed micro-batch over the pale others.
     drawFollowed(row, top, pitch, scale) {
-      const margin = Math.min(pitch / 12, 2 * scale);
-      const place = { top: top + margin, height: Math.max(pitch - 2 * margin, 1), scale };
+      const place = this.placeOf(top, pitch, scale);
       for (let i = this.firstAfter(row, this.page.from); i < row.start.length && row.start[i] < this.page.to; i++) {
         const x0 = this.x(row.start[i]), x1 = this.x(row.end[i]), op = row.op[i];
         const middle = op.second ? x0 + (x1 - x0) * op.share : x1;

@@ -76,7 +76,7 @@ static void write_number(const struct pp_timeline_page *page, const struct pp_ti
         return;
     fprintf(out, "<span%s style=\"left:%.5g%%;width:%.5g%%;top:%.5g%%\">%s</span>",
             pp_timeline_is_dark(rgb) ? " class=\"on-dark\"" : "", 100 * left, 100 * (right - left),
-            100 * (row + 0.5) / panel->rows, text);
+            100 * (row + 0.5 * pp_timeline_box_share(panel)) / panel->rows, text);
 }
 
 static void write_numbers(const struct pp_timeline_page *page,
@@ -159,6 +159,15 @@ static void write_notes(const struct pp_timeline_page *page, FILE *out)
         pp_html(out, "<li>replica 0 of %d</li>\n", page->panels[0].timeline.trace->replicas);
 }
 
+static bool has_lane(const struct pp_timeline_page *page, enum pp_copy_stream stream)
+{
+    bool has_lane = false;
+
+    for (int p = 0; p < page->count; p++)
+        has_lane |= page->panels[p].timeline.has_lane[stream];
+    return has_lane;
+}
+
 static void write_legend(const struct pp_timeline_page *page, FILE *out)
 {
     bool occurs[PP_OP_KINDS] = {false};
@@ -169,6 +178,10 @@ static void write_legend(const struct pp_timeline_page *page, FILE *out)
     for (int kind = 0; kind < PP_OP_KINDS; kind++)
         if (occurs[kind] && pp_timeline_kinds[kind])
             write_entry(pp_style_op_rgb(kind, 0.5), 0, pp_timeline_kinds[kind], out);
+    for (int stream = 0; stream < PP_COPY_STREAMS; stream++)
+        if (has_lane(page, (enum pp_copy_stream)stream))
+            write_entry(pp_timeline_lane_rgb((enum pp_copy_stream)stream), 0,
+                        pp_timeline_lane_names[stream], out);
     write_classes(page, out);
     write_notes(page, out);
     fputs("</ul>\n", out);

@@ -173,6 +173,49 @@ bool pp_timeline_has_data(const struct pp_timeline_page *page,
     return pp_timeline_shown(panel) <= PP_HTML_DETAIL / page->count;
 }
 
+/* Writes colour, share of a row below the lane, and start and duration of each copy. */
+static void write_lane(const struct data *d, int rank, enum pp_copy_stream stream)
+{
+    const struct pp_timeline *t = &d->panel->timeline;
+    bool is_first = true;
+
+    for (int i = 0; i < t->copy_count; i++) {
+        const struct pp_timeline_copy *copy = &t->copies[i];
+        if (copy->rank != rank || copy->stream != stream || copy->end_s <= d->panel->from_s ||
+            copy->start_s >= d->panel->to_s)
+            continue;
+        const int64_t start = quanta(d, copy->start_s);
+        fprintf(d->out, "%s%" PRId64 ",%" PRId64, is_first ? "" : ",", start,
+                quanta(d, copy->end_s) - start);
+        is_first = false;
+    }
+}
+
+static void write_lanes(const struct data *d)
+{
+    const struct pp_timeline_panel *panel = d->panel;
+    const char *before = "";
+
+    if (pp_timeline_lanes(&panel->timeline) == 0)
+        return;
+    fprintf(d->out, ",\n\"share\":%.3g,\"lane\":%.3g,\"lanes\":[",
+            1 - pp_timeline_lanes_share(&panel->timeline), pp_timeline_lane_share());
+    for (int stream = 0; stream < PP_COPY_STREAMS; stream++) {
+        if (!panel->timeline.has_lane[stream])
+            continue;
+        fprintf(d->out, "%s{\"colour\":\"#%06x\",\"foot\":%.3g,\"rows\":[", before,
+                pp_timeline_lane_rgb((enum pp_copy_stream)stream),
+                pp_timeline_lane_foot(&panel->timeline, (enum pp_copy_stream)stream));
+        for (int row = 0; row < panel->rows; row++) {
+            fputs(row ? "],\n[" : "[", d->out);
+            write_lane(d, panel->first_rank + row * panel->every, (enum pp_copy_stream)stream);
+        }
+        fputs("]]}", d->out);
+        before = ",";
+    }
+    fputs("]", d->out);
+}
+
 static void write_kinds(FILE *out)
 {
     fputs("\"kinds\":[", out);
@@ -210,5 +253,7 @@ void pp_timeline_write_data(const struct pp_timeline_page *page, int index, FILE
     }
     fputs("]", out);
     write_looks(&d);
-    fputs("]}</script>\n", out);
+    fputs("]", out);
+    write_lanes(&d);
+    fputs("}</script>\n", out);
 }

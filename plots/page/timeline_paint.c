@@ -8,7 +8,7 @@
 
 /* Units along time, of a row, and of the margin around a box; the page stretches paths. */
 enum { WIDTH = 20000, ROW = 24, MARGIN = 2, HEIGHT = ROW - 2 * MARGIN };
-enum layer { FILL, FOOT, FRAME }; /* drawn in this order */
+enum layer { FILL, FOOT, LANE, FRAME }; /* drawn in this order */
 
 struct shape {
     int16_t layer;
@@ -54,9 +54,10 @@ static void add_op(struct picture *p, const struct pp_timeline_op *op, int row,
     const struct pp_timeline *t = &p->panel->timeline;
     const double foot = pp_timeline_foot(pp_timeline_class(t, op), pp_timeline_classes(t));
 
-    add(p, FILL, pp_timeline_rgb(t, op), row, time, 0, 1);
+    const double share = pp_timeline_box_share(p->panel), low = 1 - share;
+    add(p, FILL, pp_timeline_rgb(t, op), row, time, low, 1);
     if (foot > 0)
-        add(p, FOOT, 0x202020, row, time, 0, foot);
+        add(p, FOOT, 0x202020, row, time, low, low + foot * share);
 }
 
 static void add_box(struct picture *p, const struct pp_timeline_box *box)
@@ -73,7 +74,19 @@ static void add_box(struct picture *p, const struct pp_timeline_box *box)
         return;
     add_op(p, &box->second, row, (const double[]){middle, end});
     if (pp_timeline_has_pairs(p->page, p->panel))
-        add(p, FRAME, 0, row, (const double[]){start, end}, 0, 1);
+        add(p, FRAME, 0, row, (const double[]){start, end}, 1 - pp_timeline_box_share(p->panel), 1);
+}
+
+static void add_copy(struct picture *p, const struct pp_timeline_copy *copy)
+{
+    const int row = pp_timeline_row(p->panel, copy->rank);
+    const double foot = pp_timeline_lane_foot(&p->panel->timeline, copy->stream),
+                 time[] = {pp_timeline_x(p->page, p->panel, copy->start_s),
+                           pp_timeline_x(p->page, p->panel, copy->end_s)};
+
+    if (row >= 0)
+        add(p, LANE, pp_timeline_lane_rgb(copy->stream), row, time, foot,
+            foot + pp_timeline_lane_share());
 }
 
 static void add_layer(void *picture, const struct pp_timeline_layer *layer)
@@ -108,11 +121,13 @@ static int by_colour(const void *left, const void *right)
 
 static void begin_path(const struct shape *shape, FILE *out)
 {
+    static const char *const classes[] = {
+        [FILL] = " class=\"op\"", [FOOT] = "", [LANE] = " class=\"lane\""};
+
     if (shape->layer == FRAME)
         fputs("<path class=\"pair\" d=\"", out);
     else
-        fprintf(out, "<path%s fill=\"#%06x\" d=\"", shape->layer == FILL ? " class=\"op\"" : "",
-                shape->rgb);
+        fprintf(out, "<path%s fill=\"#%06x\" d=\"", classes[shape->layer], shape->rgb);
 }
 
 static void write_paths(struct picture *p, FILE *out)
@@ -140,6 +155,8 @@ void pp_timeline_write_picture(const struct pp_timeline_page *page, int index, F
 
     for (int i = 0; i < t->count && !panel->is_binned; i++)
         add_box(&picture, &t->boxes[i]);
+    for (int i = 0; i < t->copy_count && !panel->is_binned; i++)
+        add_copy(&picture, &t->copies[i]);
     if (panel->is_binned)
         add_bins(&picture);
     fprintf(out,

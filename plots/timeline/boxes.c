@@ -121,11 +121,17 @@ static void print_pairs(const struct pp_timeline_page *page, int index)
     fputs("EOD\n", script);
 }
 
+/* Distance from the middle of a row down to the foot of its boxes, in rows. */
+static double foot_of(const struct pp_timeline_page *page, const struct pp_timeline_panel *panel)
+{
+    return page->height_in / page->pitch_in * (pp_timeline_box_share(panel) - 0.5);
+}
+
 /* Writes arrows from the op that made a message to the op that uses it, between the boxes. */
 static void print_messages(const struct pp_timeline_page *page, int index)
 {
     const struct pp_timeline_panel *panel = &page->panels[index];
-    const double half = page->height_in / page->pitch_in / 2;
+    const double half = page->height_in / page->pitch_in / 2, foot = foot_of(page, panel);
     FILE *script = page->figure->script;
 
     fprintf(script, "# messages: made, its row, used, its row\n$messages%d << EOD\n", index);
@@ -136,8 +142,9 @@ static void print_messages(const struct pp_timeline_page *page, int index)
                      used = pp_timeline_x(page, panel, isnan(m->used_s) ? m->end_s : m->used_s);
         if (from < 0 || to < 0 || from == to || made < 0 || used > pp_timeline_span(page, panel))
             continue;
-        const double side = from < to ? half : -half;
-        fprintf(script, "%.7g %.4g %.7g %.4g\n", made, from + side, used, to - side);
+        const bool is_down = from < to;
+        fprintf(script, "%.7g %.4g %.7g %.4g\n", made, from + (is_down ? foot : -half), used,
+                to + (is_down ? -half : foot));
     }
     fputs("EOD\n", script);
 }
@@ -162,6 +169,8 @@ void pp_timeline_print_boxes(const struct pp_timeline_page *page, int index)
         print_pairs(page, index);
     if (panel->message_count > 0)
         print_messages(page, index);
+    if (pp_timeline_lanes(t) > 0)
+        pp_timeline_print_copies(page, index);
 }
 
 /* LaTeX takes font sizes from the text alone. */
@@ -172,11 +181,17 @@ static void plot_numbers(const struct pp_timeline_page *page, int index)
         is_tex ? pp_arena_printf(page->arena, "('\\\\fontsize{%g}{%g}\\\\selectfont '.strcol(6))",
                                  page->number_pt, page->number_pt)
                : "6";
+    const struct pp_timeline_panel *panel = &page->panels[index];
+    const double half = page->height_in / page->pitch_in / 2;
+    const char *middle =
+        pp_timeline_lanes(&panel->timeline) > 0
+            ? pp_arena_printf(page->arena, "($1-%.3g)", (half - foot_of(page, panel)) / 2)
+            : "1";
 
     fprintf(page->figure->script,
-            ", \\\n  $ops%d using (($2+$3)/2):1:%s:7 with labels center font ',%g' "
+            ", \\\n  $ops%d using (($2+$3)/2):%s:%s:7 with labels center font ',%g' "
             "textcolor rgb variable",
-            index, text, page->number_pt);
+            index, middle, text, page->number_pt);
 }
 
 void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index)
@@ -184,23 +199,25 @@ void pp_timeline_plot_boxes(const struct pp_timeline_page *page, int index)
     const struct pp_timeline_panel *panel = &page->panels[index];
     const struct pp_timeline *t = &panel->timeline;
     FILE *script = page->figure->script;
-    const double half = page->height_in / page->pitch_in / 2;
+    const double half = page->height_in / page->pitch_in / 2, foot = foot_of(page, panel);
     const bool is_framed = pp_timeline_is_framed(page, panel);
 
     fprintf(script, "plot $ops%d using (($2+$3)/2):1:2:3:($1-%.3g):($1+%.3g):4 with boxxyerror ",
-            index, half, half);
+            index, half, foot);
     fprintf(script, "fillstyle solid %s fillcolor rgb variable",
             is_framed ? "border lc rgb '#303030' lw 0.3" : "noborder");
     if (pp_timeline_classes(t) > 1)
         fprintf(script,
                 ", \\\n  $ops%d using ($5 > 0 ? ($2+$3)/2 : NaN):1:2:3:($1+%.3g-%.3g*$5):($1+%.3g) "
                 "with boxxyerror fillstyle solid noborder fillcolor rgb '#202020'",
-                index, half, 2 * half, half);
+                index, foot, half + foot, foot);
     if (pp_timeline_has_pairs(page, panel))
         fprintf(script,
                 ", \\\n  $pairs%d using (($2+$3)/2):1:2:3:($1-%.3g):($1+%.3g) with boxxyerror "
                 "fillstyle empty border lc rgb '#000000' lc rgb '#000000' lw 1.2",
-                index, half, half);
+                index, half, foot);
+    if (pp_timeline_lanes(t) > 0)
+        pp_timeline_plot_copies(page, index);
     if (panel->message_count > 0)
         fprintf(script,
                 ", \\\n  $messages%d using 1:2:($3-$1):($4-$2) with vectors filled head "

@@ -211,6 +211,7 @@ static void print_rows(const struct pp_gantt *g, int columns, int gap)
               : g->terminal.has_utf8 ? " \u2026\n"
                                      : " ...\n",
               g->out);
+        pp_gantt_print_lanes(g, r, columns, (double)g->quantum_ps, g->cell_width, gap);
     }
     print_steps(g, columns, gap);
 }
@@ -282,8 +283,10 @@ static void print_chart(const struct pp_gantt *g)
     if (has_beginning && !g->is_part)
         fputs(g->timeline.step_count > 1 ? "all steps\n" : "the whole step\n", g->out);
     pp_gantt_print_overview(g);
-    if (!has_beginning)
+    if (!has_beginning) {
+        pp_gantt_print_lane_names(g);
         return;
+    }
     fputs("\nthe beginning, op by op\n", g->out);
     print_rows(g, columns, 1);
     print_marker(g, columns);

@@ -112,6 +112,7 @@ void pp_gantt_print_legend(const struct pp_gantt *g)
     const struct pp_timeline *t = &g->timeline;
 
     print_kinds(g);
+    pp_gantt_print_lane_names(g);
     print_numbers(g);
     print_pipelines(g);
     if (t->trace->replicas > 1)

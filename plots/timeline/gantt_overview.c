@@ -60,6 +60,7 @@ static void print_row(const struct pp_gantt *g, int rank, struct bin *row, int b
     for (int b = 0; b < bins; b++)
         fputc(bin_letter(&row[b], (double)g->total_ps / bins), g->out);
     fputs("|\n", g->out);
+    pp_gantt_print_lanes(g, rank, bins, (double)g->total_ps / bins, 1, 0);
 }
 
 void pp_gantt_print_overview(const struct pp_gantt *g)

@@ -23,6 +23,21 @@ static void cut_boxes(struct pp_timeline *t, double from_s, double to_s)
     t->count = kept;
 }
 
+static void cut_copies(struct pp_timeline *t, double from_s, double to_s)
+{
+    int kept = 0;
+
+    for (int i = 0; i < t->copy_count; i++) {
+        struct pp_timeline_copy copy = t->copies[i];
+        if (copy.end_s <= from_s || copy.start_s >= to_s)
+            continue;
+        copy.start_s -= from_s;
+        copy.end_s -= from_s;
+        t->copies[kept++] = copy;
+    }
+    t->copy_count = kept;
+}
+
 enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_plot_timeline *options,
                                     struct pp_error *err)
 {
@@ -37,6 +52,7 @@ enum pp_status pp_gantt_choose_time(struct pp_gantt *g, const struct pp_plot_tim
         return PP_OK;
     g->from_s = from_s;
     cut_boxes(t, from_s, to_s);
+    cut_copies(t, from_s, to_s);
     for (int i = 0; i < t->step_count; i++)
         t->steps[i].end_s -= from_s;
     t->end_s = to_s - from_s;

@@ -90,7 +90,7 @@ void pp_timeline_find_kinds(const struct pp_timeline *t, bool occurs[PP_OP_KINDS
 }
 
 struct occurs {
-    bool kind[PP_OP_KINDS], has_pairs, is_binned;
+    bool kind[PP_OP_KINDS], has_lane[PP_COPY_STREAMS], has_pairs, is_binned;
     const struct pp_timeline *two_way, *chunked; /* timelines with most pipelines and most chunks */
     int every;
 };
@@ -103,6 +103,8 @@ static struct occurs find(const struct pp_timeline_page *page)
         const struct pp_timeline_panel *panel = &page->panels[p];
         const struct pp_timeline *t = &panel->timeline;
         pp_timeline_find_kinds(t, occurs.kind);
+        for (int stream = 0; stream < PP_COPY_STREAMS; stream++)
+            occurs.has_lane[stream] |= t->has_lane[stream] && !panel->is_binned;
         occurs.is_binned |= panel->is_binned;
         occurs.has_pairs |= pp_timeline_has_pairs(page, panel);
         occurs.every = panel->every > occurs.every ? panel->every : occurs.every;
@@ -184,6 +186,10 @@ double pp_timeline_legend(const struct pp_timeline_page *page)
     if (occurs.has_pairs)
         add(&l, (struct entry){.rgb = 0xffffff, .has_patch = true, .is_pair = true},
             "F and B overlap");
+    for (int stream = 0; stream < PP_COPY_STREAMS; stream++)
+        if (occurs.has_lane[stream])
+            add(&l, (struct entry){.rgb = pp_timeline_lane_rgb(stream), .has_patch = true},
+                pp_timeline_lane_names[stream]);
     add_marks(&l, &occurs);
     add_notes(&l, &occurs);
     return (l.line + 1.1) * line_height_in(page);

@@ -119,6 +119,16 @@ static double around_in(const struct pp_timeline_page *page, bool has_title)
     return sum_in;
 }
 
+/* Rows with lanes are higher, so that their boxes are as high as without. */
+static double least_box_share(const struct pp_timeline_page *page)
+{
+    double least = 1;
+
+    for (int p = 0; p < page->count; p++)
+        least = fmin(least, pp_timeline_box_share(&page->panels[p]));
+    return least;
+}
+
 static void choose_sizes(struct pp_timeline_page *page, const struct size *size)
 {
     const double character_in = pp_figure_character_in(page->figure);
@@ -134,7 +144,7 @@ static void choose_sizes(struct pp_timeline_page *page, const struct size *size)
     if (page->right_in < 1.2 * page->left_in)
         page->right_in = 1.2 * page->left_in;
     thin_rows(page, size->rows_in);
-    page->pitch_in = fmin(size->pitch_in, size->rows_in / all_rows(page));
+    page->pitch_in = fmin(size->pitch_in / least_box_share(page), size->rows_in / all_rows(page));
     page->legend_in = pp_timeline_legend(page);
 }
 

@@ -92,6 +92,17 @@ bool pp_timeline_is_framed(const struct pp_timeline_page *page,
 bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
                            const struct pp_timeline_panel *panel);
 
+/* ---- plots/timeline/copies.c: lanes of copies at the foot of a row --------------------------- */
+extern const char *const pp_timeline_lane_names[PP_COPY_STREAMS];
+int pp_timeline_lanes(const struct pp_timeline *timeline);
+unsigned pp_timeline_lane_rgb(enum pp_copy_stream stream);
+/* Shares of a row's height: of the boxes, which begin at its top; of all lanes, which bins of time
+ * do not have; of a lane; below a lane. */
+double pp_timeline_lanes_share(const struct pp_timeline *timeline);
+double pp_timeline_box_share(const struct pp_timeline_panel *panel);
+double pp_timeline_lane_share(void);
+double pp_timeline_lane_foot(const struct pp_timeline *timeline, enum pp_copy_stream stream);
+
 /* ---- plots/timeline/numbers.c ---------------------------------------------------------------- */
 /* Text of an op: "3", "3.1" of a split, "2-3" of several micro-batches; its kind if it has none. A
  * short text names neither splits nor the last of several. */

@@ -7,6 +7,11 @@
 enum pp_status pp_timeline_find_pipes(struct pp_arena *arena, struct pp_timeline *timeline,
                                       struct pp_error *err);
 
+/* Finds copies among the first `events` of the trace. */
+void pp_timeline_find_copies(struct pp_arena *arena, int events, struct pp_timeline *timeline);
+void pp_timeline_print_copies(const struct pp_timeline_page *page, int index);
+void pp_timeline_plot_copies(const struct pp_timeline_page *page, int index);
+
 /* The ranks from `first` to `end` - 1 of the options; PP_EINVAL if there are none. */
 enum pp_status pp_timeline_choose_ranks(const struct pp_timeline *timeline,
                                         const struct pp_plot_timeline *options, int *first,
@@ -67,3 +72,8 @@ void pp_gantt_print_label(const struct pp_gantt *g, int rank);
 /* Time as text: "1 unit", "12.1 ms". */
 const char *pp_gantt_print_time(const struct pp_gantt *g, int64_t ps, char *text, size_t bytes);
 void pp_gantt_print_legend(const struct pp_gantt *g);
+/* Prints a line for each lane of a rank: '=' where copies take most of a column of `column_ps`, '-'
+ * where they take less. A column has `width` characters, with `gap` blanks between columns. */
+void pp_gantt_print_lanes(const struct pp_gantt *g, int rank, int columns, double column_ps,
+                          int width, int gap);
+void pp_gantt_print_lane_names(const struct pp_gantt *g); /* nothing without lanes */

@@ -180,6 +180,7 @@ enum pp_status pp_timeline_make(struct pp_arena *arena, const struct pp_trace *t
     number_steps(&m);
     PP_TRY(add_boxes(&m, err));
     PP_TRY(check_ids(&m, err));
+    pp_timeline_find_copies(arena, m.end, timeline);
     return pp_timeline_find_pipes(arena, timeline, err);
 }
 

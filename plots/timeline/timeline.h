@@ -5,6 +5,7 @@
  * it is not found. A chunk is the index of a stage among those of its pipeline on its rank. */
 #pragma once
 
+#include "core/op.h"
 #include "traces/trace.h"
 
 #include <stdbool.h>
@@ -27,6 +28,13 @@ struct pp_timeline_box {
     double start_s, end_s;
 };
 
+/* A copy between memory tiers, or work of the host, that takes time. */
+struct pp_timeline_copy {
+    int rank;
+    enum pp_copy_stream stream;
+    double start_s, end_s;
+};
+
 struct pp_timeline_message {
     int from, to;          /* ranks */
     double start_s, end_s; /* times of the transfer */
@@ -44,7 +52,10 @@ struct pp_timeline {
     int ranks;
     struct pp_timeline_box *boxes; /* by rank, then in the order of the trace */
     int count;
-    int *begin;                     /* [ranks + 1] first box of each rank */
+    int *begin;                      /* [ranks + 1] first box of each rank */
+    struct pp_timeline_copy *copies; /* by rank, then in the order of the trace */
+    int copy_count;
+    bool has_lane[PP_COPY_STREAMS]; /* streams that have copies */
     struct pp_timeline_step *steps; /* ascending */
     int step_count;
     double begin_s, end_s; /* first start of a box, last end of any event */

@@ -198,7 +198,7 @@ enum pp_status pp_figure_tiers(struct pp_arena *arena, const struct pp_result *r
         const struct tier t = tier == PP_TIER_DEVICE
                                   ? device_of(&run, r->peak_rank)
                                   : away_of(&run, r->peak_rank, (enum pp_tier)tier);
-        if (t.base_bytes == 0 && !t.taken_bytes)
+        if (tier != PP_TIER_DEVICE && r->memory[r->peak_rank].away_bytes[tier] == 0)
             continue;
         names[count] = name_of(arena, r, (enum pp_tier)tier);
         curves[count++] = shown_curve(arena, &run, r->peak_rank, &t);

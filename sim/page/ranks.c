@@ -4,6 +4,7 @@
 #include "core/text/html.h"
 #include "core/units.h"
 #include "plots/page/page.h"
+#include "sim/config/tiers.h"
 #include "sim/figure/figure.h"
 
 #include <math.h>
@@ -140,6 +141,26 @@ static int fullest(const struct pp_result *r)
     return most;
 }
 
+/* Writes a curve for each tier but the device. */
+static enum pp_status write_tiers(struct pp_arena *arena, const struct pp_result *r, FILE *out,
+                                  struct pp_error *err)
+{
+    struct pp_plot_held held;
+
+    PP_TRY(pp_figure_tiers(arena, r, &held, err));
+    for (int i = 1; i < held.count; i++) {
+        struct pp_plot_held one = held;
+        one.curves = &held.curves[i];
+        one.count = 1;
+        const char *label = pp_arena_printf(arena, "Memory of pipeline rank %d over time: %s",
+                                            r->peak_rank, held.names[i]);
+        pp_html(out, "<figure>\n<figcaption>%s</figcaption>\n", label);
+        PP_TRY(pp_html_held(arena, &one, 0, label, out, err));
+        fputs("</figure>\n", out);
+    }
+    return PP_OK;
+}
+
 static enum pp_status write_over_time(struct pp_arena *arena, const struct pp_result *r, FILE *out,
                                       struct pp_error *err)
 {
@@ -151,9 +172,12 @@ static enum pp_status write_over_time(struct pp_arena *arena, const struct pp_re
             "<figure>\n<figcaption>%s on pipeline rank %d, the fullest, over time%s</figcaption>\n",
             held.is_bytes ? "Memory (GiB)" : "Chunk activations", rank,
             held.capacity > 0 ? "; dashed: the device" : "");
-    PP_TRY(pp_html_held(arena, &held, rank, out, err));
+    PP_TRY(pp_html_held(arena, &held, rank,
+                        pp_arena_printf(arena, "%s that pipeline rank %d holds over the step",
+                                        held.is_bytes ? "Memory" : "Chunk activations", rank),
+                        out, err));
     fputs("</figure>\n", out);
-    return PP_OK;
+    return pp_tiers_are_used(r) ? write_tiers(arena, r, out, err) : PP_OK;
 }
 
 enum pp_status pp_page_ranks(struct pp_arena *arena, const struct pp_page *page,

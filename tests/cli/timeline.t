@@ -315,3 +315,22 @@ $ pipesim --schedule gpipe --pp 2 --model llama3-8b --gpus 2 --gbs 8 --offload a
 $ cd $TMPDIR; pipesim --schedule gpipe --pp 2 --gpus 16 --plot t.gp --plot-kind memory-tiers >report
 ! pipesim: error: --plot-kind memory-tiers: all data are on the device; --offload os=host, for example, moves some
 = 2
+
+# Copies between memory tiers have lanes of their own.
+$ pipesim --schedule gpipe --pp 2 --model llama3-8b --gpus 2 --gbs 2 --mbs 1 --seq 128 --offload a=host,os=host,p=host --cluster "a100 ram:4TB" --no-alternatives --engine dag --gantt | tail -9
+> P0 |F0 F1 f1  .  . B0 B1 U  u  u  u  u  u  u  u   .|
+>  d |                                          -- ==
+>  u |-- --                --
+> P1 | . F0 f0 F1 B0 B1 U  u  u  u  u  u  u   .  .  .|
+>  d |                                       == ==
+>  u |--    --          --
+> one column = 263 ms, 16 columns in all
+> F forward, B backward, U optimizer, small letter: same op, . idle
+> d copies down, u copies up; = most of a column, - less
+$ cd $TMPDIR; pipesim --schedule gpipe --pp 2 --model llama3-8b --gpus 2 --gbs 4 --mbs 1 --offload a=host --cluster "a100 ram:4TB" --no-alternatives --engine dag --plot t.gp >report; sed -n '/^.copies0/,/^EOD/p' t.gp | head -4; grep -o "'copies [a-z]*'" t.gp
+> $copies0 << EOD
+> 0 0.3074909 0.3504419 0x4d4d4d 0.16
+> 0 0.6149818 0.6579328 0x4d4d4d 0.16
+> 0 0.9224727 0.9654237 0x4d4d4d 0.16
+> 'copies down'
+> 'copies up'

@@ -176,12 +176,30 @@ def check_ops(script, trace):
                 return
 
 
-def check_picture(page, report, span_s):
+def check_lanes(script, trace):
+    """The copies of each row, against those of its rank."""
+    expected = {}
+    with open(trace, newline="", encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            if row["stream"] == "copy" and row["replica"] == "0" and float(row["end_s"]) > float(row["start_s"]):
+                expected.setdefault(int(row["rank"]), []).append((float(row["start_s"]), float(row["duration_s"])))
+    data = json.loads(script.text)
+    quantum_s = data["quantum"] * UNITS_S[data["unit"]]
+    for at in range(len(data["rows"])):
+        shown = [(row[i] * quantum_s, row[i + 1] * quantum_s) for lane in data.get("lanes", ())
+                 for row in [lane["rows"][at]] for i in range(0, len(row), 2)]
+        wanted = expected.get(data["first"] + at * data["every"], [])
+        if len(shown) != len(wanted) or any(abs(a - b) > 2 * quantum_s for pair in zip(sorted(shown), sorted(wanted))
+                                            for a, b in zip(*pair)):
+            fault(f"row {at} has {len(shown)} copies, the trace {len(wanted)}, or at other times")
+
+
+def check_picture(page, report, span_s, share):
     """How full of boxes each row is, against how busy its rank is."""
     figure = next(page.iter("figure"))
     svg = next(figure.iter("svg"))
     width, height = (int(number) for number in svg.get("viewBox").split()[2:])
-    pitch, full = 24, 20
+    pitch, full = 24, 20 * share
     area = [0] * (height // pitch)
     for path in svg.iter("path"):
         if path.get("class") != "op":
@@ -211,8 +229,9 @@ def main(page_path, report_path=None, *trace_paths):
             fault(f"{len(scripts)} lists of ops")
         for script, trace in zip(scripts, trace_paths):
             check_ops(script, trace)
+            check_lanes(script, trace)
     if trace_paths and "iteration_s" in report:
-        check_picture(page, report, report["iteration_s"])
+        check_picture(page, report, report["iteration_s"], json.loads(scripts[0].text).get("share", 1))
     for text in faults[:10]:
         print("#", text)
     print(f"# {len(list(page.iter()))} elements, {figures} figures")
