@@ -104,7 +104,7 @@ static enum pp_status parse_part(const char *text, const char *at, struct pp_sta
 {
     struct part name = {at, strcspn(at, ",=")}, home = {0};
     const char *equals = strchr(at, '=');
-    const struct row *row;
+    const struct row *row = NULL;
 
     PP_TRY(parse_class(text, name, &row, err));
     if (!equals)
