@@ -96,8 +96,7 @@ bool pp_timeline_has_pairs(const struct pp_timeline_page *page,
 extern const char *const pp_timeline_lane_names[PP_COPY_STREAMS];
 int pp_timeline_lanes(const struct pp_timeline *timeline);
 unsigned pp_timeline_lane_rgb(enum pp_copy_stream stream);
-/* Shares of a row's height: of the boxes, which begin at its top; of all lanes, which bins of time
- * do not have; of a lane; below a lane. */
+/* Shares of a row's height. Boxes begin at its top. Bins of time have no lanes below them. */
 double pp_timeline_lanes_share(const struct pp_timeline *timeline);
 double pp_timeline_box_share(const struct pp_timeline_panel *panel);
 double pp_timeline_lane_share(void);
