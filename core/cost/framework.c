@@ -132,6 +132,7 @@
 enum {
     AMSP,
     AUTOCAST,
+    AXONN,
     BRIDGE,
     DEEPSPEED,
     DEEPSPEED_BF16,
@@ -144,6 +145,7 @@ enum {
     MEGATRON_2023,
     MEGATRON_V2,
     NEMO,
+    PATRICKSTAR,
     PAXML,
     PAXML_TE,
     PLAIN,
@@ -179,6 +181,20 @@ const struct pp_framework pp_frameworks[] = {
                   .has_sync_overlap = true,
                   .has_fp32_norms = true,
                   .softmax = PP_SOFTMAX_WIDE},
+    [AXONN] = {.name = "axonn",
+               .title = "AxoNN of 2022: fp32 gradients with the optimizer, in one bucket elsewhere",
+               .source = "AxoNN axonn/optim.py; Singh and Bhatele 2022, section IV-B",
+               .family = "axonn",
+               SOFTWARE_WITH(16), /* fp32 copies, gradients, two moments */
+               LOSS_FUSED,
+               .adds_grads_apart = true,
+               .fragment_frac = 0.03,
+               .stuck_frac = 0.03,
+               .grads_bytes = 2,
+               .update_buckets = 1,
+               .loss_bytes = 14,
+               .has_dropout = true,
+               .is_gate_unfused = true},
     [BRIDGE] = {.name = "bridge",
                 .tool = &pp_tool_megatron,
                 .title =
@@ -275,6 +291,16 @@ const struct pp_framework pp_frameworks[] = {
               LOSS_SPLIT,
               SAVES_COPIES,
               NEMO_HABITS},
+    [PATRICKSTAR] =
+        {.name = "patrickstar",
+         .title = "PatrickStar: chunks, moved and gathered when they are needed",
+         .source = "PatrickStar patrickstar/core/client.py (async_op=False), chunk_list.py "
+                   "(access_chunk)",
+         KERNELS,
+         HOST,
+         .family = "patrickstar",
+         .usable_frac = {[PP_TIER_DEVICE] = 0.8, [PP_TIER_HOST] = 0.8}, /* overall_*_mem_ratio */
+         .has_dropout = true},
     [PAXML] = {.name = "paxml",
                .title = "Paxml by XLA of 2023: softmax in fp32, no overlap",
                .source = "praxis/layers/attentions.py (_dot_atten); JAX-Toolbox, rosetta/projects/"

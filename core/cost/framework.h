@@ -70,6 +70,7 @@ struct pp_framework {
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */
     bool has_flat_update; /* they are flat buffers, which no blocks of the passes can hold */
     double update_params; /* updated at most at a time if parameters are cut; 0 = all */
+    int update_buckets;   /* of optimizer state from another tier that have room at once; 0 = 3 */
     double loss_bytes;    /* per logit at the peak of the loss */
     bool has_dropout;     /* models without a gated MLP are trained with it */
     bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */

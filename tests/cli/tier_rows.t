@@ -33,3 +33,10 @@ $ pipesim clusters gtx1080ti | head -6
 $ pipesim --schedule 1f1b --gpus 2 --cluster gtx1080ti --model bert-96 --precision fp16
 ! pipesim: error: --precision fp16: GTX 1080 Ti 11GB has no peak for it, it has fp32
 = 2
+# AxoNN: 250 M parameters have 20 bytes each, 5.000 GB. With 16 of them on the host it is 1.000 GB and a bucket of 16 M x 16 bytes: 1.256 GB, a quarter.
+$ for o in '' '--offload os=host'; do pipesim --schedule 1f1b --pp 1 --tp 1 --gpus 1 --params 250M --framework axonn --cluster v100-16 --seq 512 --mbs 1 --micro-batches 1 --engine dag --no-alternatives $o --json | sed -n '/^  "memory"/,/}/p' | awk '/params|grads|optimizer/ { sum += $2 } END { print sum / 1e9 " GB" }'; done; pipesim --schedule 1f1b --pp 1 --tp 1 --gpus 1 --params 250M --framework axonn --cluster v100-16 --seq 512 --mbs 1 --micro-batches 1 --engine dag --no-alternatives --offload os=host --explain | tr -s ' \n' ' ' | grep -o 'in buckets of [^/]*/s'
+> 5 GB
+> 1 GB
+> in buckets of 244 MiB at 12.5 GB/s
+$ pipesim --schedule 1f1b --pp 1 --tp 1 --gpus 8 --model opt-13b --zero 3 --offload p=host,os=host --cpu-optimizer --framework patrickstar --cluster v100-dgx1 --seq 1024 --mbs 1 --micro-batches 1 --recompute full --engine dag --no-alternatives | grep '^  tiers'
+>   tiers    host 23.9 of 51.2 GiB a device (80 % of its share)

@@ -8,7 +8,7 @@
 
 enum {
     BUCKET_PARAMS = 16000000, /* Singh and Bhatele 2022, AxoNN, section IV-B */
-    BUCKETS = 3,              /* one comes, one is updated, one goes */
+    BUCKETS = 3,              /* by default: one comes, one is updated, one goes */
 };
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -41,6 +41,14 @@ struct pp_cost pp_analytic_move(const struct pp_cost_inputs *in, enum pp_purpose
 static double bucket_params(const struct pp_cost_inputs *in, int stage)
 {
     return fmin(BUCKET_PARAMS, pp_analytic_updated_params(in, stage));
+}
+
+/* Returns how many buckets of the streamed update have room on the device. */
+static int buckets(const struct pp_cost_inputs *in)
+{
+    const int habit = pp_cost_framework(in)->update_buckets;
+
+    return habit > 0 ? habit : BUCKETS;
 }
 
 /* Returns the updated parameters that stay at their home, on one device. */
@@ -132,7 +140,7 @@ static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_st
 {
     const double frac = pp_state_moved(&in->state, PP_STATE_PARAMS),
                  size = pp_cost_value_bytes(in).params,
-                 bucket = frac * BUCKETS * bucket_params(in, stage) * size;
+                 bucket = frac * buckets(in) * bucket_params(in, stage) * size;
 
     memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += frac * memory->params_bytes;
     if (kept_params(in, stage) == 0)
@@ -155,7 +163,7 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
     } else {
         memory->fetched_bytes =
             fmin(memory->optimizer_bytes,
-                 BUCKETS * bucket_params(in, stage) * pp_cost_state_bytes(in).optimizer);
+                 buckets(in) * bucket_params(in, stage) * pp_cost_state_bytes(in).optimizer);
     }
     memory->optimizer_bytes = 0;
 }

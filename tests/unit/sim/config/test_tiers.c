@@ -40,7 +40,7 @@ Test(tiers, state_on_the_host_leaves_four_bytes_a_parameter)
     const struct pp_costs *away = costs_of(arena, &in);
     for (int s = 0; s < in.stages; s++) {
         const double params = pp_cost_stage_params(&in, s);
-        const double rate = fmin(25e9, 409.6e9 / 8);
+        const double rate = fmin(25e9, fmin(130e9, 409.6e9) / 8);
         cr_assert_float_eq(state_bytes(&here->memory[s]), 16 * params, 1);
         cr_assert_float_eq(state_bytes(&away->memory[s]), 4 * params, 1);
         cr_assert_float_eq(away->memory[s].away_bytes[PP_TIER_HOST], 12 * params, 1);
@@ -50,6 +50,27 @@ Test(tiers, state_on_the_host_leaves_four_bytes_a_parameter)
         cr_assert_float_eq(pp_units_s(away->op[PP_U][s].ps), (12 * params - bucket_bytes) / rate,
                            1e-9);
         cr_assert_eq(away->op[PP_U][s].ps - away->op[PP_U][s].copy_ps, here->op[PP_U][s].ps);
+    }
+}
+
+/* AxoNN has 20 bytes a parameter on the device, or 4 and a bucket of 16 M parameters: a quarter. */
+Test(tiers, one_bucket_of_the_optimizer_is_a_quarter_of_the_state)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = gpt(arena, &model, &cluster);
+
+    in.framework = framework_of("axonn");
+    const struct pp_costs *here = costs_of(arena, &in);
+    in.state.home[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
+    const struct pp_costs *away = costs_of(arena, &in);
+    for (int s = 0; s < in.stages; s++) {
+        const struct pp_stage_memory *m = &away->memory[s];
+        const double params = pp_cost_stage_params(&in, s);
+        cr_assert_float_eq(state_bytes(&here->memory[s]), 20 * params, 1);
+        cr_assert_float_eq(state_bytes(m) + m->fetched_bytes, 4 * params + 16 * 16e6, 1);
+        cr_assert_float_eq(m->away_bytes[PP_TIER_HOST], 16 * params, 1);
     }
 }
 
@@ -72,7 +93,8 @@ Test(tiers, the_host_updates_at_the_rate_of_its_processors_or_drives)
                      by_processors_s = 8 * params / (409.6e9 / 72);
         cr_assert_float_eq(costs->purpose[PP_FOR_GRADS][1].bytes, 2 * params, 1);
         cr_assert_float_eq(costs->purpose[PP_FOR_PARAMS][1].bytes, 2 * params, 1);
-        cr_assert_float_eq(pp_units_s(costs->purpose[PP_FOR_GRADS][1].ps), 2 * params / 25e9, 1e-9);
+        cr_assert_float_eq(pp_units_s(costs->purpose[PP_FOR_GRADS][1].ps), 2 * params / (130e9 / 8),
+                           1e-9);
         cr_assert_float_eq(pp_units_s(costs->op[PP_U][1].ps), fmax(by_drives_s, by_processors_s),
                            1e-9);
         cr_assert_float_eq(costs->memory[1].away_bytes[tier],
