@@ -231,8 +231,8 @@ static int print_title(const struct pp_exec_page *page, const struct pp_exec_run
 
     fputs(page->bold, page->out);
     title.column = fprintf(page->out, "pipeexec %s  %s", PP_VERSION, plan->subject.name);
-    if (plan->selection.is_eager)
-        put(&title, ",", "eager");
+    if (plan->selection.order.rule != PP_ORDER_STRICT)
+        put(&title, ",", "%s", pp_order_rule_names[plan->selection.order.rule]);
     if (*again)
         put(&title, ",", "%s", again);
     put(&title, "", "on %d%s rank%s", ranks, pp_exec_star(plan->chosen, PP_EXEC_CHOSE_RANKS),

@@ -10,6 +10,21 @@
 
 /* ---- program --------------------------------------------------------------------------------- */
 
+/* Refuses an order that follows the durations of a run: they are known too late for a list. */
+static enum pp_status check_order(struct pp_order_choice order, struct pp_error *err)
+{
+    char typed[PP_ORDER_TEXT_BYTES], nearest[PP_ORDER_TEXT_BYTES];
+    struct pp_order_choice eager = {.rule = PP_ORDER_EAGER};
+
+    if (!pp_order_follows(order))
+        return PP_OK;
+    if (order.rule == PP_ORDER_DYNAMIC)
+        eager.limit = order.limit, eager.is_multiple = order.is_multiple;
+    return pp_error_set(err, PP_EINVAL,
+                        "--order %s: pipeexec runs lists that are made before the run; nearest: %s",
+                        pp_order_print(order, typed), pp_order_print(eager, nearest));
+}
+
 static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
                                     const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                     struct pp_error *err)
@@ -19,6 +34,7 @@ static enum pp_status resolve_shape(const struct pp_exec_wish *wish,
     char typed[PP_REQUEST_TYPED_BYTES];
 
     PP_TRY(pp_select_shape(&wish->request, &plan->subject, selection, err));
+    PP_TRY(check_order(selection->order, err));
     shape->ranks_option = wish->given.np.spelled;
     if (!plan->subject.file) {
         shape->ranks = config->ranks ? config->ranks : PP_EXEC_USUAL_RANKS;
@@ -123,8 +139,7 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
                              .recompute_frac = pp_exec_recompute_fracs(arena, config, plan->chunks,
                                                                        plan->blocks_per_chunk),
                              .unit = plan->unit,
-                             .is_eager = plan->selection.is_eager,
-                             .eager_limit = plan->selection.eager_limit,
+                             .order = plan->selection.order,
                              .proves_given = true};
 
     PP_TRY(check_lowered(wish, plan, err));

@@ -44,12 +44,13 @@ enum pp_status pp_build_order(struct pp_arena *arena, struct pp_build *b, struct
         PP_TRY(pp_schedule_program(arena, b->schedule, &b->shape, b->costs, &made, err));
         b->given = made;
     }
-    if (b->is_eager) {
-        const struct pp_eager_options options = {b->eager_limit, b->recompute_frac};
+    if (b->order.rule != PP_ORDER_STRICT) {
+        const struct pp_eager_options options = {b->order, b->recompute_frac, b->unit_ps};
         PP_TRY(pp_eager_program(arena, b->given, b->costs, &options, &made, err));
         b->given = made;
     }
-    b->is_eager = b->proves_given = false;
+    b->order = (struct pp_order_choice){.rule = PP_ORDER_STRICT};
+    b->proves_given = false;
     return is_proved ? pp_verify(b->given, NULL, err) : PP_OK;
 }
 
@@ -214,8 +215,8 @@ enum pp_status pp_build(struct pp_arena *arena, const struct pp_build *build,
 {
     struct pp_build b = *build;
 
-    PP_TRY(!b.given && !b.is_eager ? build_list(arena, &b, program, err)
-                                   : build_given(arena, &b, program, err));
+    PP_TRY(!b.given && b.order.rule == PP_ORDER_STRICT ? build_list(arena, &b, program, err)
+                                                       : build_given(arena, &b, program, err));
     if (*program && !b.no_slots)
         pp_lower_slots(*program);
     return b.proves_result && *program ? pp_verify(*program, NULL, err) : PP_OK;

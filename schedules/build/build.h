@@ -5,6 +5,7 @@
 #include "schedules/lower/lower.h"
 #include "schedules/memory/least.h"
 #include "schedules/order/schedule.h"
+#include "schedules/search/rule.h"
 
 /* The user's choices for the lowering (schedules/lower/lower.h). */
 enum { PP_USUAL_RECV_SLOTS = 2 };
@@ -30,8 +31,8 @@ struct pp_build {
     const struct pp_build_list *list; /* the schedule's order for these costs; NULL = to be made */
     const struct pp_costs *costs;     /* of the run; NULL = those of `unit` */
     const struct pp_unit_costs *unit; /* NULL = pp_unit_costs_usual */
-    bool is_eager;                    /* ranks run any op that is ready */
-    int eager_limit;                  /* chunk activations, 0 = no limit */
+    struct pp_order_choice order;     /* of a rank's ops; {0}: the schedule's */
+    const int64_t *unit_ps;           /* durations that the order follows; NULL = the costs' */
 
     struct pp_build_wishes wishes;
     struct pp_state_spec state;   /* {0}: one whole copy, on the device */
@@ -62,7 +63,7 @@ static inline int pp_build_copies(const struct pp_build *build)
     return pp_mesh_size(build->state.replicas);
 }
 
-/* Returns the list of a schedule without `given` and `is_eager`, cut if that is allowed and periods
+/* Returns the list of a schedule without `given` and `order`, cut if that is allowed and periods
  * are found. Errors: of the order. */
 enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,
                              struct pp_build_list *list, struct pp_error *err);

@@ -20,7 +20,8 @@ struct pp_known_program {
 
 static bool is_shared(const struct pp_build *b)
 {
-    return b->schedule && !b->schedule->programs && !b->given && !b->is_eager && b->costs;
+    return b->schedule && !b->schedule->programs && !b->given && b->order.rule == PP_ORDER_STRICT &&
+           b->costs;
 }
 
 void pp_known_programs_drop(struct pp_known_programs *known)

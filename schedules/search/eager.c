@@ -2,6 +2,8 @@
 #include "schedules/search/eager.h"
 
 #include "core/heap.h"
+#include "schedules/search/gates.h"
+#include "schedules/search/needs.h"
 #include "schedules/verify/order.h"
 
 /* A unit is one op, or the two of an overlapped pair; its number is the index of its first op. */
@@ -26,18 +28,23 @@ static inline bool is_event_before(struct event a, struct event b)
     return a.ps != b.ps ? a.ps < b.ps : a.order < b.order;
 }
 
-static inline bool is_unit_before(int32_t a, int32_t b)
+/* A unit that may run. The least key runs first. */
+struct ready {
+    int64_t key;
+    int32_t unit;
+};
+
+static inline bool is_ready_before(struct ready a, struct ready b)
 {
-    return a < b;
+    return a.key != b.key ? a.key < b.key : a.unit < b.unit;
 }
 
 PP_HEAP(event_heap, struct event, 2, is_event_before)
-PP_HEAP(unit_heap, int32_t, 2, is_unit_before)
+PP_HEAP(ready_heap, struct ready, 2, is_ready_before)
 
 struct rank {
-    struct unit_heap ready[2]; /* others; units that begin with a forward */
+    struct ready_heap ready[2]; /* others; units that pass a gate */
     bool is_busy, is_touched;
-    int64_t held, peak; /* activations, in (granule, split) cells */
     struct channel_end *channels;
     int channel_count, channel_capacity;
 };
@@ -47,10 +54,9 @@ struct eager {
     const struct pp_program *p;
     const struct pp_costs *costs;
     const struct pp_eager_options *options;
-    int64_t limit;            /* in cells, INT64_MAX = none */
-    int32_t *first_use, *use; /* ops that need op i: use[first_use[i] .. first_use[i + 1] - 1] */
-    int32_t *missing;         /* [unit]: inputs that have not arrived */
-    uint16_t *rank_of;        /* [op] */
+    struct pp_needs needs;
+    struct pp_gates gates;
+    uint16_t *rank_of; /* [op] */
     struct rank *ranks;
     int *touched, touched_count; /* ranks to visit after all events of one time */
     struct event_heap events;
@@ -59,51 +65,9 @@ struct eager {
     struct pp_orders *orders;
 };
 
-/* ---- needs ----------------------------------------------------------------------------------- */
-
 static bool is_pair(const struct pp_program *p, int32_t unit)
 {
     return p->aux[unit] == PP_FUSED_FIRST;
-}
-
-/* Visits every pair of an op and an op that it needs: the first call counts, the second fills. */
-static void each_need(struct eager *e, const struct pp_verify *v, int32_t *at)
-{
-    const struct pp_program *p = e->p;
-    int needs[VERIFY_NEEDS];
-
-    for (int i = 0; i < pp_program_size(p); i++) {
-        int64_t unit = pp_verify_unit(v, p->stage[i], p->mb[i], p->split[i]);
-        for (int g = 0; g < p->granule_count[i]; g++, unit += p->splits) {
-            const int count = pp_verify_needs(v, i, unit, needs);
-            for (int k = 0; k < count; k++)
-                if (e->use)
-                    e->use[at[needs[k]]++] = i;
-                else
-                    at[needs[k]]++;
-            e->missing[pp_verify_start(p, i)] += e->use ? count : 0;
-        }
-    }
-}
-
-static enum pp_status find_needs(struct eager *e, struct pp_error *err)
-{
-    const int size = pp_program_size(e->p);
-    struct pp_verify v = {
-        .p = e->p, .arena = e->arena, .err = err, .granules = e->p->micro_batches * e->p->granules};
-    int32_t *at = PP_ARRAY(e->arena, int32_t, size + 1);
-
-    PP_TRY(pp_verify_units(&v));
-    e->missing = PP_ARRAY(e->arena, int32_t, size + 1);
-    e->first_use = PP_ARRAY(e->arena, int32_t, size + 1);
-    each_need(e, &v, at);
-    for (int i = 0; i < size; i++) {
-        e->first_use[i + 1] = e->first_use[i] + at[i];
-        at[i] = e->first_use[i];
-    }
-    e->use = PP_ARRAY(e->arena, int32_t, e->first_use[size] + 1);
-    each_need(e, &v, at);
-    return PP_OK;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -116,21 +80,37 @@ static void touch(struct eager *e, int rank)
     e->touched[e->touched_count++] = rank;
 }
 
-static void make_ready(struct eager *e, int32_t unit)
+/* Returns the place of a unit in its rank's queue. By arrival, the first rank starts a micro-batch
+ * as soon as the gate lets it; what needs no message follows at once; backwards win ties. */
+static int64_t key_of(const struct eager *e, int32_t unit, int64_t ps, bool is_message)
 {
+    enum { AT_THE_GATE = -2, AT_ONCE = -1 };
+
+    if (e->options->order.rule != PP_ORDER_ARRIVAL)
+        return unit;
+    if (pp_gates_of(&e->gates, unit) != NONE)
+        return AT_THE_GATE;
+    return is_message ? 2 * ps + (e->p->kind[unit] == PP_F) : AT_ONCE;
+}
+
+static void make_ready(struct eager *e, int32_t unit, int64_t ps, bool is_message)
+{
+    const struct ready ready = {key_of(e, unit, ps, is_message), unit};
     const int rank = e->rank_of[unit];
 
-    unit_heap_push(e->arena, &e->ranks[rank].ready[e->p->kind[unit] == PP_F], unit);
+    ready_heap_push(e->arena, &e->ranks[rank].ready[pp_gates_of(&e->gates, unit) != NONE], ready);
     touch(e, rank);
 }
 
-/* Releases the ops that need op i, on its own rank or on others. */
-static void release(struct eager *e, int32_t i, bool is_elsewhere)
+/* Releases the ops that need op i, on its own rank or, once its message is there, on others. */
+static void release(struct eager *e, int32_t i, int64_t ps, bool is_message)
 {
-    for (int32_t k = e->first_use[i]; k < e->first_use[i + 1]; k++) {
-        const int32_t unit = pp_verify_start(e->p, e->use[k]);
-        if ((e->rank_of[unit] != e->rank_of[i]) == is_elsewhere && --e->missing[unit] == 0)
-            make_ready(e, unit);
+    const struct pp_needs *needs = &e->needs;
+
+    for (int32_t k = needs->first_use[i]; k < needs->first_use[i + 1]; k++) {
+        const int32_t unit = pp_verify_start(e->p, needs->use[k]);
+        if ((e->rank_of[unit] != e->rank_of[i]) == is_message && --needs->missing[unit] == 0)
+            make_ready(e, unit, ps, is_message);
     }
 }
 
@@ -175,20 +155,18 @@ static void send(struct eager *e, int32_t i, int64_t ps)
 
 static void finish_op(struct eager *e, int32_t i, int64_t ps)
 {
-    const int kind = e->p->kind[i];
-    const bool is_freeing =
-        e->p->mode == PP_MODE_INFER ? kind == PP_F : kind == PP_B || kind == PP_W;
+    const int rank = pp_gates_leave(&e->gates, i);
 
-    if (is_freeing)
-        e->ranks[e->rank_of[i]].held -= e->p->granule_count[i];
-    release(e, i, false);
+    if (rank != NONE)
+        touch(e, rank);
+    release(e, i, ps, false);
     send(e, i, ps);
 }
 
 static void happen(struct eager *e, const struct event *event)
 {
     if (event->is_arrival) {
-        release(e, event->op, true);
+        release(e, event->op, event->ps, true);
         return;
     }
     e->ranks[e->rank_of[event->op]].is_busy = false;
@@ -204,6 +182,8 @@ static int64_t duration_ps(const struct eager *e, int32_t unit)
     const struct pp_op op = pp_program_op(e->p, unit);
     struct pp_op second = {0}, recompute;
 
+    if (e->options->unit_ps)
+        return e->options->unit_ps[unit];
     if (is_pair(e->p, unit))
         second = pp_program_op(e->p, unit + 1);
     const int64_t ps = pp_costs_op(e->costs, &op, is_pair(e->p, unit) ? &second : NULL).ps;
@@ -216,16 +196,15 @@ static int64_t duration_ps(const struct eager *e, int32_t unit)
     return ps + pp_costs_op(e->costs, &recompute, NULL).ps;
 }
 
-/* Returns the first unit in the list that may run now, or NONE. */
-static int32_t choose(const struct eager *e, struct rank *rank)
+/* Returns the first unit that may run now, or NONE. */
+static int32_t choose(struct eager *e, struct rank *rank)
 {
-    struct unit_heap *forward = &rank->ready[1], *other = &rank->ready[0];
-    const bool has_room =
-        forward->count > 0 && rank->held + e->p->granule_count[forward->data[0]] <= e->limit;
+    struct ready_heap *gated = &rank->ready[1], *other = &rank->ready[0];
+    const bool has_room = gated->count > 0 && pp_gates_have_room(&e->gates, gated->data[0].unit);
 
-    if (has_room && (other->count == 0 || forward->data[0] < other->data[0]))
-        return unit_heap_pop(forward);
-    return other->count > 0 ? unit_heap_pop(other) : NONE;
+    if (has_room && (other->count == 0 || is_ready_before(gated->data[0], other->data[0])))
+        return ready_heap_pop(gated).unit;
+    return other->count > 0 ? ready_heap_pop(other).unit : NONE;
 }
 
 static void begin(struct eager *e, int r, int64_t ps)
@@ -235,9 +214,7 @@ static void begin(struct eager *e, int r, int64_t ps)
 
     if (unit == NONE)
         return;
-    if (e->p->kind[unit] == PP_F)
-        rank->held += e->p->granule_count[unit];
-    rank->peak = rank->held > rank->peak ? rank->held : rank->peak;
+    pp_gates_enter(&e->gates, unit);
     rank->is_busy = true;
     e->left--;
     add_event(e, (struct event){.ps = ps + duration_ps(e, unit), .op = unit});
@@ -273,8 +250,6 @@ static void set_up(struct eager *e)
 {
     const struct pp_program *p = e->p;
 
-    e->limit =
-        e->options->limit > 0 ? (int64_t)e->options->limit * p->granules * p->splits : INT64_MAX;
     e->orders = pp_orders_create(e->arena, p->ranks);
     e->ranks = PP_ARRAY(e->arena, struct rank, p->ranks);
     e->touched = PP_ARRAY(e->arena, int, p->ranks);
@@ -285,61 +260,59 @@ static void set_up(struct eager *e)
             if (pp_verify_start(p, i) != i)
                 continue;
             e->left++;
-            if (e->missing[i] == 0)
-                make_ready(e, i);
+            if (e->needs.missing[i] == 0)
+                make_ready(e, i, 0, false);
         }
     }
 }
 
 static enum pp_status stuck(const struct eager *e, struct pp_error *err)
 {
-    const struct pp_program *p = e->p;
-    const double cells = (double)p->granules * p->splits;
-    char text[PP_OP_TEXT_BYTES];
+    char order[PP_ORDER_TEXT_BYTES], text[PP_OP_TEXT_BYTES];
 
-    for (int r = 0; r < p->ranks; r++) {
-        const struct rank *rank = &e->ranks[r];
-        if (rank->ready[1].count == 0)
+    for (int r = 0; r < e->p->ranks; r++) {
+        const struct ready_heap *gated = &e->ranks[r].ready[1];
+        if (gated->count == 0)
             continue;
-        pp_program_print_op(p, rank->ready[1].data[0], text);
-        return pp_error_set(err, PP_EPROGRAM,
-                            "--order eager:%d deadlocks: rank %d holds %g chunk activation%s, so "
-                            "%s may not begin, and no backward of the rank is ready",
-                            e->options->limit, r, (double)rank->held / cells,
-                            (double)rank->held == cells ? "" : "s", text);
+        pp_error_set(err, PP_EPROGRAM,
+                     "--order %s deadlocks: ", pp_order_print(e->options->order, order));
+        pp_gates_explain(&e->gates, gated->data[0].unit, err);
+        pp_program_print_op(e->p, gated->data[0].unit, text);
+        return pp_error_append(err, ", so %s may not begin, and no backward of the rank is ready",
+                               text);
     }
     return pp_error_set(err, PP_EPROGRAM,
-                        "%s: no order exists: ops wait for each other in a circle", p->name);
+                        "%s: no order exists: ops wait for each other in a circle", e->p->name);
 }
 
 static enum pp_status find_order(struct eager *e, struct pp_error *err)
 {
-    PP_TRY(find_needs(e, err));
+    PP_TRY(pp_needs_find(e->arena, e->p, &e->needs, err));
+    e->gates = pp_gates_make(e->arena, e->p, e->options->order);
     set_up(e);
     run(e);
     return e->left > 0 ? stuck(e, err) : PP_OK;
 }
 
 /* Appends a sufficient limit to the error of a limit that is too small. */
-static void suggest(struct eager *e, struct pp_error *err)
+static enum pp_status suggest(struct eager *e, struct pp_error *err)
 {
-    const struct pp_eager_options unlimited = {.recompute_frac = e->options->recompute_frac};
+    const enum pp_order_rule rule = e->options->order.rule;
+    struct pp_eager_options unlimited = *e->options;
     struct eager other = {.arena = e->arena,
                           .p = e->p,
                           .costs = e->costs,
                           .options = &unlimited,
                           .rank_of = e->rank_of};
-    const int64_t cells = (int64_t)e->p->granules * e->p->splits;
     struct pp_error ignored = {0};
-    int64_t peak = 0;
 
-    if (e->options->limit == 0 || find_order(&other, &ignored) != PP_OK)
-        return;
-    for (int r = 0; r < e->p->ranks; r++)
-        peak = other.ranks[r].peak > peak ? other.ranks[r].peak : peak;
-    pp_error_append(err, "\n  without a limit a rank holds at most %lld; try --order eager:%lld",
-                    (long long)((peak + cells - 1) / cells),
-                    (long long)((peak + cells - 1) / cells));
+    unlimited.order = (struct pp_order_choice){.rule = rule, .limit = PP_GATES_OPEN};
+    if (find_order(&other, &ignored) != PP_OK)
+        return err->status;
+    const long long most = pp_gates_most(&other.gates);
+    return pp_error_append(err, "\n  without a limit a %s holds at most %lld; try --order %s:%lld",
+                           rule == PP_ORDER_ARRIVAL ? "pipeline" : "rank", most,
+                           pp_order_rule_names[rule], most);
 }
 
 enum pp_status pp_eager_program(struct pp_arena *arena, const struct pp_program *program,
@@ -357,16 +330,13 @@ enum pp_status pp_eager_program(struct pp_arena *arena, const struct pp_program 
 
     if (program->level != PP_LEVEL_COMPUTE)
         return pp_error_set(err, PP_EINVAL,
-                            "--order eager: %s is a lowered program; its order is fixed",
-                            program->name);
+                            "--order %s: %s is a lowered program; its order is fixed",
+                            pp_order_rule_names[options->order.rule], program->name);
     for (int r = 0; r < program->ranks; r++)
         for (int i = program->begin[r]; i < program->begin[r + 1]; i++)
             e.rank_of[i] = (uint16_t)r;
-    const enum pp_status status = find_order(&e, err);
-    if (status != PP_OK) {
-        suggest(&e, err);
-        return status;
-    }
+    if (find_order(&e, err) != PP_OK)
+        return suggest(&e, err);
     head.line = head.column = NULL;
     return pp_program_freeze(arena, &head, e.orders, eager, err);
 }

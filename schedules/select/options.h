@@ -32,7 +32,11 @@ extern const struct pp_topic pp_topics[];
                 .help =                                                                            \
                     "strict: a rank runs its list in order. eager[:LIMIT]: it runs the first op "  \
                     "of its list that is ready, with at most LIMIT chunk activations in flight. "  \
-                    "The order is computed once and then fixed.")
+                    "dynamic[:LIMIT]: likewise, with the durations of this very run. "             \
+                    "arrival[:LIMIT]: it runs what arrived first, with at most LIMIT "             \
+                    "micro-batches in the pipeline, usually as many as ranks. A LIMIT of 2x is "   \
+                    "twice what the strict order holds. The order is computed once and then "      \
+                    "fixed. pipeexec runs strict and eager.")
 
 #define PP_OPTIONS_DIALECT(heading, mask)                                                          \
     PP_ROW_CHOICE(                                                                                 \

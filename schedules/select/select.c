@@ -149,27 +149,6 @@ static enum pp_status check_file_shape(const struct pp_request *request,
     return PP_OK;
 }
 
-static enum pp_status take_order(const struct pp_request *request, struct pp_selection *selection,
-                                 struct pp_error *err)
-{
-    static const char EAGER[] = "eager";
-    const size_t length = sizeof(EAGER) - 1;
-    const char *text = pp_request_text(request, "order", "strict");
-    int64_t limit = 0;
-
-    selection->is_eager = !strncmp(text, EAGER, length);
-    const char *rest = selection->is_eager ? text + length : text;
-    if (selection->is_eager ? *rest && (*rest != ':' || pp_units_parse_int(rest + 1, 1, 1 << 24,
-                                                                           &limit, err) != PP_OK)
-                            : strcmp(text, "strict") != 0)
-        return pp_error_set(err, PP_EINVAL,
-                            "--order %s: expected strict, eager, or eager:LIMIT with a limit of 1 "
-                            "or more chunk activations, such as eager:4",
-                            text);
-    selection->eager_limit = (int)limit;
-    return PP_OK;
-}
-
 static bool splits_by_default(const struct pp_schedule *schedule)
 {
     struct pp_shape any = {.ranks = 1, .chunks = 1, .micro_batches = 1};
@@ -179,18 +158,20 @@ static bool splits_by_default(const struct pp_schedule *schedule)
     return any.splits > 1;
 }
 
-/* Refuses --order eager for a continuous schedule; in a list, takes its strict order instead. */
+/* Refuses another order of a continuous schedule; in a list, takes its strict order instead. */
 static enum pp_status check_continuous(const struct pp_subject *subject,
                                        struct pp_selection *selection, struct pp_error *err)
 {
-    if (!selection->is_eager || !subject->schedule || !subject->schedule->is_continuous)
+    struct pp_order_choice *order = &selection->order;
+
+    if (order->rule == PP_ORDER_STRICT || !subject->schedule || !subject->schedule->is_continuous)
         return PP_OK;
     if (!subject->is_listed)
         return pp_error_set(err, PP_EINVAL,
-                            "--order eager: %s names a fixed number of weight versions, which only "
+                            "--order %s: %s names a fixed number of weight versions, which only "
                             "its strict order keeps",
-                            subject->schedule->name);
-    selection->is_eager = false;
+                            pp_order_rule_names[order->rule], subject->schedule->name);
+    *order = (struct pp_order_choice){.rule = PP_ORDER_STRICT};
     return PP_OK;
 }
 
@@ -217,7 +198,7 @@ enum pp_status pp_select_shape(const struct pp_request *request, const struct pp
     struct pp_shape *shape = &selection->shape;
 
     *selection = (struct pp_selection){0};
-    PP_TRY(take_order(request, selection, err));
+    PP_TRY(pp_order_read(pp_request_text(request, "order", "strict"), &selection->order, err));
     PP_TRY(check_continuous(subject, selection, err));
     if (subject->file)
         return check_file_shape(request, subject->file, shape, err);

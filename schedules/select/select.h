@@ -5,6 +5,7 @@
 #include "core/cli/request.h"
 #include "schedules/order/schedule.h"
 #include "schedules/program/program.h"
+#include "schedules/search/rule.h"
 
 /* One schedule of a run: a registry row, or a program file already read. */
 struct pp_subject {
@@ -36,8 +37,7 @@ enum pp_status pp_subjects_check_dialect(const struct pp_request *request,
 
 struct pp_selection {
     struct pp_shape shape;
-    bool is_eager;   /* --order eager */
-    int eager_limit; /* chunk activations, 0 = no limit */
+    struct pp_order_choice order; /* --order */
     unsigned chosen; /* bits of what is not given: PP_SIZE_*, and PP_CHOSEN_OPTION << k for option k
                         if it is explained */
 };

@@ -71,7 +71,7 @@ static enum pp_status take_unit(const struct pp_wish *wish, const struct pp_conf
                                 struct pp_unit_costs *unit, struct pp_error *err)
 {
     const char *text = wish->unit;
-    const bool is_used = config->is_eager || pp_resolve_is_open(config) ||
+    const bool is_used = config->order.rule != PP_ORDER_STRICT || pp_resolve_is_open(config) ||
                          (config->schedule && config->schedule->generate);
 
     *unit = pp_unit_costs_usual;
@@ -119,8 +119,7 @@ static enum pp_status order_of(struct pp_arena *arena, const struct pp_wish *wis
                                .shape = config.shape,
                                .given = subject->file,
                                .unit = &config.unit,
-                               .is_eager = config.is_eager,
-                               .eager_limit = config.eager_limit};
+                               .order = config.order};
     PP_TRY(pp_build_order(arena, build, err));
     build->unit = NULL;
     return PP_OK;

@@ -100,8 +100,7 @@ struct pp_config {
     const struct pp_schedule *schedule; /* NULL for a program file */
     const struct pp_program *file_program;
     const char *schedule_name; /* registry name or path */
-    bool is_eager;             /* --order eager: ranks run any op that is ready */
-    int eager_limit;           /* chunk activations, 0 = no limit */
+    struct pp_order_choice order;
     struct pp_shape shape;
     bool is_unit;
     struct pp_unit_costs unit;

@@ -76,8 +76,9 @@ static enum pp_status place_blocks(struct pp_emit_job *job, struct pp_error *err
 enum pp_status pp_emit_choose(struct pp_emit_job *job, struct pp_error *err)
 {
     const struct pp_config *c = job->config;
-    const struct pp_schedule_call *call =
-        c->schedule && !c->is_eager ? pp_schedule_called(c->schedule, job->tool->name) : NULL;
+    const struct pp_schedule_call *call = c->schedule && c->order.rule == PP_ORDER_STRICT
+                                              ? pp_schedule_called(c->schedule, job->tool->name)
+                                              : NULL;
 
     job->shape = c->shape;
     job->layout = c->layout;
@@ -99,26 +100,27 @@ bool pp_emit_is_other(const struct pp_emit_job *job)
 {
     const struct pp_config *c = job->config;
 
-    return job->call && (job->schedule != c->schedule || c->is_eager ||
+    return job->call && (job->schedule != c->schedule || c->order.rule != PP_ORDER_STRICT ||
                          (job->call->is_same && !job->call->is_same(&c->shape)));
 }
 
 const char *pp_emit_say_schedule(const struct pp_emit_job *job)
 {
     const struct pp_config *c = job->config;
-    const bool is_there = job->schedule == c->schedule;
+    const bool is_there = job->schedule == c->schedule,
+               has_order = c->order.rule != PP_ORDER_STRICT;
 
     if (!pp_emit_is_other(job))
         return NULL;
     return pp_arena_printf(
         job->arena,
-        "%s%s does not run in %s; nearest, and set here: %s%s (%s), which is "
+        "%s%s%s does not run in %s; nearest, and set here: %s%s (%s), which is "
         "not what was simulated; --schedule %s%s predicts it",
         c->schedule_name,
-        c->is_eager ? " with --order eager"
-        : is_there  ? " with these options"
-                    : "",
-        job->tool->title, job->schedule->name,
+        has_order  ? " with --order "
+        : is_there ? " with these options"
+                   : "",
+        has_order ? pp_order_rule_names[c->order.rule] : "", job->tool->title, job->schedule->name,
         job->shape.chunks > 1
             ? pp_arena_printf(job->arena, " with %d chunks a rank", job->shape.chunks)
             : "",

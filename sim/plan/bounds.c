@@ -113,9 +113,9 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
     const uint16_t *rank_of;
 
     PP_TRY(pp_resolve_bare_costs(arena, config, &rank_of, &costs, err));
-    const struct pp_bound_rule rule =
-        pp_bound_rule_make(arena, config->schedule, &config->shape,
-                           plan->is_barrier_free ? plan->steps : 1, config->is_eager);
+    const struct pp_bound_rule rule = pp_bound_rule_make(arena, config->schedule, &config->shape,
+                                                         plan->is_barrier_free ? plan->steps : 1,
+                                                         config->order.rule != PP_ORDER_STRICT);
     struct pp_bound_stages stages = {
         .stages = costs->stages,
         .times = all_times(arena, costs, false),

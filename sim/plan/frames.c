@@ -55,8 +55,9 @@ static struct pp_search_rule rule_of(struct pp_arena *arena, const struct pp_sea
         return rule;
     rule.is_there = is_run(s, order, &shape);
     rule.stages = pp_shape_stages(&shape);
-    rule.bound = pp_bound_rule_make(arena, base->schedule, &shape,
-                                    plan->is_barrier_free ? plan->steps : 1, base->is_eager);
+    rule.bound =
+        pp_bound_rule_make(arena, base->schedule, &shape, plan->is_barrier_free ? plan->steps : 1,
+                           base->order.rule != PP_ORDER_STRICT);
     return rule;
 }
 

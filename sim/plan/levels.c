@@ -81,8 +81,8 @@ bool pp_search_exceeds(struct pp_search_excess excess, const struct pp_search_sp
     const uint64_t bits = atomic_load(&excess.bytes[layout_of(s, point)]);
     struct pair pair;
 
-    if (!s->has_levels || bits == 0 || config->is_eager || config->schedule->generate ||
-        pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS) ||
+    if (!s->has_levels || bits == 0 || config->order.rule != PP_ORDER_STRICT ||
+        config->schedule->generate || pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS) ||
         pp_state_is_quantised(&config->state))
         return false;
     memcpy(&pair, &bits, sizeof(bits));

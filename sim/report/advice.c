@@ -204,7 +204,7 @@ static struct pp_advice why_idle(struct pp_arena *arena, const struct pp_result 
     static const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3};
     const struct pp_shape *shape = &r->config.shape;
     const struct pp_schedule *s = r->config.schedule;
-    const double closed_frac = s && s->bubble_frac.value && !r->config.is_eager
+    const double closed_frac = s && s->bubble_frac.value && r->config.order.rule == PP_ORDER_STRICT
                                    ? s->bubble_frac.value(shape, &unit, 0)
                                    : (double)NAN;
     const double bubble_frac = r->metrics.bubble_frac, start_up_frac = start_up_of(shape);

@@ -158,6 +158,16 @@ static json_t *state_json(const struct pp_result *r)
     return o;
 }
 
+static json_t *order_json(const struct pp_config *c)
+{
+    const struct pp_order_choice order = c->order;
+    const bool is_usual = order.rule == PP_ORDER_ARRIVAL && order.limit == 0;
+
+    return json_pack("{ss si}", "rule", pp_order_rule_names[order.rule],
+                     order.is_multiple ? "times_strict" : "limit",
+                     is_usual ? c->shape.ranks : order.limit);
+}
+
 /* Puts the settings that the layout lacks. */
 static void put_setting(json_t *o, const struct pp_result *r)
 {
@@ -168,9 +178,8 @@ static void put_setting(json_t *o, const struct pp_result *r)
     json_object_set_new(o, "steps",
                         json_pack("{si sb}", "count", plan->steps > 1 ? plan->steps : 1, "barrier",
                                   plan->steps <= 1 || !plan->is_barrier_free));
-    if (c->is_eager)
-        json_object_set_new(o, "order",
-                            json_pack("{ss si}", "rule", "eager", "limit", c->eager_limit));
+    if (c->order.rule != PP_ORDER_STRICT)
+        json_object_set_new(o, "order", order_json(c));
     if (c->is_unit)
         return;
     pp_json_put_text(o, "model", c->model.name);

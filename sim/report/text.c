@@ -194,9 +194,10 @@ enum { NAME = 40 };
 
 const char *pp_text_schedule(struct pp_arena *arena, const struct pp_config *config)
 {
-    const char *limit =
-        config->eager_limit > 0 ? pp_arena_printf(arena, ":%d", config->eager_limit) : "";
+    const char *name = pp_text_short(arena, config->schedule_name, NAME);
+    char order[PP_ORDER_TEXT_BYTES];
 
-    return pp_arena_printf(arena, "%s%s%s", pp_text_short(arena, config->schedule_name, NAME),
-                           config->is_eager ? ", eager" : "", limit);
+    return config->order.rule == PP_ORDER_STRICT
+               ? name
+               : pp_arena_printf(arena, "%s, %s", name, pp_order_print(config->order, order));
 }

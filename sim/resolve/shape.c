@@ -72,8 +72,7 @@ enum pp_status pp_resolve_shape(const struct pp_wish *wish, const struct pp_subj
     PP_TRY(check_barrier(wish, subject->schedule, err));
     PP_TRY(pp_select_shape(&wish->request, subject, &selection, err));
     config->shape = selection.shape;
-    config->is_eager = selection.is_eager;
-    config->eager_limit = selection.eager_limit;
+    config->order = selection.order;
     config->origin.chosen |= chosen_bits(selection.chosen);
     return take_steps(wish, subject->schedule, config, err);
 }

@@ -98,8 +98,7 @@ static enum pp_status build_of(struct pp_arena *arena, enum pp_made made, double
     *build = (struct pp_build){.schedule = c->schedule,
                                .given = c->file_program,
                                .costs = result->costs,
-                               .is_eager = c->is_eager,
-                               .eager_limit = c->eager_limit,
+                               .order = c->order,
                                .wishes = c->lower,
                                .no_slots = is_bare,
                                .may_cut = made == PP_MADE_CUT,
@@ -186,7 +185,8 @@ enum pp_status pp_prepare(struct pp_arena *arena, enum pp_made made, struct pp_p
     if (made > PP_MADE_CUT && prepared->known.program && prepared->known.program->cut)
         prepared->known.program = NULL, prepared->eval = NULL;
     const bool is_bare = made < PP_MADE_WHOLE;
-    const bool is_given = result->config.file_program || result->config.is_eager;
+    const bool is_given =
+        result->config.file_program || result->config.order.rule != PP_ORDER_STRICT;
     if (!prepared->known.program || (!is_bare && is_given)) {
         PP_TRY(prepare(arena, made, prepared, result, err));
         if (is_bare)

@@ -207,7 +207,7 @@ static enum pp_status full_time(struct pp_arena *arena, struct pp_prepared *prep
  * last, or not at all: tests prove all built-in schedules. */
 static enum pp_made made_for(const struct pp_config *config, enum pp_depth depth)
 {
-    const bool is_given = config->file_program || config->is_eager;
+    const bool is_given = config->file_program || config->order.rule != PP_ORDER_STRICT;
 
     return depth < PP_METRICS || (depth < PP_WHOLE && !is_given) ? PP_MADE_CUT : PP_MADE_WHOLE;
 }

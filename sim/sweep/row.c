@@ -173,9 +173,9 @@ static double closed_form(const struct pp_result *r)
     const struct pp_config *c = &r->config;
     const struct pp_schedule *s = c->schedule;
 
-    if (!c->is_unit || !s || !s->bubble_frac.value || !s->bubble_frac.is_exact || c->is_eager ||
-        c->unit.c > 0 || c->slow_count > 0 || c->engine_options.perturbation.jitter_frac > 0 ||
-        c->engine_options.eval.is_barrier_free)
+    if (!c->is_unit || !s || !s->bubble_frac.value || !s->bubble_frac.is_exact ||
+        c->order.rule != PP_ORDER_STRICT || c->unit.c > 0 || c->slow_count > 0 ||
+        c->engine_options.perturbation.jitter_frac > 0 || c->engine_options.eval.is_barrier_free)
         return (double)NAN;
     return s->bubble_frac.value(&c->shape, &c->unit, 0);
 }

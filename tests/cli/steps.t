@@ -90,11 +90,44 @@ $ pipesim program --schedule gpipe --pp 2 --micro-batches 2 --unit F=1,B=1 --com
 ! pipesim: error: --unit F=1,B=1 has no effect: gpipe does not search
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order eager:0
-! pipesim: error: --order eager:0: expected strict, eager, or eager:LIMIT with a limit of 1 or more chunk activations, such as eager:4
+! pipesim: error: --order eager:0: expected strict, eager, dynamic or arrival; all but strict may have a limit of 1 or more, such as eager:4, or a multiple of what the strict order holds, such as dynamic:2x; nearest: eager:1
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order lazy
-! pipesim: error: --order lazy: expected strict, eager, or eager:LIMIT with a limit of 1 or more chunk activations, such as eager:4
+! pipesim: error: --order lazy: expected strict, eager, dynamic or arrival; all but strict may have a limit of 1 or more, such as eager:4, or a multiple of what the strict order holds, such as dynamic:2x
 = 2
+$ for order in dynamic:0x eager:x arrival:0 strict:2; do pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2 --order $order 2>&1 | grep -o 'nearest.*'; done
+> nearest: dynamic:1x
+> nearest: eager:1x
+> nearest: arrival:1
+> nearest: strict
+$ for n in '4 --micro-batches 8' '4 --micro-batches 16' '8 --micro-batches 16' '8 --micro-batches 32' '8 --micro-batches 64' '16 --micro-batches 64'; do for order in strict arrival dynamic:2x; do pipesim --schedule 1f1b --unit F=1,B=2 --pp $n --order $order --json | sed -n 's/.*"iteration_s": //p'; done | paste -s; done
+> 33.0,	33.0,	33.0,
+> 57.0,	57.0,	57.0,
+> 69.0,	75.0,	69.0,
+> 117.0,	126.0,	117.0,
+> 213.0,	222.0,	213.0,
+> 237.0,	264.0,	237.0,
+$ pipesim --schedule 1f1b --pp 8 --micro-batches 32 --unit F=1,B=2 --order arrival --json | sed -n '/^  "order"/,/}/p'
+>   "order": {
+>     "rule": "arrival",
+>     "limit": 8
+>   },
+$ pipesim --schedule interleaved --pp 4 --micro-batches 8 --unit F=1,B=2 --order dynamic:2x --json | sed -n '/^  "order"/,/}/p'
+>   "order": {
+>     "rule": "dynamic",
+>     "times_strict": 2
+>   },
+$ pipesim --schedule dualpipev --pp 4 --micro-batches 8 --unit F=1,B=2 --order arrival
+! pipesim: error: --order arrival deadlocks: pipeline 0 holds 4 micro-batches, so 0F4 may not begin, and no backward of the rank is ready
+!   without a limit a pipeline holds at most 8; try --order arrival:8
+= 4
+$ for order in dynamic:2x dynamic arrival:4; do pipeexec --schedule 1f1b --np 2 --micro-batches 4 --order $order; done
+! pipeexec: error: --order dynamic:2x: pipeexec runs lists that are made before the run; nearest: eager:2x
+! pipeexec: error: --order dynamic: pipeexec runs lists that are made before the run; nearest: eager
+! pipeexec: error: --order arrival:4: pipeexec runs lists that are made before the run; nearest: eager
+= 2
+$ pipeexec --schedule 1f1b --np 2 --micro-batches 4 --mbs 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 2 --order eager:2x --json | grep -c '"losses"'
+> 1
 $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --order $order --no-alternatives | grep -E 'GPUs|iteration'; done
 > pipesim 0.1.0  chimera on 8 GPUs             (* = chosen for you, see --explain)
 >   iteration       2.29 s +-2 %   57.2k tokens/s, 7.15k tokens/s/GPU; p90 10 %

@@ -71,7 +71,8 @@ Test(build, order_first_or_all_at_once_is_the_same)
     for (int k = 0; pp_schedules[k]; k++)
         for (int eager = 0; eager < 2; eager++) {
             struct pp_build build = of(pp_schedules[k]->name, 8);
-            build.is_eager = eager && !pp_schedules[k]->is_continuous;
+            build.order.rule =
+                eager && !pp_schedules[k]->is_continuous ? PP_ORDER_EAGER : PP_ORDER_STRICT;
             build.is_recomputed = k % 2;
             const struct pp_program *at_once = built(&build);
             order(&build);
@@ -100,7 +101,8 @@ Test(build, build_does_not_change_its_input)
 {
     struct pp_build build = of("chimera", 4), before;
 
-    build.is_eager = build.is_recomputed = true;
+    build.order.rule = PP_ORDER_EAGER;
+    build.is_recomputed = true;
     memcpy(&before, &build, sizeof before);
     built(&build);
     cr_assert_eq(memcmp(&before, &build, sizeof before), 0);
@@ -131,7 +133,7 @@ Test(build, usual_costs_are_units)
     cr_assert_eq(memcmp(&parsed, &pp_unit_costs_usual, sizeof parsed), 0);
     for (int k = 0; k < 2; k++) {
         struct pp_build usual = of(k ? "zb-auto" : "chimera", 8), given, costly, other;
-        usual.is_eager = !k;
+        usual.order.rule = k ? PP_ORDER_STRICT : PP_ORDER_EAGER;
         given = costly = other = usual;
         given.unit = &parsed;
         costly.costs = pp_costs_unit(arena, &parsed, 4, 4, 1, 1);
@@ -316,7 +318,7 @@ Test(build, shapes_are_refused)
     assert_refused(&odd, PP_EINVAL, "--pp 3");
     open.shape.option[PP_CONCAT_AT] = PP_CONCAT_AUTO;
     assert_refused(&open, PP_EINVAL, "--concat auto: chimera needs one choice");
-    open.is_eager = true;
+    open.order.rule = PP_ORDER_EAGER;
     assert_refused(&open, PP_EINVAL, "--concat auto: chimera needs one choice");
     chunks.shape.chunks = 3; /* a search, too, sees only shapes that are accepted */
     assert_refused(&chunks, PP_EINVAL, "--vp 3");
@@ -329,12 +331,12 @@ Test(build, eager_orders_are_refused)
 
     lowered.given = built(&lowered);
     assert_same(built(&lowered), lowered.given, "a complete program stays as it is");
-    lowered.is_eager = true;
+    lowered.order.rule = PP_ORDER_EAGER;
     assert_refused(&lowered, PP_EINVAL, "is a lowered program; its order is fixed");
-    full.is_eager = true;
-    full.eager_limit = 1;
+    full.order.rule = PP_ORDER_EAGER;
+    full.order.limit = 1;
     assert_refused(&full, PP_EPROGRAM, "--order eager:1 deadlocks");
-    full.eager_limit = 2;
+    full.order.limit = 2;
     built(&full);
 }
 

@@ -54,7 +54,7 @@ static double step_s(struct pp_arena *arena, const struct pp_program *p,
 static double eager_s(const char *name, int ranks, int n, const char *unit)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_eager_options options = {0};
+    const struct pp_eager_options options = {.order = {.rule = PP_ORDER_EAGER}};
     struct example x = {.arena = arena};
     struct pp_program *eager;
 
@@ -232,7 +232,7 @@ static void compare(const struct naive *x, const struct pp_program *eager)
 
 static void check(const struct example *x, int limit, int *stuck)
 {
-    const struct pp_eager_options options = {.limit = limit};
+    const struct pp_eager_options options = {.order = {.rule = PP_ORDER_EAGER, .limit = limit}};
     const int cells = x->strict->granules * x->strict->splits;
     struct naive naive = {
         .p = x->strict, .unit = &x->unit, .limit = limit ? limit * cells : FOREVER};
@@ -284,7 +284,7 @@ Test(eager, every_schedule_against_the_oracle)
 Test(eager, refuses_lowered_programs)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
-    const struct pp_eager_options options = {0};
+    const struct pp_eager_options options = {.order = {.rule = PP_ORDER_EAGER}};
     const struct pp_lower_options lower = {0};
     struct example x = {.arena = arena};
     struct pp_program *lowered, *eager;
