@@ -154,6 +154,14 @@ static inline bool pp_move_is_up(int purpose)
 {
     return pp_move_stream(purpose) == PP_COPY_UP;
 }
+/* Return the class that a copy moves, or PP_MOVES_HOST. Copies of activations need no purpose. */
+enum { PP_MOVES_HOST = PP_STATE_CLASSES, PP_MOVE_CAUSES };
+static inline int pp_move_cause(int kind, int purpose)
+{
+    return kind == PP_COPY                           ? PP_STATE_ACTIVATIONS
+           : pp_move_stream(purpose) == PP_COPY_HOST ? PP_MOVES_HOST
+                                                     : pp_purposes[purpose].what;
+}
 /* Is true for parameters that move up for a use on the device. */
 static inline bool pp_move_is_load(int purpose)
 {

@@ -20,7 +20,7 @@ struct pp_trace_source {
     struct pp_op (*op)(const void *program, int instruction);
     const void *program;
     /* Columns of the instructions, as in op(); for figures without a trace. */
-    const uint8_t *kind, *aux, *split, *granules;
+    const uint8_t *kind, *aux, *split, *granules, *purpose;
     const uint16_t *stage;
     const int32_t *arg;
     /* cost of a compute op at its place, with the next op if fused; NULL: from costs */

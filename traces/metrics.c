@@ -60,6 +60,8 @@ static enum pp_status finish_rank(struct pp_metrics_walk *walk, struct pp_error 
     times->idle_s /= steps;
     for (int part = 0; part < PP_TIME_PARTS; part++)
         times->part_s[part] /= steps;
+    for (int cause = 0; cause < PP_MOVE_CAUSES; cause++)
+        times->moves_s[cause] /= steps;
     return PP_OK;
 }
 
@@ -74,6 +76,8 @@ static enum pp_status finish_fractions(struct pp_metrics *metrics, struct pp_err
     if (!(fabs(sum - 1) <= 1e-9))
         return pp_error_set(err, PP_EFAIL, "trace: the parts of the step add up to %.12g, not to 1",
                             sum);
+    for (int cause = 0; cause < PP_MOVE_CAUSES; cause++)
+        metrics->moves_frac[cause] /= metrics->iteration_s;
     const double *frac = metrics->time_frac;
     metrics->bubble_frac = frac[PP_TIME_BUBBLE] + frac[PP_TIME_P2P];
     metrics->exposed_comm_frac = frac[PP_TIME_P2P] + frac[PP_TIME_DP_SYNC] + frac[PP_TIME_MOVES] +
@@ -115,6 +119,8 @@ enum pp_status pp_metrics_lists(struct pp_arena *arena, const struct pp_metrics_
             first[walk.rank] = walk;
         for (int part = 0; part < PP_TIME_PARTS; part++)
             metrics->time_frac[part] += walk.times.part_s[part] / (double)count;
+        for (int cause = 0; cause < PP_MOVE_CAUSES; cause++)
+            metrics->moves_frac[cause] += walk.times.moves_s[cause] / (double)count;
         busiest_s = pp_later_s(busiest_s, walk.last_busy_s);
         longest_s = pp_later_s(longest_s, walk.times.span_s);
         if (walk.replica == 0 || walk.times.span_s > metrics->ranks[walk.rank].span_s)
@@ -247,7 +253,7 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
     struct pp_metrics_wire wire = {0}; /* empty: the transfer is not known */
     if (event->waits_for >= 0)
         wire = (struct pp_metrics_wire){trace->events[event->waits_for].start_s,
-                                        trace->events[event->waits_for].end_s};
+                                        trace->events[event->waits_for].end_s, event->cause};
     pp_metrics_add_wait(walk, event->start_s, event->end_s, target, wire);
     return PP_OK;
 }

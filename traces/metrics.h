@@ -29,11 +29,13 @@ struct pp_rank_times {
     double busy_s, idle_s,
         span_s; /* of the replica with the longest span; busy + idle = iteration */
     double part_s[PP_TIME_PARTS];
+    double moves_s[PP_MOVE_CAUSES]; /* of part_s[PP_TIME_MOVES]: by class, then work of the host */
 };
 struct pp_metrics {
     double iteration_s;
-    double time_frac[PP_TIME_PARTS]; /* sums to 1 */
-    double bubble_frac;              /* bubble + p2p */
+    double time_frac[PP_TIME_PARTS];   /* sums to 1 */
+    double moves_frac[PP_MOVE_CAUSES]; /* sums to time_frac[PP_TIME_MOVES] */
+    double bubble_frac;                /* bubble + p2p */
     double span_bubble_frac; /* 1 - max over ranks(busy) / max over ranks(last end - first start) */
     double exposed_comm_frac;    /* p2p + dp_sync + moves + tp + cp + ep */
     struct pp_rank_times *ranks; /* [ranks] */

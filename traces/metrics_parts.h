@@ -39,6 +39,11 @@ struct pp_metrics_concurrent {
 /* Part of the time of a compute op (enum pp_time_part); quantising counts as the op it serves. */
 extern const uint8_t pp_time_part_of_compute[PP_OP_KINDS];
 extern const uint8_t pp_time_part_of_share[PP_SHARES];
+/* Returns the class that an op copies while it runs: an update its state, others parameters. */
+static inline int pp_metrics_copied_by(int kind)
+{
+    return kind == PP_U ? PP_STATE_OPTIMIZER : PP_STATE_PARAMS;
+}
 /* Cause of idle time in a wait for an op of this kind; a bubble if it is not named. A message
  * explains a wait only while it is on the wire, other ops from the begin of the wait. */
 struct pp_wait_cause {
@@ -63,6 +68,7 @@ static inline double pp_overlap_s(double a_start, double a_end, double b_start, 
 
 struct pp_metrics_wire { /* time of the transfer that a WAIT waits for */
     double start_s, end_s;
+    uint8_t cause; /* of a copy, as pp_move_cause() */
 };
 
 /* Adds a wait from `from_s` to `to_s`, in which nothing runs. */
@@ -80,6 +86,8 @@ static inline void pp_metrics_add_idle(struct pp_metrics_walk *walk, double from
     }
     walk->times.idle_s += to_s - from_s;
     walk->times.part_s[part] += explained_s;
+    if (part == PP_TIME_MOVES)
+        walk->times.moves_s[wire.cause] += explained_s;
     walk->times.part_s[PP_TIME_BUBBLE] += to_s - from_s - explained_s;
 }
 
@@ -151,6 +159,8 @@ static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
         const double share_s = op->share[k] * op->share_unit_s;
         pure_s -= share_s;
         part_s[pp_time_part_of_share[k]] += share * share_s;
+        if (k == PP_SHARE_COPY)
+            walk->times.moves_s[pp_metrics_copied_by(op->kind)] += share * share_s;
     }
     if (op->is_fused) {
         part_s[PP_TIME_FORWARD] += share * pure_s * forward_frac;

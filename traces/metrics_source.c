@@ -138,7 +138,9 @@ static void add_control(const struct walker *w, int i, int64_t start_ps, int64_t
     if (is_wait && s->arg[i] >= 0) {
         const size_t awaited = part->list_at + (size_t)s->arg[i] * (size_t)s->replicas;
         const int64_t lasts_ps = s->end_ps[awaited] - s->start_ps[awaited];
-        wire = (struct pp_metrics_wire){pp_units_s(end_ps - lasts_ps), pp_units_s(end_ps)};
+        wire = (struct pp_metrics_wire){
+            pp_units_s(end_ps - lasts_ps), pp_units_s(end_ps),
+            pp_op_is_move(s->aux[i]) ? (uint8_t)pp_move_cause(s->aux[i], s->purpose[i]) : 0};
     }
     pp_metrics_add_wait(walk, pp_units_s(start_ps), pp_units_s(end_ps),
                         is_wait ? s->aux[i] : PP_OP_KINDS, wire);

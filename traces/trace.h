@@ -29,6 +29,7 @@ struct pp_trace_event {
     uint8_t is_fused;
     uint8_t is_concurrent;      /* W concurrent with other compute of its rank */
     uint8_t stream;             /* enum pp_stream */
+    uint8_t cause;              /* COPY, MOVE, and a WAIT for one: pp_move_cause() (not in files) */
     const char *cell;           /* "0F3", "(0F3;3B5)OVERLAP_F_B", "(1RECV_F0)WAIT" */
     double posted_s, matched_s; /* NAN if the op has none */
     double start_s, end_s;

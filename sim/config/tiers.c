@@ -3,6 +3,7 @@
 
 #include "core/units.h"
 #include "sim/cli/wish.h"
+#include "sim/config/copies.h"
 #include "sim/config/offload.h"
 #include "sim/config/usable.h"
 
@@ -105,35 +106,16 @@ const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *r)
     return text;
 }
 
-enum { DOWN, UP }; /* streams of copies */
-
-/* Bytes copied inside an op: parameters of inner units up; in an update, inner buckets each way. */
-static double streamed_bytes(const struct pp_result *r, const struct pp_op *op)
-{
-    const struct pp_stage_memory *memory = &r->costs->memory[op->stage];
-    const struct pp_stage_gathers *gathers = r->costs->gathers;
-
-    if (gathers && (op->kind == PP_F || op->kind == PP_B || op->kind == PP_I))
-        return op->kind == PP_F ? gathers[op->stage].load_bytes : gathers[op->stage].reload_bytes;
-    if (op->kind != PP_U || memory->fetched_bytes == 0)
-        return 0;
-    return fmax(0, memory->away_bytes[r->config.state.home[PP_STATE_OPTIMIZER]] -
-                       r->costs->purpose[PP_FOR_FETCH][op->stage].bytes);
-}
-
 double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
 {
-    const struct pp_program *p = r->program;
+    struct pp_copied by_class[PP_STATE_CLASSES];
     double bytes = 0;
 
-    for (int i = p->begin[rank]; i < p->begin[rank + 1] && pp_tiers_are_used(r); i++) {
-        const struct pp_op op = pp_program_op(p, i);
-        const bool is_move = pp_op_is_move(op.kind);
-        if (is_move && (int)pp_move_stream(op.purpose) == stream)
-            bytes += pp_costs_op(r->costs, &op, NULL).bytes;
-        else if (!is_move && (stream == UP || op.kind == PP_U))
-            bytes += streamed_bytes(r, &op);
-    }
+    if (!pp_tiers_are_used(r))
+        return 0;
+    pp_copies_of_rank(r, rank, by_class);
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        bytes += stream == PP_COPY_UP ? by_class[c].up_bytes : by_class[c].down_bytes;
     return bytes;
 }
 

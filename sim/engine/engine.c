@@ -30,6 +30,7 @@ static struct pp_trace_source source_of(const struct pp_engine_run *run)
                                     .program = p,
                                     .kind = p->kind,
                                     .aux = p->aux,
+                                    .purpose = p->purpose,
                                     .split = p->split,
                                     .granules = p->granule_count,
                                     .stage = p->stage,

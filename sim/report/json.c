@@ -1,6 +1,7 @@
 /* The report as JSON, "pipesim.report/1". Without "meta" the output is bit-identical. */
 #include "core/text/json_write.h"
 #include "sim/config/buckets.h"
+#include "sim/config/copies.h"
 #include "sim/config/gathers.h"
 #include "sim/config/inputs.h"
 #include "sim/config/price.h"
@@ -51,6 +52,28 @@ static json_t *memory_json(const struct pp_result *r, int rank)
     return o;
 }
 
+/* Lists the classes that move in a step. Bytes are those of the device that copies most. */
+static json_t *copies_json(const struct pp_result *r)
+{
+    const struct pp_state_spec *state = &r->config.state;
+    struct pp_copied by_class[PP_STATE_CLASSES];
+    json_t *list = json_array();
+
+    pp_copies_of_rank(r, pp_copies_most(r), by_class);
+    for (int c = 0; c < PP_STATE_CLASSES; c++) {
+        if (by_class[c].down_bytes + by_class[c].up_bytes == 0)
+            continue;
+        const enum pp_tier home = state->home[c];
+        json_t *o = json_pack("{ss ss}", "class", pp_state_class_names[c], "tier",
+                              pp_tier_rows[home ? home : PP_TIER_HOST].name);
+        pp_json_put_bytes(o, "down_bytes", by_class[c].down_bytes);
+        pp_json_put_bytes(o, "up_bytes", by_class[c].up_bytes);
+        pp_json_put(o, "exposed_s", r->metrics.moves_frac[c] * r->metrics.iteration_s);
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 /* Bytes of the fullest device on each tier, and its share of the tier. */
 static json_t *tiers_json(const struct pp_result *r)
 {
@@ -63,6 +86,7 @@ static json_t *tiers_json(const struct pp_result *r)
         snprintf(key, sizeof key, "%s_room_bytes", pp_tier_rows[tier].name);
         pp_json_put_bytes(o, key, pp_tiers_room_bytes(r, (enum pp_tier)tier));
     }
+    json_object_set_new(o, "copies", copies_json(r));
     return o;
 }
 

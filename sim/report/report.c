@@ -3,6 +3,7 @@
 
 #include "core/cli/request.h"
 #include "core/units.h"
+#include "sim/config/copies.h"
 #include "sim/config/tiers.h"
 #include "sim/error/best.h"
 #include "sim/report/lines.h"
@@ -137,10 +138,21 @@ static void print_tiers(const struct page *page, const struct pp_result *r)
 {
     if (!pp_tiers_are_used(r))
         return;
+    const double exposed_frac = r->metrics.time_frac[PP_TIME_MOVES];
+    const char *copies = pp_copies_text(page->arena, r);
+    char exposed[PP_UNITS_TEXT_BYTES];
+
     fputc('\n', page->out);
     paragraph(page, "tiers",
               pp_arena_printf(page->arena, "%s%s", pp_tiers_text(page->arena, r),
                               pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT"));
+    if (*copies)
+        paragraph(page, "",
+                  pp_arena_printf(page->arena,
+                                  "copied a step, down | up, GiB: %s; exposed %s (%.1f~%%)", copies,
+                                  pp_units_print(exposed_frac * r->metrics.iteration_s,
+                                                 PP_UNIT_SECONDS, exposed),
+                                  100 * exposed_frac));
 }
 
 static void print_activations(const struct page *page, const struct pp_result *r)

@@ -12,13 +12,28 @@ $ for z in 0 1 2 3; do pipesim program --schedule 1f1b --pp 2 --micro-batches 2 
 > legal: 2 ranks, 2 stages, 2 micro-batches, 56 instructions
 > legal: 2 ranks, 2 stages, 2 micro-batches, 44 instructions
 # Bytes on the tiers, of the device with most there.
-$ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/}/p'
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/\]/p'
 >   "tiers": {
 >     "host_bytes": 2575319040,
 >     "host_room_bytes": 274877906944,
 >     "nvme_bytes": 12183134208,
->     "nvme_room_bytes": 3840000000000
->   },
+>     "nvme_room_bytes": 3840000000000,
+>     "copies": [
+>       {
+>         "class": "os",
+>         "tier": "nvme",
+>         "down_bytes": 12183134208,
+>         "up_bytes": 12183134208,
+>         "exposed_s": 3.6233508114305004
+>       },
+>       {
+>         "class": "a",
+>         "tier": "host",
+>         "down_bytes": 5150638080,
+>         "up_bytes": 5150638080,
+>         "exposed_s": 0.047518947091000012
+>       }
+>     ]
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --json | grep -c '"tiers"'
 > 0
 = 1

@@ -1,0 +1,99 @@
+/* Bytes that move between memory tiers, by class. */
+#include "sim/config/copies.h"
+
+#include "core/units.h"
+#include "schedules/program/whole.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Adds the parameters of inner units, which F, B and I load. */
+static void add_loads(const struct pp_result *r, int kind, int stage, struct pp_copied *by_class)
+{
+    const struct pp_stage_gathers *g = r->costs->gathers;
+
+    if (g && (kind == PP_F || kind == PP_B || kind == PP_I))
+        by_class[PP_STATE_PARAMS].up_bytes +=
+            kind == PP_F ? g[stage].load_bytes : g[stage].reload_bytes;
+}
+
+/* Adds the inner buckets of an update, each way. */
+static void add_buckets(const struct pp_result *r, int stage, struct pp_copied *by_class)
+{
+    const struct pp_stage_memory *memory = &r->costs->memory[stage];
+
+    if (memory->fetched_bytes == 0)
+        return;
+    const double bytes = fmax(0, memory->away_bytes[r->config.state.home[PP_STATE_OPTIMIZER]] -
+                                     r->costs->purpose[PP_FOR_FETCH][stage].bytes);
+    by_class[PP_STATE_OPTIMIZER].down_bytes += bytes;
+    by_class[PP_STATE_OPTIMIZER].up_bytes += bytes;
+}
+
+static void add_move(const struct pp_result *r, int i, struct pp_copied *by_class)
+{
+    const struct pp_op op = pp_program_op(r->program, i);
+    const int cause = pp_move_cause(op.kind, op.purpose);
+
+    if (cause == PP_MOVES_HOST)
+        return;
+    const double bytes = pp_costs_op(r->costs, &op, NULL).bytes;
+    *(pp_move_is_up(op.purpose) ? &by_class[cause].up_bytes : &by_class[cause].down_bytes) += bytes;
+}
+
+void pp_copies_of_rank(const struct pp_result *r, int rank, struct pp_copied *by_class)
+{
+    const struct pp_program *p = r->program;
+
+    memset(by_class, 0, sizeof(*by_class) * PP_STATE_CLASSES);
+    for (struct pp_whole_walk walk = pp_whole_walk(p, rank); walk.at < p->begin[rank + 1];
+         pp_whole_next(p, &walk)) {
+        const int i = walk.at, kind = p->kind[i];
+        if (pp_op_is_move(kind))
+            add_move(r, i, by_class);
+        else if (kind == PP_U)
+            add_buckets(r, p->stage[i], by_class);
+        else
+            add_loads(r, kind, p->stage[i], by_class);
+    }
+}
+
+static double all_bytes(const struct pp_result *r, int rank)
+{
+    struct pp_copied by_class[PP_STATE_CLASSES];
+    double bytes = 0;
+
+    pp_copies_of_rank(r, rank, by_class);
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        bytes += by_class[c].down_bytes + by_class[c].up_bytes;
+    return bytes;
+}
+
+int pp_copies_most(const struct pp_result *r)
+{
+    double most_bytes = 0;
+    int most = 0;
+
+    for (int rank = 0; rank < r->program->ranks; rank++) {
+        const double bytes = all_bytes(r, rank);
+        if (bytes > most_bytes) {
+            most_bytes = bytes;
+            most = rank;
+        }
+    }
+    return most;
+}
+
+const char *pp_copies_text(struct pp_arena *arena, const struct pp_result *r)
+{
+    struct pp_copied by_class[PP_STATE_CLASSES];
+    const char *text = "";
+
+    pp_copies_of_rank(r, pp_copies_most(r), by_class);
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        if (by_class[c].down_bytes + by_class[c].up_bytes > 0)
+            text = pp_arena_printf(arena, "%s%s%s %.3g | %.3g", text, *text ? ", " : "",
+                                   pp_state_class_names[c], by_class[c].down_bytes / PP_GIB,
+                                   by_class[c].up_bytes / PP_GIB);
+    return text;
+}

@@ -1,0 +1,96 @@
+/* What moves between memory tiers by class, and how long ranks wait for it. */
+#include "sim/config/copies.h"
+#include "sim/config/tiers.h"
+#include "tests/unit/support/sim_run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+static const char *const schedules[] = {"gpipe", "1f1b",    "interleaved --vp 2", "zb-h1",
+                                        "zbv",   "chimera", "dualpipe",           "seq1f1b"};
+static const char *const homes[] = {"a=host", "os=host", "os=host --cpu-optimizer", "p=host",
+                                    "p=host,a=host,os=nvme"};
+enum { SCHEDULES = sizeof schedules / sizeof *schedules, HOMES = sizeof homes / sizeof *homes };
+
+static struct pp_result run(struct pp_arena *arena, const char *line)
+{
+    struct pp_result result;
+    struct pp_error err = {0};
+
+    cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s: %s", line, err.message);
+    return result;
+}
+
+static struct pp_result run_at(struct pp_arena *arena, int k)
+{
+    return run(arena,
+               pp_arena_printf(
+                   arena,
+                   "--schedule %s --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --engine dag "
+                   "--recompute none --offload %s --cluster a100\th2d:1GBps",
+                   schedules[k / HOMES], homes[k % HOMES]));
+}
+
+/* The parts of the wait are the wait, in the step and on each rank. */
+Test(copies, waits_by_class_add_up)
+{
+    for (int k = 0; k < SCHEDULES * HOMES; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result r = run_at(arena, k);
+        double frac = 0;
+        for (int c = 0; c < PP_MOVE_CAUSES; c++)
+            frac += r.metrics.moves_frac[c];
+        cr_assert_float_eq(frac, r.metrics.time_frac[PP_TIME_MOVES], 1e-12);
+        cr_assert_gt(frac, 0, "%s %s", schedules[k / HOMES], homes[k % HOMES]);
+        for (int rank = 0; rank < r.program->ranks; rank++) {
+            const struct pp_rank_times *t = &r.metrics.ranks[rank];
+            double moves_s = 0;
+            for (int c = 0; c < PP_MOVE_CAUSES; c++)
+                moves_s += t->moves_s[c];
+            cr_assert_float_eq(moves_s, t->part_s[PP_TIME_MOVES], 1e-12 * t->busy_s);
+        }
+    }
+}
+
+/* Only what moves is waited for, and the sum of all classes is what the streams carry. */
+Test(copies, only_classes_that_move_have_bytes_and_waits)
+{
+    for (int k = 0; k < SCHEDULES * HOMES; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const struct pp_result r = run_at(arena, k);
+        for (int rank = 0; rank < r.program->ranks; rank++) {
+            struct pp_copied by_class[PP_STATE_CLASSES];
+            double down_bytes = 0, up_bytes = 0;
+            pp_copies_of_rank(&r, rank, by_class);
+            for (int c = 0; c < PP_STATE_CLASSES; c++) {
+                down_bytes += by_class[c].down_bytes;
+                up_bytes += by_class[c].up_bytes;
+                if (by_class[c].down_bytes + by_class[c].up_bytes == 0)
+                    cr_assert_eq(r.metrics.ranks[rank].moves_s[c], 0);
+            }
+            cr_assert_eq(down_bytes, pp_tiers_copied_bytes(&r, rank, PP_COPY_DOWN));
+            cr_assert_eq(up_bytes, pp_tiers_copied_bytes(&r, rank, PP_COPY_UP));
+        }
+    }
+}
+
+/* A run of many micro-batches is cut: all periods count. */
+Test(copies, each_micro_batch_loads_as_much)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    double up_bytes[3];
+
+    for (int k = 0; k < 3; k++) {
+        struct pp_copied by_class[PP_STATE_CLASSES];
+        const struct pp_result r =
+            run(arena,
+                pp_arena_printf(arena,
+                                "--schedule 1f1b --pp 4 --micro-batches %d --model gpt2 --engine "
+                                "dag --no-alternatives --offload p=host --cluster a100",
+                                100 * (k + 1)));
+        pp_copies_of_rank(&r, pp_copies_most(&r), by_class);
+        up_bytes[k] = by_class[PP_STATE_PARAMS].up_bytes;
+    }
+    cr_assert_gt(up_bytes[1], up_bytes[0]);
+    cr_assert_float_eq(up_bytes[2] - up_bytes[1], up_bytes[1] - up_bytes[0], 1);
+}
