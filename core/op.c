@@ -34,7 +34,7 @@ const struct pp_purpose_row pp_purposes[PP_PURPOSES] = {
     [PP_FOR_HOME] = MOVE("home", PP_MOVE, PARAMS, DEVICE, HOME, AFTER_UPDATE),
     [PP_FOR_GRAD_DOWN] = MOVE("part", PP_MOVE, GRADS, DEVICE, HOME, WITH_USE),
     [PP_FOR_GRAD_UP] = MOVE("sum", PP_MOVE, GRADS, HOME, DEVICE, WITH_USE),
-    [PP_FOR_UPDATE] = MOVE("update", PP_MOVE, OPTIMIZER, UPDATE, UPDATE, AFTER_UPDATE),
+    [PP_FOR_UPDATE] = MOVE("update", PP_MOVE, OPTIMIZER, UPDATE, UPDATE, AS_UPDATE),
 };
 
 /* ---- printing -------------------------------------------------------------------------------- */

@@ -112,7 +112,7 @@ enum pp_move_end {
     PP_AT_HOME,   /* home tier of the class */
     PP_AT_UPDATE  /* the tier whose processors run the optimizer */
 };
-enum pp_move_time { PP_WITH_USE, PP_BEFORE_UPDATE, PP_AFTER_UPDATE };
+enum pp_move_time { PP_WITH_USE, PP_BEFORE_UPDATE, PP_AS_UPDATE, PP_AFTER_UPDATE };
 
 struct pp_purpose_row {
     const char *text; /* text after the '.' */
@@ -149,6 +149,14 @@ static inline enum pp_copy_stream pp_move_stream(int purpose)
     return purpose == PP_FOR_UPDATE                    ? PP_COPY_HOST
            : pp_purposes[purpose].from != PP_AT_DEVICE ? PP_COPY_UP
                                                        : PP_COPY_DOWN;
+}
+/* Returns the stream whose work, posted before, ends before this op begins; its own stream's does
+ * so, too. The host updates with gradients that went down, and what it has updated goes up. */
+static inline enum pp_copy_stream pp_move_after(int purpose)
+{
+    return purpose == PP_FOR_UPDATE   ? PP_COPY_DOWN
+           : purpose == PP_FOR_PARAMS ? PP_COPY_HOST
+                                      : pp_move_stream(purpose);
 }
 static inline bool pp_move_is_up(int purpose)
 {

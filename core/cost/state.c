@@ -74,10 +74,12 @@ static bool is_spared(const struct pp_state_spec *spec, enum pp_purpose purpose)
     case PP_FOR_FETCH:
     case PP_FOR_STORE:
         return spec->is_cpu_update;
-    case PP_FOR_HOME:
-        return pp_state_is_updated_at_home(spec);
-    case PP_FOR_PARAMS: /* omitted only if all parameters live there */
-        return pp_state_is_updated_at_home(spec) && pp_state_moved(spec, PP_STATE_PARAMS) == 1;
+    case PP_FOR_HOME: /* the host has updated all that lives there */
+        return pp_state_is_updated_at_home(spec) &&
+               pp_state_moved(spec, PP_STATE_PARAMS) <= pp_state_moved(spec, PP_STATE_OPTIMIZER);
+    case PP_FOR_PARAMS: /* all that the host updates lives there */
+        return pp_state_is_updated_at_home(spec) &&
+               pp_state_moved(spec, PP_STATE_PARAMS) >= pp_state_moved(spec, PP_STATE_OPTIMIZER);
     default:
         return false;
     }
@@ -87,6 +89,8 @@ bool pp_state_moves(const struct pp_state_spec *spec, enum pp_purpose purpose)
 {
     const struct pp_move move = pp_state_move(spec, purpose);
 
+    if (purpose == PP_FOR_UPDATE)
+        return pp_state_has_host_stream(spec);
     return move.from != move.to && !is_spared(spec, purpose);
 }
 

@@ -143,6 +143,14 @@ static inline bool pp_state_is_offloaded(const struct pp_state_spec *spec)
         is_offloaded |= pp_state_is_away(spec, (enum pp_state_class) class);
     return is_offloaded;
 }
+/* Is true if the host updates on a stream of its own, MOVE.update, while the device computes. Else
+ * U stands for the work of the host. */
+static inline bool pp_state_has_host_stream(const struct pp_state_spec *spec)
+{
+    const double moved_frac = pp_state_moved(spec, PP_STATE_OPTIMIZER);
+
+    return spec->is_cpu_update && moved_frac > 0 && (spec->has_early_update || moved_frac < 1);
+}
 /* Class that a COPY or MOVE moves, and its tiers. */
 struct pp_move {
     enum pp_state_class what;

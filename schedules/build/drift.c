@@ -13,6 +13,7 @@ struct played {
     const struct pp_program *p;
     const int64_t *ps[TIMES]; /* start, end, post */
     int32_t *before; /* [instruction]: the one before on its stream, or side of a channel */
+    int32_t *other;  /* [instruction]: of a copy: the one before on a stream that it comes after */
 };
 struct drift {
     struct pp_arena *arena;
@@ -42,12 +43,21 @@ static int32_t next_on(int32_t *last, int32_t i)
     return before;
 }
 
+static void add_copy(struct played *all, int32_t copied[PP_COPY_STREAMS], int32_t i)
+{
+    const int purpose = all->p->purpose[i];
+
+    all->other[i] = copied[pp_move_after(purpose)];
+    all->before[i] = next_on(&copied[pp_move_stream(purpose)], i);
+}
+
 /* Finds the instructions that precede others on their streams. */
 static struct played played_of(struct pp_arena *arena, const struct pp_program *p,
                                const struct pp_times *times)
 {
     struct played all = {p,
                          {times->start_ps, times->end_ps, times->posted_ps},
+                         PP_ARRAY(arena, int32_t, pp_program_size(p) + 1),
                          PP_ARRAY(arena, int32_t, pp_program_size(p) + 1)};
     const size_t sides = 2 * (size_t)p->channel_count;
     int32_t *of_channel = PP_ARRAY(arena, int32_t, sides + 1),
@@ -61,11 +71,11 @@ static struct played played_of(struct pp_arena *arena, const struct pp_program *
         int32_t reduced = NONE, copied[PP_COPY_STREAMS] = {NONE, NONE, NONE};
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
             const int stream = stream_of(p, i);
-            all.before[i] = NONE;
+            all.before[i] = all.other[i] = NONE;
             if (stream == PP_STREAM_REDUCE)
                 all.before[i] = next_on(&reduced, i);
             else if (stream == PP_STREAM_COPY)
-                all.before[i] = next_on(&copied[pp_move_stream(p->purpose[i])], i);
+                add_copy(&all, copied, i);
             else if (stream == PP_STREAM_CHANNEL)
                 all.before[i] =
                     next_on(&of_channel[2 * channel_of[p->arg[i]] + pp_op_is_send(p->kind[i])], i);
@@ -243,8 +253,11 @@ static bool channel_holds(const struct drift *d, int i)
 
 static bool queue_holds(const struct drift *d, int i)
 {
+    const int m = d->more_of[i];
+
     return is_after_own(d, START, i, POST) &&
-           is_after_end(d, START, i, d->cut.before[i], d->more.before[d->more_of[i]]);
+           is_after_end(d, START, i, d->cut.before[i], d->more.before[m]) &&
+           is_after_end(d, START, i, d->cut.other[i], d->more.other[m]);
 }
 
 static bool control_holds(const struct drift *d, int i)

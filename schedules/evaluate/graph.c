@@ -165,14 +165,14 @@ static void walk_channel(struct walk *w, int i)
 }
 
 /* Adds asynchronous work of the rank alone, in the order of its stream. */
-static int32_t walk_own(struct walk *w, int i, int32_t before)
+static int32_t walk_own(struct walk *w, int i, int32_t before, int32_t other)
 {
     const struct pp_op op = pp_program_op(w->g->program, i);
     const int32_t post = clock_node(w->g, &w->clock);
 
     w->g->node_of[i] =
         pp_graph_add(w->g, (struct pp_node){.owner = i,
-                                            .in = {post, before},
+                                            .in = {post, before, other},
                                             .ps = pp_costs_op(w->g->costs, &op, NULL).ps,
                                             .price = PP_PRICE_OWN});
     return w->g->node_of[i];
@@ -180,9 +180,11 @@ static int32_t walk_own(struct walk *w, int i, int32_t before)
 
 static void walk_copy(struct walk *w, int i)
 {
-    int32_t *last = &w->last_copy[pp_move_stream(w->g->program->purpose[i])];
+    const int purpose = w->g->program->purpose[i];
+    int32_t *last = &w->last_copy[pp_move_stream(purpose)];
+    const int32_t other = w->last_copy[pp_move_after(purpose)];
 
-    *last = walk_own(w, i, *last);
+    *last = walk_own(w, i, *last, other == *last ? 0 : other);
 }
 
 /* Returns the node of the rank's other compute stream that instruction i waits for. */
@@ -227,7 +229,7 @@ static void walk_collective(struct walk *w, int i)
     struct pp_graph *g = w->g;
 
     if (g->program->arg[i] < 0) { /* inside the rank: A2A */
-        w->last_collective = walk_own(w, i, w->last_collective);
+        w->last_collective = walk_own(w, i, w->last_collective, 0);
         return;
     }
     const int32_t meet = w->collective0 + g->program->arg[i];

@@ -280,7 +280,7 @@ static void play_copy(struct pp_play *play, struct pp_seat *seat, int i)
     int64_t *last = &seat->copied[pp_move_stream(op.purpose)], *own = own_of(play, seat->step, i);
 
     note_post(play, seat->step, i, seat->clock);
-    *last = later(seat->clock, *last);
+    *last = later(later(seat->clock, *last), seat->copied[pp_move_after(op.purpose)]);
     note_start(play, seat->step, i, *last);
     *last = after(play, *last, pp_costs_op(play->costs, &op, NULL).ps);
     *own = ends(play, step_at(play, seat, i), *last);

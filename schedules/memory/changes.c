@@ -253,7 +253,7 @@ static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at
 
     if (pp_move_is_load(op->purpose))
         change_load(w, op, at);
-    else if (what == PP_STATE_OPTIMIZER && is_up)
+    else if (op->purpose == PP_FOR_FETCH)
         change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
         *(is_up ? &change->saved_taken : &away_at(w, at)->taken) += moved_bytes(w, op, at);
@@ -266,7 +266,7 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
     const int what = pp_purposes[op->purpose].what;
     struct pp_memory_change *change = &w->changes[at];
 
-    if (what == PP_STATE_OPTIMIZER && !is_up)
+    if (op->purpose == PP_FOR_STORE)
         change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
         *(is_up ? &away_at(w, at)->given : &change->saved_given) += moved_bytes(w, op, at);

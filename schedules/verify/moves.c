@@ -17,6 +17,8 @@ struct unit {
 struct chunk {
     int before;    /* MOVE since the last update, for the next */
     bool is_there; /* `before` was waited for */
+    int host;      /* MOVE.update since the last U */
+    int leaving;   /* MOVE.grads of a MOVE.update without a WAIT so far */
     struct {
         int update;       /* last update without this MOVE so far */
         int move;         /* MOVE after it without a WAIT so far */
@@ -162,22 +164,54 @@ static enum pp_status check_followed(struct moves *m, const struct chunk *c)
     return PP_OK;
 }
 
-static enum pp_status check_update(struct moves *m, int i)
+/* Checks that what an update reads has been moved. */
+static enum pp_status check_before(struct moves *m, int i, const struct chunk *c)
 {
-    struct chunk *c = chunk_of(m, i);
-
-    PP_TRY(check_followed(m, c));
     if (c->before < 0 && (m->has[PP_FOR_GRADS] || m->has[PP_FOR_FETCH]))
         return pp_verify_fail(m->v, i, "no MOVE.%s brings what %s updates with",
                               pp_purposes[m->has[PP_FOR_GRADS] ? PP_FOR_GRADS : PP_FOR_FETCH].text,
                               pp_verify_text(m->v, i));
+    return PP_OK;
+}
+
+static enum pp_status check_update(struct moves *m, int i)
+{
+    struct chunk *c = chunk_of(m, i);
+
+    if (m->has[PP_FOR_UPDATE] && c->host < 0)
+        return pp_verify_fail(m->v, i, "no MOVE.update updates the share of %s that the host has",
+                              pp_verify_text(m->v, i));
+    if (!m->has[PP_FOR_UPDATE]) {
+        PP_TRY(check_followed(m, c));
+        PP_TRY(check_before(m, i, c));
+    }
     if (c->before >= 0 && !c->is_there)
         return pp_verify_fail_unwaited(m->v, i, "uses", c->before, "brings");
-    c->before = c->home = -1;
+    c->before = c->home = c->host = -1;
     c->is_there = false;
     for (int purpose = 0; purpose < PP_PURPOSES; purpose++)
-        if (pp_purposes[purpose].when == PP_AFTER_UPDATE)
+        if (pp_purposes[purpose].when == PP_AFTER_UPDATE &&
+            !(m->has[PP_FOR_UPDATE] && purpose == PP_FOR_PARAMS))
             c->after[purpose].update = i;
+    return PP_OK;
+}
+
+/* Checks an update of the host. Its stream waits for the gradients that went down before. */
+static enum pp_status post_update(struct moves *m, int i)
+{
+    struct chunk *c = chunk_of(m, i);
+
+    PP_TRY(check_followed(m, c));
+    PP_TRY(check_before(m, i, c));
+    if (c->host >= 0)
+        return pp_verify_refuse(m->v, i, "updates again what %s has updated",
+                                pp_verify_text(m->v, c->host));
+    if (c->leaving >= 0)
+        return pp_verify_fail_unwaited(m->v, i, "comes after", c->leaving, "takes");
+    c->leaving = c->is_there ? -1 : c->before;
+    c->before = -1;
+    c->is_there = false;
+    c->host = c->after[PP_FOR_UPDATE].move = c->after[PP_FOR_PARAMS].update = i;
     return PP_OK;
 }
 
@@ -188,6 +222,8 @@ static enum pp_status post_move(struct moves *m, int i)
 
     if (pp_program_rank_of(m->v->p, m->v->p->pipe[i], m->v->p->stage[i]) != m->rank)
         return pp_verify_fail_elsewhere(m->v, i);
+    if (purpose == PP_FOR_UPDATE)
+        return post_update(m, i);
     if (pp_purposes[purpose].when == PP_BEFORE_UPDATE) {
         if (c->before >= 0)
             return pp_verify_refuse(m->v, i, "moves again what %s has moved for the same update",
@@ -196,7 +232,9 @@ static enum pp_status post_move(struct moves *m, int i)
         return PP_OK;
     }
     if (c->after[purpose].update < 0)
-        return pp_verify_refuse(m->v, i, "moves what no U has updated");
+        return pp_verify_refuse(m->v, i, "moves what no %s has updated",
+                                m->has[PP_FOR_UPDATE] && purpose == PP_FOR_PARAMS ? "MOVE.update"
+                                                                                  : "U");
     c->after[purpose].update = -1;
     c->after[purpose].move = i;
     c->home = purpose == PP_FOR_HOME ? i : c->home;
@@ -211,11 +249,29 @@ static void wait_move(struct moves *m, int i)
 
     if (c->before == target)
         c->is_there = true;
+    if (c->leaving == target)
+        c->leaving = -1;
     if (c->after[p->purpose[target]].move == target)
         c->after[p->purpose[target]].move = -1;
 }
 
-/* Checks a use of state: no gradients are made after their MOVE, and parameters are up again. */
+/* Returns the instruction that has taken a chunk's gradients for its next U, or -1. */
+static int taken_by(const struct chunk *c)
+{
+    return c->before >= 0 ? c->before : c->host;
+}
+
+/* Checks that no gradients are made after their MOVE, or while they go down. */
+static enum pp_status check_gradient(struct moves *m, int i, const struct chunk *c)
+{
+    if (taken_by(c) >= 0)
+        return pp_verify_refuse(m->v, i, "comes after %s, which belongs after the last backward",
+                                pp_verify_text(m->v, taken_by(c)));
+    return c->leaving < 0 ? PP_OK
+                          : pp_verify_fail_unwaited(m->v, i, "overwrites", c->leaving, "takes");
+}
+
+/* Checks a use of state: parameters are updated, and up again. */
 static enum pp_status check_use(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
@@ -223,11 +279,12 @@ static enum pp_status check_use(struct moves *m, int i)
     const struct chunk *c = chunk_of(m, i);
     const int update = c->after[PP_FOR_PARAMS].update, move = c->after[PP_FOR_PARAMS].move;
 
-    if ((kind == PP_B || kind == PP_W) && c->before >= 0)
-        return pp_verify_refuse(m->v, i, "comes after %s, which belongs after the last backward",
-                                pp_verify_text(m->v, c->before));
+    if (kind == PP_B || kind == PP_W)
+        PP_TRY(check_gradient(m, i, c));
     if (kind == PP_W) /* W uses saved activations and a gradient alone */
         return PP_OK;
+    if (c->after[PP_FOR_UPDATE].move >= 0)
+        return pp_verify_fail_unwaited(m->v, i, "uses", c->after[PP_FOR_UPDATE].move, "updates");
     if (m->has[PP_FOR_PARAMS] && update >= 0)
         return pp_verify_refuse(m->v, i, "uses what %s has updated, and no MOVE.params brings it",
                                 pp_verify_text(m->v, update));
@@ -243,10 +300,11 @@ static enum pp_status check_sum(struct moves *m, int i, int stage)
 
     for (int pipe = 0; pipe < p->pipelines; pipe++) {
         const struct chunk *c = &m->chunks[pipe * p->stages + stage];
-        if (pp_program_rank_of(p, pipe, stage) == m->rank && c->before >= 0 &&
-            p->purpose[c->before] == PP_FOR_GRADS)
+        const int taken = taken_by(c);
+        if (pp_program_rank_of(p, pipe, stage) == m->rank && taken >= 0 &&
+            p->purpose[taken] != PP_FOR_FETCH)
             return pp_verify_refuse(m->v, i, "comes after %s, which moves what it sums",
-                                    pp_verify_text(m->v, c->before));
+                                    pp_verify_text(m->v, taken));
     }
     return PP_OK;
 }
@@ -270,13 +328,23 @@ static enum pp_status check_spread(struct moves *m, int i)
                             pp_verify_text(m->v, c->home));
 }
 
+/* Checks that a load of parameters comes after their update on the host. */
+static enum pp_status check_load(struct moves *m, int i)
+{
+    const int update = chunk_of(m, i)->after[PP_FOR_UPDATE].move;
+
+    return update < 0 || !pp_move_is_load(m->v->p->purpose[i])
+               ? PP_OK
+               : pp_verify_fail_unwaited(m->v, i, "loads", update, "updates");
+}
+
 static enum pp_status check_state(struct moves *m, int i)
 {
     const struct pp_program *p = m->v->p;
     const int kind = p->kind[i];
 
-    if (kind == PP_MOVE && p->purpose[i] != 0 && !pp_move_is_load(p->purpose[i]))
-        return post_move(m, i);
+    if (kind == PP_MOVE && p->purpose[i] != 0)
+        return pp_purposes[p->purpose[i]].when == PP_WITH_USE ? check_load(m, i) : post_move(m, i);
     if (kind == PP_WAIT && (p->aux[i] == PP_AG || p->aux[i] == PP_BC) &&
         p->purpose[i] == PP_FOR_STEP)
         return check_spread(m, i);
@@ -300,8 +368,11 @@ static enum pp_status check_end(struct moves *m)
         if (p->kind[i] != PP_MOVE && p->kind[i] != PP_U)
             continue;
         const struct chunk *c = chunk_of(m, i);
-        if (c->before == i)
-            return pp_verify_fail(m->v, i, "no U uses what %s brings", pp_verify_text(m->v, i));
+        if (c->before == i || c->host == i)
+            return pp_verify_fail(m->v, i, "no U uses what %s %s", pp_verify_text(m->v, i),
+                                  c->host == i ? "updates" : "brings");
+        if (c->leaving == i)
+            return pp_verify_fail(m->v, i, "nothing waits for %s", pp_verify_text(m->v, i));
         for (int purpose = 0; purpose < PP_PURPOSES; purpose++) {
             if (c->after[purpose].move == i)
                 return pp_verify_fail(m->v, i, "nothing waits for %s", pp_verify_text(m->v, i));
@@ -329,7 +400,9 @@ static struct pp_state_spec seen_spec(const struct moves *m)
     struct pp_state_spec spec = m->v->p->state.spec;
     const int params = pp_state_cut(&spec, PP_STATE_PARAMS);
 
-    spec.is_cpu_update = m->has[PP_FOR_GRADS];
+    spec.is_cpu_update = m->has[PP_FOR_GRADS] || m->has[PP_FOR_UPDATE];
+    spec.home[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
+    spec.moved_frac[PP_STATE_OPTIMIZER] = 0;
     spec.shard[PP_STATE_OPTIMIZER] = (struct pp_mesh){has_spread(m->v->p) ? 2 * params : params, 1};
     return spec;
 }

@@ -143,6 +143,9 @@ PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
 PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE,
     .help = "The processors of the node update the optimizer state that --offload os= keeps "
             "there. Gradients leave the device, updated parameters return.")
+PP_ROW_CHOICE(update, "WHEN", "end|jit", G_STATE, SHAPE, .default_text = "end", .neutral = "end",
+    .help = "When --cpu-optimizer updates. end: when the step of its rank ends. jit: each stage "
+            "once its gradients are on the host, while other stages go backward.")
 PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")
@@ -290,8 +293,8 @@ PP_ROW_AGAIN(INT, worst, "N", G_CHECK, CHECK, .min = 0, .max = 1 << 20, .default
     .help = "Number of figures to print, those that have changed most.")
 PP_ROW_TEXT(with, "NEW.csv", G_CHECK, CHECK,
     .help = "The new rows of a sweep, which are compared with those of the first file.")
-PP_ROW_FLAG(
-    update, G_CHECK, CHECK, .help = "Rewrite the reports if anything has changed, and exit 0.")
+PP_ROW_AGAIN(
+    FLAG, update, NULL, G_CHECK, CHECK, .help = "Rewrite the reports if anything has changed, and exit 0.")
 
 PP_ROW_CHOICE(to, "FORMAT", "goal|chakra|pytorch|pytorch-comms|pytorch-waits", G_EXPORT,
     EXPORT | UNIT, .is_common = true,

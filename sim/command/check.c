@@ -204,7 +204,7 @@ enum pp_status pp_command_check(struct pp_arena *arena, const struct pp_wish *wi
     const struct pp_parsed *flags = wish->request.flags;
     struct check check = {.tolerance_frac = wish->tolerance,
                           .rows = wish->worst,
-                          .updates = wish->update,
+                          .updates = wish->given.update.count > 0,
                           .with = wish->with};
 
     (void)arena;

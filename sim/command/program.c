@@ -131,7 +131,8 @@ static enum pp_status check_compute_flags(const struct pp_wish *wish, struct pp_
         &wish->given.post,     &wish->given.recv_slots,     &wish->given.grad_sync,
         &wish->given.zero,     &wish->given.recompute,      &wish->given.dp,
         &wish->given.buckets,  &wish->given.offload,        &wish->given.cpu_optimizer,
-        &wish->given.act_bits, &wish->given.gather_buffers, &wish->given.update_barrier};
+        &wish->given.act_bits, &wish->given.gather_buffers, &wish->given.update_barrier,
+        &wish->given.update};
 
     for (size_t i = 0; i < PP_COUNT(lowering); i++)
         if (lowering[i]->count)

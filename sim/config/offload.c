@@ -10,12 +10,10 @@
 static const struct row {
     enum pp_state_class class;
     const char *words;
-    const char *whole; /* why it moves whole; NULL: it takes a share */
 } movable[] = {
-    {PP_STATE_PARAMS, "parameters", NULL},
-    {PP_STATE_OPTIMIZER, "optimizer state",
-     "optimizer state moves whole: p and a alone take a share"},
-    {PP_STATE_ACTIVATIONS, "saved activations", NULL},
+    {PP_STATE_PARAMS, "parameters"},
+    {PP_STATE_OPTIMIZER, "optimizer state"},
+    {PP_STATE_ACTIVATIONS, "saved activations"},
 };
 
 /* A part of the text. */
@@ -33,7 +31,7 @@ static enum pp_status refuse(const char *text, const char *what, struct pp_error
                             pp_state_class_names[movable[i].class], pp_tier_rows[tier].name);
         pp_error_append(err, " (%s), ", movable[i].words);
     }
-    return pp_error_append(err, "or several with commas; p=host:40%% and a=host:40%% move a share");
+    return pp_error_append(err, "or several with commas; os=host:40%% moves a share");
 }
 
 static bool is_word(const char *word, struct part part)
@@ -90,8 +88,6 @@ static enum pp_status parse_home(const char *text, const struct row *row, struct
         tier++;
     if (tier == PP_TIERS)
         return refuse(text, "unknown tier", err);
-    if (share.at && row->whole)
-        return refuse(text, row->whole, err);
     if (state->home[row->class] != PP_TIER_DEVICE)
         return refuse(text, "a class is given twice", err);
     state->home[row->class] = (enum pp_tier)tier;

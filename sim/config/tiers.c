@@ -51,6 +51,11 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
             err, PP_EINVAL,
             "--cpu-optimizer needs optimizer state off the device: --offload os=host or "
             "--offload os=nvme");
+    state->has_early_update = wish->given.update.count && wish->update == 1;
+    if (state->has_early_update && !state->is_cpu_update)
+        return pp_error_set(err, PP_EINVAL,
+                            "--update jit has no effect: the device updates when its step ends; "
+                            "nearest: --offload os=host --cpu-optimizer --update jit");
     state->activation_bits = wish->given.act_bits.count ? 2 << wish->act_bits : 0;
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
 }

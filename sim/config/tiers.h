@@ -1,4 +1,4 @@
-/* sim/config/tiers.h — --offload, --cpu-optimizer, --act-bits: data on other memory tiers. */
+/* sim/config/tiers.h — --offload, --cpu-optimizer, --update, --act-bits: data on other tiers. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -7,8 +7,8 @@
 
 struct pp_wish;
 
-/* Resolves the three options into homes, is_cpu_update and activation_bits of `state`. Checks the
- * tiers of `cluster`, unless it is NULL. PP_EINVAL names the legal values. */
+/* Resolves these options into homes, is_cpu_update, has_early_update and activation_bits of
+ * `state`. Checks the tiers of `cluster`, unless it is NULL. PP_EINVAL names the legal values. */
 enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err);
 

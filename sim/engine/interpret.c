@@ -75,9 +75,12 @@ static bool run_collective(struct pp_run *r, struct pp_instance *in)
 
 static bool run_copy(struct pp_run *r, struct pp_instance *in)
 {
-    int64_t *copy_ps = &in->copy_ps[pp_move_stream(r->p->purpose[in->pc])];
-    const int64_t start_ps = *copy_ps > in->clock_ps ? *copy_ps : in->clock_ps;
+    const int purpose = r->p->purpose[in->pc];
+    const int64_t other_ps = in->copy_ps[pp_move_after(purpose)];
+    int64_t *copy_ps = &in->copy_ps[pp_move_stream(purpose)];
+    int64_t start_ps = *copy_ps > other_ps ? *copy_ps : other_ps;
 
+    start_ps = start_ps > in->clock_ps ? start_ps : in->clock_ps;
     *copy_ps = start_ps + pp_compute_ps(r, in->rank, in->pc);
     record(r, in, in->pc, start_ps, *copy_ps);
     r->times->posted_ps[pp_run_at(r, in->step, in->pc, in->replica)] = in->clock_ps;

@@ -185,9 +185,12 @@ static void walk_compute(struct pp_export_walk *w, int i)
 
 static void walk_copy(struct pp_export_walk *w, int i)
 {
-    const int stream = pp_move_stream(w->program->purpose[i]);
+    const int purpose = w->program->purpose[i], stream = pp_move_stream(purpose),
+              after = pp_move_after(purpose), other = w->last_copy[after];
 
     w->last_copy[stream] = pp_walk_alone(w, LANE_COPY + stream, w->last_copy[stream], i);
+    if (after != stream)
+        pp_walk_need(w, other);
     w->done[i - w->program->begin[w->rank]] = w->last_copy[stream];
 }
 
@@ -237,7 +240,7 @@ void pp_export_tasks(struct pp_arena *arena, const struct pp_export *e, int node
                                .last_wire = -1,
                                .last_collective = -1,
                                .last_share = -1,
-                               .last_copy = {-1, -1}};
+                               .last_copy = {-1, -1, -1}};
     const int simulated = w.replica < e->result->trace->replicas ? w.replica : 0;
 
     *tasks = (struct pp_tasks){0};

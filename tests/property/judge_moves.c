@@ -93,7 +93,8 @@ static bool goes_home(const struct machine *m)
 {
     return is_program_of(m, PP_FOR_HOME) ||
            (pp_state_is_away(&m->head->state.spec, PP_STATE_PARAMS) &&
-            (!is_program_of(m, PP_FOR_GRADS) || has_spread(m)));
+            ((!is_program_of(m, PP_FOR_GRADS) && !is_program_of(m, PP_FOR_UPDATE)) ||
+             has_spread(m)));
 }
 
 /* The MOVE of a chunk for one of two purposes that the rank has posted, NULL: none yet. */
@@ -124,6 +125,31 @@ static const struct post *moved_home(const struct machine *m, int rank, const st
     return moved(m, rank, op, PP_FOR_HOME, PP_FOR_HOME);
 }
 
+/* The work of the host for a chunk, NULL: none yet, or U stands for it. */
+static const struct post *updated_by_host(const struct machine *m, int rank, const struct pp_op *op)
+{
+    return moved(m, rank, op, PP_FOR_UPDATE, PP_FOR_UPDATE);
+}
+
+/* The host has its gradients, once. */
+static int post_update(struct machine *m, int rank, const struct pp_op *op)
+{
+    const bool lacks = is_program_of(m, PP_FOR_GRADS) && !moved_before(m, rank, op);
+
+    return lacks || updated_by_host(m, rank, op) || judge_has(m, 'U', rank, op->stage, op->pipe, 0)
+               ? judge_complain(m, op, rank, "the host updates again, too early or too late")
+               : 1;
+}
+
+/* Parameters on the host are old while it updates them. */
+static int post_load(struct machine *m, int rank, const struct pp_op *op)
+{
+    const struct post *host = updated_by_host(m, rank, op);
+
+    return host && !host->is_waited ? judge_complain(m, op, rank, "loads while the host updates")
+                                    : judge_post_load(m, rank, op);
+}
+
 int judge_has_not_gone(struct machine *m, int rank, const struct pp_op *op)
 {
     return moved_home(m, rank, op) ? judge_complain(m, op, rank, "the old ones have gone home") : 1;
@@ -139,7 +165,14 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
         if (is_updated || moved_before(m, rank, op))
             return judge_complain(m, op, rank, "moves again, or too late");
         return op->purpose == PP_FOR_FETCH || judge_is_ready(m, rank, op) ? 1 : -1;
+    case PP_FOR_UPDATE:
+        return post_update(m, rank, op);
     case PP_FOR_PARAMS:
+        if (is_program_of(m, PP_FOR_UPDATE))
+            return updated_by_host(m, rank, op) && !moved_after(m, rank, op)
+                       ? 1
+                       : judge_complain(m, op, rank, "moves what the host has not updated");
+        /* fall through */
     case PP_FOR_STORE:
         return is_updated && !moved_after(m, rank, op)
                    ? 1
@@ -150,7 +183,7 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
                    : judge_complain(m, op, rank, "takes home what nothing has updated");
     case PP_FOR_LOAD:
     case PP_FOR_RELOAD:
-        return judge_post_load(m, rank, op);
+        return post_load(m, rank, op);
     default:
         return 1;
     }
@@ -167,6 +200,10 @@ int judge_update_has_moved(struct machine *m, int rank, const struct pp_op *op)
     const struct post *before = moved_before(m, rank, op);
     const bool needs = is_program_of(m, PP_FOR_GRADS) || is_program_of(m, PP_FOR_FETCH);
 
+    if (is_program_of(m, PP_FOR_UPDATE))
+        return updated_by_host(m, rank, op)
+                   ? 1
+                   : judge_complain(m, op, rank, "the host has not updated its share");
     return (before && before->is_waited) || (!before && !needs)
                ? 1
                : judge_complain(m, op, rank, "what it updates with has not come");
@@ -176,12 +213,17 @@ int judge_update_has_moved(struct machine *m, int rank, const struct pp_op *op)
 int judge_use_state(struct machine *m, int rank, const struct pp_op *op)
 {
     const struct post *after = moved(m, rank, op, PP_FOR_PARAMS, PP_FOR_PARAMS);
+    const struct post *host = updated_by_host(m, rank, op);
     const bool is_gradient = op->kind == PP_B || op->kind == PP_W;
+    const bool is_updated = is_program_of(m, PP_FOR_UPDATE)
+                                ? host != NULL
+                                : judge_has(m, 'U', rank, op->stage, op->pipe, 0);
 
     if (is_gradient && moved_before(m, rank, op))
         return judge_complain(m, op, rank, "a gradient comes after their MOVE");
-    if (is_program_of(m, PP_FOR_PARAMS) && judge_has(m, 'U', rank, op->stage, op->pipe, 0) &&
-        !(after && after->is_waited))
+    if (host && (is_gradient || !host->is_waited))
+        return judge_complain(m, op, rank, "the host updates, or has done so");
+    if (is_program_of(m, PP_FOR_PARAMS) && is_updated && !(after && after->is_waited))
         return judge_complain(m, op, rank, "updated parameters have not come");
     return 1;
 }
@@ -197,7 +239,10 @@ bool judge_are_moves_left(const struct machine *m)
         const bool is_before = p->op.purpose == PP_FOR_GRADS || p->op.purpose == PP_FOR_FETCH;
         if (p->op.kind != PP_MOVE || p->op.version == 0 || judge_is_load(&p->op))
             continue;
-        if (is_before ? !judge_has(m, 'U', p->rank, p->op.stage, p->op.pipe, 0) : !p->is_waited)
+        const bool is_used = judge_has(m, 'U', p->rank, p->op.stage, p->op.pipe, 0);
+        if ((is_before || p->op.purpose == PP_FOR_UPDATE) && !is_used)
+            return true;
+        if (!p->is_waited && (!is_before || is_program_of(m, PP_FOR_UPDATE)))
             return true;
     }
     for (int k = 0; k < m->thing_count; k++) {

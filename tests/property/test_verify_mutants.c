@@ -135,6 +135,7 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
     options.state.evict = (enum pp_evict)draw(t, 3);
     if (head.pipelines > 1)
         options.state = specs_of_copies(options.state);
+    options.state.has_early_update &= !options.has_clip;
     options.has_sync = specs_are_summed(&options.state);
     cr_assert_eq(pp_program_freeze(t->arena, &head, base, &compute, &err), PP_OK, "%s",
                  err.message);
@@ -152,7 +153,11 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
              pp_state_is_away(state, PP_STATE_ACTIVATIONS) ? ", copies" : "",
              pp_state_is_quantised(state) ? ", bits" : "",
              pp_state_is_away(state, PP_STATE_OPTIMIZER) ? ", moves" : "",
-             state->is_cpu_update ? ", host update" : "", state->cached > 1 ? ", cache" : "");
+             !state->is_cpu_update             ? ""
+             : state->has_early_update         ? ", early host update"
+             : pp_state_has_host_stream(state) ? ", host stream"
+                                               : ", host update",
+             state->cached > 1 ? ", cache" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";

@@ -247,20 +247,23 @@ static void explain_optimizer(const struct pp_cost_inputs *in, struct pp_cost up
                               FILE *out)
 {
     const struct pp_device *device = &in->cluster->device;
+    const bool is_streamed = pp_state_has_host_stream(&in->state);
     const double gap_s = pp_cost_framework(in)->step_gap_s,
-                 params = pp_analytic_updated_params(in, stage);
+                 all = pp_analytic_updated_params(in, stage),
+                 params = all - pp_analytic_host_params(in, stage); /* of the device */
 
     fprintf(out, "    optimizer: %s", PP_TIME(pp_units_s(update.ps)));
-    if (in->state.is_cpu_update)
+    if (in->state.is_cpu_update && !is_streamed)
         fputs(" on the host", out);
-    else
+    else if (params > 0)
         fprintf(out, " = %d x %s + %g B x %s / %s", in->blocks_per_stage[stage] + 1,
-                PP_TIME(device->launch_s), pp_analytic_update_bytes(in, stage) / params,
+                PP_TIME(device->launch_s), pp_analytic_update_bytes(in, stage) / all,
                 PP_TEXT(params, PP_UNIT_COUNT),
                 PP_TEXT(device->memory_bytes_per_s * device->memory_eta, PP_UNIT_BYTES_PER_S));
     if (gap_s > 0)
-        fprintf(out, "%s %s between steps", in->state.is_cpu_update ? ", with" : " +",
-                PP_TIME(gap_s));
+        fprintf(out, "%s %s between steps", params > 0 ? " +" : ", with", PP_TIME(gap_s));
+    if (is_streamed)
+        fprintf(out, ", next to %s of the host", PP_TIME(pp_analytic_host_update_s(in, stage)));
     if (update.copy_ps > 0)
         fprintf(out, " + %s of copies", PP_TIME(pp_units_s(update.copy_ps)));
     if (update.gather_ps > 0)

@@ -264,14 +264,39 @@ double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kin
 enum { PP_QUANTISED_GROUP = 128 };
 void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory);
-double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage);
 
-/* ---- tiers.c: memory tiers ------------------------------------------------------------------- */
+/* ---- copies.c: copies between memory tiers ----------------------------------------------------
+ */
 
 /* Returns bytes per second of a movement of one device, if all devices of its node copy. */
 double pp_analytic_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose);
 struct pp_cost pp_analytic_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
                                 double bytes);
+/* Returns the devices of a node that share its tiers and processors. */
+double pp_analytic_node_devices(const struct pp_cost_inputs *in);
+
+/* ---- host.c: updates by the processors of a node --------------------------------------------- */
+
+/* Returns the memory traffic of an update of all parameters of a device. */
+double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage);
+/* Returns the parameters of one device that the host updates; those of them that live there. */
+double pp_analytic_host_params(const struct pp_cost_inputs *in, int stage);
+double pp_analytic_kept_params(const struct pp_cost_inputs *in, int stage);
+/* Returns the share of parameters that live elsewhere and go there once the device has updated
+ * them. */
+double pp_analytic_leaving_frac(const struct pp_cost_inputs *in);
+/* Returns the seconds of an update on the host. State and parameters beyond the host pass through
+ * its memory concurrently with the update, down and up at once. */
+double pp_analytic_host_update_s(const struct pp_cost_inputs *in, int stage);
+/* Fills MOVE.grads, MOVE.update, MOVE.params, and U. */
+void pp_analytic_fill_host_update(const struct pp_cost_inputs *in, int stage,
+                                  struct pp_costs *costs);
+/* Continues the line of the optimizer state for --explain. */
+void pp_analytic_explain_host_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                                     FILE *out);
+
+/* ---- tiers.c: memory tiers ------------------------------------------------------------------- */
+
 /* Removes state on other tiers from the device's memory; its buffers stay. */
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory);

@@ -45,18 +45,10 @@ static void fill_state(const struct pp_cost_inputs *in, int stage, struct pp_sta
             bytes.params * pp_analytic_cut_params(in, stage, pp_mesh_size(state->secondary));
     memory->grads_bytes = (bytes.grads + low_grads) * params[PP_STATE_GRADS];
     memory->optimizer_bytes = bytes.optimizer * params[PP_STATE_OPTIMIZER];
-    memory->update_bytes = update_values(in) * updated_at_once(in, params[PP_STATE_OPTIMIZER]);
-}
-
-/* Adam reads gradient and state and writes state and parameters. The gradient is first read for its
- * norm, then read and written to be clipped, and finally cleared. */
-double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage)
-{
-    const struct pp_class_bytes state = pp_cost_state_bytes(in);
-
-    return pp_analytic_updated_params(in, stage) *
-           (5 * state.grads + 2 * state.optimizer + state.params +
-            (pp_dtype_bytes(&in->cluster->device) > 2 ? state.params : 0));
+    const double updated_frac =
+        state->is_cpu_update ? 1 - pp_state_moved(state, PP_STATE_OPTIMIZER) : 1;
+    memory->update_bytes =
+        update_values(in) * updated_at_once(in, updated_frac * params[PP_STATE_OPTIMIZER]);
 }
 
 /* Returns the number of communicators; each has buffers of its own. */

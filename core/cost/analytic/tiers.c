@@ -1,6 +1,6 @@
-/* Copies between memory tiers: bytes over rates, nothing else. Optimizer state that the device
- * updates streams through it in buckets. If the host updates it, gradients go down and parameters
- * come up. Formulas and sources: docs/costs-memory.md, "Offloading". */
+/* State and activations on other memory tiers. Optimizer state that the device updates streams
+ * through it in buckets; updates of the host are in host.c. Formulas and sources:
+ * docs/costs-memory.md, "Offloading". */
 #include "core/cost/analytic/parts.h"
 #include "core/units.h"
 
@@ -11,36 +11,12 @@ enum {
     BUCKETS = 3,              /* by default: one comes, one is updated, one goes */
 };
 
-/* ---- rates ----------------------------------------------------------------------------------- */
-
-static double node_devices(const struct pp_cost_inputs *in)
-{
-    const struct pp_layout *l = &in->layout;
-    const double all = (double)l->tp * l->cp * l->pp * l->dp;
-
-    return fmin(in->cluster->gpus_per_node, all);
-}
-
-double pp_analytic_move_rate(const struct pp_cost_inputs *in, enum pp_purpose purpose)
-{
-    const struct pp_move move = pp_state_move(&in->state, purpose);
-
-    return pp_tier_rate(in->cluster->tiers, pp_tier_route(move.from, move.to), node_devices(in));
-}
-
-struct pp_cost pp_analytic_move(const struct pp_cost_inputs *in, enum pp_purpose purpose,
-                                double bytes)
-{
-    return (struct pp_cost){
-        .ps = bytes > 0 ? pp_units_ps(bytes / pp_analytic_move_rate(in, purpose)) : 0,
-        .bytes = bytes};
-}
-
 /* ---- state ----------------------------------------------------------------------------------- */
 
-static double bucket_params(const struct pp_cost_inputs *in, int stage)
+/* Returns the parameters whose state lives elsewhere. */
+static double moved_params(const struct pp_cost_inputs *in, int stage)
 {
-    return fmin(BUCKET_PARAMS, pp_analytic_updated_params(in, stage));
+    return pp_analytic_updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_OPTIMIZER);
 }
 
 /* Returns how many buckets of the streamed update have room on the device. */
@@ -51,48 +27,16 @@ static int buckets(const struct pp_cost_inputs *in)
     return habit > 0 ? habit : BUCKETS;
 }
 
-/* Returns the updated parameters that stay at their home, on one device. */
-static double kept_params(const struct pp_cost_inputs *in, int stage)
+static double bucket_params(double params)
 {
-    return pp_state_is_updated_at_home(&in->state)
-               ? pp_analytic_updated_params(in, stage) * pp_state_moved(&in->state, PP_STATE_PARAMS)
-               : 0;
-}
-
-/* Returns the seconds of an update on the host. State and parameters beyond the host pass through
- * its memory concurrently with the update, down and up at once. */
-static double host_update_s(const struct pp_cost_inputs *in, int stage)
-{
-    const double params = pp_analytic_updated_params(in, stage), devices = node_devices(in);
-    double bytes[PP_TIERS] = {0}, s = params * devices / in->cluster->update_params_per_s;
-
-    bytes[in->state.home[PP_STATE_OPTIMIZER]] += params * pp_cost_state_bytes(in).optimizer;
-    bytes[in->state.home[PP_STATE_PARAMS]] +=
-        kept_params(in, stage) * pp_cost_value_bytes(in).params;
-    for (int tier = PP_TIER_HOST + 1; tier < PP_TIERS; tier++)
-        if (bytes[tier] > 0)
-            s = fmax(s, bytes[tier] * pp_tier_sharers((enum pp_tier)tier, devices) /
-                            in->cluster->tiers[tier].bytes_per_s);
-    return s;
-}
-
-static void fill_host_update(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
-{
-    const struct pp_value_bytes value = pp_cost_value_bytes(in);
-    const double params = pp_analytic_updated_params(in, stage);
-
-    costs->purpose[PP_FOR_GRADS][stage] = pp_analytic_move(in, PP_FOR_GRADS, params * value.grads);
-    costs->purpose[PP_FOR_PARAMS][stage] =
-        pp_analytic_move(in, PP_FOR_PARAMS, (params - kept_params(in, stage)) * value.params);
-    costs->op[PP_U][stage] = (struct pp_cost){
-        .ps = pp_units_ps(pp_cost_framework(in)->step_gap_s + host_update_s(in, stage))};
+    return fmin(BUCKET_PARAMS, params);
 }
 
 /* All buckets but the first arrive, and all but the last leave, during the update. */
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
-    const double size = pp_cost_state_bytes(in).optimizer, bucket = bucket_params(in, stage) * size,
-                 fetched = pp_analytic_updated_params(in, stage) * size - bucket;
+    const double size = pp_cost_state_bytes(in).optimizer, params = moved_params(in, stage),
+                 bucket = bucket_params(params) * size, fetched = params * size - bucket;
     const int64_t fetch_ps = pp_analytic_move(in, PP_FOR_FETCH, fetched).ps;
     struct pp_cost *update = &costs->op[PP_U][stage];
 
@@ -139,12 +83,13 @@ static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
 static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
 {
     const double frac = pp_state_moved(&in->state, PP_STATE_PARAMS),
-                 size = pp_cost_value_bytes(in).params,
-                 bucket = frac * buckets(in) * bucket_params(in, stage) * size;
+                 leaving_frac = pp_analytic_leaving_frac(in),
+                 bucket = bucket_params(pp_analytic_updated_params(in, stage));
 
     memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += frac * memory->params_bytes;
-    if (kept_params(in, stage) == 0)
-        memory->update_bytes += fmin(bucket, frac * memory->params_bytes);
+    memory->update_bytes +=
+        leaving_frac *
+        fmin(buckets(in) * bucket * pp_cost_value_bytes(in).params, memory->params_bytes);
     memory->params_bytes -= frac * memory->params_bytes;
 }
 
@@ -152,27 +97,26 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
                            struct pp_stage_memory *memory)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
+    const double frac = pp_state_moved(&in->state, PP_STATE_OPTIMIZER),
+                 bytes = frac * memory->optimizer_bytes,
+                 bucket = bucket_params(moved_params(in, stage));
 
-    if (home == PP_TIER_DEVICE)
-        return;
-    memory->away_bytes[home] += memory->optimizer_bytes;
-    if (in->state.is_cpu_update) {
+    memory->away_bytes[home] += bytes;
+    memory->optimizer_bytes -= bytes;
+    if (in->state.is_cpu_update)
         memory->away_bytes[pp_state_move(&in->state, PP_FOR_GRADS).to] +=
-            pp_analytic_updated_params(in, stage) * pp_cost_value_bytes(in).grads;
-        memory->update_bytes = 0;
-    } else {
+            pp_analytic_host_params(in, stage) * pp_cost_value_bytes(in).grads;
+    else
         memory->fetched_bytes =
-            fmin(memory->optimizer_bytes,
-                 buckets(in) * bucket_params(in, stage) * pp_cost_state_bytes(in).optimizer);
-    }
-    memory->optimizer_bytes = 0;
+            fmin(bytes, buckets(in) * bucket * pp_cost_state_bytes(in).optimizer);
 }
 
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory)
 {
     memory->moved_frac = pp_state_moved(&in->state, PP_STATE_ACTIVATIONS);
-    move_optimizer(in, stage, memory);
+    if (pp_state_is_away(&in->state, PP_STATE_OPTIMIZER))
+        move_optimizer(in, stage, memory);
     move_params(in, stage, memory);
 }
 
@@ -186,7 +130,8 @@ void pp_analytic_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
                             struct pp_costs *costs)
 {
     static const int per_split[] = {PP_COPY, PP_Q, PP_DQ},
-                     per_stage[] = {PP_FOR_GRADS, PP_FOR_PARAMS, PP_FOR_FETCH, PP_FOR_STORE};
+                     per_stage[] = {PP_FOR_GRADS, PP_FOR_PARAMS, PP_FOR_FETCH, PP_FOR_STORE,
+                                    PP_FOR_UPDATE};
 
     if (is_plain(&in->state))
         return;
@@ -201,7 +146,7 @@ void pp_analytic_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
         if (!pp_state_is_away(&in->state, PP_STATE_OPTIMIZER))
             continue;
         if (in->state.is_cpu_update)
-            fill_host_update(in, s, costs);
+            pp_analytic_fill_host_update(in, s, costs);
         else
             fill_streamed(in, s, costs);
     }
@@ -228,45 +173,37 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
                 PP_TEXT(pp_analytic_move_rate(in, PP_FOR_DOWN), PP_UNIT_BYTES_PER_S));
 }
 
-static void explain_params(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
+static void explain_params(const struct pp_cost_inputs *in, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_PARAMS];
+    const double bytes = pp_analytic_cut_params(in, 0, pp_state_cut(&in->state, PP_STATE_PARAMS)) *
+                         pp_state_moved(&in->state, PP_STATE_PARAMS) *
+                         pp_cost_value_bytes(in).params;
 
     if (home == PP_TIER_DEVICE)
         return;
     fprintf(out,
             "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s, "
             "%s\n",
-            pp_tier_rows[home].name, PP_TEXT(costs->purpose[PP_FOR_HOME][0].bytes, PP_UNIT_BYTES),
+            pp_tier_rows[home].name, PP_TEXT(bytes, PP_UNIT_BYTES),
             pp_gather_names[in->state.gather],
             PP_TEXT(pp_analytic_move_rate(in, PP_FOR_LOAD), PP_UNIT_BYTES_PER_S),
-            kept_params(in, 0) > 0 ? "updated there by the host" : "down again once updated");
-}
-
-static void explain_host_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
-                                FILE *out)
-{
-    const double up_bytes = costs->purpose[PP_FOR_PARAMS][0].bytes;
-
-    fprintf(out, ", updated there in %s; gradients down %s",
-            PP_TEXT(host_update_s(in, 0), PP_UNIT_SECONDS),
-            PP_TEXT(costs->purpose[PP_FOR_GRADS][0].bytes, PP_UNIT_BYTES));
-    if (up_bytes > 0)
-        fprintf(out, ", parameters up %s", PP_TEXT(up_bytes, PP_UNIT_BYTES));
-    fprintf(out, " at %s\n", PP_TEXT(pp_analytic_move_rate(in, PP_FOR_GRADS), PP_UNIT_BYTES_PER_S));
+            pp_analytic_leaving_frac(in) == 0    ? "updated there by the host"
+            : pp_analytic_kept_params(in, 0) > 0 ? "updated there by the host, or down again"
+                                                 : "down again once updated");
 }
 
 static void explain_state(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
-    const double bytes = pp_analytic_updated_params(in, 0) * pp_cost_state_bytes(in).optimizer;
+    const double bytes = moved_params(in, 0) * pp_cost_state_bytes(in).optimizer;
 
     if (home == PP_TIER_DEVICE)
         return;
     fprintf(out, "  optimizer state on %s: stage 0 %s a device", pp_tier_rows[home].name,
             PP_TEXT(bytes, PP_UNIT_BYTES));
     if (in->state.is_cpu_update)
-        explain_host_update(in, costs, out);
+        pp_analytic_explain_host_update(in, costs, out);
     else
         fprintf(out, ", streamed up and down through the update in buckets of %s at %s\n",
                 PP_TEXT(costs->purpose[PP_FOR_FETCH][0].bytes, PP_UNIT_BYTES),
@@ -279,6 +216,6 @@ void pp_analytic_explain_tiers(const struct pp_cost_inputs *in, const struct pp_
     if (is_plain(&in->state))
         return;
     explain_saved(in, costs, out);
-    explain_params(in, costs, out);
+    explain_params(in, out);
     explain_state(in, costs, out);
 }

@@ -45,7 +45,11 @@ static inline struct pp_state_spec specs_cut_at(int k)
 }
 
 /* Numbers below SPECS_ON_DEVICE keep everything on the device. */
-enum { SPECS_CUTS = 30, SPECS_ON_DEVICE = SPECS_CUTS * 4, SPECS = SPECS_ON_DEVICE * 2 * 3 * 5 * 5 };
+enum {
+    SPECS_CUTS = 30,
+    SPECS_ON_DEVICE = SPECS_CUTS * 4,
+    SPECS = SPECS_ON_DEVICE * 2 * 3 * 5 * 5 * 3
+};
 
 static inline struct pp_state_spec specs_at(int number)
 {
@@ -59,6 +63,9 @@ static inline struct pp_state_spec specs_at(int number)
     spec.is_cpu_update = optimizer > 0 && optimizer % 2 == 0;
     spec.home[PP_STATE_PARAMS] = (enum pp_tier)((params + 1) / 2);
     spec.moved_frac[PP_STATE_PARAMS] = params > 0 && params % 2 == 0 ? 0.4 : 0;
+    const int update = specs_digit(&number, 3); /* whole, at the end; early; a share */
+    spec.has_early_update = spec.is_cpu_update && update == 1;
+    spec.moved_frac[PP_STATE_OPTIMIZER] = optimizer > 0 && update == 2 ? 0.6 : 0;
     return spec;
 }
 

@@ -9,7 +9,7 @@ Test(state, a_movement_joins_the_device_and_another_tier)
         for (int purpose = 0; purpose < PP_PURPOSES; purpose++) {
             const struct pp_move move = pp_state_move(&spec, (enum pp_purpose)purpose);
             const enum pp_tier away = move.from == PP_TIER_DEVICE ? move.to : move.from;
-            if (!pp_state_moves(&spec, (enum pp_purpose)purpose))
+            if (!pp_state_moves(&spec, (enum pp_purpose)purpose) || purpose == PP_FOR_UPDATE)
                 continue;
             cr_assert(pp_op_is_move(pp_purposes[purpose].kind));
             cr_assert(move.from == PP_TIER_DEVICE || move.to == PP_TIER_DEVICE);
@@ -27,7 +27,9 @@ Test(state, movements_of_all_specs)
         const bool is_spread = pp_state_cut(s, PP_STATE_OPTIMIZER) > pp_state_cut(s, 0),
                    is_params = s->home[PP_STATE_PARAMS] != PP_TIER_DEVICE,
                    is_optimizer = s->home[PP_STATE_OPTIMIZER] != PP_TIER_DEVICE,
-                   is_all = is_params && s->moved_frac[PP_STATE_PARAMS] == 0;
+                   is_host = s->is_cpu_update && is_optimizer;
+        const double moved = is_params ? pp_state_moved(s, PP_STATE_PARAMS) : 0,
+                     updated = is_host ? pp_state_moved(s, PP_STATE_OPTIMIZER) : 0;
         cr_assert_eq(pp_state_moves(s, PP_FOR_DOWN), s->home[PP_STATE_ACTIVATIONS] > 0);
         cr_assert_eq(pp_state_moves(s, PP_FOR_UP), s->home[PP_STATE_ACTIVATIONS] > 0);
         cr_assert_eq(pp_state_moves(s, PP_FOR_LOAD), is_params);
@@ -35,7 +37,9 @@ Test(state, movements_of_all_specs)
         cr_assert_eq(pp_state_moves(s, PP_FOR_FETCH), is_optimizer && !s->is_cpu_update);
         cr_assert_eq(pp_state_moves(s, PP_FOR_STORE), is_optimizer && !s->is_cpu_update);
         cr_assert_eq(pp_state_moves(s, PP_FOR_GRADS), s->is_cpu_update);
-        cr_assert_eq(pp_state_moves(s, PP_FOR_PARAMS), s->is_cpu_update && (is_spread || !is_all));
-        cr_assert_eq(pp_state_moves(s, PP_FOR_HOME), is_params && (is_spread || !s->is_cpu_update));
+        cr_assert_eq(pp_state_moves(s, PP_FOR_PARAMS), is_host && (is_spread || moved < updated));
+        cr_assert_eq(pp_state_moves(s, PP_FOR_HOME), is_params && (is_spread || moved > updated));
+        cr_assert_eq(pp_state_moves(s, PP_FOR_UPDATE),
+                     is_host && (s->has_early_update || updated < 1));
     }
 }

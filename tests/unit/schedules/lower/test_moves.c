@@ -5,13 +5,16 @@
 #include "tests/unit/support/state_specs.h"
 
 struct wanted {
-    bool saves, bits, state, host;
+    bool saves, bits, state, host, early;
+    double share;
 };
 static const struct wanted wishes[] = {
     {.saves = true},
     {.bits = true},
     {.saves = true, .bits = true, .state = true},
     {.saves = true, .state = true, .host = true},
+    {.saves = true, .state = true, .host = true, .early = true},
+    {.state = true, .host = true, .share = 0.5},
 };
 enum { WISHES = sizeof wishes / sizeof *wishes };
 
@@ -29,6 +32,8 @@ static struct pp_lower_options options_of(const struct pp_program *compute, stru
     options.state.home[PP_STATE_OPTIMIZER] = wanted.state ? PP_TIER_NVME : PP_TIER_DEVICE;
     options.state.activation_bits = wanted.bits ? 4 : 0;
     options.state.is_cpu_update = wanted.host;
+    options.state.has_early_update = wanted.early;
+    options.state.moved_frac[PP_STATE_OPTIMIZER] = wanted.share;
     return options;
 }
 

@@ -1,0 +1,72 @@
+/* Updates on the host: of a share, and early, while other stages go backward. */
+#include "core/units.h"
+#include "sim/config/tiers.h"
+#include "tests/unit/support/cost_inputs.h"
+#include "tests/unit/support/sim_run.h"
+
+#include <math.h>
+
+/* ---- runs --------------------------------------------------------------------------------------
+ */
+
+static struct pp_result run(struct pp_arena *arena, const char *line)
+{
+    struct pp_result result;
+    struct pp_error err = {0};
+
+    cr_assert_eq(sim_run(arena, pp_arena_printf(arena, "%s --engine dag", line), &result, &err),
+                 PP_OK, "%s: %s", line, err.message);
+    return result;
+}
+
+static const char *const schedules[] = {"gpipe",      "1f1b",         "interleaved --vp 2",
+                                        "bfs --vp 2", "bfs --vp 3",   "interleaved-zb --vp 2",
+                                        "zbv",        "chimera",      "hanayo --vp 2",
+                                        "seq1f1b",    "dualpipe",     "v-half",
+                                        "pipedream",  "pipedream-2bw"};
+static const char *const sizes[] = {
+    "--gpus 4 --dp 1 --micro-batches 8 --seq 2048", "--gpus 4 --dp 1 --micro-batches 16 --seq 256",
+    "--gpus 8 --dp 2 --micro-batches 8 --seq 512 --zero 1",
+    "--gpus 8 --dp 2 --micro-batches 8 --seq 2048 --zero 0 --grad-sync eager"};
+static const char *const homes[] = {"os=host", "os=nvme", "os=host,a=host",
+                                    "os=host:40%,a=host:50%", "os=host,p=host:30%"};
+/* One link fast, one slow: copies, the host or the device take most time. */
+static const char *const clusters[] = {"a100", "a100\th2d:1GBps", "a100\tcpu:2e8",
+                                       "a100\tcpu:1e12"};
+
+/* Parameters stay, at least in part: what goes up may not stand in front of what the backward
+ * needs. */
+Test(host_update, early_is_never_slower)
+{
+    double gain = 0;
+    int runs = 0;
+
+    for (size_t i = 0; i < PP_COUNT(schedules) * PP_COUNT(homes) * PP_COUNT(sizes); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const char *schedule = schedules[i % PP_COUNT(schedules)],
+                   *home = homes[i / PP_COUNT(schedules) % PP_COUNT(homes)],
+                   *size = sizes[i / PP_COUNT(schedules) / PP_COUNT(homes)],
+                   *cluster = clusters[i % 7 % PP_COUNT(clusters)];
+        const bool is_async = strncmp(schedule, "pipedream", 9) == 0;
+        if (is_async && (strstr(home, "p=host") || strstr(size, "zero 1")))
+            continue; /* refused */
+        const char *line = pp_arena_printf(
+            arena,
+            "--schedule %s --model gpt-7.5b --tp 1 --pp 4 --cp 1 --mbs 1 --recompute none "
+            "--no-alternatives --cpu-optimizer %s --offload %s --cluster %s%s",
+            schedule, size, home, cluster, is_async ? " --steps 3" : "");
+        const struct pp_result end = run(arena, line),
+                               jit = run(arena, pp_arena_printf(arena, "%s --update jit", line));
+        cr_assert_leq(jit.metrics.iteration_s, end.metrics.iteration_s * (1 + 1e-12), "%s", line);
+        for (int rank = 0; rank < 4; rank++) {
+            cr_assert_eq(jit.memory[rank].peak_bytes, end.memory[rank].peak_bytes, "%s", line);
+            for (int stream = PP_COPY_DOWN; stream <= PP_COPY_UP; stream++)
+                cr_assert_eq(pp_tiers_copied_bytes(&jit, rank, stream),
+                             pp_tiers_copied_bytes(&end, rank, stream), "%s", line);
+        }
+        gain = fmax(gain, end.metrics.iteration_s / jit.metrics.iteration_s);
+        runs++;
+    }
+    cr_assert_geq(runs, 200);
+    cr_assert_gt(gain, 1.3);
+}
