@@ -137,7 +137,7 @@ PP_ROW_INT(gather_buffers, "K", 1, 1024, G_STATE, SHAPE | NEEDS_FETCHES,
 PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
     .help = "Keep p (parameters), os (optimizer state) or a (saved activations) on another memory "
             "tier, host or nvme, such as p,os=host,a=nvme: a class without a tier takes that of the "
-            "next one. p=host:40% or a=host:40% moves a share of them. Parameters are prefetched into --gather-buffers, one --gather unit at a "
+            "next one. p=host:40% or a=host:40% moves a share of them, a=host:auto the least that fits. Parameters are prefetched into --gather-buffers, one --gather unit at a "
             "time. Activations leave the device after their forward and return before their "
             "backward. Optimizer state streams through the update.")
 PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE,

@@ -85,7 +85,9 @@ struct pp_config_origin {
     int input_count;
     const char **notes; /* flags without effect in the layout that the tool chose */
     int note_count, note_capacity;
-    struct pp_price price; /* --price */
+    struct pp_price price;    /* --price */
+    int share_place;          /* of the shares that the run found, sim/config/auto_share.h */
+    double share_short_bytes; /* that the device lacks at the place before */
 };
 
 struct pp_cost_file;

@@ -57,10 +57,14 @@ static enum pp_status parse_share(const char *text, struct part part, double *fr
 {
     char share[32];
 
+    if (is_word("auto", part)) {
+        *frac = -1;
+        return PP_OK;
+    }
     snprintf(share, sizeof share, "%.*s", (int)part.length, part.at);
     if (part.length >= sizeof share || pp_units_parse(share, PP_UNIT_FRAC, frac, err) != PP_OK ||
         !(*frac > 0) || *frac > 1)
-        return refuse(text, "a share lies above 0 and up to 1", err);
+        return refuse(text, "a share lies above 0 and up to 1, or is auto", err);
     return PP_OK;
 }
 

@@ -4,6 +4,8 @@
 #include "core/units.h"
 #include "sim/cli/wish.h"
 #include "sim/config/copies.h"
+
+#include "sim/config/auto_share.h"
 #include "sim/config/offload.h"
 #include "sim/config/usable.h"
 
@@ -45,6 +47,11 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
 
     if (homes)
         PP_TRY(pp_offload_parse(homes, state, err));
+    if (!cluster && pp_auto_share_last(state) > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s: auto finds a share by the memory of a run, which a "
+                            "program alone does not have; give a share, such as 40%%",
+                            homes);
     state->is_cpu_update = wish->cpu_optimizer;
     if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
         return pp_error_set(
@@ -108,7 +115,8 @@ const char *pp_tiers_text(struct pp_arena *arena, const struct pp_result *r)
                                    pp_tiers_room_bytes(r, (enum pp_tier)tier) / PP_GIB,
                                    pp_usable_text(&r->config.state, (enum pp_tier)tier, usable));
     }
-    return text;
+    const char *found = pp_auto_share_text(arena, &r->config);
+    return *found ? pp_arena_printf(arena, "%s%s%s", text, *text ? "; " : "", found) : text;
 }
 
 double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
@@ -128,9 +136,12 @@ void pp_tiers_explain(const struct pp_result *r, FILE *out)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
-    if (!pp_tiers_are_used(r))
+    const char *text = pp_tiers_text(arena, r), *why = pp_auto_share_why(arena, &r->config);
+    if (!*text)
         return;
-    fprintf(out, "\nmemory tiers\n  %s\n", pp_tiers_text(arena, r));
+    fprintf(out, "\nmemory tiers\n  %s\n", text);
+    if (*why)
+        fprintf(out, "  auto: %s\n", why);
     fputs("  copied a step by the device of a rank, down and up, GiB:", out);
     for (int rank = 0; rank < r->program->ranks; rank++) {
         if (rank == 8 && r->program->ranks > 9) {

@@ -1,5 +1,6 @@
 /* The report as JSON, "pipesim.report/1". Without "meta" the output is bit-identical. */
 #include "core/text/json_write.h"
+#include "sim/config/auto_share.h"
 #include "sim/config/buckets.h"
 #include "sim/config/copies.h"
 #include "sim/config/gathers.h"
@@ -74,6 +75,23 @@ static json_t *copies_json(const struct pp_result *r)
     return list;
 }
 
+static bool has_auto_share(const struct pp_result *r)
+{
+    return pp_auto_share_last(&r->config.wanted) > 0;
+}
+
+/* Shares of classes that the run found. */
+static json_t *auto_share_json(const struct pp_config *config)
+{
+    json_t *o = json_object();
+
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        if (pp_auto_share_is(&config->wanted, (enum pp_state_class)c))
+            pp_json_put(o, pp_state_class_names[c],
+                        pp_state_moved(&config->state, (enum pp_state_class)c));
+    return o;
+}
+
 /* Bytes of the fullest device on each tier, and its share of the tier. */
 static json_t *tiers_json(const struct pp_result *r)
 {
@@ -87,6 +105,8 @@ static json_t *tiers_json(const struct pp_result *r)
         pp_json_put_bytes(o, key, pp_tiers_room_bytes(r, (enum pp_tier)tier));
     }
     json_object_set_new(o, "copies", copies_json(r));
+    if (has_auto_share(r))
+        json_object_set_new(o, "auto_share", auto_share_json(&r->config));
     return o;
 }
 
@@ -311,7 +331,7 @@ static json_t *report_json(const struct pp_result *r)
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
     json_object_set_new(o, "time_frac", pp_report_parts_json(r->metrics.time_frac));
     json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
-    if (pp_tiers_are_used(r))
+    if (pp_tiers_are_used(r) || has_auto_share(r))
         json_object_set_new(o, "tiers", tiers_json(r));
     json_object_set_new(o, "ranks", ranks_json(r));
     json_object_set_new(o, "network", network_json(r));

@@ -136,7 +136,9 @@ static void print_memory_table(const struct page *page, const struct pp_result *
 
 static void print_tiers(const struct page *page, const struct pp_result *r)
 {
-    if (!pp_tiers_are_used(r))
+    const char *text = pp_tiers_text(page->arena, r);
+
+    if (!*text)
         return;
     const double exposed_frac = r->metrics.time_frac[PP_TIME_MOVES];
     const char *copies = pp_copies_text(page->arena, r);
@@ -144,7 +146,7 @@ static void print_tiers(const struct page *page, const struct pp_result *r)
 
     fputc('\n', page->out);
     paragraph(page, "tiers",
-              pp_arena_printf(page->arena, "%s%s", pp_tiers_text(page->arena, r),
+              pp_arena_printf(page->arena, "%s%s", text,
                               pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT"));
     if (*copies)
         paragraph(page, "",

@@ -4,6 +4,7 @@
 #include "sim/resolve/resolve.h"
 
 #include "core/units.h"
+#include "sim/config/auto_share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,8 +81,10 @@ static void consider(struct search *s, const struct pp_config *base,
         refuse(s, &c, &err);
         return;
     }
+    struct pp_config least = c.config;
     const uint16_t *rank_of;
-    if (pp_resolve_bare_costs(s->arena, &c.config, &rank_of, &costs, &err) != PP_OK) {
+    least.state = pp_auto_share_at(&least.state, 0);
+    if (pp_resolve_bare_costs(s->arena, &least, &rank_of, &costs, &err) != PP_OK) {
         refuse(s, &c, &err);
         return;
     }
@@ -419,7 +422,7 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wis
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
         each_degree(&search, config, gpus, 1);
     if (search.count == 1 && !(config->origin.chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)) &&
-        !pp_resolve_is_open(config))
+        !pp_resolve_is_open(config) && pp_auto_share_last(&config->wanted) == 0)
         *config = search.list[0].config;
     else
         PP_TRY(pick(&search, config, err));

@@ -95,6 +95,11 @@ int pp_resolve_levels(const struct pp_config *config,
  * state is sharded before anything is computed again. `result` and `prepared` (sim/run/prepare.h)
  * are of the choice, at PP_QUICK depth (PP_MEMORY if prepared->is_alone). If each needs more than
  * prepared->most_bytes for certain, the program of `result` is NULL. */
+enum pp_status pp_resolve_settled(struct pp_arena *arena, struct pp_config *config,
+                                  struct pp_prepared *prepared, struct pp_result *result,
+                                  struct pp_error *err);
+/* Finds shares of --offload that are left to `auto`: the least with which the device has room by
+ * any of these choices. Then chooses as above. */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
                                 struct pp_prepared *prepared, struct pp_result *result,
                                 struct pp_error *err);

@@ -254,9 +254,9 @@ static enum pp_status find_choice(struct choices *c, double most_bytes, bool nee
     return find_first(c, -1, least_bytes, false, at, err);
 }
 
-enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
-                                struct pp_prepared *prepared, struct pp_result *result,
-                                struct pp_error *err)
+enum pp_status pp_resolve_settled(struct pp_arena *arena, struct pp_config *config,
+                                  struct pp_prepared *prepared, struct pp_result *result,
+                                  struct pp_error *err)
 {
     struct pp_known_programs *given = prepared->programs,
                              own = {.arena = arena, .list_arena = arena, .is_bounded = true};

@@ -95,7 +95,7 @@ $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host,a=nvme
 ! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host:150%
-! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
+! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1, or is auto; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cpu-optimizer
 ! pipesim: error: --cpu-optimizer needs optimizer state off the device: --offload os=host or --offload os=nvme

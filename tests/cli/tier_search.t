@@ -29,3 +29,29 @@ $ pipeexec --usable host=80%
 ! pipeexec: error: unknown option --usable; only pipesim has it: pipesim help --usable
 ! try: pipeexec run --help
 = 2
+# Shares that a run finds itself: the least that fits.
+$ pipesim --schedule interleaved --vp 2 --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --cluster "a100 memory:40GB" --recompute none --offload a=host:auto --engine dag --no-alternatives --explain | grep -A1 -e 'tiers    ' -e 'auto:'
+>   auto: 50 % of a: 45 % needs 0.0462 GiB more
+>   copied a step by the device of a rank, down and up, GiB: 34.000 34.000, 34.000
+$ pipesim --schedule interleaved --vp 2 --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --cluster "a100 memory:40GB" --recompute none --offload a=host:auto --engine dag --no-alternatives | grep -e 'tiers    ' -e 'peak mem'
+>   peak memory   36.6 GiB +-2 %   of 37.3 GiB on rank 0: fits, tight: 0.7 GiB
+>   tiers    host 11.7 of 256.0 GiB a device; a 50 %*
+$ for memory in 33GB 40GB 60GB; do pipesim --schedule interleaved --vp 2 --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --cluster "a100 memory:$memory" --recompute none --offload a=host:auto --engine dag --json | sed -n -e '/auto_share/,/}/p' -e '/"fits"/p' | tr -d '\n'; echo; done
+>   "fits": false,      "fits": true,      "fits": true,      "fits": true,      "fits": true,      "fits": true,    "auto_share": {      "a": 1.0    }
+>   "fits": true,    "auto_share": {      "a": 0.5    }
+>   "fits": true,    "auto_share": {      "a": 0.0    }
+$ pipesim --schedule 1f1b --model llama2-7b --gpus 2 --pp 2 --micro-batches 4 --cluster "a100 memory:15GB ram:20GB" --recompute full --offload p=host:auto,os=host --cpu-optimizer --no-alternatives | grep -e 'tiers   ' -e FIT
+>   peak memory   14.0 GiB +-2 %   of 14.0 GiB on rank 0; host: DOES NOT FIT
+>   tiers    host 48.0 of 9.3 GiB a device; p 65 %*: DOES NOT FIT
+$ for share in maybe 0% 140% auto,a=host:auto; do pipesim --schedule 1f1b --model llama3-8b --gpus 8 --offload a=host:$share; echo $?; done 2>&1 | sed "s/; expected.*//"
+> pipesim: error: --offload a=host:maybe: a share lies above 0 and up to 1, or is auto
+> 2
+> pipesim: error: --offload a=host:0%: a share lies above 0 and up to 1, or is auto
+> 2
+> pipesim: error: --offload a=host:140%: a share lies above 0 and up to 1, or is auto
+> 2
+> pipesim: error: --offload a=host:auto,a=host:auto: a class is given twice
+> 2
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --offload a=host:auto
+! pipesim: error: --offload a=host:auto: auto finds a share by the memory of a run, which a program alone does not have; give a share, such as 40%
+= 2

@@ -1,0 +1,57 @@
+/* Finds the least share of classes that leaves the device, and with which it has room. */
+#include "sim/config/auto_share.h"
+#include "sim/resolve/resolve.h"
+
+/* Finds the bytes by which the device is short at a place; at most 0 if it has room. */
+static enum pp_status short_at(const struct pp_config *open, int place,
+                               struct pp_known_programs *programs, double *bytes,
+                               struct pp_error *err)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    struct pp_prepared prepared = {.programs = programs, .is_alone = true};
+    struct pp_config config = *open;
+    struct pp_result result;
+
+    config.state = pp_auto_share_at(&open->state, place);
+    PP_TRY(pp_resolve_settled(scratch, &config, &prepared, &result, err));
+    *bytes = result.memory[result.peak_rank].peak_bytes - pp_config_capacity_bytes(&config);
+    return PP_OK;
+}
+
+/* Finds the first place with room on the device; the last one if none has. The device never needs
+ * more at a later place. */
+static enum pp_status find_place(const struct pp_config *open, struct pp_known_programs *programs,
+                                 int *place, double *short_bytes, struct pp_error *err)
+{
+    const int first = pp_auto_share_first(&open->state), last = pp_auto_share_last(&open->state);
+    int low = first - 1, high = last;
+
+    *short_bytes = 0;
+    for (int at = first; high - low > 1; at = (low + high) / 2) {
+        double bytes;
+        PP_TRY(short_at(open, at, programs, &bytes, err));
+        if (bytes <= 0) {
+            high = at;
+        } else {
+            low = at;
+            *short_bytes = bytes;
+        }
+    }
+    *place = high;
+    return PP_OK;
+}
+
+enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
+                                struct pp_prepared *prepared, struct pp_result *result,
+                                struct pp_error *err)
+{
+    if (pp_auto_share_last(&config->state) > 0) {
+        int place;
+        double short_bytes;
+        PP_TRY(find_place(config, prepared->programs, &place, &short_bytes, err));
+        config->state = pp_auto_share_at(&config->state, place);
+        config->origin.share_place = place;
+        config->origin.share_short_bytes = short_bytes;
+    }
+    return pp_resolve_settled(arena, config, prepared, result, err);
+}
