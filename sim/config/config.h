@@ -198,7 +198,8 @@ struct pp_result {
     struct pp_program *program; /* lowered */
     struct pp_costs *costs;
     struct pp_cost_inputs cost_inputs;
-    struct pp_times *times; /* NULL where only the makespan was found */
+    const int64_t *compute_ps; /* jitter of an order that follows it (pp_perturbation); or NULL */
+    struct pp_times *times;    /* NULL where only the makespan was found */
     struct pp_trace *trace;
     struct pp_metrics metrics;
     struct pp_rank_memory *memory; /* [rank] */

@@ -8,6 +8,7 @@
 #include "sim/config/buckets.h"
 #include "sim/config/steps.h"
 #include "sim/config/tiers.h"
+#include "sim/run/follow.h"
 #include "sim/run/overlap.h"
 #include "sim/run/simulate.h"
 
@@ -135,16 +136,20 @@ static enum pp_status prepare(struct pp_arena *arena, enum pp_made made,
                               struct pp_prepared *prepared, struct pp_result *result,
                               struct pp_error *err)
 {
+    struct pp_follow follow;
     struct pp_build build;
 
     PP_TRY(find_costs(arena, prepared, result, err));
     drop_training_state(result->config.file_program, result->costs);
     PP_TRY(build_of(arena, made, prepared->most_bytes, result, &build, err));
+    PP_TRY(pp_follow_begin(arena, &result->config, &build, &follow, err));
     PP_TRY(pp_build_known(arena, prepared->programs, &build, &result->program, err));
     if (!result->program)
         return PP_OK;
     if (!result->config.is_unit)
         pp_overlap_settle(result->program, result->costs);
+    result->compute_ps =
+        pp_follow_durations(arena, &result->config, &follow, result->costs, result->program);
     result->memory = pp_memory_peaks(arena, result->program, result->costs);
     peak_of(result);
     return PP_OK;

@@ -156,6 +156,7 @@ static enum pp_status run_engine(struct pp_arena *arena, const struct pp_prepare
     const struct pp_slow_machine machine = {c->shape.ranks, c->layout.dp, options->replicas};
     PP_TRY(pp_slow_table(arena, c->slow, c->slow_count, &machine, &slow, err));
     options->perturbation.slow = slow;
+    options->perturbation.compute_ps = result->compute_ps;
     PP_TRY(check_stretch(result, err));
     struct pp_engine_options run = *options;
     run.eval = pp_steps_plan(c);
