@@ -215,6 +215,12 @@ struct pp_op {
 _Static_assert(sizeof(struct pp_op) == 24, "an instruction is 24 bytes");
 
 /* Returns the post of a purpose for a stage; its numbers are not yet assigned. */
+/* Is true if both ops, of kinds that have cells, are on the same ones. */
+static inline bool pp_op_has_same_cells(const struct pp_op *a, const struct pp_op *b)
+{
+    return a->stage == b->stage && a->pipe == b->pipe && a->mb == b->mb &&
+           a->granules == b->granules && a->split == b->split;
+}
 static inline struct pp_op pp_op_for(enum pp_purpose purpose, int stage, int pipe)
 {
     return (struct pp_op){.kind = pp_purposes[purpose].kind,

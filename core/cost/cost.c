@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { UNIT_KEYS = 6 };
+enum { UNIT_KEYS = 7 };
 static const double UNIT_MAX = 1e6;
 
 /* ---- look-up --------------------------------------------------------------------------------- */
@@ -173,8 +173,8 @@ struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *se
 
 /* ---- unit mode ------------------------------------------------------------------------------- */
 
-static const char *const unit_keys[UNIT_KEYS] = {"F", "B", "I", "W", "C", "FB"};
-enum { KEY_F, KEY_B, KEY_I, KEY_W, KEY_C, KEY_FB };
+static const char *const unit_keys[UNIT_KEYS] = {"F", "B", "I", "W", "C", "FB", "R"};
+enum { KEY_F, KEY_B, KEY_I, KEY_W, KEY_C, KEY_FB, KEY_R };
 
 static enum pp_status parse_value(const char *text, size_t length, double *value,
                                   struct pp_error *err)
@@ -214,7 +214,7 @@ static enum pp_status parse_key(const char *text, size_t length, double value[UN
         return PP_OK;
     }
     return pp_error_set(err, PP_EINVAL,
-                        "--unit: unknown key '%.*s', known are F, B, I, W, C and FB (F=1,B=2 or "
+                        "--unit: unknown key '%.*s', known are F, B, I, W, C, FB and R (F=1,B=2 or "
                         "F=1,I=1,W=1,C=0.1)",
                         (int)(name < 80 ? name : 80), text);
 }
@@ -250,7 +250,7 @@ static enum pp_status complete_backward(double v[UNIT_KEYS], struct pp_error *er
 enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
                                    struct pp_error *err)
 {
-    double v[UNIT_KEYS] = {NAN, NAN, NAN, NAN, NAN, NAN};
+    double v[UNIT_KEYS] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
@@ -268,8 +268,11 @@ enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
         v[KEY_FB] = v[KEY_F] + v[KEY_B];
     if (v[KEY_F] + v[KEY_B] <= 0)
         return pp_error_set(err, PP_EINVAL, "--unit: F and B are both 0, nothing would take time");
-    *unit = (struct pp_unit_costs){
-        .f = v[KEY_F], .b = v[KEY_B], .i = v[KEY_I], .w = v[KEY_W], .c = v[KEY_C], .fb = v[KEY_FB]};
+    memset(unit, 0, sizeof(*unit)); /* padding, too: costs are compared as bytes */
+    unit->f = v[KEY_F], unit->b = v[KEY_B], unit->i = v[KEY_I], unit->w = v[KEY_W];
+    unit->c = v[KEY_C], unit->fb = v[KEY_FB];
+    unit->has_r = !isnan(v[KEY_R]);
+    unit->r = unit->has_r ? v[KEY_R] : 0;
     return PP_OK;
 }
 
@@ -305,6 +308,9 @@ struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_cost
     for (size_t k = 0; k < PP_COUNT(rows); k++)
         costs->op[rows[k].kind] =
             constant(arena, (size_t)stages * (size_t)splits, pp_units_ps(rows[k].units / splits));
+    if (unit->has_r)
+        costs->op[PP_R] =
+            constant(arena, (size_t)stages * (size_t)splits, pp_units_ps(unit->r / splits));
     if (unit->fb != unit->f + unit->b)
         costs->overlap_all = constant(arena, 1, pp_units_ps(unit->fb));
     costs->alpha_ps = PP_ARRAY(arena, int64_t, 1);
@@ -312,4 +318,11 @@ struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_cost
     costs->s_per_byte = PP_ARRAY(arena, double, 1);
     costs->ring_alpha_ps = PP_ARRAY(arena, int64_t, stages);
     return costs;
+}
+
+void pp_costs_unit_share(const double *recompute_frac, struct pp_costs *costs)
+{
+    for (int i = 0; costs->op[PP_R] && i < costs->stages * costs->splits; i++)
+        costs->op[PP_R][i].ps =
+            (int64_t)llrint(recompute_frac[i / costs->splits] * (double)costs->op[PP_R][i].ps);
 }

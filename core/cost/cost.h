@@ -30,6 +30,7 @@ struct pp_stage_memory {
     double saved_bytes;      /* saved from F to B/W for one whole micro-batch */
     double checkpoint_bytes; /* the part of saved_bytes kept between F and R when recomputing
                               * (= saved_bytes without recomputation) */
+    double whole_bytes;      /* saved by a forward that no R follows; 0 = saved_bytes */
     double weight_grad_frac; /* share of saved_bytes that I does not free (held until W) */
     double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
                               * (0 for the last stage); the gradient coming back is as large */
@@ -136,13 +137,17 @@ struct pp_cost pp_costs_p2p(const struct pp_costs *costs, const struct pp_op *se
 /* Returns the bytes of a message per device. */
 double pp_costs_message_bytes(const struct pp_costs *costs, const struct pp_op *op);
 
-/* Parses `--unit F=1,B=2` or `F=1,I=1,W=1[,C=0.1][,FB=…]`. B = I + W. B alone gives I = W = B/2, F
- * alone B = 2F. FB = F + B unless given. PP_EINVAL: unknown, repeated, negative keys. */
+/* Parses `--unit F=1,B=2` or `F=1,I=1,W=1[,C=0.1][,FB=…][,R=1]`. B = I + W. B alone gives I = W =
+ * B/2, F alone B = 2F. FB = F + B unless given. R is the recomputation of a whole stage. PP_EINVAL:
+ * unknown, repeated, negative keys. */
 struct pp_unit_costs {
-    double f, b, i, w, c, fb;
+    double f, b, i, w, c, fb, r;
+    bool has_r;
 };
 extern const struct pp_unit_costs pp_unit_costs_usual; /* F=1,I=1,W=1 */
 enum pp_status pp_unit_costs_parse(const char *text, struct pp_unit_costs *unit,
                                    struct pp_error *err);
 struct pp_costs *pp_costs_unit(struct pp_arena *arena, const struct pp_unit_costs *unit, int ranks,
                                int stages, int splits, int granules);
+/* Takes the share of each stage from its recomputation, [stage]. */
+void pp_costs_unit_share(const double *recompute_frac, struct pp_costs *costs);

@@ -80,6 +80,34 @@ const char *pp_recompute_print(enum pp_recompute recompute, unsigned again,
     return text;
 }
 
+const char *pp_again_words_print(struct pp_again_words words, const char *separator,
+                                 char text[PP_AGAIN_WORDS_BYTES])
+{
+    const struct {
+        const char *word;
+        bool is_given;
+    } all[] = {{"early", words.is_early}, {"late", words.is_late}, {"skip", words.is_skipped}};
+    int used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < PP_COUNT(all); i++)
+        if (all[i].is_given)
+            used += snprintf(text + used, (size_t)(PP_AGAIN_WORDS_BYTES - used), "%s%s", separator,
+                             all[i].word);
+    return text;
+}
+
+const char *pp_recompute_add_words(struct pp_again_words words, char text[PP_RECOMPUTE_TEXT_BYTES])
+{
+    const size_t used = strlen(text);
+    char added[PP_AGAIN_WORDS_BYTES];
+
+    if (strcmp(text, pp_recompute_names[PP_RECOMPUTE_NONE]) != 0)
+        snprintf(text + used, PP_RECOMPUTE_TEXT_BYTES - used, "%s",
+                 pp_again_words_print(words, ",", added));
+    return text;
+}
+
 /* ---- option ---------------------------------------------------------------------------------- */
 
 static enum pp_status check_modules(const struct pp_model *model, unsigned again,
@@ -97,6 +125,11 @@ static enum pp_status read_modules(const char *text, const struct pp_model *mode
                                    struct pp_recompute_choice *choice, struct pp_error *err)
 {
     choice->how = PP_RECOMPUTE_SELECTIVE;
+    if (!model)
+        return pp_error_set(err, PP_EINVAL,
+                            "--recompute selective=%s: there is no model here, whose modules could "
+                            "be chosen; nearest: selective",
+                            text);
     if (pp_again_read(text, model, &choice->again, err) != PP_OK)
         return pp_error_prefix(err, "--recompute selective=");
     return check_modules(model, choice->again, err);
@@ -113,12 +146,12 @@ static enum pp_status read_ratio(const char *text, const char *ratio,
     return PP_OK;
 }
 
-enum pp_status pp_recompute_read(const char *text, const struct pp_model *model,
-                                 struct pp_recompute_choice *choice, struct pp_error *err)
+/* Reads what is computed again: the part before the words. */
+static enum pp_status read_how(const char *text, const struct pp_model *model,
+                               struct pp_recompute_choice *choice, struct pp_error *err)
 {
     static const char STAGE[] = "stage-aware=", SELECTIVE[] = "selective=";
 
-    *choice = (struct pp_recompute_choice){.how = PP_RECOMPUTE_NONE};
     if (!strncmp(text, STAGE, sizeof(STAGE) - 1))
         return read_ratio(text, text + sizeof(STAGE) - 1, choice, err);
     if (!strncmp(text, SELECTIVE, sizeof(SELECTIVE) - 1))
@@ -135,6 +168,64 @@ enum pp_status pp_recompute_read(const char *text, const struct pp_model *model,
         text);
 }
 
+static enum pp_status read_word(const char *text, const char *word, size_t length,
+                                struct pp_again_words *words, struct pp_error *err)
+{
+    const struct {
+        const char *name;
+        bool *is_given;
+    } known[] = {
+        {"early", &words->is_early}, {"late", &words->is_late}, {"skip", &words->is_skipped}};
+
+    for (size_t i = 0; i < PP_COUNT(known); i++) {
+        if (strlen(known[i].name) != length || strncmp(word, known[i].name, length) != 0)
+            continue;
+        if (*known[i].is_given)
+            return pp_error_set(err, PP_EINVAL, "--recompute %s: %s is given twice", text,
+                                known[i].name);
+        *known[i].is_given = true;
+        return PP_OK;
+    }
+    return pp_error_set(err, PP_EINVAL,
+                        "--recompute %s: unknown word '%.*s'; words after the comma are early, "
+                        "late and skip",
+                        text, (int)(length < 60 ? length : 60), word);
+}
+
+static enum pp_status read_words(const char *text, const char *words,
+                                 struct pp_recompute_choice *choice, struct pp_error *err)
+{
+    for (const char *at = words; at; at = strchr(at, ',')) {
+        at++; /* the comma */
+        PP_TRY(read_word(text, at, strcspn(at, ","), &choice->words, err));
+    }
+    if (choice->how == PP_RECOMPUTE_NONE)
+        return pp_error_set(err, PP_EINVAL,
+                            "--recompute %s: a contradiction, as nothing is recomputed; nearest: "
+                            "none, or full%s",
+                            text, words);
+    if (choice->words.is_early && choice->words.is_late)
+        return pp_error_set(err, PP_EINVAL,
+                            "--recompute %s: a contradiction, as R either runs before the gradient "
+                            "arrives or waits for it; give early or late",
+                            text);
+    return PP_OK;
+}
+
+enum pp_status pp_recompute_read(const char *text, const struct pp_model *model,
+                                 struct pp_recompute_choice *choice, struct pp_error *err)
+{
+    const char *words = strchr(text, ',');
+    char how[PP_RECOMPUTE_TEXT_BYTES];
+
+    *choice = (struct pp_recompute_choice){.how = PP_RECOMPUTE_NONE};
+    if (!words || words == text || (size_t)(words - text) >= sizeof(how)) /* no value is so long */
+        return read_how(text, model, choice, err);
+    snprintf(how, sizeof(how), "%.*s", (int)(words - text), text);
+    PP_TRY(read_how(how, model, choice, err));
+    return read_words(text, words, choice, err);
+}
+
 /* ---- share of a stage ------------------------------------------------------------------------ */
 
 double pp_recompute_frac(enum pp_recompute how, double first_stage_ratio, int stages, int stage)
@@ -149,6 +240,16 @@ double pp_recompute_frac(enum pp_recompute how, double first_stage_ratio, int st
      * flight. rho_s = 1 - (1 - rho_1) (P - 1) / (P - s), and nothing is recomputed on the last. */
     const double frac = 1 - (1 - first_stage_ratio) * (stages - 1) / later;
     return fmin(1, fmax(0, frac));
+}
+
+double *pp_recompute_shares(struct pp_arena *arena, enum pp_recompute how, double first_stage_ratio,
+                            int stages)
+{
+    double *shares = PP_ARRAY(arena, double, stages);
+
+    for (int s = 0; s < stages; s++)
+        shares[s] = pp_recompute_frac(how, first_stage_ratio, stages, s);
+    return shares;
 }
 
 int pp_recompute_blocks(const struct pp_recompute_choice *choice, int stages, int stage, int blocks)

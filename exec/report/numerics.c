@@ -94,13 +94,15 @@ const char *pp_exec_recompute_value(const struct pp_exec_run *run,
                                     char text[PP_EXEC_RECOMPUTE_BYTES])
 {
     const struct pp_recompute_choice *c = &run->config.recompute;
-    char how[PP_RECOMPUTE_TEXT_BYTES], ratio[32] = "";
+    char how[PP_RECOMPUTE_TEXT_BYTES], ratio[32] = "", words[PP_AGAIN_WORDS_BYTES] = "";
     const bool has_own =
         c->how == PP_RECOMPUTE_NONE && pp_program_has_kind(run->plan.program, PP_R);
 
     pp_recompute_print(has_own ? PP_RECOMPUTE_FULL : c->how, c->again, how);
     if (c->how == PP_RECOMPUTE_STAGE)
         snprintf(ratio, sizeof(ratio), "=%g", c->first_stage_ratio);
-    snprintf(text, PP_EXEC_RECOMPUTE_BYTES, "%s%s", how, ratio);
+    if (c->how != PP_RECOMPUTE_NONE)
+        pp_again_words_print(c->words, ",", words);
+    snprintf(text, PP_EXEC_RECOMPUTE_BYTES, "%s%s%s", how, ratio, words);
     return text;
 }

@@ -71,17 +71,18 @@ enum pp_status pp_exec_check_again(const struct pp_exec_config *config,
 const char *pp_exec_recompute_text(struct pp_arena *arena, const struct pp_exec_config *config)
 {
     const struct pp_recompute_choice *c = &config->recompute;
-    char modules[PP_RECOMPUTE_TEXT_BYTES];
+    char modules[PP_RECOMPUTE_TEXT_BYTES], words[PP_AGAIN_WORDS_BYTES];
 
     pp_again_print(c->again, modules, sizeof(modules));
+    pp_again_words_print(c->words, ", ", words);
     switch (c->how) {
     case PP_RECOMPUTE_NONE:
         return "";
     case PP_RECOMPUTE_SELECTIVE:
-        return pp_arena_printf(arena, "recomputing %s", modules);
+        return pp_arena_printf(arena, "recomputing %s%s", modules, words);
     case PP_RECOMPUTE_STAGE:
-        return pp_arena_printf(arena, "recomputing stage-aware=%g", c->first_stage_ratio);
+        return pp_arena_printf(arena, "recomputing stage-aware=%g%s", c->first_stage_ratio, words);
     default:
-        return "recomputing";
+        return pp_arena_printf(arena, "recomputing%s", words);
     }
 }

@@ -140,17 +140,26 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
                                                                        plan->blocks_per_chunk),
                              .unit = plan->unit,
                              .order = plan->selection.order,
+                             .wishes.again = config->recompute.words,
                              .proves_given = true};
 
     PP_TRY(check_lowered(wish, plan, err));
     PP_TRY(pp_build_order(arena, &build, err));
     PP_TRY(pp_exec_take_shards(wish, config, plan, &build, err));
+    if (build.state.gather == PP_GATHER_LAYER && build.wishes.again.is_skipped)
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--recompute %s: parameters are gathered layer by layer, so no backward "
+            "of a whole stage follows its forward; nearest: --gather chunk, or no "
+            "skip",
+            wish->recompute);
     if (build.state.gather == PP_GATHER_LAYER)
         PP_TRY(cut_layers(arena, config, plan, &build, err));
     build.wishes = (struct pp_build_wishes){
         .post = (enum pp_post)wish->post,
         .recv_slots = plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots,
         .grad_sync = (enum pp_grad_sync)wish->grad_sync,
+        .again = config->recompute.words,
         .has_clip = true}; /* at its BAR the norm is computed and gradients are compared */
     build.has_update = true;
     build.has_tied = config->net.is_tied;

@@ -14,7 +14,9 @@ PP_ROW_TEXT(recompute, "HOW", G_SCHEDULE, RUN,
     .help = "What is computed again before each backward, instead of saved. full: stages, from "
             "their input. selective, or selective=MODULES with + between them: core_attn (the "
             "default), layernorm, act, mlp of each block. --recompute-modules takes them as words. stage-aware=R: the share R of the first "
-            "stage's blocks, and less of later ones.")
+            "stage's blocks, and less of later ones. Words may follow a comma: late (it waits for "
+            "the gradient of its backward), early (it does not, the default), skip (none where a "
+            "backward follows its own forward at once, as on the last rank of 1f1b).")
 PP_OPTIONS_GRAD_SYNC(G_SCHEDULE, RUN)
 PP_ROW_INT(zero, "STAGE", 0, 3, G_SCHEDULE, RUN, .default_text = "0",
     .help = "ZeRO stage. 1: the replicas of a stage shard its optimizer state. Gradients are "
@@ -197,7 +199,7 @@ PP_ROW_TEXT(link_bw, "A-B=FACTOR", G_WHATIF, RUN, .is_repeatable = true,
             "*-3=0.5. * stands for any characters.")
 PP_ROW_TEXT(unit, "COSTS", G_WHATIF, RUN,
     .help = "Seconds of ops and messages on the virtual clock, in place of measured ones: F=1,B=2 "
-            "or F=1,I=1,W=1[,C=0.1][,FB=2.5], as in pipesim. The computation does not change.")
+            "or F=1,I=1,W=1[,C=0.1][,FB=2.5][,R=1], as in pipesim; without R, --recompute takes F. The computation does not change.")
 
 PP_ROW_FLAG(check, G_CHECK, RUN, .is_common = true,
     .help = "Compare the gradients of every step, and the weights at the end, with training on "

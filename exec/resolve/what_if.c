@@ -4,6 +4,7 @@
 #include "core/cluster/slow.h"
 #include "core/quantile.h"
 #include "core/units.h"
+#include "exec/resolve/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,13 @@ enum pp_status pp_exec_plan_unit(struct pp_arena *arena, const struct pp_exec_wi
                             "%s has no effect with --unit, where a message takes C units",
                             wish->given.link.typed);
     plan->unit = PP_NEW(arena, struct pp_unit_costs);
-    return pp_unit_costs_parse(wish->unit, plan->unit, err);
+    PP_TRY(pp_unit_costs_parse(wish->unit, plan->unit, err));
+    if (plan->unit->has_r && config->recompute.how == PP_RECOMPUTE_NONE)
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit %s: R has no effect without --recompute; give --recompute "
+                            "full, or leave R out",
+                            wish->unit);
+    return PP_OK;
 }
 
 /* Returns the time of all ops of a step in sequence, on the slowest device. */
@@ -196,7 +203,7 @@ static double longest_step_s(const struct pp_exec_plan *plan)
         slowest = plan->slow[k] < slowest ? plan->slow[k] : slowest;
     for (int i = 0; i < pp_program_size(p); i++)
         sum_s += plan->unit->f + plan->unit->b + plan->unit->i + plan->unit->w + plan->unit->fb +
-                 plan->unit->c;
+                 plan->unit->c + plan->unit->r;
     return sum_s / slowest;
 }
 
@@ -206,7 +213,7 @@ static void take_durations(const struct pp_costs *unit, struct pp_costs *costs)
 
     for (size_t k = 0; k < PP_COUNT(KINDS); k++)
         costs->op[KINDS[k]] = unit->op[KINDS[k]];
-    costs->op[PP_R] = unit->op[PP_F];
+    costs->op[PP_R] = unit->op[PP_R] ? unit->op[PP_R] : unit->op[PP_F];
     costs->overlap_all = unit->overlap_all;
     costs->is_unit = unit->is_unit;
     costs->alpha_ps = unit->alpha_ps;
@@ -235,8 +242,11 @@ static enum pp_status give_durations(struct pp_arena *arena, const struct pp_exe
                             "--unit: a unit is a second, and %d steps would take more than %g of "
                             "them; give smaller numbers, as F=1e-3",
                             config->steps, limit_s);
-    const struct pp_costs *unit =
+    struct pp_costs *unit =
         pp_costs_unit(arena, plan->unit, p->ranks, p->stages, p->splits, p->granules);
+    if (!plan->layers)
+        pp_costs_unit_share(
+            pp_exec_recompute_fracs(arena, config, plan->chunks, plan->blocks_per_chunk), unit);
     take_durations(unit, plan->costs);
     if (plan->plain_costs)
         take_durations(unit, plan->plain_costs);

@@ -45,7 +45,8 @@ enum pp_status pp_build_order(struct pp_arena *arena, struct pp_build *b, struct
         b->given = made;
     }
     if (b->order.rule != PP_ORDER_STRICT) {
-        const struct pp_eager_options options = {b->order, b->recompute_frac, b->unit_ps};
+        const struct pp_eager_options options = {b->order, b->recompute_frac, b->unit_ps,
+                                                 b->wishes.again.is_skipped};
         PP_TRY(pp_eager_program(arena, b->given, b->costs, &options, &made, err));
         b->given = made;
     }
@@ -99,6 +100,7 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .has_tied = is_trained && b->has_tied,
         .joins_tied = b->joins_tied,
         .recompute_frac = b->recompute_frac,
+        .again = b->wishes.again,
         .no_slots = true}; /* pp_build() assigns them once the lists are freed */
 }
 

@@ -1,9 +1,11 @@
 /* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
  *
- * Order: schedule -> recompute -> gathers -> moves -> send/recv -> sync -> optimizer -> clip ->
- * state moves -> slots. Each pass is one file, from lists to lists; none depends on a schedule. */
+ * Order: schedule -> recompute -> gathers -> moves -> send/recv -> late -> sync -> optimizer ->
+ * clip -> state moves -> slots. Each pass is one file, from lists to lists; none depends on a
+ * schedule. */
 #pragma once
 
+#include "core/cost/recompute.h"
 #include "core/cost/state.h"
 #include "schedules/program/program.h"
 
@@ -36,8 +38,9 @@ struct pp_lower_options {
     bool joins_tied; /* also on one rank, whose copies have different shares of both */
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
-    bool no_slots;       /* no buffers: pp_lower_slots() assigns them later, or the program is never
-                          * run for real, printed or verified */
+    struct pp_again_words again; /* when R runs, and where it is left out */
+    bool no_slots; /* no buffers: pp_lower_slots() assigns them later, or the program is never
+                    * run for real, printed or verified */
 };
 
 struct pp_lowering {
@@ -49,9 +52,9 @@ struct pp_lowering {
 };
 /* One pass: edits the lists in place. */
 typedef enum pp_status pp_lower_pass(const struct pp_lowering *l);
-pp_lower_pass pp_lower_recompute, pp_lower_gathers, pp_lower_moves, pp_lower_sendrecv,
-    pp_lower_updates, pp_lower_sync, pp_lower_tied, pp_lower_optimizer, pp_lower_clip,
-    pp_lower_state_moves;
+pp_lower_pass pp_lower_recompute, pp_lower_late, pp_lower_gathers, pp_lower_moves,
+    pp_lower_sendrecv, pp_lower_updates, pp_lower_sync, pp_lower_tied, pp_lower_optimizer,
+    pp_lower_clip, pp_lower_state_moves;
 /* Assigns the slots of a lowered program, unless it has any. */
 void pp_lower_slots(struct pp_program *p);
 

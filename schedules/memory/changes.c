@@ -29,14 +29,15 @@ static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_
         const struct pp_stage_memory *memory = stage_memory(w, stage);
         const double saved = cell_bytes(p, memory->saved_bytes),
                      checkpoint = cell_bytes(p, memory->checkpoint_bytes);
-        sizes[stage] =
-            (struct pp_memory_sizes){.saved = saved,
-                                     .checkpoint = checkpoint < saved ? checkpoint : saved,
-                                     .kept_for_weights = rint(saved * memory->weight_grad_frac),
-                                     .boundary = cell_bytes(p, memory->boundary_bytes),
-                                     .forward = cell_bytes(p, memory->forward_bytes),
-                                     .backward = cell_bytes(p, memory->backward_bytes),
-                                     .dense_grad = rint(memory->dense_grad_bytes)};
+        sizes[stage] = (struct pp_memory_sizes){
+            .saved = saved,
+            .checkpoint = checkpoint < saved ? checkpoint : saved,
+            .whole = memory->whole_bytes > 0 ? cell_bytes(p, memory->whole_bytes) : saved,
+            .kept_for_weights = rint(saved * memory->weight_grad_frac),
+            .boundary = cell_bytes(p, memory->boundary_bytes),
+            .forward = cell_bytes(p, memory->forward_bytes),
+            .backward = cell_bytes(p, memory->backward_bytes),
+            .dense_grad = rint(memory->dense_grad_bytes)};
     }
     return sizes;
 }
@@ -208,7 +209,7 @@ static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op,
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
     const int again = place_of(w, at)->again;
 
-    return again * size->checkpoint + (op->granules - again) * size->saved;
+    return again * size->checkpoint + (op->granules - again) * size->whole;
 }
 
 static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -306,13 +307,14 @@ static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, in
 {
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
     const bool is_full = op->kind == PP_B;
+    const int again = place_of(w, at)->again;
+    const double saved = again * size->saved + (op->granules - again) * size->whole;
 
     w->changes[at].cells_given += is_full ? op->granules : 0;
-    w->changes[at].saved_given +=
-        op->granules * (is_full ? size->saved : size->saved - size->kept_for_weights);
+    w->changes[at].saved_given += is_full ? saved : saved - op->granules * size->kept_for_weights;
     hand_over(w, op, at, 1);
     const double grads = op->granules * size->backward;
-    const double dense = dense_grad_bytes(w, op->stage, op->granules * size->saved);
+    const double dense = dense_grad_bytes(w, op->stage, saved);
     use_scratch(w, at, is_full && dense > grads ? dense : grads);
     use_params(w, op, at);
     if (is_full)

@@ -16,7 +16,8 @@ struct pp_memory_change {
 
 /* Bytes of one cell of a stage, whole numbers. */
 struct pp_memory_sizes {
-    double saved, checkpoint; /* saved by the forward: all; or, with R, only its input */
+    double saved, checkpoint; /* saved by R and the forward before it; by the forward alone */
+    double whole;             /* saved by a forward without R */
     double kept_for_weights;  /* part of `saved` from I to W */
     double boundary;          /* output for the next stage, and its gradient */
     double forward, backward; /* scratch while that runs */

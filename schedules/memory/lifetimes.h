@@ -131,7 +131,7 @@ struct pp_memory_place {
     };
     int32_t given; /* SEND, RECV: its end. F, B, I: the end of their output's life, -1 = it is not
                     * read here */
-    int32_t again; /* F, and ops on saved activations: granules with an R */
+    int32_t again; /* F, B, I, and ops on saved activations: granules with an R */
 };
 /* Returns the places of all tensors, of instructions that have one: those that the program keeps,
  * else new ones in `scratch`. */

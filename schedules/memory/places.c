@@ -26,6 +26,18 @@ static int handed_over(const struct list *list, const struct pp_op *op, int at)
     return end_of(list, at + 1, pp_lifetimes_read(&list->lives, op, reader, direction));
 }
 
+/* Returns the granules of an op that have an R. */
+static int recomputed(const struct list *list, const struct pp_op *op)
+{
+    int again = 0;
+
+    for (int g = op->mb; g < op->mb + op->granules; g++) {
+        const struct pp_cell_life *cell = pp_lifetimes_at(&list->lives, op->stage, g, op->split);
+        again += cell && cell->recompute;
+    }
+    return again;
+}
+
 /* Fills `again` and `freed` of an op that saves activations, or packs them. */
 static void find_saved(const struct list *list, const struct pp_op *op, int at,
                        struct pp_memory_place *place)
@@ -36,10 +48,10 @@ static void find_saved(const struct list *list, const struct pp_op *op, int at,
     for (int g = op->mb; g < op->mb + op->granules; g++) {
         const struct pp_cell_life *cell = pp_lifetimes_at(&list->lives, op->stage, g, op->split);
         const int freed = cell ? cell->freed : 0;
-        place->again += cell && cell->recompute;
         is_freed &= freed > 0;
         last = freed > last ? freed : last;
     }
+    place->again = recomputed(list, op);
     place->freed = end_of(list, at, is_freed ? last - 1 : -1);
 }
 
@@ -60,7 +72,9 @@ static struct pp_memory_place place_of(const struct list *list, const struct pp_
     const bool is_backward = kind == PP_B || kind == PP_I;
     struct pp_memory_place place = {.given = kind == PP_F || is_backward ? handed_over(list, op, at)
                                                                          : -1};
-    if (!is_backward)
+    if (is_backward)
+        place.again = recomputed(list, op);
+    else
         find_saved(list, op, at, &place);
     return place;
 }

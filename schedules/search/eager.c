@@ -176,6 +176,16 @@ static void happen(struct eager *e, const struct event *event)
         finish_op(e, event->op + 1, event->ps);
 }
 
+/* Is true for a backward before which no R will run, as its forward was the rank's last op. */
+static bool is_skipped(const struct eager *e, int32_t unit, const struct pp_op *backward)
+{
+    const int r = e->rank_of[unit], count = e->orders->count[r];
+    const struct pp_op *last = count > 0 ? &e->orders->ops[r][count - 1] : NULL;
+
+    return e->options->skips_again && last && last->kind == PP_F &&
+           pp_op_has_same_cells(last, backward);
+}
+
 /* Returns the duration of a unit, with that of its recomputation. */
 static int64_t duration_ps(const struct eager *e, int32_t unit)
 {
@@ -189,7 +199,7 @@ static int64_t duration_ps(const struct eager *e, int32_t unit)
     const int64_t ps = pp_costs_op(e->costs, &op, is_pair(e->p, unit) ? &second : NULL).ps;
     recompute = is_pair(e->p, unit) ? second : op;
     if (!e->options->recompute_frac || (recompute.kind != PP_B && recompute.kind != PP_I) ||
-        !(e->options->recompute_frac[recompute.stage] > 0))
+        !(e->options->recompute_frac[recompute.stage] > 0) || is_skipped(e, unit, &recompute))
         return ps;
     recompute.kind = PP_R;
     recompute.aux = 0;

@@ -153,7 +153,7 @@ PP_ROW_TEXT(usable, "TIER=SHARE,...", G_STATE, RUN,
     .default_text = "100 %, or what the framework fills",
     .help = "Share of a memory tier that may be filled: device, host or nvme, such as "
             "host=80%,device=90%. What needs more does not fit.")
-PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | BY_SEARCH | BY_SHARDING,
+PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | UNIT | BY_SEARCH | BY_SHARDING,
     .aliases = PP_NAMES("recompute-granularity", "recompute-modules"),
     .default_text = "the first level that fits",
     .words_name = "recompute-modules", .words_of = "selective",
@@ -161,7 +161,9 @@ PP_ROW_TEXT(recompute, "HOW", G_STATE, SHAPE | BY_SEARCH | BY_SHARDING,
         "none, selective, full, or stage-aware=R, where R is the share that the first stage "
         "recomputes. selective=MODULES: modules of Megatron-Core, with + between them: core_attn, "
         "layernorm, act (of MLPs and experts; moe_act is the same), mla_up_proj, mlp, "
-        "moe. --recompute-modules takes them as words.")
+        "moe. --recompute-modules takes them as words. Words may follow a comma: late (it waits for "
+        "the gradient of its backward), early (it does not, the default), skip (none where a "
+        "backward follows its own forward at once, as on the last rank of 1f1b).")
 
 PP_ROW_FRAC(memory_margin, "FRAC", G_STATE, RUN, .default_text = PP_MEMORY_MARGIN,
     .help = "Share of a device's memory that a layout should leave free, because predicted peaks "
@@ -218,7 +220,8 @@ PP_ROW_CHOICE(collective_algorithm, "NAME", "auto|ring|tree|hierarchical", G_COM
 
 PP_ROW_TEXT(unit, "COSTS", G_ENGINE, SHAPE | UNIT, .is_common = true,
     .help = "Abstract costs per chunk and micro-batch: F=1,B=2 or F=1,I=1,W=1[,C=0.1][,FB=2]. "
-            "Needs only --pp and --micro-batches, or a --preset that has them.")
+            "With --recompute, R is its price, such as R=1. Needs only --pp and --micro-batches, or "
+            "a --preset that has them.")
 PP_ROW_CHOICE(engine, "NAME", "simgrid|dag|simgrid-lmm", G_ENGINE, RUN | UNIT,
     .default_text = "simgrid; dag with --unit",
     .help = "simgrid: transfers share the links of the cluster, as in SimGrid's model CM02. dag: "

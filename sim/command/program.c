@@ -36,7 +36,7 @@ static enum pp_status check_versions(const struct pp_program *compute, int zero,
 static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_wish *wish,
                                     struct pp_build *build, struct pp_error *err)
 {
-    const char *recompute = wish->recompute ? wish->recompute : "none";
+    struct pp_recompute_choice again = {.how = PP_RECOMPUTE_NONE};
     const int zero = wish->zero;
     const int count = wish->buckets;
     const bool has_sync = wish->given.grad_sync.count;
@@ -57,13 +57,16 @@ static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_wish
     for (int s = 0; s < build->given->stages; s++)
         buckets[s] = count;
     build->buckets = buckets;
-    build->is_recomputed = !strcmp(recompute, "full") || !strcmp(recompute, "selective");
-    return build->is_recomputed || !strcmp(recompute, "none")
-               ? PP_OK
-               : pp_error_set(err, PP_EINVAL,
-                              "--recompute %s: expected none, selective or full (the share by "
-                              "stage needs a model)",
-                              recompute);
+    if (wish->recompute)
+        PP_TRY(pp_recompute_read(wish->recompute, NULL, &again, err));
+    if (again.how == PP_RECOMPUTE_STAGE)
+        return pp_error_set(err, PP_EINVAL,
+                            "--recompute %s: expected none, selective or full (the share by stage "
+                            "needs a model)",
+                            wish->recompute);
+    build->is_recomputed = again.how != PP_RECOMPUTE_NONE;
+    build->wishes.again = again.words;
+    return PP_OK;
 }
 
 /* Durations for an order that depends on them: those of --unit, or the usual ones. */

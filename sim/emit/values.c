@@ -126,6 +126,18 @@ const char *pp_emit_say_bits(const struct pp_emit_job *job)
                            job->config->state.activation_bits);
 }
 
+const char *pp_emit_say_again(const struct pp_emit_job *job)
+{
+    const struct pp_again_words words = job->config->lower.again;
+
+    if (words.is_skipped)
+        return "a backward that follows its own forward at once recomputes like any other "
+               "(--recompute with skip); nearest: late without skip";
+    return words.is_early ? "recomputation waits for the gradient of its backward (--recompute "
+                            "with early); nearest: late"
+                          : NULL;
+}
+
 const char *pp_emit_say_map(const struct pp_emit_job *job)
 {
     char text[PP_MAP_TEXT_BYTES];

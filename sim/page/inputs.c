@@ -67,7 +67,7 @@ static void write_chosen(const struct pp_config *c, FILE *out)
     if (c->origin.chosen & PP_CHOSE_ZERO)
         write_choice("zero", text, out);
     if (c->origin.chosen & PP_CHOSE_RECOMPUTE)
-        write_choice("recompute", pp_text_recompute(c, text), out);
+        write_choice("recompute", pp_text_recompute(c, ",", text), out);
 }
 
 /* Writes the given options of the first run, and the choices of a run alone. */

@@ -47,8 +47,7 @@ static struct point point_of_search(struct pp_arena *arena, const struct pp_sear
                     number(arena, p.frame->cp), number(arena, p.frame->dp),
                     number(arena, p.frame->ep), number(arena, p.order->base.shape.chunks),
                     number(arena, p.frame->mbs), p.order->base.schedule_name,
-                    pp_arena_strdup(arena,
-                                    pp_recompute_print(p.again.recompute, p.again.modules, again)),
+                    pp_arena_strdup(arena, pp_search_again_text(&search->space, p.again, again)),
                     p.zero == PP_SEARCH_AS_GIVEN ? "as given" : number(arena, p.zero)},
         .outcome = &row->outcome,
         .is_tie = row->is_tie};
@@ -81,14 +80,14 @@ static struct point point_of_planner(struct pp_arena *arena, const struct pp_sta
     const struct pp_cost_inputs *costs = &planned->config.costs;
     char again[PP_RECOMPUTE_TEXT_BYTES];
 
-    return (struct point){
-        .choices = {pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
-                    pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
-                    pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
-                    pp_arena_strdup(arena,
-                                    pp_recompute_print(costs->recompute, costs->again, again))},
-        .outcome = &planned->outcome,
-        .is_tie = planned->is_tie};
+    pp_recompute_print(costs->recompute, costs->again, again);
+    pp_recompute_add_words(planned->config.lower.again, again);
+    return (struct point){.choices = {pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
+                                      pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
+                                      pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER),
+                                      pp_arena_strdup(arena, again)},
+                          .outcome = &planned->outcome,
+                          .is_tie = planned->is_tie};
 }
 
 static struct plan plan_of_state(struct pp_arena *arena, const struct pp_state_plan *planner)

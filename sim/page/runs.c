@@ -114,7 +114,7 @@ static void write_model(const struct pp_page *page, const struct pp_result *r,
     snprintf(text, sizeof(text), "%.1f", memory->peak_bytes / PP_GIB);
     pp_page_cell(page, "peak_mem_bytes", round(memory->peak_bytes), text);
     pp_html(page->out, "<td class=\"name\">%s</td><td class=\"name\">%s</td>",
-            pp_state_name(&r->config.state, shards), pp_text_recompute(&r->config, text));
+            pp_state_name(&r->config.state, shards), pp_text_recompute(&r->config, ", ", text));
     pp_html(page->out, "<td class=\"number\">%s</td></tr>\n",
             pp_text_versus(r, scale->first, text));
 }

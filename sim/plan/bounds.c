@@ -120,7 +120,7 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
         .stages = costs->stages,
         .times = all_times(arena, costs, false),
         .hidden = all_times(arena, costs, true),
-        .again_s = config->costs.recompute != PP_RECOMPUTE_NONE
+        .again_s = config->costs.recompute != PP_RECOMPUTE_NONE && !config->lower.again.is_skipped
                        ? seconds_of(arena, costs, PP_R, false)
                        : PP_ARRAY(arena, double, costs->stages),
         .closing_s = closing_s(config, costs),

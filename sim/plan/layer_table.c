@@ -72,7 +72,8 @@ static void take_costs(const struct pp_search_space *s, const struct pp_costs *c
     const struct pp_cost *f = &costs->op[PP_F][at], *i = &costs->op[PP_I][at],
                          *w = &costs->op[PP_W][at], *r = &costs->op[PP_R][at];
     const struct pp_stage_memory *m = &costs->memory[at];
-    const bool is_again = recompute == PP_RECOMPUTE_SELECTIVE || recompute == PP_RECOMPUTE_FULL;
+    const bool is_again = !s->fixed.lower.again.is_skipped &&
+                          (recompute == PP_RECOMPUTE_SELECTIVE || recompute == PP_RECOMPUTE_FULL);
 
     term[PP_TERM_FORWARD] = fmax(0, (double)f->ps * 1e-12 - gap_s);
     term[PP_TERM_INPUT] = fmax(0, (double)i->ps * 1e-12 - gap_s);

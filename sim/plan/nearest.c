@@ -98,9 +98,10 @@ static const char *flags_of(struct pp_arena *arena, const struct pp_config *conf
 
     if (pp_state_zero(&config->state) > 0)
         text = pp_arena_printf(arena, "%s --zero %d", text, pp_state_zero(&config->state));
+    pp_recompute_print(again.recompute, again.modules, recompute);
     if (pp_search_again_value(again) != pp_search_again_value(nearest))
         text = pp_arena_printf(arena, "%s --recompute %s", text,
-                               pp_recompute_print(again.recompute, again.modules, recompute));
+                               pp_recompute_add_words(config->lower.again, recompute));
     return text;
 }
 

@@ -53,6 +53,13 @@ static unsigned chosen_bits(const struct pp_search_space *s)
     return bits;
 }
 
+const char *pp_search_again_text(const struct pp_search_space *s, struct pp_search_again again,
+                                 char text[PP_RECOMPUTE_TEXT_BYTES])
+{
+    pp_recompute_print(again.recompute, again.modules, text);
+    return pp_recompute_add_words(s->fixed.lower.again, text);
+}
+
 enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,
                                 struct pp_config *config, struct pp_error *err)
 {

@@ -208,7 +208,7 @@ static void print_safest(struct pp_arena *arena, const struct pp_search *search,
                         : "is the fastest that leaves the memory margin free",
             (capacity - row->outcome.peak_bytes) / PP_GIB, capacity / PP_GIB, p.frame->tp,
             p.frame->pp, p.frame->cp, p.frame->mbs, p.order->base.schedule_name,
-            pp_recompute_print(p.again.recompute, p.again.modules, again),
+            pp_search_again_text(&search->space, p.again, again),
             100 * (row->outcome.s_per_sample / search->rows[0].outcome.s_per_sample - 1)));
 }
 

@@ -84,6 +84,11 @@ static inline struct pp_search_again pp_search_again(int value)
 {
     return (struct pp_search_again){(enum pp_recompute)(value & 255), (unsigned)value >> 8};
 }
+struct pp_search_space;
+/* Prints a value of the axis as --recompute takes it, without the R of stage-aware. Returns `text`.
+ */
+const char *pp_search_again_text(const struct pp_search_space *s, struct pp_search_again again,
+                                 char text[PP_RECOMPUTE_TEXT_BYTES]);
 struct pp_search_space {
     const struct pp_wish *wish;
     const struct pp_tool *tool; /* software that shall run the layouts; NULL: the framework's */

@@ -59,7 +59,8 @@ static void print_head(struct pp_arena *arena, const struct pp_state_plan *plann
 static const char *again_of(const struct pp_state_planned *point,
                             char text[PP_RECOMPUTE_TEXT_BYTES])
 {
-    return pp_recompute_print(point->config.costs.recompute, point->config.costs.again, text);
+    pp_recompute_print(point->config.costs.recompute, point->config.costs.again, text);
+    return pp_recompute_add_words(point->config.lower.again, text);
 }
 
 /* Prints a row; figures after a long level have their own line. */
@@ -287,9 +288,11 @@ void pp_state_plan_csv(struct pp_arena *arena, const struct pp_state_plan *plann
         const struct pp_state_spec *state = &point->config.state;
         const struct pp_shard_times t = point->comm;
         char again[PP_RECOMPUTE_TEXT_BYTES];
-        fprintf(out, "%d,%s,%s,%s,%s,", i + 1, pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
+        fprintf(out, "%d,%s,%s,%s,", i + 1, pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
                 pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
-                pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER), again_of(point, again));
+                pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER));
+        pp_csv_write_field(out, again_of(point, again));
+        fputc(',', out);
         if (!point->outcome.is_refused)
             fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,",
                     point->outcome.step_s, point->outcome.mfu, point->outcome.exposed_frac,

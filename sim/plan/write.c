@@ -53,9 +53,8 @@ const struct pp_parsed *pp_search_command(struct pp_arena *arena, const struct p
     if (p.zero != PP_SEARCH_AS_GIVEN && (f->dp * f->cp > 1 || p.rule->bound.shape.pipelines > 1))
         put_int(arena, command, "zero", p.zero);
     put(arena, command, "recompute",
-        p.again.recompute == PP_RECOMPUTE_STAGE
-            ? (s->wish->recompute ? s->wish->recompute : "none")
-            : pp_recompute_print(p.again.recompute, p.again.modules, again));
+        p.again.recompute == PP_RECOMPUTE_STAGE ? (s->wish->recompute ? s->wish->recompute : "none")
+                                                : pp_search_again_text(s, p.again, again));
     return command;
 }
 
@@ -95,7 +94,7 @@ static json_t *point_json(const struct pp_search *search, int64_t point)
     char again[PP_RECOMPUTE_TEXT_BYTES];
     json_t *o = json_pack("{so ss ss}", "layout", layout_json(&search->space, &p), "schedule",
                           p.order->base.schedule_name, "recompute",
-                          pp_recompute_print(p.again.recompute, p.again.modules, again));
+                          pp_search_again_text(&search->space, p.again, again));
 
     json_object_set_new(o, "zero",
                         p.zero == PP_SEARCH_AS_GIVEN ? json_null() : json_integer(p.zero));
@@ -317,10 +316,11 @@ void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE 
         char again[PP_RECOMPUTE_TEXT_BYTES];
         if (status == PP_SEARCH_ABSENT)
             continue;
-        fprintf(out, "%d,%d,%d,%d,%d,%d,%d,%d,%lld,%s,%s,", f->tp, f->pp, f->cp, f->dp, f->ep,
+        fprintf(out, "%d,%d,%d,%d,%d,%d,%d,%d,%lld,%s,", f->tp, f->pp, f->cp, f->dp, f->ep,
                 p.order->base.shape.chunks, f->mbs, f->micro_batches, (long long)f->gbs,
-                p.order->base.schedule_name,
-                pp_recompute_print(p.again.recompute, p.again.modules, again));
+                p.order->base.schedule_name);
+        pp_csv_write_field(out, pp_search_again_text(s, p.again, again));
+        fputc(',', out);
         if (p.zero != PP_SEARCH_AS_GIVEN)
             fprintf(out, "%d", p.zero);
         fprintf(out, ",%s,%.9g,%.9g,", pp_search_status_names[status],

@@ -187,7 +187,7 @@ static json_t *state_json(const struct pp_result *r)
 
     if (pp_config_copies(c) > 1)
         pp_json_put(o, "elements_per_param", pp_gathers_elements(r));
-    pp_json_put_text(o, "recompute", pp_text_recompute(c, again));
+    pp_json_put_text(o, "recompute", pp_text_recompute(c, ",", again));
     pp_json_put_text(o, "grad_sync", pp_grad_sync_names[c->lower.grad_sync]);
     if (c->buckets.count > 1)
         pp_json_put_int(o, "buckets", c->buckets.count);
@@ -217,6 +217,7 @@ static void put_setting(json_t *o, const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
     const struct pp_eval_options *plan = &c->engine_options.eval;
+    char again[PP_TEXT_BYTES];
 
     /* Figures of several steps are those of a steady one. */
     json_object_set_new(o, "steps",
@@ -224,6 +225,9 @@ static void put_setting(json_t *o, const struct pp_result *r)
                                   plan->steps <= 1 || !plan->is_barrier_free));
     if (c->order.rule != PP_ORDER_STRICT)
         json_object_set_new(o, "order", order_json(c));
+    if (c->is_unit && c->costs.recompute != PP_RECOMPUTE_NONE)
+        json_object_set_new(o, "state",
+                            json_pack("{ss}", "recompute", pp_text_recompute(c, ",", again)));
     if (c->is_unit)
         return;
     pp_json_put_text(o, "model", c->model.name);

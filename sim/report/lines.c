@@ -145,7 +145,7 @@ const char *pp_line_state(struct pp_arena *arena, const struct pp_result *r)
                                 100 * c->engine_options.sync_share);
     return pp_arena_printf(arena, "%s%s, recompute %s%s%s, gradient sync %s%s%s%s%s",
                            pp_state_name(&c->state, shards), pp_text_star(c, PP_CHOSE_ZERO),
-                           pp_text_recompute(c, again), pp_text_star(c, PP_CHOSE_RECOMPUTE),
+                           pp_text_recompute(c, ", ", again), pp_text_star(c, PP_CHOSE_RECOMPUTE),
                            levels_text(arena, r), pp_grad_sync_names[c->lower.grad_sync],
                            pp_buckets_text(arena, r), share, steps[0] ? "; " : "", steps);
 }
@@ -162,10 +162,16 @@ const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *r)
 const char *pp_line_units(struct pp_arena *arena, const struct pp_config *c)
 {
     const struct pp_unit_costs *u = &c->unit;
+    const char *r = "", *recompute = "";
+    char again[PP_TEXT_BYTES];
 
-    return pp_arena_printf(arena,
-                           "F %g, B %g (I %g + W %g), C %g, F+B overlapped %g; messages buffered",
-                           u->f, u->b, u->i, u->w, u->c, u->fb);
+    if (c->costs.recompute != PP_RECOMPUTE_NONE) {
+        r = pp_arena_printf(arena, "R %g, ", u->r);
+        recompute = pp_arena_printf(arena, "; recompute %s", pp_text_recompute(c, ", ", again));
+    }
+    return pp_arena_printf(
+        arena, "F %g, B %g (I %g + W %g), %sC %g, F+B overlapped %g; messages buffered%s", u->f,
+        u->b, u->i, u->w, r, u->c, u->fb, recompute);
 }
 
 const char *pp_line_folding(struct pp_arena *arena, const struct pp_result *r)

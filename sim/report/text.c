@@ -148,12 +148,19 @@ const char *pp_text_constants(struct pp_arena *arena, const struct pp_config *c)
               : "fitted on published runs, not on yours";
 }
 
-const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES])
+const char *pp_text_recompute(const struct pp_config *config, const char *separator,
+                              char text[PP_TEXT_BYTES])
 {
-    if (config->costs.recompute != PP_RECOMPUTE_STAGE)
-        return pp_recompute_print(config->costs.recompute, config->costs.again, text);
-    snprintf(text, PP_TEXT_BYTES, "%s=%g", pp_recompute_names[PP_RECOMPUTE_STAGE],
-             config->costs.first_stage_ratio);
+    const enum pp_recompute how = config->costs.recompute;
+    char value[PP_RECOMPUTE_TEXT_BYTES], ratio[PP_UNITS_TEXT_BYTES] = "",
+                                         words[PP_AGAIN_WORDS_BYTES] = "";
+
+    if (how == PP_RECOMPUTE_STAGE)
+        snprintf(ratio, sizeof(ratio), "=%g", config->costs.first_stage_ratio);
+    if (how != PP_RECOMPUTE_NONE)
+        pp_again_words_print(config->lower.again, separator, words);
+    snprintf(text, PP_TEXT_BYTES, "%s%s%s", pp_recompute_print(how, config->costs.again, value),
+             ratio, words);
     return text;
 }
 

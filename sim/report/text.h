@@ -33,8 +33,9 @@ const char *pp_text_trials(struct pp_arena *arena, const struct pp_config *confi
 const char *pp_text_constants(struct pp_arena *arena, const struct pp_config *config);
 /* "SCHEDULE", "SCHEDULE, eager" or "SCHEDULE, eager:4". */
 const char *pp_text_schedule(struct pp_arena *arena, const struct pp_config *config);
-/* Value of --recompute, such as "selective=act+mlp", without a stage-aware ratio. */
-const char *pp_text_recompute(const struct pp_config *config, char text[PP_TEXT_BYTES]);
+/* Value of --recompute, such as "selective=act+mlp,late"; its words follow `separator` each. */
+const char *pp_text_recompute(const struct pp_config *config, const char *separator,
+                              char text[PP_TEXT_BYTES]);
 /* Sample time relative to a ranking's first: "+4.7 %", "tie", "no fit", "-". Not in unit mode. */
 enum { PP_VERSUS_BYTES = 32 };
 const char *pp_text_versus(const struct pp_result *result, const struct pp_result *first,

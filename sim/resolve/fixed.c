@@ -42,6 +42,14 @@ static enum pp_status resolve_model(struct pp_arena *arena, const struct pp_wish
     return pp_model_take_experts(arena, &wish->request, &config->model, err);
 }
 
+static void take_recompute(const struct pp_recompute_choice *choice, struct pp_config *config)
+{
+    config->costs.recompute = choice->how;
+    config->costs.again = choice->again;
+    config->costs.first_stage_ratio = choice->first_stage_ratio;
+    config->lower.again = choice->words;
+}
+
 static enum pp_status resolve_recompute(const struct pp_wish *wish, struct pp_config *config,
                                         struct pp_error *err)
 {
@@ -51,9 +59,21 @@ static enum pp_status resolve_recompute(const struct pp_wish *wish, struct pp_co
         PP_TRY(pp_recompute_read(wish->recompute, &config->model, &choice, err));
     else
         config->origin.chosen |= PP_CHOSE_RECOMPUTE;
-    config->costs.recompute = choice.how;
-    config->costs.again = choice.again;
-    config->costs.first_stage_ratio = choice.first_stage_ratio;
+    take_recompute(&choice, config);
+    return PP_OK;
+}
+
+/* Unit mode recomputes at the price R. Without R a preset's recomputation has no effect. */
+static enum pp_status resolve_unit(const struct pp_wish *wish, struct pp_config *config,
+                                   struct pp_error *err)
+{
+    struct pp_recompute_choice choice = {.how = PP_RECOMPUTE_NONE};
+
+    config->is_unit = true;
+    PP_TRY(pp_unit_costs_parse(wish->unit, &config->unit, err));
+    if (wish->recompute && (config->unit.has_r || wish->given.recompute.origin == PP_FROM_FLAG))
+        PP_TRY(pp_recompute_read(wish->recompute, NULL, &choice, err));
+    take_recompute(&choice, config);
     return PP_OK;
 }
 
@@ -283,10 +303,8 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     config->origin.preset = wish->request.preset_row;
     resolve_what_if(wish, config);
     PP_TRY(check_what_if(wish, err));
-    if (wish->unit) {
-        config->is_unit = true;
-        return pp_unit_costs_parse(wish->unit, &config->unit, err);
-    }
+    if (wish->unit)
+        return resolve_unit(wish, config, err);
     if (wish->price)
         PP_TRY(pp_price_parse(wish->price, &config->origin.price, err));
     PP_TRY(resolve_model(arena, wish, config, err));
@@ -294,10 +312,10 @@ enum pp_status pp_resolve_fixed(struct pp_arena *arena, const struct pp_wish *wi
     PP_TRY(resolve_cluster(arena, wish, config, err));
     PP_TRY(resolve_margin(wish, config, err));
     PP_TRY(resolve_kernels(wish, config, err));
+    resolve_comm(wish, config);
     PP_TRY(resolve_recompute(wish, config, err));
     PP_TRY(resolve_p2p(wish, &config->engine_options.eval, err));
     PP_TRY(pp_resolve_links(wish, config, err));
-    resolve_comm(wish, config);
     PP_TRY(resolve_nic(wish, config, err));
     PP_TRY(pp_map_parse(wish->map, &config->map, err));
     PP_TRY(resolve_constants(arena, wish, config, err));

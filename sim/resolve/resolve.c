@@ -29,6 +29,25 @@ static enum pp_status check_unit_flags(const struct pp_wish *wish, struct pp_err
     return PP_OK;
 }
 
+/* R is the price of --recompute: neither goes without the other. */
+static enum pp_status check_unit_again(const struct pp_wish *wish, const struct pp_config *config,
+                                       struct pp_error *err)
+{
+    const bool is_again = config->costs.recompute != PP_RECOMPUTE_NONE;
+
+    if (config->unit.has_r && !is_again)
+        return pp_error_set(err, PP_EINVAL,
+                            "--unit %s: R has no effect without --recompute; give --recompute "
+                            "full, or leave R out",
+                            wish->unit);
+    if (is_again && !config->unit.has_r)
+        return pp_error_set(err, PP_EINVAL,
+                            "--recompute %s: --unit %s says what F and B cost, not what R does; "
+                            "nearest: --unit %s,R=%g",
+                            wish->recompute, wish->unit, wish->unit, config->unit.f);
+    return PP_OK;
+}
+
 /* The needs of options, PP_SIM_NEEDS_*, that a configuration meets. */
 static unsigned met_needs(const struct pp_config *config)
 {
@@ -224,8 +243,10 @@ enum pp_status pp_resolve(struct pp_arena *arena, const struct pp_wish *typed,
     pp_inputs_take(arena, wish, config);
     PP_TRY(pp_resolve_fixed(arena, wish, config, err));
     PP_TRY(pp_resolve_cost_check(config, err));
-    if (config->is_unit)
+    if (config->is_unit) {
         PP_TRY(check_unit_flags(wish, err));
+        PP_TRY(check_unit_again(wish, config, err));
+    }
     PP_TRY(pp_resolve_shape(wish, subject, config, err));
     if (config->is_unit) {
         struct pp_result ignored;

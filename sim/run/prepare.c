@@ -20,6 +20,13 @@ enum pp_status pp_prepare_check(const struct pp_config *config, struct pp_error 
     return config->costs.fabric ? pp_fabric_check(config->costs.fabric, err) : PP_OK;
 }
 
+/* Returns the share of each stage that is recomputed. */
+static double *shares_of(struct pp_arena *arena, const struct pp_config *config, int stages)
+{
+    return pp_recompute_shares(arena, config->costs.recompute, config->costs.first_stage_ratio,
+                               stages);
+}
+
 enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config *config,
                                  const uint16_t *rank_of, struct pp_cost_inputs *inputs,
                                  struct pp_costs **costs, struct pp_error *err)
@@ -29,6 +36,7 @@ enum pp_status pp_simulate_costs(struct pp_arena *arena, const struct pp_config 
     if (config->is_unit) {
         *costs = pp_costs_unit(arena, &config->unit, shape->ranks, pp_shape_stages(shape),
                                shape->splits, shape->granules);
+        pp_costs_unit_share(shares_of(arena, config, (*costs)->stages), *costs);
         return PP_OK;
     }
     *inputs = pp_config_costs(config, rank_of);
@@ -107,13 +115,13 @@ static enum pp_status build_of(struct pp_arena *arena, enum pp_made made, double
                                .proves_given = !is_bare,
                                .proves_result = !is_bare};
     PP_TRY(pp_steps_shape(c, &build->shape, err));
+    if (c->costs.recompute != PP_RECOMPUTE_NONE)
+        build->recompute_frac = shares_of(arena, c, result->costs->stages);
     if (c->is_unit)
         return PP_OK;
     build->state = c->state;
     build->has_update = true;
     build->has_tied = result->costs->tied != NULL;
-    if (c->costs.recompute != PP_RECOMPUTE_NONE)
-        build->recompute_frac = pp_recompute_fracs(arena, &result->cost_inputs);
     build->buckets = pp_buckets_of(arena, c, result->costs);
     return PP_OK;
 }

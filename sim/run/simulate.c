@@ -6,6 +6,7 @@
 #include "core/units.h"
 #include "schedules/build/cut.h"
 #include "sim/config/steps.h"
+#include "sim/run/again.h"
 #include "sim/run/fold.h"
 #include "sim/run/lengthen.h"
 #include "sim/run/prepare.h"
@@ -66,13 +67,16 @@ static enum pp_status rates(struct pp_result *result, struct pp_error *err)
     const struct pp_config *c = &result->config;
     const double iteration_s = result->metrics.iteration_s;
     const double samples = (double)c->layout.gbs;
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const double *run_frac =
+        c->lower.again.is_skipped ? pp_again_run_frac(arena, result->program) : NULL;
 
     const double passes =
         result->program->mode == PP_MODE_INFER ? 1.0 / 3 : 1; /* F of F + B = 3 F */
     result->model_flops_per_step = passes * samples * flops_per_sample(c);
     result->hardware_flops_per_step =
         result->model_flops_per_step +
-        samples * pp_recompute_flops_per_sample(&result->cost_inputs, c->flops);
+        samples * pp_recompute_flops_in_part(&result->cost_inputs, c->flops, run_frac);
     result->tokens_per_s = samples * c->layout.seq / iteration_s;
     result->tokens_per_s_per_gpu = result->tokens_per_s / c->layout.gpus;
     result->model_flops_per_s_per_gpu = result->model_flops_per_step / iteration_s / c->layout.gpus;

@@ -139,8 +139,8 @@ static const char *key_of_unit(struct pp_arena *arena, const char *text)
 
     if (pp_unit_costs_parse(text, &u, NULL) != PP_OK)
         return text;
-    return pp_arena_printf(arena, "%.17g %.17g %.17g %.17g %.17g %.17g", u.f, u.b, u.i, u.w, u.c,
-                           u.fb);
+    return pp_arena_printf(arena, "%.17g %.17g %.17g %.17g %.17g %.17g%s", u.f, u.b, u.i, u.w, u.c,
+                           u.fb, u.has_r ? pp_arena_printf(arena, " %.17g", u.r) : "");
 }
 
 static const char *key_of_model(struct pp_arena *arena, const char *text)

@@ -167,14 +167,16 @@ static void put_given(const struct pp_grid *grid, int64_t point, FILE *out)
     }
 }
 
-/* The closed form holds for one step between barriers, if nothing stretches or delays an op. */
+/* The closed form holds for one step between barriers, if nothing stretches, delays or repeats an
+ * op. */
 static double closed_form(const struct pp_result *r)
 {
     const struct pp_config *c = &r->config;
     const struct pp_schedule *s = c->schedule;
 
     if (!c->is_unit || !s || !s->bubble_frac.value || !s->bubble_frac.is_exact ||
-        c->order.rule != PP_ORDER_STRICT || c->unit.c > 0 || c->slow_count > 0 ||
+        c->order.rule != PP_ORDER_STRICT || c->unit.c > 0 ||
+        c->costs.recompute != PP_RECOMPUTE_NONE || c->slow_count > 0 ||
         c->engine_options.perturbation.jitter_frac > 0 || c->engine_options.eval.is_barrier_free)
         return (double)NAN;
     return s->bubble_frac.value(&c->shape, &c->unit, 0);

@@ -231,7 +231,7 @@ $ pipesim --schedule chimera --pp 4 --micro-batches 4 --pipelines 3 --unit F=1,B
 ! pipesim: error: --pipelines 3 does not divide --pp 4; nearest: 2 or 4
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,X=2
-! pipesim: error: --unit: unknown key 'X', known are F, B, I, W, C and FB (F=1,B=2 or F=1,I=1,W=1,C=0.1)
+! pipesim: error: --unit: unknown key 'X', known are F, B, I, W, C, FB and R (F=1,B=2 or F=1,I=1,W=1,C=0.1)
 = 2
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=-1
 ! pipesim: error: --unit F: "-1" is not a number such as 7.5e9, 175B or 4M (it must not be negative)
@@ -402,3 +402,43 @@ $ cd $TMPDIR; mkdir tiny; cp $OLDPWD/tests/data/configs/gemma-7b.json tiny/confi
 >   model    tiny
 > a preset; --model ./tiny is the model of the folder
 >   model    ./tiny/config.json
+# Words of --recompute, and the price R.
+$ pipesim --schedule 1f1b --pp 4 --gpus 4 --model gpt2 --recompute none,skip
+! pipesim: error: --recompute none,skip: a contradiction, as nothing is recomputed; nearest: none, or full,skip
+= 2
+$ pipesim --schedule 1f1b --pp 4 --gpus 4 --model gpt2 --recompute full,early,late
+! pipesim: error: --recompute full,early,late: a contradiction, as R either runs before the gradient arrives or waits for it; give early or late
+= 2
+$ pipesim --schedule 1f1b --pp 4 --gpus 4 --model gpt2 --recompute full,lazy
+! pipesim: error: --recompute full,lazy: unknown word 'lazy'; words after the comma are early, late and skip
+= 2
+$ pipesim --schedule 1f1b --pp 4 --gpus 4 --model gpt2 --recompute full,skip,skip
+! pipesim: error: --recompute full,skip,skip: skip is given twice
+= 2
+$ pipesim --schedule 1f1b --pp 4 --gpus 4 --model gpt2 --recompute full,
+! pipesim: error: --recompute full,: unknown word ''; words after the comma are early, late and skip
+= 2
+$ pipesim --schedule 1f1b --pp 4 --gpus 4 --model gpt2 --recompute ,late
+! pipesim: error: --recompute ,late: expected none, selective, selective=MODULES, full or stage-aware=R with R from 0 to 1
+= 2
+$ pipesim --schedule 1f1b --pp 4 --gpus 4 --model gpt2 --recompute late
+! pipesim: error: --recompute late: expected none, selective, selective=MODULES, full or stage-aware=R with R from 0 to 1
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2,R=1
+! pipesim: error: --unit F=1,B=2,R=1: R has no effect without --recompute; give --recompute full, or leave R out
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2,R=1 --recompute none
+! pipesim: error: --unit F=1,B=2,R=1: R has no effect without --recompute; give --recompute full, or leave R out
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --recompute full
+! pipesim: error: --recompute full: --unit F=1,B=2 says what F and B cost, not what R does; nearest: --unit F=1,B=2,R=1
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2,R=1 --recompute selective=mlp
+! pipesim: error: --recompute selective=mlp: there is no model here, whose modules could be chosen; nearest: selective
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2,R=-1 --recompute full
+! pipesim: error: --unit R: "-1" is not a number such as 7.5e9, 175B or 4M (it must not be negative)
+= 2
+$ pipesim program --schedule 1f1b --pp 4 --micro-batches 4 --recompute stage-aware=0.5,late
+! pipesim: error: --recompute stage-aware=0.5,late: expected none, selective or full (the share by stage needs a model)
+= 2

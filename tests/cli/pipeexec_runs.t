@@ -222,3 +222,20 @@ $ pipeexec --schedule 1f1b --shifted 1 --np 4 --layers 4 --hidden 32 --heads 2 -
 >   check      gradients of the first step equal those of training on one rank to
 >              the bit (67,776 elements)
 >
+# A recomputation that waits for the gradient, or that is left out, changes no bit; a sum of units.
+$ for how in full,late full,skip full,late,skip selective,late,skip stage-aware=0.5,skip; do for s in 1f1b gpipe 'interleaved --vp 2' chimera zb-h1; do pipeexec --schedule $s --np 2 --layers 4 --hidden 32 --heads 2 --seq 16 --micro-batches 4 --steps 2 --exact-grad --recompute $how | sed -n '/^  check/,/^$/p'; done; done | sort | uniq -c
+>      25
+>       5              the bit (135,552 elements)
+>      20              the bit (67,776 elements)
+>      25   check      gradients of the first step equal those of training on one rank to
+$ for how in full,late full full,late,skip full,skip stage-aware=0.75,late; do pipeexec --np 4 --layers 4 --hidden 32 --heads 2 --seq 16 --micro-batches 8 --steps 2 --no-check --recompute $how --unit F=1e-3,B=2e-3,R=1e-3 | sed -n '1p; /^  step/p'; done
+> pipeexec 0.1.0  1f1b, recomputing, late on 4 ranks          (* = chosen for you)
+>   step            44.0 ms     44.0 ms    +0.0 %   1 step
+> pipeexec 0.1.0  1f1b, recomputing on 4 ranks                (* = chosen for you)
+>   step            41.0 ms     41.0 ms    +0.0 %   1 step
+> pipeexec 0.1.0  1f1b, recomputing, late, skip on 4 ranks    (* = chosen for you)
+>   step            42.0 ms     42.0 ms    +0.0 %   1 step
+> pipeexec 0.1.0  1f1b, recomputing, skip on 4 ranks          (* = chosen for you)
+>   step            39.0 ms     39.0 ms    +0.0 %   1 step
+> pipeexec 0.1.0  1f1b, recomputing stage-aware=0.75, late on 4 ranks
+>   step            42.0 ms     42.0 ms    +0.0 %   1 step

@@ -54,7 +54,7 @@ $ pipeexec --unit F=1e6
 ! pipeexec: error: --unit: a unit is a second, and 20 steps would take more than 4e+06 of them; give smaller numbers, as F=1e-3
 = 2
 $ pipeexec --unit X=1
-! pipeexec: error: --unit: unknown key 'X', known are F, B, I, W, C and FB (F=1,B=2 or F=1,I=1,W=1,C=0.1)
+! pipeexec: error: --unit: unknown key 'X', known are F, B, I, W, C, FB and R (F=1,B=2 or F=1,I=1,W=1,C=0.1)
 = 2
 $ pipeexec --unit F=1,B=2 --inject slow:0=0.5 --slow 1=0.8 --layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --steps 4 --no-check | grep -E '^  (what-if|step|slowdown)'
 >   what-if    --slow 1=0.8 --slow 0=0.5 --unit F=1,B=2
@@ -80,4 +80,14 @@ $ pipeexec --inject 'jump rank:1' --transport tcp
 = 2
 $ pipeexec --inject slow=1
 ! pipeexec: error: --inject "slow=1": "slow=1" is none of drop (its connections to other ranks are closed), freeze (its thread never returns from an op), hang (the rank goes no further), jump (the clock of its process jumps ahead by 1 s), kill (its process is killed), stop (its process is stopped)
+= 2
+# Words of --recompute, and the price R.
+$ pipeexec --np 2 --layers 2 --unit F=1e-3,R=1e-3
+! pipeexec: error: --unit F=1e-3,R=1e-3: R has no effect without --recompute; give --recompute full, or leave R out
+= 2
+$ pipeexec --np 2 --dp 2 --layers 4 --zero 3 --gather layer --recompute full,skip
+! pipeexec: error: --recompute full,skip: parameters are gathered layer by layer, so no backward of a whole stage follows its forward; nearest: --gather chunk, or no skip
+= 2
+$ pipeexec --np 2 --layers 2 --recompute none,late
+! pipeexec: error: --recompute none,late: a contradiction, as nothing is recomputed; nearest: none, or full,late
 = 2

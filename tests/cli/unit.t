@@ -221,3 +221,44 @@ $ pipesim --schedule 1f1b --shifted 1 --pp 1 --micro-batches 4 --unit F=1,B=2
 $ pipesim --schedule gpipe --shifted 1 --pp 4 --micro-batches 4 --unit F=1,B=2
 ! pipesim: error: --shifted 1: gpipe has no such option; schedules that have it: 1f1b
 = 2
+# Recomputation has a price, R; words after a comma say when it runs.
+$ for how in full,late full full,late,skip full,skip 'full,skip --shifted 1' stage-aware=0.75,late 'stage-aware=0.75,skip --shifted 1'; do for e in dag simgrid; do pipesim --engine $e --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2,R=1,C=0.25 --recompute $how | grep step; done; done
+>   step              48 units   first start to last end
+>   step              48 units   first start to last end
+>   step            42.5 units   first start to last end
+>   step            42.5 units   first start to last end
+>   step              46 units   first start to last end
+>   step              46 units   first start to last end
+>   step            40.5 units   first start to last end
+>   step            40.5 units   first start to last end
+>   step              40 units   first start to last end
+>   step              40 units   first start to last end
+>   step          41.875 units   first start to last end
+>   step          41.875 units   first start to last end
+>   step           38.25 units   first start to last end
+>   step           38.25 units   first start to last end
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2,R=1 --recompute stage-aware=0.75,late,skip
+> pipesim 0.1.0  1f1b, 4 ranks, 4 micro-batches
+>
+>   units    F 1, B 2 (I 1 + W 1), R 1, C 0, F+B overlapped 3; messages buffered;
+>            recompute stage-aware=0.75, late, skip
+>
+>   step            23.5 units   first start to last end
+>   bubble              42.0 %   idle, waiting for other stages
+>   span idle           36.2 %   of the time from a rank's first op to its last
+>
+>   time     forward 17.0 %, backward 34.0 %, recompute 6.9 %, waiting 42.0 %
+>   memory   peak chunk activations by rank: 4 3 2 1
+>
+>   next     --gantt (see it)  --trace t.json.gz (Perfetto)  --json  --explain
+$ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2,R=1 --recompute full,late,skip --json | grep -A2 '"state"'
+>   "state": {
+>     "recompute": "full,late,skip"
+>   },
+$ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --recompute full,late,skip | grep -v '^#'
+> 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],(0RECV_B0)WAIT,(0SEND_F0)WAIT,0R0[0],0B0,(0RECV_B1)WAIT,(0SEND_F1)WAIT,0R1[0],0B1,0U
+> 1RECV_F0[0],1RECV_F1[1],(1RECV_F0)WAIT,1F0[0],1B0,1SEND_B0[0],(1RECV_F1)WAIT,1F1[0],1B1,1SEND_B1[1],(1SEND_B0)WAIT,(1SEND_B1)WAIT,1U
+$ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2,R=1 --recompute full --recompute full,late | cut -d, -f2,8-26
+> schedule,pp,dp,cp,ep,vp,micro_batches,mbs,gbs,seq,recompute_option,unit,iteration_s,bubble_frac,span_bubble_frac,mfu,hfu,model_flops_per_s_per_gpu,tokens_per_s,tokens_per_s_per_gpu
+> 1f1b,4,1,1,1,1,8,1,8,,full,"F=1,B=2,R=1",41,0.21951219512195122,0.21951219512195119,,,
+> 1f1b,4,1,1,1,1,8,1,8,,"full,late","F=1,B=2,R=1",44,0.27272727272727271,0.27272727272727271,,

@@ -35,8 +35,10 @@ static void say_state(struct words *w, struct rng *rng)
 
 static void say_memory(struct words *w, struct rng *rng)
 {
-    words_say(w, "--recompute", "%s",
-              words_one_of(rng, LIST("none", "selective", "full", "stage-aware=50%")));
+    words_say(
+        w, "--recompute", "%s",
+        words_one_of(rng, LIST("none", "selective", "full", "stage-aware=50%", "full,late",
+                               "selective,late,skip", "full,early,skip", "stage-aware=50%,late")));
     if (rng_chance(rng, 50)) {
         const char *where =
             words_one_of(rng, LIST("os=host", "a=host", "os=nvme,a=host", "a=host:50%", "a=nvme"));

@@ -47,6 +47,11 @@ static const struct pp_lower_options variants[] = {
      .has_tied = true,
      .has_clip = true,
      .recompute_frac = recompute},
+    {.post = PP_POST_SENDER,
+     .recv_slots = 2,
+     .has_optimizer = true,
+     .recompute_frac = recompute,
+     .again = {.is_late = true, .is_skipped = true}},
     {.post = PP_POST_EARLY, /* parameters that are cut; for one pipeline */
      .recv_slots = 2,
      .has_sync = true,

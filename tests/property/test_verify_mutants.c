@@ -133,6 +133,8 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
 
     options.state.cached = draw(t, 3) ? 0 : draw(t, 8);
     options.state.evict = (enum pp_evict)draw(t, 3);
+    options.again = (struct pp_again_words){.is_late = options.recv_slots % 2,
+                                            .is_skipped = options.recv_slots / 2};
     if (head.pipelines > 1)
         options.state = specs_of_copies(options.state);
     options.state.has_early_update &= !options.has_clip;

@@ -20,11 +20,7 @@ static double recompute_frac(const struct pp_cost_inputs *in, int stage)
 
 double *pp_recompute_fracs(struct pp_arena *arena, const struct pp_cost_inputs *in)
 {
-    double *fracs = PP_ARRAY(arena, double, in->stages);
-
-    for (int s = 0; s < in->stages; s++)
-        fracs[s] = recompute_frac(in, s);
-    return fracs;
+    return pp_recompute_shares(arena, in->recompute, in->first_stage_ratio, in->stages);
 }
 
 /* Returns flops that a recomputation omits, one sample: matrices, which all rules count alike. */
@@ -60,6 +56,12 @@ static double again_flops(const struct pp_cost_inputs *in, enum pp_layer_kind ki
 
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule)
 {
+    return pp_recompute_flops_in_part(in, rule, NULL);
+}
+
+double pp_recompute_flops_in_part(const struct pp_cost_inputs *in, enum pp_flops_rule rule,
+                                  const double *run_frac)
+{
     static const enum pp_layer_kind kinds[] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
     double again[2] = {0, 0}; /* repeated blocks of each kind */
     double flops = 0;
@@ -67,7 +69,8 @@ double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_fl
     for (int s = 0; s < in->stages; s++) {
         const struct pp_stage_layers layers = pp_analytic_stage_layers(in, s);
         for (int k = 0; k < 2; k++)
-            again[k] += recompute_frac(in, s) * layers.count[kinds[k]];
+            again[k] +=
+                recompute_frac(in, s) * (run_frac ? run_frac[s] : 1) * layers.count[kinds[k]];
     }
     for (int k = 0; k < 2; k++)
         if (again[k] > 0)

@@ -66,6 +66,10 @@ void pp_costs_rings(struct pp_arena *arena, const struct pp_cost_inputs *in,
 /* Returns the flops that recomputation adds per sample, by the rule of model flops; HFU has
  * both. */
 double pp_recompute_flops_per_sample(const struct pp_cost_inputs *in, enum pp_flops_rule rule);
+/* As before, where only a share of the micro-batches of each stage is recomputed, [stage]; NULL =
+ * all of them. */
+double pp_recompute_flops_in_part(const struct pp_cost_inputs *in, enum pp_flops_rule rule,
+                                  const double *run_frac);
 
 /* Prints the terms of --explain, one line per term of a layer, such as
  *   block forward, qkv: ... = 348 us (compute bound)

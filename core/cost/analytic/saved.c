@@ -196,6 +196,7 @@ static void fill_saved(const struct pp_cost_inputs *in, const struct pp_saved_si
     const double until_weights = blocks->until_weights + head_bytes(in, stage);
 
     memory->checkpoint_bytes = ends_bytes(in, z, stage) + checkpoint_bytes(blocks, frac);
+    memory->whole_bytes = ends_bytes(in, z, stage) + blocks->full;
     memory->resting_frac = resting_frac(in, blocks, frac, stage, memory->checkpoint_bytes);
     memory->saved_bytes = memory->checkpoint_bytes + (frac > 0 ? blocks->again : 0);
     memory->weight_grad_frac =

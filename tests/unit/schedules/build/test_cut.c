@@ -35,10 +35,10 @@ static int64_t drawn(uint64_t seed, uint64_t name, int64_t least, int64_t most)
 /* Times that are equal on all stages, or not, with fast or slow messages, and any memory. */
 static struct pp_costs *drawn_costs(const struct pp_shape *shape, uint64_t seed)
 {
-    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W};
+    static const int kinds[] = {PP_F, PP_B, PP_I, PP_W, PP_R};
     const int stages = pp_shape_stages(shape), splits = shape->splits;
-    struct pp_costs *costs =
-        pp_costs_unit(arena, &pp_unit_costs_usual, RANKS, stages, splits, shape->granules);
+    const struct pp_unit_costs unit = {.f = 1, .b = 2, .i = 1, .w = 1, .fb = 3, .has_r = true};
+    struct pp_costs *costs = pp_costs_unit(arena, &unit, RANKS, stages, splits, shape->granules);
     const int64_t spread = drawn(seed, 0, 0, 2) * 150;
 
     costs->is_unit = false;
@@ -55,6 +55,7 @@ static struct pp_costs *drawn_costs(const struct pp_shape *shape, uint64_t seed)
             .params_bytes = (double)drawn(seed, 1000 + s, 0, 9000),
             .saved_bytes = (double)(240 * drawn(seed, 2000 + s, 1, 900)),
             .checkpoint_bytes = 240,
+            .whole_bytes = (double)(240 * drawn(seed, 7000 + s, 900, 1200)),
             .weight_grad_frac = 0.5,
             .boundary_bytes = s + 1 < stages ? (double)drawn(seed, 3000 + s, 0, 200) : 0,
             .forward_bytes = (double)(240 * drawn(seed, 4000 + s, 0, 50)),
@@ -239,7 +240,7 @@ Test(build_cut, cut_programs_tell_of_whole_ones)
     int cuts = 0, musts = 0, singles = 0, proofs = 0, steps = 0;
 
     for (int k = 0; pp_schedules[k]; k++)
-        for (uint64_t seed = 0; seed < 3; seed++) {
+        for (uint64_t seed = 0; seed < 4; seed++) {
             struct pp_build b = of(pp_schedules[k]->name, seed % 2 ? 240 : 336);
             double fracs[MOST_STAGES];
             b.proves_result = false;
@@ -248,6 +249,7 @@ Test(build_cut, cut_programs_tell_of_whole_ones)
             for (int s = 0; s < b.costs->stages; s++)
                 fracs[s] = (double)drawn(seed, 6000 + s, 0, 1);
             b.recompute_frac = seed % 2 ? fracs : NULL;
+            b.wishes.again = (struct pp_again_words){.is_late = k % 2, .is_skipped = k % 3 > 0};
             const struct pp_program *cut = built(b, true), *whole = built(b, false);
             const bool must_cut =
                 pp_schedule_update_every(b.schedule, 2) <= 1 && is_periodic(whole);
