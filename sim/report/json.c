@@ -107,6 +107,11 @@ static json_t *tiers_json(const struct pp_result *r)
     json_object_set_new(o, "copies", copies_json(r));
     if (has_auto_share(r))
         json_object_set_new(o, "auto_share", auto_share_json(&r->config));
+    if (r->config.state.is_cpu_update) {
+        const struct pp_host_updates host = pp_host_updates(r);
+        pp_json_put(o, "host_update_s", host.s);
+        pp_json_put(o, "host_update_exposed_s", host.exposed_s);
+    }
     return o;
 }
 

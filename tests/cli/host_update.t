@@ -60,10 +60,18 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --update jit --comput
 ! pipesim: error: --update jit has no effect with --compute
 = 2
 $ for share in 0% 140% maybe; do pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=host:$share 2>&1 | sed 's/; expected.*//'; done
-> pipesim: error: --offload os=host:0%: a share lies above 0 and up to 1
-> pipesim: error: --offload os=host:140%: a share lies above 0 and up to 1
-> pipesim: error: --offload os=host:maybe: a share lies above 0 and up to 1
+> pipesim: error: --offload os=host:0%: a share lies above 0 and up to 1, or is auto
+> pipesim: error: --offload os=host:140%: a share lies above 0 and up to 1, or is auto
+> pipesim: error: --offload os=host:maybe: a share lies above 0 and up to 1, or is auto
 $ pipeexec --schedule 1f1b --np 2 --update jit
 ! pipeexec: error: unknown option --update; only pipesim has it: pipesim help --update
 ! try: pipeexec run --help
 = 2
+# The stream has a lane in traces; the report as JSON says how long the host works, and how much of that a rank waits.
+$ pipesim --schedule bfs --vp 4 --gpus 1 --pp 1 --dp 1 --tp 1 --micro-batches 4 --mbs 1 --model gpt2 --engine dag --cluster a100 --no-alternatives --offload os=host --cpu-optimizer --update jit --trace host.json --json | grep host_update; grep -c '"cat":"host"' host.json
+>     "host_update_s": 0.021874184999999997,
+>     "host_update_exposed_s": 0.011469685831999997
+> 4
+$ pipesim --schedule bfs --vp 4 --gpus 1 --pp 1 --dp 1 --tp 1 --micro-batches 4 --mbs 1 --model gpt2 --engine dag --cluster a100 --no-alternatives --offload os=host --cpu-optimizer --json | grep host_update
+>     "host_update_s": 0.021874184999999997,
+>     "host_update_exposed_s": 0.021874184999999997

@@ -40,11 +40,13 @@ static void say_memory(struct words *w, struct rng *rng)
         words_one_of(rng, LIST("none", "selective", "full", "stage-aware=50%", "full,late",
                                "selective,late,skip", "full,early,skip", "stage-aware=50%,late")));
     if (rng_chance(rng, 50)) {
-        const char *where =
-            words_one_of(rng, LIST("os=host", "a=host", "os=nvme,a=host", "a=host:50%", "a=nvme"));
+        const char *where = words_one_of(rng, LIST("os=host", "os=host:40%", "a=host",
+                                                   "os=nvme,a=host", "a=host:50%", "a=nvme"));
         words_say(w, "--offload", "%s", where);
-        if (strstr(where, "os=") && rng_chance(rng, 50))
+        if (strstr(where, "os=") && rng_chance(rng, 50)) {
             words_say(w, "--cpu-optimizer", "%s", "");
+            words_say(w, "--update", "%s", words_one_of(rng, LIST("end", "jit")));
+        }
     }
     if (rng_chance(rng, 30))
         words_say(w, "--act-bits", "%s", words_one_of(rng, LIST("2", "4", "8")));

@@ -10,7 +10,7 @@ const char *const pp_track_names[PP_TRACKS] = {
     [PP_TRACK_RECV_F] = "receive F", [PP_TRACK_SEND_F] = "send F",
     [PP_TRACK_RECV_B] = "receive B", [PP_TRACK_SEND_B] = "send B",
     [PP_TRACK_REDUCE] = "reduce",    [PP_TRACK_COPY] = "copy",
-    [PP_TRACK_WEIGHTS] = "weights"};
+    [PP_TRACK_WEIGHTS] = "weights",  [PP_TRACK_HOST] = "host"};
 static const enum pp_track track_of_message[PP_OP_KINDS] = {[PP_RECV_F] = PP_TRACK_RECV_F,
                                                             [PP_SEND_F] = PP_TRACK_SEND_F,
                                                             [PP_RECV_B] = PP_TRACK_RECV_B,
@@ -24,6 +24,8 @@ static enum pp_track track_of(const struct pp_trace_event *event)
 {
     if (event->is_concurrent)
         return PP_TRACK_WEIGHTS;
+    if (event->stream == PP_STREAM_COPY && event->cause == PP_MOVES_HOST)
+        return PP_TRACK_HOST;
     return event->stream == PP_STREAM_CHANNEL ? track_of_message[event->kind]
                                               : track_of_stream[event->stream];
 }

@@ -16,6 +16,7 @@ enum pp_track {
     PP_TRACK_REDUCE,
     PP_TRACK_COPY,
     PP_TRACK_WEIGHTS, /* W concurrent with other compute */
+    PP_TRACK_HOST,    /* updates by the processors of the host */
     PP_TRACKS
 };
 extern const char *const pp_track_names[PP_TRACKS]; /* "compute", "send F", ... */

@@ -88,8 +88,8 @@ void pp_analytic_fill_host_update(const struct pp_cost_inputs *in, int stage,
         costs->purpose[PP_FOR_HOME][stage] = pp_analytic_move(
             in, PP_FOR_HOME,
             pp_analytic_leaving_frac(in) * pp_analytic_updated_params(in, stage) * value.params);
+    costs->purpose[PP_FOR_UPDATE][stage].ps = pp_units_ps(host_s);
     if (pp_state_has_host_stream(&in->state)) {
-        costs->purpose[PP_FOR_UPDATE][stage].ps = pp_units_ps(host_s);
         costs->op[PP_U][stage] = device_update(in, stage);
         return;
     }

@@ -248,16 +248,20 @@ Test(build, groups_of_shards_are_summed_too)
 /* The proof is the builder's own: wherever state lives, and however it is cut. */
 Test(build, state_on_other_tiers_is_legal_for_every_cut)
 {
-    for (int at = 0; at < 4 * 2 * 3 * 2 * 2; at++) {
+    for (int at = 0; at < 4 * 2 * 3 * 2 * 4; at++) {
         struct pp_build build = of(at % 2 ? "interleaved" : "1f1b", 8);
         order(&build);
         pp_build_take_zero(&build, at / 2 % 4, 2);
         build.state.home[PP_STATE_PARAMS] = at / 8 % 3;
         build.state.home[PP_STATE_OPTIMIZER] = at / 24 % 2 ? PP_TIER_HOST : PP_TIER_DEVICE;
         build.state.is_cpu_update = build.state.home[PP_STATE_OPTIMIZER] && at / 48;
+        build.state.has_early_update = at / 48 == 2;
+        build.state.moved_frac[PP_STATE_OPTIMIZER] = at / 48 == 3 ? 0.4 : 0;
         build.state.home[PP_STATE_ACTIVATIONS] = at / 48 ? PP_TIER_HOST : PP_TIER_DEVICE;
         const struct pp_program *p = built(&build);
         cr_expect_eq(count(p, PP_MOVE, PP_FOR_LOAD) > 0, at / 8 % 3 > 0);
+        cr_expect_eq(count(p, PP_MOVE, PP_FOR_UPDATE) > 0,
+                     build.state.is_cpu_update && at / 48 > 1);
     }
 }
 

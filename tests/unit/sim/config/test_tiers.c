@@ -273,19 +273,23 @@ Test(tiers, state_moves_once_each_way)
 Test(tiers, both_engines_agree)
 {
     static const char *const flags[] = {
-        "--offload a=host,os=host", "--offload a=nvme,os=nvme --cpu-optimizer",
-        "--act-bits 4 --offload a=host", "--offload p=host,os=host --cpu-optimizer",
-        "--offload p=host,a=host,os=host --seq 512"};
+        "--offload a=host,os=host",
+        "--offload a=nvme,os=nvme --cpu-optimizer",
+        "--act-bits 4 --offload a=host",
+        "--offload p=host,os=host --cpu-optimizer",
+        "--offload p=host,a=host,os=host --seq 512",
+        "--offload p=host:50%,os=host:30% --cpu-optimizer",
+        "--offload os=host --cpu-optimizer --update jit --schedule bfs --vp 2"};
 
-    for (int k = 0; k < 5; k++) {
+    for (size_t k = 0; k < PP_COUNT(flags); k++) {
         PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
         struct pp_result dag, simgrid;
         struct pp_error err = {0};
-        const char *line = pp_arena_printf(
-            arena,
-            "--schedule 1f1b --model gpt-7.5b --gpus 4 --tp 1 --pp 4 --dp 1 --cp 1 --mbs 1 "
-            "--micro-batches 8 --recompute none --cluster a100 %s --engine ",
-            flags[k]);
+        const char *line =
+            pp_arena_printf(arena,
+                            "%s--model gpt-7.5b --gpus 4 --tp 1 --pp 4 --dp 1 --cp 1 --mbs 1 "
+                            "--micro-batches 8 --recompute none --cluster a100 %s --engine ",
+                            strstr(flags[k], "--schedule") ? "" : "--schedule 1f1b ", flags[k]);
         cr_assert_eq(sim_run_at(arena, pp_arena_printf(arena, "%sdag", line), PP_QUICK, &dag, &err),
                      PP_OK, "%s", err.message);
         if (sim_run_at(arena, pp_arena_printf(arena, "%ssimgrid", line), PP_QUICK, &simgrid,

@@ -34,9 +34,13 @@ static const char *const LAYOUTS[] = {
     "--tp 2 --dp 2", "--tp 4 --dp 1", "--tp 1 --dp 2 --no-fold",
 };
 static const char *const STATES[] = {
-    "--recompute none --zero 0", "--recompute full --zero 1",
-    "--recompute selective",     "--zero 3",
-    "--offload a=host",          "--zero 1 --offload os=host,a=host",
+    "--recompute none --zero 0",
+    "--recompute full --zero 1",
+    "--recompute selective",
+    "--zero 3",
+    "--offload a=host",
+    "--zero 1 --offload os=host,a=host",
+    "--zero 1 --offload os=host:60%,a=host --cpu-optimizer --update jit",
 };
 static const char *const WAYS[] = {
     "",
