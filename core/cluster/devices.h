@@ -63,7 +63,7 @@
 
 /* fp16 runs at 1/64 of fp32 and is left out. */
 #define DEVICE_GTX1080TI {                                                                         \
-    .name = "gtx1080ti", .title = "GTX 1080 Ti 11GB", .generation = "pascal",                      \
+    .name = "gtx1080ti", .title = "GTX 1080 Ti 11GB", .generation = "pascal-gtx",                  \
     .constants_of = "p100", .precision = PP_PRECISION_FP32, .peak_flops_per_s = 11.3 * TERA,       \
     .fp32_flops_per_s = 11.3 * TERA, .multiprocessors = 28,                                        \
     .memory_bytes = 11178 * MIB, .memory_bytes_per_s = 484 * GIGA,                                 \

@@ -6,6 +6,7 @@
 #include "core/text/file.h"
 #include "core/text/output.h"
 #include "sim/cli/stdout.h"
+#include "sim/published/figures.h"
 #include "sim/report/report.h"
 #include "sim/validate/own.h"
 #include "sim/validate/transfer.h"
@@ -153,6 +154,8 @@ static enum pp_status print_row(struct pp_arena *arena, const struct pp_measurem
     struct pp_validation_row row;
     struct pp_result result;
 
+    if (pp_figure_is(m))
+        return pp_validation_print_figure(arena, m, out, err);
     pp_measure_case_open(arena, m, &open);
     pp_validation_predict(arena, &open, &row, &result);
     fprintf(out, "%s (%s:%d)\n", m->id, m->file, m->line);
@@ -221,8 +224,8 @@ static enum pp_status check_options(const struct pp_wish *wish, struct pp_error 
 
 static bool is_compared(const struct pp_validation_row *row)
 {
-    return !row->skipped && (isfinite(row->error_frac) || isfinite(row->mem_error_frac) ||
-                             row->row->is_out_of_memory);
+    return !row->skipped && (row->figure || isfinite(row->error_frac) ||
+                             isfinite(row->mem_error_frac) || row->row->is_out_of_memory);
 }
 
 /* Refuses to call it a success if nothing is compared and a column was ignored, which may have the
@@ -246,16 +249,16 @@ static enum pp_status check_predicted(const struct pp_measurements *list,
 {
     const struct pp_validation_count count = pp_validation_count(v);
 
-    if (count.predicted + count.inferred > 0)
+    if (count.predicted + count.inferred + count.figures > 0)
         return check_compared(list, v, err);
-    if (count.rows == 0)
+    if (v->count == 0)
         return pp_error_set(err, PP_EFAIL, "the table has no rows, so nothing is predicted");
-    if (count.rows == 1)
+    if (v->count == 1)
         return pp_error_set(err, PP_EFAIL,
                             "nothing is predicted: the row is skipped, for the reason above");
     return pp_error_set(err, PP_EFAIL,
                         "nothing is predicted: all %d rows are skipped, for the reasons above",
-                        count.rows);
+                        v->count);
 }
 
 static enum pp_status write_rows(struct pp_arena *arena, const char *path,

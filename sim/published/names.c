@@ -41,6 +41,9 @@ static const struct alias {
     {"notes", PP_COL_NOTE},
     {"comment", PP_COL_NOTE},
 };
+/* Names in tables with one figure a row. */
+static const struct alias FIGURE_ALIASES[] = {{"model_params_b", PP_COL_PARAMS_B},
+                                              {"batch_per_gpu", PP_COL_MBS}};
 /* Columns of published tables about the tables themselves. */
 static const char *const SILENT[] = {"confidence", "derived_fields"};
 
@@ -59,11 +62,27 @@ static bool is_in(const char *name, const char *const *list, size_t count)
     return false;
 }
 
-static int column_of(const char *name)
+/* Is true for a table with one figure a row. Elsewhere its own columns are not known. */
+static bool has_figures(const struct pp_csv_row *fields)
 {
-    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+    static const char *const MARKS[] = {"metric", "value", "unit"};
+    size_t found = 0;
+
+    for (int i = 0; i < fields->count; i++)
+        found += is_in(fields->fields[i], MARKS, PP_COUNT(MARKS));
+    return found == PP_COUNT(MARKS);
+}
+
+static int column_of(const char *name, bool is_of_figures)
+{
+    const int end = is_of_figures ? PP_MEASURE_COLUMNS : PP_COL_METRIC;
+
+    for (int i = 0; i < end; i++)
         if (!strcasecmp(name, pp_measure_columns[i]))
             return i;
+    for (size_t i = 0; is_of_figures && i < PP_COUNT(FIGURE_ALIASES); i++)
+        if (!strcasecmp(name, FIGURE_ALIASES[i].text))
+            return FIGURE_ALIASES[i].column;
     for (size_t i = 0; i < PP_COUNT(ALIASES); i++)
         if (!strcasecmp(name, ALIASES[i].text))
             return ALIASES[i].column;
@@ -192,7 +211,7 @@ static void hint_at(struct pp_arena *arena, const struct pp_measure_header *h, i
     const char *name = h->fields->fields[field];
     int count = 0;
 
-    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+    for (int i = 0; i < PP_COL_METRIC; i++)
         if (h->place[i] < 0)
             known[count++] = pp_measure_columns[i];
     for (size_t i = 0; i < PP_COUNT(ALIASES); i++)
@@ -209,6 +228,8 @@ enum pp_status pp_measure_header_read(struct pp_arena *arena, const char *name,
                                       const struct pp_csv_row *fields, struct pp_measure_header *h,
                                       struct pp_measurements *list, struct pp_error *err)
 {
+    const bool is_of_figures = has_figures(fields);
+
     *h = (struct pp_measure_header){
         .name = name, .fields = fields, .is_sweep = is_of_sweep(fields), .status = -1};
     h->options = PP_ARRAY(arena, struct pp_measure_option_column, fields->count + 1);
@@ -216,7 +237,7 @@ enum pp_status pp_measure_header_read(struct pp_arena *arena, const char *name,
     for (int i = 0; i < fields->count; i++) {
         const char *field = fields->fields[i];
         const struct pp_option *option = option_of(field);
-        int column = column_of(field);
+        int column = column_of(field, is_of_figures);
         if (is_predicted(h, i) && !is_input(h, i))
             column = -1;
         if (column >= 0)
@@ -228,7 +249,7 @@ enum pp_status pp_measure_header_read(struct pp_arena *arena, const char *name,
     PP_TRY(check_same(h, err));
     PP_TRY(check_known(h, err));
     for (int i = 0; i < fields->count; i++)
-        if (column_of(fields->fields[i]) < 0 && !option_of(fields->fields[i]) &&
+        if (column_of(fields->fields[i], is_of_figures) < 0 && !option_of(fields->fields[i]) &&
             !is_predicted(h, i) && !is_in(fields->fields[i], SILENT, PP_COUNT(SILENT)))
             hint_at(arena, h, i, list);
     return PP_OK;

@@ -1,5 +1,5 @@
 /* Resolves and simulates rows like any other run. */
-#include "sim/published/published.h"
+#include "sim/published/figures.h"
 
 #include "core/printable.h"
 #include "sim/cli/cli.h"
@@ -126,8 +126,8 @@ static const char *find_doubts(struct pp_arena *arena, const struct pp_measureme
     return d.text;
 }
 
-static enum pp_status resolve(struct pp_arena *arena, const struct pp_measure_command *command,
-                              struct pp_config *config, struct pp_error *err)
+enum pp_status pp_measure_resolve(struct pp_arena *arena, const struct pp_measure_command *command,
+                                  struct pp_config *config, struct pp_error *err)
 {
     struct pp_parsed parsed;
     struct pp_wish wish;
@@ -153,9 +153,13 @@ void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *r
     struct pp_error err = {0};
 
     *out = (struct pp_measure_case){.row = row, .refused = row->refused, .step_s = row->step_s};
+    if (pp_figure_is(row)) {
+        out->skipped = "it publishes a figure that is no step";
+        return;
+    }
     enum pp_status status = pp_measure_command(arena, row, &out->command, &err);
     if (status == PP_OK)
-        status = resolve(arena, &out->command, &out->config, &err);
+        status = pp_measure_resolve(arena, &out->command, &out->config, &err);
     else
         out->command.argc = 0;
     if (status != PP_OK)

@@ -144,6 +144,9 @@ struct pp_measure_case {
 void pp_measure_case_open(struct pp_arena *arena, const struct pp_measurement *row,
                           struct pp_measure_case *out);
 
+/* Resolves a command like a typed one. */
+enum pp_status pp_measure_resolve(struct pp_arena *arena, const struct pp_measure_command *command,
+                                  struct pp_config *config, struct pp_error *err);
 /* Returns the first line of an error, as the reason to skip a row. */
 const char *pp_measure_reason(struct pp_arena *arena, const struct pp_error *err);
 

@@ -74,6 +74,18 @@ static void fill(struct pp_arena *arena, const struct pp_measure_header *h,
     pp_measure_metrics(arena, row);
 }
 
+/* A row whose source is "same" has that of the row before, and its settings where a cell is empty.
+ * Only tables with one figure a row say so. */
+static void inherit(struct pp_measurement *row, const struct pp_measurement *before)
+{
+    row->cell[PP_COL_SOURCE] = before->cell[PP_COL_SOURCE];
+    for (int i = 0; i < PP_MEASURE_COLUMNS; i++)
+        if (!*row->cell[i] && i < PP_COL_METRIC)
+            row->cell[i] = before->cell[i];
+    if (!*row->cell[PP_COL_STATE])
+        row->cell[PP_COL_STATE] = before->cell[PP_COL_STATE];
+}
+
 enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, const char *text,
                                      size_t length, struct pp_measurements *list,
                                      struct pp_error *err)
@@ -85,10 +97,14 @@ enum pp_status pp_measurements_parse(struct pp_arena *arena, const char *name, c
     for (int i = 0; i < csv.count; i++) {
         if (csv.rows[i].count == 0)
             continue;
-        if (header.fields)
-            fill(arena, &header, &csv.rows[i],
-                 PP_PUSH(arena, list->rows, list->count, list->capacity));
-        else
+        if (header.fields) {
+            struct pp_measurement *row = PP_PUSH(arena, list->rows, list->count, list->capacity);
+            fill(arena, &header, &csv.rows[i], row);
+            if (row > list->rows && *row->cell[PP_COL_METRIC] &&
+                pp_measure_matches(row->cell[PP_COL_SOURCE], "^same") &&
+                !strcmp(row[-1].family, row->family))
+                inherit(row, row - 1);
+        } else
             PP_TRY(pp_measure_header_read(arena, name, &csv.rows[i], &header, list, err));
     }
     return header.fields ? PP_OK : pp_error_set(err, PP_EINVAL, "%s: no header line", name);

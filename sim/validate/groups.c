@@ -1,5 +1,5 @@
 /* Sums up errors of groups of rows. */
-#include "sim/validate/validate.h"
+#include "sim/validate/parts.h"
 
 #include "core/quantile.h"
 
@@ -10,7 +10,12 @@
 
 bool pp_validation_is_any(const struct pp_validation_row *row)
 {
-    return !row->skipped && !row->inferred;
+    return !row->skipped && !row->inferred && !row->is_figure;
+}
+
+bool pp_validation_is_figure(const struct pp_validation_row *row)
+{
+    return !row->skipped && row->is_figure;
 }
 
 bool pp_validation_is_inferred(const struct pp_validation_row *row)
@@ -44,7 +49,7 @@ static const char *key_of(const struct pp_validation_row *row, enum pp_validatio
     return keys[key];
 }
 
-static struct pp_validation_errors errors_of(double *values, int n)
+struct pp_validation_errors pp_validation_errors_of(double *values, int n)
 {
     struct pp_validation_errors e = {.n = n, .bias = pp_median(values, n)};
 
@@ -81,7 +86,7 @@ static struct pp_validation_errors collect(struct pp_arena *arena, const struct 
             (!s->value || !strcmp(s->value, key_of(row, s->key))))
             values[n++] = error;
     }
-    const struct pp_validation_errors e = errors_of(values, n);
+    const struct pp_validation_errors e = pp_validation_errors_of(values, n);
     pp_arena_release(arena, mark);
     return e;
 }
@@ -187,13 +192,19 @@ struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
 
 struct pp_validation_count pp_validation_count(const struct pp_validation *validation)
 {
-    struct pp_validation_count count = {.rows = validation->count};
+    struct pp_validation_count count = {.rows = 0};
 
     for (int i = 0; i < validation->count; i++) {
         const struct pp_validation_row *row = &validation->rows[i];
         const bool is_complete = row->row->is_complete, is_oom = row->row->is_out_of_memory,
                    has_run = (isfinite(row->step_s) || isfinite(row->row->mem_bytes)) &&
                              !row->row->is_computed && !is_oom;
+        if (row->is_figure) {
+            count.figure_rows++;
+            count.figures += pp_validation_is_figure(row);
+            continue;
+        }
+        count.rows++;
         count.complete += is_complete;
         count.inferred += pp_validation_is_inferred(row);
         if (!pp_validation_is_any(row))

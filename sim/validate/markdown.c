@@ -1,5 +1,5 @@
 /* Prints docs/accuracy.md: the errors of predictions, as a page. */
-#include "sim/validate/validate.h"
+#include "sim/validate/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -219,5 +219,6 @@ void pp_validation_markdown(struct pp_arena *arena, const struct pp_validation_p
               out);
     step_times(arena, page, out);
     memory(arena, page->built_in, out);
+    pp_validation_markdown_figures(arena, page->built_in, out);
     without_a_value(arena, page->built_in, out);
 }

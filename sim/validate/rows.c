@@ -1,7 +1,7 @@
 /* Prints rows as CSV, and all as JSON, "pipesim.validation/1". Missing values: empty, or null. */
 #include "core/text/csv.h"
 #include "core/text/json_write.h"
-#include "sim/validate/validate.h"
+#include "sim/validate/parts.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -19,11 +19,12 @@ static const char *const KEYS[FIGURES] = {
 static void find_figures(const struct pp_validation_row *row, double figures[FIGURES])
 {
     const double nothing = (double)NAN;
+    const bool has_none = row->skipped || row->is_figure;
     const double found[FIGURES] = {row->step_s,
-                                   row->skipped ? nothing : row->prediction.step_s,
+                                   has_none ? nothing : row->prediction.step_s,
                                    row->error_frac,
                                    row->row->mem_bytes,
-                                   row->skipped ? nothing : row->prediction.mem_bytes,
+                                   has_none ? nothing : row->prediction.mem_bytes,
                                    row->mem_error_frac,
                                    row->baseline_error_frac};
 
@@ -57,7 +58,7 @@ static double published_mfu(const struct pp_validation_row *row)
 /* Puts the criteria of runs that are alike, the published MFU (sim/error), and what is inferred. */
 static void put_likeness(const struct pp_validation_row *row, FILE *out)
 {
-    if (row->skipped)
+    if (row->skipped || row->is_figure)
         fputs(",,,,", out);
     else
         fprintf(out, "%s,%d,%s,%s,", row->precision, row->pp, truth(row->is_multi_node),
@@ -109,8 +110,11 @@ static json_t *row_json(const struct pp_validation_row *row)
     for (int k = 0; k < FIGURES; k++)
         pp_json_put(o, KEYS[k], figures[k]);
     pp_json_put_bool(o, "published_oom", row->row->is_out_of_memory);
+    if (row->figure)
+        json_object_set_new(o, "figure", pp_validation_figure_json(row));
     json_object_set_new(o, "predicted_fits",
-                        row->skipped ? json_null() : json_boolean(row->prediction.fits));
+                        row->skipped || row->is_figure ? json_null()
+                                                       : json_boolean(row->prediction.fits));
     pp_json_put_bool(o, "complete", pp_validation_is_complete(row));
     pp_json_put_text(o, "inferred", row->inferred);
     pp_json_put_text(o, "skipped", row->skipped);

@@ -1,5 +1,5 @@
 /* Prints the report of a validation. */
-#include "sim/validate/validate.h"
+#include "sim/validate/parts.h"
 
 #include "core/text/terminal.h"
 
@@ -171,11 +171,15 @@ void pp_validation_print(struct pp_arena *arena, const struct pp_validation *v, 
             count.complete == 1 ? "s" : "", count.complete_predicted);
     if (count.inferred > 0)
         fprintf(out, "%d more with inferred settings, which count apart\n", count.inferred);
+    if (count.figure_rows > 0)
+        fprintf(out, "%d more publish one figure each, which count apart; %d predicted\n",
+                count.figure_rows, count.figures);
     fputs("An error is predicted / published - 1. median, p90, mean: of its size; bias: the\n"
           "median with its sign; guess: of a step at the median MFU of the other families.\n",
           out);
     print_times(arena, v, out);
     print_memory(arena, v, out);
+    pp_validation_print_figures(arena, v, out);
     print_worst(arena, v, worst, out);
     print_reasons(arena, "published values refused", refusals, refused, out);
     print_reasons(arena, "skipped", reasons, skipped, out);

@@ -1,7 +1,8 @@
 /* Predicts rows one by one, also by a baseline that knows one number: MFU. */
-#include "sim/validate/validate.h"
+#include "sim/validate/parts.h"
 
 #include "core/quantile.h"
+#include "sim/published/figures.h"
 #include "sim/resolve/resolve.h"
 
 #include <math.h>
@@ -62,6 +63,10 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
         struct pp_validation_row *row = &validation->rows[i];
         struct pp_measure_case open;
 
+        if (pp_figure_is(&list->rows[i])) {
+            pp_validation_figure(arena, &list->rows[i], row);
+            continue;
+        }
         pp_measure_case_open(scratch, &list->rows[i], &open);
         pp_validation_predict(scratch, &open, row, NULL);
         const char **texts[] = {&row->skipped, &row->inferred, &row->refused, &row->schedule,

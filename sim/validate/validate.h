@@ -20,6 +20,10 @@ struct pp_validation_row {
     double error_frac, mem_error_frac; /* predicted / published - 1; NAN if one is missing */
     double mfu;                        /* published: model flops / (step * peak * devices) */
     double baseline_error_frac;        /* of one MFU for all, the median of the other families */
+    bool is_figure; /* the row publishes one figure, and counts in no other error */
+    const struct pp_figure_metric *figure; /* NULL: its metric is not known */
+    double figure_published, figure_predicted;
+    bool is_report; /* its source says too little to judge it */
 };
 struct pp_validation {
     struct pp_validation_row *rows;
@@ -32,10 +36,15 @@ void pp_validation_run(struct pp_arena *arena, const struct pp_measurements *lis
 /* Predicts one row; `result` (may be NULL) lives in the arena. */
 void pp_validation_predict(struct pp_arena *arena, const struct pp_measure_case *open,
                            struct pp_validation_row *row, struct pp_result *result);
+/* Prints a row that publishes one figure: its runs, what was searched, and the error. PP_EINVAL if
+ * it is skipped. */
+enum pp_status pp_validation_print_figure(struct pp_arena *arena, const struct pp_measurement *m,
+                                          FILE *out, struct pp_error *err);
 /* Fills baseline_error_frac of all rows. */
 void pp_validation_baseline(struct pp_arena *arena, struct pp_validation *validation);
 
 typedef bool (*pp_validation_filter)(const struct pp_validation_row *row);
+bool pp_validation_is_figure(const struct pp_validation_row *row);     /* predicted, one figure */
 bool pp_validation_is_complete(const struct pp_validation_row *row);   /* every knob, no experts */
 bool pp_validation_is_pipelined(const struct pp_validation_row *row);  /* complete, with PP > 1 */
 bool pp_validation_is_incomplete(const struct pp_validation_row *row); /* predicted, not complete */
@@ -89,6 +98,7 @@ struct pp_validation_reason *pp_validation_reasons(struct pp_arena *arena,
                                                    bool is_refused, int *count);
 struct pp_validation_count {
     int rows, predicted;
+    int figure_rows, figures;         /* with one figure each, not among those; predicted */
     int inferred;                     /* predicted with an inferred setting, not among those */
     int complete, complete_predicted; /* of rows that state every knob */
     /* of predicted rows: the published outcome, and the same outcome predicted */

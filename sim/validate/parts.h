@@ -1,0 +1,19 @@
+/* sim/validate/parts.h — parts of the reports of a validation. Private to sim/validate. */
+#pragma once
+
+#include "sim/validate/validate.h"
+
+#include <jansson.h>
+
+/* Returns the errors of n values, which it overwrites by their sizes. */
+struct pp_validation_errors pp_validation_errors_of(double *values, int n);
+
+/* Rows with one figure each: sim/validate/figures.c. */
+void pp_validation_figure(struct pp_arena *arena, const struct pp_measurement *m,
+                          struct pp_validation_row *row);
+void pp_validation_print_figures(struct pp_arena *arena, const struct pp_validation *validation,
+                                 FILE *out);
+void pp_validation_markdown_figures(struct pp_arena *arena, const struct pp_validation *validation,
+                                    FILE *out);
+/* Returns the members of such a row. */
+json_t *pp_validation_figure_json(const struct pp_validation_row *row);
