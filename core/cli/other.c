@@ -6,9 +6,9 @@ static const char SIM_COMMANDS[] =
     "sweep|plot|validate|plan|check|export";
 
 static const char SIM_OPTIONS[] =
-    "act-bits|allow-different|attention|bucket-size|buckets|by|collective|"
+    "act-bits|allow-different|attention|bucket-size|buckets|by|cache|collective|"
     "collective-algorithm|collectives|compute|constants|cost|cpu-optimizer|dp-overlap|"
-    "emit|engine|ep-dispatch|ep-overlap|ep-share|exhaustive|explain|family|"
+    "emit|engine|ep-dispatch|ep-overlap|ep-share|evict|exhaustive|explain|family|"
     "first-stage-layers|flops|framework|free|fresh|from|head|hold-out|html|jitter|"
     "jobs|kind|last-stage-layers|leave-layouts-out|log-x|log-y|map|markdown|"
     "memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|no-alternatives|no-fold|"

@@ -48,8 +48,10 @@ struct pp_stage_memory {
 /* Buffers of a stage whose gradients are cut, or whose parameters are cut or live on another tier.
  * Its units are gathered or loaded one by one. Per device, bytes. */
 struct pp_stage_gathers {
-    int units;   /* of a chunk; 1 = the chunk at once, 0 = parameters are whole and here */
-    bool is_cut; /* parameters are gathered, and their gradients scattered by visits */
+    int units;    /* of a chunk; 1 = the chunk at once, 0 = parameters are whole and here */
+    int resident; /* those that the program fetches at once, before the first op of a visit; the
+                   * others come inside of each op. 0 = 1 */
+    bool is_cut;  /* parameters are gathered, and their gradients scattered by visits */
     double unit_bytes, unit_grads_bytes; /* buffers of an inner unit; its whole gradients */
     double gone_frac;   /* share of a unit whose tensors come and go alone, without the rest */
     double share_bytes; /* share of an inner unit, loaded for its gather */
@@ -58,6 +60,12 @@ struct pp_stage_gathers {
     double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
     double scatter_bytes;                 /* scattered inside of one B or W */
 };
+
+/* Returns the units of a chunk that come inside of each op. */
+static inline int pp_gathers_inside(const struct pp_stage_gathers *gathers)
+{
+    return gathers->units - (gathers->resident > 1 ? gathers->resident : 1);
+}
 
 enum pp_direction { PP_DIR_F, PP_DIR_B };
 

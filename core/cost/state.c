@@ -191,6 +191,17 @@ const char *pp_state_print(const struct pp_state_spec *spec, char text[PP_STATE_
     return text;
 }
 
+const char *pp_state_unit(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES])
+{
+    char bytes[PP_UNITS_TEXT_BYTES];
+
+    if (!(spec->gather_bytes > 0))
+        return pp_gather_names[spec->gather];
+    snprintf(text, PP_STATE_TEXT_BYTES, "piece of %s",
+             pp_units_print(spec->gather_bytes, PP_UNIT_BYTES, bytes));
+    return text;
+}
+
 const char *pp_state_name(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES])
 {
     const int zero = pp_state_zero(spec);

@@ -67,6 +67,7 @@ struct pp_state_spec {
                                  * others go backward; else when all ops have ended */
     bool has_grads_in_params;   /* 16-bit gradients take the place of their parameters */
     double gather_bytes;        /* largest unit of a gather; 0 = `gather` says */
+    double cache_bytes;         /* room as given, of which `cached` was found; 0 = in units */
     int cached;                 /* units resident at once, the one in use included; 0 = 1 */
     enum pp_evict evict;
     double usable_frac[PP_TIERS]; /* share of a tier that may be filled; 0 = all of it */
@@ -178,5 +179,7 @@ enum pp_status pp_state_complete(struct pp_state_spec *spec, struct pp_error *er
 enum { PP_STATE_TEXT_BYTES = 128 };
 /* Prints "p=1x1,g=1x1,os=8x4", as --shard takes it. */
 const char *pp_state_print(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);
+/* Prints what is gathered at once: "layer", "chunk", or "piece of 64.0 MiB". */
+const char *pp_state_unit(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);
 /* Prints the ZeRO stage ("ZeRO 1"), or the meshes if it is none. */
 const char *pp_state_name(const struct pp_state_spec *spec, char text[PP_STATE_TEXT_BYTES]);

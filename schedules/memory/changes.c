@@ -107,12 +107,13 @@ static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
     const struct pp_stage_gathers *gathers = gathers_of(w, op);
     const int buffers = w->costs ? w->costs->gather_buffers : 0;
 
-    if (gathers && gathers->units > 1 && w->gathered < buffers)
+    if (!gathers || pp_gathers_inside(gathers) < 1)
+        return;
+    if (w->gathered < buffers)
         use_scratch(w, at,
-                    fmin(buffers - w->gathered, gathers->units - 1) *
+                    fmin(buffers - w->gathered, pp_gathers_inside(gathers)) *
                         held_bytes(gathers, gathers->unit_bytes));
-    if (gathers && gathers->units > 1)
-        use_scratch(w, at, held_bytes(gathers, gathers->share_bytes));
+    use_scratch(w, at, held_bytes(gathers, gathers->share_bytes));
 }
 
 /* B, W: gradients are whole until they are scattered. */

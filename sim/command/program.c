@@ -33,6 +33,36 @@ static enum pp_status check_versions(const struct pp_program *compute, int zero,
     return PP_OK;
 }
 
+/* Takes --cache and --evict, where each chunk is a unit. */
+static enum pp_status take_cache(const struct pp_wish *wish, struct pp_build *build,
+                                 struct pp_error *err)
+{
+    const struct pp_program *p = build->given;
+    const struct pp_given *typed =
+        wish->given.cache.count ? &wish->given.cache : &wish->given.evict;
+    struct pp_state_spec *state = &build->state;
+    int most = 1;
+
+    PP_TRY(pp_cache_take(wish, state, err));
+    if (typed->count && !pp_state_is_fetched(state))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect: parameters are neither gathered nor loaded; "
+                            "nearest: --zero 3, --offload p=host",
+                            typed->typed);
+    if (state->cached < 0 || state->cache_bytes > 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "--cache %s needs the sizes of a model; without one each chunk is a "
+                            "unit: --cache 2",
+                            typed->text);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int chunks = 0;
+        for (int k = 0; k < p->pipelines * p->stages; k++)
+            chunks += p->rank_of[k] == rank;
+        most = chunks > most ? chunks : most;
+    }
+    return pp_cache_check(state, most, err);
+}
+
 static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_wish *wish,
                                     struct pp_build *build, struct pp_error *err)
 {
@@ -47,6 +77,7 @@ static enum pp_status take_lowering(struct pp_arena *arena, const struct pp_wish
     pp_build_take_zero(build, zero, wish->dp ? wish->dp : 1);
     build->state.buffers = wish->gather_buffers ? wish->gather_buffers : 2;
     PP_TRY(pp_tiers_resolve(wish, NULL, &build->state, err));
+    PP_TRY(take_cache(wish, build, err));
     if (pp_build_copies(build) == 1 && (zero || has_sync || count > 1))
         return pp_error_set(err, PP_EINVAL,
                             "--%s has no effect with one replica of each stage; give --dp",
@@ -135,7 +166,7 @@ static enum pp_status check_compute_flags(const struct pp_wish *wish, struct pp_
         &wish->given.zero,     &wish->given.recompute,      &wish->given.dp,
         &wish->given.buckets,  &wish->given.offload,        &wish->given.cpu_optimizer,
         &wish->given.act_bits, &wish->given.gather_buffers, &wish->given.update_barrier,
-        &wish->given.update};
+        &wish->given.cache,    &wish->given.evict,          &wish->given.update};
 
     for (size_t i = 0; i < PP_COUNT(lowering); i++)
         if (lowering[i]->count)

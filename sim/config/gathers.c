@@ -26,12 +26,91 @@ int64_t pp_gathers_visits(const struct pp_result *r, int rank)
     for (struct pp_whole_walk walk = pp_whole_walk(p, rank);
          walk.at < p->begin[rank + 1] && pp_gathers_are_used(r); pp_whole_next(p, &walk)) {
         const int i = walk.at;
-        visits += is_fetch(r, i);
+        const struct pp_stage_gathers *gathers = &r->costs->gathers[p->stage[i]];
+        if (is_fetch(r, i))
+            visits += gathers->units - pp_gathers_inside(gathers);
         if (p->kind[i] == PP_F || p->kind[i] == PP_B || p->kind[i] == PP_I)
-            visits += r->costs->gathers[p->stage[i]].units - 1; /* the program gathers one */
+            visits += pp_gathers_inside(gathers);
     }
     return visits;
 }
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+enum end { FIRST, LAST };
+
+/* Units at which the last op, or pair of ops, has ended. */
+struct place {
+    int stage;
+    enum end end;
+};
+struct places {
+    struct place at[2];
+    int count;
+};
+
+static bool is_at(const struct places *places, struct place place)
+{
+    for (int k = 0; k < places->count; k++)
+        if (places->at[k].stage == place.stage && places->at[k].end == place.end)
+            return true;
+    return false;
+}
+
+/* Returns the uses that an op adds. A forward runs from the first unit to the last, a backward in
+ * reverse. Recomputation goes along with its backward, unit by unit. */
+static int add_op(const struct pp_result *r, int i, const struct places *before,
+                  struct places *after)
+{
+    const struct pp_program *p = r->program;
+    const int units = r->costs->gathers[p->stage[i]].units, kind = p->kind[i];
+    const enum end far = units > 1 ? LAST : FIRST, from = kind == PP_F ? FIRST : far,
+                   to = kind == PP_B || kind == PP_I ? FIRST : far;
+    const bool is_paired = after->count == 1 && after->at[0].stage == p->stage[i];
+    const int begun = !is_paired && !is_at(before, (struct place){p->stage[i], from});
+
+    after->at[is_paired ? 0 : after->count++] = (struct place){p->stage[i], to};
+    return begun + (kind == PP_R || is_paired ? 0 : units - 1);
+}
+
+int64_t pp_cache_uses(const struct pp_result *r, int rank)
+{
+    const struct pp_program *p = r->program;
+    struct places before = {.count = 0};
+    int64_t uses = 0;
+
+    for (struct pp_whole_walk walk = pp_whole_walk(p, rank);
+         walk.at < p->begin[rank + 1] && pp_gathers_are_used(r); pp_whole_next(p, &walk)) {
+        const int i = walk.at, kind = p->kind[i];
+        struct places after = {.count = 0};
+        if (kind != PP_F && kind != PP_B && kind != PP_I && kind != PP_R)
+            continue;
+        uses += add_op(r, i, &before, &after);
+        if (kind == PP_F && p->aux[i] == PP_FUSED_FIRST) {
+            pp_whole_next(p, &walk);
+            uses += add_op(r, walk.at, &before, &after);
+        }
+        before = after;
+    }
+    return uses;
+}
+
+struct pp_cache_counts pp_cache_count(const struct pp_result *r)
+{
+    const int cached = r->config.state.cached;
+    struct pp_cache_counts most = {.cached = cached > 1 ? cached : 1};
+
+    for (int rank = 0; rank < r->program->ranks; rank++) {
+        const int64_t loads = pp_gathers_visits(r, rank);
+        if (loads > most.loads) {
+            most.loads = loads;
+            most.hits = pp_cache_uses(r, rank) - loads;
+        }
+    }
+    return most;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Elements that one instruction moves. */
 static double elements_of(const struct pp_result *r, int i, struct pp_value_bytes size)
@@ -89,8 +168,14 @@ static void explain_visits(const struct pp_result *r, FILE *out)
             break;
         }
     }
-    fprintf(out, " of a %s at a time, %d in memory at once\n",
-            pp_gather_names[r->config.state.gather], r->config.state.buffers);
+    const struct pp_state_spec *state = &r->config.state;
+    const int kept = state->cached > 1 ? state->cached - 1 : 0;
+    fprintf(out, " of a %s at a time, %d in memory at once",
+            pp_state_unit(state, (char[PP_STATE_TEXT_BYTES]){0}), state->buffers + kept);
+    if (kept > 0)
+        fprintf(out, ", %d in the cache (%s, %lld hits)", state->cached,
+                pp_evict_names[state->evict], (long long)pp_cache_count(r).hits);
+    fputc('\n', out);
 }
 
 void pp_gathers_explain(const struct pp_result *r, FILE *out)

@@ -112,6 +112,12 @@ static json_t *tiers_json(const struct pp_result *r)
         pp_json_put(o, "host_update_s", host.s);
         pp_json_put(o, "host_update_exposed_s", host.exposed_s);
     }
+    if (pp_gathers_are_used(r)) {
+        const struct pp_cache_counts count = pp_cache_count(r);
+        pp_json_put_int(o, "loads", count.loads);
+        pp_json_put_int(o, "hits", count.hits);
+        pp_json_put_int(o, "cached_units", count.cached);
+    }
     return o;
 }
 
@@ -340,7 +346,7 @@ static json_t *report_json(const struct pp_result *r)
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
     json_object_set_new(o, "time_frac", pp_report_parts_json(r->metrics.time_frac));
     json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
-    if (pp_tiers_are_used(r) || has_auto_share(r))
+    if (pp_tiers_are_used(r) || has_auto_share(r) || r->config.state.cached > 1)
         json_object_set_new(o, "tiers", tiers_json(r));
     json_object_set_new(o, "ranks", ranks_json(r));
     json_object_set_new(o, "network", network_json(r));

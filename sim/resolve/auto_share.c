@@ -53,5 +53,5 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
         config->origin.share_place = place;
         config->origin.share_short_bytes = short_bytes;
     }
-    return pp_resolve_settled(arena, config, prepared, result, err);
+    return pp_resolve_kept(arena, config, prepared, result, err);
 }

@@ -422,7 +422,8 @@ enum pp_status pp_resolve_plan(struct pp_arena *arena, const struct pp_wish *wis
     if (search.count == 0 && !is_given) /* no pipeline is possible: run without one */
         each_degree(&search, config, gpus, 1);
     if (search.count == 1 && !(config->origin.chosen & (PP_CHOSE_ZERO | PP_CHOSE_RECOMPUTE)) &&
-        !pp_resolve_is_open(config) && pp_auto_share_last(&config->wanted) == 0)
+        !pp_resolve_is_open(config) && pp_auto_share_last(&config->wanted) == 0 &&
+        config->wanted.cached >= 0)
         *config = search.list[0].config;
     else
         PP_TRY(pick(&search, config, err));

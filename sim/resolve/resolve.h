@@ -98,6 +98,26 @@ int pp_resolve_levels(const struct pp_config *config,
 enum pp_status pp_resolve_settled(struct pp_arena *arena, struct pp_config *config,
                                   struct pp_prepared *prepared, struct pp_result *result,
                                   struct pp_error *err);
+/* ---- cache.c: --gather, --cache, --evict ------------------------------------------------------
+ */
+
+/* Reads the options into `state`. `cached` is below 0 for auto; `cache_bytes` is above 0 if room is
+ * given in bytes. PP_EINVAL names the option and what it takes. */
+enum pp_status pp_cache_take(const struct pp_wish *wish, struct pp_state_spec *state,
+                             struct pp_error *err);
+/* Returns the units of the rank with most, and the bytes of the largest unit. */
+int pp_cache_units(struct pp_arena *arena, const struct pp_config *config, double *most_bytes);
+/* Turns bytes of config->state into units, and checks their number. Without fetches nothing is
+ * kept. PP_EINVAL names the nearest legal values. */
+enum pp_status pp_cache_settle(struct pp_arena *arena, struct pp_config *config,
+                               struct pp_error *err);
+/* Checks the number of units where each chunk is one, with the most chunks of a rank. */
+enum pp_status pp_cache_check(const struct pp_state_spec *state, int most_units,
+                              struct pp_error *err);
+/* Finds the units of --cache auto: as many as have room with the choice above. Then chooses. */
+enum pp_status pp_resolve_kept(struct pp_arena *arena, struct pp_config *config,
+                               struct pp_prepared *prepared, struct pp_result *result,
+                               struct pp_error *err);
 /* Finds shares of --offload that are left to `auto`: the least with which the device has room by
  * any of these choices. Then chooses as above. */
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,

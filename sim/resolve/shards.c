@@ -40,7 +40,7 @@ enum pp_status pp_resolve_wishes(const struct pp_wish *wish, struct pp_config *c
         return pp_error_prefix(err, "--shard %s: ", shard);
     if (secondary && pp_mesh_parse(secondary, &wanted->secondary, err) != PP_OK)
         return pp_error_prefix(err, "--secondary: ");
-    wanted->gather = (enum pp_gather)wish->gather;
+    PP_TRY(pp_cache_take(wish, wanted, err));
     wanted->buffers = wish->gather_buffers;
     PP_TRY(pp_usable_resolve(wish, config->costs.framework, wanted, err));
     return pp_tiers_resolve(wish, &config->cluster, wanted, err);
@@ -219,5 +219,6 @@ enum pp_status pp_resolve_shards(struct pp_arena *arena, struct pp_config *confi
         config->state.buffers = buffers_of(config->costs.framework, &config->state);
     PP_TRY(check_flows(config, err));
     PP_TRY(check_homes(config, err));
-    return check_schedule(arena, config, err);
+    PP_TRY(check_schedule(arena, config, err));
+    return pp_cache_settle(arena, config, err);
 }

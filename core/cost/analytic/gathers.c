@@ -8,17 +8,12 @@
 
 /* ---- gathers of layers, inside of an op ------------------------------------------------------ */
 
-/* Value of a unit, with more in the first and in the last. */
-struct by_unit {
-    double each, first, last;
-};
-
-/* Units of a stage: blocks; the first includes the embedding, the last the head. */
+/* Units of a stage, with room for their times. */
 struct units {
     const struct pp_cost_inputs *in;
     const struct pp_device_links *links;
-    int stage, count;
-    struct by_unit params;
+    int stage, count, resident; /* resident: at the end of a pass, for the next one */
+    struct pp_by_unit params;
     double moved_frac;                           /* share of a unit's parameters to load */
     double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
 };
@@ -26,17 +21,15 @@ struct units {
 static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inputs *in,
                              const struct pp_device_links *links, int stage)
 {
-    struct units u = {
-        .in = in, .links = links, .stage = stage, .count = in->blocks_per_stage[stage]};
+    const struct pp_gather_units sizes = pp_analytic_units(in, stage);
+    struct units u = {.in = in,
+                      .links = links,
+                      .stage = stage,
+                      .count = sizes.count,
+                      .resident = sizes.resident,
+                      .params = sizes.params};
     const double all = pp_cost_stage_params(in, stage);
 
-    if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
-        u.count = 1;
-    u.params.first = pp_analytic_end_share(in, PP_LAYER_EMBEDDING, stage) *
-                     pp_model_layer_params(in->model, PP_LAYER_EMBEDDING) / in->layout.tp;
-    u.params.last = pp_analytic_end_share(in, PP_LAYER_HEAD, stage) *
-                    pp_model_layer_params(in->model, PP_LAYER_HEAD) / in->layout.tp;
-    u.params.each = (all - u.params.first - u.params.last) / u.count;
     if (all > 0)
         u.moved_frac = pp_state_moved(&in->state, PP_STATE_PARAMS) / all *
                        pp_analytic_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_PARAMS));
@@ -46,7 +39,7 @@ static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inpu
     return u;
 }
 
-static double of_unit(const struct units *u, const struct by_unit *value, int unit)
+static double of_unit(const struct units *u, const struct pp_by_unit *value, int unit)
 {
     return value->each + (unit == 0 ? value->first : 0) + (unit == u->count - 1 ? value->last : 0);
 }
@@ -54,6 +47,16 @@ static double of_unit(const struct units *u, const struct by_unit *value, int un
 static double params_of(const struct units *u, int unit)
 {
     return of_unit(u, &u->params, unit);
+}
+
+/* Returns the parameters of the units that are resident after a pass: the last ones of a forward,
+ * or the first ones. */
+static double resident_params(const struct units *u, bool is_last)
+{
+    const bool is_all = u->resident == u->count;
+
+    return u->resident * u->params.each + (!is_last || is_all ? u->params.first : 0) +
+           (is_last || is_all ? u->params.last : 0);
 }
 
 static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int split,
@@ -65,13 +68,13 @@ static double layer_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind, 
 }
 
 /* Returns seconds of one pass by unit: the ends take their own time, blocks share the rest. */
-static struct by_unit pass_of(const struct units *u, int split, enum pp_pass pass, int64_t ps)
+static struct pp_by_unit pass_of(const struct units *u, int split, enum pp_pass pass, int64_t ps)
 {
     const struct pp_cost_inputs *in = u->in;
     const double ends = in->head != PP_HEAD_IGNORED,
                  first = ends * pp_analytic_end_share(in, PP_LAYER_EMBEDDING, u->stage),
                  last = ends * pp_analytic_end_share(in, PP_LAYER_HEAD, u->stage);
-    struct by_unit s = {0};
+    struct pp_by_unit s = {0};
 
     if (first > 0)
         s.first = first * layer_s(in, PP_LAYER_EMBEDDING, split, pass);
@@ -81,16 +84,16 @@ static struct by_unit pass_of(const struct units *u, int split, enum pp_pass pas
     return s;
 }
 
-/* Returns the time of a unit's collective: for a layer at once, or matrix by matrix. A scatter
- * includes its copies. Gathers of single tensors are too small for NCCL to open a ring through each
- * network card. */
+/* Returns the time of the collectives of `units` units: for a layer at once, or matrix by matrix. A
+ * scatter includes its copies. Gathers of single tensors are too small for NCCL to open a ring
+ * through each network card. */
 static struct pp_collective_time unit_time(const struct units *u, enum pp_op_kind kind,
-                                           struct pp_mesh mesh, double bytes)
+                                           struct pp_mesh mesh, double bytes, int units)
 {
     const struct pp_framework *f = pp_cost_framework(u->in);
     const struct pp_device_group group =
         pp_analytic_group_within(u->in, u->stage, mesh, (struct pp_mesh){1, 1});
-    const int calls = f->has_gather_per_matrix ? pp_analytic_matrices(u->in) : 1;
+    const int calls = units * (f->has_gather_per_matrix ? pp_analytic_matrices(u->in) : 1);
     struct pp_device_links links = *u->links;
 
     if (f->is_gathered_by_tensor)
@@ -108,7 +111,7 @@ static double gather_s(const struct units *u, struct pp_mesh mesh, int unit)
 {
     const double bytes = params_of(u, unit) * pp_dtype_bytes(&u->in->cluster->device);
 
-    return pp_collective_s(unit_time(u, PP_AG, mesh, bytes));
+    return pp_collective_s(unit_time(u, PP_AG, mesh, bytes, 1));
 }
 
 static double load_bytes(const struct units *u, double params)
@@ -127,7 +130,7 @@ static double scatter_s(const struct units *u, int unit)
 {
     const double bytes = params_of(u, unit) * pp_cost_state_bytes(u->in).grads;
 
-    return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes));
+    return pp_collective_s(unit_time(u, PP_RS, u->in->state.shard[PP_STATE_PARAMS], bytes, 1));
 }
 
 /* Returns the size of attention's widest matrix. Queries, keys and values are one matrix; latent
@@ -215,11 +218,13 @@ static void load_ahead(struct pass *l, int until)
             fmax(l->load_end_s, l->clock_s) + load_s(l->u, unit_at(l, l->loaded));
 }
 
-/* Gathers as far ahead of unit i as buffers allow, loads one unit further, waits for unit i. */
+/* Gathers as far ahead of unit i as there is room, loads one unit further, waits for unit i. With
+ * several buffers, a unit that leaves the cache makes room for one that stays. */
 static void fetch_ahead(struct pass *l, int i)
 {
     const int buffers = l->u->in->state.buffers, left = l->u->count - i,
-              until = i + (buffers < left ? buffers : left);
+              room = buffers > 1 ? buffers + l->u->resident - 1 : 1,
+              until = i + (room < left ? room : left);
     const bool is_cut = pp_mesh_size(l->mesh) > 1;
 
     if (!l->has_fetch)
@@ -244,11 +249,11 @@ struct exposed {
 
 /* Returns the seconds by which a pass outlasts its compute. The evaluator (schedules/evaluate/)
  * counts other transfers over the same link. */
-static double outlasting_s(struct pass *l, const struct by_unit *pass_s)
+static double outlasting_s(struct pass *l, const struct pp_by_unit *pass_s)
 {
     double compute_s = 0;
 
-    l->gathered = l->loaded = 1;
+    l->gathered = l->loaded = l->u->resident;
     for (int i = 0; i < l->u->count; i++) {
         const double s = of_unit(l->u, pass_s, unit_at(l, i));
         scatter_after(l, i);
@@ -263,7 +268,7 @@ static double outlasting_s(struct pass *l, const struct by_unit *pass_s)
  * unit i - 1 are scattered until unit i + k - 1 begins. Both use the same links, in turn, and take
  * their share of the device. Loads use links of their own. With one buffer nothing overlaps. The
  * gather before the first unit and the scatter after the last belong to the program. */
-static struct exposed exposed_of(const struct units *u, const struct by_unit *pass_s,
+static struct exposed exposed_of(const struct units *u, const struct pp_by_unit *pass_s,
                                  bool is_backward, bool has_fetch, bool has_scatter,
                                  double again_frac)
 {
@@ -297,9 +302,9 @@ static void expose(struct pp_cost *cost, struct exposed shown)
     cost->copy_ps += copy_ps;
 }
 
-static struct by_unit both(struct by_unit a, struct by_unit b)
+static struct pp_by_unit both(struct pp_by_unit a, struct pp_by_unit b)
 {
-    return (struct by_unit){a.each + b.each, a.first + b.first, a.last + b.last};
+    return (struct pp_by_unit){a.each + b.each, a.first + b.first, a.last + b.last};
 }
 
 static void add_exposed(const struct units *u, struct pp_costs *costs)
@@ -308,12 +313,12 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
         const int at = u->stage * u->in->splits + q;
         struct pp_cost *f = &costs->op[PP_F][at], *b = &costs->op[PP_B][at],
                        *i = &costs->op[PP_I][at], *w = &costs->op[PP_W][at];
-        const struct by_unit forward = pass_of(u, q, PP_PASS_F, f->ps),
-                             input = pass_of(u, q, PP_PASS_I, i->ps),
-                             weight = pass_of(u, q, PP_PASS_W, w->ps),
-                             again = {.each = pp_units_s(costs->op[PP_R][at].ps) / u->count};
+        const struct pp_by_unit forward = pass_of(u, q, PP_PASS_F, f->ps),
+                                input = pass_of(u, q, PP_PASS_I, i->ps),
+                                weight = pass_of(u, q, PP_PASS_W, w->ps),
+                                again = {.each = pp_units_s(costs->op[PP_R][at].ps) / u->count};
         /* Recomputed blocks use the parameters that are gathered for their backward. */
-        const struct by_unit backward = both(input, again), whole = both(backward, weight);
+        const struct pp_by_unit backward = both(input, again), whole = both(backward, weight);
         const double twice = again_frac(u, again.each > 0);
         expose(f, exposed_of(u, &forward, false, true, false, 0));
         expose(i, exposed_of(u, &backward, true, true, false, twice));
@@ -325,9 +330,9 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
 /* ---- gathers, scatters and sums of the program ----------------------------------------------- */
 
 static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
-                                double bytes)
+                                double bytes, int units)
 {
-    return pp_analytic_collective_cost(unit_time(u, kind, mesh, bytes), bytes);
+    return pp_analytic_collective_cost(unit_time(u, kind, mesh, bytes, units), bytes);
 }
 
 static double gone_frac(const struct units *u)
@@ -343,7 +348,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
     const struct pp_state_spec *state = &u->in->state;
     const double value_bytes = pp_dtype_bytes(&u->in->cluster->device),
                  all = u->params.each * u->count + u->params.first + u->params.last,
-                 first = params_of(u, 0), last = params_of(u, u->count - 1);
+                 first = resident_params(u, false), last = resident_params(u, true);
     const bool is_cut = pp_state_is_gathered(state);
     const double grad_bytes =
                      pp_state_cut(state, PP_STATE_GRADS) > 1 ? pp_cost_state_bytes(u->in).grads : 0,
@@ -351,6 +356,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
 
     return (struct pp_stage_gathers){
         .units = is_cut || u->moved_frac > 0 ? u->count : 0,
+        .resident = u->resident,
         .is_cut = is_cut,
         .unit_bytes = is_cut ? value_bytes * u->params.each : load_bytes(u, u->params.each),
         .unit_grads_bytes = grad_bytes * u->params.each,
@@ -362,7 +368,7 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
         .reload_ps = pp_analytic_move(u->in, PP_FOR_RELOAD, load_bytes(u, all - last)).ps,
         .forward_bytes = gather_bytes * (all - first),
         .backward_bytes = gather_bytes * (all - last),
-        .scatter_bytes = is_cut ? grad_bytes * (all - first) : 0,
+        .scatter_bytes = is_cut ? grad_bytes * (all - params_of(u, 0)) : 0,
     };
 }
 
@@ -376,21 +382,19 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
                          second = state->secondary.in_node ? state->secondary : params;
     const struct units u = units_of(scratch, in, links, stage);
     const double value_bytes = pp_dtype_bytes(&in->cluster->device);
-    const double gather_first = params_of(&u, 0) * value_bytes,
-                 gather_last = params_of(&u, u.count - 1) * value_bytes,
+    const double first = resident_params(&u, false), last = resident_params(&u, true),
                  scatter = params_of(&u, 0) * pp_cost_state_bytes(in).grads;
     const double all = pp_cost_stage_params(in, stage);
     const struct pp_device_group part =
         pp_analytic_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
     const struct pp_cost rows[PP_PURPOSES] = {
-        [PP_FOR_FORWARD] = unit_cost(&u, PP_AG, params, gather_first),
-        [PP_FOR_BACKWARD] = unit_cost(&u, PP_AG, second, gather_last),
-        [PP_FOR_VISIT] = unit_cost(&u, PP_RS, params, scatter),
+        [PP_FOR_FORWARD] = unit_cost(&u, PP_AG, params, first * value_bytes, u.resident),
+        [PP_FOR_BACKWARD] = unit_cost(&u, PP_AG, second, last * value_bytes, u.resident),
+        [PP_FOR_VISIT] = unit_cost(&u, PP_RS, params, scatter, 1),
         [PP_FOR_PART] = pp_analytic_collective(in, PP_RS, part, links, sums.grads_bytes),
         [PP_FOR_REST] = pp_analytic_collective(in, PP_AR, sums.rest, links, sums.rest_bytes),
-        [PP_FOR_LOAD] = pp_analytic_move(in, PP_FOR_LOAD, load_bytes(&u, params_of(&u, 0))),
-        [PP_FOR_RELOAD] =
-            pp_analytic_move(in, PP_FOR_RELOAD, load_bytes(&u, params_of(&u, u.count - 1))),
+        [PP_FOR_LOAD] = pp_analytic_move(in, PP_FOR_LOAD, load_bytes(&u, first)),
+        [PP_FOR_RELOAD] = pp_analytic_move(in, PP_FOR_RELOAD, load_bytes(&u, last)),
         [PP_FOR_HOME] = pp_analytic_move(in, PP_FOR_HOME, load_bytes(&u, all)),
     };
 

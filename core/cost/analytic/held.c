@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#define PARAM_BYTES 2.0          /* by which gather units are counted, whatever the precision */
+enum { UNITS_MAX = UINT16_MAX }; /* that the text of a program can state */
+
 double pp_analytic_end_share(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage)
 {
     if (pp_head_is_shared(in->head))
@@ -95,4 +98,41 @@ double pp_analytic_updated_params(const struct pp_cost_inputs *in, int stage)
 double pp_analytic_apart_params(const struct pp_cost_inputs *in, int stage)
 {
     return pp_state_is_gathered(&in->state) ? 0 : routed_params(in, stage);
+}
+
+/* ---- gather units: layers, pieces of equal bytes, or all layers at once ---------------------- */
+
+static double end_params(const struct pp_cost_inputs *in, enum pp_layer_kind kind, int stage)
+{
+    return pp_analytic_end_share(in, kind, stage) * pp_model_layer_params(in->model, kind) /
+           in->layout.tp;
+}
+
+struct pp_gather_units pp_analytic_units(const struct pp_cost_inputs *in, int stage)
+{
+    const double all = pp_cost_stage_params(in, stage), most_bytes = in->state.gather_bytes;
+    struct pp_gather_units u = {.count = in->blocks_per_stage[stage]};
+
+    if (most_bytes > 0) { /* pieces, whatever their layers are */
+        u.count = (int)fmin(UNITS_MAX, fmax(1, ceil(all * PARAM_BYTES / most_bytes)));
+        u.params.each = all / u.count;
+    } else {
+        if (in->state.gather == PP_GATHER_CHUNK || u.count < 1)
+            u.count = 1;
+        u.params.first = end_params(in, PP_LAYER_EMBEDDING, stage);
+        u.params.last = end_params(in, PP_LAYER_HEAD, stage);
+        u.params.each = (all - u.params.first - u.params.last) / u.count;
+    }
+    u.resident = in->state.cached < 1 ? 1 : in->state.cached < u.count ? in->state.cached : u.count;
+    return u;
+}
+
+int pp_cost_gather_units(const struct pp_cost_inputs *in, int stage, double *most_bytes)
+{
+    const struct pp_gather_units u = pp_analytic_units(in, stage);
+    const double ends =
+        u.count > 1 ? fmax(u.params.first, u.params.last) : u.params.first + u.params.last;
+
+    *most_bytes = (u.params.each + ends) * pp_dtype_bytes(&in->cluster->device);
+    return u.count;
 }

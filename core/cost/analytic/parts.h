@@ -182,6 +182,16 @@ struct pp_sum_links {
 };
 /* Returns [stages + 1] links: for each stage, then for a tied embedding's sum. */
 struct pp_sum_links *pp_analytic_sum_links(struct pp_arena *arena, const struct pp_cost_inputs *in);
+/* Value of a unit, with more in the first and in the last. */
+struct pp_by_unit {
+    double each, first, last;
+};
+/* Gather units of a stage. Blocks: the first includes the embedding, the last the head. */
+struct pp_gather_units {
+    int count, resident; /* resident: the cache keeps them between two passes; 1 to count */
+    struct pp_by_unit params;
+};
+struct pp_gather_units pp_analytic_units(const struct pp_cost_inputs *in, int stage);
 /* Fills gathers, scatters and sums of sharded state. Those of the program get their costs; the
  * exposed part of those inside an op is added to the passes of its stage. `sums`: [stage]. */
 void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,

@@ -10,6 +10,9 @@
 
 /* Returns the parameters of a stage on one device of the tp group, before they are cut. */
 double pp_cost_stage_params(const struct pp_cost_inputs *in, int stage);
+/* Returns the units in which a stage's parameters are gathered or loaded, and the bytes of its
+ * largest one when it is gathered. */
+int pp_cost_gather_units(const struct pp_cost_inputs *in, int stage, double *most_bytes);
 
 /* Returns the mesh of the dp * cp * pipelines devices that hold the same parameters. If pipelines
  * lie differently, it is that of the stage with the fewest in a node. Reads layout, map, cluster,

@@ -186,7 +186,7 @@ static void explain_params(const struct pp_cost_inputs *in, FILE *out)
             "  parameters on %s: stage 0 %s a device, loaded a %s at a time at %s, "
             "%s\n",
             pp_tier_rows[home].name, PP_TEXT(bytes, PP_UNIT_BYTES),
-            pp_gather_names[in->state.gather],
+            pp_state_unit(&in->state, (char[PP_STATE_TEXT_BYTES]){0}),
             PP_TEXT(pp_analytic_move_rate(in, PP_FOR_LOAD), PP_UNIT_BYTES_PER_S),
             pp_analytic_leaving_frac(in) == 0    ? "updated there by the host"
             : pp_analytic_kept_params(in, 0) > 0 ? "updated there by the host, or down again"
