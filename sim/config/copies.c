@@ -84,6 +84,8 @@ int pp_copies_most(const struct pp_result *r)
     return most;
 }
 
+/* ---- words ----------------------------------------------------------------------------------- */
+
 const char *pp_copies_text(struct pp_arena *arena, const struct pp_result *r)
 {
     struct pp_copied by_class[PP_STATE_CLASSES];

@@ -2,13 +2,13 @@
 #include "core/text/json_write.h"
 #include "sim/config/auto_share.h"
 #include "sim/config/buckets.h"
-#include "sim/config/copies.h"
 #include "sim/config/gathers.h"
 #include "sim/config/inputs.h"
 #include "sim/config/price.h"
 #include "sim/config/scale.h"
 #include "sim/config/tiers.h"
 #include "sim/report/text.h"
+#include "sim/report/tiers.h"
 #include "sim/run/links.h"
 
 #include <jansson.h>
@@ -50,74 +50,6 @@ static json_t *memory_json(const struct pp_result *r, int rank)
     for (int i = 0; i < PP_MEMORY_PARTS; i++)
         json_object_set_new(o, pp_memory_part_keys[i],
                             r->config.is_unit ? json_null() : json_integer(bytes[i]));
-    return o;
-}
-
-/* Lists the classes that move in a step. Bytes are those of the device that copies most. */
-static json_t *copies_json(const struct pp_result *r)
-{
-    const struct pp_state_spec *state = &r->config.state;
-    struct pp_copied by_class[PP_STATE_CLASSES];
-    json_t *list = json_array();
-
-    pp_copies_of_rank(r, pp_copies_most(r), by_class);
-    for (int c = 0; c < PP_STATE_CLASSES; c++) {
-        if (by_class[c].down_bytes + by_class[c].up_bytes == 0)
-            continue;
-        const enum pp_tier home = state->home[c];
-        json_t *o = json_pack("{ss ss}", "class", pp_state_class_names[c], "tier",
-                              pp_tier_rows[home ? home : PP_TIER_HOST].name);
-        pp_json_put_bytes(o, "down_bytes", by_class[c].down_bytes);
-        pp_json_put_bytes(o, "up_bytes", by_class[c].up_bytes);
-        pp_json_put(o, "exposed_s", r->metrics.moves_frac[c] * r->metrics.iteration_s);
-        json_array_append_new(list, o);
-    }
-    return list;
-}
-
-static bool has_auto_share(const struct pp_result *r)
-{
-    return pp_auto_share_last(&r->config.wanted) > 0;
-}
-
-/* Shares of classes that the run found. */
-static json_t *auto_share_json(const struct pp_config *config)
-{
-    json_t *o = json_object();
-
-    for (int c = 0; c < PP_STATE_CLASSES; c++)
-        if (pp_auto_share_is(&config->wanted, (enum pp_state_class)c))
-            pp_json_put(o, pp_state_class_names[c],
-                        pp_state_moved(&config->state, (enum pp_state_class)c));
-    return o;
-}
-
-/* Bytes of the fullest device on each tier, and its share of the tier. */
-static json_t *tiers_json(const struct pp_result *r)
-{
-    json_t *o = json_object();
-
-    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
-        char key[32];
-        snprintf(key, sizeof key, "%s_bytes", pp_tier_rows[tier].name);
-        pp_json_put_bytes(o, key, pp_tiers_bytes(r, (enum pp_tier)tier));
-        snprintf(key, sizeof key, "%s_room_bytes", pp_tier_rows[tier].name);
-        pp_json_put_bytes(o, key, pp_tiers_room_bytes(r, (enum pp_tier)tier));
-    }
-    json_object_set_new(o, "copies", copies_json(r));
-    if (has_auto_share(r))
-        json_object_set_new(o, "auto_share", auto_share_json(&r->config));
-    if (r->config.state.is_cpu_update) {
-        const struct pp_host_updates host = pp_host_updates(r);
-        pp_json_put(o, "host_update_s", host.s);
-        pp_json_put(o, "host_update_exposed_s", host.exposed_s);
-    }
-    if (pp_gathers_are_used(r)) {
-        const struct pp_cache_counts count = pp_cache_count(r);
-        pp_json_put_int(o, "loads", count.loads);
-        pp_json_put_int(o, "hits", count.hits);
-        pp_json_put_int(o, "cached_units", count.cached);
-    }
     return o;
 }
 
@@ -210,6 +142,7 @@ static json_t *state_json(const struct pp_result *r)
     }
     if (c->engine_options.sync_share > 0)
         pp_json_put(o, "sync_share", c->engine_options.sync_share);
+    pp_moved_json(&c->state, o);
     return o;
 }
 
@@ -346,8 +279,9 @@ static json_t *report_json(const struct pp_result *r)
     pp_json_put(o, "exposed_comm_frac", r->metrics.exposed_comm_frac);
     json_object_set_new(o, "time_frac", pp_report_parts_json(r->metrics.time_frac));
     json_object_set_new(o, "memory", memory_json(r, r->peak_rank));
-    if (pp_tiers_are_used(r) || has_auto_share(r) || r->config.state.cached > 1)
-        json_object_set_new(o, "tiers", tiers_json(r));
+    if (pp_tiers_are_used(r) || pp_auto_share_last(&r->config.wanted) > 0 ||
+        r->config.state.cached > 1)
+        json_object_set_new(o, "tiers", pp_tiers_json(r));
     json_object_set_new(o, "ranks", ranks_json(r));
     json_object_set_new(o, "network", network_json(r));
     json_object_set_new(o, "costs",

@@ -1,6 +1,8 @@
 /* Sentences and figures that the text report and the page share. */
 #include "sim/report/lines.h"
 
+#include "sim/report/tiers.h"
+
 #include "core/units.h"
 #include "sim/config/buckets.h"
 
@@ -143,11 +145,12 @@ const char *pp_line_state(struct pp_arena *arena, const struct pp_result *r)
     if (c->engine_options.sync_share > 0)
         share = pp_arena_printf(arena, ", which takes %.3g~%% of compute",
                                 100 * c->engine_options.sync_share);
-    return pp_arena_printf(arena, "%s%s, recompute %s%s%s, gradient sync %s%s%s%s%s",
+    return pp_arena_printf(arena, "%s%s, recompute %s%s%s, gradient sync %s%s%s%s%s%s",
                            pp_state_name(&c->state, shards), pp_text_star(c, PP_CHOSE_ZERO),
                            pp_text_recompute(c, ", ", again), pp_text_star(c, PP_CHOSE_RECOMPUTE),
                            levels_text(arena, r), pp_grad_sync_names[c->lower.grad_sync],
-                           pp_buckets_text(arena, r), share, steps[0] ? "; " : "", steps);
+                           pp_buckets_text(arena, r), share, pp_line_moved(arena, c),
+                           steps[0] ? "; " : "", steps);
 }
 
 const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *r)

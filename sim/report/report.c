@@ -3,10 +3,10 @@
 
 #include "core/cli/request.h"
 #include "core/units.h"
-#include "sim/config/copies.h"
 #include "sim/config/tiers.h"
 #include "sim/error/best.h"
 #include "sim/report/lines.h"
+#include "sim/report/tiers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -140,21 +140,16 @@ static void print_tiers(const struct page *page, const struct pp_result *r)
 
     if (!*text)
         return;
-    const double exposed_frac = r->metrics.time_frac[PP_TIME_MOVES];
-    const char *copies = pp_copies_text(page->arena, r);
-    char exposed[PP_UNITS_TEXT_BYTES];
+    const char *copied = pp_line_copied(page->arena, r), *host = pp_line_host(page->arena, r);
 
     fputc('\n', page->out);
     paragraph(page, "tiers",
               pp_arena_printf(page->arena, "%s%s", text,
                               pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT"));
-    if (*copies)
-        paragraph(page, "",
-                  pp_arena_printf(page->arena,
-                                  "copied a step, down | up, GiB: %s; exposed %s (%.1f~%%)", copies,
-                                  pp_units_print(exposed_frac * r->metrics.iteration_s,
-                                                 PP_UNIT_SECONDS, exposed),
-                                  100 * exposed_frac));
+    if (*copied)
+        paragraph(page, "", copied);
+    if (*host)
+        paragraph(page, "", host);
 }
 
 static void print_activations(const struct page *page, const struct pp_result *r)

@@ -1,9 +1,9 @@
 /* Writes the row of a point: its inputs and the figures of its run. */
 #include "core/lines.h"
 #include "core/text/csv.h"
-#include "sim/config/price.h"
 #include "sim/resolve/resolve.h"
 #include "sim/sweep/check.h"
+#include "sim/sweep/groups.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,8 +33,6 @@ static const char *const MEMORY[] = {
     "params_bytes",  "grads_bytes", "optimizer_bytes",  "activations_bytes",
     "buffers_bytes", "other_bytes", "peak_activations", "closed_form_bubble_frac",
     "tight",         NULL};
-/* With --price. */
-static const char *const COSTS[] = {"cost_per_step", "cost_per_trillion_tokens", NULL};
 static const char *const END[] = {"status", "reason", "points", "key", NULL};
 
 static bool is_figure(const char *name)
@@ -74,8 +72,9 @@ void pp_sweep_header(const struct pp_grid *grid, FILE *out)
     for (int i = 0; i < PP_TIME_PARTS; i++)
         put_name(pp_time_part_names[i], out);
     put_names(MEMORY, out);
-    if (pp_grid_axis(grid, "price"))
-        put_names(COSTS, out);
+    for (const struct pp_sweep_group *g = pp_sweep_groups; g->names; g++)
+        if (pp_sweep_has_group(grid, g))
+            put_names(g->names, out);
     put_names(END, out);
 }
 
@@ -216,12 +215,12 @@ static void put_memory(const struct pp_result *r, FILE *out)
     put_number(pp_memory_most_activations(r->memory, r->program->ranks), out);
 }
 
-static void put_costs(const struct pp_result *r, FILE *out)
+/* `r` is NULL for a refused point. */
+static void put_groups(const struct pp_grid *grid, const struct pp_result *r, FILE *out)
 {
-    const struct pp_config *c = &r->config;
-
-    put_number(pp_price_step(c, c->layout.gpus, r->metrics.iteration_s), out);
-    put_number(pp_price_tokens(c, r->tokens_per_s_per_gpu), out);
+    for (const struct pp_sweep_group *g = pp_sweep_groups; g->names; g++)
+        for (int column = 0; pp_sweep_has_group(grid, g) && g->names[column]; column++)
+            put_number(r ? g->value(r, column) : (double)NAN, out);
 }
 
 static void put_figures(const struct pp_result *r, FILE *out)
@@ -274,15 +273,11 @@ void pp_sweep_row(const struct pp_grid *grid, int64_t point, const struct pp_res
     for (int i = 0; i < grid->axis_count; i++)
         if (!pp_is_one_of(pp_sim_cli.options[grid->axes[i].option].name, INPUTS))
             put_option(&grid->axes[i], pp_grid_index(grid, point, i), out);
-    const bool has_costs = pp_grid_axis(grid, "price");
     if (result)
         put_figures(result, out);
     else
         put_empty(count_of(BEFORE) + PP_TIME_PARTS + count_of(MEMORY), out);
-    if (has_costs && result)
-        put_costs(result, out);
-    else if (has_costs)
-        put_empty(count_of(COSTS), out);
+    put_groups(grid, result, out);
     put_text(status_name(result ? PP_OK : err->status), out);
     if (result)
         put_empty(1, out);

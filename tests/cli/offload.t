@@ -117,3 +117,11 @@ $ pipesim --schedule 1f1b --model llama3-8b --gpus 8 --pp 8 --micro-batches 8 --
 $ for degrees in '--tp 2 --pp 4' '--tp 2 --pp 8'; do pipesim --schedule 1f1b --gpus 64 --model llama2-7b --cluster a100 $degrees --offload a=host --no-alternatives --engine dag --json | grep 'a frees nothing' | wc -l; done
 > 1
 > 0
+
+# A sweep has what is on the tiers, and the work of the host.
+$ pipesim sweep --schedule 1f1b,bfs --pp 2 --vp 2 --model llama3-8b --gpus 2 --gbs 4 --mbs 1 --offload os=host --update end,jit --cpu-optimizer --cluster "a100 ram:4TB" --engine dag | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^(schedule|update|status)$|^(host|nvme)_/) column[++count] = i } { line = ""; for (i = 1; i <= count; i++) line = line " " $column[i]; print line }'
+>  schedule update host_bytes nvme_bytes host_update_s host_update_exposed_s status
+>  1f1b end 56211857408 0 1.4115700799999999 1.4115700799999999 ok
+>  1f1b jit 56211857408 0 1.4115700799999999 1.4115700799999997 ok
+>  bfs end 56211857408 0 1.4115700799999999 1.4115700799999999 ok
+>  bfs jit 56211857408 0 1.4115700799999999 0.61344000000000065 ok
