@@ -349,7 +349,8 @@ PP_ROW_TEXT(free, "LIST", G_PLAN, PLAN | OF_PLANNER, .is_common = true,
     .help = "Options to choose, with commas: cp, ep, mbs, modules (all sets for selective "
             "recomputation), pp, recompute, schedule, tp, vp, zero (0 or 1). shard, alone or with "
             "recompute, tries all legal meshes for parameters, gradients and optimizer state of "
-            "one layout.")
+            "one layout. So do offload (homes of state, on the host or nvme, updated there) and "
+            "act-bits (none or 8).")
 PP_ROW_FLAG(exhaustive, G_PLAN, PLAN | OF_PLANNER,
     .help = "Simulate every layout, even those that bounds rule out.")
 PP_ROW_CHOICE(objective, "WHAT", "step|comm", G_PLAN, PLAN | OF_PLANNER, .default_text = "step",

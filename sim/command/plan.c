@@ -218,6 +218,7 @@ static enum pp_status plan_state(struct pp_arena *arena, struct pp_wish *wish, F
     const struct pp_preset *preset = &ONE_LAYOUT[wish->given.dp.count > 0][is_sharding];
     if (!wish->request.preset_row)
         PP_TRY(pp_wish_defaults(arena, wish, preset, err));
+    planner.wish = wish;
     planner.is_framework_chosen = wish->given.framework.origin != PP_FROM_FLAG;
     planner.objective = (enum pp_objective)wish->objective;
     PP_TRY(pp_subjects_open(arena, wish, &subjects, &count, err));

@@ -5,6 +5,7 @@
 #include "sim/plan/state.h"
 #include "sim/resolve/resolve.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- knobs of layouts ------------------------------------------------------------------------ */
@@ -56,9 +57,11 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
 }
 
 static const struct pp_state_plan_knob state_knobs[] = {
-    {"recompute", PP_NAMES("recompute"), recompute_values},
-    {"shard", PP_NAMES("zero", "shard"), shard_values},
-    {NULL, NULL, NULL},
+    {"act-bits", PP_NAMES("act-bits"), 0, NULL},
+    {"offload", PP_NAMES("offload", "cpu-optimizer"), 0, NULL},
+    {"recompute", PP_NAMES("recompute"), PP_CHOSE_RECOMPUTE, recompute_values},
+    {"shard", PP_NAMES("zero", "shard"), PP_CHOSE_ZERO, shard_values},
+    {NULL, NULL, 0, NULL},
 };
 
 /* ---- --free ---------------------------------------------------------------------------------- */
@@ -105,15 +108,40 @@ static bool next_word(const char **list, char word[static WORD_BYTES])
     return true;
 }
 
+static int knob_of(const char *word)
+{
+    for (int i = 0; i < PP_SEARCH_AXES; i++)
+        if (!strcmp(pp_search_knobs[i].name, word))
+            return i;
+    return -1;
+}
+
+static const struct pp_state_plan_knob *state_knob_of(const char *word)
+{
+    const struct pp_state_plan_knob *knob = state_knobs;
+
+    while (knob->name && strcmp(knob->name, word) != 0)
+        knob++;
+    return knob->name ? knob : NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 static enum pp_status unknown(const char *word, struct pp_error *err)
 {
-    const char *names[PP_SEARCH_AXES + 2];
+    const char *names[PP_SEARCH_AXES + PP_COUNT(state_knobs)];
     int count = 0;
 
     for (; count < PP_SEARCH_AXES; count++)
         names[count] = pp_search_knobs[count].name;
-    names[count++] = "shard";
+    for (const struct pp_state_plan_knob *knob = state_knobs; knob->name; knob++)
+        if (knob_of(knob->name) < 0)
+            names[count++] = knob->name;
     names[count] = NULL;
+    qsort(names, (size_t)count, sizeof(*names), by_name);
     const char *near = pp_suggest(word, names);
     pp_error_set(err, PP_EINVAL, "--free: unknown '%s'; ", word);
     if (near)
@@ -124,14 +152,6 @@ static enum pp_status unknown(const char *word, struct pp_error *err)
     return err->status;
 }
 
-static int knob_of(const char *word)
-{
-    for (int i = 0; i < PP_SEARCH_AXES; i++)
-        if (!strcmp(pp_search_knobs[i].name, word))
-            return i;
-    return -1;
-}
-
 static enum pp_status free_one(const struct pp_wish *wish, const char *word,
                                struct pp_search_space *space, struct pp_error *err)
 {
@@ -139,8 +159,9 @@ static enum pp_status free_one(const struct pp_wish *wish, const char *word,
 
     if (i < 0)
         return pp_error_set(err, PP_EINVAL,
-                            "--free shard: all ways to shard the state of one layout are tried: "
-                            "give it alone, or with recompute");
+                            "--free %s: all ways to %s the state of one layout are tried: "
+                            "give it alone, or with recompute",
+                            word, strcmp(word, "shard") ? "keep" : "shard");
     const char *option = settled_by(wish, pp_search_knobs[i].settled_by);
     if (option)
         return contradicts(wish, option, word, err);
@@ -158,20 +179,11 @@ enum pp_status pp_search_free(const struct pp_wish *wish, struct pp_search_space
         space->is_free[i] =
             i != PP_SEARCH_MODULES && !settled_by(wish, pp_search_knobs[i].settled_by);
     for (const char *at = text; next_word(&at, word);)
-        if (knob_of(word) < 0 && strcmp(word, "shard") != 0)
+        if (knob_of(word) < 0 && !state_knob_of(word))
             return unknown(word, err);
     for (const char *at = text; next_word(&at, word);)
         PP_TRY(free_one(wish, word, space, err));
     return PP_OK;
-}
-
-static const struct pp_state_plan_knob *state_knob_of(const char *word)
-{
-    const struct pp_state_plan_knob *knob = state_knobs;
-
-    while (knob->name && strcmp(knob->name, word) != 0)
-        knob++;
-    return knob->name ? knob : NULL;
 }
 
 bool pp_state_plan_has(const char *list)
@@ -196,6 +208,8 @@ static enum pp_status free_state(const struct pp_wish *wish, const struct pp_sta
     if (option)
         return contradicts(wish, option, knob->name, err);
     planner->knobs[planner->knob_count++] = knob;
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        planner->is_tier_free[k] |= !strcmp(knob->name, pp_tier_knob_names[k]);
     return PP_OK;
 }
 

@@ -1,6 +1,4 @@
-/* Prints the ranked choices as text, JSON and CSV. */
-#include "core/text/csv.h"
-#include "core/text/json_write.h"
+/* Prints the ranked choices as text. */
 #include "core/text/terminal.h"
 #include "core/units.h"
 #include "sim/cli/cli.h"
@@ -9,10 +7,11 @@
 #include "sim/plan/state.h"
 #include "sim/report/text.h"
 
-#include <jansson.h>
 #include <string.h>
 
-enum { WIDTH = 80, INDENT = 13, AGAIN_AT = 27, AGAIN_WIDTH = 10 };
+enum { WIDTH = 80, INDENT = 13, MESH_WIDTH = 7, AGAIN_WIDTH = 10 };
+/* Columns of knobs of tiers: "p=host,g=host,os=host:55%". */
+static const int tier_widths[PP_TIER_KNOBS] = {27, 9};
 
 const char *pp_state_plan_mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
 {
@@ -56,11 +55,45 @@ static void print_head(struct pp_arena *arena, const struct pp_state_plan *plann
     print_layout(arena, planner, out);
 }
 
-static const char *again_of(const struct pp_state_planned *point,
-                            char text[PP_RECOMPUTE_TEXT_BYTES])
+const char *pp_state_plan_again(const struct pp_state_planned *point,
+                                char text[PP_RECOMPUTE_TEXT_BYTES])
 {
     pp_recompute_print(point->config.costs.recompute, point->config.costs.again, text);
     return pp_recompute_add_words(point->config.lower.again, text);
+}
+
+static bool is_free(const struct pp_state_plan *planner, const char *knob)
+{
+    bool is_found = false;
+
+    for (int i = 0; i < planner->knob_count; i++)
+        is_found |= !strcmp(planner->knobs[i]->name, knob);
+    return is_found;
+}
+
+/* Is false if another knob is free, and not this one. */
+static bool has_meshes(const struct pp_state_plan *planner)
+{
+    return !pp_state_plan_has_tiers(planner) || is_free(planner, "shard");
+}
+
+/* Prints the values of a choice, of its columns' names if `point` is NULL, up to its recomputation.
+ * Returns the width. */
+static int print_values(struct pp_arena *arena, const struct pp_state_plan *planner,
+                        const struct pp_state_planned *point, FILE *out)
+{
+    const struct pp_state_spec *state = point ? &point->config.state : NULL;
+    int width = 0;
+
+    for (int c = 0; c < PP_STATE_SHARDED && has_meshes(planner); c++)
+        width += fprintf(out, "%-*s", MESH_WIDTH,
+                         state ? pp_state_plan_mesh(arena, state, c) : pp_state_class_names[c]);
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        if (planner->is_tier_free[k])
+            width += fprintf(out, "%-*s", tier_widths[k],
+                             state ? pp_tier_text(arena, (enum pp_tier_knob)k, state)
+                                   : pp_tier_knob_names[k]);
+    return width;
 }
 
 /* Prints a row; figures after a long level have their own line. */
@@ -68,21 +101,19 @@ static void print_row(struct pp_arena *arena, const struct pp_state_plan *planne
                       FILE *out)
 {
     const struct pp_state_planned *point = &planner->points[at];
-    const struct pp_state_spec *state = &point->config.state;
     const bool is_step = planner->objective == PP_OBJECTIVE_STEP;
     char step[PP_TEXT_BYTES], comm[PP_UNITS_TEXT_BYTES], again[PP_RECOMPUTE_TEXT_BYTES];
-    const bool is_long = strlen(again_of(point, again)) >= AGAIN_WIDTH;
+    const bool is_long = strlen(pp_state_plan_again(point, again)) >= AGAIN_WIDTH;
 
     if (is_step)
         snprintf(comm, sizeof(comm), "%.1f %%", 100 * point->outcome.exposed_frac);
     else
         pp_units_print(pp_shard_times_s(point->comm), PP_UNIT_SECONDS, comm);
-    fprintf(out, "  %2d  %-7s%-7s%-7s%-*s", at + 1,
-            pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
-            pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
-            pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER), AGAIN_WIDTH, again);
+    const int begin = fprintf(out, "  %2d  ", at + 1);
+    const int width = begin + print_values(arena, planner, point, out);
+    fprintf(out, "%-*s", AGAIN_WIDTH, again);
     if (is_long)
-        fprintf(out, "\n%*s", AGAIN_AT + AGAIN_WIDTH, "");
+        fprintf(out, "\n%*s", width + AGAIN_WIDTH, "");
     fprintf(out, "%9s%c%9s%6.1f %%%8.1f%8.1f%s\n",
             pp_text_time(&point->config, point->outcome.step_s, step), point->is_tie ? '=' : ' ',
             comm, 100 * point->outcome.mfu, point->outcome.state_bytes / PP_GIB,
@@ -104,6 +135,19 @@ static void print_tight(struct pp_arena *arena, const struct pp_state_plan *plan
                             100 * planner->base.memory_margin_frac));
 }
 
+/* Returns the values of the knobs of tiers, each with a blank after it. */
+static const char *tiers_of(struct pp_arena *arena, const struct pp_state_plan *planner,
+                            const struct pp_state_planned *point)
+{
+    const char *text = "";
+
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        if (planner->is_tier_free[k])
+            text = pp_arena_printf(arena, "%s%s~%s ", text, pp_tier_knob_names[k],
+                                   pp_tier_text(arena, (enum pp_tier_knob)k, &point->config.state));
+    return text;
+}
+
 /* Prints the choices that were not ranked, and why. */
 static void print_rest(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
 {
@@ -116,10 +160,15 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
             out, WIDTH, INDENT, "too large",
             pp_arena_printf(
                 arena,
-                "%d do not fit in %.1f~GiB: the smallest of them, %s recompute~%s, needs %.1f~GiB",
+                "%d do not fit in %.1f~GiB%s: the smallest of them, %s %srecompute~%s, needs "
+                "%.1f~GiB%s",
                 planner->too_large, pp_config_capacity_bytes(&planner->base) / PP_GIB,
-                pp_state_print(&large->config.state, state), again_of(large, again),
-                large->outcome.peak_bytes / PP_GIB));
+                pp_state_plan_has_tiers(planner) ? " or on other tiers" : "",
+                pp_state_print(&large->config.state, state), tiers_of(arena, planner, large),
+                pp_state_plan_again(large, again), large->outcome.peak_bytes / PP_GIB,
+                large->full == PP_TIER_DEVICE ? ""
+                                              : pp_arena_printf(arena, " and has no room %s",
+                                                                pp_tier_rows[large->full].title)));
     if (planner->refused)
         pp_text_paragraph(out, WIDTH, INDENT, "refused",
                           pp_arena_printf(arena, "%d, the first because: %s", planner->refused,
@@ -140,7 +189,8 @@ static void print_best(struct pp_arena *arena, const struct pp_state_plan *plann
     if (pp_mesh_size(best->config.state.replicas) > 1)
         pp_command_set(arena, command, "shard", pp_state_print(&best->config.state, state),
                        &ignored);
-    pp_command_set(arena, command, "recompute", again_of(best, again), &ignored);
+    pp_command_set(arena, command, "recompute", pp_state_plan_again(best, again), &ignored);
+    pp_tier_command(arena, &best->config.state, planner->is_tier_free, command);
     pp_text_command(out, WIDTH, INDENT, "choose", command);
 }
 
@@ -169,6 +219,14 @@ void pp_state_plan_print_facts(struct pp_arena *arena, const struct pp_state_pla
     print_facts(arena, planner, rows < planner->fitting ? rows : planner->fitting, out);
 }
 
+static void print_columns(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
+{
+    fputs("\n   #  ", out);
+    print_values(arena, planner, NULL, out);
+    fprintf(out, "%-*s%9s %9s%8s%8s%8s\n", AGAIN_WIDTH, "recompute", "step",
+            planner->objective == PP_OBJECTIVE_STEP ? "exposed" : "comm", "MFU", "state", "GiB");
+}
+
 void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
                          FILE *out)
 {
@@ -178,9 +236,7 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
     if (planner->fitting == 0)
         fputs("\n  nothing fits\n", out);
     else
-        fprintf(out, "\n   #  %-7s%-7s%-7s%-10s%9s %9s%8s%8s%8s\n", "p", "g", "os", "recompute",
-                "step", planner->objective == PP_OBJECTIVE_STEP ? "exposed" : "comm", "MFU",
-                "state", "GiB");
+        print_columns(arena, planner, out);
     for (int i = 0; i < shown; i++)
         print_row(arena, planner, i, out);
     fputc('\n', out);
@@ -188,119 +244,4 @@ void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *pla
         fprintf(out, "  %d more fit; --top N shows them, -o FILE.csv has all\n",
                 planner->fitting - shown);
     print_facts(arena, planner, shown, out);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static json_t *shard_json(struct pp_arena *arena, const struct pp_state_spec *state)
-{
-    json_t *o = json_object();
-
-    for (int c = 0; c < PP_STATE_SHARDED; c++)
-        pp_json_put_text(o, pp_state_class_names[c], pp_state_plan_mesh(arena, state, c));
-    return o;
-}
-
-static json_t *comm_json(struct pp_shard_times t)
-{
-    json_t *o = json_object();
-
-    pp_json_put(o, "gathers_s", t.gathers_s);
-    pp_json_put(o, "grads_s", t.grads_s);
-    pp_json_put(o, "sums_s", t.sums_s);
-    pp_json_put(o, "spread_s", t.spread_s);
-    return o;
-}
-
-static json_t *point_json(struct pp_arena *arena, const struct pp_state_planned *point)
-{
-    const struct pp_config *c = &point->config;
-    const int zero = pp_state_zero(&c->state);
-    char again[PP_RECOMPUTE_TEXT_BYTES];
-    json_t *o = json_pack("{so so ss ss}", "layout", pp_report_layout_json(&c->layout), "shard",
-                          shard_json(arena, &c->state), "schedule", c->schedule_name, "recompute",
-                          again_of(point, again));
-
-    json_object_set_new(o, "zero", zero < 0 ? json_null() : json_integer(zero));
-    if (point->outcome.is_refused) {
-        pp_json_put_text(o, "refused", point->outcome.reason);
-        return o;
-    }
-    pp_json_put_bool(o, "fits", point->outcome.fits);
-    pp_json_put_bool(o, "tight", point->outcome.is_tight);
-    pp_json_put_bool(o, "strained", point->outcome.is_strained);
-    pp_json_put(o, "iteration_s", point->outcome.step_s);
-    pp_json_put(o, "mfu", point->outcome.mfu);
-    pp_json_put(o, "exposed_comm_frac", point->outcome.exposed_frac);
-    pp_json_put_bytes(o, "state_bytes", point->outcome.state_bytes);
-    pp_json_put_bytes(o, "peak_mem_bytes", point->outcome.peak_bytes);
-    json_object_set_new(o, "closed_form", comm_json(point->comm));
-    return o;
-}
-
-/* Returns the tie with most memory left. */
-static const struct pp_state_planned *safest_of(const struct pp_state_plan *planner)
-{
-    const struct pp_state_planned *safest = &planner->points[0];
-
-    for (int i = 0; i < planner->ties; i++)
-        if (planner->points[i].outcome.peak_bytes < safest->outcome.peak_bytes)
-            safest = &planner->points[i];
-    return safest;
-}
-
-void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
-{
-    const struct pp_config *c = &planner->base;
-    const struct pp_layout *l = &c->layout;
-    json_t *free_knobs = json_array(), *points = json_array();
-
-    for (int i = 0; i < planner->knob_count; i++)
-        json_array_append_new(free_knobs, json_string(planner->knobs[i]->name));
-    for (int i = 0; i < planner->count; i++)
-        json_array_append_new(points, point_json(arena, &planner->points[i]));
-    json_t *o = json_pack("{ss ss ss ss so ss}", "schema", "pipesim.plan/1", "model", c->model.name,
-                          "cluster", c->cluster.name, "schedule", c->schedule_name, "free",
-                          free_knobs, "objective", pp_objective_names[planner->objective]);
-    json_t *layout = pp_report_layout_json(l);
-    pp_json_put_int(layout, "seq", l->seq);
-    json_object_set_new(o, "layout", layout);
-    json_object_set_new(o, "count",
-                        json_pack("{si si si si}", "all", planner->count, "fit", planner->fitting,
-                                  "too_large", planner->too_large, "refused", planner->refused));
-    json_object_set_new(o, "best",
-                        planner->fitting ? point_json(arena, &planner->points[0]) : json_null());
-    json_object_set_new(o, "safest",
-                        planner->fitting ? point_json(arena, safest_of(planner)) : json_null());
-    json_object_set_new(o, "points", points);
-    pp_json_print(o, out);
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-void pp_state_plan_csv(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
-{
-    fputs("rank,p,g,os,recompute,iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,"
-          "gathers_s,grads_s,sums_s,spread_s,reason\n",
-          out);
-    for (int i = 0; i < planner->count; i++) {
-        const struct pp_state_planned *point = &planner->points[i];
-        const struct pp_state_spec *state = &point->config.state;
-        const struct pp_shard_times t = point->comm;
-        char again[PP_RECOMPUTE_TEXT_BYTES];
-        fprintf(out, "%d,%s,%s,%s,", i + 1, pp_state_plan_mesh(arena, state, PP_STATE_PARAMS),
-                pp_state_plan_mesh(arena, state, PP_STATE_GRADS),
-                pp_state_plan_mesh(arena, state, PP_STATE_OPTIMIZER));
-        pp_csv_write_field(out, again_of(point, again));
-        fputc(',', out);
-        if (!point->outcome.is_refused)
-            fprintf(out, "%.17g,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,",
-                    point->outcome.step_s, point->outcome.mfu, point->outcome.exposed_frac,
-                    point->outcome.state_bytes, point->outcome.peak_bytes, point->outcome.fits,
-                    t.gathers_s, t.grads_s, t.sums_s, t.spread_s);
-        else
-            fputs(",,,,,,,,,,", out);
-        pp_csv_write_field(out, point->outcome.reason);
-        fputc('\n', out);
-    }
 }

@@ -55,3 +55,51 @@ $ for share in maybe 0% 140% auto,a=host:auto; do pipesim --schedule 1f1b --mode
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --offload a=host:auto
 ! pipesim: error: --offload a=host:auto: auto finds a share by the memory of a run, which a program alone does not have; give a share, such as 40%
 = 2
+# The ladder: what may leave the device of one layout, each at the least share of optimizer state.
+$ pipesim plan --model llama2-7b --gpus 1 --cluster v100-dgx2 --free offload,act-bits --seq 1024 --gbs 16 | sed -n '/#  /,$p'
+>    #  offload                    act-bits recompute      step   exposed     MFU   state     GiB
+>    1  os=host:95%                none     full         15.2 s=   25.2 %  35.5 %    28.9    31.1!
+>    2  os=host:95%                8        full         15.3 s=   25.1 %  35.5 %    28.9    31.1!
+>
+>   ! tight    less than 4 % of the memory stays free (--memory-margin)
+>   too large  2 do not fit in 31.7 GiB or on other tiers: the smallest of them,
+>              p=1x1,g=1x1,os=1x1 offload none act-bits none recompute full, needs
+>              102.6 GiB
+>   choose     pipesim --schedule 1f1b --gpus 1 --tp 1 --pp 1 --cp 1 --gbs 16 \
+>              --seq 1024 --model llama2-7b --cluster v100-dgx2 \
+>              --offload os=host:95% --cpu-optimizer --recompute full
+>   = ties     2 steps are within 6 % of the fastest, too close for the costs to
+>              rank. Ties are ranked by room for the margin and the allocator's
+>              cache, then gradients sharded like parameters, least communication,
+>              least state
+$ pipesim plan --model llama2-7b --gpus 1 --cluster v100-dgx2 --free offload,recompute --seq 1024 --gbs 16 --json | grep -e offload -e recompute -e '"fits"' | head -4
+>     "offload",
+>     "recompute"
+>     "recompute": "selective=core_attn+layernorm+act",
+>     "offload": "os=host",
+# The command of the best gives the figures of its row.
+$ for free in offload act-bits,offload offload,recompute; do command=$(pipesim plan --model llama2-7b --gpus 2 --pp 2 --cluster "v100-dgx2 memory:20GB" --free $free --seq 1024 --gbs 16 | sed -n '/choose/,/ = /p' | grep -v ' = ' | sed 's/ *choose *//' | tr -d '\\\n'); for how in plan run; do [ $how = plan ] && words="pipesim plan --model llama2-7b --gpus 2 --pp 2 --cluster v100-dgx2~memory:20GB --free $free --seq 1024 --gbs 16" || words=$command; eval "$(echo "$words" | sed "s/v100-dgx2~memory:20GB/'v100-dgx2 memory:20GB'/") --engine dag --json" | grep -e iteration_s -e peak_mem | head -2 | tr -d '\n'; echo; done; done
+>     "iteration_s": 8.7018157698379994,    "peak_mem_bytes": 19807359795,
+>   "iteration_s": 8.7018157698379994,  "peak_mem_bytes": 19807359795,
+>     "iteration_s": 8.7018157698379994,    "peak_mem_bytes": 19807359795,
+>   "iteration_s": 8.7018157698379994,  "peak_mem_bytes": 19807359795,
+>     "iteration_s": 7.7492606806539994,    "peak_mem_bytes": 18440265728,
+>   "iteration_s": 7.7492606806539994,  "peak_mem_bytes": 18440265728,
+# Drives are tried where the host is too small.
+$ for ram in 1TB 30GB; do pipesim plan --model llama2-7b --gpus 1 --cluster "a100 ram:$ram nvme:8TB@25GBps" --free offload --seq 1024 --gbs 16 -o - | cut -d, -f6,12; done
+> offload,fits
+> os=host:35%,1
+> none,0
+> offload,fits
+> os=nvme:35%,1
+> os=host:35%,0
+> none,0
+$ pipesim plan --model llama2-7b --gpus 8 --free offload --offload os=host
+! pipesim: error: --offload os=host contradicts --free offload
+= 2
+$ pipesim plan --model llama2-7b --gpus 8 --free act-bits,offload --act-bits 8
+! pipesim: error: --act-bits 8 contradicts --free act-bits
+= 2
+$ pipesim plan --model llama2-7b --gpus 8 --free ofload
+! pipesim: error: --free: unknown 'ofload'; did you mean offload?
+= 2
