@@ -14,7 +14,8 @@ static const char SIM_OPTIONS[] =
     "memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|no-alternatives|no-fold|"
     "nodes|objective|offload|output|p2p|params|part|plot-kind|points|preset|price|ranks|"
     "refit|require-fit|row|secondary|size|skip-steps|step|step-barrier|sync-share|"
-    "template|time-unit|title|to|tolerance|top|topo|tp-overlap|update|update-barrier|usable|"
+    "template|time-unit|title|to|tolerance|top|topo|tp-overlap|tp-split|update|update-barrier|"
+    "usable|"
     "where|window|wires|with|worst|x-range|xml|y-range";
 
 static const char EXEC_OPTIONS[] =

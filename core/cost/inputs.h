@@ -64,7 +64,9 @@ struct pp_cost_inputs {
                               * updated parameters are gathered during the next forward */
     bool is_sum_share_given; /* the engine slows compute while sums run, so costs do not */
     double tp_overlap_frac; /* share of tensor-parallel communication that overlaps with matrices */
-    bool is_graph;          /* a graph launches all kernels of a pass */
+    int tp_split; /* parts by rows of a block's work, whose exchanges run during the products of the
+                   * next part; 0 or 1 = whole */
+    bool is_graph;                     /* a graph launches all kernels of a pass */
     double intra_factor, inter_factor; /* --link-bw, 1 = as given */
     const struct pp_fabric *fabric;    /* NULL: intra and inter link of the cluster only */
     struct pp_map map;

@@ -262,6 +262,9 @@ PP_ROW_CHOICE(sequence_parallel, "HOW", "on|off", G_KERNELS, RUN | NEEDS_TENSORS
 PP_ROW_FRAC(tp_overlap, "FRAC", G_KERNELS, RUN | NEEDS_TENSORS, .default_text = "0", .neutral = "0",
     .help = "Share of tensor-parallel communication that matrix multiplications hide, e.g. 50%; "
             "at most their own time.")
+PP_ROW_INT(tp_split, "N", 1, 16, G_KERNELS, RUN | NEEDS_TENSORS, .default_text = "1", .neutral = "1",
+    .help = "Cut each block's work on a micro-batch into N parts by rows: the exchange of a part "
+            "runs during the products of the next, which are smaller (Merak).")
 PP_ROW_CHOICE(cuda_graphs, "HOW", "off|on", G_KERNELS, RUN, .default_text = "off", .neutral = "off",
     .help = "on: a CUDA graph launches the kernels of a layer, so the host's launches take no time.")
 PP_ROW_CHOICE(flops, "RULE", "megatron|palm|causal", G_ENGINE, RUN, .default_text = "megatron",

@@ -163,6 +163,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_differs(e, say_offload(job));
     pp_emit_differs(e, pp_emit_say_bits(job));
     pp_emit_differs(e, pp_emit_say_again(job));
+    pp_emit_differs(e, pp_emit_say_split(job));
 }
 
 const struct pp_emit_part pp_emit_megatron_state = {put, differs, NULL};

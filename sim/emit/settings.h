@@ -145,6 +145,7 @@ const char *pp_emit_say_home(const struct pp_emit_job *job);
 const char *pp_emit_say_bits(const struct pp_emit_job *job);
 /* ... on when recomputation runs; without a word it may run when it does there. */
 const char *pp_emit_say_again(const struct pp_emit_job *job);
+const char *pp_emit_say_split(const struct pp_emit_job *job);
 const char *pp_emit_say_map(const struct pp_emit_job *job);
 /* Closes a stream of open_memstream(); returns its text, in the arena. */
 const char *pp_emit_keep(const struct pp_emit_job *job, FILE *out, char **text);

@@ -138,6 +138,14 @@ const char *pp_emit_say_again(const struct pp_emit_job *job)
                           : NULL;
 }
 
+const char *pp_emit_say_split(const struct pp_emit_job *job)
+{
+    return job->config->costs.tp_split > 1 && job->layout.tp > 1
+               ? "blocks are not cut by rows, so that exchanges run during products (--tp-split); "
+                 "nearest: --tp-overlap 50%"
+               : NULL;
+}
+
 const char *pp_emit_say_map(const struct pp_emit_job *job)
 {
     char text[PP_MAP_TEXT_BYTES];

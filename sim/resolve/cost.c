@@ -43,7 +43,8 @@ static const char *const *defaults_of(struct pp_arena *arena, const struct pp_co
     return list;
 }
 
-/* Refuses options that change links of a cluster: they change no measured duration. */
+/* Refuses options that change links of a cluster, or how layers use them: they change no measured
+ * duration. */
 static enum pp_status check_links(const struct pp_wish *wish, const char *path,
                                   struct pp_error *err)
 {
@@ -56,6 +57,11 @@ static enum pp_status check_links(const struct pp_wish *wish, const char *path,
                                 "%s has no effect with --cost: messages and gradient sums take the "
                                 "times of the channels of %s",
                                 of_links[i]->typed, path);
+    if (wish->given.tp_split.count && wish->tp_split > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect with --cost: %s has the times of whole layers with "
+                            "their exchanges",
+                            wish->given.tp_split.typed, path);
     return PP_OK;
 }
 

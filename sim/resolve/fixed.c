@@ -214,6 +214,28 @@ static enum pp_status resolve_margin(const struct pp_wish *wish, struct pp_confi
 
 enum { ATTENTION_FUSED, ATTENTION_FIRST, ATTENTION_UNFUSED }; /* choices of --attention */
 
+/* One of the two says how tensor-parallel exchanges overlap; a flag wins over a preset. */
+static enum pp_status resolve_tp_overlap(const struct pp_wish *wish, struct pp_config *config,
+                                         struct pp_error *err)
+{
+    const struct pp_given *share = &wish->given.tp_overlap, *split = &wish->given.tp_split;
+    const bool has_both = wish->tp_overlap > 0 && wish->tp_split > 1;
+
+    if (wish->tp_overlap > 1)
+        return pp_error_set(err, PP_EINVAL, "--tp-overlap %s: a share lies between 0 and 1",
+                            share->text);
+    if (has_both && share->origin == split->origin)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s and %s both say how exchanges overlap with products; give one of "
+                            "the two",
+                            split->typed, share->typed);
+    if (!has_both || share->origin == PP_FROM_FLAG)
+        config->costs.tp_overlap_frac = wish->tp_overlap;
+    if (!has_both || split->origin == PP_FROM_FLAG)
+        config->costs.tp_split = wish->tp_split;
+    return PP_OK;
+}
+
 /* Resolves --precision, --attention, --sequence-parallel, --cuda-graphs and --tp-overlap; after the
  * cluster. */
 static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_config *config,
@@ -229,11 +251,7 @@ static enum pp_status resolve_kernels(const struct pp_wish *wish, struct pp_conf
     }
     config->costs.is_tp_only = wish->sequence_parallel == 1;
     config->costs.is_graph = wish->cuda_graphs == 1;
-    config->costs.tp_overlap_frac = wish->tp_overlap;
-    if (config->costs.tp_overlap_frac > 1)
-        return pp_error_set(err, PP_EINVAL, "--tp-overlap %s: a share lies between 0 and 1",
-                            wish->given.tp_overlap.text);
-    return PP_OK;
+    return resolve_tp_overlap(wish, config, err);
 }
 
 /* Returns the framework if the user names none: that of --constants, or that which --emit writes

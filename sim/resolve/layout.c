@@ -186,6 +186,36 @@ static enum pp_status check_degrees(const struct pp_wish *wish, const struct pp_
     return PP_OK;
 }
 
+/* Returns the next number from `from` on, in steps of `step`, that divides the rows; 0 = none. */
+static int next_part(int64_t rows, int from, int step)
+{
+    enum { MOST = 16 };
+
+    while (from > 0 && from <= MOST && rows % from != 0)
+        from += step;
+    return from <= MOST ? from : 0;
+}
+
+/* Parts of a block have equally many rows. */
+static enum pp_status check_parts(const struct pp_wish *wish, const struct pp_config *config,
+                                  struct pp_error *err)
+{
+    const struct pp_layout *l = &config->layout;
+    const int64_t rows = (int64_t)l->mbs * l->seq / l->cp / config->shape.splits;
+    const int parts = config->costs.tp_split;
+
+    if (parts <= 1 || l->tp == 1 || rows % parts == 0)
+        return PP_OK;
+    const int above = next_part(rows, parts, 1);
+    pp_error_set(
+        err, PP_EINVAL,
+        "%s does not divide the rows of a block, %lld (--mbs %d x %d tokens%s); nearest: %d",
+        wish->given.tp_split.typed, (long long)rows, l->mbs, l->seq,
+        l->cp * config->shape.splits > 1 ? ", cut by --cp and --splits" : "",
+        next_part(rows, parts, -1));
+    return above ? pp_error_append(err, " or %d", above) : PP_EINVAL;
+}
+
 enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *config,
                                  struct pp_error *err)
 {
@@ -202,6 +232,7 @@ enum pp_status pp_resolve_blocks(struct pp_arena *arena, struct pp_config *confi
                                           .ep_share_frac = config->costs.ep_share_frac,
                                           .capacity_factor = config->costs.capacity_factor,
                                           .is_sent_once = config->costs.is_sent_once,
+                                          .tp_split = config->costs.tp_split,
                                           .intra_factor = config->costs.intra_factor,
                                           .inter_factor = config->costs.inter_factor};
 
@@ -253,6 +284,7 @@ enum pp_status pp_resolve_layout(struct pp_arena *arena, const struct pp_wish *w
         PP_TRY(resolve_batch(wish, config, config->shape.granules, err));
         PP_TRY(check_shape(config, l->micro_batches, err));
     }
+    PP_TRY(check_parts(wish, config, err));
     return pp_resolve_division(arena, config, err);
 }
 

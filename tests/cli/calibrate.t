@@ -195,6 +195,9 @@ $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --micro-batches 8 
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --link-bw network=0.5
 ! pipesim: error: --link-bw network=0.5 has no effect with --cost: messages and gradient sums take the times of the channels of cost.json
 = 2
+$ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --tp-split 2
+! pipesim: error: --tp-split 2 has no effect with --cost: cost.json has the times of whole layers with their exchanges
+= 2
 $ cd $TMPDIR; pipesim --cost cost.json --schedule 1f1b --pp 4 --nic fifo
 ! pipesim: error: --nic fifo has no effect with --cost: messages and gradient sums take the times of the channels of cost.json
 = 2

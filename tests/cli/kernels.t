@@ -26,6 +26,38 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --eng
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --engine dag --no-alternatives --tp-overlap 50% | grep -A1 'tp-overlap'
 >   note     --tp-overlap 50% has no effect in the layout chosen: tp is 1, so no
 >            layer is cut and nothing is exchanged inside one
+# Blocks in parts by rows: each exchange runs during the products of the next part.
+$ for n in 1 2 4 8 16; do pipesim --schedule 1f1b --gpus 8 --pp 1 --tp 8 --model gpt-22b --cluster a100 --mbs 4 --micro-batches 4 --recompute full --zero 0 --engine dag --no-alternatives --tp-split $n --json | python3 -c "import json, sys; r = json.load(sys.stdin); print('%.3f s, %.1f %% TP' % (r['iteration_s'], 100 * r['time_frac']['tp_comm']))"; done
+> 4.708 s, 23.2 % TP
+> 4.350 s, 14.1 % TP
+> 4.221 s, 8.8 % TP
+> 4.420 s, 5.7 % TP
+> 4.924 s, 3.9 % TP
+$ pipesim --schedule 1f1b --gpus 8 --pp 1 --tp 8 --model gpt-22b --cluster a100 --mbs 4 --micro-batches 4 --recompute full --zero 0 --engine dag --no-alternatives --tp-split 4 --explain | grep -A1 'block forward'
+>   block forward: 1.22 ms compute + 633 us tensor-parallel, in each of 4 parts by
+>       rows; together c + (n - 1) max(c, a) + a = 5.53 ms
+$ pipesim --schedule 1f1b --gpus 8 --pp 1 --tp 8 --model gpt-22b --cluster a100 --mbs 4 --micro-batches 4 --tp-split 3
+! pipesim: error: --tp-split 3 does not divide the rows of a block, 8192 (--mbs 4 x 2048 tokens); nearest: 2 or 4
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 1 --tp 8 --model gpt-22b --cluster a100 --mbs 4 --micro-batches 4 --tp-split 17
+! pipesim: error: --tp-split: 17 is out of range: 1 to 16
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 1 --tp 8 --model gpt-22b --cluster a100 --mbs 1 --seq 1 --micro-batches 4 --tp-split 2
+! pipesim: error: --tp-split 2 does not divide the rows of a block, 1 (--mbs 1 x 1 tokens); nearest: 1
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 1 --tp 8 --model gpt-22b --cluster a100 --mbs 4 --micro-batches 4 --tp-split 2 --tp-overlap 50%
+! pipesim: error: --tp-split 2 and --tp-overlap 50% both say how exchanges overlap with products; give one of the two
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 4 --model llama2-7b --cluster a100 --engine dag --no-alternatives --tp 1 --tp-split 2
+! pipesim: error: --tp-split 2 has no effect here: tp is 1, so no layer is cut and nothing is exchanged inside one
+= 2
+$ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --tp-split 2
+! pipesim: error: --tp-split 2 has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
+= 2
+$ pipesim --schedule 1f1b --gpus 8 --pp 1 --tp 8 --model gpt-22b --cluster a100 --mbs 4 --micro-batches 4 --recompute full --tp-split 2 --emit megatron | grep -A2 '^# Differs'
+> # Differs: blocks are not cut by rows, so that exchanges run during products
+> #   (--tp-split); nearest: --tp-overlap 50%.
+> ARGS=(
 $ pipesim --schedule 1f1b --pp 4 --micro-batches 4 --unit F=1,B=2 --precision bf16
 ! pipesim: error: --precision bf16 has no effect with --unit, which has no model, devices or memory, but the costs of ops alone
 = 2

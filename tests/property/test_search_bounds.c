@@ -38,6 +38,7 @@ static const char *const LINES[] = {
     "--gpus 16 --model llama2-7b --gbs 32 --p2p buffered:2 --map pp,tp,cp,dp",
     "--gpus 16 --model llama2-7b --micro-batches 12 --recompute stage-aware=0.5",
     "--gpus 16 --model llama2-7b --micro-batches 12 --recompute full,late,skip",
+    "--gpus 16 --model llama2-7b --gbs 32 --tp-split 4",
     "--gpus 16 --model gpt2-64 --seq 512 --gbs 64 --schedule chimera --concat halving",
     "--gpus 16 --model gpt2-64 --seq 512 --gbs 64 --schedule chimera,gems --pipelines 4",
     "--gpus 16 --model gpt2-64 --seq 512 --gbs 64 --schedule seq1f1b,bfs --splits 4",

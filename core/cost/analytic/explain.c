@@ -37,7 +37,9 @@ static void explain_kernel(const struct pp_device *device, const struct pp_kerne
 static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kind, const char *what,
                          enum pp_pass pass, FILE *out)
 {
-    const struct pp_layer_work work = pp_analytic_work(in, 0);
+    const int parts = pp_analytic_parts(in, kind);
+    const struct pp_layer_work whole = pp_analytic_work(in, 0),
+                               work = pp_analytic_part(whole, parts);
     const struct pp_compute compute = pp_analytic_layer(in, kind, work, pass);
     const double host_s =
         pp_cost_has_graph(in) ? 0 : compute.launches * pp_cost_framework(in)->kernel_gap_s;
@@ -51,6 +53,9 @@ static void explain_pass(const struct pp_cost_inputs *in, enum pp_layer_kind kin
         fprintf(out, " + %s context-parallel", PP_TIME(pp_analytic_cp_s(in, work, pass)));
     if (host_s > 0)
         fprintf(out, ", host at least %s", PP_TIME(host_s));
+    if (parts > 1)
+        fprintf(out, ", in each of %d parts by rows; together c + (n - 1) max(c, a) + a = %s",
+                parts, PP_TIME(pp_analytic_layer_sum(in, kind, whole, pass).s));
     fputc('\n', out);
     pp_layer_kernels(in, kind, work, pass, &list);
     for (int i = 0; i < list.count; i++)

@@ -56,16 +56,49 @@ static double async_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
     return (1 - f->gather_share_frac) * fmin(share * all_tp_s, matrix_s);
 }
 
-/* Returns the exposed part of the exchanges. If asked for, they overlap with products, `matrix_s`
- * of the same pass; if the framework does so, with weight gradients. */
+/* ---- parts by rows --------------------------------------------------------------------------- */
+
+int pp_analytic_parts(const struct pp_cost_inputs *in, enum pp_layer_kind kind)
+{
+    return has_attention(kind) && in->layout.tp > 1 && in->tp_split > 1 ? in->tp_split : 1;
+}
+
+struct pp_layer_work pp_analytic_part(struct pp_layer_work work, int parts)
+{
+    work.tokens /= parts;
+    return work;
+}
+
+static struct pp_compute times(struct pp_compute compute, int parts)
+{
+    return (struct pp_compute){.s = compute.s * parts,
+                               .bytes = compute.bytes * parts,
+                               .flops = compute.flops * parts,
+                               .matrix_s = compute.matrix_s * parts,
+                               .launches = compute.launches * parts};
+}
+
+double pp_analytic_split_s(int parts, double compute_s, double exchange_s)
+{
+    return (parts - 1) * fmax(0, exchange_s - compute_s) + exchange_s;
+}
+
+/* Returns the exposed part of the exchanges of a layer in `parts`, each with this work and compute.
+ * If asked for, they overlap with products of the same pass; if the framework does so, with weight
+ * gradients. What is left of a part runs during the next one. */
 static double shown_tp_s(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
-                         struct pp_layer_work work, enum pp_pass pass, double matrix_s)
+                         struct pp_layer_work work, enum pp_pass pass, struct pp_compute compute,
+                         int parts)
 {
     const double all_tp_s = pp_analytic_tp_s(in, kind, work, pass);
-    const double asked_s = fmin(in->tp_overlap_frac * all_tp_s, matrix_s);
+    const double asked_s = fmin(in->tp_overlap_frac * all_tp_s, compute.matrix_s);
+    const double left_s =
+        all_tp_s - fmax(asked_s, pass == PP_PASS_I ? async_s(in, kind, work, all_tp_s) : 0);
 
-    return all_tp_s - fmax(asked_s, pass == PP_PASS_I ? async_s(in, kind, work, all_tp_s) : 0);
+    return pp_analytic_split_s(parts, compute.s, left_s);
 }
+
+/* ---- layers ---------------------------------------------------------------------------------- */
 
 /* Products of a block of experts, without the multiprocessors that its exchanges keep. */
 static struct pp_compute with_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
@@ -83,9 +116,12 @@ static struct pp_compute with_exchanges(const struct pp_cost_inputs *in, enum pp
 struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work, enum pp_pass pass)
 {
-    const struct pp_compute compute =
-        with_exchanges(in, kind, pp_analytic_layer(in, kind, work, pass));
-    const double tp_s = shown_tp_s(in, kind, work, pass, compute.matrix_s);
+    const int parts = pp_analytic_parts(in, kind);
+    const struct pp_layer_work rows = pp_analytic_part(work, parts);
+    const struct pp_compute part =
+        with_exchanges(in, kind, pp_analytic_layer(in, kind, rows, pass));
+    const struct pp_compute compute = times(part, parts);
+    const double tp_s = shown_tp_s(in, kind, rows, pass, part, parts);
     const double cp_s = has_attention(kind) ? pp_analytic_cp_s(in, work, pass) : 0;
     const double all_ep_s = pp_analytic_ep_s(in, kind, work, pass);
     const double ep_s = all_ep_s - fmin(in->ep_overlap_frac * all_ep_s, compute.s);
@@ -97,30 +133,33 @@ struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum 
         .ep_s = ep_s,
         .flops = layer_flops(in, kind, pass),
         .bytes = compute.bytes,
-        .launches = compute.launches + collectives(in, pass),
+        .launches = compute.launches + parts * collectives(in, pass),
     };
 }
 
-/* Exchanges of a repeated part of a layer, in seconds. */
+/* Exchanges of a repeated part of a layer, in seconds; tp_s: of one part by rows. */
 struct exchanges {
     double tp_s, cp_s, ep_s;
 };
 
-/* Returns a repeated part of a layer; its exchanges overlap with products if that is asked for. */
-static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_compute part,
-                                    struct exchanges all)
+/* Returns a repeated piece of a block from its compute for one part by rows. Its exchanges overlap
+ * as those of the block do. */
+static struct pp_layer_sum piece_sum(const struct pp_cost_inputs *in, struct pp_compute part,
+                                     int parts, struct exchanges all)
 {
-    const double tp_s = all.tp_s - fmin(in->tp_overlap_frac * all.tp_s, part.matrix_s);
-    const double ep_s = all.ep_s - fmin(in->ep_overlap_frac * all.ep_s, part.s);
+    const struct pp_compute piece = times(part, parts);
+    const double left_s = all.tp_s - fmin(in->tp_overlap_frac * all.tp_s, part.matrix_s),
+                 tp_s = pp_analytic_split_s(parts, part.s, left_s),
+                 ep_s = all.ep_s - fmin(in->ep_overlap_frac * all.ep_s, piece.s);
 
     return (struct pp_layer_sum){
-        .s = part.s + tp_s + all.cp_s + ep_s,
+        .s = piece.s + tp_s + all.cp_s + ep_s,
         .tp_s = tp_s,
         .cp_s = all.cp_s,
         .ep_s = ep_s,
-        .flops = part.flops,
-        .bytes = part.bytes,
-        .launches = part.launches,
+        .flops = piece.flops,
+        .bytes = piece.bytes,
+        .launches = piece.launches,
     };
 }
 
@@ -130,7 +169,8 @@ static struct pp_layer_sum part_sum(const struct pp_cost_inputs *in, struct pp_c
 static struct exchanges modules_exchanges(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work, unsigned again)
 {
-    const double half_s = pp_analytic_tp_s(in, PP_LAYER_BLOCK, work, PP_PASS_F) / 2;
+    const struct pp_layer_work rows = pp_analytic_part(work, pp_analytic_parts(in, kind));
+    const double half_s = pp_analytic_tp_s(in, PP_LAYER_BLOCK, rows, PP_PASS_F) / 2;
     struct exchanges all = {0};
 
     if (again & PP_AGAIN_CORE)
@@ -138,7 +178,7 @@ static struct exchanges modules_exchanges(const struct pp_cost_inputs *in, enum 
     if (again & PP_AGAIN_MLP && kind == PP_LAYER_BLOCK)
         all.tp_s = half_s;
     if (again & PP_AGAIN_MOE && kind == PP_LAYER_MOE) {
-        all.tp_s = pp_analytic_tp_s(in, kind, work, PP_PASS_F) - half_s;
+        all.tp_s = pp_analytic_tp_s(in, kind, rows, PP_PASS_F) - half_s;
         all.ep_s = pp_analytic_ep_s(in, kind, work, PP_PASS_F);
     }
     return all;
@@ -150,11 +190,13 @@ static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_
 {
     const unsigned again = pp_analytic_again(in), others = again & ~(unsigned)PP_AGAIN_CORE;
     const bool has_core = again & PP_AGAIN_CORE;
-    struct pp_compute part = pp_analytic_modules(in, kind, work, again);
+    const int parts = pp_analytic_parts(in, kind);
+    const struct pp_layer_work rows = pp_analytic_part(work, parts);
+    struct pp_compute part = pp_analytic_modules(in, kind, rows, again);
 
-    part.flops =
-        (has_core ? attention_flops(in) : 0) + pp_analytic_modules(in, kind, work, others).flops;
-    return part_sum(in, part, modules_exchanges(in, kind, work, again));
+    part.flops = (has_core ? attention_flops(in) / parts : 0) +
+                 pp_analytic_modules(in, kind, rows, others).flops;
+    return piece_sum(in, part, parts, modules_exchanges(in, kind, work, again));
 }
 
 /* Returns selective recomputation of a block: modules, or as PyTorch does, nearly everything but
@@ -165,10 +207,13 @@ static struct pp_layer_sum modules_sum(const struct pp_cost_inputs *in, enum pp_
 static struct pp_layer_sum selected_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                         struct pp_layer_work work)
 {
+    const int parts = pp_analytic_parts(in, kind);
+    const struct pp_layer_work rows = pp_analytic_part(work, parts);
+
     if (!pp_analytic_is_per_op(in))
         return modules_sum(in, kind, work);
-    return part_sum(in, pp_analytic_selected(in, kind, work),
-                    (struct exchanges){.tp_s = pp_analytic_tp_s(in, kind, work, PP_PASS_F) / 2});
+    return piece_sum(in, pp_analytic_selected(in, kind, rows), parts,
+                     (struct exchanges){.tp_s = pp_analytic_tp_s(in, kind, rows, PP_PASS_F) / 2});
 }
 
 /* Returns a repeated forward, whole or up to the last tensor that the backward needs. The latter
@@ -177,8 +222,10 @@ static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_la
                                      struct pp_layer_work work)
 {
     struct pp_layer_sum sum = pp_analytic_layer_sum(in, kind, work, PP_PASS_F);
-    const struct pp_compute all = pp_analytic_layer(in, kind, work, PP_PASS_F),
-                            again = pp_analytic_whole_again(in, kind, work);
+    const int parts = pp_analytic_parts(in, kind);
+    const struct pp_layer_work rows = pp_analytic_part(work, parts);
+    const struct pp_compute all = times(pp_analytic_layer(in, kind, rows, PP_PASS_F), parts),
+                            again = times(pp_analytic_whole_again(in, kind, rows), parts);
     const int exchanges = collectives(in, PP_PASS_F);
 
     if (again.launches == all.launches)
@@ -188,7 +235,7 @@ static struct pp_layer_sum again_sum(const struct pp_cost_inputs *in, enum pp_la
     sum.tp_s -= end_tp_s;
     sum.flops -= all.flops - again.flops;
     sum.bytes -= all.bytes - again.bytes;
-    sum.launches -= all.launches - again.launches + (exchanges > 0);
+    sum.launches -= all.launches - again.launches + parts * (exchanges > 0);
     return sum;
 }
 

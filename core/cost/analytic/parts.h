@@ -125,6 +125,13 @@ struct pp_layer_sum {
     double s, tp_s, cp_s, ep_s, flops, bytes;
     double launches;
 };
+/* Returns the parts by rows in which a layer is computed: blocks are cut (--tp-split), the ends are
+ * not. */
+int pp_analytic_parts(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+struct pp_layer_work pp_analytic_part(struct pp_layer_work work, int parts);
+/* Returns the exposed exchanges of a layer in `parts`, if the exchange of each runs during the
+ * compute of the next (Merak). Of c + (n - 1) max(c, a) + a seconds, n c are not exposed. */
+double pp_analytic_split_s(int parts, double compute_s, double exchange_s);
 struct pp_layer_sum pp_analytic_layer_sum(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                           struct pp_layer_work work, enum pp_pass pass);
 /* Returns the recomputation of a block; all 0 without. */
