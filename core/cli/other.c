@@ -15,7 +15,7 @@ static const char SIM_OPTIONS[] =
     "nodes|objective|offload|output|p2p|params|part|plot-kind|points|preset|price|ranks|"
     "refit|require-fit|row|secondary|size|skip-steps|step|step-barrier|sync-share|"
     "template|time-unit|title|to|tolerance|top|topo|tp-overlap|tp-split|update|update-barrier|"
-    "usable|"
+    "update-bucket|usable|"
     "where|window|wires|with|worst|x-range|xml|y-range";
 
 static const char EXEC_OPTIONS[] =

@@ -60,15 +60,17 @@ struct pp_state_spec {
                                           * Below 0: to be found, and all of it until then */
     bool is_cpu_update;                  /* the optimizer runs on the host where its state lives */
     int activation_bits;                 /* of saved activations, 0 = as computed */
-    bool is_offloaded_by_layer; /* saved activations move layer by layer, inside of an op */
-    bool is_summed_on_device;   /* gradients elsewhere come up for every visit that adds to them;
-                                 * else the host adds what comes */
-    bool has_early_update;      /* the host updates a stage once its gradients are there, while
-                                 * others go backward; else when all ops have ended */
-    bool has_grads_in_params;   /* 16-bit gradients take the place of their parameters */
-    double gather_bytes;        /* largest unit of a gather; 0 = `gather` says */
-    double cache_bytes;         /* room as given, of which `cached` was found; 0 = in units */
-    int cached;                 /* units resident at once, the one in use included; 0 = 1 */
+    bool is_offloaded_by_layer;  /* saved activations move layer by layer, inside of an op */
+    bool is_summed_on_device;    /* gradients elsewhere come up for every visit that adds to them;
+                                  * else the host adds what comes */
+    bool has_early_update;       /* the host updates a stage once its gradients are there, while
+                                  * others go backward; else when all ops have ended */
+    double update_bucket_params; /* a bucket of state that streams through an update; 0 = 16e6 */
+    int update_buckets;          /* of them that have room on the device; 0 = of the framework */
+    bool has_grads_in_params;    /* 16-bit gradients take the place of their parameters */
+    double gather_bytes;         /* largest unit of a gather; 0 = `gather` says */
+    double cache_bytes;          /* room as given, of which `cached` was found; 0 = in units */
+    int cached;                  /* units resident at once, the one in use included; 0 = 1 */
     enum pp_evict evict;
     double usable_frac[PP_TIERS]; /* share of a tier that may be filled; 0 = all of it */
 };

@@ -155,6 +155,10 @@ PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE,
 PP_ROW_CHOICE(update, "WHEN", "end|jit", G_STATE, SHAPE, .default_text = "end", .neutral = "end",
     .help = "When --cpu-optimizer updates. end: when the step of its rank ends. jit: each stage "
             "once its gradients are on the host, while other stages go backward.")
+PP_ROW_TEXT(update_bucket, "PARAMSxK", G_STATE, RUN, .default_text = "16e6x3; 16e6x1 with axonn",
+    .help = "Buckets in which state on another tier streams through an update of the device: their "
+            "parameters, and how many have room at once. 3: one comes, one is updated, one goes. "
+            "2: a bucket comes after another has gone. 1: nothing overlaps.")
 PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")

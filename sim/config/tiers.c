@@ -40,6 +40,43 @@ static enum pp_status check_cluster(const struct pp_cluster *cluster, const char
     return PP_OK;
 }
 
+/* Parses "16e6x3". */
+static enum pp_status parse_bucket(const char *text, struct pp_state_spec *state,
+                                   struct pp_error *err)
+{
+    enum { MOST_BUCKETS = 64 };
+    const char *cross = strrchr(text, 'x');
+    char params[32] = "";
+    int64_t count = 0;
+    double size = 0;
+
+    if (cross)
+        snprintf(params, sizeof params, "%.*s", (int)(cross - text), text);
+    if (!cross || cross - text >= (int)sizeof params ||
+        pp_units_parse(params, PP_UNIT_COUNT, &size, NULL) != PP_OK || !(size >= 1) ||
+        pp_units_parse_int(cross + 1, 1, MOST_BUCKETS, &count, NULL) != PP_OK)
+        return pp_error_set(err, PP_EINVAL,
+                            "--update-bucket %.40s: expected PARAMSxK, at least 1 parameter and 1 "
+                            "to %d buckets; nearest: 16e6x1, 16e6x3",
+                            text, MOST_BUCKETS);
+    state->update_bucket_params = size;
+    state->update_buckets = (int)count;
+    return PP_OK;
+}
+
+static enum pp_status resolve_bucket(const struct pp_wish *wish, struct pp_state_spec *state,
+                                     struct pp_error *err)
+{
+    if (!wish->given.update_bucket.count)
+        return PP_OK;
+    if (!pp_state_moves(state, PP_FOR_FETCH) && !pp_state_moves(state, PP_FOR_HOME))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect: nothing streams through an update of the device; "
+                            "nearest: --offload os=host, without --cpu-optimizer",
+                            wish->given.update_bucket.typed);
+    return parse_bucket(wish->update_bucket, state, err);
+}
+
 enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err)
 {
@@ -63,6 +100,7 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
         return pp_error_set(err, PP_EINVAL,
                             "--update jit has no effect: the device updates when its step ends; "
                             "nearest: --offload os=host --cpu-optimizer --update jit");
+    PP_TRY(resolve_bucket(wish, state, err));
     state->activation_bits = wish->given.act_bits.count ? 2 << wish->act_bits : 0;
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
 }

@@ -75,3 +75,30 @@ $ pipesim --schedule bfs --vp 4 --gpus 1 --pp 1 --dp 1 --tp 1 --micro-batches 4 
 $ pipesim --schedule bfs --vp 4 --gpus 1 --pp 1 --dp 1 --tp 1 --micro-batches 4 --mbs 1 --model gpt2 --engine dag --cluster a100 --no-alternatives --offload os=host --cpu-optimizer --json | grep host_update
 >     "host_update_s": 0.021874184999999997,
 >     "host_update_exposed_s": 0.021874184999999997
+# Buckets of an update of the device: with fewer of them less overlaps, and less is on the device.
+$ for b in 16e6x1 16e6x2 16e6x3 32Mx3; do pipesim --schedule 1f1b --gpus 1 --pp 1 --dp 1 --tp 1 --micro-batches 1 --mbs 1 --params 250M --engine dag --cluster a100 --no-alternatives --offload os=host --update-bucket $b --json | grep '"iteration_s"'; done
+>   "iteration_s": 0.26852188922999998,
+>   "iteration_s": 0.26323841256800001,
+>   "iteration_s": 0.15091841256800001,
+>   "iteration_s": 0.158598412568,
+$ for o in '' '--offload os=host' '--offload os=host --update-bucket 32e6x1'; do pipesim --schedule 1f1b --gpus 1 --pp 1 --dp 1 --tp 1 --micro-batches 1 --mbs 1 --params 250M --framework axonn --engine dag --cluster a100 --no-alternatives $o --explain | tr -s ' \n' ' ' | grep -o 'in buckets of [^/]*/s'; done
+> in buckets of 244 MiB at 25.0 GB/s
+> in buckets of 488 MiB at 25.0 GB/s
+$ for b in 16e6 0x3 16e6x0 16e6x65 x3 many; do pipesim --schedule 1f1b --gpus 1 --model gpt2 --offload os=host --update-bucket $b; done
+! pipesim: error: --update-bucket 16e6: expected PARAMSxK, at least 1 parameter and 1 to 64 buckets; nearest: 16e6x1, 16e6x3
+! pipesim: error: --update-bucket 0x3: expected PARAMSxK, at least 1 parameter and 1 to 64 buckets; nearest: 16e6x1, 16e6x3
+! pipesim: error: --update-bucket 16e6x0: expected PARAMSxK, at least 1 parameter and 1 to 64 buckets; nearest: 16e6x1, 16e6x3
+! pipesim: error: --update-bucket 16e6x65: expected PARAMSxK, at least 1 parameter and 1 to 64 buckets; nearest: 16e6x1, 16e6x3
+! pipesim: error: --update-bucket x3: expected PARAMSxK, at least 1 parameter and 1 to 64 buckets; nearest: 16e6x1, 16e6x3
+! pipesim: error: --update-bucket many: expected PARAMSxK, at least 1 parameter and 1 to 64 buckets; nearest: 16e6x1, 16e6x3
+= 2
+$ pipesim --schedule 1f1b --gpus 1 --model gpt2 --offload os=host --cpu-optimizer --update-bucket 16e6x1
+! pipesim: error: --update-bucket 16e6x1 has no effect: nothing streams through an update of the device; nearest: --offload os=host, without --cpu-optimizer
+= 2
+$ pipesim --schedule 1f1b --gpus 1 --model gpt2 --update-bucket 16e6x1
+! pipesim: error: --update-bucket 16e6x1 has no effect: nothing streams through an update of the device; nearest: --offload os=host, without --cpu-optimizer
+= 2
+$ pipeexec --schedule 1f1b --np 2 --update-bucket 16e6x1
+! pipeexec: error: unknown option --update-bucket; only pipesim has it: pipesim help --update-bucket
+! try: pipeexec run --help
+= 2

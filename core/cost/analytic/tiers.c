@@ -22,30 +22,41 @@ static double moved_params(const struct pp_cost_inputs *in, int stage)
 /* Returns how many buckets of the streamed update have room on the device. */
 static int buckets(const struct pp_cost_inputs *in)
 {
-    const int habit = pp_cost_framework(in)->update_buckets;
+    const int given = in->state.update_buckets, habit = pp_cost_framework(in)->update_buckets;
 
-    return habit > 0 ? habit : BUCKETS;
+    return given > 0 ? given : habit > 0 ? habit : BUCKETS;
 }
 
-static double bucket_params(double params)
+static double bucket_params(const struct pp_cost_inputs *in, double params)
 {
-    return fmin(BUCKET_PARAMS, params);
+    const double given = in->state.update_bucket_params;
+
+    return fmin(given > 0 ? given : BUCKET_PARAMS, params);
 }
 
-/* All buckets but the first arrive, and all but the last leave, during the update. */
+/* Returns the time of an update of which all buckets but the first arrive, and all but the last
+ * leave, while it runs. With three on the device one comes, one is updated, one goes. With two a
+ * bucket comes after another has gone. With one nothing overlaps. */
+static int64_t streamed_ps(int on_device, int64_t update_ps, int64_t fetch_ps)
+{
+    if (on_device == 1)
+        return update_ps + 2 * fetch_ps;
+    if (on_device == 2)
+        fetch_ps *= 2;
+    return update_ps > fetch_ps ? update_ps : fetch_ps;
+}
+
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const double size = pp_cost_state_bytes(in).optimizer, params = moved_params(in, stage),
-                 bucket = bucket_params(params) * size, fetched = params * size - bucket;
+                 bucket = bucket_params(in, params) * size, fetched = params * size - bucket;
     const int64_t fetch_ps = pp_analytic_move(in, PP_FOR_FETCH, fetched).ps;
     struct pp_cost *update = &costs->op[PP_U][stage];
 
     costs->purpose[PP_FOR_FETCH][stage] = pp_analytic_move(in, PP_FOR_FETCH, bucket);
     costs->purpose[PP_FOR_STORE][stage] = pp_analytic_move(in, PP_FOR_STORE, bucket);
-    if (fetch_ps <= update->ps)
-        return;
-    update->copy_ps = fetch_ps - update->ps;
-    update->ps = fetch_ps;
+    update->copy_ps = streamed_ps(buckets(in), update->ps, fetch_ps) - update->ps;
+    update->ps += update->copy_ps;
 }
 
 /* ---- activations ----------------------------------------------------------------------------- */
@@ -84,7 +95,7 @@ static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_st
 {
     const double frac = pp_state_moved(&in->state, PP_STATE_PARAMS),
                  leaving_frac = pp_analytic_leaving_frac(in),
-                 bucket = bucket_params(pp_analytic_updated_params(in, stage));
+                 bucket = bucket_params(in, pp_analytic_updated_params(in, stage));
 
     memory->away_bytes[in->state.home[PP_STATE_PARAMS]] += frac * memory->params_bytes;
     memory->update_bytes +=
@@ -99,7 +110,7 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
     const enum pp_tier home = in->state.home[PP_STATE_OPTIMIZER];
     const double frac = pp_state_moved(&in->state, PP_STATE_OPTIMIZER),
                  bytes = frac * memory->optimizer_bytes,
-                 bucket = bucket_params(moved_params(in, stage));
+                 bucket = bucket_params(in, moved_params(in, stage));
 
     memory->away_bytes[home] += bytes;
     memory->optimizer_bytes -= bytes;

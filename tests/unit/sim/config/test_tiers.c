@@ -74,6 +74,38 @@ Test(tiers, one_bucket_of_the_optimizer_is_a_quarter_of_the_state)
     }
 }
 
+/* Three buckets: one comes, one is updated, one goes. Two: one comes after another has gone. One:
+ * nothing overlaps. */
+Test(tiers, fewer_buckets_overlap_less)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_model model;
+    struct pp_cluster cluster;
+    struct pp_cost_inputs in = gpt(arena, &model, &cluster);
+    const int64_t update_ps = costs_of(arena, &in)->op[PP_U][0].ps;
+    const double params = pp_cost_stage_params(&in, 0);
+
+    in.state.home[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
+    for (int rate = 0; rate < 8; rate++) /* copies, or the update, last longest */
+        for (int buckets = 1; buckets <= 4; buckets++) {
+            in.state.update_bucket_params = 1e6 * (1 + rate);
+            in.state.update_buckets = buckets;
+            cluster.tiers[PP_TIER_HOST].link_bytes_per_s = pow(10, 8 + rate);
+            cluster.tiers[PP_TIER_HOST].bytes_per_s = pow(10, 11 + rate);
+            cluster.tiers[PP_TIER_HOST].uplink_bytes_per_s = 0;
+            const struct pp_costs *costs = costs_of(arena, &in);
+            const double bucket = in.state.update_bucket_params * 12,
+                         fetch_ps = 1e12 * (12 * params - bucket) / pow(10, 8 + rate),
+                         ps = buckets == 1
+                                  ? (double)update_ps + 2 * fetch_ps
+                                  : fmax((double)update_ps, (buckets == 2 ? 2 : 1) * fetch_ps);
+            cr_assert_float_eq((double)costs->op[PP_U][0].ps, ps, 2 + 1e-9 * ps);
+            cr_assert_float_eq(costs->memory[0].fetched_bytes, fmin(12 * params, buckets * bucket),
+                               1);
+            cr_assert_float_eq(costs->purpose[PP_FOR_STORE][0].bytes, bucket, 1);
+        }
+}
+
 /* Gradients down, parameters up, each 2 bytes; all devices of a node share its processors and its
  * drives. */
 Test(tiers, the_host_updates_at_the_rate_of_its_processors_or_drives)
