@@ -264,6 +264,15 @@ static double outlasting_s(struct pass *l, const struct pp_by_unit *pass_s)
     return fmax(0, fmax(l->clock_s, fmax(l->end_s, l->load_end_s)) - compute_s);
 }
 
+/* Returns the mesh over which the parameters of a pass are cut. */
+static struct pp_mesh mesh_of(const struct units *u, bool is_backward)
+{
+    const struct pp_state_spec *state = &u->in->state;
+
+    return is_backward && state->secondary.in_node ? state->secondary
+                                                   : state->shard[PP_STATE_PARAMS];
+}
+
 /* With k buffers, unit i + k - 1 is gathered once unit i - 1 has left its buffer. The gradients of
  * unit i - 1 are scattered until unit i + k - 1 begins. Both use the same links, in turn, and take
  * their share of the device. Loads use links of their own. With one buffer nothing overlaps. The
@@ -275,8 +284,7 @@ static struct exposed exposed_of(const struct units *u, const struct pp_by_unit 
     const struct pp_state_spec *state = &u->in->state;
     const struct pass pass = {
         .u = u,
-        .mesh = is_backward && state->secondary.in_node ? state->secondary
-                                                        : state->shard[PP_STATE_PARAMS],
+        .mesh = mesh_of(u, is_backward),
         .is_backward = is_backward,
         .has_fetch = has_fetch,
         .again_frac = again_frac,
@@ -307,6 +315,53 @@ static struct pp_by_unit both(struct pp_by_unit a, struct pp_by_unit b)
     return (struct pp_by_unit){a.each + b.each, a.first + b.first, a.last + b.last};
 }
 
+/* ---- the first pass of a visit --------------------------------------------------------------- */
+
+static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
+                                double bytes, int units)
+{
+    return pp_analytic_collective_cost(unit_time(u, kind, mesh, bytes, units), bytes);
+}
+
+/* A pass through all units, and how long its collectives and loads show if `resident` units are
+ * there before it. */
+struct whole_pass {
+    struct pp_by_unit pass_s;
+    bool is_backward;
+    double again_frac;
+    struct exposed shown;
+};
+
+static void shorten(struct pp_cost *cost, int64_t first_ps, double later_s)
+{
+    const int64_t ps = first_ps + pp_units_ps(fmax(0, later_s));
+
+    cost->ps = ps < cost->ps ? ps : cost->ps;
+}
+
+/* The program fetches all units that will stay, and waits for the first one. The others arrive
+ * while the first pass computes. What shows of them is part of the fetch. */
+static void start_pass(const struct units *u, const struct whole_pass *pass, struct pp_costs *costs)
+{
+    const bool is_back = pass->is_backward;
+    const double bytes = params_of(u, is_back ? u->count - 1 : 0),
+                 value_bytes = pp_dtype_bytes(&u->in->cluster->device);
+    const enum pp_purpose gather = is_back ? PP_FOR_BACKWARD : PP_FOR_FORWARD,
+                          load = is_back ? PP_FOR_RELOAD : PP_FOR_LOAD;
+    struct units one = *u;
+
+    if (u->resident == 1)
+        return;
+    one.resident = 1;
+    const struct exposed all =
+        exposed_of(&one, &pass->pass_s, is_back, true, is_back, pass->again_frac);
+    shorten(&costs->purpose[gather][u->stage],
+            unit_cost(u, PP_AG, mesh_of(u, is_back), bytes * value_bytes, 1).ps,
+            all.gather_s - pass->shown.gather_s);
+    shorten(&costs->purpose[load][u->stage], pp_analytic_move(u->in, load, load_bytes(u, bytes)).ps,
+            all.load_s - pass->shown.load_s);
+}
+
 static void add_exposed(const struct units *u, struct pp_costs *costs)
 {
     for (int q = 0; q < u->in->splits; q++) {
@@ -320,20 +375,22 @@ static void add_exposed(const struct units *u, struct pp_costs *costs)
         /* Recomputed blocks use the parameters that are gathered for their backward. */
         const struct pp_by_unit backward = both(input, again), whole = both(backward, weight);
         const double twice = again_frac(u, again.each > 0);
-        expose(f, exposed_of(u, &forward, false, true, false, 0));
+        const struct whole_pass down = {forward, false, 0,
+                                        exposed_of(u, &forward, false, true, false, 0)},
+                                up = {whole, true, twice,
+                                      exposed_of(u, &whole, true, true, true, twice)};
+        expose(f, down.shown);
         expose(i, exposed_of(u, &backward, true, true, false, twice));
         expose(w, exposed_of(u, &weight, true, false, true, 0));
-        expose(b, exposed_of(u, &whole, true, true, true, twice));
+        expose(b, up.shown);
+        if (q == 0) {
+            start_pass(u, &down, costs);
+            start_pass(u, &up, costs);
+        }
     }
 }
 
 /* ---- gathers, scatters and sums of the program ----------------------------------------------- */
-
-static struct pp_cost unit_cost(const struct units *u, enum pp_op_kind kind, struct pp_mesh mesh,
-                                double bytes, int units)
-{
-    return pp_analytic_collective_cost(unit_time(u, kind, mesh, bytes, units), bytes);
-}
 
 static double gone_frac(const struct units *u)
 {

@@ -207,3 +207,37 @@ Test(sim_cache, room_in_bytes_is_rounded_down_to_units)
             cr_assert_eq(result.config.state.cached, r, "%d, %d", result.config.state.cached, r);
         }
 }
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+/* Units that stay make no step longer, whichever of compute and loads takes longest. Where a
+ * forward follows a forward, several units are fetched at once, which may cost up to 1 %. */
+Test(sim_cache, more_units_make_no_step_longer)
+{
+    static const char *const rates[] = {"0.5GBps", "4GBps", "12GBps", "1000GBps"},
+                             *const schedules[] = {"gpipe", "1f1b", "interleaved --vp 2",
+                                                   "bfs --vp 2", "zbv"},
+                             *const units[] = {"layer", "chunk", "256MiB"};
+
+    for (int k = 0; k < 4 * 5 * 3; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        double last_s = INFINITY;
+        for (int r = 1; r <= 6; r++) {
+            const char *line = pp_arena_printf(
+                arena,
+                "--schedule %s --model llama3-8b --layers 16 --gpus 32 --pp 4 --tp 1 --mbs 1 --gbs "
+                "64 --engine dag --no-alternatives --recompute none --zero 3 --offload p=host "
+                "--gather %s --cache %d --cluster a100\tram:1000TB@1000000GBps\th2d:%s",
+                schedules[k / 4 % 5], units[k / 20], r, rates[k % 4]);
+            struct pp_result result;
+            struct pp_error err = {0};
+            if (sim_run(arena, line, &result, &err) != PP_OK) {
+                cr_assert(strstr(err.message, "nearest: --cache"), "%s: %s", line, err.message);
+                break;
+            }
+            cr_assert_leq(result.metrics.iteration_s, last_s * 1.01, "%s: %.9g, %.9g", line,
+                          result.metrics.iteration_s, last_s);
+            last_s = result.metrics.iteration_s;
+        }
+    }
+}
