@@ -1,7 +1,9 @@
 /* Numbers and bytes of gathers, sums and scatters in a step. */
 #include "sim/config/gathers.h"
 
+#include "core/cost/residence.h"
 #include "schedules/program/whole.h"
+#include "sim/config/auto_share.h"
 
 bool pp_gathers_are_used(const struct pp_result *r)
 {
@@ -178,6 +180,13 @@ static void explain_visits(const struct pp_result *r, FILE *out)
     fputc('\n', out);
 }
 
+static int devices_of_node(const struct pp_config *config)
+{
+    const int per_node = config->cluster.gpus_per_node;
+
+    return config->layout.gpus < per_node ? (int)config->layout.gpus : per_node;
+}
+
 void pp_gathers_explain(const struct pp_result *r, FILE *out)
 {
     char shards[PP_STATE_TEXT_BYTES];
@@ -193,4 +202,6 @@ void pp_gathers_explain(const struct pp_result *r, FILE *out)
         pp_gathers_elements(r));
     if (pp_gathers_are_used(r))
         explain_visits(r, out);
+    if (r->config.wanted.cached < 0 && pp_auto_share_last(&r->config.wanted) > 0)
+        pp_residence_explain(&r->cost_inputs, devices_of_node(&r->config), out);
 }
