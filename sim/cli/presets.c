@@ -4,6 +4,15 @@
 #include <stddef.h>
 
 const struct pp_preset pp_presets[] = {
+    {"axonn-12b", "1F1B, 12 B GPT on 48 V100, optimizer state on the host, one bucket back",
+     "Singh and Bhatele, AxoNN, IPDPS 2022, section IV; its repository, axonn/optim.py. "
+     "Dimensions, "
+     "pipeline and batch are assumed",
+     "49.4 to 54.8 % of peak on 48 to 384 GPUs",
+     PP_NAMES("--schedule", "1f1b", "--layers", "48", "--hidden", "4512", "--heads", "24",
+              "--cluster", "v100-16 gpu:6", "--gpus", "48", "--pp", "6", "--tp", "1", "--mbs", "4",
+              "--gbs", "2048", "--seq", "512", "--recompute", "full", "--offload", "os=host",
+              "--framework", "axonn")},
     {"bfs-52b", "breadth-first, 52 B BERT-like model on 64 V100 (8 DGX-1)",
      "Lamy-Poirier, Breadth-First Pipeline Parallelism, arXiv 2211.05953, section 5", NULL,
      PP_NAMES("--schedule", "bfs", "--model", "bert-52b", "--cluster", "v100-dgx1", "--gpus", "64",
@@ -19,6 +28,12 @@ const struct pp_preset pp_presets[] = {
      PP_NAMES("--schedule", "chimera", "--model", "gpt2-64", "--cluster", "p100-daint", "--gpus",
               "2048", "--pp", "32", "--tp", "1", "--mbs", "1", "--gbs", "2048", "--seq", "632",
               "--zero", "0", "--recompute", "none", "--head", "last", "--grad-sync", "eager-opt")},
+    {"colossal-h200-7b", "data parallel, Llama 2 7B on 8 H200, ZeRO 2",
+     "Colossal-AI, README.md (4f9953be3); recomputation is concluded from its rates",
+     "17.13 samples/s, 119,040 MiB",
+     PP_NAMES("--schedule", "1f1b", "--model", "llama2-7b", "--cluster", "h200", "--gpus", "8",
+              "--pp", "1", "--tp", "1", "--mbs", "36", "--gbs", "288", "--seq", "4096", "--zero",
+              "2", "--recompute", "full")},
     {"deepseek-v3", "DualPipe, DeepSeek-V3 in fp8 on 2,048 H800",
      "DeepSeek-AI, DeepSeek-V3 Technical Report, arXiv 2412.19437, sections 3.2 to 3.4: 20 of 132 "
      "multiprocessors communicate, activations are cached in fp8 and E5M6",

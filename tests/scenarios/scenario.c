@@ -56,6 +56,7 @@ struct figures scenario_run(const char *format, ...)
         .iteration_s = number(report, "iteration_s"),
         .bubble_frac = number(report, "bubble_frac"),
         .peak_bytes = number(report, "peak_mem_bytes"),
+        .hfu = number(report, "hfu"),
         .peak_micro_batches = number(report, "peak_micro_batches"),
         .pp = (int)number(layout, "pp"),
         .micro_batches = (int)number(layout, "micro_batches"),

@@ -11,6 +11,7 @@
 /* Figures of one report. */
 struct figures {
     double iteration_s, samples_per_s, bubble_frac, peak_bytes, peak_micro_batches;
+    double hfu; /* share of the peak, recomputation counted */
     int pp, micro_batches;
     bool fits;
     char engine[16];
