@@ -356,8 +356,8 @@ PP_ROW_TEXT(free, "LIST", G_PLAN, PLAN | OF_PLANNER, .is_common = true,
     .help = "Options to choose, with commas: cp, ep, mbs, modules (all sets for selective "
             "recomputation), pp, recompute, schedule, tp, vp, zero (0 or 1). shard, alone or with "
             "recompute, tries all legal meshes for parameters, gradients and optimizer state of "
-            "one layout. So do offload (homes of state, on the host or nvme, updated there) and "
-            "act-bits (none or 8).")
+            "one layout. So do offload (homes of state, on the host or nvme, updated there), "
+            "act-bits (none or 8), gather (a layer, 32 to 256 MiB) and cache (1 or auto).")
 PP_ROW_FLAG(exhaustive, G_PLAN, PLAN | OF_PLANNER,
     .help = "Simulate every layout, even those that bounds rule out.")
 PP_ROW_CHOICE(objective, "WHAT", "step|comm", G_PLAN, PLAN | OF_PLANNER, .default_text = "step",

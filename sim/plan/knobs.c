@@ -58,6 +58,8 @@ static enum pp_status recompute_values(struct pp_arena *arena, const struct pp_c
 
 static const struct pp_state_plan_knob state_knobs[] = {
     {"act-bits", PP_NAMES("act-bits"), 0, NULL},
+    {"cache", PP_NAMES("cache"), 0, NULL},
+    {"gather", PP_NAMES("gather"), 0, NULL},
     {"offload", PP_NAMES("offload", "cpu-optimizer"), 0, NULL},
     {"recompute", PP_NAMES("recompute"), PP_CHOSE_RECOMPUTE, recompute_values},
     {"shard", PP_NAMES("zero", "shard"), PP_CHOSE_ZERO, shard_values},

@@ -207,8 +207,8 @@ static enum pp_status add_tiers(struct pp_arena *arena, struct pp_state_plan *pl
     return points->count ? PP_OK : err->status;
 }
 
-/* Is true for a point whose tiers gain nothing: no share left the device, as all fits there. Or
- * they are drives, and the host has room for the same. */
+/* Is true for a point whose tiers gain nothing: no share left the device, or no unit stays. Or they
+ * are drives, and the host has room for the same. */
 static bool is_idle(const struct pp_state_plan *planner, int at)
 {
     const struct pp_state_planned *point = &planner->points[at];
@@ -219,8 +219,11 @@ static bool is_idle(const struct pp_state_plan *planner, int at)
         if (host->tiers == choice->host && host->rest == point->rest)
             return !host->outcome.is_refused && host->full == PP_TIER_DEVICE;
     }
-    return choice->at[PP_TIER_OFFLOAD] > 0 && !point->outcome.is_refused &&
-           !pp_state_is_away(&point->config.state, PP_STATE_OPTIMIZER);
+    if (point->outcome.is_refused)
+        return false;
+    return (choice->at[PP_TIER_OFFLOAD] > 0 &&
+            !pp_state_is_away(&point->config.state, PP_STATE_OPTIMIZER)) ||
+           (choice->at[PP_TIER_CACHE] > 0 && point->config.state.cached <= 1);
 }
 
 /* Drops idle points. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Keys of knobs of tiers, and their columns. */
-static const char *const tier_keys[PP_TIER_KNOBS] = {"offload", "act_bits"};
+static const char *const tier_keys[PP_TIER_KNOBS] = {"offload", "act_bits", "gather", "cache"};
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 

@@ -13,6 +13,8 @@ static enum pp_status short_at(const struct pp_config *open, int place,
     struct pp_result result;
 
     config.state = pp_auto_share_at(&open->state, place);
+    if (config.state.cached < 0)
+        config.state.cached = 1; /* the cache takes what is left */
     PP_TRY(pp_resolve_settled(scratch, &config, &prepared, &result, err));
     *bytes = result.memory[result.peak_rank].peak_bytes - pp_config_capacity_bytes(&config);
     return PP_OK;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *const pp_tier_knob_names[PP_TIER_KNOBS] = {"offload", "act-bits"};
+const char *const pp_tier_knob_names[PP_TIER_KNOBS] = {"offload", "act-bits", "gather", "cache"};
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -28,6 +28,8 @@ static const struct rung {
 enum { RUNGS = PP_COUNT(ladder) };
 
 static const int bits[] = {0, 8};
+static const char *const units[] = {"layer", "32MiB", "64MiB", "128MiB", "256MiB"};
+static const char *const caches[] = {"1", "auto"};
 
 static void take_offload(struct pp_wish *wish, int at)
 {
@@ -42,12 +44,24 @@ static void take_bits(struct pp_wish *wish, int at)
         wish->act_bits++;
 }
 
+static void take_gather(struct pp_wish *wish, int at)
+{
+    wish->gather = units[at];
+}
+
+static void take_cache(struct pp_wish *wish, int at)
+{
+    wish->cache = caches[at];
+}
+
 static const struct knob {
     int count;
     void (*take)(struct pp_wish *wish, int at);
 } knobs[PP_TIER_KNOBS] = {
     [PP_TIER_OFFLOAD] = {RUNGS, take_offload},
     [PP_TIER_ACT_BITS] = {PP_COUNT(bits), take_bits},
+    [PP_TIER_GATHER] = {PP_COUNT(units), take_gather},
+    [PP_TIER_CACHE] = {PP_COUNT(caches), take_cache},
 };
 
 /* ---- choices --------------------------------------------------------------------------------- */
@@ -61,6 +75,16 @@ static bool next(int at[PP_TIER_KNOBS], const bool is_free[PP_TIER_KNOBS])
         at[k] = 0;
     }
     return false;
+}
+
+/* Is false for units, and for a cache of them, where parameters are whole on the device. */
+static bool has_effect(const struct pp_tier_choice *choice, const struct pp_config *config)
+{
+    const bool is_fetched = pp_state_is_away(&config->wanted, PP_STATE_PARAMS) ||
+                            config->wanted_zero == 3 ||
+                            pp_mesh_size(config->wanted.shard[PP_STATE_PARAMS]) > 1;
+
+    return is_fetched || (choice->at[PP_TIER_GATHER] == 0 && choice->at[PP_TIER_CACHE] == 0);
 }
 
 /* Returns the listed choice with the host in place of the drives of `choice`, or -1. */
@@ -92,6 +116,8 @@ enum pp_status pp_tier_choices(struct pp_arena *arena, const struct pp_wish *typ
                 knobs[k].take(wish, choice.at[k]);
         if (pp_resolve_wishes(wish, &config, err) != PP_OK)
             continue; /* the cluster lacks the tier */
+        if (!has_effect(&choice, &config))
+            continue;
         choice.wanted = config.wanted;
         choice.host = host_of(choices, &choice);
         *PP_PUSH(arena, choices->list, choices->count, capacity) = choice;
@@ -101,11 +127,10 @@ enum pp_status pp_tier_choices(struct pp_arena *arena, const struct pp_wish *typ
 
 bool pp_tier_is_milder(const struct pp_tier_choice *a, const struct pp_tier_choice *b)
 {
-    bool is_milder = true;
-
-    for (int k = 0; k < PP_TIER_KNOBS; k++)
-        is_milder &= a->at[k] <= b->at[k];
-    return is_milder;
+    return a->at[PP_TIER_OFFLOAD] <= b->at[PP_TIER_OFFLOAD] &&
+           a->at[PP_TIER_ACT_BITS] <= b->at[PP_TIER_ACT_BITS] &&
+           a->at[PP_TIER_GATHER] == b->at[PP_TIER_GATHER] &&
+           a->at[PP_TIER_CACHE] == b->at[PP_TIER_CACHE];
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -129,12 +154,31 @@ const char *pp_tier_offload_text(struct pp_arena *arena, const struct pp_state_s
     return *text ? text : "none";
 }
 
+static const char *bits_text(struct pp_arena *arena, const struct pp_state_spec *state)
+{
+    return state->activation_bits ? pp_arena_printf(arena, "%d", state->activation_bits) : "none";
+}
+
+static const char *gather_text(struct pp_arena *arena, const struct pp_state_spec *state)
+{
+    return state->gather_bytes > 0
+               ? pp_arena_printf(arena, "%.17gMiB", state->gather_bytes / (1 << 20))
+           : state->gather ? pp_gather_names[state->gather]
+                           : "none";
+}
+
+static const char *cache_text(struct pp_arena *arena, const struct pp_state_spec *state)
+{
+    return state->cached > 1 ? pp_arena_printf(arena, "%d", state->cached) : "none";
+}
+
 const char *pp_tier_text(struct pp_arena *arena, enum pp_tier_knob knob,
                          const struct pp_state_spec *state)
 {
-    if (knob == PP_TIER_OFFLOAD)
-        return pp_tier_offload_text(arena, state);
-    return state->activation_bits ? pp_arena_printf(arena, "%d", state->activation_bits) : "none";
+    static const char *(*const texts[])(struct pp_arena *, const struct pp_state_spec *) = {
+        pp_tier_offload_text, bits_text, gather_text, cache_text};
+
+    return texts[knob](arena, state);
 }
 
 void pp_tier_command(struct pp_arena *arena, const struct pp_state_spec *state,

@@ -1,6 +1,6 @@
-/* sim/resolve/tier_choice.h — choices of memory tiers that pipesim plan can leave free: what lives
- * elsewhere, in how many bits activations are saved. Each is a setting of options as they are
- * typed. */
+/* sim/resolve/tier_choice.h — choices of memory tiers that pipesim plan can leave free. They are
+ * what lives elsewhere, the bits of saved activations, units of parameters, and how many of them
+ * stay. Each is a setting of options as they are typed. */
 #pragma once
 
 #include "sim/config/config.h"
@@ -8,7 +8,13 @@
 struct pp_wish;
 
 /* Knobs of tiers, in the order in which they are tried. */
-enum pp_tier_knob { PP_TIER_OFFLOAD, PP_TIER_ACT_BITS, PP_TIER_KNOBS };
+enum pp_tier_knob {
+    PP_TIER_OFFLOAD,
+    PP_TIER_ACT_BITS,
+    PP_TIER_GATHER,
+    PP_TIER_CACHE,
+    PP_TIER_KNOBS
+};
 extern const char *const pp_tier_knob_names[PP_TIER_KNOBS]; /* as --free has them */
 
 /* A setting of the free knobs. */
@@ -32,7 +38,7 @@ bool pp_tier_is_milder(const struct pp_tier_choice *a, const struct pp_tier_choi
 /* Text of --offload of a state whose shares are known: "p,g=host,os=host:55%"; "none" if nothing
  * moves. */
 const char *pp_tier_offload_text(struct pp_arena *arena, const struct pp_state_spec *state);
-/* Text of a knob's value in a state: "8", "none". */
+/* Text of a knob's value in a state, as its option takes it; "none" if it has its default. */
 const char *pp_tier_text(struct pp_arena *arena, enum pp_tier_knob knob,
                          const struct pp_state_spec *state);
 /* Gives a command the options of the free knobs, with the values of a state. */

@@ -31,7 +31,7 @@ $ pipesim plan --gpus 64 --model llama2-7b --free shrd
 ! pipesim: error: --free: unknown 'shrd'; did you mean shard?
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b --free shard,
-! pipesim: error: --free: unknown ''; what can be free: act-bits, cp, ep, mbs, modules, offload, pp, recompute, schedule, shard, tp, vp, zero
+! pipesim: error: --free: unknown ''; what can be free: act-bits, cache, cp, ep, gather, mbs, modules, offload, pp, recompute, schedule, shard, tp, vp, zero
 = 2
 $ pipesim plan --gpus 64 --model llama2-7b --free recompute --recompute full
 ! pipesim: error: --recompute full contradicts --free recompute

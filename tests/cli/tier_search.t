@@ -103,3 +103,18 @@ $ pipesim plan --model llama2-7b --gpus 8 --free act-bits,offload --act-bits 8
 $ pipesim plan --model llama2-7b --gpus 8 --free ofload
 ! pipesim: error: --free: unknown 'ofload'; did you mean offload?
 = 2
+# Units of parameters, and how many of them stay, where parameters are fetched.
+$ pipesim plan --model llama2-13b --gpus 8 --zero 3 --cluster v100-dgx2 --free cache,gather --seq 1024 --gbs 16 --recompute full | sed -n '/#  /,/^$/p'
+>    #  gather  cache recompute      step   exposed     MFU   state     GiB
+>    1  none    none  full         2.55 s=    0.5 %  51.2 %    24.2    30.3
+>    2  32MiB   none  full         2.53 s=    0.0 %  51.5 %    24.2    26.9
+>    3  32MiB   117   full         2.53 s=    0.0 %  51.5 %    24.2    30.5
+>    4  64MiB   none  full         2.53 s=    0.0 %  51.5 %    24.2    27.0
+>    5  64MiB   56    full         2.53 s=    0.0 %  51.5 %    24.2    30.4
+>    6  128MiB  none  full         2.53 s=    0.1 %  51.5 %    24.2    27.3
+>    7  128MiB  26    full         2.53 s=    0.1 %  51.5 %    24.2    30.4
+>    8  256MiB  none  full         2.54 s=    0.2 %  51.4 %    24.2    27.9
+>    9  256MiB  11    full         2.54 s=    0.2 %  51.4 %    24.2    30.4
+>
+$ pipesim plan --model llama2-13b --gpus 8 --zero 1 --cluster v100-dgx2 --free cache,gather --seq 1024 --gbs 16 -o - | wc -l
+> 2
