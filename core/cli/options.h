@@ -41,6 +41,7 @@ struct pp_option {
     const char *instead;           /* hint at what other commands have instead; NULL = none */
     bool is_repeatable;            /* may be given several times; all values are kept */
     bool takes_list;               /* a text of several values with commas */
+    bool is_word;                  /* a text without commas: these separate values of a sweep */
     const char *words_name,
         *words_of;             /* "modules", "some": "--modules a b" is "--option some=a+b",
                                 * also next to "--option some"; an alias, too; NULL = none */

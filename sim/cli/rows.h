@@ -128,7 +128,7 @@ PP_ROW_TEXT(secondary, "AxB", G_STATE, RUN | NEEDS_SHARDS,
     .help = "Keep a second copy of the parameters, sharded over this smaller mesh, for the "
             "gathers of the backward (ZeRO++).")
 PP_ROW_TEXT(gather, "UNIT", G_STATE, RUN | NEEDS_FETCHES, .default_text = "layer",
-    .neutral = "layer", .kind = "layer, chunk, or bytes, such as 64MiB",
+    .neutral = "layer", .is_word = true, .kind = "layer, chunk, or bytes, such as 64MiB",
     .help = "Parameters that are gathered or loaded at once: a layer, all layers of a chunk, or "
             "units of at most so many bytes in 16 bits.")
 PP_ROW_INT(gather_buffers, "K", 1, 1024, G_STATE, SHAPE | NEEDS_FETCHES,
@@ -136,7 +136,7 @@ PP_ROW_INT(gather_buffers, "K", 1, 1024, G_STATE, SHAPE | NEEDS_FETCHES,
     .help = "Buffers for gathered parameters, one --gather unit each. 1: nothing is prefetched. "
             "K: the next K - 1 units are prefetched while one is used.")
 PP_ROW_TEXT(cache, "R", G_STATE, SHAPE | NEEDS_FETCHES, .default_text = "1", .neutral = "1",
-    .kind = "units, bytes such as 4GiB, or auto",
+    .is_word = true, .kind = "units, bytes such as 4GiB, or auto",
     .help = "--gather units that a device keeps between their uses, the one in use included. A "
             "unit that is there is neither loaded nor gathered. auto: as many as fit.")
 PP_ROW_CHOICE(evict, "POLICY", "belady|lru|fifo", G_STATE, SHAPE | NEEDS_FETCHES,

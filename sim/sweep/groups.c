@@ -1,7 +1,8 @@
-/* Figures of a sweep with --price, and with data on other memory tiers. */
+/* Figures of a sweep with --price, with data on other memory tiers, and with units that stay. */
 #include "sim/sweep/groups.h"
 
 #include "sim/config/copies.h"
+#include "sim/config/gathers.h"
 #include "sim/config/price.h"
 #include "sim/config/tiers.h"
 #include "sim/sweep/check.h"
@@ -35,10 +36,23 @@ static double tier_figure(const struct pp_result *r, int column)
     return (double)NAN;
 }
 
+enum cache_column { LOADS, HITS, CACHED_UNITS };
+
+static double cache_figure(const struct pp_result *r, int column)
+{
+    const struct pp_cache_counts count = pp_cache_count(r);
+
+    return !pp_gathers_are_used(r) ? (double)NAN
+           : column == LOADS       ? (double)count.loads
+           : column == HITS        ? (double)count.hits
+                                   : count.cached;
+}
+
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 const struct pp_sweep_group pp_sweep_groups[] = {
     {NAMES("offload"), NAMES("host_bytes", "nvme_bytes", "host_update_s", "host_update_exposed_s"),
      tier_figure},
+    {NAMES("cache", "evict"), NAMES("loads", "hits", "cached_units"), cache_figure},
     {NAMES("price"), NAMES("cost_per_step", "cost_per_trillion_tokens"), cost_of},
     {NULL, NULL, NULL}};
 

@@ -291,7 +291,7 @@ enum pp_status pp_sweep_list(struct pp_arena *arena, const char *typed, const ch
     struct pp_error own;
     const struct pp_option *option = &pp_sim_cli.options[axis->option];
     const struct list l = {arena, option, axis, err ? err : &own};
-    const bool is_list = is_number(option) || option->type == PP_OPTION_CHOICE;
+    const bool is_list = is_number(option) || option->type == PP_OPTION_CHOICE || option->is_word;
     char *items = pp_arena_strdup(arena, text);
     enum pp_status status = PP_OK;
 

@@ -37,6 +37,13 @@ $ pipesim --schedule 1f1b --pp 1 --gpus 1 --model opt-13b --micro-batches 4 --mb
 >         state: the cache first
 >     with those of this cluster: 0.1600 ns for its value, 0.0783 ns for its
 >         optimizer state: the cache first
+$ pipesim sweep --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --offload p=host --cache 1,4,auto --gather layer,256MiB -o caches.csv >/dev/null 2>&1; python3 -c "import csv; [print(*(r[k] for k in ('gather', 'cache', 'loads', 'hits', 'cached_units'))) for r in csv.DictReader(open('caches.csv'))]"
+> layer 1 57 0 1
+> layer 4 36 21 4
+> layer auto 8 49 8
+> 256MiB 1 161 0 1
+> 256MiB 4 140 21 4
+> 256MiB auto 21 140 21
 # Refused.
 $ for w in "--cache 0" "--cache 9" "--cache 100MB" "--cache much" "--evict mru" "--gather 3B" "--gather 0" "--gather some"; do pipesim --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --offload p=host $w 2>&1 | head -1; done
 > pipesim: error: --cache 0: expected 1 to V, where a rank has V units, bytes such as 4GiB, or auto

@@ -26,9 +26,13 @@ static void say_state(struct words *w, struct rng *rng)
                   is_cut ? words_one_of(rng, LIST("p=2,g=2,os=4", "p=4", "p=2x2", "p=2,os=2x2"))
                          : words_one_of(rng, LIST("os=2", "os=4", "os=2x2", "os=4x2", "g=2,os=4")));
     if (is_cut && rng_chance(rng, 50))
-        words_say(w, "--gather", "%s", words_one_of(rng, LIST("layer", "chunk")));
+        words_say(w, "--gather", "%s", words_one_of(rng, LIST("layer", "chunk", "64MiB")));
     if (is_cut && rng_chance(rng, 50))
         words_say(w, "--gather-buffers", "%d", rng_int(rng, 1, 2));
+    if (is_cut && rng_chance(rng, 40)) {
+        words_say(w, "--cache", "%s", words_one_of(rng, LIST("2", "3", "auto", "1GB")));
+        words_say(w, "--evict", "%s", words_one_of(rng, LIST("belady", "lru", "fifo")));
+    }
     if (is_cut && rng_chance(rng, 30))
         words_say(w, "--secondary", "%s", words_one_of(rng, LIST("2", "1", "4")));
 }
