@@ -239,3 +239,9 @@ $ for how in full,late full full,late,skip full,skip stage-aware=0.75,late; do p
 >   step            39.0 ms     39.0 ms    +0.0 %   1 step
 > pipeexec 0.1.0  1f1b, recomputing stage-aware=0.75, late on 4 ranks
 >   step            42.0 ms     42.0 ms    +0.0 %   1 step
+# Shares by stage: R fills all blocks here, so ranks that recompute hold equally much (Merak).
+$ pipeexec --np 4 --layers 32 --hidden 64 --heads 2 --seq 64 --micro-batches 8 --steps 2 --recompute stage-aware=0.75 | awk '/^  rank/ { on = 1 } on && $1 ~ /^[0-9]$/ { print $1, $9 }'
+> 0 15.27
+> 1 14.77
+> 2 14.27
+> 3 8.42
