@@ -10,6 +10,7 @@
 #include "sim/config/tiers.h"
 #include "sim/config/usable.h"
 #include "sim/report/cost_file.h"
+#include "sim/report/intensity.h"
 #include "sim/report/text.h"
 
 #include <ctype.h>
@@ -194,6 +195,7 @@ static void explain_memory(const struct pp_result *r, FILE *out)
     explain_levels(r, out);
     explain_recompute(r, out);
     pp_tiers_explain(r, out);
+    pp_intensity_explain(r, out);
 }
 
 static void explain_rates(const struct pp_result *r, int width, FILE *out)

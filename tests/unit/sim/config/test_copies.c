@@ -1,5 +1,6 @@
 /* What moves between memory tiers by class, and how long ranks wait for it. */
 #include "sim/config/copies.h"
+#include "sim/report/intensity.h"
 #include "sim/config/tiers.h"
 #include "tests/unit/support/sim_run.h"
 
@@ -93,4 +94,48 @@ Test(copies, each_micro_batch_loads_as_much)
     }
     cr_assert_gt(up_bytes[1], up_bytes[0]);
     cr_assert_float_eq(up_bytes[2] - up_bytes[1], up_bytes[1] - up_bytes[0], 1);
+}
+
+/* ---- work a byte ---------------------------------------------------------------------------- */
+
+/* Rajbhandari et al. 2021, ZeRO-Infinity, section 4.2 and figure 3: a V100 reaches 70 TFLOP/s. */
+Test(copies, efficiency_by_bandwidth)
+{
+    static const double flops_per_s = 70e12;
+    const struct {
+        enum pp_state_class class;
+        double tokens, hidden, bytes_per_s, frac;
+    } rows[] = {{PP_STATE_OPTIMIZER, 2048, 0, 1.5e12, .916},
+                {PP_STATE_PARAMS, 1024, 0, 70e9, .506},
+                {PP_STATE_GRADS, 1024, 0, 70e9, .506},
+                {PP_STATE_ACTIVATIONS, 0, 2048, 2e9, .584}};
+
+    for (size_t i = 0; i < PP_COUNT(rows); i++)
+        cr_assert_float_eq(pp_intensity_efficiency(
+                               pp_intensity_form(rows[i].class, rows[i].tokens, rows[i].hidden, 1),
+                               rows[i].bytes_per_s, flops_per_s),
+                           rows[i].frac, 5e-4);
+}
+
+/* A run loads parameters twice a micro-batch: 8 flops a parameter and token for 4 bytes, so twice
+ * the form's flops a byte. Attention and the head add some. */
+Test(copies, counted_work_follows_the_form)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+
+    for (int mbs = 1; mbs <= 8; mbs *= 2) {
+        struct pp_copied by_class[PP_STATE_CLASSES];
+        const struct pp_result r = run(
+            arena, pp_arena_printf(
+                       arena,
+                       "--schedule 1f1b --gpus 1 --pp 1 --tp 1 --layers 40 --hidden 8192 --heads "
+                       "64 --vocab 1024 --seq 512 --mbs %d --micro-batches 4 --recompute full "
+                       "--engine dag --offload p=host,os=host --cpu-optimizer --cluster a100",
+                       mbs));
+        pp_copies_of_rank(&r, 0, by_class);
+        const double counted = r.hardware_flops_per_step / (by_class[PP_STATE_PARAMS].up_bytes +
+                                                            by_class[PP_STATE_PARAMS].down_bytes),
+                     form = pp_intensity_form(PP_STATE_PARAMS, 512.0 * mbs, 8192, 1);
+        cr_assert(counted / form > 2 && counted / form < 2.1, "%d: %g", mbs, counted / form);
+    }
 }
