@@ -16,12 +16,19 @@ static int mics_of(const struct pp_emit_job *job)
     return p > 1 && p == os && p < pp_emit_replicas(job) && !pp_emit_has_pipeline(job) ? p : 0;
 }
 
+/* Is true if ZeRO must know a class: it is cut, or a single replica keeps it elsewhere. */
+static bool is_of_zero(const struct pp_emit_job *job, enum pp_state_class class)
+{
+    return pp_emit_cut(job, class) > 1 ||
+           (pp_emit_replicas(job) == 1 && pp_state_is_away(&job->config->state, class));
+}
+
 static int stage_asked(const struct pp_emit_job *job)
 {
-    return pp_emit_cut(job, PP_STATE_PARAMS) > 1      ? 3
-           : pp_emit_cut(job, PP_STATE_GRADS) > 1     ? 2
-           : pp_emit_cut(job, PP_STATE_OPTIMIZER) > 1 ? 1
-                                                      : 0;
+    return is_of_zero(job, PP_STATE_PARAMS)      ? 3
+           : is_of_zero(job, PP_STATE_GRADS)     ? 2
+           : is_of_zero(job, PP_STATE_OPTIMIZER) ? 1
+                                                 : 0;
 }
 
 static int stage_of(const struct pp_emit_job *job)
@@ -51,10 +58,29 @@ static const char *tier(const struct pp_emit_job *job, enum pp_state_class class
                : words[job->config->state.home[class]];
 }
 
-static bool has_drives(const struct pp_state_spec *state)
+static bool is_on_drives(const struct pp_emit_job *job, enum pp_state_class class)
 {
-    return state->home[PP_STATE_OPTIMIZER] == PP_TIER_NVME ||
-           state->home[PP_STATE_PARAMS] == PP_TIER_NVME;
+    return tier(job, class) && job->config->state.home[class] == PP_TIER_NVME;
+}
+
+/* Returns the share of the optimizer's state that leaves the device: 1 is all of it, as without
+ * ZeRO 3 and on drives. */
+static double ratio(const struct pp_emit_job *job)
+{
+    const bool has_shares = tier(job, PP_STATE_OPTIMIZER) && stage_of(job) == 3 &&
+                            !is_on_drives(job, PP_STATE_OPTIMIZER);
+
+    return has_shares ? pp_state_moved(&job->config->state, PP_STATE_OPTIMIZER) : 1;
+}
+
+/* Adds the section of a class that leaves the device. */
+static void put_home(const struct pp_emit_job *job, struct pp_emission *e, const char *section,
+                     enum pp_state_class class)
+{
+    pp_emit_section(e, section);
+    pp_emit_text(e, "device", tier(job, class));
+    pp_emit_text(e, "nvme_path", is_on_drives(job, class) ? "/local_nvme" : NULL);
+    pp_emit_flag(e, "pin_memory", tier(job, class) != NULL);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */
@@ -82,10 +108,9 @@ static void put(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_given(e, "mics_shard_size", mics_of(job));
     if (stage == 3 && secondary > 1)
         pp_emit_int(e, "zero_hpz_partition_size", secondary);
-    pp_emit_section(e, ZERO ".offload_optimizer");
-    pp_emit_text(e, "device", tier(job, PP_STATE_OPTIMIZER));
-    pp_emit_section(e, ZERO ".offload_param");
-    pp_emit_text(e, "device", tier(job, PP_STATE_PARAMS));
+    put_home(job, e, ZERO ".offload_optimizer", PP_STATE_OPTIMIZER);
+    pp_emit_share(e, "ratio", ratio(job));
+    put_home(job, e, ZERO ".offload_param", PP_STATE_PARAMS);
     pp_emit_section(e, "tensor_parallel"); /* with a pipeline the script cuts the model */
     pp_emit_degree(e, "autotp_size", pp_emit_has_pipeline(job) ? 1 : l->tp);
 }
@@ -142,6 +167,20 @@ static const char *say_offload(const struct pp_emit_job *job)
                  "--cpu-optimizer";
 }
 
+/* Says what shares of classes leave the device otherwise than asked. */
+static const char *say_shares(const struct pp_emit_job *job)
+{
+    const struct pp_state_spec *state = &job->config->state;
+
+    if (tier(job, PP_STATE_PARAMS) && pp_state_moved(state, PP_STATE_PARAMS) < 1)
+        return "parameters leave the device as a whole; nearest, and set here: all of them";
+    if (tier(job, PP_STATE_OPTIMIZER) && pp_state_moved(state, PP_STATE_OPTIMIZER) < 1 &&
+        ratio(job) == 1)
+        return "a share of the optimizer state leaves the device with ZeRO 3 and for the host "
+               "alone; nearest, and set here: all of it";
+    return NULL;
+}
+
 static void differs(const struct pp_emit_job *job, struct pp_emission *e)
 {
     const enum pp_recompute how = job->config->costs.recompute;
@@ -157,6 +196,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
                            "type:transformer, which is as even as can be");
     pp_emit_differs(e, say_state(job));
     pp_emit_differs(e, say_offload(job));
+    pp_emit_differs(e, say_shares(job));
     if (pp_precision_is_narrow(precision))
         pp_emit_differs(e, pp_arena_printf(job->arena,
                                            "%s takes matrices of the script's own; nearest, and "
@@ -171,6 +211,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_differs(e, pp_emit_say_bits(job));
     pp_emit_differs(e, pp_emit_say_again(job));
     pp_emit_differs(e, pp_emit_say_split(job));
+    pp_emit_differs(e, pp_emit_say_tiers(job));
 }
 
 static const struct pp_emit_part all = {put, differs, say_cp};
@@ -208,9 +249,9 @@ static void launch(const struct pp_emit_job *job, struct pp_emission *e)
     else if (is_again)
         pp_emit_remark(e, "The script sets recomputation: deepspeed.checkpointing.checkpoint() "
                           "around its layers.");
-    if ((tier(job, PP_STATE_OPTIMIZER) || tier(job, PP_STATE_PARAMS)) &&
-        has_drives(&job->config->state))
-        pp_emit_remark(e, "State on drives needs an nvme_path next to its device.");
+    if (is_on_drives(job, PP_STATE_OPTIMIZER) || is_on_drives(job, PP_STATE_PARAMS))
+        pp_emit_remark(e,
+                       "nvme_path is a placeholder: it must name a folder of each node's drives.");
 }
 
 static const struct pp_emit_home homes[] = {

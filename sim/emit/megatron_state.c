@@ -164,6 +164,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_differs(e, pp_emit_say_bits(job));
     pp_emit_differs(e, pp_emit_say_again(job));
     pp_emit_differs(e, pp_emit_say_split(job));
+    pp_emit_differs(e, pp_emit_say_tiers(job));
 }
 
 const struct pp_emit_part pp_emit_megatron_state = {put, differs, NULL};

@@ -148,6 +148,7 @@ static void differs(const struct pp_emit_job *job, struct pp_emission *e)
     pp_emit_differs(e, pp_emit_say_bits(job));
     pp_emit_differs(e, pp_emit_say_again(job));
     pp_emit_differs(e, pp_emit_say_split(job));
+    pp_emit_differs(e, pp_emit_say_tiers(job));
 }
 
 static const struct pp_emit_part all = {put, differs, refuses};

@@ -62,6 +62,15 @@ void pp_emit_text(struct pp_emission *emission, const char *name, const char *te
         put(emission, (struct pp_emit_setting){.name = name, .type = PP_EMIT_TEXT, .text = text});
 }
 
+void pp_emit_share(struct pp_emission *emission, const char *name, double frac)
+{
+    if (frac < 1)
+        put(emission,
+            (struct pp_emit_setting){.name = name,
+                                     .type = PP_EMIT_NUMBER,
+                                     .text = pp_arena_printf(emission->arena, "%.6g", frac)});
+}
+
 void pp_emit_list(struct pp_emission *emission, const char *name, const char *text)
 {
     if (text)

@@ -39,9 +39,10 @@ static inline int pp_emit_option(const struct pp_emit_job *job, const char *name
 struct pp_emit_setting {
     const char *section; /* "parallelism", "model.model_config"; "" = none */
     const char *name;
-    enum { PP_EMIT_INT, PP_EMIT_BOOL, PP_EMIT_TEXT, PP_EMIT_LIST } type;
+    enum { PP_EMIT_INT, PP_EMIT_BOOL, PP_EMIT_TEXT, PP_EMIT_LIST, PP_EMIT_NUMBER } type;
     int64_t integer;  /* INT, BOOL */
-    const char *text; /* TEXT: quoted if the syntax has quotes; LIST: already in that syntax */
+    const char *text; /* TEXT: quoted if the syntax has quotes; LIST: already in that syntax;
+                       * NUMBER: its decimal digits */
 };
 struct pp_emission {
     struct pp_arena *arena;
@@ -66,6 +67,8 @@ void pp_emit_remark(struct pp_emission *emission, const char *text);
 void pp_emit_differs(struct pp_emission *emission, const char *text);
 void pp_emit_text(struct pp_emission *emission, const char *name, const char *text);
 void pp_emit_list(struct pp_emission *emission, const char *name, const char *text);
+/* Leaves out a share of all. */
+void pp_emit_share(struct pp_emission *emission, const char *name, double frac);
 
 /* Part of a framework's fragment. */
 struct pp_emit_part {
@@ -146,6 +149,7 @@ const char *pp_emit_say_bits(const struct pp_emit_job *job);
 /* ... on when recomputation runs; without a word it may run when it does there. */
 const char *pp_emit_say_again(const struct pp_emit_job *job);
 const char *pp_emit_say_split(const struct pp_emit_job *job);
+const char *pp_emit_say_tiers(const struct pp_emit_job *job);
 const char *pp_emit_say_map(const struct pp_emit_job *job);
 /* Closes a stream of open_memstream(); returns its text, in the arena. */
 const char *pp_emit_keep(const struct pp_emit_job *job, FILE *out, char **text);

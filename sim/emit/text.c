@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 80 };
@@ -121,9 +122,10 @@ static json_t *object_at(json_t *root, const char *path)
 
 static json_t *json_of(const struct pp_emit_setting *s)
 {
-    return s->type == PP_EMIT_INT    ? json_integer(s->integer)
-           : s->type == PP_EMIT_BOOL ? json_boolean(s->integer)
-                                     : json_string(s->text);
+    return s->type == PP_EMIT_INT      ? json_integer(s->integer)
+           : s->type == PP_EMIT_BOOL   ? json_boolean(s->integer)
+           : s->type == PP_EMIT_NUMBER ? json_real(strtod(s->text, NULL))
+                                       : json_string(s->text);
 }
 
 void pp_emit_json(const struct pp_emission *emission, FILE *out)

@@ -146,6 +146,19 @@ const char *pp_emit_say_split(const struct pp_emit_job *job)
                : NULL;
 }
 
+const char *pp_emit_say_tiers(const struct pp_emit_job *job)
+{
+    const struct pp_state_spec *state = &job->config->state;
+
+    if (state->has_early_update)
+        return "the optimizer waits for all gradients (--update jit); nearest: --update end";
+    if (state->has_grads_in_params)
+        return "gradients have a place of their own (--grads-in-params); nearest: leave it out";
+    return state->cached > 1
+               ? "gathered parameters stay by a rule of its own (--cache); nearest: leave it out"
+               : NULL;
+}
+
 const char *pp_emit_say_map(const struct pp_emit_job *job)
 {
     char text[PP_MAP_TEXT_BYTES];

@@ -256,16 +256,20 @@ $ pipesim --engine dag --schedule zbv --model llama3-8b --gpus 16 --tp 2 --pp 4 
 >   }
 > }
 $ pipesim --engine dag --schedule 1f1b --model llama3-8b --gpus 64 --tp 1 --pp 1 --gbs 256 --shard p=8,g=8,os=8 --offload p=host,os=nvme --cpu-optimizer --recompute none --dp-overlap on --cluster "a100 gpu:8" --emit deepspeed | sed -n '/nvme_path/p; /"zero/,$p'
->     "State on drives needs an nvme_path next to its device."
+>     "nvme_path is a placeholder: it must name a folder of each node's drives."
 >   "zero_optimization": {
 >     "stage": 3,
 >     "overlap_comm": true,
 >     "mics_shard_size": 8,
 >     "offload_optimizer": {
->       "device": "nvme"
+>       "device": "nvme",
+>       "nvme_path": "/local_nvme",
+>       "nvme_path": "/local_nvme",
+>       "pin_memory": true
 >     },
 >     "offload_param": {
->       "device": "cpu"
+>       "device": "cpu",
+>       "pin_memory": true
 >     }
 >   }
 > }
