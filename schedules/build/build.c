@@ -46,7 +46,7 @@ enum pp_status pp_build_order(struct pp_arena *arena, struct pp_build *b, struct
     }
     if (b->order.rule != PP_ORDER_STRICT) {
         const struct pp_eager_options options = {b->order, b->recompute_frac, b->unit_ps,
-                                                 b->wishes.again.is_skipped};
+                                                 b->again_ps, b->wishes.again.is_skipped};
         PP_TRY(pp_eager_program(arena, b->given, b->costs, &options, &made, err));
         b->given = made;
     }

@@ -33,7 +33,8 @@ struct pp_build {
     const struct pp_costs *costs;     /* of the run; NULL = those of `unit` */
     const struct pp_unit_costs *unit; /* NULL = pp_unit_costs_usual */
     struct pp_order_choice order;     /* of a rank's ops; {0}: the schedule's */
-    const int64_t *unit_ps;           /* durations that the order follows; NULL = the costs' */
+    const int64_t *unit_ps,           /* durations that the order follows; NULL = the costs' */
+        *again_ps;                    /* the part of them that is recomputation */
 
     struct pp_build_wishes wishes;
     struct pp_state_spec state;   /* {0}: one whole copy, on the device */

@@ -190,16 +190,18 @@ static bool is_skipped(const struct eager *e, int32_t unit, const struct pp_op *
 static int64_t duration_ps(const struct eager *e, int32_t unit)
 {
     const struct pp_op op = pp_program_op(e->p, unit);
-    struct pp_op second = {0}, recompute;
+    struct pp_op second = {0};
 
-    if (e->options->unit_ps)
-        return e->options->unit_ps[unit];
     if (is_pair(e->p, unit))
         second = pp_program_op(e->p, unit + 1);
+    struct pp_op recompute = is_pair(e->p, unit) ? second : op;
+    const bool may_repeat = recompute.kind == PP_B || recompute.kind == PP_I,
+               is_left_out = may_repeat && is_skipped(e, unit, &recompute);
+    if (e->options->unit_ps)
+        return e->options->unit_ps[unit] - (is_left_out ? e->options->again_ps[unit] : 0);
     const int64_t ps = pp_costs_op(e->costs, &op, is_pair(e->p, unit) ? &second : NULL).ps;
-    recompute = is_pair(e->p, unit) ? second : op;
-    if (!e->options->recompute_frac || (recompute.kind != PP_B && recompute.kind != PP_I) ||
-        !(e->options->recompute_frac[recompute.stage] > 0) || is_skipped(e, unit, &recompute))
+    if (!e->options->recompute_frac || !may_repeat || is_left_out ||
+        !(e->options->recompute_frac[recompute.stage] > 0))
         return ps;
     recompute.kind = PP_R;
     recompute.aux = 0;

@@ -15,6 +15,7 @@ struct pp_eager_options {
     const double *recompute_frac; /* [stage]: > 0 if backwards will recompute first; or NULL */
     const int64_t *unit_ps;       /* [op]: durations with those of recomputation, of an overlapped
                                    * pair at its first op; NULL = those of the costs */
+    const int64_t *again_ps;      /* [op]: the part of unit_ps that is recomputation */
     bool skips_again;             /* no R where a backward follows its own forward at once */
 };
 

@@ -74,13 +74,20 @@ static bool is_same_op(const struct pp_program *a, int i, const struct pp_progra
            a->split[i] == b->split[k];
 }
 
+/* Durations of the ops of a compute-only program: all, and the part that is recomputation. */
+struct durations {
+    int64_t *unit_ps, *again_ps; /* [op] */
+};
+
 /* Returns the durations of the ops of `compute`, which `lowered` has in the same order.
  * Recomputation, and what else lowering adds before an op, counts with it. */
-static int64_t *durations_of(struct pp_arena *arena, const struct draw *d,
-                             const struct pp_program *compute, const struct pp_program *lowered)
+static struct durations durations_of(struct pp_arena *arena, const struct draw *d,
+                                     const struct pp_program *compute,
+                                     const struct pp_program *lowered)
 {
-    int64_t *unit_ps = PP_ARRAY(arena, int64_t, pp_program_size(compute) + 1),
-            *ps = PP_ARRAY(arena, int64_t, d->replicas);
+    const int count = pp_program_size(compute) + 1;
+    const struct durations all = {PP_ARRAY(arena, int64_t, count), PP_ARRAY(arena, int64_t, count)};
+    int64_t *ps = PP_ARRAY(arena, int64_t, d->replicas);
     const int replica = slowest_replica(d, lowered, ps);
 
     for (int r = 0; r < compute->ranks; r++) {
@@ -91,14 +98,15 @@ static int64_t *durations_of(struct pp_arena *arena, const struct draw *d,
                 continue;
             draw_op(d, (struct place){lowered, r, i}, (uint64_t)i, ps);
             before_ps += ps[replica];
+            all.again_ps[unit] += lowered->kind[i] == PP_R ? ps[replica] : 0;
             if (!is_same_op(lowered, i, compute, unit))
                 continue;
-            unit_ps[unit] = before_ps;
+            all.unit_ps[unit] = before_ps;
             before_ps = 0;
             unit += compute->aux[unit] == PP_FUSED_FIRST ? 2 : 1;
         }
     }
-    return unit_ps;
+    return all;
 }
 
 enum pp_status pp_follow_begin(struct pp_arena *arena, const struct pp_config *config,
@@ -116,6 +124,7 @@ enum pp_status pp_follow_begin(struct pp_arena *arena, const struct pp_config *c
     strict.no_slots = true;
     strict.may_cut = strict.proves_given = strict.proves_result = false;
     strict.most_bytes = 0;
+    strict.wishes.again.is_skipped = false; /* the other order has an R where this one needs none */
     if (!pp_order_follows(build->order) ||
         (build->given && build->given->level != PP_LEVEL_COMPUTE)) /* refused by the order */
         return PP_OK;
@@ -125,7 +134,9 @@ enum pp_status pp_follow_begin(struct pp_arena *arena, const struct pp_config *c
     *follow = (struct pp_follow){lowered, replicas, slow};
     const struct draw draw = draw_of(config, follow, build->costs);
     build->given = strict.given;
-    build->unit_ps = durations_of(arena, &draw, strict.given, lowered);
+    const struct durations all = durations_of(arena, &draw, strict.given, lowered);
+    build->unit_ps = all.unit_ps;
+    build->again_ps = all.again_ps;
     return PP_OK;
 }
 

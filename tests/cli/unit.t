@@ -262,3 +262,11 @@ $ pipesim sweep --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2,R=1 --re
 > schedule,pp,dp,cp,ep,vp,micro_batches,mbs,gbs,seq,recompute_option,unit,iteration_s,bubble_frac,span_bubble_frac,mfu,hfu,model_flops_per_s_per_gpu,tokens_per_s,tokens_per_s_per_gpu
 > 1f1b,4,1,1,1,1,8,1,8,,full,"F=1,B=2,R=1",41,0.21951219512195122,0.21951219512195119,,,
 > 1f1b,4,1,1,1,1,8,1,8,,"full,late","F=1,B=2,R=1",44,0.27272727272727271,0.27272727272727271,,
+# An order that follows the run counts no R where it leaves one out.
+$ for how in full full,skip full,late,skip; do for order in strict dynamic; do pipesim --schedule 1f1b --pp 4 --micro-batches 8 --unit F=1,B=2,R=1 --recompute $how --order $order --jitter 20% --seed 3 | grep step; done; done
+>   step         40.8943 units   first start to last end
+>   step         40.8943 units   first start to last end
+>   step          36.985 units   first start to last end
+>   step         36.6934 units   first start to last end
+>   step         41.7674 units   first start to last end
+>   step          39.001 units   first start to last end
