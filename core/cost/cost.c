@@ -33,6 +33,7 @@ static struct pp_cost share(struct pp_cost cost, int part, int whole)
                             .ep_ps = pp_costs_share_ps(cost.ep_ps, part, whole),
                             .gather_ps = pp_costs_share_ps(cost.gather_ps, part, whole),
                             .copy_ps = pp_costs_share_ps(cost.copy_ps, part, whole),
+                            .bits_ps = pp_costs_share_ps(cost.bits_ps, part, whole),
                             .flops = cost.flops * frac,
                             .bytes = cost.bytes * frac};
 }
@@ -45,6 +46,7 @@ struct pp_cost pp_cost_sum(struct pp_cost a, struct pp_cost b)
                             .ep_ps = a.ep_ps + b.ep_ps,
                             .gather_ps = a.gather_ps + b.gather_ps,
                             .copy_ps = a.copy_ps + b.copy_ps,
+                            .bits_ps = a.bits_ps + b.bits_ps,
                             .latency_ps = a.latency_ps + b.latency_ps,
                             .flops = a.flops + b.flops,
                             .bytes = a.bytes + b.bytes};

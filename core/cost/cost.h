@@ -16,6 +16,8 @@ struct pp_cost {
     int64_t ep_ps;      /* share of ps in exposed expert-parallel exchanges */
     int64_t gather_ps;  /* share of ps in exposed gathers and scatters of sharded state */
     int64_t copy_ps;    /* share of ps in exposed copies between memory tiers */
+    int64_t bits_ps;    /* F, R, B, I, W of a whole micro-batch: share of ps that quantises saved
+                         * values, or restores them */
     int64_t latency_ps; /* collective: share of ps that every bucket pays, whatever its bytes */
     double flops;       /* executed by the tp*cp devices of the program rank together */
     double bytes;       /* p2p, collective: payload per device. Compute: HBM traffic per device */
@@ -31,13 +33,16 @@ struct pp_stage_memory {
     double checkpoint_bytes; /* the part of saved_bytes kept between F and R when recomputing
                               * (= saved_bytes without recomputation) */
     double whole_bytes;      /* saved by a forward that no R follows; 0 = saved_bytes */
-    double weight_grad_frac; /* share of saved_bytes that I does not free (held until W) */
+    double weight_grad_frac; /* held from I until W, in saved_bytes; above 1 if gradients of
+                              * outputs have more bits than what I frees */
     double boundary_bytes;   /* activation leaving the stage towards stage+1, one micro-batch
                               * (0 for the last stage); the gradient coming back is as large */
     /* memory that lives only while one op runs */
-    double forward_bytes, backward_bytes; /* F; B or I: of one whole micro-batch */
-    double dense_grad_bytes;              /* B or W: a whole gradient before it is added up */
-    double update_bytes;                  /* U: until the last U of the rank */
+    double forward_bytes, backward_bytes;  /* F; B or I: of one whole micro-batch */
+    double input_bytes;                    /* I, if it differs from B; 0 = as B */
+    double recompute_bytes, weights_bytes; /* R; W: saved tensors in full, not in few bits */
+    double dense_grad_bytes;               /* B or W: a whole gradient before it is added up */
+    double update_bytes;                   /* U: until the last U of the rank */
     /* memory on other tiers */
     double resting_frac;  /* share of saved_bytes left while they are quantised; 0 = all of it */
     double moved_frac;    /* share of them that COPY moves; 0 = all of it */

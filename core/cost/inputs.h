@@ -53,6 +53,7 @@ struct pp_cost_inputs {
     double first_stage_ratio;   /* PP_RECOMPUTE_STAGE: rho_1 (Merak's rule, docs/numbers.md) */
     struct pp_state_spec state; /* shards and homes of parameters, gradients, optimizer state */
     const struct pp_framework *framework;
+    bool has_bits_apart; /* the program has instructions that quantise saved values: ops do not */
     bool is_tp_only; /* no sequence parallelism: activations between the matrices are whole on every
                       * device of a tensor-parallel group, which all-reduces instead */
     double ep_overlap_frac; /* share of expert exchanges that overlaps with other compute */

@@ -146,8 +146,8 @@ struct pp_least pp_build_least(const struct pp_build *b, const struct pp_build_l
         .pipelines = list->head.pipelines,
         .cells = list->head.granules * list->head.splits,
         .recompute_frac = b->recompute_frac,
-        .is_moved =
-            pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) || pp_state_is_quantised(&b->state)};
+        .is_moved = pp_state_is_away(&b->state, PP_STATE_ACTIVATIONS) ||
+                    (b->given && pp_program_has_kind(b->given, PP_Q))};
     return pp_memory_least(scratch, list->orders, list->cut, b->costs, &options);
 }
 

@@ -1,16 +1,15 @@
-/* Saved activations of a backward are stored elsewhere in between: in fewer bits, on the host, on
- * NVMe.
+/* Saved activations of a backward are stored elsewhere in between: on the host, on NVMe.
  *
- *   after a forward      Q: quantises its saved activations. COPY.down: moves them off the device;
- *                        its WAIT is before the second forward after it, or before COPY.up: at
- *                        most two are on their way down
- *   before a backward    COPY.up, posted before the previous use (one ahead), and its WAIT; DQ.
- *                        The use is R if the backward recomputes
+ *   after a forward      COPY.down: moves its saved activations off the device; its WAIT is before
+ *                        the second forward after it, or before COPY.up: at most two are on their
+ *                        way down
+ *   before a backward    COPY.up, posted before the previous use (one ahead), and its WAIT. The use
+ *                        is R if the backward recomputes
  *
  * Activations used again before two other ops have run stay on the device, as no compute would hide
  * their copies. Both copies of an overlapped pair are outside of it. Reads F, B, I, R; runs before
  * messages are added. Source: rules of Rhu et al. 2016 (vDNN) and Rajbhandari et al. 2021
- * (ZeRO-Infinity, section 5.1.2) for copies, Pan et al. 2021 (Mesa) for bits. */
+ * (ZeRO-Infinity, section 5.1.2). */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -38,7 +37,7 @@ struct moves {
     struct pp_moment *moments;
     int moment_count;
     struct cell *cells;
-    struct copies downs, ups, restored;
+    struct copies downs, ups;
     struct pp_inserts inserts;
 };
 
@@ -90,22 +89,21 @@ static bool choose(struct moves *m, const struct pp_op *op)
     return is_far;
 }
 
-/* Returns the length of the next run of granules, from *from on, that `op` is the first to use. The
- * search starts at `first`. With `wants_moved` it takes only moved ones. */
-static int run_of(const struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
-                  int first, int *from)
+/* Returns the length of the next run of moved granules, from *from on, that `op` is the first to
+ * use. The search starts at `first`. */
+static int run_of(const struct moves *m, const struct pp_op *op, int moment, int first, int *from)
 {
     const int end = op->mb + op->granules;
     int length = 0;
 
     for (*from = first; *from < end; ++*from) {
         const struct cell *cell = cell_of(m, op, *from);
-        if (cell->used == moment && (cell->is_moved || !wants_moved))
+        if (cell->used == moment && cell->is_moved)
             break;
     }
     for (int g = *from; g < end; g++, length++) {
         const struct cell *cell = cell_of(m, op, g);
-        if (cell->used != moment || (wants_moved && !cell->is_moved))
+        if (cell->used != moment || !cell->is_moved)
             break;
     }
     return length;
@@ -120,13 +118,14 @@ static int last_made(const struct moves *m, const struct pp_op *op)
     return last;
 }
 
-/* Adds the runs of granules that `op` is the first to use, each as an op. */
-static void add_uses(struct moves *m, const struct pp_op *op, int moment, bool wants_moved,
-                     struct copies *uses)
+/* Adds the runs of moved granules that `op` is the first to use, each as an op. */
+static void add_uses(struct moves *m, const struct pp_op *op, int moment)
 {
+    struct copies *uses = &m->ups;
+
     for (int first = op->mb, from = 0, length; first < op->mb + op->granules;
          first = from + length) {
-        length = run_of(m, op, moment, wants_moved, first, &from);
+        length = run_of(m, op, moment, first, &from);
         if (length == 0)
             return;
         struct pp_op part = *op;
@@ -147,24 +146,19 @@ static void find_copies(struct moves *m, const struct pp_op *ops)
     for (int k = 0; k < m->moment_count; k++)
         for (int i = m->moments[k].at; i < m->moments[k].end; i++)
             if (is_user(ops[i].kind))
-                add_uses(m, &ops[i], k, true, &m->ups);
+                add_uses(m, &ops[i], k);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* Returns an op of another kind on the granules of `op`. */
-static struct pp_op part_op(struct pp_op op, enum pp_op_kind kind, enum pp_purpose purpose)
+/* Returns a copy of the granules of `op`. */
+static struct pp_op copy_op(struct pp_op op, enum pp_purpose purpose)
 {
-    op.kind = (uint8_t)kind;
+    op.kind = pp_purposes[purpose].kind;
     op.aux = 0;
     op.purpose = (uint8_t)purpose;
     op.arg = op.slot = -1;
     return op;
-}
-
-static struct pp_op copy_op(struct pp_op op, enum pp_purpose purpose)
-{
-    return part_op(op, pp_purposes[purpose].kind, purpose);
 }
 
 static void add(struct moves *m, int before, struct pp_op op)
@@ -229,25 +223,10 @@ static void write_before(struct moves *m, int k, struct written *w)
         post_up(m, before, &m->ups.list[w->posted], w);
 }
 
-/* Writes DQ for the activations that the ops of a moment are the first to use. */
-static void write_restored(struct moves *m, int k, const struct pp_op *ops)
-{
-    for (int i = m->moments[k].at; i < m->moments[k].end; i++) {
-        m->restored.count = 0;
-        if (is_user(ops[i].kind))
-            add_uses(m, &ops[i], k, false, &m->restored);
-        for (int u = 0; u < m->restored.count; u++)
-            add(m, m->moments[k].at, part_op(m->restored.list[u].op, PP_DQ, PP_FOR_STEP));
-    }
-}
-
-static void write_after(struct moves *m, int k, const struct pp_op *ops, struct written *w)
+static void write_after(struct moves *m, int k, struct written *w)
 {
     const struct pp_moment *moment = &m->moments[k];
 
-    for (int i = moment->at; pp_state_is_quantised(&m->l->options->state) && i < moment->end; i++)
-        if (ops[i].kind == PP_F)
-            add(m, moment->end, part_op(ops[i], PP_Q, PP_FOR_STEP));
     for (; w->down < m->downs.count && m->downs.list[w->down].moment == k; w->down++)
         add(m, moment->end, copy_op(m->downs.list[w->down].op, PP_FOR_DOWN));
 }
@@ -255,19 +234,15 @@ static void write_after(struct moves *m, int k, const struct pp_op *ops, struct 
 static void move_rank(struct moves *m, int rank)
 {
     const struct pp_op *ops = m->l->lists->ops[rank];
-    const bool is_quantised = pp_state_is_quantised(&m->l->options->state);
     struct written w = {0};
 
     m->inserts = (struct pp_inserts){0};
     m->downs.count = m->ups.count = 0;
     find_moments(m, rank);
-    if (pp_state_is_away(&m->l->options->state, PP_STATE_ACTIVATIONS))
-        find_copies(m, ops);
+    find_copies(m, ops);
     for (int k = 0; k < m->moment_count; k++) {
         write_before(m, k, &w);
-        if (is_quantised)
-            write_restored(m, k, ops);
-        write_after(m, k, ops, &w);
+        write_after(m, k, &w);
     }
     pp_inserts_apply(m->l->arena, m->l->lists, rank, &m->inserts);
 }
@@ -290,9 +265,7 @@ static struct moves moves_make(const struct pp_lowering *l)
 
 enum pp_status pp_lower_moves(const struct pp_lowering *l)
 {
-    const struct pp_state_spec *state = &l->options->state;
-    const bool has_work =
-        pp_state_is_away(state, PP_STATE_ACTIVATIONS) || pp_state_is_quantised(state);
+    const bool has_work = pp_state_is_away(&l->options->state, PP_STATE_ACTIVATIONS);
 
     if (!has_work || l->head->mode == PP_MODE_INFER || pp_lists_have(l->lists, PP_COPY) ||
         pp_lists_have(l->lists, PP_Q))

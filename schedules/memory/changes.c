@@ -36,7 +36,11 @@ static struct pp_memory_sizes *sizes_of(struct pp_arena *arena, const struct pp_
             .kept_for_weights = rint(saved * memory->weight_grad_frac),
             .boundary = cell_bytes(p, memory->boundary_bytes),
             .forward = cell_bytes(p, memory->forward_bytes),
+            .recompute = cell_bytes(p, memory->recompute_bytes),
             .backward = cell_bytes(p, memory->backward_bytes),
+            .input = cell_bytes(p, memory->input_bytes > 0 ? memory->input_bytes
+                                                           : memory->backward_bytes),
+            .weights = cell_bytes(p, memory->weights_bytes),
             .dense_grad = rint(memory->dense_grad_bytes)};
     }
     return sizes;
@@ -302,6 +306,7 @@ static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, i
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
 
     w->changes[at].saved_taken += op->granules * (size->saved - size->checkpoint);
+    use_scratch(w, at, op->granules * size->recompute);
 }
 
 static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -309,12 +314,15 @@ static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, in
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
     const bool is_full = op->kind == PP_B;
     const int again = place_of(w, at)->again;
-    const double saved = again * size->saved + (op->granules - again) * size->whole;
+    const double saved = again * size->saved + (op->granules - again) * size->whole,
+                 left = is_full ? 0 : op->granules * size->kept_for_weights,
+                 more = left > saved ? left - saved : 0; /* gradients of outputs */
 
     w->changes[at].cells_given += is_full ? op->granules : 0;
-    w->changes[at].saved_given += is_full ? saved : saved - op->granules * size->kept_for_weights;
+    w->changes[at].saved_taken += more;
+    w->changes[at].saved_given += saved + more - left;
     hand_over(w, op, at, 1);
-    const double grads = op->granules * size->backward;
+    const double grads = op->granules * (is_full ? size->backward : size->input);
     const double dense = dense_grad_bytes(w, op->stage, saved);
     use_scratch(w, at, is_full && dense > grads ? dense : grads);
     use_params(w, op, at);
@@ -327,7 +335,9 @@ static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int
     w->changes[at].cells_given += op->granules;
     const double freed_bytes = op->granules * w->sizes[op->stage].kept_for_weights;
     w->changes[at].saved_given += freed_bytes;
-    use_scratch(w, at, dense_grad_bytes(w, op->stage, freed_bytes));
+    const double dense = dense_grad_bytes(w, op->stage, freed_bytes),
+                 full = op->granules * w->sizes[op->stage].weights;
+    use_scratch(w, at, dense > full ? dense : full);
     make_grads(w, op, at);
 }
 

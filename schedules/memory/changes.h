@@ -20,8 +20,8 @@ struct pp_memory_sizes {
     double whole;             /* saved by a forward without R */
     double kept_for_weights;  /* part of `saved` from I to W */
     double boundary;          /* output for the next stage, and its gradient */
-    double forward, backward; /* scratch while that runs */
-    double dense_grad;        /* a whole gradient before it is added up; no granule divides it */
+    double forward, recompute, backward, input, weights; /* scratch while F, R, B, I, W run */
+    double dense_grad; /* a whole gradient before it is added up; no granule divides it */
 };
 
 /* Gathered parameters and gradients of a stage whose parameters or gradients are sharded. */

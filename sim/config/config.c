@@ -41,6 +41,8 @@ struct pp_cost_inputs pp_config_costs(const struct pp_config *config, const uint
     inputs.rank_of = rank_of;
     inputs.blocks_per_stage = config->blocks_per_stage;
     inputs.state = config->state;
+    inputs.has_bits_apart = pp_state_is_quantised(&config->state) && config->file_program &&
+                            pp_program_has_kind(config->file_program, PP_Q);
     return inputs;
 }
 

@@ -101,7 +101,8 @@ static void print_time_parts(const struct page *page, const struct pp_result *r)
         if (r->metrics.time_frac[i] >= SHOWN_FRAC)
             text = pp_arena_printf(page->arena, "%s%s%s~%.1f~%%", text, *text ? ", " : "",
                                    pp_time_part_words[i], 100 * r->metrics.time_frac[i]);
-    paragraph(page, "time", text);
+    paragraph(page, "time",
+              pp_arena_printf(page->arena, "%s%s", text, pp_line_bits(page->arena, r)));
 }
 
 /* Is true for ranks in the table: all if they are few, else the ends and the peak. */

@@ -74,6 +74,28 @@ const char *pp_line_moved(struct pp_arena *arena, const struct pp_config *config
     return text;
 }
 
+/* Returns the share of the ops of a kind that quantises or restores, over all stages. */
+static double bits_frac(const struct pp_costs *costs, enum pp_op_kind kind)
+{
+    double bits_ps = 0, all_ps = 0;
+
+    for (int i = 0; i < costs->stages * costs->splits; i++) {
+        bits_ps += (double)costs->op[kind][i].bits_ps;
+        all_ps += (double)costs->op[kind][i].ps;
+    }
+    return all_ps > 0 ? bits_ps / all_ps : 0;
+}
+
+const char *pp_line_bits(struct pp_arena *arena, const struct pp_result *r)
+{
+    const double forward_frac = bits_frac(r->costs, PP_F);
+
+    return forward_frac > 0
+               ? pp_arena_printf(arena, "; quantised: %.1f~%% of forward, %.1f~%% of backward",
+                                 100 * forward_frac, 100 * bits_frac(r->costs, PP_B))
+               : "";
+}
+
 const char *pp_line_copied(struct pp_arena *arena, const struct pp_result *r)
 {
     const double exposed_frac = r->metrics.time_frac[PP_TIME_MOVES];

@@ -8,6 +8,8 @@
 /* Returns the end of the state line: "; 55 %* of os on host, updated by the host just in time".
  * "" if all is on the device. A "~" is a blank at which no line ends. */
 const char *pp_line_moved(struct pp_arena *arena, const struct pp_config *config);
+/* Text such as "; quantised: 2.1 % of forward, 1.0 % of backward"; "" without bits in ops. */
+const char *pp_line_bits(struct pp_arena *arena, const struct pp_result *result);
 /* Returns the bytes of each class and their exposed time; "" if nothing moves. */
 const char *pp_line_copied(struct pp_arena *arena, const struct pp_result *result);
 /* Returns "host updates 1.9 s, 1.4 s of it while the device works"; "" if the device updates. */

@@ -1,6 +1,6 @@
 # Memory tiers: what moves, what it costs, and what is refused.
 $ pipesim program --schedule gpipe --pp 2 --micro-batches 3 --offload a=host,os=host --cpu-optimizer --act-bits 8 | grep '^0'
-> 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0Q0,0COPY.down0,0F1[1],0SEND_F1[1],0Q1,0COPY.down1,(0COPY.down0)WAIT,0COPY.up0,0F2[2],0SEND_F2[2],0Q2,0COPY.down2,(0COPY.up0)WAIT,(0COPY.down1)WAIT,0COPY.up1,0DQ0,(0RECV_B0)WAIT,(0SEND_F0)WAIT,(0SEND_F1)WAIT,(0SEND_F2)WAIT,0B0,0RECV_B2[0],(0COPY.up1)WAIT,(0COPY.down2)WAIT,0COPY.up2,0DQ1,(0RECV_B1)WAIT,0B1,(0COPY.up2)WAIT,0DQ2,(0RECV_B2)WAIT,0B2,0MOVE.grads,(0MOVE.grads)WAIT,0U,0MOVE.params,(0MOVE.params)WAIT
+> 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0COPY.down0,0F1[1],0SEND_F1[1],0COPY.down1,(0COPY.down0)WAIT,0COPY.up0,0F2[2],0SEND_F2[2],0COPY.down2,(0COPY.up0)WAIT,(0COPY.down1)WAIT,0COPY.up1,(0RECV_B0)WAIT,(0SEND_F0)WAIT,(0SEND_F1)WAIT,(0SEND_F2)WAIT,0B0,0RECV_B2[0],(0COPY.up1)WAIT,(0COPY.down2)WAIT,0COPY.up2,(0RECV_B1)WAIT,0B1,(0COPY.up2)WAIT,(0RECV_B2)WAIT,0B2,0MOVE.grads,(0MOVE.grads)WAIT,0U,0MOVE.params,(0MOVE.params)WAIT
 $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --dp 2 --zero 1 --offload os=nvme | grep '^0'
 > 0RECV_B0[0],0RECV_B1[1],0F0[0],0SEND_F0[0],0F1[1],0SEND_F1[1],(0RECV_B0)WAIT,(0SEND_F0)WAIT,0B0,(0RECV_B1)WAIT,(0SEND_F1)WAIT,0B1,0MOVE.fetch,0RS,(0RS)WAIT,(0MOVE.fetch)WAIT,0U,0MOVE.store,0AG,(0AG)WAIT,(0MOVE.store)WAIT
 $ pipesim program --schedule zbv --pp 4 --micro-batches 8 --offload a=host,os=host -o offload.csv && pipesim verify offload.csv | sed 's/, [0-9]* instructions//'; pipeexec --schedule offload.csv --np 4 2>&1 | grep -o 'is only simulated.*COPY'
@@ -11,6 +11,21 @@ $ for z in 0 1 2 3; do pipesim program --schedule 1f1b --pp 2 --micro-batches 2 
 > legal: 2 ranks, 2 stages, 2 micro-batches, 52 instructions
 > legal: 2 ranks, 2 stages, 2 micro-batches, 56 instructions
 > legal: 2 ranks, 2 stages, 2 micro-batches, 44 instructions
+# Bits: ops quantise what they save. In a program with Q and DQ of its own these instructions do.
+$ pipesim program --schedule gpipe --pp 2 --micro-batches 3 | sed -E 's/(^|,)([01])F([0-9])(\[[0-9]\])?/&,\2Q\3/g; s/(^|,)([01])B([0-9])/\1\2DQ\3,\2B\3/g' > bits.csv; grep '^0' bits.csv; pipesim verify bits.csv
+> 0RECV_B0[0],0RECV_B1[1],0F0[0],0Q0,0SEND_F0[0],0F1[1],0Q1,0SEND_F1[1],0F2[2],0Q2,0SEND_F2[2],(0RECV_B0)WAIT,(0SEND_F0)WAIT,(0SEND_F1)WAIT,(0SEND_F2)WAIT,0DQ0,0B0,0RECV_B2[0],(0RECV_B1)WAIT,0DQ1,0B1,(0RECV_B2)WAIT,0DQ2,0B2,0U
+> bits.csv: legal: 2 ranks, 2 stages, 3 micro-batches, 50 instructions
+$ for s in gpipe bits.csv; do for b in "" "--act-bits 8"; do pipesim --schedule $s --gpus 2 --pp 2 --tp 1 --mbs 2 --micro-batches 3 --model gpt2 --zero 0 --recompute none --engine dag --cluster a100 --no-alternatives --json $b | sed -n '/"iteration_s"/p; /"peak_mem_bytes"/p' | head -2 | tr -d '\n'; echo; done; done
+>   "iteration_s": 0.041354584372999999,  "peak_mem_bytes": 6944825344,
+>   "iteration_s": 0.045493523293,  "peak_mem_bytes": 5888776320,
+>   "iteration_s": 0.041354584372999999,  "peak_mem_bytes": 7474688000,
+>   "iteration_s": 0.045699133401,  "peak_mem_bytes": 6110028992,
+$ export COLUMNS=100; pipesim --schedule gpipe --gpus 2 --pp 2 --tp 1 --mbs 2 --micro-batches 3 --model gpt2 --zero 0 --recompute none --engine dag --cluster a100 --no-alternatives --explain --act-bits 8 | grep -A4 'saved values in'
+>   saved values in 8 bits, a scale and a minimum for 128: 1.031 bytes each, masks and token numbers
+>       as they are; of stage 0 without recomputation 0.5464 of 308 MiB
+>   the two widest saved tensors of a block are in full while it runs; quantised: 15.7 % of forward,
+>       7.8 % of backward of stage 0
+>   stage 0: 6 blocks, F 1.83 ms, B 3.67 ms, saves 168 MiB a micro-batch
 # Bytes on the tiers, of the device with most there.
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/\]/p'
 >   "tiers": {

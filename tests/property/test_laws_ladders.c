@@ -87,18 +87,6 @@ static double none_bytes(const struct pp_result *r)
     return 1;
 }
 
-/* What Q makes and DQ reads is kept in addition to the full values while they run. */
-static double packed_bytes(const struct pp_result *r)
-{
-    double most = 0;
-
-    for (int s = 0; s < r->costs->stages; s++) {
-        const struct pp_stage_memory *m = &r->costs->memory[s];
-        most = fmax(most, m->resting_frac * m->saved_bytes);
-    }
-    return 1 + (1 + r->costs->fragment_frac) * most;
-}
-
 static double state_bytes(const struct pp_rank_memory *m)
 {
     return m->params_bytes + m->grads_bytes + m->optimizer_bytes;
@@ -135,7 +123,7 @@ static struct ladder ladders[] = {
      0},
     {"--shard", LIST("--zero"), LIST("p=2,g=2,os=2", "p=2,g=2,os=4", "p=4"), state_bytes,
      none_bytes, 0},
-    {"--act-bits", LIST(NULL), LIST("", "8", "4", "2"), peak_bytes, packed_bytes, 0},
+    {"--act-bits", LIST(NULL), LIST("", "8", "4", "2"), peak_bytes, none_bytes, 0},
     /* alone: what is gathered, copied or in other bits is there earlier where something is computed
        again */
     {"--recompute",

@@ -56,13 +56,6 @@ struct pp_compute pp_analytic_modules(const struct pp_cost_inputs *in, enum pp_l
 struct pp_compute pp_analytic_selected(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                        struct pp_layer_work work);
 
-/* ---- recompute.c ----------------------------------------------------------------------------- */
-
-/* Is true if selective recomputation chooses op by op, as PyTorch does (framework's
- * is_selective_per_op). Otherwise it repeats the modules of pp_analytic_again. */
-bool pp_analytic_is_per_op(const struct pp_cost_inputs *in);
-unsigned pp_analytic_again(const struct pp_cost_inputs *in);
-
 /* ---- groups.c: groups of devices and their links --------------------------------------------- */
 
 /* Returns the links of the cluster with efficiency and --link-bw applied. */
@@ -235,6 +228,7 @@ void pp_analytic_add_exchanges(const struct pp_cost_inputs *in, struct pp_costs 
 struct pp_saved_sizes {
     double tokens;      /* of one whole micro-batch on one device */
     double value_bytes; /* of one value, unless its class has fewer */
+    double most_bytes;  /* of a saved value, whatever its class; INFINITY = as computed */
     double share;       /* share of tensors between the matrices that this device holds */
     double tp;
     double h, q, kv, out, ffn; /* widths: queries, keys/values on average, output of attention */
@@ -246,6 +240,11 @@ struct pp_saved_sizes {
     bool has_shared;           /* experts that all tokens pass */
 };
 struct pp_saved_sizes pp_analytic_sizes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+/* Returns the sizes if no saved value has more than `most_bytes`. */
+struct pp_saved_sizes pp_analytic_narrowed(struct pp_saved_sizes sizes, double most_bytes);
+/* Returns the bytes of a value of a class. Copies are kept in fp8 or not at all. */
+double pp_analytic_width(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes,
+                         enum pp_saved class);
 /* Returns the bytes of so many values per token in the training precision. `whole` lie between the
  * matrices, `cut` between a column- and a row-parallel matrix. */
 double pp_analytic_bytes(const struct pp_saved_sizes *sizes, double whole, double cut);
@@ -260,25 +259,98 @@ double pp_analytic_values_bytes(const struct pp_cost_inputs *in, const struct pp
  * outputs (Qi et al. 2024, table 1: 32 of 34 s b h). */
 double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
                                        const struct pp_saved_sizes *sizes);
+/* Returns those of them that a block has saved: the inputs of the matrices. */
+double pp_analytic_inputs_bytes(const struct pp_cost_inputs *in,
+                                const struct pp_saved_sizes *sizes);
 /* Return the scores that unfused attention of a block stores, and the bytes that it saves of them;
  * 0 with fused attention. */
 double pp_analytic_scores(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes);
 double pp_analytic_scores_bytes(const struct pp_cost_inputs *in,
                                 const struct pp_saved_sizes *sizes);
+/* Sets the bytes of each saved tensor of scores, without masks. */
+enum { PP_SCORE_TENSORS = 3 };
+void pp_analytic_score_tensors(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes,
+                               double bytes[PP_SCORE_TENSORS]);
+/* Is true if selective recomputation chooses op by op, as PyTorch does (framework's
+ * is_selective_per_op). Otherwise it repeats the modules of pp_analytic_again. */
+bool pp_analytic_is_per_op(const struct pp_cost_inputs *in);
+unsigned pp_analytic_again(const struct pp_cost_inputs *in);
 /* Prints the bytes of each class that a block saves, for --explain. They add up to
  * pp_analytic_saved_bytes(). */
 void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
                                  FILE *out);
 
-/* ---- saved.c, roofline.c --------------------------------------------------------------------- */
+/* ---- saved.c: embedding, head, multi-token prediction ---------------------------------------- */
 
-/* Returns the bytes that a layer saves for its backward, one micro-batch, one device. */
+/* Returns the bytes that a layer saves for its backward, one micro-batch, one device; the second
+ * one if no value has more than `most_bytes`. */
 double pp_analytic_saved_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
+double pp_analytic_layer_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind,
+                               double most_bytes);
+/* Returns the bytes that both ends of the model save on a stage, its message included if that is
+ * kept. */
+double pp_analytic_ends_bytes(const struct pp_cost_inputs *in, int stage, double most_bytes);
+/* Returns those of the head until its weight gradient. The logits' gradient has all its bits. */
+double pp_analytic_head_until_bytes(const struct pp_cost_inputs *in, int stage, double most_bytes);
+/* Returns the bytes of the logits' copies at the peak of the loss, without the saved one. */
+double pp_analytic_loss_bytes(const struct pp_cost_inputs *in, int stage);
+
+/* ---- saved.c: stages ------------------------------------------------------------------------- */
+
 /* Returns the bytes that a block keeps until its recomputation; without one, all that it saves. */
 double pp_analytic_kept_bytes(const struct pp_cost_inputs *in, enum pp_layer_kind kind);
-/* Sets the bytes that a stage saves for its backward, and those that one op needs. Quantised values
- * share a scale and a minimum of 2 bytes each in groups. */
+double pp_analytic_kept_of(const struct pp_cost_inputs *in, const struct pp_saved_sizes *sizes);
+/* Bytes that a stage saves for its backward if no value has more than so many. */
+struct pp_saved_stage {
+    double checkpoint, saved, whole; /* as in pp_stage_memory */
+    double again;         /* of all blocks that are computed again, what they did not keep */
+    double inputs;        /* of the blocks' matrices */
+    double until_weights; /* from I to W */
+};
+struct pp_saved_stage pp_analytic_saved_stage(const struct pp_cost_inputs *in,
+                                              double recompute_frac, int stage, double most_bytes);
+/* Bytes of saved tensors in full, in addition to few bits, while the halves of a block run: the two
+ * widest. */
+struct pp_in_full {
+    double attention, mlp;
+};
+/* The same for the ops of a stage. */
+enum { PP_BLOCK_KINDS = 2 }; /* dense, mixture of experts */
+struct pp_stage_full {
+    double ends;                              /* while head or embedding run */
+    double forward, again;                    /* in F, in R */
+    struct pp_in_full blocks[PP_BLOCK_KINDS]; /* in B and I */
+    double saved, until;                      /* at most in B, in I */
+    double weights;                           /* in W */
+};
+void pp_analytic_fill_saved(const struct pp_cost_inputs *in, int stage,
+                            const struct pp_saved_stage *saved, const struct pp_stage_full *full,
+                            struct pp_stage_memory *memory);
+
+/* ---- bits.c: saved values in few bits -------------------------------------------------------- */
+
+/* Quantised values share a scale and a minimum of 2 bytes each in groups. */
 enum { PP_QUANTISED_GROUP = 128 };
+/* Returns the bytes of a quantised value, with its part of scale and minimum. */
+double pp_analytic_most_bytes(const struct pp_cost_inputs *in);
+/* Is true if ops quantise what they save, and not instructions of their own. */
+bool pp_analytic_has_bits(const struct pp_cost_inputs *in);
+/* Sets the bytes that a stage saves for its backward, and those that one op needs. */
+void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
+                       struct pp_stage_memory *memory);
+/* Kernels of a stage that quantise what F and R save, and restore what I and W read. */
+struct pp_bits_work {
+    struct pp_layer_sum forward, again, input, weights;
+};
+struct pp_bits_work pp_analytic_bits_work(const struct pp_cost_inputs *in, double recompute_frac,
+                                          int stage);
+
+/* Prints bits, bytes and shares of time for --explain. */
+void pp_analytic_explain_bits(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                              FILE *out);
+
+/* ---- roofline.c: memory of an update --------------------------------------------------------- */
+
 void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory);
 

@@ -224,6 +224,45 @@ static void add_host(const struct pp_cost_inputs *in, double gap_s, struct pp_la
     part[0]->s += gap_s;
 }
 
+static struct pp_layer_sum with_bits(struct pp_layer_sum sum, const struct pp_layer_sum *bits)
+{
+    add_layers(&sum, bits, 1);
+    return sum;
+}
+
+/* Costs of F, I, W and R, in this order. */
+enum { PARTS = 4 };
+static const int part_kinds[PARTS] = {PP_F, PP_I, PP_W, PP_R};
+
+/* Adds the time of the host to a stage's passes. */
+static void put_parts(const struct pp_cost_inputs *in, double gap_s,
+                      struct pp_layer_sum parts[PARTS], struct pp_cost cost[PARTS])
+{
+    add_host(in, gap_s, (struct pp_layer_sum *[]){&parts[0]}, 1);
+    add_host(in, gap_s, (struct pp_layer_sum *[]){&parts[1], &parts[2], &parts[3]}, 3);
+    for (int i = 0; i < PARTS; i++)
+        cost[i] = cost_of(parts[i]);
+}
+
+/* Adds the kernels that quantise and restore saved values. */
+static void add_bits(const struct pp_cost_inputs *in, double gap_s, double recompute_frac,
+                     int stage, const struct pp_layer_sum parts[PARTS], struct pp_cost cost[PARTS])
+{
+    const struct pp_bits_work bits = pp_analytic_bits_work(in, recompute_frac, stage);
+    const struct pp_layer_sum *more[PARTS] = {&bits.forward, &bits.input, &bits.weights,
+                                              &bits.again};
+    struct pp_layer_sum all[PARTS];
+    struct pp_cost with[PARTS];
+
+    for (int i = 0; i < PARTS; i++)
+        all[i] = with_bits(parts[i], more[i]);
+    put_parts(in, gap_s, all, with);
+    for (int i = 0; i < PARTS; i++) {
+        with[i].bits_ps = with[i].ps > cost[i].ps ? with[i].ps - cost[i].ps : 0;
+        cost[i] = with[i];
+    }
+}
+
 /* Takes the costs of the stage before, which holds the same layers. */
 static void copy_stage(int splits, int at, struct pp_costs *costs)
 {
@@ -250,16 +289,17 @@ void pp_analytic_fill_split(const struct pp_cost_inputs *in, const double *recom
             copy_stage(in->splits, at, costs);
             continue;
         }
-        struct pp_layer_sum f = stage_sum(in, &layers, &held, PP_PASS_F),
-                            i = stage_sum(in, &layers, &held, PP_PASS_I),
-                            w = stage_sum(in, &layers, &held, PP_PASS_W),
-                            r = recompute_sum(&layers, &held, recompute[s]);
-        add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&f}, 1);
-        add_host(in, layers.gap_s, (struct pp_layer_sum *[]){&i, &w, &r}, 3);
-        costs->op[PP_F][at] = cost_of(f);
-        costs->op[PP_I][at] = cost_of(i);
-        costs->op[PP_W][at] = cost_of(w);
+        const struct pp_layer_sum parts[PARTS] = {
+            stage_sum(in, &layers, &held, PP_PASS_F), stage_sum(in, &layers, &held, PP_PASS_I),
+            stage_sum(in, &layers, &held, PP_PASS_W), recompute_sum(&layers, &held, recompute[s])};
+        struct pp_layer_sum timed[PARTS];
+        struct pp_cost cost[PARTS];
+        memcpy(timed, parts, sizeof timed);
+        put_parts(in, layers.gap_s, timed, cost);
+        if (pp_analytic_has_bits(in))
+            add_bits(in, layers.gap_s, recompute[s], s, parts, cost);
+        for (int k = 0; k < PARTS; k++)
+            costs->op[part_kinds[k]][at] = cost[k];
         costs->op[PP_B][at] = pp_cost_sum(costs->op[PP_I][at], costs->op[PP_W][at]);
-        costs->op[PP_R][at] = cost_of(r);
     }
 }

@@ -84,7 +84,7 @@ static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
         costs->op[PP_COPY][at] = pp_analytic_move(
             in, PP_FOR_DOWN,
             bytes * resting_frac * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
-    if (in->state.activation_bits > 0)
+    if (in->has_bits_apart)
         costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes, resting_frac);
 }
 
@@ -170,13 +170,15 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
     const enum pp_tier home = in->state.home[PP_STATE_ACTIVATIONS];
     const struct pp_cost *copy = costs->op[PP_COPY], *q = costs->op[PP_Q];
 
-    if (in->state.activation_bits > 0)
+    if (in->has_bits_apart)
         fprintf(
             out,
             "  saved activations in %d bits, a scale and a minimum for %d values: %.4g of their "
             "bytes; Q or DQ of stage 0 %s\n",
             in->state.activation_bits, PP_QUANTISED_GROUP, costs->memory[0].resting_frac,
             PP_TEXT(pp_units_s(q[0].ps), PP_UNIT_SECONDS));
+    if (pp_analytic_has_bits(in))
+        pp_analytic_explain_bits(in, costs, out);
     if (home != PP_TIER_DEVICE)
         fprintf(out, "  saved activations on %s: stage 0 %s a micro-batch%s, each way %s at %s\n",
                 pp_tier_rows[home].name, PP_TEXT(copy[0].bytes, PP_UNIT_BYTES),

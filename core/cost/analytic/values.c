@@ -62,6 +62,7 @@ struct pp_saved_sizes pp_analytic_sizes(const struct pp_cost_inputs *in, enum pp
     struct pp_saved_sizes z = {
         .tokens = (double)in->layout.mbs * in->layout.seq / in->layout.cp,
         .value_bytes = pp_dtype_bytes(&in->cluster->device),
+        .most_bytes = INFINITY,
         .share = in->is_tp_only ? 1 : 1 / tp,
         .tp = tp,
         .h = m->hidden,
@@ -79,12 +80,29 @@ struct pp_saved_sizes pp_analytic_sizes(const struct pp_cost_inputs *in, enum pp
     return z;
 }
 
+struct pp_saved_sizes pp_analytic_narrowed(struct pp_saved_sizes z, double most_bytes)
+{
+    z.value_bytes = fmin(z.value_bytes, most_bytes);
+    z.most_bytes = most_bytes;
+    return z;
+}
+
 double pp_analytic_bytes(const struct pp_saved_sizes *z, double whole, double cut)
 {
     return z->tokens * z->value_bytes * (whole * z->share + cut / z->tp);
 }
 
 /* ---- classes --------------------------------------------------------------------------------- */
+
+bool pp_analytic_is_per_op(const struct pp_cost_inputs *in)
+{
+    return in->again == 0 && pp_cost_framework(in)->is_selective_per_op;
+}
+
+unsigned pp_analytic_again(const struct pp_cost_inputs *in)
+{
+    return in->again ? in->again : PP_AGAIN_CORE;
+}
 
 /* Returns the bits of a value of a class; 0 = as computed. */
 static double bits_of(const struct pp_cost_inputs *in, enum pp_saved class)
@@ -98,9 +116,8 @@ static double bits_of(const struct pp_cost_inputs *in, enum pp_saved class)
     return precision == PP_PRECISION_FP8 ? fp8_bits : 0;
 }
 
-/* Returns the bytes of a value of a class. Copies are kept in fp8 or not at all. */
-static double width_of(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
-                       enum pp_saved class)
+double pp_analytic_width(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
+                         enum pp_saved class)
 {
     const double bits = bits_of(in, class);
 
@@ -112,7 +129,7 @@ static double width_of(const struct pp_cost_inputs *in, const struct pp_saved_si
 
 double pp_analytic_norm_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    return fmax(z->value_bytes, pp_cost_framework(in)->norm_bytes);
+    return fmax(z->value_bytes, fmin(pp_cost_framework(in)->norm_bytes, z->most_bytes));
 }
 
 static double again_if(unsigned modules, unsigned module, double values)
@@ -157,7 +174,7 @@ static struct values values_of(const struct pp_cost_inputs *in, const struct pp_
 static double class_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
                           const struct values *v, enum pp_saved class)
 {
-    return z->tokens * width_of(in, z, class) *
+    return z->tokens * pp_analytic_width(in, z, class) *
            (v->whole[class] * z->share + v->cut[class] / z->tp);
 }
 
@@ -183,7 +200,16 @@ double pp_analytic_until_weights_bytes(const struct pp_cost_inputs *in,
     const double whole = 2 * z->h + 2 * z->h + z->latent + z->normed,
                  cut = z->out + z->ffn + z->q + 2 * z->kv + z->fan * z->ffn + 2 * z->routed;
 
-    return pp_analytic_bytes(z, whole, cut) * width_of(in, z, PP_SAVED_MATRICES) / z->value_bytes;
+    return pp_analytic_bytes(z, whole, cut) * pp_analytic_width(in, z, PP_SAVED_MATRICES) /
+           z->value_bytes;
+}
+
+double pp_analytic_inputs_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    const double whole = 2 * z->h + z->normed, cut = z->out + z->ffn + z->routed;
+
+    return pp_analytic_bytes(z, whole, cut) * pp_analytic_width(in, z, PP_SAVED_MATRICES) /
+           (z->value_bytes > 0 ? z->value_bytes : 1);
 }
 
 double pp_analytic_scores(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
@@ -193,13 +219,32 @@ double pp_analytic_scores(const struct pp_cost_inputs *in, const struct pp_saved
                : 0;
 }
 
+enum { FP32_BYTES = 4 };
+
+/* Returns the bytes of a score that a softmax in fp32 keeps for its own backward. */
+static double own_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
+{
+    const bool is_wide = pp_cost_framework(in)->softmax == PP_SOFTMAX_WIDE,
+               is_narrow = pp_dtype_bytes(&in->cluster->device) < FP32_BYTES;
+
+    return is_wide && is_narrow ? fmin(FP32_BYTES, z->most_bytes) : 0;
+}
+
+void pp_analytic_score_tensors(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z,
+                               double bytes[PP_SCORE_TENSORS])
+{
+    const double scores = pp_analytic_scores(in, z);
+
+    bytes[0] = scores * own_bytes(in, z);
+    bytes[1] = scores * z->value_bytes;
+    bytes[2] = pp_cost_has_dropout(in) ? bytes[1] : 0;
+}
+
 /* 5 in 16 bits: the output of softmax and, with dropout, its output and its mask. A softmax in fp32
  * keeps its own output for its backward, too. */
 static double score_bytes(const struct pp_cost_inputs *in, const struct pp_saved_sizes *z)
 {
-    enum { FP32_BYTES = 4 };
-    const bool is_wide = pp_cost_framework(in)->softmax == PP_SOFTMAX_WIDE;
-    const double own = is_wide && z->value_bytes < FP32_BYTES ? FP32_BYTES : 0;
+    const double own = own_bytes(in, z);
 
     return own + (pp_cost_has_dropout(in) ? 2 * z->value_bytes + 1 : z->value_bytes);
 }
@@ -233,7 +278,7 @@ void pp_analytic_explain_classes(const struct pp_cost_inputs *in, enum pp_layer_
 
     for (int class = 0; class < PP_SAVED_CLASSES; class ++)
         explain_class(class_names[class], class_bytes(in, &z, &v, class),
-                      8 * width_of(in, &z, class), &comma, out);
+                      8 * pp_analytic_width(in, &z, class), &comma, out);
     explain_class("masks of dropout", mask_bytes(in, &z), 8, &comma, out);
     explain_class("scores of attention", pp_analytic_scores_bytes(in, &z), 8 * score_bytes(in, &z),
                   &comma, out);

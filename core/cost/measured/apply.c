@@ -116,8 +116,11 @@ static enum pp_status put_stage(const struct pp_cost_file *file, const struct pp
             return pp_error_set(err, PP_EINVAL,
                                 "%s has no durations of %s: calibrate with a schedule that runs it",
                                 file->path, pp_op_kinds[kind].text);
-        *cost = (struct pp_cost){
-            .ps = pp_units_ps(s_each * in->granules), .flops = cost->flops, .bytes = cost->bytes};
+        /* durations were measured without bits */
+        *cost = (struct pp_cost){.ps = pp_units_ps(s_each * in->granules) + cost->bits_ps,
+                                 .bits_ps = cost->bits_ps,
+                                 .flops = cost->flops,
+                                 .bytes = cost->bytes};
     }
     return PP_OK;
 }

@@ -45,7 +45,6 @@ enum { HERE, LEAVING, AWAY, COMING };
 struct residence {
     const struct pp_program *p;
     uint8_t *place;
-    bool *is_packed;
     int under_way[2], most[2];
     int64_t moved[2];
 };
@@ -88,23 +87,17 @@ static void step(struct residence *r, int rank, int i)
         const int target = p->begin[rank] + p->arg[i], is_up = p->purpose[target] == PP_FOR_UP;
         change(r, i, target, is_up ? COMING : LEAVING, is_up ? HERE : AWAY);
         r->under_way[is_up]--;
-    } else if (kind == PP_Q || kind == PP_DQ || is_use(kind)) {
+    } else if (is_use(kind)) {
         change(r, i, i, HERE, HERE);
-        for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++) {
-            bool *is_packed = &r->is_packed[cell_of(r, i, g)];
-            cr_assert_eq(*is_packed, kind == PP_DQ, "instruction %d", i);
-            *is_packed = kind == PP_Q;
-        }
     }
+    cr_assert_not(pp_op_is_packing(kind)); /* ops quantise what they save */
 }
 
 static void check_residence(struct pp_arena *arena, const struct pp_program *p, int64_t moved[2])
 {
     const size_t cells =
         (size_t)p->stages * (size_t)p->micro_batches * (size_t)p->granules * (size_t)p->splits;
-    struct residence r = {.p = p,
-                          .place = PP_ARRAY(arena, uint8_t, cells),
-                          .is_packed = PP_ARRAY(arena, bool, cells)};
+    struct residence r = {.p = p, .place = PP_ARRAY(arena, uint8_t, cells)};
 
     for (int rank = 0; rank < p->ranks; rank++)
         for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)

@@ -145,10 +145,11 @@ Test(tiers, bits_and_scales)
 
     for (int bits = 2; bits <= 8; bits *= 2) {
         in.state.activation_bits = bits;
+        in.has_bits_apart = true; /* a program with Q and DQ of its own */
         const struct pp_costs *costs = costs_of(arena, &in);
         const struct pp_stage_memory *m = &costs->memory[1];
-        const double frac = bits / 16.0 + 4.0 / (128 * 2),
-                     rate = cluster.device.memory_bytes_per_s * cluster.device.memory_eta;
+        const double frac = (32 * (bits / 16.0 + 4.0 / (128 * 2)) + 2) / 34, /* two masks */
+            rate = cluster.device.memory_bytes_per_s * cluster.device.memory_eta;
         cr_assert_float_eq(m->resting_frac, frac, 1e-12);
         cr_assert_float_eq(pp_units_s(costs->op[PP_Q][1].ps),
                            (in.blocks_per_stage[1] + 1) * cluster.device.launch_s +
@@ -163,9 +164,10 @@ Test(tiers, bits_and_scales)
 
 #define BASE                                                                                       \
     "--model gpt-7.5b --gpus 16 --tp 2 --pp 4 --dp 2 --cp 1 --mbs 1 --micro-batches 8 "            \
-    "--recompute none --engine dag "
+    "--engine dag "
 
-static struct pp_result run(struct pp_arena *arena, const char *schedule, const char *flags)
+static struct pp_result run_recomputed(struct pp_arena *arena, const char *schedule,
+                                       const char *flags)
 {
     struct pp_result result;
     struct pp_error err = {0};
@@ -173,6 +175,11 @@ static struct pp_result run(struct pp_arena *arena, const char *schedule, const 
 
     cr_assert_eq(sim_run(arena, line, &result, &err), PP_OK, "%s: %s", line, err.message);
     return result;
+}
+
+static struct pp_result run(struct pp_arena *arena, const char *schedule, const char *flags)
+{
+    return run_recomputed(arena, schedule, pp_arena_printf(arena, "--recompute none %s", flags));
 }
 
 static double peak(const struct pp_result *r, int rank)
@@ -201,6 +208,67 @@ Test(tiers, offloading_never_takes_more_of_the_device)
                               more[k], rank);
             last = r;
         }
+    }
+}
+
+/* Fewer bits never raise the peak of a rank. Schedules have whole and split backwards. Precision,
+ * framework, recomputation and the home of activations vary. */
+Test(tiers, bits_never_take_more_of_the_device)
+{
+    static const char *const machines[] = {"--cluster a100 --precision bf16",
+                                           "--cluster v100-dgx1 --precision fp32",
+                                           "--cluster v100-dgx1 --framework autocast",
+                                           "--cluster h100 --precision fp8 --framework megatron",
+                                           "--cluster gb200 --precision nvfp4 --framework nemo",
+                                           "--cluster a100 --framework deepspeed",
+                                           "--cluster h100 --framework fsdp --head parallel"},
+                             *const recomputed[] = {"none", "selective", "full", "stage-aware=0.6"},
+                             *const homes[] = {"", "--offload a=host", "--offload a=nvme:40%"},
+                             *const bits[] = {"", "--act-bits 8", "--act-bits 4", "--act-bits 2"};
+    enum { MACHINES = PP_COUNT(machines), LEVELS = PP_COUNT(recomputed), BITS = PP_COUNT(bits) };
+
+    for (size_t k = 0; k < SCHEDULES * MACHINES * LEVELS; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const char *schedule = schedules[k / LEVELS / MACHINES];
+        struct pp_result last = {0};
+        for (size_t b = 0; b < BITS; b++) {
+            const char *flags = pp_arena_printf(
+                arena, "%s --zero 1 --recompute %s %s %s", machines[k / LEVELS % MACHINES],
+                recomputed[k % LEVELS], homes[k % PP_COUNT(homes)], bits[b]);
+            const struct pp_result r = run_recomputed(arena, schedule, flags);
+            for (int rank = 0; b > 0 && rank < r.program->ranks; rank++)
+                cr_assert_leq(peak(&r, rank), peak(&last, rank), "%s %s rank %d", schedule, flags,
+                              rank);
+            cr_assert_not(pp_program_has_kind(r.program, PP_Q));
+            last = r;
+        }
+    }
+}
+
+/* Mesa's authors measured 1,858 of 4,171, 3,840 of 8,459 and 8,616 of 17,691 MB (their README). */
+Test(tiers, bits_on_images_as_mesa_measured_them)
+{
+    static const struct {
+        const char *model;
+        double frac;
+    } rows[] = {{"deit-ti", 0.445}, {"deit-s", 0.454}, {"deit-b", 0.487}};
+
+    for (size_t i = 0; i < PP_COUNT(rows); i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        double bytes[2];
+        for (int k = 0; k < 2; k++) {
+            struct pp_result r;
+            struct pp_error err = {0};
+            const char *line = pp_arena_printf(
+                arena,
+                "--schedule 1f1b --gpus 1 --pp 1 --cluster v100-dgx1 --mbs 128 --micro-batches 1 "
+                "--recompute none --engine dag --framework autocast --model %s%s",
+                rows[i].model, k ? " --act-bits 8" : "");
+            cr_assert_eq(sim_run(arena, line, &r, &err), PP_OK, "%s", err.message);
+            bytes[k] = peak(&r, 0);
+        }
+        cr_expect_float_eq(bytes[1] / bytes[0], rows[i].frac, 0.03, "%s: %.4f", rows[i].model,
+                           bytes[1] / bytes[0]);
     }
 }
 

@@ -139,6 +139,7 @@ Test(values, bits_make_no_value_wider)
                      left = wide / 2 * value + narrow * (value < own ? value : own);
         cluster.device.precision = i % 2 ? PP_PRECISION_NVFP4 : PP_PRECISION_FP8;
         in.state.activation_bits = 2 << i / 2;
+        in.has_bits_apart = true;
         cr_assert_float_eq(costs_of(arena, &in)->memory[1].resting_frac,
                            left / (wide + narrow * own), 1e-12);
     }
