@@ -115,6 +115,9 @@ PP_ROW_FRAC(jitter, "FRAC", G_WHATIF, RUN | UNIT,
     .help = "Vary each compute time uniformly by up to this share, e.g. 5%.")
 PP_ROW_LONG(seed, "S", 0, INT64_MAX, G_WHATIF, RUN | UNIT, .default_text = "0",
     .help = "Seed of the jitter.")
+PP_ROW_INT(seeds, "K", 1, 100000, G_WHATIF, REPORT | SWEEP | UNIT,
+    .help = "Repeat the run with K seeds of the jitter, from --seed on: the mean, least and "
+            "greatest step, and how much longer the strict order takes with the same seeds.")
 
 PP_ROW_INT(zero, "STAGE", 0, 3, G_STATE, SHAPE | BY_SEARCH | BY_SHARDING | NEEDS_REPLICAS,
     .default_text = "0 if that fits, else 1", .neutral = "0",

@@ -12,13 +12,15 @@
 #include "sim/page/page.h"
 #include "sim/report/text.h"
 #include "sim/resolve/resolve.h"
+#include "sim/seeds/seeds.h"
 #include "traces/formats/formats.h"
 
 /* Refuses options that show one schedule if there are several. */
 static enum pp_status check_single(const struct pp_wish *wish, int subjects, struct pp_error *err)
 {
     const struct pp_given *const single[] = {&wish->given.gantt, &wish->given.explain,
-                                             &wish->given.trace, &wish->given.emit};
+                                             &wish->given.trace, &wish->given.emit,
+                                             &wish->given.seeds};
 
     for (size_t i = 0; subjects > 1 && i < PP_COUNT(single); i++)
         if (single[i]->count)
@@ -88,6 +90,8 @@ static enum pp_status run_one(struct pp_arena *arena, const struct pp_wish *wish
     result.oom = pp_oom_find(arena, &result);
     if (owner == PP_STDOUT_REPORT || owner == PP_STDOUT_EXPLAIN || wish->html)
         result.levels = pp_levels_find(arena, &result, owner == PP_STDOUT_EXPLAIN);
+    if (wish->seeds)
+        PP_TRY(pp_seeds_run(arena, &config, wish->seeds, &result.seeds, err));
     if (wish->trace)
         PP_TRY(pp_trace_write(pp_simulated_events(arena, &result), wish->trace, err));
     if (owner == PP_STDOUT_REPORT || wish->html)

@@ -212,6 +212,7 @@ struct pp_result {
     const struct pp_levels *levels; /* sim/fit/fit.h; NULL: recomputation was given, or is none */
     int replicas_simulated;         /* 1 if folded */
     const char *fold_note;
+    const struct pp_seeds *seeds;          /* NULL without --seeds */
     struct pp_network_stats network_stats; /* all 0 for an engine that shares no links */
     double wall_s;                         /* of the whole command; only for the metadata */
     enum pp_status status;                 /* of this run, if there are several */

@@ -69,6 +69,12 @@ void pp_page_headlines(const struct pp_page *page, const struct pp_result *r)
         pp_html_words(page->out, error);
         fputs(".</p>\n", page->out);
     }
+    const char *seeds = pp_line_seeds(arena, r);
+    if (seeds) {
+        fputs("<p>Seeds: ", page->out);
+        pp_html_words(page->out, seeds);
+        fputs(".</p>\n", page->out);
+    }
 }
 
 /* ---- parts of the time ----------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "sim/report/text.h"
 #include "sim/report/tiers.h"
 #include "sim/run/links.h"
+#include "sim/seeds/seeds.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -268,6 +269,7 @@ static json_t *report_json(const struct pp_result *r)
     pp_json_put(o, "iteration_s", r->metrics.iteration_s);
     if (r->config.is_unit)
         put_rank_scale(o, r);
+    pp_seeds_json(r, o);
     pp_json_put(o, "bubble_frac", r->metrics.bubble_frac);
     pp_json_put(o, "span_bubble_frac", r->metrics.span_bubble_frac);
     put_model_fields(o, r);

@@ -5,6 +5,7 @@
 
 #include "core/units.h"
 #include "sim/config/buckets.h"
+#include "sim/seeds/seeds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -187,4 +188,24 @@ const char *pp_line_folding(struct pp_arena *arena, const struct pp_result *r)
                            pp_units_print_count(r->config.layout.gpus, gpus),
                            r->config.layout.gpus == 1 ? "" : "s",
                            r->fold_note[0] ? r->fold_note : "one data-parallel replica");
+}
+
+const char *pp_line_seeds(struct pp_arena *arena, const struct pp_result *r)
+{
+    const struct pp_seeds *s = r->seeds;
+    char mean[PP_TEXT_BYTES], least[PP_TEXT_BYTES], greatest[PP_TEXT_BYTES];
+
+    if (!s)
+        return NULL;
+    const char *text =
+        pp_arena_printf(arena, "%d from %lld on: the step takes %s on average, %s to %s", s->count,
+                        (long long)s->first, pp_text_time(&r->config, s->step.mean, mean),
+                        pp_text_time(&r->config, s->step.least, least),
+                        pp_text_time(&r->config, s->step.greatest, greatest));
+    if (!s->strict_s)
+        return text;
+    return pp_arena_printf(arena,
+                           "%s; the strict order takes %.3f times as long (%.3f to %.3f), and is "
+                           "faster with %d of them",
+                           text, s->gain.mean, s->gain.least, s->gain.greatest, s->slower);
 }

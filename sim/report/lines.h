@@ -14,6 +14,8 @@ const char *pp_line_state(struct pp_arena *arena, const struct pp_result *result
 const char *pp_line_costs(struct pp_arena *arena, const struct pp_result *result);
 /* Costs of the kinds of ops, in unit mode. */
 const char *pp_line_units(struct pp_arena *arena, const struct pp_config *config);
+/* Steps of a run with --seeds, and of its strict order; NULL without. */
+const char *pp_line_seeds(struct pp_arena *arena, const struct pp_result *result);
 /* Number of simulated ranks, and of the GPUs that they stand for; not in unit mode. */
 const char *pp_line_folding(struct pp_arena *arena, const struct pp_result *result);
 

@@ -185,6 +185,14 @@ static void print_footer(const struct page *page)
     paragraph(page, "next", "--gantt~(see~it)~ --trace~t.json.gz~(Perfetto)~ --json~ --explain");
 }
 
+static void print_seeds(const struct page *page, const struct pp_result *r)
+{
+    const char *seeds = pp_line_seeds(page->arena, r);
+
+    if (seeds)
+        paragraph(page, "seeds", seeds);
+}
+
 static void print_unit_headline(const struct page *page, const struct pp_result *r)
 {
     paragraph(page, "units", pp_line_units(page->arena, &r->config));
@@ -211,6 +219,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     if (r->config.is_unit) {
         print_unit_headline(&page, r);
         fputc('\n', out);
+        print_seeds(&page, r);
         print_time_parts(&page, r);
         print_activations(&page, r);
         fputc('\n', out);
@@ -229,6 +238,7 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     fputc('\n', out);
     print_error(&page, r);
     print_published(&page, &r->config);
+    print_seeds(&page, r);
     print_time_parts(&page, r);
     pp_report_network(r, page.width, out);
     print_memory_table(&page, r);

@@ -128,12 +128,15 @@ static void resolve_what_if(const struct pp_wish *wish, struct pp_config *config
 
 static enum pp_status check_what_if(const struct pp_wish *wish, struct pp_error *err)
 {
+    const struct pp_given *const of_jitter[] = {&wish->given.seed, &wish->given.seeds};
+
     if (wish->jitter >= 1)
         return pp_error_set(err, PP_EINVAL, "%s: expected less than 1 (100 %%)",
                             wish->given.jitter.typed);
-    if (wish->given.seed.count && wish->jitter == 0)
-        return pp_error_set(err, PP_EINVAL, "%s has no effect without --jitter",
-                            wish->given.seed.typed);
+    for (size_t i = 0; i < PP_COUNT(of_jitter) && wish->jitter == 0; i++)
+        if (of_jitter[i]->count)
+            return pp_error_set(err, PP_EINVAL, "%s has no effect without --jitter",
+                                of_jitter[i]->typed);
     if (wish->sync_share >= 1)
         return pp_error_set(err, PP_EINVAL,
                             "%s: expected less than 1 (100 %%): compute would stand still",

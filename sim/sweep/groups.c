@@ -1,10 +1,12 @@
-/* Figures of a sweep with --price, with data on other memory tiers, and with units that stay. */
+/* Figures of a sweep with --price, with --seeds, with data on other memory tiers, and with units
+ * that stay. */
 #include "sim/sweep/groups.h"
 
 #include "sim/config/copies.h"
 #include "sim/config/gathers.h"
 #include "sim/config/price.h"
 #include "sim/config/tiers.h"
+#include "sim/seeds/seeds.h"
 #include "sim/sweep/check.h"
 
 #include <math.h>
@@ -48,12 +50,25 @@ static double cache_figure(const struct pp_result *r, int column)
                                    : count.cached;
 }
 
+static double seeds_figure(const struct pp_result *r, int column)
+{
+    const struct pp_seeds *s = r->seeds;
+    const double figures[] = {s->step.mean,  s->step.least,    s->step.greatest, s->gain.mean,
+                              s->gain.least, s->gain.greatest, s->slower};
+
+    return figures[column];
+}
+
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 const struct pp_sweep_group pp_sweep_groups[] = {
     {NAMES("offload"), NAMES("host_bytes", "nvme_bytes", "host_update_s", "host_update_exposed_s"),
      tier_figure},
     {NAMES("cache", "evict"), NAMES("loads", "hits", "cached_units"), cache_figure},
     {NAMES("price"), NAMES("cost_per_step", "cost_per_trillion_tokens"), cost_of},
+    {NAMES("seeds"),
+     NAMES("step_mean_s", "step_least_s", "step_greatest_s", "strict_over_step_mean",
+           "strict_over_step_least", "strict_over_step_greatest", "slower_seeds"),
+     seeds_figure},
     {NULL, NULL, NULL}};
 
 bool pp_sweep_has_group(const struct pp_grid *grid, const struct pp_sweep_group *group)

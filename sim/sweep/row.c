@@ -2,6 +2,7 @@
 #include "core/lines.h"
 #include "core/text/csv.h"
 #include "sim/resolve/resolve.h"
+#include "sim/seeds/seeds.h"
 #include "sim/sweep/check.h"
 #include "sim/sweep/groups.h"
 
@@ -301,7 +302,8 @@ static enum pp_status run_point(struct pp_arena *arena, const struct pp_grid *gr
     pp_known_programs_trim(grid->programs);
     PP_TRY(pp_grid_request(arena, grid, point, &wish, &subject, err));
     PP_TRY(pp_resolve(arena, &wish, &subject, &config, &prepared, err));
-    return pp_simulate(arena, &config, PP_METRICS, &prepared, result, err);
+    PP_TRY(pp_simulate(arena, &config, PP_METRICS, &prepared, result, err));
+    return wish.seeds ? pp_seeds_run(arena, &config, wish.seeds, &result->seeds, err) : PP_OK;
 }
 
 void pp_sweep_run_point(struct pp_arena *arena, const struct pp_grid *grid, int64_t point,
