@@ -13,7 +13,7 @@ static const char SIM_OPTIONS[] =
     "jobs|kind|last-stage-layers|leave-layouts-out|log-x|log-y|map|markdown|"
     "memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|no-alternatives|no-fold|"
     "nodes|objective|offload|output|p2p|params|part|plot-kind|points|preset|price|ranks|"
-    "refit|require-fit|row|secondary|seeds|size|skip-steps|step|step-barrier|sync-share|"
+    "refit|require-fit|row|secondary|seeds|size|skip-steps|step|step-barrier|sum|sync-share|"
     "template|time-unit|title|to|tolerance|top|topo|tp-overlap|tp-split|update|update-barrier|"
     "update-bucket|usable|"
     "where|window|wires|with|worst|x-range|xml|y-range";

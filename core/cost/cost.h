@@ -47,6 +47,7 @@ struct pp_stage_memory {
     double resting_frac;  /* share of saved_bytes left while they are quantised; 0 = all of it */
     double moved_frac;    /* share of them that COPY moves; 0 = all of it */
     double fetched_bytes; /* MOVE.fetch: optimizer buckets on the device, until MOVE.store */
+    double up_bytes, down_bytes; /* copied inside of U, which buckets stream through */
     double away_bytes[PP_TIERS]; /* state, by its home tier */
 };
 
@@ -64,6 +65,12 @@ struct pp_stage_gathers {
     int64_t load_ps, reload_ps;           /* time that these loads take on the link */
     double forward_bytes, backward_bytes; /* gathered inside of one F, of one B or I */
     double scatter_bytes;                 /* scattered inside of one B or W */
+    /* gradients that leave for another tier after every visit */
+    int part_units;          /* of a chunk in which they leave; 0: they stay */
+    double unit_part_bytes;  /* those of an inner unit */
+    double part_bytes;       /* moved down inside of one B or W, ... */
+    double sum_bytes;        /* and up before it, unless it is the first of its chunk */
+    int64_t part_ps, sum_ps; /* time that these take on the link */
 };
 
 /* Returns the units of a chunk that come inside of each op. */

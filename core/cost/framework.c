@@ -212,6 +212,7 @@ const struct pp_framework pp_frameworks[] = {
                    DEEPSPEED_HABITS,
                    .exchange = PP_EXCHANGE_IN_TURN, /* runtime/pipe/schedule.py, p2p.py */
                    .grads_bytes = 2,
+                   .host_sum_bytes = 4, /* single_partition_of_fp32_groups.grad */
                    .update_bytes = 6},
     [DEEPSPEED_BF16] =
         {.name = "deepspeed-bf16",

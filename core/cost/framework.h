@@ -65,6 +65,7 @@ struct pp_framework {
     /* state, bytes per parameter with 16-bit training; of gradients in bf16 and in fp16 */
     double params_bytes, grads_bytes, fp16_grads_bytes, optimizer_bytes;
     double low_grads_bytes; /* of 16-bit gradients that stay next to sums in fp32 */
+    double host_sum_bytes;  /* of sums in fp32 on the host, next to 16-bit gradients that come */
     double norm_bytes;      /* of a saved value that a norm reads; 0 = as computed */
     /* tensors that live while one op runs */
     double update_bytes, fp16_update_bytes; /* of the optimizer, per parameter that it updates */

@@ -71,6 +71,8 @@ struct pp_move pp_state_move(const struct pp_state_spec *spec, enum pp_purpose p
 static bool is_spared(const struct pp_state_spec *spec, enum pp_purpose purpose)
 {
     switch (purpose) {
+    case PP_FOR_GRADS: /* they have left after their visits */
+        return pp_state_moved(spec, PP_STATE_GRADS) >= pp_state_moved(spec, PP_STATE_OPTIMIZER);
     case PP_FOR_FETCH:
     case PP_FOR_STORE:
         return spec->is_cpu_update;

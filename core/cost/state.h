@@ -131,12 +131,18 @@ static inline bool pp_state_is_quantised(const struct pp_state_spec *spec)
 {
     return spec->activation_bits > 0;
 }
-/* Returns the share of a class that lives on another tier: 0 to 1. */
+/* Returns the share of a class that lives on another tier: 0 to 1. Gradients of the
+ * device's share of an update stay there. */
 static inline double pp_state_moved(const struct pp_state_spec *spec, enum pp_state_class class)
 {
-    return spec->home[class] == PP_TIER_DEVICE ? 0
-           : spec->moved_frac[class] > 0       ? spec->moved_frac[class]
-                                               : 1;
+    const double frac = spec->home[class] == PP_TIER_DEVICE ? 0
+                        : spec->moved_frac[class] > 0       ? spec->moved_frac[class]
+                                                            : 1;
+    const double updated = class == PP_STATE_GRADS && spec->is_cpu_update && frac > 0
+                               ? pp_state_moved(spec, PP_STATE_OPTIMIZER)
+                               : 1;
+
+    return frac < updated ? frac : updated;
 }
 static inline bool pp_state_is_offloaded(const struct pp_state_spec *spec)
 {

@@ -67,14 +67,15 @@ void pp_build_take_zero(struct pp_build *b, int zero, int replicas)
                 b->state.shard[class].in_node > 1 ? b->given->pipelines : 1;
 }
 
-/* Returns the units in which parameters are fetched if they are sharded or offloaded, else NULL. */
+/* Returns the units in which parameters are fetched, or in which gradients leave; NULL if all are
+ * whole, on the device. */
 static const int *units_of(struct pp_arena *arena, const struct pp_build *b)
 {
-    if (!b->costs->gathers || !pp_state_is_fetched(&b->state))
+    if (!pp_build_has_units(b))
         return NULL;
     int *units = PP_ARRAY(arena, int, b->costs->stages);
     for (int s = 0; s < b->costs->stages; s++)
-        units[s] = b->costs->gathers[s].units;
+        units[s] = pp_build_units(b, s);
     return units;
 }
 

@@ -65,6 +65,19 @@ static inline int pp_build_copies(const struct pp_build *build)
     return pp_mesh_size(build->state.replicas);
 }
 
+/* Is true if parameters are fetched, or gradients leave, in units; returns those of a stage. */
+static inline bool pp_build_has_units(const struct pp_build *build)
+{
+    return build->costs->gathers &&
+           (pp_state_is_fetched(&build->state) || pp_state_is_away(&build->state, PP_STATE_GRADS));
+}
+static inline int pp_build_units(const struct pp_build *build, int stage)
+{
+    const struct pp_stage_gathers *g = &build->costs->gathers[stage];
+
+    return pp_state_is_fetched(&build->state) ? g->units : g->part_units;
+}
+
 /* Returns the list of a schedule without `given` and `order`, cut if that is allowed and periods
  * are found. Errors: of the order. */
 enum pp_status pp_build_list(struct pp_arena *arena, const struct pp_build *build,

@@ -65,9 +65,7 @@ static struct stage *stages_of(struct pp_arena *arena, const struct pp_build *b)
         list[s] = (struct stage){
             .is_recomputed = b->recompute_frac && b->recompute_frac[s] > 0,
             .buckets = b->buckets ? b->buckets[s] : 1,
-            .units = b->costs->gathers && pp_state_is_fetched(&b->state)
-                         ? b->costs->gathers[s].units
-                         : 0,
+            .units = pp_build_has_units(b) ? pp_build_units(b, s) : 0,
         };
     return list;
 }

@@ -60,23 +60,6 @@ static struct pp_op fetch_of(const struct gathers *g, const struct pp_visit *v)
                : post_of(v->is_backward ? PP_FOR_BACKWARD : PP_FOR_FORWARD, v);
 }
 
-/* Returns the visit whose buffer number k takes over: that many units before it, or a later visit
- * of the same chunk; -1 if none. With one buffer it is k itself. */
-static int before_of(const struct pp_visits *visits, int k, int buffers)
-{
-    const struct pp_visit *list = visits->list;
-    int at = k, ahead = buffers - 1;
-
-    while (ahead > 0) {
-        if (at == 0)
-            return -1;
-        ahead -= list[--at].units;
-        if (list[at].stage == list[k].stage)
-            break;
-    }
-    return at;
-}
-
 /* Progress of the visits. */
 struct written {
     int loaded, posted; /* loads of shards; fetches */
@@ -111,7 +94,7 @@ static void post_fetch(struct gathers *g, int before, struct written *w)
 static bool has_buffer(const struct gathers *g, int next, int k)
 {
     return next < g->gathered.count &&
-           before_of(&g->gathered, next, g->options->state.buffers) <= k;
+           pp_visits_before(&g->gathered, next, g->options->state.buffers) <= k;
 }
 
 /* Is true if another load may be posted: at most `ahead` before their gathers, one of a chunk. */
@@ -157,12 +140,12 @@ static void place_drops(struct gathers *g)
 static void place_sums(struct gathers *g, const struct pp_visits *visits, enum pp_purpose purpose,
                        int end)
 {
-    const int buffers = g->options->state.buffers;
+    const int buffers = pp_lower_brings_sums(g->options) ? 1 : g->options->state.buffers;
     int waited = 0;
 
     for (int k = 0; k < visits->count; k++) {
         const int after = g->walk.moments[visits->list[k].until].end;
-        for (; waited < k && waited <= before_of(visits, k, buffers); waited++)
+        for (; waited < k && waited <= pp_visits_before(visits, k, buffers); waited++)
             add_wait(g, after, post_of(purpose, &visits->list[waited]));
         add(g, after, post_of(purpose, &visits->list[k]));
         for (; buffers < 2 && waited <= k; waited++)
@@ -178,13 +161,15 @@ static void place_sums(struct gathers *g, const struct pp_visits *visits, enum p
 static bool is_own(const struct pp_op *op)
 {
     return op->kind == PP_AG || op->kind == PP_DROP ||
-           (op->kind == PP_MOVE && pp_move_is_load(op->purpose)) ||
+           (op->kind == PP_MOVE && op->purpose != PP_FOR_STEP &&
+            pp_purposes[op->purpose].when == PP_WITH_USE) ||
            (op->kind == PP_RS && op->purpose != PP_FOR_STEP);
 }
 
 static bool has_work(const struct pp_lower_options *options)
 {
-    return pp_state_is_fetched(&options->state) || pp_state_has_parts(&options->state);
+    return pp_state_is_fetched(&options->state) || pp_state_has_parts(&options->state) ||
+           pp_state_is_away(&options->state, PP_STATE_GRADS);
 }
 
 struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_program_head *head,
@@ -195,8 +180,10 @@ struct pp_program_state pp_lower_state(struct pp_arena *arena, const struct pp_p
 
     if (!has_work(options) || pp_lists_any(lists, is_own))
         return head->state;
-    if (head->mode == PP_MODE_INFER) /* inference has no gradients */
+    if (head->mode == PP_MODE_INFER) { /* inference has no gradients */
         state.spec.shard[PP_STATE_GRADS] = state.spec.shard[PP_STATE_PARAMS];
+        state.spec.home[PP_STATE_GRADS] = PP_TIER_DEVICE;
+    }
     if (!pp_state_is_fetched(&options->state))
         return state;
     uint16_t *units = PP_ARRAY(arena, uint16_t, head->stages);

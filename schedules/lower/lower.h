@@ -1,8 +1,8 @@
 /* schedules/lower/lower.h — passes that turn a compute-only program into a complete one.
  *
  * Order: schedule -> recompute -> gathers -> moves -> send/recv -> late -> sync -> optimizer ->
- * clip -> state moves -> slots. Each pass is one file, from lists to lists; none depends on a
- * schedule. */
+ * clip -> grads -> state moves -> slots. Each pass is one file, from lists to lists; none depends
+ * on a schedule. */
 #pragma once
 
 #include "core/cost/recompute.h"
@@ -54,7 +54,7 @@ struct pp_lowering {
 typedef enum pp_status pp_lower_pass(const struct pp_lowering *l);
 pp_lower_pass pp_lower_recompute, pp_lower_late, pp_lower_gathers, pp_lower_moves,
     pp_lower_sendrecv, pp_lower_updates, pp_lower_sync, pp_lower_tied, pp_lower_optimizer,
-    pp_lower_clip, pp_lower_state_moves;
+    pp_lower_clip, pp_lower_grads, pp_lower_state_moves;
 /* Assigns the slots of a lowered program, unless it has any. */
 void pp_lower_slots(struct pp_program *p);
 
@@ -72,6 +72,19 @@ static inline int pp_lower_units(const struct pp_lower_options *options, int sta
 static inline int pp_lower_buckets(const struct pp_lower_options *options, int stage)
 {
     return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
+}
+
+/* Is true if partial sums of gradients on another tier may have to come up before a visit. Then its
+ * scatter is over when the next visit begins. */
+static inline bool pp_lower_brings_sums(const struct pp_lower_options *options)
+{
+    const struct pp_state_spec *state = &options->state;
+    const bool is_summed_whole =
+        options->has_tied ||
+        (options->has_sync && (!pp_state_has_parts(state) || pp_state_has_rest(state)));
+
+    return pp_state_is_away(state, PP_STATE_GRADS) &&
+           (state->is_summed_on_device || is_summed_whole);
 }
 
 /* Runs all passes in order, freezes, then assigns slots. A program that is already lowered only

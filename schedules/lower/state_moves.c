@@ -35,20 +35,23 @@ static bool is_of(const struct pp_op *op, const struct pp_op *update)
     return op->stage == update->stage && op->pipe == update->pipe;
 }
 
-static bool is_part(const struct pp_op *op)
+/* Is true for a visit's gradients on their way down; also, on request, for their arrival. */
+static bool is_part(const struct pp_op *op, bool has_arrived)
 {
-    return op->kind == PP_MOVE && op->purpose == PP_FOR_GRAD_DOWN;
+    return op->purpose == PP_FOR_GRAD_DOWN &&
+           (op->kind == PP_MOVE || (has_arrived && op->kind == PP_WAIT));
 }
 
-/* Index before which gradients (or, without sums, buffers) are ready for the update at `at`. */
+/* Index before which gradients (or, without sums, buffers) are ready for the update at `at`. The
+ * host's stream waits for copies down; what comes up has arrived below. */
 static int ready_at(const struct pp_op *ops, int count, int at, bool needs_sums)
 {
     int i = at;
 
     while (i > 0) {
         const struct pp_op *op = &ops[i - 1];
-        const bool is_backward = op->kind == PP_B || op->kind == PP_W || is_part(op);
-        if ((is_backward && is_of(op, &ops[at])) ||
+        const bool is_made = op->kind == PP_B || op->kind == PP_W || is_part(op, !needs_sums);
+        if ((is_made && is_of(op, &ops[at])) ||
             (needs_sums && pp_lists_waits_for_sum(op, ops[at].stage)))
             break;
         i--;

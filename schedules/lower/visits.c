@@ -9,12 +9,13 @@ struct use {
     bool is_apart;         /* not part of it */
     bool is_counted;       /* opens or continues a visit */
     enum unit first, last; /* units with which it begins and ends */
+    int pipe;              /* of a chunk whose pipelines do not share a visit, else 0 */
 };
 typedef struct use (*use_rule)(const struct pp_op *op, bool is_layered);
 
 /* The unit at the end of a moment, and its visit, -1 = none. */
 struct open {
-    int stage, visit;
+    int stage, pipe, visit;
     enum unit unit;
 };
 
@@ -34,10 +35,10 @@ static int add(const struct pp_visit_walk *w, struct pp_visits *visits, const st
 }
 
 /* Returns the open visit that continues with this unit, or -1. */
-static int find_open(const struct open *open, int count, int stage, enum unit unit)
+static int find_open(const struct open *open, int count, int stage, const struct use *use)
 {
     for (int i = 0; i < count; i++)
-        if (open[i].stage == stage && open[i].unit == unit)
+        if (open[i].stage == stage && open[i].pipe == use->pipe && open[i].unit == use->first)
             return open[i].visit;
     return -1;
 }
@@ -55,8 +56,8 @@ static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_v
         const struct use use = rule(op, units > 1);
         if (use.is_apart)
             continue;
-        const bool is_same = count > 0 && next[0].stage == op->stage;
-        int visit = is_same ? next[0].visit : find_open(open, open_count, op->stage, use.first);
+        const bool is_same = count > 0 && next[0].stage == op->stage && next[0].pipe == use.pipe;
+        int visit = is_same ? next[0].visit : find_open(open, open_count, op->stage, &use);
         if (use.is_counted && visit < 0)
             visit = add(w, visits, op, m);
         if (use.is_counted) {
@@ -64,7 +65,7 @@ static int walk_moment(const struct pp_visit_walk *w, use_rule rule, struct pp_v
             visits->list[visit].units += is_same ? 0 : units - 1;
         }
         if (!is_same)
-            next[count++] = (struct open){op->stage, visit, use.last};
+            next[count++] = (struct open){op->stage, use.pipe, visit, use.last};
         next[count - 1].visit = visit;
     }
     return count;
@@ -105,7 +106,8 @@ static struct use use_of_grads(const struct pp_op *op, bool is_layered)
 {
     const enum unit unit = is_layered ? NO_UNIT : FIRST_UNIT;
 
-    return (struct use){.is_counted = has_grads(op->kind), .first = unit, .last = FIRST_UNIT};
+    return (struct use){
+        .is_counted = has_grads(op->kind), .first = unit, .last = FIRST_UNIT, .pipe = op->pipe};
 }
 
 void pp_visits_of_params(const struct pp_visit_walk *w, struct pp_visits *visits)
@@ -156,4 +158,19 @@ void pp_visits_of_parts(const struct pp_visit_walk *w, const struct pp_visits *f
         if (last[visits->list[i].stage] != i + 1)
             visits->list[kept++] = visits->list[i];
     visits->count = kept;
+}
+
+int pp_visits_before(const struct pp_visits *visits, int k, int buffers)
+{
+    const struct pp_visit *list = visits->list;
+    int at = k, ahead = buffers - 1;
+
+    while (ahead > 0) {
+        if (at == 0)
+            return -1;
+        ahead -= list[--at].units;
+        if (list[at].stage == list[k].stage)
+            break;
+    }
+    return at;
 }

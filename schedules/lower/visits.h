@@ -32,3 +32,6 @@ void pp_visits_of_grads(const struct pp_visit_walk *walk, struct pp_visits *visi
  * last of each of `stages` chunks. */
 void pp_visits_of_parts(const struct pp_visit_walk *walk, const struct pp_visits *from, int stages,
                         struct pp_visits *visits);
+/* Returns the visit whose buffer number k takes over: that many units before it, or a later visit
+ * of the same chunk; -1 if none. With one buffer it is k itself. */
+int pp_visits_before(const struct pp_visits *visits, int k, int buffers);

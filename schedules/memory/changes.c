@@ -259,6 +259,8 @@ static void change_move(struct pp_memory_walk *w, const struct pp_op *op, int at
 
     if (pp_move_is_load(op->purpose))
         change_load(w, op, at);
+    else if (op->purpose == PP_FOR_GRAD_DOWN || op->purpose == PP_FOR_GRAD_UP)
+        pp_memory_move_part(w, op, at);
     else if (op->purpose == PP_FOR_FETCH)
         change->buffer_taken += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
@@ -272,7 +274,9 @@ static void wait_move(struct pp_memory_walk *w, const struct pp_op *op, int at)
     const int what = pp_purposes[op->purpose].what;
     struct pp_memory_change *change = &w->changes[at];
 
-    if (op->purpose == PP_FOR_STORE)
+    if (what == PP_STATE_GRADS)
+        pp_memory_wait_part(w, op, at);
+    else if (op->purpose == PP_FOR_STORE)
         change->buffer_given += rint(stage_memory(w, op->stage)->fetched_bytes);
     else if (what == PP_STATE_ACTIVATIONS)
         *(is_up ? &away_at(w, at)->given : &change->saved_given) += moved_bytes(w, op, at);
@@ -326,8 +330,10 @@ static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, in
     const double dense = dense_grad_bytes(w, op->stage, saved);
     use_scratch(w, at, is_full && dense > grads ? dense : grads);
     use_params(w, op, at);
-    if (is_full)
-        make_grads(w, op, at);
+    if (!is_full)
+        return;
+    make_grads(w, op, at);
+    pp_memory_make_part(w, op, at);
 }
 
 static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -339,6 +345,7 @@ static void change_weights(struct pp_memory_walk *w, const struct pp_op *op, int
                  full = op->granules * w->sizes[op->stage].weights;
     use_scratch(w, at, dense > full ? dense : full);
     make_grads(w, op, at);
+    pp_memory_make_part(w, op, at);
 }
 
 /* The optimizer updates all parameters of the rank at once. */

@@ -30,6 +30,8 @@ struct pp_memory_whole {
     double shares[2]; /* bytes of loads that no gather has taken, the last one first */
     int count;
     bool has_grads; /* of a visit */
+    bool has_part;  /* buffer of gradients that leave for another tier, as one unit */
+    double sum;     /* bytes of gradients that came up, until the next B or W */
 };
 
 /* Returns the position after whose op memory is released that is read at `at`: for both ops of a
@@ -68,6 +70,11 @@ struct pp_memory_walk {
 struct pp_memory_walk pp_memory_walk_make(struct pp_arena *scratch, const struct pp_program *p,
                                           const struct pp_costs *costs);
 void pp_memory_walk_rank(struct pp_memory_walk *w, int rank);
+
+/* Gradients that leave for another tier, in grads.c: B or W makes them, a MOVE and its WAIT. */
+void pp_memory_make_part(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_move_part(struct pp_memory_walk *w, const struct pp_op *op, int at);
+void pp_memory_wait_part(struct pp_memory_walk *w, const struct pp_op *op, int at);
 
 /* Returns the bytes that the allocator wastes in addition to `tensors`. The sum of both grows with
  * them. */

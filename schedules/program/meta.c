@@ -11,7 +11,9 @@
  *                                   stage, room for 2 units at once, and a cache of 3 units, the
  *                                   one in use included (both may be left out). g: gradients, in
  *                                   more shards. m: parameters on another memory tier, sharded
- *                                   or, without p, whole. Without this line all are whole */
+ *                                   or, without p, whole. o: gradients on another tier, whose
+ *                                   host adds up what comes; s: the device adds. Without this
+ *                                   line all are whole */
 #include "core/text/csv.h"
 #include "schedules/program/freeze.h"
 
@@ -80,11 +82,17 @@ static void print_state(const struct pp_program *p, FILE *out)
     const struct pp_state_spec *spec = &p->state.spec;
     const uint16_t *units = p->state.units;
 
-    if (!units && !pp_state_has_parts(spec))
+    const bool has_moved_grads = pp_state_is_away(spec, PP_STATE_GRADS);
+
+    if (!units && !pp_state_has_parts(spec) && !has_moved_grads)
         return;
-    fprintf(out, "# state:%s%s%s%s", pp_state_is_gathered(spec) ? " p" : "",
+    fprintf(out, "# state:%s%s%s%s%s", pp_state_is_gathered(spec) ? " p" : "",
             pp_state_is_away(spec, PP_STATE_PARAMS) ? " m" : "",
-            pp_state_has_parts(spec) ? " g" : "", units ? ";" : "");
+            pp_state_has_parts(spec) ? " g" : "",
+            !has_moved_grads            ? ""
+            : spec->is_summed_on_device ? " s"
+                                        : " o",
+            units ? ";" : "");
     if (units)
         print_numbers(units, p->stages, p->stages, out);
     if (units && spec->buffers)
@@ -257,8 +265,14 @@ static enum pp_status parse_placement(struct pp_arena *arena, const struct line 
 }
 
 /* Reads words of "state" up to a ';' or the end: a set of bits; 0 for wrong or repeated words. */
-enum { STATE_PARAMS = 1, STATE_MOVED = 2, STATE_GRADS = 4 };
-static const char *const state_words[] = {"p", "m", "g"};
+enum {
+    STATE_PARAMS = 1,
+    STATE_MOVED = 2,
+    STATE_GRADS = 4,
+    STATE_LEFT = 8,
+    STATE_SUMMED = 16,
+};
+static const char *const state_words[] = {"p", "m", "g", "o", "s"};
 
 static int parse_state_words(const char *at)
 {
@@ -275,7 +289,7 @@ static int parse_state_words(const char *at)
         set |= 1 << k;
         at += length;
     }
-    return set;
+    return set & STATE_LEFT && set & STATE_SUMMED ? 0 : set;
 }
 
 static void take_state_words(int words, struct pp_state_spec *spec)
@@ -287,6 +301,9 @@ static void take_state_words(int words, struct pp_state_spec *spec)
     spec->shard[PP_STATE_PARAMS] = (struct pp_mesh){params, 1};
     spec->shard[PP_STATE_GRADS] = spec->shard[PP_STATE_OPTIMIZER] = spec->replicas;
     spec->home[PP_STATE_PARAMS] = words & STATE_MOVED ? PP_TIER_HOST : PP_TIER_DEVICE;
+    spec->home[PP_STATE_GRADS] =
+        words & (STATE_LEFT | STATE_SUMMED) ? PP_TIER_HOST : PP_TIER_DEVICE;
+    spec->is_summed_on_device = words & STATE_SUMMED;
 }
 
 /* Cuts a text at its last ';'. Reads the number after it. */
@@ -340,7 +357,7 @@ static enum pp_status parse_state(struct pp_arena *arena, const struct line *lin
     const bool has_units = words & (STATE_PARAMS | STATE_MOVED);
     snprintf(expected, sizeof(expected),
              "'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with %d numbers from 1 to %d, and '; "
-             "BUFFERS[; CACHED]' or nothing",
+             "BUFFERS[; CACHED]' or nothing; o or s after any",
              stages, UINT16_MAX);
     if (words == 0 || has_units != (strchr(line->value, ';') != NULL) ||
         (has_units && !parse_units(arena, line, stages, &meta->state)))

@@ -400,7 +400,8 @@ static struct pp_state_spec seen_spec(const struct moves *m)
     struct pp_state_spec spec = m->v->p->state.spec;
     const int params = pp_state_cut(&spec, PP_STATE_PARAMS);
 
-    spec.is_cpu_update = m->has[PP_FOR_GRADS] || m->has[PP_FOR_UPDATE];
+    spec.is_cpu_update = m->has[PP_FOR_GRADS] || m->has[PP_FOR_UPDATE] ||
+                         (pp_state_is_away(&spec, PP_STATE_GRADS) && !m->has[PP_FOR_FETCH]);
     spec.home[PP_STATE_OPTIMIZER] = PP_TIER_HOST;
     spec.moved_frac[PP_STATE_OPTIMIZER] = 0;
     spec.shard[PP_STATE_OPTIMIZER] = (struct pp_mesh){has_spread(m->v->p) ? 2 * params : params, 1};

@@ -7,6 +7,7 @@
 /* The checks after pp_verify_units(); verify.c runs them, and each builds on the earlier ones. */
 enum pp_status pp_verify_sync(struct pp_verify *v);    /* U, gradient collectives, BAR */
 enum pp_status pp_verify_gathers(struct pp_verify *v); /* sharded state: AG, RS, DROP of visits */
+enum pp_status pp_verify_grads(struct pp_verify *v);   /* MOVE.part and MOVE.sum of gradients */
 enum pp_status pp_verify_moves(struct pp_verify *v);   /* memory tiers: COPY, MOVE, Q, DQ */
 enum pp_status pp_verify_comm(struct pp_verify *v);    /* messages and WAITs; fills AT_SEND_F.. */
 enum pp_status pp_verify_waits(struct pp_verify *v);   /* lowered: each collective has a WAIT */

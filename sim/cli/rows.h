@@ -147,14 +147,21 @@ PP_ROW_CHOICE(evict, "POLICY", "belady|lru|fifo", G_STATE, SHAPE | NEEDS_FETCHES
     .help = "Unit that leaves a full --cache: that with the farthest next use, the least recently "
             "used one, or the one that came first.")
 PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
-    .help = "Keep p (parameters), os (optimizer state) or a (saved activations) on another memory "
-            "tier, host or nvme, such as p,os=host,a=nvme: a class without a tier takes that of the "
-            "next one. p=host:40% or a=host:40% moves a share of them, a=host:auto the least that fits. Parameters are prefetched into --gather-buffers, one --gather unit at a "
-            "time. Activations leave the device after their forward and return before their "
-            "backward. Optimizer state streams through the update.")
+    .help = "Keep p (parameters), g (gradients), os (optimizer state) or a (saved activations) on "
+            "another memory tier, host or nvme, such as p,g,os=host,a=nvme: a class without a tier "
+            "takes that of the next one. p=host:40% moves a share, a=host:auto the least that "
+            "fits. Parameters are prefetched into --gather-buffers, one --gather unit at a time, "
+            "and gradients leave through as many. Activations leave the device after their "
+            "forward and return before their backward. Optimizer state streams through the "
+            "update.")
 PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE,
     .help = "The processors of the node update the optimizer state that --offload os= keeps "
             "there. Gradients leave the device, updated parameters return.")
+PP_ROW_CHOICE(sum, "WHERE", "host|device", G_STATE, SHAPE, .default_text = "host",
+    .neutral = "host",
+    .help = "Where gradients add up that --offload g= keeps elsewhere. host: its processors add "
+            "what comes down. device: what earlier micro-batches have left comes up again before "
+            "each backward.")
 PP_ROW_CHOICE(update, "WHEN", "end|jit", G_STATE, SHAPE, .default_text = "end", .neutral = "end",
     .help = "When --cpu-optimizer updates. end: when the step of its rank ends. jit: each stage "
             "once its gradients are on the host, while other stages go backward.")

@@ -30,6 +30,11 @@ static enum pp_status check_versions(const struct pp_program *compute, int zero,
                             "--offload p: %s updates its weights while it uses several versions of "
                             "them; nearest: --offload os=host",
                             compute->name);
+    if (pp_state_is_away(state, PP_STATE_GRADS) && compute->versions > 1)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload g: %s updates its weights while others of its gradients "
+                            "add up; nearest: --offload os=host",
+                            compute->name);
     return PP_OK;
 }
 
@@ -166,7 +171,8 @@ static enum pp_status check_compute_flags(const struct pp_wish *wish, struct pp_
         &wish->given.zero,     &wish->given.recompute,      &wish->given.dp,
         &wish->given.buckets,  &wish->given.offload,        &wish->given.cpu_optimizer,
         &wish->given.act_bits, &wish->given.gather_buffers, &wish->given.update_barrier,
-        &wish->given.cache,    &wish->given.evict,          &wish->given.update};
+        &wish->given.cache,    &wish->given.evict,          &wish->given.update,
+        &wish->given.sum};
 
     for (size_t i = 0; i < PP_COUNT(lowering); i++)
         if (lowering[i]->count)

@@ -2,6 +2,7 @@
 #include "sim/config/copies.h"
 
 #include "core/units.h"
+#include "schedules/evaluate/op_cost.h"
 #include "schedules/program/whole.h"
 
 #include <math.h>
@@ -22,12 +23,21 @@ static void add_buckets(const struct pp_result *r, int stage, struct pp_copied *
 {
     const struct pp_stage_memory *memory = &r->costs->memory[stage];
 
-    if (memory->fetched_bytes == 0)
+    by_class[PP_STATE_OPTIMIZER].down_bytes += memory->down_bytes;
+    by_class[PP_STATE_OPTIMIZER].up_bytes += memory->up_bytes;
+}
+
+/* Adds the gradients of inner units, which B and W move down, and up before that. */
+static void add_parts(const struct pp_result *r, int i, struct pp_copied *by_class)
+{
+    const struct pp_program *p = r->program;
+    const struct pp_stage_gathers *g = r->costs->gathers;
+
+    if (!g || (p->kind[i] != PP_B && p->kind[i] != PP_W))
         return;
-    const double bytes = fmax(0, memory->away_bytes[r->config.state.home[PP_STATE_OPTIMIZER]] -
-                                     r->costs->purpose[PP_FOR_FETCH][stage].bytes);
-    by_class[PP_STATE_OPTIMIZER].down_bytes += bytes;
-    by_class[PP_STATE_OPTIMIZER].up_bytes += bytes;
+    by_class[PP_STATE_GRADS].down_bytes += g[p->stage[i]].part_bytes;
+    if (g[p->stage[i]].sum_bytes > 0 && pp_program_brings_sum(p, i))
+        by_class[PP_STATE_GRADS].up_bytes += g[p->stage[i]].sum_bytes;
 }
 
 static void add_move(const struct pp_result *r, int i, struct pp_copied *by_class)
@@ -55,6 +65,7 @@ void pp_copies_of_rank(const struct pp_result *r, int rank, struct pp_copied *by
             add_buckets(r, p->stage[i], by_class);
         else
             add_loads(r, kind, p->stage[i], by_class);
+        add_parts(r, i, by_class);
     }
 }
 

@@ -12,6 +12,7 @@ static const struct row {
     const char *words;
 } movable[] = {
     {PP_STATE_PARAMS, "parameters"},
+    {PP_STATE_GRADS, "gradients"},
     {PP_STATE_OPTIMIZER, "optimizer state"},
     {PP_STATE_ACTIVATIONS, "saved activations"},
 };
@@ -71,8 +72,6 @@ static enum pp_status parse_share(const char *text, struct part part, double *fr
 static enum pp_status parse_class(const char *text, struct part name, const struct row **row,
                                   struct pp_error *err)
 {
-    if (is_word(pp_state_class_names[PP_STATE_GRADS], name))
-        return refuse(text, "gradients go where the optimizer runs: --cpu-optimizer", err);
     for (size_t i = 0; i < PP_COUNT(movable); i++)
         if (is_word(pp_state_class_names[movable[i].class], name)) {
             *row = &movable[i];

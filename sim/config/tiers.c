@@ -77,6 +77,26 @@ static enum pp_status resolve_bucket(const struct pp_wish *wish, struct pp_state
     return parse_bucket(wish->update_bucket, state, err);
 }
 
+/* Checks the home of gradients, and takes where they add up. */
+static enum pp_status resolve_grads(const struct pp_wish *wish, struct pp_state_spec *state,
+                                    struct pp_error *err)
+{
+    const bool is_away = pp_state_is_away(state, PP_STATE_GRADS);
+
+    if (is_away && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s: optimizer state on the device is updated there, which "
+                            "needs gradients there; nearest: --offload g=%s,os=%s",
+                            wish->offload, pp_tier_rows[state->home[PP_STATE_GRADS]].name,
+                            pp_tier_rows[state->home[PP_STATE_GRADS]].name);
+    state->is_summed_on_device = wish->given.sum.count && wish->sum == 1;
+    if (state->is_summed_on_device && !is_away)
+        return pp_error_set(err, PP_EINVAL,
+                            "--sum device has no effect: gradients add up on the device anyway; "
+                            "nearest: --offload g=host,os=host --sum device");
+    return PP_OK;
+}
+
 enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err)
 {
@@ -95,6 +115,7 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
             err, PP_EINVAL,
             "--cpu-optimizer needs optimizer state off the device: --offload os=host or "
             "--offload os=nvme");
+    PP_TRY(resolve_grads(wish, state, err));
     state->has_early_update = wish->given.update.count && wish->update == 1;
     if (state->has_early_update && !state->is_cpu_update)
         return pp_error_set(err, PP_EINVAL,

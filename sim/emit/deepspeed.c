@@ -258,6 +258,7 @@ static const struct pp_emit_home homes[] = {
     {PP_STATE_ACTIVATIONS, 0,
      "saved activations go to the host by the script (cpu_checkpointing of "
      "deepspeed.checkpointing); nearest, and set here: they stay"},
+    {PP_STATE_GRADS, PP_EMIT_ON(PP_TIER_HOST), NULL}, /* wherever offload_optimizer is */
     {PP_STATE_OPTIMIZER, PP_EMIT_ON(PP_TIER_HOST) | PP_EMIT_ON(PP_TIER_NVME), NULL},
     {PP_STATE_PARAMS, PP_EMIT_ON(PP_TIER_HOST) | PP_EMIT_ON(PP_TIER_NVME), NULL},
 };

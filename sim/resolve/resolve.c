@@ -63,7 +63,9 @@ static unsigned met_needs(const struct pp_config *config)
            (!file || file->collective_count == 0 ? PP_SIM_NEEDS_OWN_SUMS : 0U) |
            (!file || file->message_count == 0 ? PP_SIM_NEEDS_MESSAGES : 0U) |
            (pp_state_is_gathered(&config->state) ? PP_SIM_NEEDS_SHARDS : 0U) |
-           (pp_state_is_fetched(&config->state) ? PP_SIM_NEEDS_FETCHES : 0U);
+           (pp_state_is_fetched(&config->state) || pp_state_is_away(&config->state, PP_STATE_GRADS)
+                ? PP_SIM_NEEDS_FETCHES
+                : 0U);
 }
 
 /* Needs of options, in the order of their checks. If several of the degrees `by` are open, another

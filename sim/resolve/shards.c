@@ -129,11 +129,19 @@ static enum pp_status check_schedule(struct pp_arena *arena, const struct pp_con
     return PP_OK;
 }
 
-/* Refuses several versions, and a second copy, of offloaded parameters. */
+/* Refuses several versions, and a second copy, of offloaded parameters; and offloaded gradients
+ * that are summed for one update while others are made. */
 static enum pp_status check_homes(const struct pp_config *config, struct pp_error *err)
 {
-    const enum pp_tier home = config->state.home[PP_STATE_PARAMS];
+    const enum pp_tier home = config->state.home[PP_STATE_PARAMS],
+                       grads = config->state.home[PP_STATE_GRADS];
 
+    if (grads != PP_TIER_DEVICE && config->schedule && config->schedule->is_continuous)
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload g=%s: %s updates its weights while others of its gradients "
+                            "add up; nearest: --offload os=%s",
+                            pp_tier_rows[grads].name, config->schedule_name,
+                            pp_tier_rows[grads].name);
     if (home == PP_TIER_DEVICE)
         return PP_OK;
     if (config->state.secondary.in_node)

@@ -9,7 +9,7 @@ $ pipesim program --schedule interleaved --vp 2 --pp 2 --micro-batches 4 --dp 2 
 $ sed '0,/0DROP,/s///; s/2F0\[/0DROP,2F0[/' cache.csv >late.csv; pipesim verify late.csv 2>&1 | head -1
 > pipesim: error: late.csv:13:24: rank 0: 0F2[4] uses parameters of stage 0 that are not gathered again after 0DROP
 $ pipesim program --schedule interleaved --vp 2 --pp 2 --micro-batches 4 --dp 2 --zero 3 | sed 's/; 2$/; 2; 0/' >none.csv; pipesim verify none.csv
-! pipesim: error: none.csv:12: state: 'p; 1 1 1 1; 2; 0'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 4 numbers from 1 to 65535, and '; BUFFERS[; CACHED]' or nothing
+! pipesim: error: none.csv:12: state: 'p; 1 1 1 1; 2; 0'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 4 numbers from 1 to 65535, and '; BUFFERS[; CACHED]' or nothing; o or s after any
 = 4
 $ for e in belady lru fifo; do pipesim --schedule interleaved --vp 8 --pp 4 --gpus 4 --tp 1 --model gpt2-64 --layers 32 --seq 512 --mbs 1 --gbs 8 --cluster a100 --engine dag --offload p=host --gather chunk --cache 3 --evict $e --json | grep -E '"(loads|hits|cached_units)"'; done
 >     "loads": 23,

@@ -92,7 +92,7 @@ $ pipesim --schedule 1f1b --gpus 2 --pp 2 --micro-batches 8 --model llama2-7b --
 = 3
 # What is wrong, and what is legal.
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload g=host
-! pipesim: error: --offload g=host: gradients go where the optimizer runs: --cpu-optimizer; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
+! pipesim: error: --offload g=host: optimizer state on the device is updated there, which needs gradients there; nearest: --offload g=host,os=host
 = 2
 $ pipesim --schedule pipedream --gpus 8 --model gpt2 --pp 4 --offload p=host
 ! pipesim: error: --offload p=host: pipedream updates its weights while it uses several versions of them; nearest: --offload os=host
@@ -104,13 +104,13 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --gather-buffers 3 --
 ! pipesim: error: --gather-buffers 3 has no effect with --compute
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload os=disk
-! pipesim: error: --offload os=disk: unknown tier; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
+! pipesim: error: --offload os=disk: unknown tier; expected p=host or p=nvme (parameters), g=host or g=nvme (gradients), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host,a=nvme
-! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
+! pipesim: error: --offload a=host,a=nvme: a class is given twice; expected p=host or p=nvme (parameters), g=host or g=nvme (gradients), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --offload a=host:150%
-! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1, or is auto; expected p=host or p=nvme (parameters), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
+! pipesim: error: --offload a=host:150%: a share lies above 0 and up to 1, or is auto; expected p=host or p=nvme (parameters), g=host or g=nvme (gradients), os=host or os=nvme (optimizer state), a=host or a=nvme (saved activations), or several with commas; os=host:40% moves a share
 = 2
 $ pipesim --schedule 1f1b --gpus 8 --model gpt2 --cpu-optimizer
 ! pipesim: error: --cpu-optimizer needs optimizer state off the device: --offload os=host or --offload os=nvme

@@ -26,6 +26,7 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
         m->shards[rank][op->stage].is_present = true;
         m->shards[rank][op->stage].layer = -1;
     }
+    judge_gradients_arrive(m, rank, op);
     if (op->aux == PP_COPY || op->aux == PP_MOVE || judge_purpose_of(op))
         return 1;
     for (int g = 0; g < op->granules; g++) {
@@ -91,6 +92,8 @@ static int run_compute(struct machine *m, int rank, const struct pp_op *op, int 
         result = judge_use_saved(m, rank, &op[k]);
     for (int k = 0; k < count && result > 0 && is_pass; k++)
         result = judge_use_state(m, rank, &op[k]);
+    for (int k = 0; k < count && result > 0; k++)
+        result = judge_make_gradients(m, rank, &op[k]);
     return result > 0 && is_pass ? judge_use_shards(m, rank, op, count) : result;
 }
 
@@ -157,6 +160,10 @@ static enum judgement run(struct machine *m)
     }
     if (judge_are_moves_left(m)) {
         snprintf(m->why, WHY_BYTES, "copies are left");
+        return JUDGED_ILLEGAL;
+    }
+    if (judge_are_gradients_left(m)) {
+        snprintf(m->why, WHY_BYTES, "gradients are left on a device");
         return JUDGED_ILLEGAL;
     }
     if (judge_are_shards_left(m)) {

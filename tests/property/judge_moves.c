@@ -88,13 +88,19 @@ static bool has_spread(const struct machine *m)
     return false;
 }
 
+static bool is_updated_by_host(const struct machine *m)
+{
+    return is_program_of(m, PP_FOR_GRADS) || is_program_of(m, PP_FOR_UPDATE) ||
+           (pp_state_is_away(&m->head->state.spec, PP_STATE_GRADS) &&
+            !is_program_of(m, PP_FOR_FETCH));
+}
+
 /* Updated parameters end up on the device, and live elsewhere. */
 static bool goes_home(const struct machine *m)
 {
     return is_program_of(m, PP_FOR_HOME) ||
            (pp_state_is_away(&m->head->state.spec, PP_STATE_PARAMS) &&
-            ((!is_program_of(m, PP_FOR_GRADS) && !is_program_of(m, PP_FOR_UPDATE)) ||
-             has_spread(m)));
+            (!is_updated_by_host(m) || has_spread(m)));
 }
 
 /* The MOVE of a chunk for one of two purposes that the rank has posted, NULL: none yet. */
@@ -164,8 +170,13 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
     case PP_FOR_FETCH:
         if (is_updated || moved_before(m, rank, op))
             return judge_complain(m, op, rank, "moves again, or too late");
-        return op->purpose == PP_FOR_FETCH || judge_is_ready(m, rank, op) ? 1 : -1;
+        if (op->purpose == PP_FOR_FETCH)
+            return judge_gradients_are_below(m, rank, op, true);
+        return judge_is_ready(m, rank, op) ? 1 : -1;
     case PP_FOR_UPDATE:
+        if (judge_gradients_are_below(m, rank, op, false) < 0 ||
+            (!is_program_of(m, PP_FOR_GRADS) && !judge_is_ready(m, rank, op)))
+            return -1;
         return post_update(m, rank, op);
     case PP_FOR_PARAMS:
         if (is_program_of(m, PP_FOR_UPDATE))
@@ -181,6 +192,9 @@ static int post_move(struct machine *m, int rank, const struct pp_op *op)
         return is_updated && !moved_home(m, rank, op)
                    ? 1
                    : judge_complain(m, op, rank, "takes home what nothing has updated");
+    case PP_FOR_GRAD_DOWN:
+    case PP_FOR_GRAD_UP:
+        return judge_move_gradients(m, rank, op);
     case PP_FOR_LOAD:
     case PP_FOR_RELOAD:
         return post_load(m, rank, op);

@@ -39,6 +39,11 @@ struct shards { /* a stage on a rank */
     bool is_whole; /* a gradient of a backward or a visit is in no shard that is kept */
 };
 
+struct gradients { /* of a chunk on a rank that live on another tier: contributions by place */
+    int whole, pending, flying; /* before a scatter of the visit, of the part; scattered now */
+    int here, below, coming;
+};
+
 struct machine {
     const struct pp_program_head *head;
     const struct pp_orders *lists;
@@ -49,6 +54,7 @@ struct machine {
     struct buffer buffers[THINGS];
     int thing_count, post_count, buffer_count;
     struct shards shards[RANKS][STAGES];
+    struct gradients gradients[RANKS][STAGES]; /* by pipeline * stages + stage */
 };
 
 /* ---- judge_lists.c */
@@ -101,6 +107,15 @@ bool judge_is_summed(const struct machine *m, int rank, const struct pp_op *op);
 /* All gradients of a chunk are there and summed; false: complained. */
 bool judge_is_ready(struct machine *m, int rank, const struct pp_op *op);
 int judge_update(struct machine *m, int rank, const struct pp_op *op);
+
+/* ---- judge_grads.c */
+int judge_make_gradients(struct machine *m, int rank, const struct pp_op *op);
+int judge_move_gradients(struct machine *m, int rank, const struct pp_op *op);
+void judge_scatter_gradients(struct machine *m, int rank, const struct pp_op *op);
+void judge_gradients_arrive(struct machine *m, int rank, const struct pp_op *op);
+int judge_sum_gradients(struct machine *m, int rank, const struct pp_op *op);
+int judge_gradients_are_below(struct machine *m, int rank, const struct pp_op *op, bool all);
+bool judge_are_gradients_left(const struct machine *m);
 
 /* ---- judge_moves.c */
 int judge_use_saved(struct machine *m, int rank, const struct pp_op *op);

@@ -5,7 +5,14 @@
 
 int judge_collective(struct machine *m, int rank, const struct pp_op *op)
 {
-    if (judge_purpose_of(op))
+    const int purpose = judge_purpose_of(op);
+
+    if ((op->kind == PP_AR || op->kind == PP_RS) && purpose != PP_FOR_VISIT &&
+        purpose != PP_FOR_PART && judge_sum_gradients(m, rank, op) < 0)
+        return -1;
+    if (purpose == PP_FOR_VISIT || purpose == PP_FOR_PART)
+        judge_scatter_gradients(m, rank, op);
+    if (purpose)
         return judge_post_of_shards(m, rank, op);
     if ((op->kind == PP_AR || op->kind == PP_RS) && !judge_is_tied(op)) {
         struct shards *s = &m->shards[rank][op->stage];
@@ -82,7 +89,8 @@ bool judge_is_ready(struct machine *m, int rank, const struct pp_op *op)
 
 int judge_update(struct machine *m, int rank, const struct pp_op *op)
 {
-    if (!judge_is_ready(m, rank, op) || judge_update_has_moved(m, rank, op) < 0)
+    if (!judge_is_ready(m, rank, op) || judge_update_has_moved(m, rank, op) < 0 ||
+        judge_gradients_are_below(m, rank, op, true) < 0)
         return -1;
     judge_put(m, 'U', rank, op->stage, op->pipe, 0);
     return 1;

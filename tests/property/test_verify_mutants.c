@@ -160,6 +160,10 @@ static void lowered(struct trial *t, const struct pp_orders *base, int times)
              : pp_state_has_host_stream(state) ? ", host stream"
                                                : ", host update",
              state->cached > 1 ? ", cache" : "");
+    const size_t named = strlen(t->shape);
+    snprintf(t->shape + named, sizeof(t->shape) - named, "%s%s",
+             pp_state_is_away(state, PP_STATE_GRADS) ? ", parts" : "",
+             state->is_summed_on_device ? ", summed on the device" : "");
     struct pp_orders *lists = pp_program_thaw(t->arena, program);
     t->head = pp_program_head_of(program);
     t->what = "as lowered";

@@ -15,7 +15,9 @@ struct units {
     int stage, count, resident; /* resident: at the end of a pass, for the next one */
     struct pp_by_unit params;
     double moved_frac;                           /* share of a unit's parameters to load */
+    double left_bytes;                           /* of gradients that leave, per parameter */
     double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
+    double *left_s;                              /* likewise */
 };
 
 static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inputs *in,
@@ -33,6 +35,9 @@ static struct units units_of(struct pp_arena *scratch, const struct pp_cost_inpu
     if (all > 0)
         u.moved_frac = pp_state_moved(&in->state, PP_STATE_PARAMS) / all *
                        pp_analytic_cut_params(in, stage, pp_state_cut(&in->state, PP_STATE_PARAMS));
+    if (all > 0)
+        u.left_bytes = pp_analytic_left_bytes(in, stage) / all;
+    u.left_s = PP_ARRAY(scratch, double, u.count);
     u.loaded_s = PP_ARRAY(scratch, double, u.count);
     u.gathered_s = PP_ARRAY(scratch, double, u.count);
     u.scattered_s = PP_ARRAY(scratch, double, u.count);
@@ -126,6 +131,17 @@ static double load_s(const struct units *u, int unit)
                : 0;
 }
 
+/* Returns the units in which gradients leave for another tier; 0 if they stay. */
+static int part_units(const struct units *u)
+{
+    return u->left_bytes == 0 ? 0 : pp_analytic_is_summed(u->in, u->stage) ? 1 : u->count;
+}
+
+static double part_s(const struct units *u, int unit)
+{
+    return u->left_bytes * params_of(u, unit) / pp_analytic_part_rate(u->in);
+}
+
 static double scatter_s(const struct units *u, int unit)
 {
     const double bytes = params_of(u, unit) * pp_cost_state_bytes(u->in).grads;
@@ -177,8 +193,10 @@ struct pass {
     const struct units *u;
     struct pp_mesh mesh;                                /* over which its parameters are cut */
     bool is_backward, has_fetch, has_scatter, has_load; /* fetch: gather or load */
+    bool has_part;                                      /* gradients leave for another tier */
     double again_frac;                                  /* share of a unit that is gathered twice */
     double clock_s, end_s, load_end_s; /* ends of compute, of collectives and of loads */
+    double part_end_s;                 /* end of copies down */
     double collectives_s;              /* sum of collectives */
     int gathered, loaded;              /* units that are fetched, or about to be */
 };
@@ -207,6 +225,23 @@ static void scatter_after(struct pass *l, int i)
     if (i >= buffers && buffers > 1)
         l->clock_s = fmax(l->clock_s, there_s[i - buffers]);
     there_s[i - 1] = run_collective(l, 0, scatter_s(l->u, unit_at(l, i - 1)));
+    if (buffers == 1)
+        l->clock_s = there_s[i - 1];
+}
+
+/* Moves the gradients of unit i - 1 down, and waits for a buffer for those of unit i. */
+static void part_after(struct pass *l, int i)
+{
+    const int buffers = l->u->in->state.buffers;
+    double *there_s = l->u->left_s;
+
+    if (!l->has_part || i == 0)
+        return;
+    if (i >= buffers && buffers > 1)
+        l->clock_s = fmax(l->clock_s, there_s[i - buffers]);
+    const double ready_s = l->has_scatter ? l->u->scattered_s[i - 1] : l->clock_s;
+    there_s[i - 1] = l->part_end_s =
+        fmax(l->part_end_s, fmax(l->clock_s, ready_s)) + part_s(l->u, unit_at(l, i - 1));
     if (buffers == 1)
         l->clock_s = there_s[i - 1];
 }
@@ -242,9 +277,9 @@ static void fetch_ahead(struct pass *l, int i)
         l->clock_s = fmax(l->clock_s, l->u->gathered_s[i]);
 }
 
-/* Exposed seconds of a pass: in gathers and scatters, in loads. */
+/* Exposed seconds of a pass: in gathers and scatters, in copies between tiers. */
 struct exposed {
-    double gather_s, load_s;
+    double gather_s, copy_s;
 };
 
 /* Returns the seconds by which a pass outlasts its compute. The evaluator (schedules/evaluate/)
@@ -257,11 +292,13 @@ static double outlasting_s(struct pass *l, const struct pp_by_unit *pass_s)
     for (int i = 0; i < l->u->count; i++) {
         const double s = of_unit(l->u, pass_s, unit_at(l, i));
         scatter_after(l, i);
+        part_after(l, i);
         fetch_ahead(l, i);
         l->clock_s += s;
         compute_s += s;
     }
-    return fmax(0, fmax(l->clock_s, fmax(l->end_s, l->load_end_s)) - compute_s);
+    const double copies_s = fmax(l->load_end_s, l->part_end_s);
+    return fmax(0, fmax(l->clock_s, fmax(l->end_s, copies_s)) - compute_s);
 }
 
 /* Returns the mesh over which the parameters of a pass are cut. */
@@ -275,10 +312,11 @@ static struct pp_mesh mesh_of(const struct units *u, bool is_backward)
 
 /* With k buffers, unit i + k - 1 is gathered once unit i - 1 has left its buffer. The gradients of
  * unit i - 1 are scattered until unit i + k - 1 begins. Both use the same links, in turn, and take
- * their share of the device. Loads use links of their own. With one buffer nothing overlaps. The
- * gather before the first unit and the scatter after the last belong to the program. */
+ * their share of the device. Copies between tiers use links of their own. With one buffer nothing
+ * overlaps. The gather before the first unit and the scatter after the last belong to the program.
+ */
 static struct exposed exposed_of(const struct units *u, const struct pp_by_unit *pass_s,
-                                 bool is_backward, bool has_fetch, bool has_scatter,
+                                 bool is_backward, bool has_fetch, bool has_grads,
                                  double again_frac)
 {
     const struct pp_state_spec *state = &u->in->state;
@@ -288,22 +326,24 @@ static struct exposed exposed_of(const struct units *u, const struct pp_by_unit 
         .is_backward = is_backward,
         .has_fetch = has_fetch,
         .again_frac = again_frac,
-        .has_scatter = has_scatter && pp_state_is_gathered(state),
+        .has_scatter = has_grads && pp_state_is_gathered(state),
     };
-    struct pass here = pass, loading = pass;
+    struct pass here = pass, copying = pass;
     const double exposed_s = outlasting_s(&here, pass_s),
                  share = pp_cost_framework(u->in)->gather_share_frac;
 
-    loading.has_load = has_fetch && u->moved_frac > 0;
+    copying.has_load = has_fetch && u->moved_frac > 0;
+    copying.has_part = has_grads && part_units(u) > 1;
+    const bool has_copies = copying.has_load || copying.has_part;
     return (struct exposed){
         .gather_s = exposed_s + share * fmax(0, here.collectives_s - exposed_s),
-        .load_s = loading.has_load ? fmax(0, outlasting_s(&loading, pass_s) - exposed_s) : 0,
+        .copy_s = has_copies ? fmax(0, outlasting_s(&copying, pass_s) - exposed_s) : 0,
     };
 }
 
 static void expose(struct pp_cost *cost, struct exposed shown)
 {
-    const int64_t gather_ps = pp_units_ps(shown.gather_s), copy_ps = pp_units_ps(shown.load_s);
+    const int64_t gather_ps = pp_units_ps(shown.gather_s), copy_ps = pp_units_ps(shown.copy_s);
 
     cost->ps += gather_ps + copy_ps;
     cost->gather_ps += gather_ps;
@@ -359,7 +399,7 @@ static void start_pass(const struct units *u, const struct whole_pass *pass, str
             unit_cost(u, PP_AG, mesh_of(u, is_back), bytes * value_bytes, 1).ps,
             all.gather_s - pass->shown.gather_s);
     shorten(&costs->purpose[load][u->stage], pp_analytic_move(u->in, load, load_bytes(u, bytes)).ps,
-            all.load_s - pass->shown.load_s);
+            all.copy_s - pass->shown.copy_s);
 }
 
 static void add_exposed(const struct units *u, struct pp_costs *costs)
@@ -411,6 +451,13 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
                      pp_state_cut(state, PP_STATE_GRADS) > 1 ? pp_cost_state_bytes(u->in).grads : 0,
                  gather_bytes = is_cut ? value_bytes : 0;
 
+    const int parts = part_units(u);
+    const double inner_parts = parts > 1 ? u->left_bytes : 0,
+                 parted = inner_parts * (all - params_of(u, 0)),
+                 summed = state->is_summed_on_device
+                              ? inner_parts * (all - params_of(u, u->count - 1))
+                              : 0;
+
     return (struct pp_stage_gathers){
         .units = is_cut || u->moved_frac > 0 ? u->count : 0,
         .resident = u->resident,
@@ -426,6 +473,12 @@ static struct pp_stage_gathers gathers_of(const struct units *u)
         .forward_bytes = gather_bytes * (all - first),
         .backward_bytes = gather_bytes * (all - last),
         .scatter_bytes = is_cut ? grad_bytes * (all - params_of(u, 0)) : 0,
+        .part_units = parts,
+        .unit_part_bytes = inner_parts * u->params.each,
+        .part_bytes = parted,
+        .sum_bytes = summed,
+        .part_ps = pp_analytic_left_cost(u->in, parted).ps,
+        .sum_ps = summed > 0 ? pp_analytic_move(u->in, PP_FOR_GRAD_UP, summed).ps : 0,
     };
 }
 
@@ -442,6 +495,9 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
     const double first = resident_params(&u, false), last = resident_params(&u, true),
                  scatter = params_of(&u, 0) * pp_cost_state_bytes(in).grads;
     const double all = pp_cost_stage_params(in, stage);
+    const bool leaves_whole = part_units(&u) < 2;
+    const double left_first = u.left_bytes * (leaves_whole ? all : params_of(&u, 0)),
+                 left_last = u.left_bytes * (leaves_whole ? all : params_of(&u, u.count - 1));
     const struct pp_device_group part =
         pp_analytic_group_within(in, stage, state->shard[PP_STATE_GRADS], params);
     const struct pp_cost rows[PP_PURPOSES] = {
@@ -453,6 +509,8 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
         [PP_FOR_LOAD] = pp_analytic_move(in, PP_FOR_LOAD, load_bytes(&u, first)),
         [PP_FOR_RELOAD] = pp_analytic_move(in, PP_FOR_RELOAD, load_bytes(&u, last)),
         [PP_FOR_HOME] = pp_analytic_move(in, PP_FOR_HOME, load_bytes(&u, all)),
+        [PP_FOR_GRAD_DOWN] = pp_analytic_left_cost(in, left_first),
+        [PP_FOR_GRAD_UP] = pp_analytic_move(in, PP_FOR_GRAD_UP, left_last),
     };
 
     for (int purpose = PP_FOR_STEP + 1; purpose < PP_PURPOSES; purpose++)
@@ -463,14 +521,15 @@ static void fill_stage(struct pp_arena *scratch, const struct pp_cost_inputs *in
     if (!costs->gathers)
         return;
     costs->gathers[stage] = gathers_of(&u);
-    if (costs->gathers[stage].units > 1)
+    if (costs->gathers[stage].units > 1 || costs->gathers[stage].part_units > 1)
         add_exposed(&u, costs);
 }
 
 void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
                               const struct pp_sum_links *sums, struct pp_costs *costs)
 {
-    const bool is_moved = pp_state_is_away(&in->state, PP_STATE_PARAMS);
+    const bool is_moved = pp_state_is_away(&in->state, PP_STATE_PARAMS) ||
+                          pp_state_is_away(&in->state, PP_STATE_GRADS);
 
     if (pp_state_cut(&in->state, PP_STATE_OPTIMIZER) == 1 && !is_moved) /* nothing cut or moved */
         return;

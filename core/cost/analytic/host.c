@@ -28,6 +28,14 @@ double pp_analytic_kept_params(const struct pp_cost_inputs *in, int stage)
     return pp_analytic_updated_params(in, stage) * kept_frac(&in->state);
 }
 
+double pp_analytic_waiting_params(const struct pp_cost_inputs *in, int stage)
+{
+    const struct pp_state_spec *state = &in->state;
+
+    return pp_analytic_updated_params(in, stage) *
+           (pp_state_moved(state, PP_STATE_OPTIMIZER) - pp_state_moved(state, PP_STATE_GRADS));
+}
+
 double pp_analytic_leaving_frac(const struct pp_cost_inputs *in)
 {
     return pp_state_moved(&in->state, PP_STATE_PARAMS) - kept_frac(&in->state);
@@ -81,7 +89,8 @@ void pp_analytic_fill_host_update(const struct pp_cost_inputs *in, int stage,
     const double params = pp_analytic_host_params(in, stage),
                  host_s = pp_analytic_host_update_s(in, stage);
 
-    costs->purpose[PP_FOR_GRADS][stage] = pp_analytic_move(in, PP_FOR_GRADS, params * value.grads);
+    costs->purpose[PP_FOR_GRADS][stage] =
+        pp_analytic_move(in, PP_FOR_GRADS, pp_analytic_waiting_params(in, stage) * value.grads);
     costs->purpose[PP_FOR_PARAMS][stage] = pp_analytic_move(
         in, PP_FOR_PARAMS, (params - pp_analytic_kept_params(in, stage)) * value.params);
     if (kept_frac(&in->state) > 0)

@@ -371,6 +371,8 @@ double pp_analytic_update_bytes(const struct pp_cost_inputs *in, int stage);
 /* Returns the parameters of one device that the host updates; those of them that live there. */
 double pp_analytic_host_params(const struct pp_cost_inputs *in, int stage);
 double pp_analytic_kept_params(const struct pp_cost_inputs *in, int stage);
+/* Returns the parameters that the host updates and whose gradients go down for it, not before. */
+double pp_analytic_waiting_params(const struct pp_cost_inputs *in, int stage);
 /* Returns the share of parameters that live elsewhere and go there once the device has updated
  * them. */
 double pp_analytic_leaving_frac(const struct pp_cost_inputs *in);
@@ -383,6 +385,22 @@ void pp_analytic_fill_host_update(const struct pp_cost_inputs *in, int stage,
 /* Continues the line of the optimizer state for --explain. */
 void pp_analytic_explain_host_update(const struct pp_cost_inputs *in, const struct pp_costs *costs,
                                      FILE *out);
+
+/* Gradients that live on another tier. */
+
+/* Is true if gradients of a stage are summed over its copies when a step ends. They then leave as
+ * one unit. */
+bool pp_analytic_is_summed(const struct pp_cost_inputs *in, int stage);
+/* Returns the bytes of gradients of a stage that leave one device in a visit of all units. */
+double pp_analytic_left_bytes(const struct pp_cost_inputs *in, int stage);
+/* Returns bytes per second of MOVE.part, and its cost. */
+double pp_analytic_part_rate(const struct pp_cost_inputs *in);
+struct pp_cost pp_analytic_left_cost(const struct pp_cost_inputs *in, double bytes);
+/* Removes them from the device's memory; its buffers stay. */
+void pp_analytic_grads_memory(const struct pp_cost_inputs *in, int stage,
+                              struct pp_stage_memory *memory);
+void pp_analytic_explain_grads(const struct pp_cost_inputs *in, const struct pp_costs *costs,
+                               FILE *out);
 
 /* ---- tiers.c: memory tiers ------------------------------------------------------------------- */
 

@@ -46,16 +46,35 @@ static int64_t streamed_ps(int on_device, int64_t update_ps, int64_t fetch_ps)
     return update_ps > fetch_ps ? update_ps : fetch_ps;
 }
 
+/* Returns the bytes of gradients that come up with a parameter's state. */
+static double fetched_grads(const struct pp_cost_inputs *in)
+{
+    const struct pp_state_spec *state = &in->state;
+
+    return pp_cost_value_bytes(in).grads * pp_state_moved(state, PP_STATE_GRADS) /
+           pp_state_moved(state, PP_STATE_OPTIMIZER);
+}
+
+/* Returns the cost of the state of so many parameters on its way up, with their gradients. */
+static struct pp_cost fetch_of(const struct pp_cost_inputs *in, double params)
+{
+    return pp_cost_sum(
+        pp_analytic_move(in, PP_FOR_FETCH, params * pp_cost_state_bytes(in).optimizer),
+        pp_analytic_move(in, PP_FOR_GRAD_UP, params * fetched_grads(in)));
+}
+
 static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_costs *costs)
 {
     const double size = pp_cost_state_bytes(in).optimizer, params = moved_params(in, stage),
-                 bucket = bucket_params(in, params) * size, fetched = params * size - bucket;
-    const int64_t fetch_ps = pp_analytic_move(in, PP_FOR_FETCH, fetched).ps;
+                 bucket = bucket_params(in, params);
+    const struct pp_cost inner = fetch_of(in, params - bucket);
     struct pp_cost *update = &costs->op[PP_U][stage];
 
-    costs->purpose[PP_FOR_FETCH][stage] = pp_analytic_move(in, PP_FOR_FETCH, bucket);
-    costs->purpose[PP_FOR_STORE][stage] = pp_analytic_move(in, PP_FOR_STORE, bucket);
-    update->copy_ps = streamed_ps(buckets(in), update->ps, fetch_ps) - update->ps;
+    costs->memory[stage].up_bytes = inner.bytes;
+    costs->memory[stage].down_bytes = (params - bucket) * size;
+    costs->purpose[PP_FOR_FETCH][stage] = fetch_of(in, bucket);
+    costs->purpose[PP_FOR_STORE][stage] = pp_analytic_move(in, PP_FOR_STORE, bucket * size);
+    update->copy_ps = streamed_ps(buckets(in), update->ps, inner.ps) - update->ps;
     update->ps += update->copy_ps;
 }
 
@@ -116,10 +135,10 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
     memory->optimizer_bytes -= bytes;
     if (in->state.is_cpu_update)
         memory->away_bytes[pp_state_move(&in->state, PP_FOR_GRADS).to] +=
-            pp_analytic_host_params(in, stage) * pp_cost_value_bytes(in).grads;
+            pp_analytic_waiting_params(in, stage) * pp_cost_value_bytes(in).grads;
     else
-        memory->fetched_bytes =
-            fmin(bytes, buckets(in) * bucket * pp_cost_state_bytes(in).optimizer);
+        memory->fetched_bytes = fmin(moved_params(in, stage), buckets(in) * bucket) *
+                                (pp_cost_state_bytes(in).optimizer + fetched_grads(in));
 }
 
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
@@ -129,6 +148,8 @@ void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
     if (pp_state_is_away(&in->state, PP_STATE_OPTIMIZER))
         move_optimizer(in, stage, memory);
     move_params(in, stage, memory);
+    if (pp_state_is_away(&in->state, PP_STATE_GRADS))
+        pp_analytic_grads_memory(in, stage, memory);
 }
 
 /* Is true if all is on the device, as computed. */
@@ -230,5 +251,6 @@ void pp_analytic_explain_tiers(const struct pp_cost_inputs *in, const struct pp_
         return;
     explain_saved(in, costs, out);
     explain_params(in, out);
+    pp_analytic_explain_grads(in, costs, out);
     explain_state(in, costs, out);
 }

@@ -48,7 +48,7 @@ static inline struct pp_state_spec specs_cut_at(int k)
 enum {
     SPECS_CUTS = 30,
     SPECS_ON_DEVICE = SPECS_CUTS * 4,
-    SPECS = SPECS_ON_DEVICE * 2 * 3 * 5 * 5 * 3
+    SPECS = SPECS_ON_DEVICE * 2 * 3 * 5 * 5 * 3 * 4
 };
 
 static inline struct pp_state_spec specs_at(int number)
@@ -66,6 +66,10 @@ static inline struct pp_state_spec specs_at(int number)
     const int update = specs_digit(&number, 3); /* whole, at the end; early; a share */
     spec.has_early_update = spec.is_cpu_update && update == 1;
     spec.moved_frac[PP_STATE_OPTIMIZER] = optimizer > 0 && update == 2 ? 0.6 : 0;
+    const int grads = specs_digit(&number, 4); /* only with optimizer state elsewhere */
+    spec.home[PP_STATE_GRADS] = optimizer > 0 && grads > 0 ? PP_TIER_HOST : PP_TIER_DEVICE;
+    spec.is_summed_on_device = spec.home[PP_STATE_GRADS] && grads > 1;
+    spec.moved_frac[PP_STATE_GRADS] = spec.home[PP_STATE_GRADS] && grads > 2 ? 0.4 : 0;
     return spec;
 }
 

@@ -36,7 +36,12 @@ Test(state, movements_of_all_specs)
         cr_assert_eq(pp_state_moves(s, PP_FOR_RELOAD), is_params);
         cr_assert_eq(pp_state_moves(s, PP_FOR_FETCH), is_optimizer && !s->is_cpu_update);
         cr_assert_eq(pp_state_moves(s, PP_FOR_STORE), is_optimizer && !s->is_cpu_update);
-        cr_assert_eq(pp_state_moves(s, PP_FOR_GRADS), s->is_cpu_update);
+        const double left = !s->home[PP_STATE_GRADS]       ? 0
+                            : s->moved_frac[PP_STATE_GRADS] ? s->moved_frac[PP_STATE_GRADS]
+                                                            : 1;
+        cr_assert_eq(pp_state_moves(s, PP_FOR_GRADS), s->is_cpu_update && left < updated);
+        cr_assert_eq(pp_state_moves(s, PP_FOR_GRAD_DOWN), left > 0);
+        cr_assert_eq(pp_state_moves(s, PP_FOR_GRAD_UP), left > 0);
         cr_assert_eq(pp_state_moves(s, PP_FOR_PARAMS), is_host && (is_spread || moved < updated));
         cr_assert_eq(pp_state_moves(s, PP_FOR_HOME), is_params && (is_spread || moved > updated));
         cr_assert_eq(pp_state_moves(s, PP_FOR_UPDATE),

@@ -366,23 +366,27 @@ static const struct {
     {"# format: pipesim-program/1\n# stages: 2\n# state: p; 1\n0F0\n1F0\n",
      "f.csv:3: state: 'p; 1'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 2 numbers "
      "from 1 to "
-     "65535, and '; BUFFERS[; CACHED]' or nothing"},
+     "65535, and '; BUFFERS[; CACHED]' or nothing; o or s after any"},
     {"# format: pipesim-program/1\n# stages: 2\n# state: p; 1 0\n0F0\n1F0\n",
      "f.csv:3: state: 'p; 1 0'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 2 numbers "
      "from 1 to "
-     "65535, and '; BUFFERS[; CACHED]' or nothing"},
+     "65535, and '; BUFFERS[; CACHED]' or nothing; o or s after any"},
     {"# format: pipesim-program/1\n# stages: 2\n# state: p; 1 1; 0\n0F0\n1F0\n",
      "f.csv:3: state: 'p; 1 1; 0'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 2 "
      "numbers from 1 "
-     "to 65535, and '; BUFFERS[; CACHED]' or nothing"},
+     "to 65535, and '; BUFFERS[; CACHED]' or nothing; o or s after any"},
     {"# format: pipesim-program/1\n# stages: 2\n# state: p p; 1 1\n0F0\n1F0\n",
      "f.csv:3: state: 'p p; 1 1'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 2 "
      "numbers from 1 "
-     "to 65535, and '; BUFFERS[; CACHED]' or nothing"},
+     "to 65535, and '; BUFFERS[; CACHED]' or nothing; o or s after any"},
     {"# format: pipesim-program/1\n# stages: 2\n# state: g p\n0F0\n1F0\n",
      "f.csv:3: state: 'g p'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 2 numbers "
      "from 1 to "
-     "65535, and '; BUFFERS[; CACHED]' or nothing"},
+     "65535, and '; BUFFERS[; CACHED]' or nothing; o or s after any"},
+    {"# format: pipesim-program/1\n# stages: 2\n# state: o s\n0F0\n1F0\n",
+     "f.csv:3: state: 'o s'; expected 'g', 'p; UNITS', 'p g; UNITS' (or m, p m) with 2 numbers "
+     "from 1 to "
+     "65535, and '; BUFFERS[; CACHED]' or nothing; o or s after any"},
     {"# format: pipesim-program/1\n# state: g\n# stages: 2\n# state: g\n0F0\n1F0\n",
      "f.csv:4: state: 'g'; expected it only once"},
     {"# format: pipesim-program/1\n# level: compute\n# stages: 2\n# state: g\n0F0\n1F0\n",
