@@ -116,10 +116,38 @@ static void merak(void)
            late / all);
 }
 
+/* ---- Mesa: saved values in 8 bits ------------------------------------------------------------ */
+
+static void mesa(void)
+{
+    static const struct {
+        const char *model;
+        double ratio;
+    } rows[] = {{"ti", 0.4455}, {"s", 0.4540}, {"b", 0.4870}};
+
+    puts("pipesim --preset mesa-deit-X: peak with 8 bits over that without --act-bits\n");
+    for (size_t i = 0; i < PP_COUNT(rows); i++) {
+        const struct figures with =
+            scenario_run("--preset mesa-deit-%s --engine dag", rows[i].model);
+        const struct figures without = scenario_run(
+            "--schedule 1f1b --model deit-%s --cluster v100-dgx1 --gpus 1 --pp 1 --tp 1 --mbs 128 "
+            "--micro-batches 1 --attention unfused --recompute none --framework autocast --engine "
+            "dag",
+            rows[i].model);
+        char name[64];
+        printf("deit-%-3s %5.2f GiB, without %5.2f GiB\n", rows[i].model, with.peak_bytes / GIB,
+               without.peak_bytes / GIB);
+        scenario_assert(with.peak_bytes <= without.peak_bytes, "8 bits never take more");
+        snprintf(name, sizeof name, "memory of deit-%s", rows[i].model);
+        scenario_goal(name, with.peak_bytes / without.peak_bytes, rows[i].ratio,
+                      0.03 / rows[i].ratio);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct section sections[] = {
-        {"axonn", axonn}, {"colossal", colossal}, {"merak", merak}, {0}};
+        {"axonn", axonn}, {"colossal", colossal}, {"merak", merak}, {"mesa", mesa}, {0}};
 
     return scenario_main(argc, argv, sections);
 }
