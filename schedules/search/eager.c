@@ -28,15 +28,19 @@ static inline bool is_event_before(struct event a, struct event b)
     return a.ps != b.ps ? a.ps < b.ps : a.order < b.order;
 }
 
-/* A unit that may run. The least key runs first. */
+/* A unit that may run. The least key runs first; of equal ones, those that begin with a backward.
+ */
 struct ready {
     int64_t key;
     int32_t unit;
+    bool is_forward;
 };
 
 static inline bool is_ready_before(struct ready a, struct ready b)
 {
-    return a.key != b.key ? a.key < b.key : a.unit < b.unit;
+    return a.key != b.key                 ? a.key < b.key
+           : a.is_forward != b.is_forward ? b.is_forward
+                                          : a.unit < b.unit;
 }
 
 PP_HEAP(event_heap, struct event, 2, is_event_before)
@@ -81,7 +85,7 @@ static void touch(struct eager *e, int rank)
 }
 
 /* Returns the place of a unit in its rank's queue. By arrival, the first rank starts a micro-batch
- * as soon as the gate lets it; what needs no message follows at once; backwards win ties. */
+ * as soon as the gate lets it; what needs no message follows at once. */
 static int64_t key_of(const struct eager *e, int32_t unit, int64_t ps, bool is_message)
 {
     enum { AT_THE_GATE = -2, AT_ONCE = -1 };
@@ -90,12 +94,13 @@ static int64_t key_of(const struct eager *e, int32_t unit, int64_t ps, bool is_m
         return unit;
     if (pp_gates_of(&e->gates, unit) != NONE)
         return AT_THE_GATE;
-    return is_message ? 2 * ps + (e->p->kind[unit] == PP_F) : AT_ONCE;
+    return is_message ? ps : AT_ONCE;
 }
 
 static void make_ready(struct eager *e, int32_t unit, int64_t ps, bool is_message)
 {
-    const struct ready ready = {key_of(e, unit, ps, is_message), unit};
+    const bool is_forward = e->p->kind[unit] == PP_F;
+    const struct ready ready = {key_of(e, unit, ps, is_message), unit, is_forward};
     const int rank = e->rank_of[unit];
 
     ready_heap_push(e->arena, &e->ranks[rank].ready[pp_gates_of(&e->gates, unit) != NONE], ready);

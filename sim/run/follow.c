@@ -48,11 +48,12 @@ static bool is_timed(const struct pp_program *p, int i)
     return pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND;
 }
 
-/* Returns the replica that computes longest in the first step. */
-static int slowest_replica(const struct draw *d, const struct pp_program *p, int64_t *ps)
+/* Returns the replica that computes longest in the first step, with its time of all ranks. */
+static int slowest_replica(const struct draw *d, const struct pp_program *p, double *sum_ps)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    int64_t *sum = PP_ARRAY(scratch, int64_t, d->replicas);
+    double *sum = PP_ARRAY(scratch, double, d->replicas);
+    int64_t *ps = PP_ARRAY(scratch, int64_t, d->replicas);
     int slowest = 0;
 
     for (int r = 0; r < p->ranks; r++)
@@ -61,10 +62,11 @@ static int slowest_replica(const struct draw *d, const struct pp_program *p, int
                 continue;
             draw_op(d, (struct place){p, r, i}, (uint64_t)i, ps);
             for (int k = 0; k < d->replicas; k++)
-                sum[k] += ps[k];
+                sum[k] += (double)ps[k];
         }
     for (int k = 1; k < d->replicas; k++)
         slowest = sum[k] > sum[slowest] ? k : slowest;
+    *sum_ps = sum[slowest];
     return slowest;
 }
 
@@ -81,14 +83,13 @@ struct durations {
 
 /* Returns the durations of the ops of `compute`, which `lowered` has in the same order.
  * Recomputation, and what else lowering adds before an op, counts with it. */
-static struct durations durations_of(struct pp_arena *arena, const struct draw *d,
+static struct durations durations_of(struct pp_arena *arena, const struct draw *d, int replica,
                                      const struct pp_program *compute,
                                      const struct pp_program *lowered)
 {
     const int count = pp_program_size(compute) + 1;
     const struct durations all = {PP_ARRAY(arena, int64_t, count), PP_ARRAY(arena, int64_t, count)};
     int64_t *ps = PP_ARRAY(arena, int64_t, d->replicas);
-    const int replica = slowest_replica(d, lowered, ps);
 
     for (int r = 0; r < compute->ranks; r++) {
         int64_t before_ps = 0;
@@ -131,10 +132,15 @@ enum pp_status pp_follow_begin(struct pp_arena *arena, const struct pp_config *c
     PP_TRY(pp_slow_table(arena, config->slow, config->slow_count, &machine, &slow, err));
     PP_TRY(pp_build_order(arena, &strict, err));
     PP_TRY(pp_build(arena, &strict, &lowered, err));
-    *follow = (struct pp_follow){lowered, replicas, slow};
-    const struct draw draw = draw_of(config, follow, build->costs);
+    const struct pp_follow found = {lowered, replicas, slow};
+    const struct draw draw = draw_of(config, &found, build->costs);
+    double sum_ps;
+    const int replica = slowest_replica(&draw, lowered, &sum_ps);
+    if (sum_ps >= (double)(INT64_MAX / 2)) /* simulate.c refuses the run */
+        return PP_OK;
+    *follow = found;
     build->given = strict.given;
-    const struct durations all = durations_of(arena, &draw, strict.given, lowered);
+    const struct durations all = durations_of(arena, &draw, replica, strict.given, lowered);
     build->unit_ps = all.unit_ps;
     build->again_ps = all.again_ps;
     return PP_OK;

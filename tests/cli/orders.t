@@ -71,3 +71,15 @@ $ pipeexec --schedule 1f1b --np 2 --seeds 4
 ! pipeexec: error: unknown option --seeds; only pipesim has it: pipesim help --seeds
 ! try: pipeexec run --help
 = 2
+$ for order in dynamic arrival:2x; do pipesim --schedule 1f1b --pp 8 --micro-batches 32 --unit F=1,B=2 --jitter 99% --slow 0=1e-9 --order $order; done
+! pipesim: error: with --slow and --jitter the ops take up to 1.53e+12 s in all; times above 4.61e+06 s overflow
+! pipesim: error: with --slow and --jitter the ops take up to 1.53e+12 s in all; times above 4.61e+06 s overflow
+= 1
+# Orders that follow a run are no lists made before it.
+$ for order in dynamic:2x dynamic arrival:4; do pipeexec --schedule 1f1b --np 2 --micro-batches 4 --order $order; done
+! pipeexec: error: --order dynamic:2x: pipeexec runs lists that are made before the run; nearest: eager:2x
+! pipeexec: error: --order dynamic: pipeexec runs lists that are made before the run; nearest: eager
+! pipeexec: error: --order arrival:4: pipeexec runs lists that are made before the run; nearest: eager
+= 2
+$ pipeexec --schedule 1f1b --np 2 --micro-batches 4 --mbs 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 2 --order eager:2x --json | grep -c '"losses"'
+> 1

@@ -121,13 +121,6 @@ $ pipesim --schedule dualpipev --pp 4 --micro-batches 8 --unit F=1,B=2 --order a
 ! pipesim: error: --order arrival deadlocks: pipeline 0 holds 4 micro-batches, so 0F4 may not begin, and no backward of the rank is ready
 !   without a limit a pipeline holds at most 8; try --order arrival:8
 = 4
-$ for order in dynamic:2x dynamic arrival:4; do pipeexec --schedule 1f1b --np 2 --micro-batches 4 --order $order; done
-! pipeexec: error: --order dynamic:2x: pipeexec runs lists that are made before the run; nearest: eager:2x
-! pipeexec: error: --order dynamic: pipeexec runs lists that are made before the run; nearest: eager
-! pipeexec: error: --order arrival:4: pipeexec runs lists that are made before the run; nearest: eager
-= 2
-$ pipeexec --schedule 1f1b --np 2 --micro-batches 4 --mbs 2 --layers 2 --hidden 32 --heads 2 --seq 16 --steps 2 --order eager:2x --json | grep -c '"losses"'
-> 1
 $ for order in strict eager; do pipesim --schedule chimera --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --order $order --no-alternatives | grep -E 'GPUs|iteration'; done
 > pipesim 0.1.0  chimera on 8 GPUs             (* = chosen for you, see --explain)
 >   iteration       2.29 s +-2 %   57.2k tokens/s, 7.15k tokens/s/GPU; p90 10 %

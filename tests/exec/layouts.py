@@ -35,7 +35,7 @@ SHARED = [
     ("--vp", [1, 2, 3], 0.2),
     ("--micro-batches", [1, 2, 3, 4, 6, 8, 12], 0.8),
     ("--splits", [1, 2, 4, 8], 0.2),
-    ("--order", ["strict", "eager", "eager:3"], 0.15),
+    ("--order", ["strict", "eager", "eager:3", "eager:2x"], 0.15),
 ]
 OWN = [
     ("--dp", [1, 2, 2, 2, 3, 4], 0.8),
