@@ -53,20 +53,45 @@ struct pp_residence_rates pp_residence_here(const struct pp_cost_inputs *in, int
                                        .host_params_per_s = cluster->update_params_per_s};
 }
 
-static void explain(const char *whose, struct pp_residence gain, FILE *out)
+static const char *gain_text(struct pp_arena *arena, struct pp_residence gain)
 {
-    fprintf(out, "    %s: %.4f ns for its value, %.4f ns for its optimizer state: %s first\n",
-            whose, gain.cache_s * 1e9, gain.optimizer_s * 1e9,
-            gain.cache_s > gain.optimizer_s ? "the cache" : "the optimizer");
+    return pp_arena_printf(arena,
+                           "%.4f ns for its value, %.4f ns for its optimizer state: %s first",
+                           gain.cache_s * 1e9, gain.optimizer_s * 1e9,
+                           gain.cache_s > gain.optimizer_s ? "the cache" : "the optimizer");
 }
 
-void pp_residence_explain(const struct pp_cost_inputs *in, int devices, FILE *out)
+/* Texts of both rates: published, and of the cluster. */
+struct texts {
+    const char *published, *here;
+};
+
+static struct texts texts_of(struct pp_arena *arena, const struct pp_cost_inputs *in, int devices)
 {
     const struct pp_residence_rates published = pp_residence_published(devices),
                                     here = pp_residence_here(in, devices);
 
+    return (struct texts){gain_text(arena, pp_residence_gain(&published, devices)),
+                          gain_text(arena, pp_residence_gain(&here, devices))};
+}
+
+const char *pp_residence_text(struct pp_arena *arena, const struct pp_cost_inputs *in, int devices)
+{
+    const struct texts t = texts_of(arena, in, devices);
+
+    return pp_arena_printf(arena,
+                           "for a parameter on %d of a node's devices saves a step, by Elixir's "
+                           "rule and this cluster's rates, %s; with its rates of A100 %s",
+                           devices, t.here, t.published);
+}
+
+void pp_residence_explain(const struct pp_cost_inputs *in, int devices, FILE *out)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct texts t = texts_of(arena, in, devices);
+
     fprintf(out, "  room for a parameter on %d device%s of a node saves a step (Elixir's rule):\n",
             devices, devices > 1 ? "s" : "");
-    explain("with its rates of A100", pp_residence_gain(&published, devices), out);
-    explain("with those of this cluster", pp_residence_gain(&here, devices), out);
+    fprintf(out, "    with its rates of A100: %s\n    with those of this cluster: %s\n",
+            t.published, t.here);
 }

@@ -25,5 +25,7 @@ struct pp_residence_rates pp_residence_published(int devices);
 /* Returns those of the cluster, for the devices that a node uses. A rate that the cluster lacks is
  * 0, and so is then the gain. */
 struct pp_residence_rates pp_residence_here(const struct pp_cost_inputs *in, int devices);
-/* Prints both gains with both rates, and which room is used first. */
+/* Text of both gains with both rates, and of the room that is used first. */
+const char *pp_residence_text(struct pp_arena *arena, const struct pp_cost_inputs *in, int devices);
+/* Prints the same as lines. */
 void pp_residence_explain(const struct pp_cost_inputs *in, int devices, FILE *out);

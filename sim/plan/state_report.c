@@ -1,4 +1,5 @@
 /* Prints the ranked choices as text. */
+#include "core/cost/residence.h"
 #include "core/text/terminal.h"
 #include "core/units.h"
 #include "sim/cli/cli.h"
@@ -194,6 +195,19 @@ static void print_best(struct pp_arena *arena, const struct pp_state_plan *plann
     pp_text_command(out, WIDTH, INDENT, "choose", command);
 }
 
+/* Prints the gain of room for values and for optimizer state, where both are free. */
+static void print_room(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
+{
+    if (planner->fitting == 0 || !planner->is_tier_free[PP_TIER_OFFLOAD] ||
+        !planner->is_tier_free[PP_TIER_CACHE])
+        return;
+    const struct pp_config *config = &planner->points[0].config;
+    const struct pp_cost_inputs in = pp_config_costs(config, pp_config_ranks(arena, config));
+    const int64_t per_node = config->cluster.gpus_per_node, gpus = config->layout.gpus;
+    pp_text_paragraph(out, WIDTH, INDENT, "room",
+                      pp_residence_text(arena, &in, (int)(gpus < per_node ? gpus : per_node)));
+}
+
 /* Prints what follows the rows. */
 static void print_facts(struct pp_arena *arena, const struct pp_state_plan *planner, int shown,
                         FILE *out)
@@ -201,6 +215,7 @@ static void print_facts(struct pp_arena *arena, const struct pp_state_plan *plan
     print_tight(arena, planner, shown, out);
     print_rest(arena, planner, out);
     print_best(arena, planner, out);
+    print_room(arena, planner, out);
     if (planner->ties > 1)
         pp_text_paragraph(
             out, WIDTH, INDENT, "= ties",

@@ -44,6 +44,12 @@ $ pipesim sweep --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --m
 > 256MiB 1 161 0 1
 > 256MiB 4 140 21 4
 > 256MiB auto 21 140 21
+$ pipesim plan --free offload,cache --schedule 1f1b --pp 1 --tp 1 --gpus 1 --model llama3-8b --layers 12 --mbs 1 --micro-batches 4 --seq 1024 --cluster "a100 ram:1TB@200GBps" | grep -A4 '^  room'
+>   room       for a parameter on 1 of a node's devices saves a step, by Elixir's
+>              rule and this cluster's rates, 0.1600 ns for its value, 0.0793 ns
+>              for its optimizer state: the cache first; with its rates of A100
+>              0.1905 ns for its value, 0.0907 ns for its optimizer state: the
+>              cache first
 # Refused.
 $ for w in "--cache 0" "--cache 9" "--cache 100MB" "--cache much" "--evict mru" "--gather 3B" "--gather 0" "--gather some"; do pipesim --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --offload p=host $w 2>&1 | head -1; done
 > pipesim: error: --cache 0: expected 1 to V, where a rank has V units, bytes such as 4GiB, or auto
