@@ -62,6 +62,9 @@ struct figures scenario_run(const char *format, ...)
         .micro_batches = (int)number(layout, "micro_batches"),
         .fits = json_is_true(json_object_get(report, "fits")),
     };
+    const json_t *parts = json_object_get(report, "time_frac");
+    f.forward_s = f.iteration_s * number(parts, "forward");
+    f.backward_s = f.iteration_s * (number(parts, "backward") + number(parts, "recompute"));
     f.samples_per_s = number(layout, "gbs") / f.iteration_s;
     snprintf(f.engine, sizeof(f.engine), "%s",
              json_string_value(json_object_get(report, "engine")));

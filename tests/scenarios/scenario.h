@@ -11,7 +11,8 @@
 /* Figures of one report. */
 struct figures {
     double iteration_s, samples_per_s, bubble_frac, peak_bytes, peak_micro_batches;
-    double hfu; /* share of the peak, recomputation counted */
+    double hfu;                   /* share of the peak, recomputation counted */
+    double forward_s, backward_s; /* of an average rank; backward with recomputation */
     int pp, micro_batches;
     bool fits;
     char engine[16];

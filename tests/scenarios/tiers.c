@@ -144,10 +144,109 @@ static void mesa(void)
     }
 }
 
+/* ---- DeepSpeed: gradients and optimizer on the host, all state on the host or on drives ------ */
+
+static void zero_offload(void)
+{
+    const struct figures f = scenario_run("--preset zero-offload-10b --engine dag");
+
+    puts("pipesim --preset zero-offload-10b: 32,480 MiB are there\n");
+    printf("  %-7s it fits: %.0f MiB\n", f.fits ? "met" : "missed", f.peak_bytes / MIB);
+    scenario_goal("memory in MiB", f.peak_bytes / MIB, 32290, 0.1);
+    scenario_goal("step in s", f.iteration_s, 25.7, 0.4);
+    scenario_goal("forward in s", f.forward_s, 6.1, 0.4);
+    scenario_goal("backward with recomputation in s", f.backward_s, 11.8, 0.4);
+}
+
+/* Models of one DGX-2 by width: the largest that ran, and 1.6 times as many layers. */
+static const struct {
+    const char *name, *options;
+    double params_b;
+    int layers, hidden, heads;
+} LARGEST[] = {
+    {"data parallel", "--zero 0", 1.4, 26, 2048, 16},
+    {"ZeRO-Offload", "--zero 2 --offload g=host,os=host --cpu-optimizer --framework deepspeed", 13,
+     64, 4096, 32},
+    {"ZeRO-3", "--zero 3 --framework deepspeed", 20, 25, 8192, 64},
+    {"host", "--zero 3 --offload p=host,g=host,os=host --cpu-optimizer --framework deepspeed", 70,
+     87, 8192, 64},
+    {"NVMe", "--zero 3 --offload p=nvme,g=nvme,os=nvme --cpu-optimizer --framework deepspeed", 1000,
+     551, 12288, 96},
+};
+
+static bool fits_dgx2(int i, int layers)
+{
+    return scenario_run("--schedule 1f1b --cluster v100-dgx2 --gpus 16 --pp 1 --tp 1 --vocab 50304 "
+                        "--seq 1024 --mbs 1 --micro-batches 1 --recompute full --layers %d "
+                        "--hidden %d --heads %d %s --engine dag",
+                        layers, LARGEST[i].hidden, LARGEST[i].heads, LARGEST[i].options)
+        .fits;
+}
+
+static void zero_infinity(void)
+{
+    bool all = true;
+
+    puts("the largest models that ran on one DGX-2, and 1.6 times their layers\n");
+    puts("                 B   layers          1.6 times");
+    for (int i = 0; i < (int)PP_COUNT(LARGEST); i++) {
+        const int more = (int)ceil(1.6 * LARGEST[i].layers);
+        const bool fits = fits_dgx2(i, LARGEST[i].layers), is_over = !fits_dgx2(i, more);
+        printf("%-13s %5g %6d  %-7s %6d  %s\n", LARGEST[i].name, LARGEST[i].params_b,
+               LARGEST[i].layers, fits ? "fits" : "exceeds", more, is_over ? "exceeds" : "fits");
+        all = all && fits && is_over;
+    }
+    const struct figures f = scenario_run("--preset zero-infinity-dgx2 --engine dag");
+    printf("\npipesim --preset zero-infinity-dgx2: %.1f GiB on a device, step %.0f s\n\n",
+           f.peak_bytes / GIB, f.iteration_s);
+    scenario_assert(all, "each of the five fits, and 1.6 times it does not");
+}
+
+/* ---- Elixir: a model far larger than its device ---------------------------------------------- */
+
+static void elixir(void)
+{
+    const struct figures one = scenario_run("--preset elixir-opt30b --engine dag");
+    const char *alone = "--schedule 1f1b --model opt-30b --cluster a100-40 --pp 1 --tp 1 --mbs 20 "
+                        "--micro-batches 1 --seq 1024 --recompute full --engine dag";
+    const struct figures here = scenario_run("%s --gpus 1", alone);
+    const struct figures many = scenario_run("%s --gpus 16 --zero 3", alone);
+
+    puts("pipesim --preset elixir-opt30b\n");
+    printf("step %.1f s, peak %.1f GiB; 16 GPUs with ZeRO 3 %.1f s\n\n", one.iteration_s,
+           one.peak_bytes / GIB, many.iteration_s);
+    scenario_assert(one.fits && !here.fits, "it fits 40 GB only with its state on the host");
+    scenario_goal("speed over that of 16 GPUs, a GPU", many.iteration_s / one.iteration_s, 0.84,
+                  0.08 / 0.84);
+}
+
+/* ---- Harmony: everything moves, a chunk at a time -------------------------------------------- */
+
+static void harmony(void)
+{
+    const struct figures pipeline = scenario_run("--preset harmony-bert96 --engine dag");
+    const struct figures data =
+        scenario_run("--preset harmony-bert96 --pp 1 --dp 2 --vp 12 --engine dag");
+
+    puts("pipesim --preset harmony-bert96, and with --pp 1 --dp 2 --vp 12\n");
+    scenario_assert(pipeline.fits && data.fits, "both fit");
+    scenario_goal("step of the pipeline in s", pipeline.iteration_s, 17.874, 0.35);
+    scenario_goal("data-parallel step in s", data.iteration_s, 19.421, 0.35);
+    scenario_goal("pipeline over data-parallel", pipeline.iteration_s / data.iteration_s, 0.9203,
+                  0.08);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct section sections[] = {
-        {"axonn", axonn}, {"colossal", colossal}, {"merak", merak}, {"mesa", mesa}, {0}};
+    static const struct section sections[] = {{"axonn", axonn},
+                                              {"colossal", colossal},
+                                              {"elixir", elixir},
+                                              {"harmony", harmony},
+                                              {"merak", merak},
+                                              {"mesa", mesa},
+                                              {"zero-infinity", zero_infinity},
+                                              {"zero-offload", zero_offload},
+                                              {0}};
 
     return scenario_main(argc, argv, sections);
 }
