@@ -10,7 +10,7 @@ static const char SIM_OPTIONS[] =
     "collective-algorithm|collectives|compute|constants|cost|cpu-optimizer|dp-overlap|"
     "emit|engine|ep-dispatch|ep-overlap|ep-share|evict|exhaustive|explain|family|"
     "first-stage-layers|flops|framework|free|fresh|from|head|hold-out|html|jitter|"
-    "jobs|kind|last-stage-layers|leave-layouts-out|log-x|log-y|map|markdown|"
+    "jobs|kind|largest|last-stage-layers|leave-layouts-out|log-x|log-y|map|markdown|"
     "memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|no-alternatives|no-fold|"
     "nodes|objective|offload|output|p2p|params|part|plot-kind|points|preset|price|ranks|"
     "refit|require-fit|row|secondary|seeds|size|skip-steps|step|step-barrier|sum|sync-share|"

@@ -368,6 +368,9 @@ PP_ROW_TEXT(free, "LIST", G_PLAN, PLAN | OF_PLANNER, .is_common = true,
             "recompute, tries all legal meshes for parameters, gradients and optimizer state of "
             "one layout. So do offload (homes of state, on the host or nvme, updated there), "
             "act-bits (none or 8), gather (a layer, 32 to 256 MiB) and cache (1 or auto).")
+PP_ROW_TEXT(largest, "LO:HI[:+K]", G_PLAN, PLAN | OF_PLANNER,
+    .help = "The most layers, of LO to HI in steps of K, with which one layout fits by any choice "
+            "of --free, which may be left out. Other dimensions of the model are as given.")
 PP_ROW_FLAG(exhaustive, G_PLAN, PLAN | OF_PLANNER,
     .help = "Simulate every layout, even those that bounds rule out.")
 PP_ROW_CHOICE(objective, "WHAT", "step|comm", G_PLAN, PLAN | OF_PLANNER, .default_text = "step",

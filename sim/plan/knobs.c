@@ -218,7 +218,7 @@ static enum pp_status free_state(const struct pp_wish *wish, const struct pp_sta
 enum pp_status pp_state_plan_free(const struct pp_wish *wish, struct pp_state_plan *planner,
                                   struct pp_error *err)
 {
-    const char *list = wish->free ? wish->free : "shard";
+    const char *list = wish->free ? wish->free : wish->largest ? NULL : "shard";
     char word[WORD_BYTES];
 
     while (next_word(&list, word))

@@ -24,7 +24,7 @@ static enum pp_status settle(struct pp_arena *arena, const struct pp_state_plan 
     const unsigned chosen = config->origin.chosen;
     struct pp_result ignored;
 
-    if (!pp_state_plan_has_tiers(planner))
+    if (!pp_state_plan_has_tiers(planner) && planner->knob_count > 0)
         return PP_OK;
     for (int i = 0; i < planner->knob_count; i++)
         config->origin.chosen &= ~planner->knobs[i]->settles;
@@ -53,6 +53,10 @@ void pp_state_plan_try(struct pp_arena *arena, const struct pp_state_plan *plann
 
     if (simulate(arena, planner, depth, point, &result, &err) == PP_OK) {
         point->full = pp_tiers_full(&result);
+        for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
+            point->away_bytes[tier] = pp_tiers_bytes(&result, (enum pp_tier)tier);
+            point->room_bytes[tier] = pp_tiers_room_bytes(&result, (enum pp_tier)tier);
+        }
         point->outcome = pp_outcome_of(&result);
         point->comm = pp_shard_times(&result.cost_inputs);
     } else {

@@ -6,6 +6,8 @@
 #include "sim/resolve/tier_choice.h"
 #include "sim/run/simulate.h"
 
+#include <jansson.h>
+
 struct pp_wish;
 
 struct pp_state_plan_knob {
@@ -24,7 +26,8 @@ extern const char *const pp_objective_names[]; /* NULL-terminated */
 
 struct pp_state_planned {
     struct pp_config config;
-    int tiers, rest;   /* index of its choice of tiers, and of all other knobs together */
+    int tiers, rest; /* index of its choice of tiers, and of all other knobs together */
+    double away_bytes[PP_TIERS], room_bytes[PP_TIERS]; /* most that a device has there, its share */
     enum pp_tier full; /* a tier that is too small; PP_TIER_DEVICE: none but the device may be */
     struct pp_outcome outcome;
     struct pp_shard_times comm; /* in closed form */
@@ -79,8 +82,9 @@ void pp_state_plan_print_facts(struct pp_arena *arena, const struct pp_state_pla
                                int rows, FILE *out);
 void pp_state_plan_print(struct pp_arena *arena, const struct pp_state_plan *planner, int rows,
                          FILE *out);
-void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner,
-                        FILE *out); /* "pipesim.plan/1" */
+json_t *pp_state_plan_object(struct pp_arena *arena,
+                             const struct pp_state_plan *planner); /* "pipesim.plan/1" */
+void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out);
 void pp_state_plan_csv(struct pp_arena *arena, const struct pp_state_plan *planner,
                        FILE *out); /* one row per point */
 /* Returns the devices over which a class is cut: "8x2" is 8 in a node, on 2 nodes. */

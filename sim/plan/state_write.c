@@ -82,7 +82,7 @@ static const struct pp_state_planned *safest_of(const struct pp_state_plan *plan
     return safest;
 }
 
-void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
+json_t *pp_state_plan_object(struct pp_arena *arena, const struct pp_state_plan *planner)
 {
     const struct pp_config *c = &planner->base;
     const struct pp_layout *l = &c->layout;
@@ -108,7 +108,12 @@ void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *plan
                         planner->fitting ? point_json(arena, planner, safest_of(planner))
                                          : json_null());
     json_object_set_new(o, "points", points);
-    pp_json_print(o, out);
+    return o;
+}
+
+void pp_state_plan_json(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
+{
+    pp_json_print(pp_state_plan_object(arena, planner), out);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

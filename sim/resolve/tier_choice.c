@@ -142,13 +142,13 @@ const char *pp_tier_offload_text(struct pp_arena *arena, const struct pp_state_s
     const char *text = "";
 
     for (size_t i = 0; i < PP_COUNT(order); i++) {
-        const double frac = pp_state_moved(state, order[i]);
-        if (frac == 0)
+        const double frac = state->moved_frac[order[i]];
+        if (!pp_state_is_away(state, order[i]))
             continue;
         text = pp_arena_printf(arena, "%s%s%s=%s", text, *text ? "," : "",
                                pp_state_class_names[order[i]],
                                pp_tier_rows[state->home[order[i]]].name);
-        if (frac < 1)
+        if (frac > 0 && frac < 1)
             text = pp_arena_printf(arena, "%s:%.6g%%", text, 100 * frac);
     }
     return *text ? text : "none";

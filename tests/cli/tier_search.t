@@ -59,12 +59,19 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --offload a=host:auto
 $ pipesim plan --model llama2-7b --gpus 1 --cluster v100-dgx2 --free offload,act-bits --seq 1024 --gbs 16 | sed -n '/#  /,$p'
 >    #  offload                    act-bits recompute      step   exposed     MFU   state     GiB
 >    1  os=host:95%                none     full         15.2 s=   25.2 %  35.5 %    28.9    31.1!
->    2  os=host:95%                8        full         15.3 s=   25.1 %  35.5 %    28.9    31.1!
+>    2  os=host:95%                8        selective=core_attn+layernorm+mlp
+>                                                        14.8 s=   26.0 %  36.7 %    28.9    31.4!
+>    3  g=host,os=host:85%         8        selective=core_attn+layernorm+act
+>                                                        19.9 s    53.0 %  27.2 %    25.7    30.1
+>    4  g=host,os=host:85%         none     selective=core_attn+layernorm+mlp
+>                                                        21.3 s    50.5 %  25.4 %    25.7    30.3
+>    5  p=host,g=host,os=host:70%  none     full         37.5 s    69.4 %  14.4 %    26.4    30.5!
+>    6  p=host,g=host,os=host:70%  8        full         37.7 s    68.4 %  14.4 %    26.4    30.3
 >
 >   ! tight    less than 4 % of the memory stays free (--memory-margin)
 >   too large  2 do not fit in 31.7 GiB or on other tiers: the smallest of them,
->              p=1x1,g=1x1,os=1x1 offload none act-bits none recompute full, needs
->              102.6 GiB
+>              p=1x1,g=1x1,os=1x1 offload none act-bits 8 recompute full, needs
+>              102.4 GiB
 >   choose     pipesim --schedule 1f1b --gpus 1 --tp 1 --pp 1 --cp 1 --gbs 16 \
 >              --seq 1024 --model llama2-7b --cluster v100-dgx2 \
 >              --offload os=host:95% --cpu-optimizer --recompute full
@@ -86,14 +93,17 @@ $ for free in offload act-bits,offload offload,recompute; do command=$(pipesim p
 >     "iteration_s": 7.7492606806539994,    "peak_mem_bytes": 18440265728,
 >   "iteration_s": 7.7492606806539994,  "peak_mem_bytes": 18440265728,
 # Drives are tried where the host is too small.
-$ for ram in 1TB 30GB; do pipesim plan --model llama2-7b --gpus 1 --cluster "a100 ram:$ram nvme:8TB@25GBps" --free offload --seq 1024 --gbs 16 -o - | cut -d, -f6,12; done
-> offload,fits
-> os=host:35%,1
-> none,0
-> offload,fits
-> os=nvme:35%,1
-> os=host:35%,0
-> none,0
+$ for ram in 1TB 30GB; do pipesim plan --model llama2-7b --gpus 1 --cluster "a100 ram:$ram nvme:8TB@25GBps" --free offload --seq 1024 --gbs 16 --json | grep -o -e '"offload": .*' -e '"fits": .*' | paste - - | tail -n +3; done
+> "offload": "os=host:35%",	"fits": true,
+> "offload": "g=host,os=host:30%",	"fits": true,
+> "offload": "p=host,g=host,os=host:20%",	"fits": true,
+> "offload": null,	"fits": false,
+> "offload": "g=host,os=host:30%",	"fits": true,
+> "offload": "os=nvme:35%",	"fits": true,
+> "offload": "p=nvme,g=nvme,os=nvme:20%",	"fits": true,
+> "offload": "p=host,g=host,os=host:20%",	"fits": false,
+> "offload": "os=host:35%",	"fits": false,
+> "offload": null,	"fits": false,
 $ pipesim plan --model llama2-7b --gpus 8 --free offload --offload os=host
 ! pipesim: error: --offload os=host contradicts --free offload
 = 2
@@ -118,3 +128,78 @@ $ pipesim plan --model llama2-13b --gpus 8 --zero 3 --cluster v100-dgx2 --free c
 >
 $ pipesim plan --model llama2-13b --gpus 8 --zero 1 --cluster v100-dgx2 --free cache,gather --seq 1024 --gbs 16 -o - | wc -l
 > 2
+# The most layers with which the free knobs still fit, and why the next size does not.
+$ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gbs 1 --gpus 1 --cluster "v100-dgx2 ram:300GB nvme:1TB@25GBps" --largest 4:2000 --free offload | grep -e '^  [lfn][aue]' -e '#  ' -e '^   1'
+>   largest    309 layers, 62.4B parameters, of 4 to 2000 layers
+>   full       device 20.9 of 31.7 GiB, nvme 930.4 of 931.3 GiB a device
+>   next       310 layers: nvme 933.4 of 931.3 GiB a device
+>   layout     1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
+>    #  offload                    recompute      step   exposed     MFU   state     GiB
+>    1  p=nvme,g=nvme,os=nvme      selective=core_attn+layernorm+mlp
+$ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gbs 1 --gpus 1 --cluster v100-dgx2 --largest 4:400 --recompute full --json | sed -n '/"largest"/,$p'
+>   "largest": {
+>     "layers": 8,
+>     "params": 1821286400.0,
+>     "full": "device",
+>     "next_layers": 9,
+>     "next_reason": "device 32.4 of 31.7 GiB"
+>   }
+> }
+$ for range in 4:400 4:24 3:24:+7 8:8 9:9; do echo $range $(pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gbs 1 --gpus 1 --cluster v100-dgx2 --largest $range --free recompute | grep -e '^  [ln][ae]'); done
+> 4:400 largest 8 layers, 1.82B parameters, of 4 to 400 layers next 9 layers: device 32.4 of 31.7 GiB layout 1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
+> 4:24 largest 8 layers, 1.82B parameters, of 4 to 24 layers next 9 layers: device 32.4 of 31.7 GiB layout 1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
+> 3:24:+7 largest 3 layers, 814M parameters, of 3 to 24 layers next 10 layers: device 35.4 of 31.7 GiB layout 1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
+> 8:8 largest 8 layers, 1.82B parameters, of 8 to 8 layers next none: the range ends layout 1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
+> 9:9 largest none of 9 to 9 layers fits next 9 layers: device 32.4 of 31.7 GiB layout 1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
+# each size within two of the answer, by itself
+$ for layers in 6 7 8 9 10; do echo $layers $(pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gbs 1 --gpus 1 --cluster v100-dgx2 --layers $layers --free recompute --require-fit >/dev/null 2>&1; echo $?); done
+> 6 0
+> 7 0
+> 8 0
+> 9 3
+> 10 3
+# a host that is too small; sizes that a layout refuses are passed over
+$ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gbs 1 --gpus 1 --cluster "v100-dgx2 ram:100GB nvme:1GB@25GBps" --largest 4:2000 --free offload --usable host=80% | grep -e '^  [lfn][aue]'
+>   largest    32 layers, 6.65B parameters, of 4 to 2000 layers
+>   full       device 29.9 of 31.7 GiB, host 73.7 of 74.5 GiB a device
+>   next       33 layers: nvme 75.3 of 0.9 GiB a device
+>   layout     1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
+$ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gpus 4 --pp 4 --micro-batches 4 --schedule interleaved --vp 2 --cluster v100-dgx2 --largest 1:90 --recompute full | grep -e '^  [lfn][aue]'
+>   largest    34 layers, 7.06B parameters, of 1 to 90 layers
+>   full       device 29.5 of 31.7 GiB
+>   next       35 layers: device 32.5 of 31.7 GiB
+>   layout     interleaved, TP 1 x CP 1 x PP 4 x DP 1*, MBS 1, 4 micro-batches,
+$ pipesim plan --model gpt2 --hidden 4096 --heads 32 --gpus 1 --cluster v100-dgx2 --largest 300:400 | head -2
+>   largest    none of 300 to 400 layers fits
+>   next       300 layers: device 907.9 of 31.7 GiB
+$ pipesim plan --model gpt2 --hidden 4096 --heads 32 --gpus 1 --cluster v100-dgx2 --largest 300:400 --require-fit > /dev/null
+! pipesim: error: none of 300 to 400 layers fits: 300 layers: device 907.9 of 31.7 GiB
+= 3
+$ for range in 10:5 0:5 5 5: 1:5:2 1:5:+0 1:70000 x:5 1:5:+2x; do pipesim plan --model gpt2 --gpus 1 --largest $range; echo $?; done 2>&1
+> pipesim: error: --largest 10:5: LO is at most HI; nearest: --largest 5:10
+> 2
+> pipesim: error: --largest 0:5: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+> pipesim: error: --largest 5: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+> pipesim: error: --largest 5:: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+> pipesim: error: --largest 1:5:2: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+> pipesim: error: --largest 1:5:+0: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+> pipesim: error: --largest 1:70000: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+> pipesim: error: --largest x:5: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+> pipesim: error: --largest 1:5:+2x: expected layers LO:HI or LO:HI:+K, from 1 to 65535, such as 10:200
+> 2
+$ pipesim plan --model gpt2 --gpus 1 --largest 1:5 --layers 3
+! pipesim: error: --layers 3 contradicts --largest, which tries numbers of layers
+= 2
+$ pipesim plan --model gpt2 --gpus 1 --largest 1:5 --free tp
+! pipesim: error: --largest is of one layout: --free takes act-bits, cache, gather, offload, recompute and shard with it
+= 2
+$ pipesim plan --model gpt2 --gpus 3 --tp 7 --largest 1:5
+! pipesim: error: --largest 1:5: 3 GPUs are not a multiple of tp * cp * pp * dp = 7; nearest: --gpus 7
+= 2
