@@ -40,23 +40,24 @@ static const char *update_text(struct pp_arena *arena, const struct pp_state_spe
                            state->has_early_update ? " just in time" : "");
 }
 
-/* Text such as "64 MiB units, 6 cached (belady)". */
-static const char *units_text(struct pp_arena *arena, const struct pp_state_spec *state)
+/* Text such as "64 MiB units, 6 cached (belady)"; "6* cached" of a number that the run found. */
+static const char *units_text(struct pp_arena *arena, const struct pp_config *config)
 {
-    const char *text = "";
+    const struct pp_state_spec *state = &config->state;
+    const char *text = "", *mark = config->wanted.cached < 0 ? "*" : "";
 
     if (state->gather_bytes > 0)
         text = pp_arena_printf(arena, "%.4g~MiB units", state->gather_bytes / (1 << 20));
     if (state->cached > 1)
-        text = pp_arena_printf(arena, "%s%s%d cached (%s)", text, *text ? ", " : "", state->cached,
-                               pp_evict_names[state->evict]);
+        text = pp_arena_printf(arena, "%s%s%d%s cached (%s)", text, *text ? ", " : "",
+                               state->cached, mark, pp_evict_names[state->evict]);
     return text;
 }
 
 const char *pp_line_moved(struct pp_arena *arena, const struct pp_config *config)
 {
     const struct pp_state_spec *state = &config->state;
-    const char *text = "", *units = units_text(arena, state);
+    const char *text = "", *units = units_text(arena, config);
 
     for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
         const char *here = classes_on(arena, config, (enum pp_tier)tier);

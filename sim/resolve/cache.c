@@ -83,6 +83,22 @@ int pp_cache_units(struct pp_arena *arena, const struct pp_config *config, doubl
     return most;
 }
 
+bool pp_cache_evicts(struct pp_arena *arena, const struct pp_config *config)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    const struct pp_cost_inputs in = pp_config_costs(config, pp_config_ranks(arena, config));
+    const int cached = config->state.cached;
+    double bytes;
+    int largest = 1;
+
+    for (int s = 0; s < in.stages; s++) {
+        const int units = pp_cost_gather_units(&in, s, &bytes);
+        largest = units > largest ? units : largest;
+    }
+    pp_arena_release(arena, mark);
+    return cached >= 2 * largest && cached < pp_cache_units(arena, config, &bytes);
+}
+
 enum pp_status pp_cache_check(const struct pp_state_spec *state, int most_units,
                               struct pp_error *err)
 {

@@ -183,6 +183,17 @@ static void note_moved_saves(struct pp_arena *arena, const struct pp_prepared *p
     pp_known_programs_drop(&own);
 }
 
+/* Notes a policy that chooses nothing: one unit is there at a time, or all stay. */
+static void note_evict(struct pp_arena *arena, const struct pp_wish *wish, struct pp_config *config)
+{
+    if (config->state.evict != PP_EVICT_BELADY && !pp_cache_evicts(arena, config))
+        note(arena, config,
+             pp_arena_printf(arena,
+                             "%s changes nothing: --cache %d keeps the units at the end of one "
+                             "chunk, or all units of a device",
+                             wish->given.evict.typed, config->state.cached));
+}
+
 static enum pp_status check_need(struct pp_arena *arena, const struct pp_wish *wish,
                                  const char *option, const struct need *need,
                                  struct pp_config *config, struct pp_error *err)
@@ -214,6 +225,7 @@ static enum pp_status check_effects(struct pp_arena *arena, const struct pp_wish
     }
     note_recompute(arena, wish, config);
     note_moved_saves(arena, prepared, config);
+    note_evict(arena, wish, config);
     return PP_OK;
 }
 

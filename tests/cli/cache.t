@@ -50,6 +50,15 @@ $ pipesim plan --free offload,cache --schedule 1f1b --pp 1 --tp 1 --gpus 1 --mod
 >              for its optimizer state: the cache first; with its rates of A100
 >              0.1905 ns for its value, 0.0907 ns for its optimizer state: the
 >              cache first
+$ for w in "--gather chunk --cache 2 --vp 4" "--gather chunk --cache 4 --vp 4" "--cache 4 --vp 2"; do pipesim --schedule interleaved --pp 4 --gpus 4 --tp 1 --model gpt2-64 --layers 32 --seq 512 --mbs 1 --gbs 8 --cluster a100 --engine dag --no-alternatives --offload p=host --evict lru $w | grep -A1 'changes nothing'; done
+>   note     --evict lru changes nothing: --cache 4 keeps the units at the end of
+>            one chunk, or all units of a device
+>   note     --evict lru changes nothing: --cache 4 keeps the units at the end of
+>            one chunk, or all units of a device
+$ pipesim --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --no-alternatives --offload p=host --gather 64MiB --cache auto | grep -A2 '^  state'
+>   state    ZeRO 0*, recompute none*, gradient sync end; p on host; 64 MiB units,
+>            84* cached (belady)
+>   costs    analytic, fitted on published runs, not on yours; framework plain
 # Refused.
 $ for w in "--cache 0" "--cache 9" "--cache 100MB" "--cache much" "--evict mru" "--gather 3B" "--gather 0" "--gather some"; do pipesim --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --offload p=host $w 2>&1 | head -1; done
 > pipesim: error: --cache 0: expected 1 to V, where a rank has V units, bytes such as 4GiB, or auto
