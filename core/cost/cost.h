@@ -45,7 +45,9 @@ struct pp_stage_memory {
     double update_bytes;                   /* U: until the last U of the rank */
     /* memory on other tiers */
     double resting_frac;  /* share of saved_bytes left while they are quantised; 0 = all of it */
-    double moved_frac;    /* share of them that COPY moves; 0 = all of it */
+    double moved_frac;    /* share of them that moves; 0 = all of it */
+    double inner_frac;    /* share of that which moves block by block inside of F, and of R or B:
+                           * all but one block's, which COPY moves */
     double fetched_bytes; /* MOVE.fetch: optimizer buckets on the device, until MOVE.store */
     double up_bytes, down_bytes; /* copied inside of U, which buckets stream through */
     double away_bytes[PP_TIERS]; /* state, by its home tier */
@@ -106,6 +108,9 @@ struct pp_costs {
     /* Costs of OVERLAP_F_B pairs: [stage of F * stages + stage of B]; if NULL, one entry for all.
      * If that is NULL too: sum of F and B, in which exchanges of experts overlap with compute. */
     struct pp_cost *overlap, *overlap_all;
+    /* Copies of saved activations inside of an op, next to its compute: down in F, up in R, B, I.
+     * Of one whole micro-batch-split, as above; NULL = none. */
+    struct pp_cost *inner[PP_OP_KINDS];
     /* p2p of one whole micro-batch from `stage` (F: to stage+1, B: to stage-1), by link class. A
      * message pays its latency once, and bandwidth by share. */
     int links;                 /* number of link classes, >= 1 */
@@ -135,6 +140,11 @@ struct pp_costs {
     bool is_calibrated;
 };
 
+/* Is true if ops may copy between memory tiers while they compute. */
+static inline bool pp_costs_have_inner(const struct pp_costs *costs)
+{
+    return costs->gathers || costs->inner[PP_F];
+}
 /* Returns `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
 /* Returns the passes around a ring: 2 for an all-reduce, 1 for a scatter or gather, else 0. */

@@ -20,12 +20,14 @@ bool pp_program_brings_sum(const struct pp_program *p, int i)
     return false;
 }
 
-/* Returns the time that copies inside op i take on the link up, or down; 0 if there are none. */
-static int64_t inner_ps(const struct pp_program *p, const struct pp_costs *costs, int i, bool is_up)
+/* Returns the time that parameters and gradients inside op i take on the link up, or down. */
+static int64_t state_ps(const struct pp_program *p, const struct pp_costs *costs, int i, bool is_up)
 {
     const int kind = p->kind[i];
-    const struct pp_stage_gathers *g = &costs->gathers[p->stage[i]];
 
+    if (!costs->gathers)
+        return 0;
+    const struct pp_stage_gathers *g = &costs->gathers[p->stage[i]];
     if (!is_up)
         return is_gradient(p, i) ? g->part_ps : 0;
     const int64_t loads_ps = kind == PP_F                   ? g->load_ps
@@ -33,6 +35,23 @@ static int64_t inner_ps(const struct pp_program *p, const struct pp_costs *costs
                                                             : 0;
     const bool has_sum = g->sum_ps > 0 && is_gradient(p, i) && pp_program_brings_sum(p, i);
     return loads_ps + (has_sum ? g->sum_ps : 0);
+}
+
+/* Returns the time of saved activations: down in F, up in what uses them. */
+static int64_t saved_ps(const struct pp_program *p, const struct pp_costs *costs, int i, bool is_up)
+{
+    const struct pp_cost *inner = costs->inner[p->kind[i]];
+
+    if (!inner || is_up == (p->kind[i] == PP_F))
+        return 0;
+    return pp_costs_share_ps(inner[p->stage[i] * costs->splits + p->split[i]].ps,
+                             p->granule_count[i], costs->granules);
+}
+
+/* Returns the time that copies inside op i take on the link up, or down; 0 if there are none. */
+static int64_t inner_ps(const struct pp_program *p, const struct pp_costs *costs, int i, bool is_up)
+{
+    return state_ps(p, costs, i, is_up) + saved_ps(p, costs, i, is_up);
 }
 
 /* Returns the first instruction of the list of i. */
@@ -106,7 +125,7 @@ static void lengthen(const struct pp_program *p, const struct pp_costs *costs, i
 /* With one buffer, sums of gradients come up before the compute that adds to them. */
 static int64_t late_sums_ps(const struct pp_program *p, const struct pp_costs *costs, int i)
 {
-    return costs->gather_buffers < 2 && costs->gathers[p->stage[i]].sum_ps > 0 &&
+    return costs->gathers && costs->gather_buffers < 2 && costs->gathers[p->stage[i]].sum_ps > 0 &&
                    is_gradient(p, i) && pp_program_brings_sum(p, i)
                ? costs->gathers[p->stage[i]].sum_ps
                : 0;
@@ -119,7 +138,7 @@ struct pp_cost pp_program_cost(const struct pp_program *p, const struct pp_costs
                        second = is_fused ? pp_program_op(p, i + 1) : (struct pp_op){0};
     struct pp_cost cost = pp_costs_op(costs, &op, is_fused ? &second : NULL);
 
-    if (!costs->gathers)
+    if (!pp_costs_have_inner(costs))
         return cost;
     const int64_t late_ps = late_sums_ps(p, costs, i);
     cost.ps += late_ps;
@@ -132,7 +151,7 @@ struct pp_cost pp_program_cost(const struct pp_program *p, const struct pp_costs
 int64_t pp_program_ps(const struct pp_program *p, const struct pp_costs *costs, int i,
                       bool is_fused)
 {
-    if (costs->gathers)
+    if (pp_costs_have_inner(costs))
         return pp_program_cost(p, costs, i, is_fused).ps;
     const struct pp_op op = pp_program_op(p, i),
                        second = is_fused ? pp_program_op(p, i + 1) : (struct pp_op){0};

@@ -217,26 +217,43 @@ static double kept_bytes(const struct pp_memory_walk *w, const struct pp_op *op,
     return again * size->checkpoint + (op->granules - again) * size->whole;
 }
 
-static double resting_bytes(const struct pp_memory_walk *w, const struct pp_op *op, int at)
+/* Returns a share of the bytes of an op's granules, whole numbers; 0 = all of it. */
+static double part_of(double frac, double bytes, const struct pp_op *op)
 {
-    const double frac = stage_memory(w, op->stage)->resting_frac;
-
-    return frac > 0 ? rint(frac * kept_bytes(w, op, at) / op->granules) * op->granules
-                    : kept_bytes(w, op, at);
+    return frac > 0 ? rint(frac * bytes / op->granules) * op->granules : bytes;
 }
 
-/* Returns the part of resting_bytes() that moves to another tier. */
+/* Bytes that move to another tier: one block's by COPY, and those inside of ops. */
+struct moved {
+    double by_copy, inner;
+};
+
+/* Returns what moves of `kept` bytes. */
+static struct moved moved_of(const struct pp_memory_walk *w, const struct pp_op *op, double kept)
+{
+    const struct pp_stage_memory *memory = stage_memory(w, op->stage);
+    const double resting = part_of(memory->resting_frac, kept, op),
+                 all = part_of(memory->moved_frac, resting, op),
+                 inner = memory->inner_frac > 0 ? part_of(memory->inner_frac, all, op) : 0;
+
+    return (struct moved){all - inner, inner};
+}
+
+/* Returns the bytes of the block that is on its way while the next one runs. */
+static double next_block(struct moved moved)
+{
+    return moved.by_copy < moved.inner ? moved.by_copy : moved.inner;
+}
+
 static double moved_bytes(const struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const double frac = stage_memory(w, op->stage)->moved_frac;
-
-    return frac > 0 ? rint(frac * resting_bytes(w, op, at) / op->granules) * op->granules
-                    : resting_bytes(w, op, at);
+    return moved_of(w, op, kept_bytes(w, op, at)).by_copy;
 }
 
 static void change_bits(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
-    const double full = kept_bytes(w, op, at), resting = resting_bytes(w, op, at);
+    const double full = kept_bytes(w, op, at),
+                 resting = part_of(stage_memory(w, op->stage)->resting_frac, full, op);
 
     w->changes[at].saved_taken += op->kind == PP_Q ? resting : full;
     w->changes[at].saved_given += op->kind == PP_Q ? full : resting;
@@ -292,13 +309,25 @@ static void change_wait(struct pp_memory_walk *w, const struct pp_op *op, int at
         w->changes[at].buffer_given += purpose_bytes(w, PP_FOR_VISIT, op->stage);
 }
 
+/* Handles what a forward saves. Blocks but the last may leave the device while it runs. */
+static void save(struct pp_memory_walk *w, const struct pp_op *op, int at)
+{
+    const double kept = kept_bytes(w, op, at);
+    const struct moved moved = moved_of(w, op, kept);
+
+    w->changes[at].saved_taken += kept - moved.inner;
+    use_scratch(w, at, next_block(moved));
+    if (moved.inner > 0)
+        away_at(w, at)->taken += moved.inner;
+}
+
 static void change_forward(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     w->changes[at].cells_taken += op->granules;
     if (w->is_infer)
         w->changes[pp_memory_end_of(w->p, w->begin, w->count, at)].cells_given += op->granules;
     else
-        w->changes[at].saved_taken += kept_bytes(w, op, at);
+        save(w, op, at);
     hand_over(w, op, at, 0);
     use_params(w, op, at);
     if (!w->is_infer)
@@ -309,26 +338,38 @@ static void change_recompute(struct pp_memory_walk *w, const struct pp_op *op, i
 {
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
 
-    w->changes[at].saved_taken += op->granules * (size->saved - size->checkpoint);
+    const double kept = op->granules * size->checkpoint,
+                 inner = moved_of(w, op, kept).inner; /* comes up */
+
+    w->changes[at].saved_taken += op->granules * (size->saved - size->checkpoint) + inner;
     use_scratch(w, at, op->granules * size->recompute);
+    if (inner > 0)
+        away_at(w, at)->given += inner;
 }
 
+/* Frees what a backward has used. Blocks but the first to go backward come up while it runs, unless
+ * R has brought them. I leaves what W needs. */
 static void change_backward(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const struct pp_memory_sizes *size = &w->sizes[op->stage];
     const bool is_full = op->kind == PP_B;
     const int again = place_of(w, at)->again;
-    const double saved = again * size->saved + (op->granules - again) * size->whole,
+    const double whole = (op->granules - again) * size->whole;
+    const struct moved moved = moved_of(w, op, whole);
+    const double saved = again * size->saved + whole, here = saved - moved.inner,
                  left = is_full ? 0 : op->granules * size->kept_for_weights,
-                 more = left > saved ? left - saved : 0; /* gradients of outputs */
+                 more = left > here ? left - here : 0; /* gradients of outputs, blocks that came */
 
     w->changes[at].cells_given += is_full ? op->granules : 0;
     w->changes[at].saved_taken += more;
-    w->changes[at].saved_given += saved + more - left;
+    w->changes[at].saved_given += here + more - left;
+    if (moved.inner > 0)
+        away_at(w, at)->given += moved.inner;
     hand_over(w, op, at, 1);
     const double grads = op->granules * (is_full ? size->backward : size->input);
     const double dense = dense_grad_bytes(w, op->stage, saved);
     use_scratch(w, at, is_full && dense > grads ? dense : grads);
+    use_scratch(w, at, fmax(0, fmin(next_block(moved), saved - here - more)));
     use_params(w, op, at);
     if (!is_full)
         return;

@@ -42,9 +42,12 @@ static void set_effects(const struct pp_stage_memory *m, const struct pp_least_o
     if (!o->is_moved)
         return;
     const double resting = m->resting_frac > 0 ? rint(m->resting_frac * kept) : kept,
-                 moved = m->moved_frac > 0 ? rint(m->moved_frac * resting) : resting;
+                 moved = m->moved_frac > 0 ? rint(m->moved_frac * resting) : resting,
+                 inner = floor(m->inner_frac * moved), /* never all at once on the device */
+        here = kept - fmax(0, 2 * inner - moved);
+    effects[PP_F].most -= kept - here;
     for (int kind = 0; kind < EFFECTS; kind++) {
-        effects[kind].most += kind == PP_B || kind == PP_I ? kept : 0;
+        effects[kind].most += kind == PP_B || kind == PP_I ? here : 0;
         effects[kind].change = 0;
         effects[kind].away = kind == PP_F ? moved : kind == PP_W ? 0 : -moved;
     }

@@ -169,6 +169,10 @@ PP_ROW_TEXT(update_bucket, "PARAMSxK", G_STATE, RUN, .default_text = "16e6x3; 16
     .help = "Buckets in which state on another tier streams through an update of the device: their "
             "parameters, and how many have room at once. 3: one comes, one is updated, one goes. "
             "2: a bucket comes after another has gone. 1: nothing overlaps.")
+PP_ROW_CHOICE(offload_unit, "UNIT", "op|layer", G_STATE, RUN, .default_text = "op",
+    .neutral = "op",
+    .help = "What --offload a= moves at once. op: what a forward has saved, once it has ended. "
+            "layer: what a block has saved, while the next one computes. Two blocks then stay.")
 PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")

@@ -18,6 +18,19 @@ static void add_loads(const struct pp_result *r, int kind, int stage, struct pp_
             kind == PP_F ? g[stage].load_bytes : g[stage].reload_bytes;
 }
 
+/* Adds the saved activations that move inside of F, and of R, B or I. */
+static void add_saved(const struct pp_result *r, int i, struct pp_copied *by_class)
+{
+    const struct pp_program *p = r->program;
+    const struct pp_cost *inner = r->costs->inner[p->kind[i]];
+    struct pp_copied *copied = &by_class[PP_STATE_ACTIVATIONS];
+
+    if (inner)
+        *(p->kind[i] == PP_F ? &copied->down_bytes : &copied->up_bytes) +=
+            inner[p->stage[i] * r->costs->splits + p->split[i]].bytes * p->granule_count[i] /
+            r->costs->granules;
+}
+
 /* Adds the inner buckets of an update, each way. */
 static void add_buckets(const struct pp_result *r, int stage, struct pp_copied *by_class)
 {
@@ -66,6 +79,7 @@ void pp_copies_of_rank(const struct pp_result *r, int rank, struct pp_copied *by
         else
             add_loads(r, kind, p->stage[i], by_class);
         add_parts(r, i, by_class);
+        add_saved(r, i, by_class);
     }
 }
 

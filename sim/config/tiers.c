@@ -122,6 +122,11 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
                             "--update jit has no effect: the device updates when its step ends; "
                             "nearest: --offload os=host --cpu-optimizer --update jit");
     PP_TRY(resolve_bucket(wish, state, err));
+    state->is_offloaded_by_layer = wish->given.offload_unit.count && wish->offload_unit == 1;
+    if (state->is_offloaded_by_layer && !pp_state_is_away(state, PP_STATE_ACTIVATIONS))
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload-unit layer has no effect: saved activations stay on the "
+                            "device; nearest: --offload a=host --offload-unit layer");
     state->activation_bits = wish->given.act_bits.count ? 2 << wish->act_bits : 0;
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
 }

@@ -69,6 +69,8 @@ const char *pp_line_moved(struct pp_arena *arena, const struct pp_config *config
         text = pp_arena_printf(arena, "%s; %s", text, units);
     if (state->has_grads_in_params)
         text = pp_arena_printf(arena, "%s; gradients in place of parameters", text);
+    if (state->is_offloaded_by_layer)
+        text = pp_arena_printf(arena, "%s; saved activations layer by layer", text);
     if (state->activation_bits > 0)
         text = pp_arena_printf(arena, "%s; saved activations in %d bits", text,
                                state->activation_bits);
@@ -214,6 +216,8 @@ void pp_moved_json(const struct pp_state_spec *state, json_t *o)
 
     if (pp_state_is_offloaded(state))
         pp_json_put_text(o, "offload", offload_text(arena, state));
+    if (state->is_offloaded_by_layer)
+        pp_json_put_text(o, "offload_unit", "layer");
     if (state->is_cpu_update)
         pp_json_put_text(o, "update", state->has_early_update ? "jit" : "end");
     if (state->cached > 1)

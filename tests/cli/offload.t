@@ -26,6 +26,39 @@ $ export COLUMNS=100; pipesim --schedule gpipe --gpus 2 --pp 2 --tp 1 --mbs 2 --
 >   the two widest saved tensors of a block are in full while it runs; quantised: 15.7 % of forward,
 >       7.8 % of backward of stage 0
 >   stage 0: 6 blocks, F 1.83 ms, B 3.67 ms, saves 168 MiB a micro-batch
+# Layer by layer: one micro-batch frees all blocks but two; a pass lasts as long as its copies.
+$ export COLUMNS=100; for u in op layer; do pipesim --schedule 1f1b --gpus 2 --pp 2 --tp 1 --mbs 8 --micro-batches 1 --model gpt2-xl --zero 0 --recompute none --engine dag --cluster a100 --no-alternatives --offload a=host --offload-unit $u | grep -A2 'iteration  \|peak memory\|^  tiers\|^  state' | grep -v '^--\|^$'; done
+>   state    ZeRO 0, recompute none, gradient sync end; a on host
+>   costs    analytic, fitted on published runs, not on yours; framework plain
+>   note     --offload a frees nothing at the peak and costs its time: all saved activations of the
+>   iteration       494 ms +-3 %   16.6k tokens/s, 8.29k tokens/s/GPU; p90 5 %
+>   MFU             27.3 % +-0.9   85.14 of 312 dense TFLOP/s/GPU (megatron FLOPs)
+>   bubble          33.2 %         idle, waiting for other stages
+>   peak memory   27.5 GiB +-2 %   of 79.3 GiB on rank 1: fits, 51.8 GiB free
+>   1 T tokens    698 days +-3 %   33.5k GPU-hours
+>   state    ZeRO 0, recompute none, gradient sync end; a on host; saved activations layer by layer
+>   costs    analytic, fitted on published runs, not on yours; framework plain
+>   iteration       1.81 s +-3 %   4.53k tokens/s, 2.26k tokens/s/GPU; p90 5 %
+>   MFU              7.5 % +-0.2   23.26 of 312 dense TFLOP/s/GPU (megatron FLOPs)
+>   bubble          38.0 %         idle, waiting for other stages
+>   peak memory   16.9 GiB +-2 %   of 79.3 GiB on rank 1: fits, 62.4 GiB free
+>   1 T tokens  2,556 days +-3 %   123k GPU-hours
+>   tiers    host 11.1 of 1024.0 GiB a device
+>            copied a step, down | up, GiB: a 11.1 | 11.1; exposed 658 ms (36.3 %)
+$ export COLUMNS=100; for u in op layer; do pipesim --schedule 1f1b --gpus 2 --pp 2 --tp 1 --mbs 8 --micro-batches 1 --model gpt2-xl --zero 0 --recompute none --engine dag --cluster a100 --offload a=host --offload-unit $u --explain | grep -A2 'activations on host'; done
+>   saved activations on host: stage 0 9.97 GiB a micro-batch, each way 428 ms at 25.0 GB/s
+>   stage 0: 24 blocks, F 68.4 ms, B 148 ms, saves 9.97 GiB a micro-batch
+>     820M parameters a device
+>   saved activations on host: stage 0 426 MiB a micro-batch, each way 17.8 ms at 25.0 GB/s
+>   that is one block; 9.56 GiB of the other 23 move inside of F, in 410 ms: F max(68.4 ms, 1/24 of it
+>       + copies) = 413 ms
+$ pipesim --schedule 1f1b --gpus 2 --pp 2 --model gpt2 --offload os=host --offload-unit layer
+! pipesim: error: --offload-unit layer has no effect: saved activations stay on the device; nearest: --offload a=host --offload-unit layer
+= 2
+$ pipeexec --offload-unit layer
+! pipeexec: error: unknown option --offload-unit; only pipesim has it: pipesim help --offload-unit
+! try: pipeexec run --help
+= 2
 # Bytes on the tiers, of the device with most there.
 $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=nvme,a=host:50% --json | sed -n '/"tiers"/,/\]/p'
 >   "tiers": {

@@ -80,6 +80,14 @@ static void fill_streamed(const struct pp_cost_inputs *in, int stage, struct pp_
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
+static const enum pp_op_kind inner_kinds[] = {PP_F, PP_R, PP_B, PP_I};
+
+/* Is true if saved activations move block by block, inside of ops. */
+static bool has_inner(const struct pp_state_spec *state)
+{
+    return state->is_offloaded_by_layer && pp_state_is_away(state, PP_STATE_ACTIVATIONS);
+}
+
 /* Returns the cost of Q or DQ: a kernel a block reads saved activations and writes other bits. */
 static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, double bytes,
                                  double resting_frac)
@@ -92,17 +100,39 @@ static struct pp_cost convert_of(const struct pp_cost_inputs *in, int stage, dou
                             .bytes = traffic};
 }
 
-static void fill_saved(const struct pp_cost_inputs *in, int stage, int split,
+/* Copies `bytes` of all blocks but one while an op computes. A block's copy begins when it
+ * has ended, or ends before it begins. So the op lasts as long as one block and all copies, at
+ * least. */
+static void fill_inner(const struct pp_cost_inputs *in, enum pp_op_kind kind, int stage, int at,
+                       double bytes, struct pp_costs *costs)
+{
+    const enum pp_purpose purpose = kind == PP_F ? PP_FOR_DOWN : PP_FOR_UP;
+    const struct pp_cost copies = pp_analytic_move(in, purpose, bytes);
+    struct pp_cost *op = &costs->op[kind][at];
+    const int64_t ps = pp_costs_share_ps(op->ps, 1, in->blocks_per_stage[stage]) + copies.ps;
+
+    costs->inner[kind][at] = copies;
+    if (ps <= op->ps)
+        return;
+    op->copy_ps += ps - op->ps;
+    op->ps = ps;
+}
+
+/* Saved activations come up in the op that uses them first: R, where blocks are computed again. */
+static void fill_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage, int split,
                        struct pp_costs *costs)
 {
-    const double bytes = costs->memory[stage].checkpoint_bytes / in->splits,
-                 resting_frac = costs->memory[stage].resting_frac;
+    const struct pp_stage_memory *memory = &costs->memory[stage];
+    const double bytes = memory->checkpoint_bytes / in->splits, resting_frac = memory->resting_frac,
+                 moved = bytes * resting_frac * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS);
     const int at = stage * in->splits + split;
 
     if (pp_state_is_away(&in->state, PP_STATE_ACTIVATIONS))
-        costs->op[PP_COPY][at] = pp_analytic_move(
-            in, PP_FOR_DOWN,
-            bytes * resting_frac * pp_state_moved(&in->state, PP_STATE_ACTIVATIONS));
+        costs->op[PP_COPY][at] =
+            pp_analytic_move(in, PP_FOR_DOWN, moved - memory->inner_frac * moved);
+    for (size_t i = 0; i < PP_COUNT(inner_kinds) && memory->inner_frac > 0; i++)
+        if (inner_kinds[i] == PP_F || (inner_kinds[i] == PP_R) == (recompute_frac > 0))
+            fill_inner(in, inner_kinds[i], stage, at, memory->inner_frac * moved, costs);
     if (in->has_bits_apart)
         costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes, resting_frac);
 }
@@ -144,7 +174,11 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory)
 {
+    const int blocks = in->blocks_per_stage[stage];
+
     memory->moved_frac = pp_state_moved(&in->state, PP_STATE_ACTIVATIONS);
+    if (has_inner(&in->state) && blocks > 1)
+        memory->inner_frac = (blocks - 1) / (double)blocks;
     if (pp_state_is_away(&in->state, PP_STATE_OPTIMIZER))
         move_optimizer(in, stage, memory);
     move_params(in, stage, memory);
@@ -165,16 +199,20 @@ void pp_analytic_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
                      per_stage[] = {PP_FOR_GRADS, PP_FOR_PARAMS, PP_FOR_FETCH, PP_FOR_STORE,
                                     PP_FOR_UPDATE};
 
+    const double *recompute = pp_recompute_fracs(arena, in);
+
     if (is_plain(&in->state))
         return;
     costs->saved_home = in->state.home[PP_STATE_ACTIVATIONS];
+    for (size_t i = 0; i < PP_COUNT(inner_kinds) && has_inner(&in->state); i++)
+        costs->inner[inner_kinds[i]] = PP_ARRAY(arena, struct pp_cost, in->stages * in->splits);
     for (size_t i = 0; i < PP_COUNT(per_split); i++)
         costs->op[per_split[i]] = PP_ARRAY(arena, struct pp_cost, in->stages * in->splits);
     for (size_t i = 0; i < PP_COUNT(per_stage); i++)
         costs->purpose[per_stage[i]] = PP_ARRAY(arena, struct pp_cost, in->stages);
     for (int s = 0; s < in->stages; s++) {
         for (int split = 0; split < in->splits; split++)
-            fill_saved(in, s, split, costs);
+            fill_saved(in, recompute[s], s, split, costs);
         if (!pp_state_is_away(&in->state, PP_STATE_OPTIMIZER))
             continue;
         if (in->state.is_cpu_update)
@@ -185,6 +223,21 @@ void pp_analytic_fill_tiers(struct pp_arena *arena, const struct pp_cost_inputs 
 }
 
 /* ---- --explain ------------------------------------------------------------------------------- */
+
+/* Prints the copies inside of a forward of stage 0, and the time that they add. */
+static void explain_inner(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
+{
+    const struct pp_cost *inner = costs->inner[PP_F], *f = costs->op[PP_F];
+    const int64_t plain_ps = f[0].ps - f[0].copy_ps;
+
+    fprintf(
+        out,
+        "  that is one block; %s of the other %d move inside of F, in %s: F max(%s, 1/%d of it + "
+        "copies) = %s\n",
+        PP_TEXT(inner[0].bytes, PP_UNIT_BYTES), in->blocks_per_stage[0] - 1,
+        PP_TIME(pp_units_s(inner[0].ps)), PP_TIME(pp_units_s(plain_ps)), in->blocks_per_stage[0],
+        PP_TIME(pp_units_s(f[0].ps)));
+}
 
 static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs *costs, FILE *out)
 {
@@ -205,6 +258,8 @@ static void explain_saved(const struct pp_cost_inputs *in, const struct pp_costs
                 pp_tier_rows[home].name, PP_TEXT(copy[0].bytes, PP_UNIT_BYTES),
                 in->splits > 1 ? " split" : "", PP_TEXT(pp_units_s(copy[0].ps), PP_UNIT_SECONDS),
                 PP_TEXT(pp_analytic_move_rate(in, PP_FOR_DOWN), PP_UNIT_BYTES_PER_S));
+    if (has_inner(&in->state))
+        explain_inner(in, costs, out);
 }
 
 static void explain_params(const struct pp_cost_inputs *in, FILE *out)
