@@ -1,5 +1,6 @@
 /* --gather BYTES, --cache, --evict: loads of closed forms, bytes, times and memory. */
 #include "core/units.h"
+#include "schedules/registry.h"
 #include "sim/config/gathers.h"
 #include "sim/config/tiers.h"
 #include "tests/unit/support/sim_run.h"
@@ -165,6 +166,44 @@ Test(sim_cache, chunks_of_interleaved_orders_are_loaded_as_published)
             cr_assert_eq(left, 0, "rank %d: %g bytes", rank, left);
         }
     }
+}
+
+/* Uses do not depend on the cache: with one unit all of them load, and with more the rest are hits.
+ * Both counts are made apart: of units by op, and of instructions. */
+Test(sim_cache, uses_are_the_loads_of_one_unit)
+{
+    static const char *const more[] = {"--recompute none --gather chunk",
+                                       "--recompute full --gather layer",
+                                       "--recompute stage-aware=50% --gather 64MiB"};
+    int counted = 0;
+
+    for (int k = 0; pp_schedules[k]; k++)
+        for (size_t m = 0; m < PP_COUNT(more); m++) {
+            PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+            struct pp_result r[2];
+            struct pp_error err = {0};
+            bool is_legal = true;
+            for (int c = 0; c < 2 && is_legal; c++)
+                is_legal =
+                    sim_run(arena,
+                            pp_arena_printf(
+                                arena,
+                                "--schedule %s --model llama3-8b --layers 32 --gpus 8 --pp 4 "
+                                "--tp 1 --cluster a100 --mbs 1 --gbs 32 --engine dag "
+                                "--no-alternatives --zero 3 %s --cache %d",
+                                pp_schedules[k]->name, more[m], c + 1),
+                            &r[c], &err) == PP_OK;
+            for (int rank = 0; is_legal && rank < 4; rank++) {
+                const int64_t loads = pp_gathers_visits(&r[0], rank);
+                cr_assert_eq(pp_cache_uses(&r[0], rank), loads, "%s %s, rank %d: %lld, %lld",
+                             pp_schedules[k]->name, more[m], rank,
+                             (long long)pp_cache_uses(&r[0], rank), (long long)loads);
+                cr_assert_eq(pp_cache_uses(&r[1], rank), loads);
+                cr_assert_leq(pp_gathers_visits(&r[1], rank), loads);
+                counted++;
+            }
+        }
+    cr_assert_gt(counted, 60, "%d", counted);
 }
 
 /* ---- units of bytes -------------------------------------------------------------------------- */
