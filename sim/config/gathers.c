@@ -2,6 +2,7 @@
 #include "sim/config/gathers.h"
 
 #include "core/cost/residence.h"
+#include "core/units.h"
 #include "schedules/program/whole.h"
 #include "sim/config/auto_share.h"
 
@@ -180,6 +181,38 @@ static void explain_visits(const struct pp_result *r, FILE *out)
     fputc('\n', out);
 }
 
+/* Loads of V units in a line, of which R stay: m micro-batches one after another, or together. */
+static int64_t line_loads(int64_t units, int64_t cached, int64_t micro_batches)
+{
+    return 2 * micro_batches * (units - cached) + cached;
+}
+
+/* Prints the closed form of the loads of rank 0, if it has one, and what twice the cache gives. */
+static void explain_line(const struct pp_result *r, FILE *out)
+{
+    const struct pp_program *p = r->program;
+    const int64_t cached = r->config.state.cached, loads = pp_gathers_visits(r, 0),
+                  m = r->config.shape.micro_batches;
+    int64_t units = 0;
+
+    for (int s = 0; s < p->stages; s++)
+        units += p->rank_of[s] == 0 ? r->costs->gathers[s].units : 0;
+    const bool is_each = loads == line_loads(units, cached, m),
+               is_grouped = loads == line_loads(units, cached, 1);
+    if (p->pipelines > 1 || !(is_each || is_grouped))
+        return;
+    const int64_t more = 2 * cached < units ? 2 * cached : units;
+    fprintf(out, "  rank 0 loads %s = %lld", is_each ? "2 m (V - R) + R" : "2 V - R",
+            (long long)loads);
+    fprintf(out, " times: V = %lld units, R = %lld of them stay, m = %lld micro-batches",
+            (long long)units, (long long)cached, (long long)m);
+    if (more > cached)
+        fprintf(out, "; --cache %lld would load %lld (+%.2g GiB)", (long long)more,
+                (long long)line_loads(units, more, is_each ? m : 1),
+                (double)(more - cached) * r->costs->gathers[0].unit_bytes / PP_GIB);
+    fputc('\n', out);
+}
+
 static int devices_of_node(const struct pp_config *config)
 {
     const int per_node = config->cluster.gpus_per_node;
@@ -202,6 +235,8 @@ void pp_gathers_explain(const struct pp_result *r, FILE *out)
         pp_gathers_elements(r));
     if (pp_gathers_are_used(r))
         explain_visits(r, out);
+    if (pp_gathers_are_used(r) && r->config.state.cached > 1)
+        explain_line(r, out);
     if (r->config.wanted.cached < 0 && pp_auto_share_last(&r->config.wanted) > 0)
         pp_residence_explain(&r->cost_inputs, devices_of_node(&r->config), out);
 }

@@ -21,12 +21,18 @@ $ for e in belady lru fifo; do pipesim --schedule interleaved --vp 8 --pp 4 --gp
 >     "loads": 28,
 >     "hits": 43,
 >     "cached_units": 3
-$ pipesim --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --offload p=host --gather 64MiB --cache 12 --explain | grep -A1 'loads of parameters\|parameters on host'
+$ pipesim --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --offload p=host --gather 64MiB --cache 12 --explain | grep -A3 'loads of parameters\|parameters on host'
 >   loads of parameters a step (visits): rank 0 588 of a piece of 64.0 MiB at a
 >       time, 13 in memory at once, 12 in the cache (belady, 77 hits)
+>   rank 0 loads 2 m (V - R) + R = 588 times: V = 84 units, R = 12 of them stay, m
+>       = 4 micro-batches; --cache 24 would load 504 (+0.74 GiB)
 > --
 >   parameters on host: stage 0 5.21 GiB a device, loaded a piece of 64.0 MiB at a
 >       time at 25.0 GB/s, down again once updated
+>   stage 0: 8 blocks, F 240 ms, B 413 ms, saves 12.5 GiB a micro-batch
+>     2.80B parameters a device
+$ pipesim --schedule 1f1b --pp 1 --gpus 1 --model llama3-8b --layers 8 --micro-batches 4 --mbs 1 --cluster a100 --engine dag --offload p=host --gather 64MiB --cache 24 --json | grep '"loads"'
+>     "loads": 504,
 $ pipesim --schedule 1f1b --pp 1 --gpus 1 --model opt-13b --micro-batches 4 --mbs 1 --cluster "a100-40 ram:1TB@200GBps" --engine dag --recompute full --offload p,os=host --cpu-optimizer --cache auto --json | grep -E '"(loads|cached_units|fits)"'
 >   "fits": true,
 >     "loads": 222,
