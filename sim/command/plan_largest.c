@@ -27,6 +27,7 @@ struct range {
 struct size {
     bool fits, is_refused;
     enum pp_tier full;         /* that is too small */
+    double excess;             /* bytes that it needs, over those that it has */
     char reason[REASON_BYTES]; /* why it does not fit */
 };
 
@@ -93,26 +94,37 @@ static enum pp_status open_size(struct pp_arena *arena, const struct hunt *hunt,
     return pp_plan_open_one(arena, wish, planner, err);
 }
 
+/* Returns the bytes that a tier, or the device, needs and has for a choice. */
+static struct pair {
+    double needed, room;
+} fill_of(const struct pp_state_plan *planner, const struct pp_state_planned *point)
+{
+    return point->full == PP_TIER_DEVICE
+               ? (struct pair){point->outcome.peak_bytes, pp_config_capacity_bytes(&planner->base)}
+               : (struct pair){point->away_bytes[point->full], point->room_bytes[point->full]};
+}
+
+/* Keeps the reason of the choice that needs least beyond its room. */
 static void note_reason(const struct pp_state_plan *planner, const struct pp_state_planned *point,
                         struct size *size)
 {
-    const bool is_device = point->full == PP_TIER_DEVICE;
+    const struct pair fill = fill_of(planner, point);
+    const double excess = point->outcome.is_refused ? (double)INFINITY : fill.needed / fill.room;
 
+    if (*size->reason && excess >= size->excess)
+        return;
+    size->excess = excess;
+    size->is_refused = point->outcome.is_refused;
     size->full = point->full;
     if (point->outcome.is_refused)
         snprintf(size->reason, REASON_BYTES, "%s", point->outcome.reason);
     else
         snprintf(size->reason, REASON_BYTES, "%s %.1f of %.1f GiB%s",
-                 pp_tier_rows[point->full].name,
-                 (is_device ? point->outcome.peak_bytes : point->away_bytes[point->full]) / PP_GIB,
-                 (is_device ? pp_config_capacity_bytes(&planner->base)
-                            : point->room_bytes[point->full]) /
-                     PP_GIB,
-                 is_device ? "" : " a device");
-    size->is_refused = point->outcome.is_refused;
+                 pp_tier_rows[point->full].name, fill.needed / PP_GIB, fill.room / PP_GIB,
+                 point->full == PP_TIER_DEVICE ? "" : " a device");
 }
 
-/* Tries the choices of a size, that which frees most first. The first one gives the reason. */
+/* Tries the choices of a size, that which frees most first. */
 static void try_size(const struct hunt *hunt, int layers, struct size *size)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -128,8 +140,7 @@ static void try_size(const struct hunt *hunt, int layers, struct size *size)
     for (int i = planner.count - 1; i >= 0 && !size->fits; i--) {
         pp_state_plan_try(arena, &planner, PP_MEMORY, &planner.points[i]);
         size->fits = !planner.points[i].outcome.is_refused && planner.points[i].outcome.fits;
-        if (size->is_refused)
-            note_reason(&planner, &planner.points[i], size);
+        note_reason(&planner, &planner.points[i], size);
     }
     size->is_refused &= !size->fits;
 }

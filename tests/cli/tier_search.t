@@ -162,7 +162,7 @@ $ for layers in 6 7 8 9 10; do echo $layers $(pipesim plan --model gpt2 --hidden
 $ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gbs 1 --gpus 1 --cluster "v100-dgx2 ram:100GB nvme:1GB@25GBps" --largest 4:2000 --free offload --usable host=80% | grep -e '^  [lfn][aue]'
 >   largest    32 layers, 6.65B parameters, of 4 to 2000 layers
 >   full       device 29.9 of 31.7 GiB, host 73.7 of 74.5 GiB a device
->   next       33 layers: nvme 75.3 of 0.9 GiB a device
+>   next       33 layers: host 75.3 of 74.5 GiB a device
 >   layout     1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
 $ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gpus 4 --pp 4 --micro-batches 4 --schedule interleaved --vp 2 --cluster v100-dgx2 --largest 1:90 --recompute full | grep -e '^  [lfn][aue]'
 >   largest    34 layers, 7.06B parameters, of 1 to 90 layers
@@ -203,3 +203,11 @@ $ pipesim plan --model gpt2 --gpus 1 --largest 1:5 --free tp
 $ pipesim plan --model gpt2 --gpus 3 --tp 7 --largest 1:5
 ! pipesim: error: --largest 1:5: 3 GPUs are not a multiple of tp * cp * pp * dp = 7; nearest: --gpus 7
 = 2
+# One DGX-2: data parallel, ZeRO-Offload, ZeRO-3, ZeRO-Infinity on the host and on drives. Published are 1.4, 13, 20,
+# 70 and 1,000 B. Each fits, as the slide rounds it, and 1.6 times as many parameters do not.
+$ largest() { published=$1; shift; pipesim plan --model gpt2 --vocab 50304 --seq 1024 --mbs 1 --gpus 16 --gbs 16 --cluster v100-dgx2 --framework deepspeed --recompute full "$@" --json | awk -v published=$published -F'[:,]' '/"largest"/ { inside = 1 } inside && /"layers"/ { layers = $2 + 0 } inside && /"params"/ { billions = $2 / 1e9 } inside && /"full"/ { full = $2 } END { printf "%g B: %d layers, %.4g B, full:%s, %s\n", published, layers, billions, full, (billions > 0.97 * published && billions < 1.6 * published ? "met" : "missed") }'; }; largest 1.4 --hidden 2048 --heads 16 --zero 0 --largest 4:400; largest 13 --hidden 4096 --heads 32 --zero 2 --offload g,os=host --cpu-optimizer --largest 4:1000; largest 20 --hidden 8192 --heads 64 --zero 3 --largest 4:400; largest 70 --hidden 8192 --heads 64 --zero 3 --offload p,g,os=host --cpu-optimizer --largest 4:2000; largest 1000 --hidden 12288 --heads 96 --zero 3 --offload p,g,os=nvme --cpu-optimizer --largest 4:4000
+> 1.4 B: 25 layers, 1.364 B, full: "device", met
+> 13 B: 67 layers, 13.7 B, full: "device", met
+> 20 B: 30 layers, 24.58 B, full: "device", met
+> 70 B: 101 layers, 81.77 B, full: "host", met
+> 1000 B: 847 layers, 1535 B, full: "nvme", met
