@@ -43,7 +43,7 @@ static void set_effects(const struct pp_stage_memory *m, const struct pp_least_o
         return;
     const double resting = m->resting_frac > 0 ? rint(m->resting_frac * kept) : kept,
                  moved = m->moved_frac > 0 ? rint(m->moved_frac * resting) : resting,
-                 inner = floor(m->inner_frac * moved), /* never all at once on the device */
+                 inner = ceil(m->inner_frac * moved), /* never all at once on the device */
         here = kept - fmax(0, 2 * inner - moved);
     effects[PP_F].most -= kept - here;
     for (int kind = 0; kind < EFFECTS; kind++) {

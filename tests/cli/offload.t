@@ -15,6 +15,11 @@ $ for z in 0 1 2 3; do pipesim program --schedule 1f1b --pp 2 --micro-batches 2 
 $ pipesim program --schedule gpipe --pp 2 --micro-batches 3 | sed -E 's/(^|,)([01])F([0-9])(\[[0-9]\])?/&,\2Q\3/g; s/(^|,)([01])B([0-9])/\1\2DQ\3,\2B\3/g' > bits.csv; grep '^0' bits.csv; pipesim verify bits.csv
 > 0RECV_B0[0],0RECV_B1[1],0F0[0],0Q0,0SEND_F0[0],0F1[1],0Q1,0SEND_F1[1],0F2[2],0Q2,0SEND_F2[2],(0RECV_B0)WAIT,(0SEND_F0)WAIT,(0SEND_F1)WAIT,(0SEND_F2)WAIT,0DQ0,0B0,0RECV_B2[0],(0RECV_B1)WAIT,0DQ1,0B1,(0RECV_B2)WAIT,0DQ2,0B2,0U
 > bits.csv: legal: 2 ranks, 2 stages, 3 micro-batches, 50 instructions
+$ for wrong in 's/0DQ1,//' 's/0Q1,/&0Q1,/' 's/0Q2,//' 's/0DQ0,0B0/0B0,0DQ0/'; do sed "$wrong" bits.csv > wrong.csv; pipesim verify wrong.csv 2>&1 | head -1; done
+> pipesim: error: wrong.csv:12:20: rank 0: 0B1 uses what 0Q1 has quantised, but no DQ restores it
+> pipesim: error: wrong.csv:12:8: rank 0: 0Q1 uses what 0Q1 has quantised, but no DQ restores it
+> pipesim: error: wrong.csv:12:22: rank 0: 0DQ2 restores what no Q has quantised
+> pipesim: error: wrong.csv:12:16: rank 0: 0B0 uses what 0Q0 has quantised, but no DQ restores it
 $ for s in gpipe bits.csv; do for b in "" "--act-bits 8"; do pipesim --schedule $s --gpus 2 --pp 2 --tp 1 --mbs 2 --micro-batches 3 --model gpt2 --zero 0 --recompute none --engine dag --cluster a100 --no-alternatives --json $b | sed -n '/"iteration_s"/p; /"peak_mem_bytes"/p' | head -2 | tr -d '\n'; echo; done; done
 >   "iteration_s": 0.041354584372999999,  "peak_mem_bytes": 6944825344,
 >   "iteration_s": 0.045493523293,  "peak_mem_bytes": 5888776320,

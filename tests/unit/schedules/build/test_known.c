@@ -184,6 +184,7 @@ Test(build_known, orders_beyond_a_limit_are_not_lowered)
                                                         .backward_bytes = 45,
                                                         .resting_frac = 1,
                                                         .moved_frac = i % 2 ? 0.7 : 0,
+                                                        .inner_frac = is_moved && i % 4 ? 0.77 : 0,
                                                         .away_bytes[PP_TIER_HOST] = 11,
                                                         .weight_grad_frac = 0.5};
         b.costs = costs;
