@@ -9,7 +9,7 @@ static const char SIM_OPTIONS[] =
     "act-bits|allow-different|attention|bucket-size|buckets|by|cache|collective|"
     "collective-algorithm|collectives|compute|constants|cost|cpu-optimizer|dp-overlap|"
     "emit|engine|ep-dispatch|ep-overlap|ep-share|evict|exhaustive|explain|family|"
-    "first-stage-layers|flops|framework|free|fresh|from|head|hold-out|html|jitter|"
+    "first-stage-layers|flops|framework|free|fresh|from|grads-in-params|head|hold-out|html|jitter|"
     "jobs|kind|largest|last-stage-layers|leave-layouts-out|log-x|log-y|map|markdown|"
     "memory-margin|merge|mixed-machines|mtp|nccl-tests|nic|no-alternatives|no-fold|"
     "nodes|objective|offload|offload-unit|output|p2p|params|part|plot-kind|points|preset|"

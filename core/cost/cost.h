@@ -42,7 +42,9 @@ struct pp_stage_memory {
     double input_bytes;                    /* I, if it differs from B; 0 = as B */
     double recompute_bytes, weights_bytes; /* R; W: saved tensors in full, not in few bits */
     double dense_grad_bytes;               /* B or W: a whole gradient before it is added up */
-    double update_bytes;                   /* U: until the last U of the rank */
+    /* B or W of one micro-batch, of several: gradients that then take their parameters' place */
+    double layer_grads_bytes, chunk_grads_bytes;
+    double update_bytes; /* U: until the last U of the rank */
     /* memory on other tiers */
     double resting_frac;  /* share of saved_bytes left while they are quantised; 0 = all of it */
     double moved_frac;    /* share of them that moves; 0 = all of it */

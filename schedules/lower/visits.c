@@ -1,5 +1,7 @@
 /* Finds the visits of a rank to gather units, of parameters and of gradients. */
 #include "schedules/lower/visits.h"
+#include "schedules/lower/lists.h"
+#include "schedules/lower/lower.h"
 
 /* Units of a chunk. NO_UNIT continues no visit. */
 enum unit { FIRST_UNIT, LAST_UNIT, NO_UNIT };
@@ -173,4 +175,53 @@ int pp_visits_before(const struct pp_visits *visits, int k, int buffers)
             break;
     }
     return at;
+}
+
+/* ---- gradients in the place of their parameters ---------------------------------------------- */
+
+/* Returns the most visits of one unit of a rank. */
+static int most_visits(const struct pp_lowering *l, int rank, int *visits)
+{
+    int most = 0, open = -1;
+
+    for (int i = 0; i < l->lists->count[rank]; i++) {
+        const struct pp_op *op = &l->lists->ops[rank][i];
+        const int chunk = op->pipe * l->head->stages + op->stage;
+        if (!pp_op_has_cell(op->kind))
+            continue;
+        if (op->kind == PP_F || chunk != open)
+            open = -1;
+        if (op->kind != PP_B && op->kind != PP_W)
+            continue;
+        if (open == -1 || pp_lower_units(l->options, op->stage) > 1)
+            visits[chunk]++;
+        open = chunk;
+        most = visits[chunk] > most ? visits[chunk] : most;
+    }
+    return most;
+}
+
+/* Checks that gradients may take the place of their parameters. These are needed until the last
+ * backward of a step, so each unit goes backward in one visit. A visit is a run of backwards of a
+ * chunk, or a single B or W if the chunk has several units. A forward, or another chunk, ends it.
+ * Changes nothing. */
+enum pp_status pp_lower_in_place(const struct pp_lowering *l)
+{
+    const size_t chunks = (size_t)l->head->pipelines * (size_t)l->head->stages;
+    int most = 0;
+
+    if (!l->options->state.has_grads_in_params || l->head->mode == PP_MODE_INFER)
+        return PP_OK;
+    int *visits = PP_ARRAY(l->arena, int, chunks);
+    for (int rank = 0; rank < l->head->ranks; rank++) {
+        const int of_rank = most_visits(l, rank, visits);
+        most = of_rank > most ? of_rank : most;
+    }
+    if (most <= 1)
+        return PP_OK;
+    return pp_error_set(l->err, PP_EINVAL,
+                        "--grads-in-params: a unit goes backward in %d visits a step, and its "
+                        "parameters stay until the last; nearest: --schedule bfs%s, "
+                        "--micro-batches 1",
+                        most, l->options->units ? " --gather chunk" : "");
 }

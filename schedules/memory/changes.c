@@ -125,8 +125,12 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
     const struct pp_stage_gathers *gathers = gathers_of(w, op);
 
-    if (!gathers)
+    if (!gathers) {
+        const struct pp_stage_memory *memory = stage_memory(w, op->stage);
+        const bool is_single = w->p->micro_batches <= w->p->pipelines && w->p->splits == 1;
+        use_scratch(w, at, rint(is_single ? memory->layer_grads_bytes : memory->chunk_grads_bytes));
         return;
+    }
     /* Gradients of a layer, and those scattered concurrently; those of the first unit come last. */
     if (!gathers->is_cut || gathers->units > 1) {
         use_scratch(w, at,

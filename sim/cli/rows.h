@@ -173,6 +173,10 @@ PP_ROW_CHOICE(offload_unit, "UNIT", "op|layer", G_STATE, RUN, .default_text = "o
     .neutral = "op",
     .help = "What --offload a= moves at once. op: what a forward has saved, once it has ended. "
             "layer: what a block has saved, while the next one computes. Two blocks then stay.")
+PP_ROW_FLAG(grads_in_params, G_STATE, RUN,
+    .help = "Write 16-bit gradients over their parameters once a unit has gone backward. The "
+            "update restores these from their fp32 copy: 14 bytes a parameter. Needs one backward "
+            "visit of each unit a step.")
 PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_STATE, SHAPE,
     .help = "Store saved activations in this many bits until their backward, with a scale and a "
             "minimum for each 128 values.")

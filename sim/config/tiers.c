@@ -127,6 +127,7 @@ enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_clus
         return pp_error_set(err, PP_EINVAL,
                             "--offload-unit layer has no effect: saved activations stay on the "
                             "device; nearest: --offload a=host --offload-unit layer");
+    state->has_grads_in_params = wish->grads_in_params;
     state->activation_bits = wish->given.act_bits.count ? 2 << wish->act_bits : 0;
     return cluster ? check_cluster(cluster, homes, state, err) : PP_OK;
 }

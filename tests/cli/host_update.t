@@ -102,3 +102,27 @@ $ pipeexec --schedule 1f1b --np 2 --update-bucket 16e6x1
 ! pipeexec: error: unknown option --update-bucket; only pipesim has it: pipesim help --update-bucket
 ! try: pipeexec run --help
 = 2
+# Gradients in the place of parameters: 14 bytes a parameter, no other instructions.
+$ for o in '' --grads-in-params; do pipesim --schedule gpipe --gpus 1 --pp 1 --tp 1 --dp 1 --micro-batches 1 --mbs 1 --params 1000M --recompute full --engine dag --no-alternatives --cluster h200 $o --json | sed -n '/^  "memory"/,/}/p' | awk '/params|grads|optimizer/ { sum += $2 } END { print sum / 1e9 " GB" }'; done
+> 16 GB
+> 14 GB
+$ pipesim --schedule 1f1b --gpus 1 --pp 1 --micro-batches 8 --model gpt2 --engine dag --grads-in-params
+! pipesim: error: --grads-in-params: a unit goes backward in 8 visits a step, and its parameters stay until the last; nearest: --schedule bfs, --micro-batches 1
+= 2
+$ pipesim --schedule bfs --vp 2 --gpus 2 --pp 2 --micro-batches 8 --model gpt2 --engine dag --offload p=host --grads-in-params
+! pipesim: error: --grads-in-params: a unit goes backward in 8 visits a step, and its parameters stay until the last; nearest: --schedule bfs --gather chunk, --micro-batches 1
+= 2
+$ pipesim --schedule gpipe --gpus 1 --pp 1 --micro-batches 1 --model gpt2 --engine dag --precision fp32 --grads-in-params
+! pipesim: error: --grads-in-params: parameters are fp32, so there is no fp32 copy to restore them from; nearest: --precision bf16 with --framework plain
+= 2
+$ pipesim --schedule gpipe --gpus 1 --pp 1 --micro-batches 1 --model gpt2 --engine dag --framework megatron --grads-in-params
+! pipesim: error: --grads-in-params: gradients of framework megatron have 4 bytes, and parameters 2; nearest: --framework plain
+= 2
+$ pipesim program --schedule gpipe --pp 2 --micro-batches 1 --grads-in-params
+! pipesim: error: --grads-in-params is not an option of "pipesim program" but of "run", "sweep", "plan", "export"; a program is the same for every model, cluster, --tp and --dp
+! try: pipesim program --help
+= 2
+$ pipeexec --schedule 1f1b --np 2 --grads-in-params
+! pipeexec: error: unknown option --grads-in-params; only pipesim has it: pipesim help --grads-in-params
+! try: pipeexec run --help
+= 2

@@ -404,6 +404,8 @@ void pp_analytic_explain_grads(const struct pp_cost_inputs *in, const struct pp_
 
 /* ---- tiers.c: memory tiers ------------------------------------------------------------------- */
 
+/* Refuses --grads-in-params where parameters have no fp32 copy, or gradients are wider. */
+enum pp_status pp_analytic_check_in_place(const struct pp_cost_inputs *in, struct pp_error *err);
 /* Removes state on other tiers from the device's memory; its buffers stay. */
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory);

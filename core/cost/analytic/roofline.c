@@ -288,6 +288,7 @@ enum pp_status pp_costs_analytic(struct pp_arena *arena, const struct pp_cost_in
                                  struct pp_costs **costs, struct pp_error *err)
 {
     PP_TRY(check_inputs(in, err));
+    PP_TRY(pp_analytic_check_in_place(in, err));
     struct pp_costs *c = allocate(arena, in);
     const double *recompute = pp_recompute_fracs(arena, in);
     const struct pp_sum_links *sums = pp_analytic_sum_links(arena, in);

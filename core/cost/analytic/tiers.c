@@ -137,7 +137,7 @@ static void fill_saved(const struct pp_cost_inputs *in, double recompute_frac, i
         costs->op[PP_Q][at] = costs->op[PP_DQ][at] = convert_of(in, stage, bytes, resting_frac);
 }
 
-/* ---- all together ---------------------------------------------------------------------------- */
+/* ---- state that moves ------------------------------------------------------------------------ */
 
 /* Moves parameters to their home. Those that the device updates leave it in buckets. */
 static void move_params(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
@@ -171,6 +171,82 @@ static void move_optimizer(const struct pp_cost_inputs *in, int stage,
                                 (pp_cost_state_bytes(in).optimizer + fetched_grads(in));
 }
 
+/* ---- gradients in the place of their parameters -----------------------------------------------
+ */
+
+/* --grads-in-params: once a unit has gone backward its 16-bit gradient is written over its 16-bit
+ * parameters, and the update restores these from their fp32 copy. On each tier gradients need room
+ * only as far as they exceed the parameters there. Source: Fang et al. 2021, PatrickStar, section
+ * 6.1: 14 bytes a parameter. */
+enum { HALF_BYTES = 2 };
+
+enum pp_status pp_analytic_check_in_place(const struct pp_cost_inputs *in, struct pp_error *err)
+{
+    const struct pp_class_bytes bytes = pp_cost_state_bytes(in);
+
+    if (!in->state.has_grads_in_params)
+        return PP_OK;
+    if (bytes.params > HALF_BYTES)
+        return pp_error_set(err, PP_EINVAL,
+                            "--grads-in-params: parameters are fp32, so there is no fp32 copy to "
+                            "restore them from; nearest: --precision bf16 with --framework plain");
+    if (bytes.grads > HALF_BYTES)
+        return pp_error_set(err, PP_EINVAL,
+                            "--grads-in-params: gradients of framework %s have %g bytes, and "
+                            "parameters 2; nearest: --framework plain",
+                            pp_cost_framework(in)->name, bytes.grads);
+    return PP_OK;
+}
+
+/* Returns the 16-bit parameters of a device on a tier. */
+static double params_bytes(const struct pp_cost_inputs *in, int stage, enum pp_tier tier)
+{
+    const struct pp_state_spec *state = &in->state;
+    const double moved_frac = pp_state_moved(state, PP_STATE_PARAMS),
+                 frac = tier == PP_TIER_DEVICE                 ? 1 - moved_frac
+                        : tier == state->home[PP_STATE_PARAMS] ? moved_frac
+                                                               : 0;
+
+    return frac * HALF_BYTES *
+           pp_analytic_cut_params(in, stage, pp_state_cut(state, PP_STATE_PARAMS));
+}
+
+/* Returns the parameters of the largest layer of a stage. */
+static double largest_layer(const struct pp_cost_inputs *in, int stage)
+{
+    struct pp_cost_inputs by_layer = *in;
+
+    by_layer.state.gather = PP_GATHER_LAYER;
+    by_layer.state.gather_bytes = 0;
+    const struct pp_by_unit params = pp_analytic_units(&by_layer, stage).params;
+    return fmax(params.each, fmax(params.first, params.last));
+}
+
+/* Removes such gradients, on each tier, after all moves of state. */
+static void place_grads(const struct pp_cost_inputs *in, int stage, struct pp_stage_memory *memory)
+{
+    const struct pp_state_spec *state = &in->state;
+    const double size = pp_cost_value_bytes(in).grads;
+    double grads_bytes[PP_TIERS] = {memory->grads_bytes};
+
+    if (!state->has_grads_in_params)
+        return;
+    if (pp_state_is_away(state, PP_STATE_GRADS))
+        grads_bytes[state->home[PP_STATE_GRADS]] += pp_analytic_left_bytes(in, stage);
+    if (state->is_cpu_update)
+        grads_bytes[pp_state_move(state, PP_FOR_GRADS).to] +=
+            size * pp_analytic_waiting_params(in, stage);
+    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++)
+        memory->away_bytes[tier] -=
+            fmin(grads_bytes[tier], params_bytes(in, stage, (enum pp_tier)tier));
+    const double bytes = fmin(memory->grads_bytes, params_bytes(in, stage, PP_TIER_DEVICE));
+    memory->grads_bytes -= bytes;
+    memory->chunk_grads_bytes = bytes;
+    memory->layer_grads_bytes = fmin(bytes, size * largest_layer(in, stage));
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory)
 {
@@ -184,6 +260,7 @@ void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
     move_params(in, stage, memory);
     if (pp_state_is_away(&in->state, PP_STATE_GRADS))
         pp_analytic_grads_memory(in, stage, memory);
+    place_grads(in, stage, memory);
 }
 
 /* Is true if all is on the device, as computed. */
