@@ -244,7 +244,7 @@ Test(plot_memory, dips_of_no_duration_are_left_out)
     double time_s[] = {0, 1, 1, 2, 2, 3}, values[] = {1, 0, 1, 5, 2, 1};
     const struct pp_held_curve curve = {time_s, values, 6};
     const struct pp_plot_held held = {
-        .ranks = 1, .curves = &curve, .end_s = 4, .time_unit = "units"};
+        .count = 1, .curves = &curve, .end_s = 4, .time_unit = "units"};
     const char *script = draw_held(arena, &held, true);
 
     cr_assert(strstr(script, "$rank0 << EOD\n0 1\n1 1\n2 5\n2 2\n3 1\n4 1\nEOD\n"), "%s", script);
