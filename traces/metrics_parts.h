@@ -39,10 +39,11 @@ struct pp_metrics_concurrent {
 /* Part of the time of a compute op (enum pp_time_part); quantising counts as the op it serves. */
 extern const uint8_t pp_time_part_of_compute[PP_OP_KINDS];
 extern const uint8_t pp_time_part_of_share[PP_SHARES];
-/* Returns the class that an op copies while it runs: an update its state, others parameters. */
-static inline int pp_metrics_copied_by(int kind)
+/* Returns the class that an op copies while it runs: an update its state, others parameters, unless
+ * they move saved activations. */
+static inline uint8_t pp_metrics_copied_by(int kind, bool moves_saved)
 {
-    return kind == PP_U ? PP_STATE_OPTIMIZER : PP_STATE_PARAMS;
+    return kind == PP_U ? PP_STATE_OPTIMIZER : moves_saved ? PP_STATE_ACTIVATIONS : PP_STATE_PARAMS;
 }
 /* Cause of idle time in a wait for an op of this kind; a bubble if it is not named. A message
  * explains a wait only while it is on the wire, other ops from the begin of the wait. */
@@ -128,6 +129,7 @@ static inline void pp_metrics_add_gap(struct pp_metrics_walk *walk, double end_s
 struct pp_metrics_op {
     int kind, step;
     bool is_fused;
+    uint8_t copied; /* class that it copies meanwhile, enum pp_state_class */
     double start_s, end_s, forward_frac;
     const double *share; /* [PP_SHARES] in units of `share_unit_s` */
     double share_unit_s;
@@ -160,7 +162,7 @@ static inline void pp_metrics_add_compute(struct pp_metrics_walk *walk,
         pure_s -= share_s;
         part_s[pp_time_part_of_share[k]] += share * share_s;
         if (k == PP_SHARE_COPY)
-            walk->times.moves_s[pp_metrics_copied_by(op->kind)] += share * share_s;
+            walk->times.moves_s[op->copied] += share * share_s;
     }
     if (op->is_fused) {
         part_s[PP_TIME_FORWARD] += share * pure_s * forward_frac;

@@ -100,7 +100,9 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
         own = shares_of(w, i);
     else
         known = known_shares(w, i);
+    const bool moves_saved = s->costs && s->costs->inner[s->kind[i]];
     const struct pp_metrics_op measured = {.kind = s->kind[i],
+                                           .copied = pp_metrics_copied_by(s->kind[i], moves_saved),
                                            .step = step,
                                            .is_fused = aux == PP_FUSED_FIRST,
                                            .start_s = start_s,

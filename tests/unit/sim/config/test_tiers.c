@@ -279,6 +279,8 @@ Test(tiers, layers_of_one_micro_batch_by_hand)
             expected_s += fmax(0, s / BLOCKS + inner / rates[i] - s);
         }
         cr_expect_float_eq(away.metrics.iteration_s, expected_s, 1e-10 * step_s);
+        cr_expect_float_eq(away.metrics.moves_frac[PP_STATE_ACTIVATIONS] * away.metrics.iteration_s,
+                           expected_s - step_s, 1e-9 * step_s);
         cr_expect_float_eq(peak(&here, 0) - peak(&away, 0), bytes * (BLOCKS - 2) / BLOCKS, 2);
         cr_expect_float_eq(away.memory[0].away_bytes[PP_TIER_HOST], inner, 1);
         for (int stream = 0; stream <= PP_COPY_UP; stream++)
