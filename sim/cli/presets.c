@@ -3,6 +3,12 @@
 
 #include <stddef.h>
 
+/* PatrickStar: chunks of 64 MB; the optimizer's state is on
+ * the device as far as it fits. */
+#define PATRICKSTAR                                                                                \
+    "--zero", "3", "--recompute", "full", "--offload", "p=host,g=host,os=host:auto",               \
+        "--cpu-optimizer", "--gather", "64MiB", "--cache", "auto", "--framework", "patrickstar"
+
 const struct pp_preset pp_presets[] = {
     {"axonn-12b", "1F1B, 12 B GPT on 48 V100, optimizer state on the host, one bucket back",
      "Singh and Bhatele, AxoNN, IPDPS 2022, section IV; its repository, axonn/optim.py. "
@@ -128,6 +134,13 @@ const struct pp_preset pp_presets[] = {
               "64", "--pp", "4", "--tp", "1", "--ep", "8", "--vp", "8", "--mbs", "1", "--gbs",
               "256", "--seq", "4096", "--zero", "1", "--recompute", "none", "--framework",
               "megatron")},
+    {"patrickstar-yard", "18 B GPT on 8 V100 and 240 GB, chunks on the host",
+     "Fang et al., PatrickStar, arXiv 2108.05818; its repository, doc/mgpu_scalability.png and "
+     "examples/model_builder.py",
+     "52.4 TFLOP/s/GPU, 8 a parameter and token",
+     PP_NAMES("--schedule", "1f1b", "--layers", "90", "--hidden", "4096", "--heads", "16",
+              "--vocab", "50304", "--cluster", "v100-dgx1 ram:240GB", "--gpus", "8", "--pp", "1",
+              "--tp", "1", "--mbs", "8", "--micro-batches", "1", "--seq", "1024", PATRICKSTAR)},
     {"zero-infinity-dgx2", "1 T GPT on one DGX-2, all state on its drives",
      "Rajbhandari et al., ZeRO-Infinity, SC'21, slides, page 17", "1 T is the largest that runs",
      PP_NAMES("--schedule", "1f1b", "--layers", "551", "--hidden", "12288", "--heads", "96",

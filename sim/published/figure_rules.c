@@ -45,7 +45,7 @@ const struct pp_figure_rule pp_figure_rules[] = {
 
     /* Where state lives. */
     {PP_COL_FAMILY,  "^patrickstar",              ALL, "--offload p=host,g=host,os=host:auto --cpu-optimizer", NULL},
-    {PP_COL_FAMILY,  "^patrickstar",              ALL, "--grads-in-params --gather 64MiB --cache auto", NULL},
+    {PP_COL_FAMILY,  "^patrickstar",              ALL, "--gather 64MiB --cache auto", NULL},
     {PP_COL_FAMILY,  "^patrickstar",              ALL, "--zero 3", NULL},
     {PP_COL_FAMILY,  "^patrickstar-max",          ALL, "--mbs 8", NULL},
     {PP_COL_STATE,   "p,g,os=host|zero-infinity host", ALL, "--offload p=host,g=host,os=host --cpu-optimizer", NULL},
@@ -75,7 +75,7 @@ const struct pp_figure_rule pp_figure_rules[] = {
 
 /* examples/model_builder.py of PatrickStar, which has them from Ren et al. 2021 (ZeRO-Offload). */
 const struct pp_figure_size pp_figure_sizes[] = {
-    {1, 20, 2048},  {2, 40, 2048},  {4, 64, 2304},  {6, 53, 3072},  {8, 72, 3072},
-    {10, 50, 4096}, {12, 60, 4096}, {13, 65, 4096}, {15, 78, 4096}, {18, 90, 4096},
-    {20, 25, 8192}, {40, 50, 8192}, {60, 75, 8192}, {68, 66, 9216}, {0, 0, 0},
+    {1, 20, 2048},  {2, 40, 2048},  {4, 64, 2304},        {6, 53, 3072},  {8, 72, 3072},
+    {10, 50, 4096}, {12, 60, 4096}, {13, 65, 4096, true}, {15, 78, 4096}, {18, 90, 4096},
+    {20, 25, 8192}, {40, 50, 8192}, {60, 75, 8192},       {68, 66, 9216}, {.layers = 0},
 };

@@ -49,12 +49,32 @@ static char *word_of(const struct job *job, const char *text, size_t length, int
     return word;
 }
 
+static bool has_word(const struct pp_measure_command *command, const char *option)
+{
+    for (int i = 0; i < command->argc; i++)
+        if (!strncmp(command->argv[i], "--", 2) && !strcmp(command->argv[i] + 2, option))
+            return true;
+    return false;
+}
+
+/* Is true for a size that the model of a run gives already. */
+static bool is_of_model(const struct pp_measure_writer *w, const char *option)
+{
+    static const char *const SIZES[] = {"hidden", "heads", "vocab"};
+
+    for (size_t i = 0; i < PP_COUNT(SIZES); i++)
+        if (!strcmp(option, SIZES[i]))
+            return has_word(w->command, "model");
+    return false;
+}
+
 /* Adds the options of a rule, each with a value or alone. */
 static void put_options(struct pp_measure_writer *w, const struct job *job,
                         const struct pp_figure_rule *rule)
 {
     const char *cell = job->row->cell[rule->column];
-    const int number = strchr(rule->options, '#') ? pp_measure_number_in(cell, rule->pattern) : 0;
+    const char *place = strchr(rule->pattern, '#');
+    const int number = place ? pp_measure_number_in(cell, place) : 0;
 
     for (const char *at = rule->options; *at;) {
         const size_t name = strcspn(at, " ");
@@ -65,7 +85,8 @@ static void put_options(struct pp_measure_writer *w, const struct job *job,
             value = word_of(job, at, length, number);
             at += length + (at[length] == ' ');
         }
-        if (!pp_measure_is_void(w, option))
+        if (!pp_measure_is_void(w, option) && !has_word(w->command, option) &&
+            !is_of_model(w, option))
             pp_measure_put(w, option, value);
     }
 }
@@ -272,6 +293,8 @@ static enum pp_status search_sizes(struct job *job)
     bool fits = true;
 
     for (const struct pp_figure_size *size = pp_figure_sizes; fits && size->layers; size++) {
+        if (size->is_between)
+            continue;
         job->hidden = size->hidden;
         PP_TRY(try_layers(job, size->layers, &fits));
         found = fits ? size : found;

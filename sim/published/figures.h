@@ -45,6 +45,7 @@ extern const struct pp_figure_rule pp_figure_rules[]; /* ended by a pattern of N
 struct pp_figure_size {
     double params_b;
     int layers, hidden;
+    bool is_between; /* no candidate for the largest model: its source did not try it */
 };
 extern const struct pp_figure_size pp_figure_sizes[]; /* ended by 0 layers */
 

@@ -123,9 +123,9 @@ void pp_validation_markdown_figures(struct pp_arena *arena, const struct pp_vali
     fputs(
         "\n## Larger than the devices\n\n"
         "Rows of tests/published/tiers.csv publish one figure each, of runs with state beyond "
-        "the device.\nNo constant was fitted on them, and no other figure of this page counts "
-        "them. The batch of a source that\nleaves it open is the best one that fits. "
-        "*Reported* are rows whose source says too\nlittle to judge a prediction.\n\n"
+        "the device. No\nconstant was fitted on them, and no other figure of this page counts "
+        "them. A batch that the source\nleaves open is the best one that fits. The source of "
+        "*reported* rows says too little to judge a\nprediction.\n\n"
         "| family | metric | | published | median | p90 | bias |\n|---|---|---|---|---|---|---|\n",
         out);
     for (int i = 0; i < count; i++) {
