@@ -41,112 +41,12 @@ static void draw_op(const struct draw *d, struct place at, uint64_t row, int64_t
         out[r] = pp_perturb_ps(p, pp_perturb_stream(p, row), slow, r, (double)nominal_ps);
 }
 
-/* ---- durations that an order follows --------------------------------------------------------- */
+/* ---- the same ops in another order ----------------------------------------------------------- */
 
 static bool is_timed(const struct pp_program *p, int i)
 {
     return pp_op_is_compute(p->kind[i]) && p->aux[i] != PP_FUSED_SECOND;
 }
-
-/* Returns the replica that computes longest in the first step, with its time of all ranks. */
-static int slowest_replica(const struct draw *d, const struct pp_program *p, double *sum_ps)
-{
-    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    double *sum = PP_ARRAY(scratch, double, d->replicas);
-    int64_t *ps = PP_ARRAY(scratch, int64_t, d->replicas);
-    int slowest = 0;
-
-    for (int r = 0; r < p->ranks; r++)
-        for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-            if (!is_timed(p, i))
-                continue;
-            draw_op(d, (struct place){p, r, i}, (uint64_t)i, ps);
-            for (int k = 0; k < d->replicas; k++)
-                sum[k] += (double)ps[k];
-        }
-    for (int k = 1; k < d->replicas; k++)
-        slowest = sum[k] > sum[slowest] ? k : slowest;
-    *sum_ps = sum[slowest];
-    return slowest;
-}
-
-static bool is_same_op(const struct pp_program *a, int i, const struct pp_program *b, int k)
-{
-    return a->kind[i] == b->kind[k] && a->stage[i] == b->stage[k] && a->mb[i] == b->mb[k] &&
-           a->split[i] == b->split[k];
-}
-
-/* Durations of the ops of a compute-only program: all, and the part that is recomputation. */
-struct durations {
-    int64_t *unit_ps, *again_ps; /* [op] */
-};
-
-/* Returns the durations of the ops of `compute`, which `lowered` has in the same order.
- * Recomputation, and what else lowering adds before an op, counts with it. */
-static struct durations durations_of(struct pp_arena *arena, const struct draw *d, int replica,
-                                     const struct pp_program *compute,
-                                     const struct pp_program *lowered)
-{
-    const int count = pp_program_size(compute) + 1;
-    const struct durations all = {PP_ARRAY(arena, int64_t, count), PP_ARRAY(arena, int64_t, count)};
-    int64_t *ps = PP_ARRAY(arena, int64_t, d->replicas);
-
-    for (int r = 0; r < compute->ranks; r++) {
-        int64_t before_ps = 0;
-        int unit = compute->begin[r];
-        for (int i = lowered->begin[r]; i < lowered->begin[r + 1]; i++) {
-            if (!is_timed(lowered, i) || unit == compute->begin[r + 1])
-                continue;
-            draw_op(d, (struct place){lowered, r, i}, (uint64_t)i, ps);
-            before_ps += ps[replica];
-            all.again_ps[unit] += lowered->kind[i] == PP_R ? ps[replica] : 0;
-            if (!is_same_op(lowered, i, compute, unit))
-                continue;
-            all.unit_ps[unit] = before_ps;
-            before_ps = 0;
-            unit += compute->aux[unit] == PP_FUSED_FIRST ? 2 : 1;
-        }
-    }
-    return all;
-}
-
-enum pp_status pp_follow_begin(struct pp_arena *arena, const struct pp_config *config,
-                               struct pp_build *build, struct pp_follow *follow,
-                               struct pp_error *err)
-{
-    const int replicas = config->layout.dp;
-    const struct pp_slow_machine machine = {config->shape.ranks, replicas, replicas};
-    struct pp_build strict = *build;
-    struct pp_program *lowered;
-    double *slow;
-
-    *follow = (struct pp_follow){0};
-    strict.order.rule = PP_ORDER_STRICT;
-    strict.no_slots = true;
-    strict.may_cut = strict.proves_given = strict.proves_result = false;
-    strict.most_bytes = 0;
-    strict.wishes.again.is_skipped = false; /* the other order has an R where this one needs none */
-    if (!pp_order_follows(build->order) ||
-        (build->given && build->given->level != PP_LEVEL_COMPUTE)) /* refused by the order */
-        return PP_OK;
-    PP_TRY(pp_slow_table(arena, config->slow, config->slow_count, &machine, &slow, err));
-    PP_TRY(pp_build_order(arena, &strict, err));
-    PP_TRY(pp_build(arena, &strict, &lowered, err));
-    const struct pp_follow found = {lowered, replicas, slow};
-    const struct draw draw = draw_of(config, &found, build->costs);
-    double sum_ps;
-    const int replica = slowest_replica(&draw, lowered, &sum_ps);
-    if (sum_ps >= (double)(INT64_MAX / 2)) /* simulate.c refuses the run */
-        return PP_OK;
-    *follow = found;
-    build->given = strict.given;
-    const struct durations all = durations_of(arena, &draw, replica, strict.given, lowered);
-    build->unit_ps = all.unit_ps;
-    build->again_ps = all.again_ps;
-    return PP_OK;
-}
-
-/* ---- the same ops in another order ----------------------------------------------------------- */
 
 /* An instruction by what it does; equal ones keep their order. */
 struct same {
@@ -203,19 +103,128 @@ static void draw_rank(const struct draw *d, const struct pp_follow *follow,
     }
 }
 
+/* Returns the durations of `steps` steps, [(step * instructions + instruction) * replicas +
+ * replica]; 0 for what does not compute. */
+static const int64_t *draw_steps(struct pp_arena *arena, const struct draw *d,
+                                 const struct pp_follow *follow, const struct pp_program *program,
+                                 int steps)
+{
+    const size_t row = (size_t)pp_program_size(program) * (size_t)d->replicas;
+    int64_t *ps = PP_ARRAY(arena, int64_t, (size_t)steps * row + 1);
+
+    for (int step = 0; step < steps; step++)
+        for (int r = 0; r < program->ranks; r++)
+            draw_rank(d, follow, program, r, step, ps + (size_t)step * row);
+    return ps;
+}
+
+/* ---- durations that an order follows --------------------------------------------------------- */
+
+/* Returns the replica that computes longest in a step of `ps`, with its time of all ranks. */
+static int slowest_replica(const struct pp_program *p, int replicas, const int64_t *ps,
+                           double *sum_ps)
+{
+    int slowest = 0;
+
+    *sum_ps = 0;
+    for (int k = 0; k < replicas; k++) {
+        double sum = 0;
+        for (int i = 0; i < pp_program_size(p); i++)
+            sum += (double)ps[(size_t)i * (size_t)replicas + (size_t)k];
+        slowest = sum > *sum_ps ? k : slowest;
+        *sum_ps = sum > *sum_ps ? sum : *sum_ps;
+    }
+    return slowest;
+}
+
+static bool is_same_op(const struct pp_program *a, int i, const struct pp_program *b, int k)
+{
+    return a->kind[i] == b->kind[k] && a->stage[i] == b->stage[k] && a->mb[i] == b->mb[k] &&
+           a->split[i] == b->split[k];
+}
+
+/* Durations of the ops of a compute-only program: all, and the part that is recomputation. */
+struct durations {
+    int64_t *unit_ps, *again_ps; /* [op] */
+};
+
+/* Returns the durations of the ops of `compute`, which `lowered` has in the same order with `ps`,
+ * one in `stride`. Recomputation, and what else lowering adds before an op, counts with it. */
+static struct durations durations_of(struct pp_arena *arena, const struct pp_program *compute,
+                                     const struct pp_program *lowered, const int64_t *ps,
+                                     int stride)
+{
+    const int count = pp_program_size(compute) + 1;
+    const struct durations all = {PP_ARRAY(arena, int64_t, count), PP_ARRAY(arena, int64_t, count)};
+
+    for (int r = 0; r < compute->ranks; r++) {
+        int64_t before_ps = 0;
+        int unit = compute->begin[r];
+        for (int i = lowered->begin[r]; i < lowered->begin[r + 1]; i++) {
+            if (!is_timed(lowered, i) || unit == compute->begin[r + 1])
+                continue;
+            const int64_t own_ps = ps[(size_t)i * (size_t)stride];
+            before_ps += own_ps;
+            all.again_ps[unit] += lowered->kind[i] == PP_R ? own_ps : 0;
+            if (!is_same_op(lowered, i, compute, unit))
+                continue;
+            all.unit_ps[unit] = before_ps;
+            before_ps = 0;
+            unit += compute->aux[unit] == PP_FUSED_FIRST ? 2 : 1;
+        }
+    }
+    return all;
+}
+
+enum pp_status pp_follow_begin(struct pp_arena *arena, const struct pp_config *config,
+                               struct pp_build *build, struct pp_follow *follow,
+                               struct pp_error *err)
+{
+    const int replicas = config->layout.dp;
+    const struct pp_slow_machine machine = {config->shape.ranks, replicas, replicas};
+    struct pp_build strict = *build;
+    struct pp_program *lowered, *repeating;
+    double *slow, sum_ps;
+
+    *follow = (struct pp_follow){0};
+    strict.order.rule = PP_ORDER_STRICT;
+    strict.no_slots = true;
+    strict.may_cut = strict.proves_given = strict.proves_result = false;
+    strict.most_bytes = 0;
+    if (!pp_order_follows(build->order) ||
+        (build->given && build->given->level != PP_LEVEL_COMPUTE)) /* refused by the order */
+        return PP_OK;
+    PP_TRY(pp_slow_table(arena, config->slow, config->slow_count, &machine, &slow, err));
+    PP_TRY(pp_build_order(arena, &strict, err));
+    PP_TRY(pp_build(arena, &strict, &lowered, err));
+    repeating = lowered;
+    if (strict.wishes.again.is_skipped) { /* another order may have an R where this one has none */
+        strict.wishes.again.is_skipped = false;
+        PP_TRY(pp_build(arena, &strict, &repeating, err));
+    }
+    const struct pp_follow found = {lowered, replicas, slow};
+    const struct draw draw = draw_of(config, &found, build->costs);
+    const int64_t *ps = draw_steps(arena, &draw, &found, repeating, 1);
+    const int replica = slowest_replica(repeating, replicas, ps, &sum_ps);
+    if (sum_ps >= (double)(INT64_MAX / 2)) /* simulate.c refuses the run */
+        return PP_OK;
+    *follow = found;
+    build->given = strict.given;
+    const struct durations all =
+        durations_of(arena, strict.given, repeating, ps + replica, replicas);
+    build->unit_ps = all.unit_ps;
+    build->again_ps = all.again_ps;
+    return PP_OK;
+}
+
 const int64_t *pp_follow_durations(struct pp_arena *arena, const struct pp_config *config,
                                    const struct pp_follow *follow, const struct pp_costs *costs,
                                    const struct pp_program *program)
 {
     const int steps = pp_steps_plan(config).steps > 1 ? pp_steps_plan(config).steps : 1;
-    const size_t row = (size_t)pp_program_size(program) * (size_t)follow->replicas;
 
     if (!follow->strict || config->engine_options.perturbation.jitter_frac == 0)
         return NULL;
     const struct draw draw = draw_of(config, follow, costs);
-    int64_t *compute_ps = PP_ARRAY(arena, int64_t, (size_t)steps * row + 1);
-    for (int step = 0; step < steps; step++)
-        for (int r = 0; r < program->ranks; r++)
-            draw_rank(&draw, follow, program, r, step, compute_ps + (size_t)step * row);
-    return compute_ps;
+    return draw_steps(arena, &draw, follow, program, steps);
 }

@@ -269,4 +269,4 @@ $ for how in full full,skip full,late,skip; do for order in strict dynamic; do p
 >   step          36.985 units   first start to last end
 >   step         36.6934 units   first start to last end
 >   step         41.7674 units   first start to last end
->   step          39.001 units   first start to last end
+>   step         38.9984 units   first start to last end
