@@ -76,9 +76,15 @@ static void print_preset(struct pp_arena *arena, const struct pp_preset *p, FILE
     if (p->published)
         pp_text_paragraph(out, 80, 12, "published", p->published);
     *PP_PUSH(arena, words, count, capacity) = "pipesim";
-    for (int i = 0; p->arguments[i]; i += 2) /* an option and its value stay together */
-        *PP_PUSH(arena, words, count, capacity) = pp_arena_printf(
-            arena, "%s %s", p->arguments[i], pp_command_quoted(arena, p->arguments[i + 1]));
+    for (int i = 0; p->arguments[i]; i++) { /* an option and its value stay together */
+        const char *value = p->arguments[i + 1];
+        const bool has_value = value && strncmp(value, "--", 2) != 0;
+        *PP_PUSH(arena, words, count, capacity) =
+            has_value
+                ? pp_arena_printf(arena, "%s %s", p->arguments[i], pp_command_quoted(arena, value))
+                : p->arguments[i];
+        i += has_value;
+    }
     *PP_PUSH(arena, words, count, capacity) = NULL;
     fprintf(out, "  means     %s\n", pp_command_lines(arena, words, 80, 12));
 }

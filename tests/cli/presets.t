@@ -178,3 +178,10 @@ $ { pipesim presets llama2-70b | sed -n '/^  means/,$p' | sed 's/^  means *//'; 
 > pipesim --schedule interleaved --model llama2-70b \
 >             --cluster 'h800 gpu:8 nic:8x12.5GBps' --gpus 128 --pp 8 --tp 2 \
 > 1
+# options of a preset may have no value; every preset tells what it means
+$ for p in $(pipesim presets | grep -o "^[a-z][a-z0-9.-]*:" | tr -d :); do pipesim presets $p | grep -q " means     pipesim " || echo $p; done
+$ pipesim presets zero-offload-10b | tail -4
+>   means     pipesim --schedule 1f1b --layers 50 --hidden 4096 --heads 32 \
+>             --vocab 50304 --cluster v100-dgx2 --gpus 1 --pp 1 --tp 1 --mbs 10 \
+>             --micro-batches 1 --seq 1024 --recompute full \
+>             --offload g=host,os=host --cpu-optimizer --framework deepspeed
