@@ -3,11 +3,12 @@
 
 #include <stddef.h>
 
-/* PatrickStar: chunks of 64 MB; the optimizer's state is on
+/* PatrickStar: chunks of 64 MB; gradients in the place of parameters; the optimizer's state is on
  * the device as far as it fits. */
 #define PATRICKSTAR                                                                                \
     "--zero", "3", "--recompute", "full", "--offload", "p=host,g=host,os=host:auto",               \
-        "--cpu-optimizer", "--gather", "64MiB", "--cache", "auto", "--framework", "patrickstar"
+        "--cpu-optimizer", "--grads-in-params", "--gather", "64MiB", "--cache", "auto",            \
+        "--framework", "patrickstar"
 
 const struct pp_preset pp_presets[] = {
     {"axonn-12b", "1F1B, 12 B GPT on 48 V100, optimizer state on the host, one bucket back",
@@ -134,6 +135,13 @@ const struct pp_preset pp_presets[] = {
               "64", "--pp", "4", "--tp", "1", "--ep", "8", "--vp", "8", "--mbs", "1", "--gbs",
               "256", "--seq", "4096", "--zero", "1", "--recompute", "none", "--framework",
               "megatron")},
+    {"patrickstar-superpod", "68 B GPT on 8 A100 of 40 GB and 1 TiB, chunks on the host",
+     "Fang et al., PatrickStar, arXiv 2108.05818; its repository, README.md and "
+     "examples/model_builder.py",
+     "68 B is the largest that runs",
+     PP_NAMES("--schedule", "1f1b", "--layers", "66", "--hidden", "9216", "--heads", "16",
+              "--vocab", "50304", "--cluster", "a100-40 ram:1TiB", "--gpus", "8", "--pp", "1",
+              "--tp", "1", "--mbs", "4", "--micro-batches", "1", "--seq", "1024", PATRICKSTAR)},
     {"patrickstar-yard", "18 B GPT on 8 V100 and 240 GB, chunks on the host",
      "Fang et al., PatrickStar, arXiv 2108.05818; its repository, doc/mgpu_scalability.png and "
      "examples/model_builder.py",

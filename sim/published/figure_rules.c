@@ -16,7 +16,7 @@ const struct pp_figure_rule pp_figure_rules[] = {
     {PP_COL_CLUSTER, "v100*# gb host",            ALL, "--cluster v100-dgx1~ram:#GB", NULL},
     {PP_COL_CLUSTER, "dgx-2|v100*tb host",        ALL, "--cluster v100-dgx2", NULL},
     {PP_COL_CLUSTER, "v100",                      ALL, "--cluster v100-dgx1", NULL},
-    {PP_COL_CLUSTER, "a100*40*# tb host",         ALL, "--cluster a100-40~ram:#TB", NULL},
+    {PP_COL_CLUSTER, "a100*40*# tb host",         ALL, "--cluster a100-40~ram:#TiB", NULL},
     {PP_COL_CLUSTER, "a100*40*# gb host",         ALL, "--cluster a100-40~ram:#GB", NULL},
     {PP_COL_CLUSTER, "a100*40|superpod",          ALL, "--cluster a100-40", NULL},
     {PP_COL_CLUSTER, "a100",                      ALL, "--cluster a100", NULL},
@@ -45,7 +45,7 @@ const struct pp_figure_rule pp_figure_rules[] = {
 
     /* Where state lives. */
     {PP_COL_FAMILY,  "^patrickstar",              ALL, "--offload p=host,g=host,os=host:auto --cpu-optimizer", NULL},
-    {PP_COL_FAMILY,  "^patrickstar",              ALL, "--gather 64MiB --cache auto", NULL},
+    {PP_COL_FAMILY,  "^patrickstar",              ALL, "--grads-in-params --gather 64MiB --cache auto", NULL},
     {PP_COL_FAMILY,  "^patrickstar",              ALL, "--zero 3", NULL},
     {PP_COL_FAMILY,  "^patrickstar-max",          ALL, "--mbs 8", NULL},
     {PP_COL_STATE,   "p,g,os=host|zero-infinity host", ALL, "--offload p=host,g=host,os=host --cpu-optimizer", NULL},

@@ -331,7 +331,7 @@ $ pipesim models gpt3
 >   by layer     embedding 654311424, block 1812099072, head 24576 parameters
 >   source       Brown et al. 2020, table 2.1; vocabulary padded as in Megatron-LM
 $ pipesim presets x
-! pipesim: error: unknown preset x; known are axonn-12b, bfs-52b, chimera-bert48, chimera-sc21, colossal-h200-7b, deepseek-v3, elixir-opt30b, gpt3-175b-selective, harmony-bert96, llama2-70b, llama3-405b, llama3-405b-8k, llama3-70b-fp8, megatron-sc21-145b, merak, mesa-deit-b, mesa-deit-s, mesa-deit-ti, mixtral-8x7b, patrickstar-yard, zero-infinity-dgx2 and zero-offload-10b
+! pipesim: error: unknown preset x; known are axonn-12b, bfs-52b, chimera-bert48, chimera-sc21, colossal-h200-7b, deepseek-v3, elixir-opt30b, gpt3-175b-selective, harmony-bert96, llama2-70b, llama3-405b, llama3-405b-8k, llama3-70b-fp8, megatron-sc21-145b, merak, mesa-deit-b, mesa-deit-s, mesa-deit-ti, mixtral-8x7b, patrickstar-superpod, patrickstar-yard, zero-infinity-dgx2 and zero-offload-10b
 = 2
 $ pipesim help nosuch
 ! pipesim: error: help nosuch: no such command, topic or option; known are run, schedules, models, clusters, presets, program, verify, compare, calibrate, sweep, plot, validate, plan, check, export, help, bubble, memory, mfu, units, bash, zsh, fish and man

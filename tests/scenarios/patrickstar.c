@@ -91,6 +91,13 @@ static void largest(void)
         snprintf(name, sizeof name, "largest model in B on %d GPU%s", 1 << k, k ? "s" : "");
         scenario_goal(name, largest_b(1 << k), published[k], 0);
     }
+    scenario_assert(scenario_run("--preset patrickstar-superpod --engine dag").fits,
+                    "68 B fit 8 A100 of 40 GB with 1 TiB");
+    scenario_assert(
+        scenario_run("--preset patrickstar-superpod --gpus 32 --layers 96 --hidden 12288 "
+                     "--heads 96 --engine dag")
+            .fits,
+        "175 B fit 32 of them");
 }
 
 int main(int argc, char **argv)
