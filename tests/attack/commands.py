@@ -22,7 +22,7 @@ SIZES = {"--gpus": (1, 2, 4, 8, 16, 32), "--pp": (1, 2, 3, 4, 6, 10000, 65535), 
          "--vp": (1, 2, 4), "--mbs": (1, 1, 2), "--micro-batches": (1, 3, 4, 8, 16), "--seq": (1, 128, 2048, 131072),
          "--layers": (1, 7, 24, 8192), "--steps": (1, 2, 3)}
 WORDS = {"--slow": ("0=0.5", "0=100", "1.1=2", "0=1e-6"), "--link-bw": ("node=0.5", "*=1000", "network=1e-9"),
-         "--jitter": ("5%", "99%"), "--recompute": ("none", "full", "selective", "stage-aware=0.5"), "--zero": "0123",
+         "--jitter": ("5%", "99%"), "--recompute": ("none", "full", "selective", "stage-aware=0.5", "full,late", "selective,skip"), "--zero": "0123",
          "--capacity-factor": ("10%", "1.25"), "--p2p": ("buffered:1", "rendezvous"), "--order": ("eager", "eager:4", "dynamic:2x", "arrival"),
          "--seeds": ("1", "3"),
          "--unit": ("F=1,B=2", "F=1,I=1,W=1,C=0.1"), "--flops": ("palm", "causal"), "--engine": ("dag", "simgrid")}

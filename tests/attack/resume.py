@@ -18,7 +18,7 @@ OPTIONS = ("--layers 8 --hidden 32 --heads 2 --seq 16 --mbs 2 --micro-batches 8 
            "--steps 8 --checkpoint whole --checkpoint-every 4 --checkpoint-keep 9").split()
 SCHEDULES = ("1f1b gpipe interleaved zbv zb-h1 zb-h2 chimera dualpipe dualpipev hanayo bfs gems v-half v-min v-1f1b "
              "interleaved-zb eager-1f1b zb-auto").split()
-EXTRAS = ("", "", "--recompute full", "--order eager", "--post jit", "--recv-slots 1", "--backend fake", "--clock wall",
+EXTRAS = ("", "", "--recompute full", "--recompute full,late,skip", "--order eager", "--post jit", "--recv-slots 1", "--backend fake", "--clock wall",
           "--grad-sync eager")
 
 

@@ -85,6 +85,8 @@ static void say_kernels(struct words *w, struct rng *rng, int tp)
         words_say(w, "--sequence-parallel", "off");
     if (tp > 1 && rng_chance(rng, 40))
         words_say(w, "--tp-overlap", "50%%");
+    else if (tp > 1 && rng_chance(rng, 30))
+        words_say(w, "--tp-split", "%d", 1 << rng_int(rng, 1, 4));
     if (rng_chance(rng, 40))
         words_say(w, "--framework", "%s",
                   words_one_of(rng, LIST("megatron", "deepspeed", "fsdp", "torchtitan", "amsp",
