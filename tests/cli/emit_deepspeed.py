@@ -38,6 +38,12 @@ CASES = [
     ("--gpus 1 --offload os=host --cpu-optimizer", {"device": "cpu", "pin_memory": True}, None),
     ("--gpus 1 --offload p=host,os=host --cpu-optimizer", {"device": "cpu", "pin_memory": True},
      {"device": "cpu", "pin_memory": True}),
+    ("--gpus 1 --offload g=host,os=host --cpu-optimizer", {"device": "cpu", "pin_memory": True}, None),
+    ("--gpus 16 --zero 2 --offload g=host,os=host --cpu-optimizer", {"device": "cpu", "pin_memory": True},
+     None),
+    ("--gpus 16 --zero 3 --offload p=nvme,g=nvme,os=nvme --cpu-optimizer",
+     {"device": "nvme", "nvme_path": "/local_nvme", "pin_memory": True},
+     {"device": "nvme", "nvme_path": "/local_nvme", "pin_memory": True}),
     ("--gpus 16 --zero 3", None, None),
 ]
 ORACLE = """
