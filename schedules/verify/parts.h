@@ -8,9 +8,10 @@
 enum pp_status pp_verify_sync(struct pp_verify *v);    /* U, gradient collectives, BAR */
 enum pp_status pp_verify_gathers(struct pp_verify *v); /* sharded state: AG, RS, DROP of visits */
 enum pp_status pp_verify_grads(struct pp_verify *v);   /* MOVE.part and MOVE.sum of gradients */
-enum pp_status pp_verify_moves(struct pp_verify *v);   /* memory tiers: COPY, MOVE, Q, DQ */
-enum pp_status pp_verify_comm(struct pp_verify *v);    /* messages and WAITs; fills AT_SEND_F.. */
-enum pp_status pp_verify_waits(struct pp_verify *v);   /* lowered: each collective has a WAIT */
+enum pp_status pp_verify_moves(struct pp_verify *v);   /* saved activations: COPY, Q, DQ */
+enum pp_status pp_verify_state_moves(struct pp_verify *v); /* memory tiers of state: MOVE, U */
+enum pp_status pp_verify_comm(struct pp_verify *v);  /* messages and WAITs; fills AT_SEND_F.. */
+enum pp_status pp_verify_waits(struct pp_verify *v); /* lowered: each collective has a WAIT */
 enum pp_status pp_verify_order(struct pp_verify *v); /* lowered: data is there when an op starts */
 enum pp_status pp_verify_slots(struct pp_verify *v); /* no buffer slot overwritten while in use */
 enum pp_status pp_verify_run(struct pp_verify *v);   /* no deadlock */

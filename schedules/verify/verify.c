@@ -36,6 +36,7 @@ static enum pp_status check(struct pp_verify *v, const struct pp_verify_options 
     PP_TRY(pp_verify_gathers(v));
     PP_TRY(pp_verify_grads(v));
     PP_TRY(pp_verify_moves(v));
+    PP_TRY(pp_verify_state_moves(v));
     if (is_lowered)
         PP_TRY(pp_verify_waits(v));
     PP_TRY(pp_verify_run(v));
