@@ -97,8 +97,8 @@ static struct pp_trace_event describe(const struct pp_trace_source *s, int rank,
     const int kind = op->kind == PP_WAIT ? op->aux : op->kind;
     if (pp_op_is_move(kind))
         event.cause = (uint8_t)pp_move_cause(kind, op->purpose);
-    else if (s->costs && s->costs->inner[kind])
-        event.cause = PP_STATE_ACTIVATIONS; /* they move while it runs */
+    else if (s->costs)
+        event.cause = (uint8_t)pp_costs_copied_inside(s->costs, kind, op->stage);
     if (event.stream == PP_STREAM_COMPUTE) {
         event.is_fused = op->aux == PP_FUSED_FIRST;
         event.is_concurrent = s->is_concurrent && s->is_concurrent[i];

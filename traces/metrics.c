@@ -237,9 +237,8 @@ static enum pp_status add_event(struct pp_metrics_walk *walk, const struct pp_tr
                             event->rank, event->replica, event->cell, event->start_s,
                             walk->clock_s);
     if (is_compute) {
-        const bool moves_saved = event->cause == PP_STATE_ACTIVATIONS;
         const struct pp_metrics_op op = {.kind = event->kind,
-                                         .copied = pp_metrics_copied_by(event->kind, moves_saved),
+                                         .copied = pp_metrics_copied_by(event->kind, event->cause),
                                          .step = event->step,
                                          .is_fused = event->is_fused,
                                          .start_s = event->start_s,

@@ -39,11 +39,10 @@ struct pp_metrics_concurrent {
 /* Part of the time of a compute op (enum pp_time_part); quantising counts as the op it serves. */
 extern const uint8_t pp_time_part_of_compute[PP_OP_KINDS];
 extern const uint8_t pp_time_part_of_share[PP_SHARES];
-/* Returns the class that an op copies while it runs: an update its state, others parameters, unless
- * they move saved activations. */
-static inline uint8_t pp_metrics_copied_by(int kind, bool moves_saved)
+/* Returns the class that an op copies while it runs: an update its state, others as costs say. */
+static inline uint8_t pp_metrics_copied_by(int kind, int cause)
 {
-    return kind == PP_U ? PP_STATE_OPTIMIZER : moves_saved ? PP_STATE_ACTIVATIONS : PP_STATE_PARAMS;
+    return kind == PP_U ? PP_STATE_OPTIMIZER : (uint8_t)cause;
 }
 /* Cause of idle time in a wait for an op of this kind; a bubble if it is not named. A message
  * explains a wait only while it is on the wire, other ops from the begin of the wait. */

@@ -96,13 +96,13 @@ static void add_compute(struct walker *w, int i, double start_s, double end_s, i
     if (aux == PP_FUSED_SECOND && i > 0) /* part of the first */
         return;
     if (aux == PP_FUSED_FIRST || stage >= costs->stages || s->split[i] >= costs->splits ||
-        (costs->gathers && costs->gathers[stage].load_ps > 0)) /* shares depend on the place */
+        pp_costs_have_links(costs, stage)) /* shares depend on the place */
         own = shares_of(w, i);
     else
         known = known_shares(w, i);
-    const bool moves_saved = s->costs && s->costs->inner[s->kind[i]];
+    const int cause = pp_costs_copied_inside(s->costs, s->kind[i], stage);
     const struct pp_metrics_op measured = {.kind = s->kind[i],
-                                           .copied = pp_metrics_copied_by(s->kind[i], moves_saved),
+                                           .copied = pp_metrics_copied_by(s->kind[i], cause),
                                            .step = step,
                                            .is_fused = aux == PP_FUSED_FIRST,
                                            .start_s = start_s,

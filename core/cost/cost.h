@@ -147,6 +147,25 @@ static inline bool pp_costs_have_inner(const struct pp_costs *costs)
 {
     return costs->gathers || costs->inner[PP_F];
 }
+/* Is true if parameters or gradients of a stage move inside of its ops. */
+static inline bool pp_costs_have_links(const struct pp_costs *costs, int stage)
+{
+    const struct pp_stage_gathers *g = costs->gathers ? &costs->gathers[stage] : NULL;
+
+    return g && (g->load_ps > 0 || g->reload_ps > 0 || g->part_ps > 0);
+}
+/* Returns the class whose copies inside of an op take most time, enum pp_state_class. */
+static inline int pp_costs_copied_inside(const struct pp_costs *costs, int kind, int stage)
+{
+    const struct pp_stage_gathers *g =
+        costs->gathers && stage < costs->stages ? &costs->gathers[stage] : NULL;
+    const bool makes_grads = kind == PP_B || kind == PP_W;
+
+    if (costs->inner[kind])
+        return PP_STATE_ACTIVATIONS;
+    return g && makes_grads && g->part_ps > (kind == PP_B ? g->reload_ps : 0) ? PP_STATE_GRADS
+                                                                              : PP_STATE_PARAMS;
+}
 /* Returns `part` of the `whole` parts of a duration, rounded to nearest; cannot overflow. */
 int64_t pp_costs_share_ps(int64_t ps, int part, int whole);
 /* Returns the passes around a ring: 2 for an all-reduce, 1 for a scatter or gather, else 0. */

@@ -51,8 +51,7 @@ static bool is_possible(const struct pp_program *p, const struct pp_costs *costs
     if (costs->inner[PP_F])
         return false; /* the place of an op matters (op_cost.h) */
     for (int s = 0; costs->gathers && s < costs->stages; s++)
-        if (costs->gathers[s].load_ps > 0 || costs->gathers[s].reload_ps > 0 ||
-            costs->gathers[s].part_ps > 0)
+        if (pp_costs_have_links(costs, s))
             return false; /* the place of an op matters (op_cost.h) */
     return true;
 }

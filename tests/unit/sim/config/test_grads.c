@@ -280,6 +280,20 @@ Test(grads, copies_that_take_no_time_change_no_step)
 /* ---- what fits ----------------------------------------------------------------------------------
  */
 
+/* What ranks wait for, inside of ops too, is by class: only gradients move but for the update. */
+Test(grads, exposed_time_is_theirs)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const struct pp_result slow = run(arena, "gpipe",
+                                      "--gpus 4 --zero 0 --engine dag --offload g,os=host "
+                                      "--cpu-optimizer --cluster a100\th2d:1GBps");
+    const double *frac = slow.metrics.moves_frac;
+
+    cr_assert_gt(frac[PP_STATE_GRADS], 0);
+    cr_assert_gt(frac[PP_STATE_GRADS], 2 * frac[PP_STATE_PARAMS], "%g, %g", frac[PP_STATE_GRADS],
+                 frac[PP_STATE_PARAMS]);
+}
+
 #define MIB (1024.0 * 1024)
 
 /* ZeRO-Offload's 10 billion parameters ran on one V100 of 32 GB, in 32,290 MiB (DeepSpeed's
