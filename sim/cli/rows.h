@@ -375,7 +375,8 @@ PP_ROW_TEXT(free, "LIST", G_PLAN, PLAN | OF_PLANNER, .is_common = true,
             "recomputation), pp, recompute, schedule, tp, vp, zero (0 or 1). shard, alone or with "
             "recompute, tries all legal meshes for parameters, gradients and optimizer state of "
             "one layout. So do offload (homes of state, on the host or nvme, updated there), "
-            "act-bits (none or 8), gather (a layer, 32 to 256 MiB) and cache (1 or auto).")
+            "act-bits (none or 8), gather (a layer, 32 to 256 MiB) and cache (1 or auto), "
+            "of one layout or of all.")
 PP_ROW_TEXT(largest, "LO:HI[:+K]", G_PLAN, PLAN | OF_PLANNER,
     .help = "The most layers, of LO to HI in steps of K, with which one layout fits by any choice "
             "of --free, which may be left out. Other dimensions of the model are as given.")

@@ -1,4 +1,5 @@
 /* Bounds of one layout from its own costs: tighter than those of the screen, and slower. */
+#include "sim/config/auto_share.h"
 #include "sim/config/buckets.h"
 #include "sim/plan/search.h"
 
@@ -105,8 +106,8 @@ static void fill_memory(struct pp_arena *arena, const struct pp_config *config,
     stages->other_bytes = costs->other_bytes;
 }
 
-enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *config,
-                                struct pp_search_bounds *bounds, struct pp_error *err)
+static enum pp_status find_bounds(struct pp_arena *arena, const struct pp_config *config,
+                                  struct pp_search_bounds *bounds, struct pp_error *err)
 {
     const struct pp_eval_options *plan = &config->engine_options.eval;
     struct pp_costs *costs;
@@ -130,5 +131,25 @@ enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *
         PP_TRY(after_s(arena, config, rank_of, &stages.after_s, err));
     bounds->step_s = costs->overlap || costs->overlap_all ? 0 : pp_bound_step_s(&rule, &stages);
     bounds->peak_bytes = pp_bound_peak_bytes(&rule, &stages);
+    return PP_OK;
+}
+
+/* Shares that are left to `auto` take least time where nothing moves, and least memory where all
+ * does. A cache takes memory, and saves time: at most all of what it loads or gathers, which no
+ * bound counts. */
+enum pp_status pp_search_bounds(struct pp_arena *arena, const struct pp_config *open,
+                                struct pp_search_bounds *bounds, struct pp_error *err)
+{
+    struct pp_config config = *open;
+    struct pp_search_bounds least;
+
+    if (config.state.cached < 0)
+        config.state.cached = 1;
+    PP_TRY(find_bounds(arena, &config, bounds, err));
+    if (pp_auto_share_last(&config.state) == 0)
+        return PP_OK;
+    config.state = pp_auto_share_at(&config.state, 0);
+    PP_TRY(find_bounds(arena, &config, &least, err));
+    bounds->step_s = fmin(bounds->step_s, least.step_s);
     return PP_OK;
 }

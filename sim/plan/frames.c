@@ -199,8 +199,9 @@ static enum pp_status add_frames(struct pp_arena *arena, struct pp_search_space 
         for (int m = 0; m < mbs->count; m++) {
             f.ep = ep->list[e];
             f.mbs = mbs->list[m];
-            if (!s->is_free[PP_SEARCH_EP] || has_room(&f, f.ep))
-                PP_TRY(add_frame(arena, s, f, err));
+            for (f.tiers = 0; f.tiers < s->tiers.count; f.tiers++)
+                if (!s->is_free[PP_SEARCH_EP] || has_room(&f, f.ep))
+                    PP_TRY(add_frame(arena, s, f, err));
         }
     return PP_OK;
 }

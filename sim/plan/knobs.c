@@ -154,11 +154,24 @@ static enum pp_status unknown(const char *word, struct pp_error *err)
     return err->status;
 }
 
+static int tier_of(const char *word)
+{
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        if (!strcmp(pp_tier_knob_names[k], word))
+            return k;
+    return -1;
+}
+
 static enum pp_status free_one(const struct pp_wish *wish, const char *word,
                                struct pp_search_space *space, struct pp_error *err)
 {
-    const int i = knob_of(word);
+    const int i = knob_of(word), tier = tier_of(word);
 
+    if (tier >= 0) {
+        const char *given = settled_by(wish, state_knob_of(word)->settled_by);
+        space->is_tier_free[tier] = true;
+        return given ? contradicts(wish, given, word, err) : PP_OK;
+    }
     if (i < 0)
         return pp_error_set(err, PP_EINVAL,
                             "--free %s: all ways to %s the state of one layout are tried: "

@@ -1,6 +1,8 @@
 /* Results of a layout at one level of recomputation, used for the same layout at others. */
 #include "sim/plan/levels.h"
 
+#include "sim/config/auto_share.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -18,30 +20,52 @@ static int64_t layout_of(const struct pp_search_space *s, int64_t point)
 
 /* ---- the mildest level ----------------------------------------------------------------------- */
 
+static _Atomic uint8_t *make_levels(struct pp_arena *arena, const struct pp_search_space *s)
+{
+    return (_Atomic uint8_t *)pp_arena_alloc(arena, sizeof(_Atomic uint8_t) * (size_t)layouts(s));
+}
+
 struct pp_search_mildest pp_search_mildest_make(struct pp_arena *arena,
                                                 const struct pp_search_space *s)
 {
-    return (struct pp_search_mildest){
-        (_Atomic uint8_t *)pp_arena_alloc(arena, sizeof(_Atomic uint8_t) * (size_t)layouts(s))};
+    return (struct pp_search_mildest){make_levels(arena, s), make_levels(arena, s)};
 }
 
-void pp_search_note_level(struct pp_search_mildest mildest, const struct pp_search_space *s,
-                          int64_t point)
+static void lower(_Atomic uint8_t *level, uint8_t value)
 {
-    _Atomic uint8_t *level = &mildest.level[layout_of(s, point)];
-    const uint8_t value = (uint8_t)(pp_search_level(s, point) + 1);
     uint8_t old = atomic_load(level);
 
     while ((old == 0 || value < old) && !atomic_compare_exchange_weak(level, &old, value))
         ;
 }
 
+void pp_search_note_level(struct pp_search_mildest mildest, const struct pp_search_space *s,
+                          int64_t point)
+{
+    lower(&mildest.level[layout_of(s, point)], (uint8_t)(pp_search_level(s, point) + 1));
+}
+
+void pp_search_note_fit(struct pp_search_mildest mildest, const struct pp_search_space *s,
+                        int64_t point)
+{
+    lower(&mildest.fitting[layout_of(s, point)], (uint8_t)(pp_search_level(s, point) + 1));
+}
+
 bool pp_search_is_after(struct pp_search_mildest mildest, const struct pp_search_space *s,
                         int64_t point)
 {
-    const int level = atomic_load(&mildest.level[layout_of(s, point)]);
+    const int64_t layout = layout_of(s, point),
+                  stride = (int64_t)s->order_count * s->axis[PP_SEARCH_ZERO].count;
+    const int tiers = pp_search_point(s, point).frame->tiers, own = pp_search_level(s, point),
+              noted = atomic_load(&mildest.level[layout]);
+    bool is_after = s->has_levels && noted > 0 && noted <= own;
 
-    return s->has_levels && level > 0 && level <= pp_search_level(s, point);
+    for (int t = 0; t < tiers && !is_after; t++) {
+        const int level = atomic_load(&mildest.fitting[layout - (tiers - t) * stride]);
+        is_after = level > 0 && level <= own + 1 &&
+                   pp_tier_is_milder(&s->tiers.list[t], &s->tiers.list[tiers]);
+    }
+    return is_after;
 }
 
 /* ---- a level that does not fit --------------------------------------------------------------- */
@@ -81,8 +105,9 @@ bool pp_search_exceeds(struct pp_search_excess excess, const struct pp_search_sp
     const uint64_t bits = atomic_load(&excess.bytes[layout_of(s, point)]);
     struct pair pair;
 
-    if (!s->has_levels || bits == 0 || config->order.rule != PP_ORDER_STRICT ||
-        config->schedule->generate || pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS) ||
+    if (!s->has_levels || bits == 0 || pp_auto_share_last(&config->wanted) > 0 ||
+        config->order.rule != PP_ORDER_STRICT || config->schedule->generate ||
+        pp_state_is_away(&config->state, PP_STATE_ACTIVATIONS) ||
         pp_state_is_quantised(&config->state))
         return false;
     memcpy(&pair, &bits, sizeof(bits));

@@ -8,13 +8,16 @@
 
 /* The mildest level of each layout that was noted; 1 for the first, 0 = none. */
 struct pp_search_mildest {
-    _Atomic uint8_t *level;
+    _Atomic uint8_t *level, *fitting; /* noted at all, and noted as fitting */
 };
 struct pp_search_mildest pp_search_mildest_make(struct pp_arena *arena,
                                                 const struct pp_search_space *space);
 void pp_search_note_level(struct pp_search_mildest mildest, const struct pp_search_space *space,
                           int64_t point);
-/* Is true if a milder level of the point's layout was noted. Then the point has no use: it takes
+void pp_search_note_fit(struct pp_search_mildest mildest, const struct pp_search_space *space,
+                        int64_t point);
+/* Is true if a milder level of the point's layout was noted. Or the layout fits at no stronger
+ * level with milder tiers, which leave only what they must. Then the point has no use: it takes
  * more time. */
 bool pp_search_is_after(struct pp_search_mildest mildest, const struct pp_search_space *space,
                         int64_t point);

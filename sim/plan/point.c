@@ -1,4 +1,5 @@
 /* Turns the number of a point into its coordinates and its complete configuration. */
+#include "sim/config/auto_share.h"
 #include "sim/plan/search.h"
 
 const char *const pp_search_status_names[PP_SEARCH_STATUSES] = {
@@ -60,8 +61,8 @@ const char *pp_search_again_text(const struct pp_search_space *s, struct pp_sear
     return pp_recompute_add_words(s->fixed.lower.again, text);
 }
 
-enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,
-                                struct pp_config *config, struct pp_error *err)
+enum pp_status pp_search_open_config(struct pp_arena *arena, const struct pp_search_space *s,
+                                     int64_t k, struct pp_config *config, struct pp_error *err)
 {
     const struct pp_search_point point = pp_search_point(s, k);
     const struct pp_search_frame *f = point.frame;
@@ -74,6 +75,7 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
                                        .gbs = s->fixed_n ? 0 : f->gbs};
 
     *config = point.order->base;
+    config->wanted = s->tiers.list[f->tiers].wanted;
     config->costs.recompute = point.again.recompute;
     config->costs.again = point.again.modules;
     if (point.zero != PP_SEARCH_AS_GIVEN)
@@ -88,6 +90,23 @@ enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_s
     return pp_error_set(err, PP_EINVAL,
                         "%s leaves its order to auto, which is no layout: give a value",
                         config->schedule_name);
+}
+
+enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,
+                                struct pp_config *config, struct pp_error *err)
+{
+    const unsigned choices = PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO;
+    struct pp_prepared prepared = {.is_alone = true};
+    struct pp_result ignored;
+
+    PP_TRY(pp_search_open_config(arena, s, k, config, err));
+    if (pp_auto_share_last(&config->state) == 0 && config->state.cached >= 0)
+        return PP_OK;
+    const unsigned chosen = config->origin.chosen;
+    config->origin.chosen &= ~choices; /* the point has them */
+    PP_TRY(pp_resolve_state(arena, config, &prepared, &ignored, err));
+    config->origin.chosen = chosen;
+    return PP_OK;
 }
 
 enum pp_status pp_search_try(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,

@@ -54,6 +54,9 @@ static void print_head(struct pp_arena *arena, const struct pp_search *search, F
             text = pp_arena_printf(arena, "%s%s %s", text, comma, pp_search_knobs[i].name);
             comma = ",";
         }
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        if (s->is_tier_free[k])
+            text = pp_arena_printf(arena, "%s%s %s", text, comma, pp_tier_knob_names[k]);
     pp_text_wrap(out, PP_SEARCH_WIDTH, fprintf(out, "pipesim %s  ", PP_VERSION), 2, text);
     print_batch(arena, search, out);
 }
@@ -92,6 +95,28 @@ static const char *number(struct pp_arena *arena, int value, int none)
 
 enum { SCHEDULE = 14 }; /* columns of its name */
 
+/* Returns the last column, of the free knobs of tiers: "  p=host,g=host,os=host:55%, act-bits 8".
+ */
+static const char *tiers_text(struct pp_arena *arena, const struct pp_search *search,
+                              const struct pp_search_row *row)
+{
+    const bool *is_free = search->space.is_tier_free;
+    const char *text = "";
+    struct pp_config config;
+    struct pp_error ignored;
+
+    if (!pp_search_has_tiers(&search->space) ||
+        pp_search_config(arena, &search->space, row->point, &config, &ignored) != PP_OK)
+        return "";
+    for (int k = 0; k < PP_TIER_KNOBS; k++) {
+        const char *value = pp_tier_text(arena, (enum pp_tier_knob)k, &config.state);
+        if (is_free[k])
+            text = pp_arena_printf(arena, "%s%s%s %s", text, *text ? ", " : "  ",
+                                   pp_tier_knob_names[k], value);
+    }
+    return text;
+}
+
 static void print_row(struct pp_arena *arena, const struct pp_search *search, int at, FILE *out)
 {
     const struct pp_search_row *row = &search->rows[at];
@@ -104,14 +129,14 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
 
     if (at > 0)
         snprintf(change, sizeof(change), "%+.1f", 100 * worse);
-    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-*s %-4s %1s%8s%6.1f %5.1f%c%7s\n", at + 1,
+    fprintf(out, "%3d%c%3d%4d%3d%5d%4s%3s%4d %-*s %-4s %1s%8s%6.1f %5.1f%c%7s%s\n", at + 1,
             search->ties > 1 && row->is_tie ? '=' : ' ', f->tp, f->pp, f->cp, f->dp,
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
             SCHEDULE, pp_text_short(arena, p.order->base.schedule_name, SCHEDULE),
             AGAIN[p.again.recompute], number(arena, p.zero, PP_SEARCH_AS_GIVEN),
             pp_units_print(row->outcome.step_s, PP_UNIT_SECONDS, step), 100 * row->outcome.mfu,
-            row->outcome.peak_bytes / PP_GIB, pp_search_has_room(&row->outcome) ? ' ' : '!',
-            change);
+            row->outcome.peak_bytes / PP_GIB, pp_search_has_room(&row->outcome) ? ' ' : '!', change,
+            tiers_text(arena, search, row));
 }
 
 static void print_rows(struct pp_arena *arena, const struct pp_search *search, int rows, FILE *out)
@@ -122,8 +147,9 @@ static void print_rows(struct pp_arena *arena, const struct pp_search *search, i
         fputs("\n  nothing fits\n\n", out);
         return;
     }
-    fprintf(out, "\n  #  TP  PP CP   DP  EP VP MBS %-*s %-4s %1s%8s%6s%6s%8s\n", SCHEDULE,
-            "schedule", "rec.", "Z", "step", "MFU %", "GiB", "vs #1 %");
+    fprintf(out, "\n  #  TP  PP CP   DP  EP VP MBS %-*s %-4s %1s%8s%6s%6s%8s%s\n", SCHEDULE,
+            "schedule", "rec.", "Z", "step", "MFU %", "GiB", "vs #1 %",
+            pp_search_has_tiers(&search->space) ? "  memory tiers" : "");
     for (int i = 0; i < shown; i++)
         print_row(arena, search, i, out);
     fputc('\n', out);

@@ -83,7 +83,7 @@ static enum pp_status bound_point(struct pp_arena *arena, struct round *round,
     row->bound_s = pp_search_least_s(round->least, &search->space, row->point);
     if (row->bound_s > limit_of(round->hunt))
         return PP_OK;
-    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
+    PP_TRY(pp_search_open_config(arena, &search->space, row->point, &config, err));
     PP_TRY(pp_search_bounds(arena, &config, &bounds, err));
     row->bound_s = bounds.step_s / (double)config.layout.gbs;
     row->outcome.peak_bytes = bounds.peak_bytes;
@@ -126,6 +126,7 @@ static enum pp_status try_point(struct pp_arena *arena, struct round *round,
         return PP_OK;
     }
     row->status = PP_SEARCH_FITS;
+    pp_search_note_fit(round->roomy, &search->space, row->point);
     PP_TRY(pp_simulate(arena, &config, PP_QUICK, &prepared, &result, err));
     take_step(round, &result, row);
     return PP_OK;

@@ -11,8 +11,17 @@ struct cuts {
     double params, grads, optimizer;
 };
 
-static struct cuts cuts_of(const struct pp_search_space *s, int zero, double copies)
+/* Returns the parts of a class on which each device has some; none if the class may move whole. */
+static double cut_or_away(const struct pp_state_spec *wanted, enum pp_state_class class, double cut)
 {
+    return pp_state_moved(wanted, class) >= 1 ? (double)INFINITY : cut;
+}
+
+static struct cuts cuts_of(const struct pp_search_space *s, const struct pp_search_frame *f,
+                           int zero, double copies)
+{
+    const struct pp_state_spec *wanted = &s->tiers.list[f->tiers].wanted;
+
     const struct pp_mesh *shard = s->fixed.wanted.shard;
     struct cuts cuts = {zero >= 3 ? copies : 1, zero >= 2 ? copies : 1, zero >= 1 ? copies : 1};
 
@@ -21,6 +30,9 @@ static struct cuts cuts_of(const struct pp_search_space *s, int zero, double cop
         cuts.grads = fmax(cuts.params, pp_mesh_size(shard[PP_STATE_GRADS]));
         cuts.optimizer = fmax(cuts.grads, pp_mesh_size(shard[PP_STATE_OPTIMIZER]));
     }
+    cuts.params = cut_or_away(wanted, PP_STATE_PARAMS, cuts.params);
+    cuts.grads = cut_or_away(wanted, PP_STATE_GRADS, cuts.grads);
+    cuts.optimizer = cut_or_away(wanted, PP_STATE_OPTIMIZER, cuts.optimizer);
     return cuts;
 }
 
@@ -225,14 +237,17 @@ static void screen_order(struct pp_search_screener *c, const struct pp_search_fr
     const double copies = (double)f->dp * f->cp * rule->bound.shape.pipelines;
 
     fill(d, table, rule->stages, first);
-    const struct pp_bound_stages stages = stages_of(&d->sums, rule->stages, table->other_bytes);
+    struct pp_bound_stages stages = stages_of(&d->sums, rule->stages, table->other_bytes);
+    if (pp_state_is_quantised(&s->tiers.list[f->tiers].wanted) ||
+        pp_state_is_away(&s->tiers.list[f->tiers].wanted, PP_STATE_ACTIVATIONS))
+        stages.kept_bytes = stages.weights_bytes = c->nothing;
     const struct pp_bound_rule bound = rule_in(d, rule);
     const double step_s = least_frac(s, &bound) * pp_bound_step_s(&bound, &stages) / (double)f->gbs;
     struct pp_bound_stages bare = stages;
     bare.kept_bytes = bare.weights_bytes = c->nothing;
     for (int z = 0; z < zero->count; z++) {
         const int64_t k = first + (int64_t)z * s->order_count + order;
-        cut_state(&d->sums, rule->stages, cuts_of(s, zero->list[z], copies));
+        cut_state(&d->sums, rule->stages, cuts_of(s, f, zero->list[z], copies));
         if (!is_zero_there(s, f, copies, z)) {
             for (int l = 0; l <= more; l++)
                 c->board->status[k + l * stride_of(s)] = PP_SEARCH_ABSENT;

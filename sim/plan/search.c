@@ -33,6 +33,7 @@ static void note_levels(const struct pp_search *search, double limit,
         if (row->status != PP_SEARCH_FITS || is_late(search, row, limit))
             continue;
         pp_search_note_level(fitting, &search->space, row->point);
+        pp_search_note_fit(roomy, &search->space, row->point);
         if (pp_search_has_room(&row->outcome))
             pp_search_note_level(roomy, &search->space, row->point);
     }

@@ -11,6 +11,7 @@
 #include "sim/config/config.h"
 #include "sim/fit/fit.h"
 #include "sim/resolve/resolve.h"
+#include "sim/resolve/tier_choice.h"
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
@@ -56,6 +57,8 @@ struct pp_search_values {
 
 struct pp_search_frame {
     int tp, cp, pp, dp, ep, mbs;
+    int tiers;         /* index of its choice of tiers; frames that differ in it alone follow one
+                        * another */
     int micro_batches; /* 0 if the batch is no multiple of dp * mbs */
     int64_t gbs;
     const struct pp_search_rule *rules;    /* [order]; NULL without micro-batches */
@@ -94,7 +97,8 @@ struct pp_search_space {
     const struct pp_tool *tool; /* software that shall run the layouts; NULL: the framework's */
     struct pp_search_scale scale;
     struct pp_config fixed; /* what all layouts share */
-    bool is_free[PP_SEARCH_AXES];
+    bool is_free[PP_SEARCH_AXES], is_tier_free[PP_TIER_KNOBS];
+    struct pp_tier_choices tiers;                 /* one, if no knob of them is free */
     struct pp_search_values axis[PP_SEARCH_AXES]; /* candidates, ascending; SCHEDULE: unused */
     bool has_levels; /* of recomputation: each frame has its own, and a layout stands once for each
                       * amount of room; the axis is unused */
@@ -129,6 +133,14 @@ static inline void pp_search_add_value(struct pp_search_values *values, int valu
 enum pp_status pp_search_fill_frames(struct pp_arena *arena, struct pp_search_space *s,
                                      struct pp_error *err);
 
+static inline bool pp_search_has_tiers(const struct pp_search_space *s)
+{
+    bool has = false;
+
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        has |= s->is_tier_free[k];
+    return has;
+}
 /* Frees the axes of --free; without it, every axis but `modules` that no option settles. PP_EINVAL
  * for unknown names, and for an option that contradicts --free. */
 enum pp_status pp_search_free(const struct pp_wish *wish, struct pp_search_space *space,
@@ -154,7 +166,11 @@ struct pp_search_point pp_search_point(const struct pp_search_space *space, int6
 /* Returns the level of recomputation of point k, and the number of the point at another level. */
 int pp_search_level(const struct pp_search_space *space, int64_t k);
 int64_t pp_search_at_level(const struct pp_search_space *space, int64_t k, int level);
-/* Makes the configuration of point k, as its command line does. PP_EINVAL: why it is illegal. */
+/* Makes the configuration of point k, as its command line does. Shares and caches may be left to
+ * `auto`. PP_EINVAL: why it is illegal. */
+enum pp_status pp_search_open_config(struct pp_arena *arena, const struct pp_search_space *space,
+                                     int64_t k, struct pp_config *config, struct pp_error *err);
+/* Also finds them. */
 enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *space,
                                 int64_t k, struct pp_config *config, struct pp_error *err);
 

@@ -277,7 +277,7 @@ enum pp_status pp_search_begin(struct pp_arena *arena, const struct pp_wish *wis
     PP_TRY(rescale(&s->scale, &s->fixed, err));
     set_gbs(wish, s);
     fill_axes(wish, s);
-    return PP_OK;
+    return pp_tier_choices(arena, wish, &s->fixed, s->is_tier_free, &s->tiers, err);
 }
 
 enum pp_status pp_search_fill(struct pp_arena *arena, struct pp_search_space *s,

@@ -7,9 +7,6 @@
 #include <jansson.h>
 #include <string.h>
 
-/* Keys of knobs of tiers, and their columns. */
-static const char *const tier_keys[PP_TIER_KNOBS] = {"offload", "act_bits", "gather", "cache"};
-
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *shard_json(struct pp_arena *arena, const struct pp_state_spec *state)
@@ -39,7 +36,7 @@ static void put_tiers(struct pp_arena *arena, const struct pp_state_plan *planne
     for (int k = 0; k < PP_TIER_KNOBS; k++) {
         const char *text = pp_tier_text(arena, (enum pp_tier_knob)k, &point->config.state);
         if (planner->is_tier_free[k])
-            pp_json_put_text(o, tier_keys[k], strcmp(text, "none") != 0 ? text : NULL);
+            pp_json_put_text(o, pp_tier_keys[k], strcmp(text, "none") != 0 ? text : NULL);
     }
 }
 
@@ -123,7 +120,7 @@ void pp_state_plan_csv(struct pp_arena *arena, const struct pp_state_plan *plann
     fputs("rank,p,g,os,recompute,", out);
     for (int k = 0; k < PP_TIER_KNOBS; k++)
         if (planner->is_tier_free[k])
-            fprintf(out, "%s,", tier_keys[k]);
+            fprintf(out, "%s,", pp_tier_keys[k]);
     fputs("iteration_s,mfu,exposed_comm_frac,state_bytes,peak_mem_bytes,fits,gathers_s,grads_s,"
           "sums_s,spread_s,reason\n",
           out);

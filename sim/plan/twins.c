@@ -28,10 +28,11 @@ static int by_simplicity(const struct pp_search_space *space, int64_t x, int64_t
     const struct pp_search_frame *a = pp_search_point(space, x).frame,
                                  *b = pp_search_point(space, y).frame;
 
-    return a->cp != b->cp     ? a->cp - b->cp
-           : a->tp != b->tp   ? a->tp - b->tp
-           : a->mbs != b->mbs ? a->mbs - b->mbs
-                              : (x > y) - (x < y);
+    return a->tiers != b->tiers ? a->tiers - b->tiers
+           : a->cp != b->cp     ? a->cp - b->cp
+           : a->tp != b->tp     ? a->tp - b->tp
+           : a->mbs != b->mbs   ? a->mbs - b->mbs
+                                : (x > y) - (x < y);
 }
 
 static int by_merit(const void *a, const void *b, void *space)

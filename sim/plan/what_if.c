@@ -113,6 +113,8 @@ enum pp_status pp_search_flip(struct pp_arena *arena, struct pp_search *search,
         trials.spaces[i].scale = pp_search_what_ifs[i].scale;
         for (int k = 0; k < PP_SEARCH_AXES; k++)
             trials.spaces[i].is_free[k] = search->space.is_free[k];
+        for (int k = 0; k < PP_TIER_KNOBS; k++)
+            trials.spaces[i].is_tier_free[k] = search->space.is_tier_free[k];
         trials.is_there[i] =
             pp_search_open(scratch, search->space.wish, &trials.spaces[i], &ignored) == PP_OK;
     }

@@ -35,6 +35,8 @@ const struct pp_parsed *pp_search_command(struct pp_arena *arena, const struct p
     struct pp_parsed *command =
         pp_inputs_command(arena, &s->fixed, PP_SIM_OF_PLANNER | PP_SIM_BY_SEARCH);
     char again[PP_RECOMPUTE_TEXT_BYTES];
+    struct pp_config config;
+    struct pp_error ignored;
 
     put(arena, command, "schedule", p.order->base.schedule_name);
     put_int(arena, command, "gpus", s->gpus);
@@ -55,6 +57,8 @@ const struct pp_parsed *pp_search_command(struct pp_arena *arena, const struct p
     put(arena, command, "recompute",
         p.again.recompute == PP_RECOMPUTE_STAGE ? (s->wish->recompute ? s->wish->recompute : "none")
                                                 : pp_search_again_text(s, p.again, again));
+    if (pp_search_has_tiers(s) && pp_search_config(arena, s, k, &config, &ignored) == PP_OK)
+        pp_tier_command(arena, &config.state, s->is_tier_free, command);
     return command;
 }
 
@@ -87,6 +91,22 @@ static void put_price(json_t *o, const struct pp_search_space *s, const struct p
                 pp_price_tokens(&s->fixed, outcome->tokens_per_s_per_gpu));
 }
 
+/* Puts the values of the free knobs of tiers, null for their defaults. */
+static void put_tiers(const struct pp_search_space *s, int64_t point, json_t *o)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct pp_config config;
+    struct pp_error ignored;
+
+    if (!pp_search_has_tiers(s) || pp_search_config(arena, s, point, &config, &ignored) != PP_OK)
+        return;
+    for (int k = 0; k < PP_TIER_KNOBS; k++) {
+        const char *text = pp_tier_text(arena, (enum pp_tier_knob)k, &config.state);
+        if (s->is_tier_free[k])
+            pp_json_put_text(o, pp_tier_keys[k], strcmp(text, "none") != 0 ? text : NULL);
+    }
+}
+
 /* Choices of a point; `zero` is null if --shard gives the state. */
 static json_t *point_json(const struct pp_search *search, int64_t point)
 {
@@ -98,6 +118,7 @@ static json_t *point_json(const struct pp_search *search, int64_t point)
 
     json_object_set_new(o, "zero",
                         p.zero == PP_SEARCH_AS_GIVEN ? json_null() : json_integer(p.zero));
+    put_tiers(&search->space, point, o);
     return o;
 }
 
@@ -232,6 +253,9 @@ void pp_search_json(struct pp_arena *arena, const struct pp_search *search, FILE
     for (int i = 0; i < PP_SEARCH_AXES; i++)
         if (s->is_free[i])
             json_array_append_new(free_knobs, json_string(pp_search_knobs[i].name));
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        if (s->is_tier_free[k])
+            json_array_append_new(free_knobs, json_string(pp_tier_knob_names[k]));
     for (int i = 0; i < search->count; i++)
         json_array_append_new(points, row_json(search, &search->rows[i]));
     json_t *o =
@@ -305,9 +329,10 @@ void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE 
         for (int k = 0; k < search->rows[i].twin_count; k++)
             row_of[search->rows[i].twins[k].point] = &search->rows[i].twins[k];
     }
-    fputs("tp,pp,cp,dp,ep,vp,mbs,micro_batches,gbs,schedule,recompute,zero,status,bound_s,"
-          "bound_mem_bytes,iteration_s,mfu,peak_mem_bytes,tie,tight,reason\n",
-          out);
+    fprintf(out,
+            "tp,pp,cp,dp,ep,vp,mbs,micro_batches,gbs,schedule,recompute,zero,%sstatus,bound_s,"
+            "bound_mem_bytes,iteration_s,mfu,peak_mem_bytes,tie,tight,reason\n",
+            pp_search_has_tiers(s) ? "tiers," : "");
     for (int64_t k = 0; k < s->points; k++) {
         const struct pp_search_point p = pp_search_point(s, k);
         const struct pp_search_frame *f = p.frame;
@@ -323,6 +348,11 @@ void pp_search_csv(struct pp_arena *arena, const struct pp_search *search, FILE 
         fputc(',', out);
         if (p.zero != PP_SEARCH_AS_GIVEN)
             fprintf(out, "%d", p.zero);
+        if (pp_search_has_tiers(s)) {
+            fputc(',', out);
+            pp_csv_write_field(
+                out, pp_tier_choice_text(arena, &s->tiers.list[f->tiers], s->is_tier_free));
+        }
         fprintf(out, ",%s,%.9g,%.9g,", pp_search_status_names[status],
                 (double)search->board.bound_s[k] * (double)f->gbs,
                 (double)search->board.bound_bytes[k]);

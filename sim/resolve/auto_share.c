@@ -26,20 +26,22 @@ static enum pp_status find_place(const struct pp_config *open, struct pp_known_p
                                  int *place, double *short_bytes, struct pp_error *err)
 {
     const int first = pp_auto_share_first(&open->state), last = pp_auto_share_last(&open->state);
-    int low = first - 1, high = last;
+    int low = first - 1, high = last + 1;
 
+    /* the first and the last tell most: nothing has to leave, or nothing helps */
     *short_bytes = 0;
-    for (int at = first; high - low > 1; at = (low + high) / 2) {
+    for (int at = first; high - low > 1;
+         at = low == first && high > last ? last : (low + high) / 2) {
         double bytes;
         PP_TRY(short_at(open, at, programs, &bytes, err));
         if (bytes <= 0) {
             high = at;
         } else {
             low = at;
-            *short_bytes = bytes;
+            *short_bytes = at < last ? bytes : *short_bytes;
         }
     }
-    *place = high;
+    *place = high < last ? high : last;
     return PP_OK;
 }
 
@@ -48,9 +50,11 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
                                 struct pp_error *err)
 {
     if (pp_auto_share_last(&config->state) > 0) {
+        struct pp_known_programs own = {.arena = arena, .list_arena = arena, .is_bounded = true};
         int place;
         double short_bytes;
-        PP_TRY(find_place(config, prepared->programs, &place, &short_bytes, err));
+        PP_TRY(find_place(config, prepared->programs ? prepared->programs : &own, &place,
+                          &short_bytes, err));
         config->state = pp_auto_share_at(&config->state, place);
         config->origin.share_place = place;
         config->origin.share_short_bytes = short_bytes;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 const char *const pp_tier_knob_names[PP_TIER_KNOBS] = {"offload", "act-bits", "gather", "cache"};
+const char *const pp_tier_keys[PP_TIER_KNOBS] = {"offload", "act_bits", "gather", "cache"};
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -179,6 +180,25 @@ const char *pp_tier_text(struct pp_arena *arena, enum pp_tier_knob knob,
         pp_tier_offload_text, bits_text, gather_text, cache_text};
 
     return texts[knob](arena, state);
+}
+
+const char *pp_tier_choice_text(struct pp_arena *arena, const struct pp_tier_choice *choice,
+                                const bool is_free[PP_TIER_KNOBS])
+{
+    const int *at = choice->at;
+    const char *rung = ladder[at[PP_TIER_OFFLOAD]].offload, *const values[] = {
+                                                                rung ? rung : "none",
+                                                                bits[at[PP_TIER_ACT_BITS]]
+                                                                    ? "8 bits"
+                                                                    : "all bits",
+                                                                units[at[PP_TIER_GATHER]],
+                                                                caches[at[PP_TIER_CACHE]]};
+    const char *text = "";
+
+    for (int k = 0; k < PP_TIER_KNOBS; k++)
+        if (is_free[k])
+            text = pp_arena_printf(arena, "%s%s%s", text, *text ? " " : "", values[k]);
+    return text;
 }
 
 void pp_tier_command(struct pp_arena *arena, const struct pp_state_spec *state,

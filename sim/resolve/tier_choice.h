@@ -16,6 +16,7 @@ enum pp_tier_knob {
     PP_TIER_KNOBS
 };
 extern const char *const pp_tier_knob_names[PP_TIER_KNOBS]; /* as --free has them */
+extern const char *const pp_tier_keys[PP_TIER_KNOBS];       /* in JSON and CSV */
 
 /* A setting of the free knobs. */
 struct pp_tier_choice {
@@ -41,6 +42,11 @@ const char *pp_tier_offload_text(struct pp_arena *arena, const struct pp_state_s
 /* Text of a knob's value in a state, as its option takes it; "none" if it has its default. */
 const char *pp_tier_text(struct pp_arena *arena, enum pp_tier_knob knob,
                          const struct pp_state_spec *state);
+/* Text of a setting as it is tried, shares and caches perhaps `auto`: "p,g=host,os=host:auto
+ * 64MiB".
+ */
+const char *pp_tier_choice_text(struct pp_arena *arena, const struct pp_tier_choice *choice,
+                                const bool is_free[PP_TIER_KNOBS]);
 /* Gives a command the options of the free knobs, with the values of a state. */
 void pp_tier_command(struct pp_arena *arena, const struct pp_state_spec *state,
                      const bool is_free[PP_TIER_KNOBS], struct pp_parsed *command);

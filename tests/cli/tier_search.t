@@ -113,6 +113,27 @@ $ pipesim plan --model llama2-7b --gpus 8 --free act-bits,offload --act-bits 8
 $ pipesim plan --model llama2-7b --gpus 8 --free ofload
 ! pipesim: error: --free: unknown 'ofload'; did you mean offload?
 = 2
+# Layouts and tiers together; the command of the best gives its figures. More is free, so the best is no worse.
+$ pipesim plan --model llama2-70b --gpus 16 --cluster a100 --free tp,pp,mbs,recompute,zero,offload --seq 4096 --gbs 64 --engine dag --top 2 | sed -n -e '/free:/,/^  batch/p' -e '/#  TP/,/^$/p' -e '/choose/,/parallel/p'
+> pipesim 0.1.0  llama2-70b (69.0B) on 16 GPUs of a100, free: mbs, pp, recompute,
+>   tp, zero, offload
+>   batch      gbs 64, seq 4096, framework plain; cluster a100
+>   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %  memory tiers
+>   1=  4   4  1    1   -  -   1 1f1b           none 0  38.3 s  61.0  79.2!      -  offload os=host:20%
+>   2=  4   2  1    2   -  -   1 1f1b           none 1  40.0 s  58.4  78.0!   +4.6  offload os=host:55%
+>
+>   choose     pipesim --schedule 1f1b --gpus 16 --tp 4 --pp 4 --mbs 1 --gbs 64 \
+>              --seq 4096 --model llama2-70b --cluster a100 \
+>              --offload os=host:20% --cpu-optimizer --recompute none \
+>              --engine dag --sequence-parallel on
+$ pipesim --schedule 1f1b --gpus 16 --tp 4 --pp 4 --mbs 1 --gbs 64 --seq 4096 --model llama2-70b --cluster a100 --offload os=host:20% --cpu-optimizer --recompute none --engine dag --sequence-parallel on --no-alternatives | grep -e iteration -e 'peak mem'
+>   iteration       38.3 s +-4 %   6.85k tokens/s, 428 tokens/s/GPU; p90 17 %
+>   peak memory   79.2 GiB +-4 %   of 79.3 GiB on rank 0: fits, tight: 0.1 GiB
+$ for free in tp,pp,mbs,recompute,zero tp,pp,mbs,recompute,zero,offload,act-bits; do for how in "" --exhaustive; do pipesim plan --model llama2-13b --gpus 4 --cluster "a100 memory:40GB" --free $free --seq 4096 --gbs 64 --engine dag --json $how | grep -A45 '"best"' | grep -e iteration -e peak -e '"offload"' | head -3 | tr -d '\n'; echo; done; done
+>     "peak_mem_bytes": 56151871488,        "peak_mem_bytes": 17104278528,        "iteration_s": 40.925063770624
+>     "peak_mem_bytes": 56151871488,        "peak_mem_bytes": 17104278528,        "iteration_s": 40.925063770624
+>     "offload": "os=host:75%",    "iteration_s": 29.140815351227001,    "peak_mem_bytes": 38164590592,
+>     "offload": "os=host:75%",    "iteration_s": 29.140815351227001,    "peak_mem_bytes": 38164590592,
 # Units of parameters, and how many of them stay, where parameters are fetched.
 $ pipesim plan --model llama2-13b --gpus 8 --zero 3 --cluster v100-dgx2 --free cache,gather --seq 1024 --gbs 16 --recompute full | sed -n '/#  /,/^$/p'
 >    #  gather  cache recompute      step   exposed     MFU   state     GiB
