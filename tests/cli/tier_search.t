@@ -232,3 +232,9 @@ $ largest() { published=$1; shift; pipesim plan --model gpt2 --vocab 50304 --seq
 > 20 B: 30 layers, 24.58 B, full: "device", met
 > 70 B: 101 layers, 81.77 B, full: "host", met
 > 1000 B: 847 layers, 1535 B, full: "nvme", met
+# PatrickStar's sizes of 10 to 18 B on 1, 2, 4 and 8 V100 with 240 GB: the largest that fits. Published are 12, 12, 12, 18.
+$ for gpus in 1 2 4 8; do largest=none; for size in 10:50 12:60 15:78 18:90; do [ $gpus = 1 ] && zero= || zero="--zero 3"; pipesim --schedule 1f1b --pp 1 --tp 1 --gpus $gpus $zero --model gpt2 --layers ${size#*:} --hidden 4096 --heads 16 --vocab 50304 --seq 1024 --mbs 8 --gbs $((8 * gpus)) --cluster "v100-dgx1 ram:240GB" --recompute full --offload p,g=host,os=host:auto --cpu-optimizer --grads-in-params --gather 64MiB --cache auto --framework patrickstar --engine dag --no-alternatives --require-fit >/dev/null 2>&1 && largest=${size%:*}; done; echo $gpus $largest; done
+> 1 12
+> 2 12
+> 4 15
+> 8 18
