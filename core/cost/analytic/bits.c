@@ -154,6 +154,34 @@ static double kept_freed(const struct pp_cost_inputs *in, enum pp_layer_kind kin
     return pp_analytic_kept_of(in, &z.plain) - pp_analytic_kept_of(in, &z.rest);
 }
 
+/* Bytes that a stage has saved as an op begins, and those that the op leaves for W. */
+struct kept {
+    double saved, left;
+};
+
+/* Returns the bytes of it that are on the device while the op runs. If blocks move one by one, that
+ * is what does not move, and the next block. */
+static double on_device(double moved_frac, double inner_frac, struct kept kept)
+{
+    const double inner = moved_frac * inner_frac * kept.saved,
+                 by_copy = moved_frac * kept.saved - inner,
+                 here = fmax(kept.saved - inner, kept.left);
+
+    return here + fmax(0, fmin(fmin(by_copy, inner), kept.saved - here));
+}
+
+/* Returns the bytes that bits free on the device. Parts of a cell that move are whole bytes. */
+static double freed(const struct pp_cost_inputs *in, double inner_frac, struct kept plain,
+                    struct kept rest)
+{
+    enum { ROUNDED_BYTES = 4 };
+    const double frac = pp_state_moved(&in->state, PP_STATE_ACTIVATIONS),
+                 bytes = on_device(frac, inner_frac, plain) - on_device(frac, inner_frac, rest);
+
+    return inner_frac > 0 ? fmax(0, bytes - ROUNDED_BYTES * (double)in->granules * in->splits)
+                          : bytes;
+}
+
 /* With bits, no op holds more than without: limits are the bytes that bits have freed by then. */
 static struct pp_stage_full stage_full(const struct pp_cost_inputs *in, double recompute_frac,
                                        int stage, const struct pp_saved_stage *plain,
@@ -161,9 +189,18 @@ static struct pp_stage_full stage_full(const struct pp_cost_inputs *in, double r
 {
     static const enum pp_layer_kind kinds[PP_BLOCK_KINDS] = {PP_LAYER_BLOCK, PP_LAYER_MOE};
     const struct pp_stage_layers held = pp_analytic_stage_layers(in, stage);
-    struct pp_stage_full full = {.ends = ends_in_full(in, stage),
-                                 .saved = plain->saved - rest->saved,
-                                 .until = plain->saved - fmax(rest->saved, rest->until_weights)};
+    const double inner_frac = pp_analytic_inner_frac(in, stage),
+                 back_frac =
+                     recompute_frac > 0 ? 0 : inner_frac, /* else R has brought all blocks */
+        forward = freed(in, inner_frac, (struct kept){plain->checkpoint, 0},
+                        (struct kept){rest->checkpoint, 0}),
+                 saved = freed(in, back_frac, (struct kept){plain->saved, 0},
+                               (struct kept){rest->saved, 0});
+    struct pp_stage_full full = {.ends = fmin(ends_in_full(in, stage), fmin(forward, saved)),
+                                 .saved = saved,
+                                 .until = freed(in, back_frac,
+                                                (struct kept){plain->saved, plain->until_weights},
+                                                (struct kept){rest->saved, rest->until_weights})};
 
     for (size_t i = 0; i < PP_COUNT(kinds); i++) {
         if (held.count[kinds[i]] == 0)
@@ -177,7 +214,7 @@ static struct pp_stage_full stage_full(const struct pp_cost_inputs *in, double r
         full.again = recompute_frac > 0 ? fmax(full.again, widest) : 0;
         full.weights = fmax(full.weights, fmax(inputs.attention, inputs.mlp));
     }
-    full.forward = fmin(full.forward, plain->checkpoint - rest->checkpoint);
+    full.forward = fmin(full.forward, forward);
     full.weights = fmin(fmax(full.weights, full.ends), plain->until_weights - rest->until_weights);
     return full;
 }

@@ -323,6 +323,8 @@ struct pp_stage_full {
     double saved, until;                      /* at most in B, in I */
     double weights;                           /* in W */
 };
+/* Returns the share of moved activations that moves inside of ops, block by block; 0 = none. */
+double pp_analytic_inner_frac(const struct pp_cost_inputs *in, int stage);
 void pp_analytic_fill_saved(const struct pp_cost_inputs *in, int stage,
                             const struct pp_saved_stage *saved, const struct pp_stage_full *full,
                             struct pp_stage_memory *memory);

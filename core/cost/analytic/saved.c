@@ -261,6 +261,15 @@ static void fill_work(const struct pp_cost_inputs *in, int stage, const struct p
                                    pp_dtype_bytes(&in->cluster->device) * m->vocab * m->hidden / tp;
 }
 
+double pp_analytic_inner_frac(const struct pp_cost_inputs *in, int stage)
+{
+    const int blocks = in->blocks_per_stage[stage];
+    const bool is_moved =
+        in->state.is_offloaded_by_layer && pp_state_is_away(&in->state, PP_STATE_ACTIVATIONS);
+
+    return is_moved && blocks > 1 ? (blocks - 1) / (double)blocks : 0;
+}
+
 void pp_analytic_fill_saved(const struct pp_cost_inputs *in, int stage,
                             const struct pp_saved_stage *saved, const struct pp_stage_full *full,
                             struct pp_stage_memory *memory)

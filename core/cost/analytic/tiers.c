@@ -250,11 +250,8 @@ static void place_grads(const struct pp_cost_inputs *in, int stage, struct pp_st
 void pp_analytic_tier_memory(const struct pp_cost_inputs *in, int stage,
                              struct pp_stage_memory *memory)
 {
-    const int blocks = in->blocks_per_stage[stage];
-
     memory->moved_frac = pp_state_moved(&in->state, PP_STATE_ACTIVATIONS);
-    if (has_inner(&in->state) && blocks > 1)
-        memory->inner_frac = (blocks - 1) / (double)blocks;
+    memory->inner_frac = pp_analytic_inner_frac(in, stage);
     if (pp_state_is_away(&in->state, PP_STATE_OPTIMIZER))
         move_optimizer(in, stage, memory);
     move_params(in, stage, memory);

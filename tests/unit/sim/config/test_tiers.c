@@ -324,6 +324,32 @@ Test(tiers, bits_never_take_more_of_the_device)
     }
 }
 
+/* A wide head is all in full while it runs. Where blocks leave one by one, little else is here. */
+Test(tiers, bits_never_take_more_of_the_device_where_blocks_leave_one_by_one)
+{
+    static const char *const recomputed[] = {"none", "full", "stage-aware=0.6", "full,skip"},
+                             *const homes[] = {"a=host", "a=nvme:40%"},
+                             *const bits[] = {"--act-bits 8", "--act-bits 4", "--act-bits 2"};
+    enum { LEVELS = PP_COUNT(recomputed), HOMES = PP_COUNT(homes) };
+
+    for (size_t k = 0; k < SCHEDULES * LEVELS * HOMES; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const char *schedule = schedules[k / HOMES / LEVELS],
+                   *flags =
+                       pp_arena_printf(arena, "--vocab 200000 --recompute %s --offload %s" BY_LAYER,
+                                       recomputed[k / HOMES % LEVELS], homes[k % HOMES]);
+        const struct pp_result whole = run_recomputed(arena, schedule, flags);
+        for (size_t b = 0; b < PP_COUNT(bits); b++) {
+            const struct pp_result r =
+                run_recomputed(arena, schedule, pp_arena_printf(arena, "%s %s", flags, bits[b]));
+            for (int rank = 0; rank < r.program->ranks; rank++)
+                if (is_same_order(&r, &whole))
+                    cr_assert_leq(peak(&r, rank), peak(&whole, rank), "%s %s %s rank %d", schedule,
+                                  flags, bits[b], rank);
+        }
+    }
+}
+
 /* Mesa's authors measured 1,858 of 4,171, 3,840 of 8,459 and 8,616 of 17,691 MB (their README). */
 Test(tiers, bits_on_images_as_mesa_measured_them)
 {
