@@ -41,7 +41,8 @@
 /* Common values: CUDA, libraries, NCCL; 16-bit parameters with fp32 copies and Adam's state. */
 #define SOFTWARE_WITH(state_bytes)                                                                 \
     HOST, .context_bytes = 1200 * MIB, .communicator_bytes = 256 * MIB, .params_bytes = 2,         \
-          .fp16_grads_bytes = 2, .optimizer_bytes = (state_bytes), .gather_share_frac = NCCL_SHARE
+          .fp16_grads_bytes = 2, .optimizer_bytes = (state_bytes),                                 \
+          .gather_share_frac = NCCL_SHARE, .frees_head = true
 #define SOFTWARE SOFTWARE_WITH(12)
 
 /* reduce_bucket_size is 512 MiB. Gradients of inputs are exchanged as in Megatron-LM

@@ -76,6 +76,7 @@ struct pp_framework {
     bool has_dropout;     /* models without a gated MLP are trained with it */
     bool has_dense_embedding_grad; /* backward makes a whole matrix before it is added up */
     bool keeps_output;             /* the message of a stage stays until its backward */
+    bool frees_head; /* what the head has saved goes before blocks go backward (autograd) */
     unsigned char fp8_bits[PP_SAVED_CLASSES]; /* of saved values with fp8; 0 = as computed */
     bool is_gate_unfused;     /* silu and product are two kernels: one more tensor is saved */
     bool stops_recompute;     /* of a block at the last tensor that its backward needs */

@@ -5,7 +5,7 @@
 
 /* Default of --memory-margin: the median size of the error of predicted peaks, 4.2 %, rounded
  * (docs/accuracy.md, "Peak memory"; tests/accuracy.sh compares the two). */
-#define PP_MEMORY_MARGIN "4%"
+#define PP_MEMORY_MARGIN "3%"
 
 #define PP_GROUP_COMM   "Communication"
 #define PP_GROUP_OUTPUT "Output" /* options that change no prediction */

@@ -18,7 +18,7 @@ PP_STEP_ERRORS("h100", "megatron", "bf16", 1, 1, 1, PP_ERROR_SOURCES(7, 8), -12,
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(9), 7, -37)
 PP_STEP_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(9, 10), 28, 15, -4, -15,
     7, 28, -41, -24)
-PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(11), -32, -54)
+PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 0, 0, 0, PP_ERROR_SOURCES(11), -36, -58)
 PP_MEMORY_ERRORS("a100", "megatron-2023", "fp16", 1, 1, 0, PP_ERROR_SOURCES(11), -28, -56, 18, 10,
     17, 8)
 PP_STEP_ERRORS("a100", "megatron", "bf16", 1, 0, 0, PP_ERROR_SOURCES(12, 13), -40, -37, -41, -16,
@@ -42,12 +42,12 @@ PP_STEP_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(16, 17), -
     -75, 14, 43, 8, 37, 8, -21, 14, -134, -14, -163, -27, 81, 96, 0, 1, 73, -60, 19, -141, -131,
     -99, -81, -73, 1, -26, -9, 9)
 PP_STEP_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), -99, -55, 34, 16)
-PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), 58, 67, 67, 16)
+PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 0, 0, 0, PP_ERROR_SOURCES(17), 52, 53, 53, 16)
 PP_MEMORY_ERRORS("a100", "deepspeed", "fp16", 1, 1, 0, PP_ERROR_SOURCES(17), 41, -49, -11, -54, -28,
     56, -82, -77, -45, -22, -329, 2, -54, -73, -69, -36, -28, -51, -100, -3, -2, -76, -49, 34, 58,
     92, 45, 46)
 PP_STEP_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), -107)
-PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), 42)
+PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 0, 0, 0, PP_ERROR_SOURCES(17), 37)
 PP_STEP_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), -165, -174)
 PP_MEMORY_ERRORS("a100", "deepspeed", "bf16", 1, 1, 0, PP_ERROR_SOURCES(17), 13, -85)
 PP_STEP_ERRORS("h100", "nemo", "fp8", 0, 1, 0, PP_ERROR_SOURCES(24, 25, 26, 61, 63, 64, 66, 67, 70,
@@ -157,18 +157,18 @@ PP_STEP_ERRORS("a100-40", "fsdp-pt1", "bf16", 0, 0, 0, PP_ERROR_SOURCES(44), -10
     -133, -4, -5, -4, -1, -1, -14, 31, 13, -46, -42, -22, -23, -3, 22, -12, -23, -23, -23, -14, -15,
     34, -5, -24, -27, -30, -17, -20, -19, 8, 29, 38, 38, 45, 47, -77, -36, 19, 33, 37, 27, 32)
 PP_STEP_ERRORS("h100", "torchtitan", "bf16", 0, 0, 0, PP_ERROR_SOURCES(45), -157, -25)
-PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 0, 0, PP_ERROR_SOURCES(45), -27, 41)
+PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 0, 0, PP_ERROR_SOURCES(45), -47, 19)
 PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 0, 0, PP_ERROR_SOURCES(45), -51, -123, -71, -308,
     -339)
-PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 0, 0, PP_ERROR_SOURCES(45), 43, 53, 49, 51, 45)
+PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 0, 0, PP_ERROR_SOURCES(45), 22, -7, -11, -9, -14)
 PP_STEP_ERRORS("h100", "torchtitan", "bf16", 0, 1, 0, PP_ERROR_SOURCES(45, 46), -182, -49, -14, -56,
     -15, -97)
-PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 1, 0, PP_ERROR_SOURCES(45), -19, 60)
+PP_MEMORY_ERRORS("h100", "torchtitan", "bf16", 0, 1, 0, PP_ERROR_SOURCES(45), -44, 33)
 PP_STEP_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45, 46), -70, 84, -33, 59, 41,
     -216, -310, 49, -26, -234, -315)
-PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45), 63, -171, -118)
+PP_MEMORY_ERRORS("h100", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(45), 36, -240, -192)
 PP_STEP_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), -63, -77)
-PP_MEMORY_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), 430, 419)
+PP_MEMORY_ERRORS("h200", "torchtitan", "fp8", 0, 1, 0, PP_ERROR_SOURCES(47), 396, 384)
 PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 0, 0, PP_ERROR_SOURCES(48, 49), -39, -35, -56, -71,
     -48, -29)
 PP_STEP_ERRORS("a100", "internevo", "bf16", 0, 1, 0, PP_ERROR_SOURCES(48, 49), -17, -40, -54, -76,

@@ -24,7 +24,7 @@ $ pipesim --schedule zbv --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --en
 >   note     Megatron-LM does not run zbv; its schedules: 1f1b, interleaved
 >     zbv VP 2                 4.44 s   43.2 %    18.5 %     71.5   this run
 >     interleaved VP 2         4.69 s   40.9 %    22.8 %     70.7   +5.6 % time
->     1f1b                     4.98 s   38.5 %    27.5 %     57.2   +12.2 % time
+>     1f1b                     5.02 s   38.2 %    27.4 %     76.8   +13.0 % time
 # A framework ends each step on all ranks.
 $ for f in plain torchtitan; do pipesim --schedule zbv --gpus 16 --model llama3-8b --gbs 64 --tp 1 --pp 4 --engine dag --framework $f --no-alternatives --json | grep -c '"barrier": false'; done
 > 1

@@ -47,6 +47,9 @@ $ pipesim --schedule chimera --gpus 2048 --engine dag --no-alternatives | grep -
 $ for how in flows analytic; do pipesim --schedule 1f1b --model gpt2-64 --pp 4 --dp 4 --tp 1 --micro-batches 8 --zero 1 --cluster "gpu:1 fabric:ideal" --engine dag --collective-algorithm ring --collectives $how --json | grep iteration_s; done | sort -u | wc -l
 > 1
 $ for run in "schedules" "models" "clusters" "presets" "schedules hanayo" "--schedule interleaved --gpus 1024 --cluster a100 --vp 4" "--preset bfs-52b" "--preset chimera-sc21 --concat auto" "--schedule chimera --pp 40 --micro-batches 80 --unit F=1 --concat auto"; do pipesim $run | awk -v run="$run" 'length > 80 { print run ": " $0 }'; done
+> presets: axonn-12b: 1F1B, 12 B GPT on 48 V100, optimizer state on the host, one bucket back
+> presets: harmony-bert96: breadth-first, BERT of 96 layers on 2 GTX 1080 Ti, all on the host
+> presets: merak: 1F1B with the order, recomputation and split products of Merak, 2.5 B on 64 GPUs
 $ pipesim --schedule chimera --gpus 2048 --engine dag | awk 'length > 80 || /[^ -~]/ { print } END { print NR <= 45 }'
 > 1
 $ pipesim --preset bfs-52b --engine dag --no-alternatives | grep 'rank 7'

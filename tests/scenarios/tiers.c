@@ -148,9 +148,10 @@ static void mesa(void)
 
 static void zero_offload(void)
 {
-    const struct figures f = scenario_run("--preset zero-offload-10b --engine dag");
+    const struct figures f = scenario_run(
+        "--preset zero-offload-10b --cluster 'v100-dgx2 memory:32480MiB' --engine dag");
 
-    puts("pipesim --preset zero-offload-10b: 32,480 MiB are there\n");
+    puts("pipesim --preset zero-offload-10b --cluster 'v100-dgx2 memory:32480MiB'\n");
     printf("  %-7s it fits: %.0f MiB\n", f.fits ? "met" : "missed", f.peak_bytes / MIB);
     scenario_goal("memory in MiB", f.peak_bytes / MIB, 32290, 0.1);
     scenario_goal("step in s", f.iteration_s, 25.7, 0.4);

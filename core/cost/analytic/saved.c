@@ -233,19 +233,22 @@ static double backward_bytes(const struct pp_cost_inputs *in, int stage,
     return most;
 }
 
-/* Backward passes through head and blocks one after the other. A shared head has more
+/* Backward passes through head and blocks one after the other. So a block is recomputed when the
+ * loss has gone: what it saves again takes the place of the logits' copies. A shared head has more
  * micro-batches in flight while all ranks work on one (pp_head_flights). */
 static void fill_work(const struct pp_cost_inputs *in, int stage, const struct pp_stage_full *full,
                       struct pp_stage_memory *memory)
 {
     const struct pp_model *m = in->model;
     const double share = pp_analytic_end_share(in, PP_LAYER_HEAD, stage),
-                 loss = pp_analytic_loss_bytes(in, stage), tp = in->layout.tp;
+                 loss = pp_analytic_loss_bytes(in, stage), tp = in->layout.tp,
+                 block = memory->saved_bytes - memory->checkpoint_bytes;
 
     memory->forward_bytes = fmax(loss + full->ends, full->forward);
     memory->recompute_bytes = full->again;
-    memory->backward_bytes =
-        fmax(loss + full->ends, backward_bytes(in, stage, full->blocks, full->saved));
+    const double blocks = backward_bytes(in, stage, full->blocks, full->saved) -
+                          (pp_cost_framework(in)->frees_head ? head_bytes(in, stage, INFINITY) : 0);
+    memory->backward_bytes = fmax(0, fmax(loss + full->ends - block, blocks));
     memory->input_bytes = fmax(loss + fmin(full->ends, full->until),
                                backward_bytes(in, stage, full->blocks, full->until));
     memory->weights_bytes = full->weights;

@@ -297,7 +297,7 @@ Test(grads, exposed_time_is_theirs)
 #define MIB (1024.0 * 1024)
 
 /* ZeRO-Offload's 10 billion parameters ran on one V100 of 32 GB, in 32,290 MiB (DeepSpeed's
- * tutorial). With gradients on the device they would take 54,982. */
+ * tutorial). With gradients on the device they would take 51,941. */
 Test(grads, zero_offload_10b)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
@@ -322,7 +322,8 @@ Test(grads, zero_offload_10b)
     unlink(path);
     cr_assert_float_eq(away.memory[0].peak_bytes / MIB / 32290, 1, 0.1, "%g",
                        away.memory[0].peak_bytes / MIB);
-    cr_assert_float_eq(here.memory[0].peak_bytes / MIB, 54982, 20, "%g",
+    cr_assert(away.fits && !here.fits);
+    cr_assert_float_eq(here.memory[0].peak_bytes / MIB, 51941, 20, "%g",
                        here.memory[0].peak_bytes / MIB);
     const double params = pp_cost_stage_params(&away.cost_inputs, 0);
     cr_assert_float_eq(away.memory[0].away_bytes[PP_TIER_HOST] / params, 18, 1e-6);
