@@ -422,6 +422,14 @@ static bool is_update(const struct pp_op *op)
     return op->kind == PP_U;
 }
 
+/* Is true for a move that depends on sums of gradients, or on the update. */
+static bool is_move_of_update(const struct pp_op *op)
+{
+    const struct pp_purpose_row *row = &pp_purposes[op->purpose];
+
+    return op->kind == PP_MOVE && (row->what == PP_STATE_GRADS || row->when != PP_WITH_USE);
+}
+
 enum pp_status pp_lower_sync(const struct pp_lowering *l)
 {
     const struct pp_lower_options *options = l->options;
@@ -437,6 +445,9 @@ enum pp_status pp_lower_sync(const struct pp_lowering *l)
         return PP_OK;
     }
     if (l->head->mode == PP_MODE_INFER || !(options->has_sync || options->has_tied))
+        return PP_OK;
+    /* updates with moves of their own stay where they are: pp_lower_tied() adds the sum */
+    if (own == OWN_NONE && !options->has_sync && pp_lists_any(l->lists, is_move_of_update))
         return PP_OK;
     if (own == OWN_TIED) /* all sums are placed in the common order */
         pp_lists_drop(l->lists, pp_op_is_tied);

@@ -1,7 +1,7 @@
 /* The sum of a tied embedding for programs that have other gradient sums of their own: a file does
  * not know the model. All ranks must post in one order. It comes first if every sum is whole and
  * after the compute ops, as in pp_lower_sync(), else after the rank's other sums. Its WAIT is
- * before the first update that needs it. */
+ * before the first update, or move of gradients, that needs it. */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
@@ -44,6 +44,16 @@ static bool is_eager(const struct pp_orders *lists)
     return false;
 }
 
+/* Is true if an op of the first or last stage needs sums of gradients. */
+static bool needs_sum(const struct pp_program_head *head, const struct pp_op *op)
+{
+    const struct pp_purpose_row *row = &pp_purposes[op->purpose];
+
+    return is_end(head, op->stage) &&
+           (op->kind == PP_U ||
+            (op->kind == PP_MOVE && (row->what == PP_STATE_GRADS || row->when == PP_AS_UPDATE)));
+}
+
 static void add_tied(const struct pp_lowering *l, bool is_last, int rank)
 {
     const struct pp_program_head *head = l->head;
@@ -53,7 +63,7 @@ static void add_tied(const struct pp_lowering *l, bool is_last, int rank)
     int post = pp_lists_compute_end(lists, rank), update = lists->count[rank];
 
     for (int i = lists->count[rank] - 1; i >= post; i--)
-        if ((ops[i].kind == PP_U && is_end(head, ops[i].stage)) ||
+        if (needs_sum(head, &ops[i]) ||
             (!is_last && ops[i].kind == PP_WAIT && pp_op_is_collective(ops[i].aux)))
             update = i;
     for (int i = post; is_last && i < update; i++)

@@ -111,6 +111,10 @@ $ pipesim program --schedule chimera --pp 2 --micro-batches 2 --offload p=host,o
 $ pipesim program --schedule zbv --pp 4 --micro-batches 8 --dp 2 --zero 3 --gather-buffers 3 --offload p=nvme -o offload.csv && pipesim verify offload.csv | sed 's/, [0-9]* instructions//'; sed 's/p m;/p;/' offload.csv > offload2.csv; pipesim verify offload2.csv 2>&1 | head -1 | sed 's/.*rank/rank/'
 > offload.csv: legal: 4 ranks, 8 stages, 8 micro-batches
 > rank 0: 0MOVE.load, but the program does not state that parameters live elsewhere ('# state: m; UNITS', or p m)
+# A program with moves of its own gets the sum of a tied embedding before the update, or the move of
+# gradients, that needs it. So it takes as long as the schedule.
+$ for o in p=host p=host,os=host p,g,os=host; do c=; test $o = p=host || c=--cpu-optimizer; for s in 1f1b zb-h1; do pipesim program --schedule $s --pp 2 --micro-batches 4 --dp 2 --zero 3 --offload $o $c --recompute none -o own.csv && for file in own.csv $s; do pipesim --schedule $file --gpus 4 --pp 2 --dp 2 --zero 3 --micro-batches 4 --offload $o $c --recompute none --gather chunk --model gpt2 --seq 512 --cluster h100 --engine dag --json | grep -m1 iteration_s; done | uniq -d | wc -l; done; done | tr -d '\n'; echo
+> 111111
 $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-batches 8 --model llama2-7b --recompute none --engine dag --cluster a100 --zero 3 --offload p=host,os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on\|parameters on\|loads of\|gathers of'
 > memory tiers
 >   host 12.6 of 256.0 GiB a device
