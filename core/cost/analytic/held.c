@@ -1,4 +1,4 @@
-/* The layers and the parameters that a stage holds. */
+/* The layers and the parameters that a stage holds, and the units in which these come. */
 #include "core/cost/analytic/parts.h"
 
 #include <math.h>
@@ -135,4 +135,58 @@ int pp_cost_gather_units(const struct pp_cost_inputs *in, int stage, double *mos
 
     *most_bytes = (u.params.each + ends) * pp_dtype_bytes(&in->cluster->device);
     return u.count;
+}
+
+/* ---- units, which are gathered or loaded at once --------------------------------------------- */
+
+double pp_analytic_unit_value(const struct pp_stage_units *u, const struct pp_by_unit *value,
+                              int unit)
+{
+    return value->each + (unit == 0 ? value->first : 0) + (unit == u->count - 1 ? value->last : 0);
+}
+
+double pp_analytic_unit_params(const struct pp_stage_units *u, int unit)
+{
+    return pp_analytic_unit_value(u, &u->params, unit);
+}
+
+/* Returns the parameters of the units that are resident after a pass: the last ones of a forward,
+ * or the first ones. */
+double pp_analytic_resident_params(const struct pp_stage_units *u, bool is_last)
+{
+    const bool is_all = u->resident == u->count;
+
+    return u->resident * u->params.each + (!is_last || is_all ? u->params.first : 0) +
+           (is_last || is_all ? u->params.last : 0);
+}
+
+double pp_analytic_unit_load_bytes(const struct pp_stage_units *u, double params)
+{
+    return u->moved_frac * params * pp_dtype_bytes(&u->in->cluster->device);
+}
+
+/* Returns the size of attention's widest matrix. Queries, keys and values are one matrix; latent
+ * attention has one that widens the queries and one that widens keys and values. */
+static double widest_of_attention(const struct pp_model *m)
+{
+    const struct pp_latent *l = &m->latent;
+    const double keys = m->head_dim - l->rope_dim;
+
+    if (l->kv_rank == 0)
+        return m->hidden * (m->heads + 2.0 * m->kv_heads) * m->head_dim;
+    const double queries = (l->q_rank > 0 ? l->q_rank : m->hidden) * (double)m->head_dim,
+                 wide = fmax(queries, l->kv_rank * (keys + l->value_dim));
+    return m->heads * fmax(wide, (double)l->value_dim * m->hidden);
+}
+
+/* Returns the size of a block's widest matrix: of attention, up of the MLP, or of one expert. */
+double pp_analytic_widest_params(const struct pp_cost_inputs *in)
+{
+    const struct pp_model *m = in->model;
+    const struct pp_experts *e = &m->experts;
+    const bool has_dense = m->layers > pp_model_moe_blocks(m, 0, m->layers);
+    const double whole = fmax(has_dense ? m->ffn : 0, e->shared_ffn) * m->hidden,
+                 expert = (double)e->ffn * m->hidden / pp_layout_etp(&in->layout);
+
+    return fmax(fmax(widest_of_attention(m), whole) / in->layout.tp, expert);
 }

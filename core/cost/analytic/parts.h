@@ -192,6 +192,41 @@ struct pp_gather_units {
     struct pp_by_unit params;
 };
 struct pp_gather_units pp_analytic_units(const struct pp_cost_inputs *in, int stage);
+/* Units of a stage, with room for their times. */
+struct pp_stage_units {
+    const struct pp_cost_inputs *in;
+    const struct pp_device_links *links;
+    int stage, count, resident; /* resident: at the end of a pass, for the next one */
+    struct pp_by_unit params;
+    double moved_frac;                           /* share of a unit's parameters to load */
+    double left_bytes;                           /* of gradients that leave, per parameter */
+    double *loaded_s, *gathered_s, *scattered_s; /* scratch, [count] */
+    double *left_s;                              /* likewise */
+};
+
+/* Return the value of a unit, and its parameters. */
+double pp_analytic_unit_value(const struct pp_stage_units *u, const struct pp_by_unit *value,
+                              int unit);
+double pp_analytic_unit_params(const struct pp_stage_units *u, int unit);
+/* Returns the parameters of the units that are resident after a pass: the last ones of a forward,
+ * or the first ones. */
+double pp_analytic_resident_params(const struct pp_stage_units *u, bool is_last);
+/* Returns the bytes to load of so many parameters. */
+double pp_analytic_unit_load_bytes(const struct pp_stage_units *u, double params);
+/* Returns the size of a block's widest matrix. */
+double pp_analytic_widest_params(const struct pp_cost_inputs *in);
+
+/* In passes.c, like all below; `scratch` has the room for times. */
+struct pp_stage_units pp_analytic_stage_units(struct pp_arena *scratch,
+                                              const struct pp_cost_inputs *in,
+                                              const struct pp_device_links *links, int stage);
+/* Returns the units in which gradients leave for another tier; 0 if they stay. */
+int pp_analytic_unit_parts(const struct pp_stage_units *u);
+/* Returns the cost of the collective of `units` units together. */
+struct pp_cost pp_analytic_unit_cost(const struct pp_stage_units *u, enum pp_op_kind kind,
+                                     struct pp_mesh mesh, double bytes, int units);
+/* Adds to F, B, I and W of the stage what shows of gathers, scatters and copies of inner units. */
+void pp_analytic_expose_units(const struct pp_stage_units *u, struct pp_costs *costs);
 /* Fills gathers, scatters and sums of sharded state. Those of the program get their costs; the
  * exposed part of those inside an op is added to the passes of its stage. `sums`: [stage]. */
 void pp_analytic_fill_gathers(struct pp_arena *arena, const struct pp_cost_inputs *in,
@@ -356,7 +391,7 @@ void pp_analytic_explain_bits(const struct pp_cost_inputs *in, const struct pp_c
 void pp_analytic_saved(const struct pp_cost_inputs *in, double recompute_frac, int stage,
                        struct pp_stage_memory *memory);
 
-/* ---- copies.c: copies between memory tiers ----------------------------------------------------
+/* ---- host.c: copies between memory tiers ----------------------------------------------------
  */
 
 /* Returns bytes per second of a movement of one device, if all devices of its node copy. */
