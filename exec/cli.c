@@ -14,7 +14,8 @@ static const struct pp_command commands[] = {
                      "train a transformer for real, by any schedule", 0, 0},
     [PP_EXEC_HELP] =
         {"help", "pipeexec help [COMMAND|OPTION|TOPIC|man|bash|zsh|fish]",
-         "help on a command, an option, or a topic: bubble, memory, mfu, schedules, units", 0, 1},
+         "help on a command, an option, or a topic: bubble, memory, mfu, schedules, tiers, units",
+         0, 1},
 };
 
 #define G_SCHEDULE "Schedule"

@@ -88,6 +88,35 @@ const struct pp_topic pp_topics[] = {
          "  pipesim schedules zbv",
          "  pipesim program --schedule zbv --pp 4 --micro-batches 8 --compute"),
      .more = list_schedules},
+    {.name = "tiers",
+     .title = "training a model that is larger than the devices",
+     .lines = PP_NAMES(
+         "A device need not hold all of a training. --offload keeps classes of its bytes in the "
+         "memory of the host, or on its drives (nvme), and copies them when they are needed. In "
+         "bf16 with Adam a parameter has 2 bytes itself (p), 2 of its gradient (g) and 12 of "
+         "optimizer state (os). Saved activations are class a. From what costs least to what "
+         "frees most:",
+         "  --offload os=host:auto                 the least share of os that fits",
+         "  --offload os=host --cpu-optimizer      4 bytes stay; the host updates",
+         "  --offload g,os=host --cpu-optimizer    2 bytes stay",
+         "  --offload p,g,os=host --cpu-optimizer  0 stay, two layers at a time",
+         "  --offload a=host                       saved activations",
+         "  --act-bits 8                           saved activations in 8 bits",
+         "With replicas, --zero 3 cuts all three classes first, so each device copies its share. "
+         "Recomputation (--recompute full) often frees activations at less cost than copies.",
+         "In a report the line `tiers` has what the host holds and what is copied a step. "
+         "`exposed` is what offloading costs: the time that ranks wait for copies. `host "
+         "updates` is the time of the processors. A device has its share of the node's memory: "
+         "`pipesim clusters NAME` prints it, and --cluster 'a100-40 ram:2TB' is a node with more.",
+         "The first command is one choice. The second tries all, and the third finds the most "
+         "layers with which a model of these dimensions fits:",
+         "  pipesim --schedule 1f1b --model llama3-70b --gpus 8 --cluster a100-40 \\",
+         "      --offload os=host --cpu-optimizer",
+         "  pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 \\",
+         "      --free tp,pp,recompute,offload",
+         "  pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --zero 3 \\",
+         "      --free offload --largest 10:400",
+         "Only pipesim moves anything so far. Rules and formulas: docs/tiers.md")},
     {.name = "units",
      .title = "how numbers are written, in options and in reports",
      .lines = PP_NAMES(

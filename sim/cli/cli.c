@@ -110,7 +110,8 @@ static const struct pp_command commands[] = {
                        "write one step of a run as a graph of tasks for other simulators", 0, 0},
     [PP_CMD_HELP] =
         {"help", "pipesim help [COMMAND|TOPIC|OPTION|man|bash|zsh|fish]",
-         "help on a command, an option, or a topic: bubble, memory, mfu, schedules, units", 0, 1},
+         "help on a command, an option, or a topic: bubble, memory, mfu, schedules, tiers, units",
+         0, 1},
 };
 
 #define G_SCHEDULE  "Schedule"

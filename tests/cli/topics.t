@@ -41,16 +41,17 @@ $ pipesim help | sed -n '/^Topics/,/^$/p'
 >   memory                  what a rank must hold, and whether it fits
 >   mfu                     model flops utilisation
 >   schedules               the order in which ranks run forwards and backwards
+>   tiers                   training a model that is larger than the devices
 >   units                   how numbers are written, in options and in reports
 >
 $ pipesim help schedules | grep -e '^schedules: ' -e '^  zbv ' -e '^usage:'
 > schedules: the order in which ranks run forwards and backwards
 >   zbv              F, I and W about equal: the memory of 1f1b, and bubbles only
 > usage: pipesim schedules [NAME]
-$ for topic in bubble memory mfu schedules units; do pipesim help $topic; done | awk 'length > 80 { print "too wide: " $0 }'
-$ for topic in bubble memory mfu schedules units; do pipesim help $topic; done | sed -n '/^  pipesim/{:a /\\$/{N;ba};p}' > topics.sh; grep -c '^  pipesim' topics.sh; sh -e topics.sh > topics.out && grep -c '^pipesim 0' topics.out
-> 10
-> 5
+$ for topic in bubble memory mfu schedules tiers units; do pipesim help $topic; done | awk 'length > 80 { print "too wide: " $0 }'
+$ for topic in bubble memory mfu schedules tiers units; do pipesim help $topic; done | sed -n '/^  pipesim/{:a /\\$/{N;ba};p}' > topics.sh; grep -c '^  pipesim' topics.sh; sh -e topics.sh > topics.out && grep -c '^pipesim 0' topics.out
+> 13
+> 8
 # No line of any help is wider than 80 columns, and an example goes on in the next line as a shell takes it.
 $ for c in "-h" "--help" $(pipesim -h | sed -n '/^commands:/,/^$/p' | sed 's/commands://'); do case $c in -*) pipesim $c;; *) pipesim $c --help;; esac; done >help.txt; pipesim --help | grep -c '^  pipesim'; awk 'length > 80' help.txt; grep -A1 'recompute none .$' help.txt | uniq | head -2
 > 16
