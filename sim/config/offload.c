@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* Classes that can be offloaded. */
 static const struct row {
@@ -112,7 +113,9 @@ static enum pp_status parse_part(const char *text, const char *at, struct pp_sta
     return parse_home(text, row, home, state, err);
 }
 
-enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state, struct pp_error *err)
+/* Parses all classes of `text`. */
+static enum pp_status parse_text(const char *text, struct pp_state_spec *state,
+                                 struct pp_error *err)
 {
     for (const char *at = text;; at++) {
         PP_TRY(parse_part(text, at, state, err));
@@ -120,4 +123,71 @@ enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state, s
         if (!*at)
             return PP_OK;
     }
+}
+
+/* ---- the nearest text ------------------------------------------------------------------------ */
+
+/* Words that people and frameworks use, and ours. */
+static const struct meant {
+    const char *word, *name;
+} meant_rows[] = {
+    {"p", "p"},         {"params", "p"},      {"param", "p"},    {"parameters", "p"},
+    {"weights", "p"},   {"g", "g"},           {"grads", "g"},    {"grad", "g"},
+    {"gradients", "g"}, {"os", "os"},         {"o", "os"},       {"opt", "os"},
+    {"optim", "os"},    {"optimizer", "os"},  {"a", "a"},        {"act", "a"},
+    {"acts", "a"},      {"activations", "a"}, {"all", "p,g,os"}, {"state", "p,g,os"},
+    {"host", "host"},   {"cpu", "host"},      {"ram", "host"},   {"dram", "host"},
+    {"nvme", "nvme"},   {"disk", "nvme"},     {"disks", "nvme"}, {"ssd", "nvme"},
+    {"drive", "nvme"},  {"drives", "nvme"},
+};
+
+enum { MEANT_BYTES = 96 };
+
+/* Returns our name of a word, or the word itself. */
+static struct part meant_part(struct part word)
+{
+    for (size_t i = 0; i < PP_COUNT(meant_rows); i++)
+        if (strlen(meant_rows[i].word) == word.length &&
+            strncasecmp(meant_rows[i].word, word.at, word.length) == 0)
+            return (struct part){meant_rows[i].name, strlen(meant_rows[i].name)};
+    return word;
+}
+
+/* Writes `text` with our names, and with host where no tier or no class is named. */
+static void write_meant(const char *text, char meant[MEANT_BYTES])
+{
+    const bool has_tier = strchr(text, '=');
+    size_t at = 0;
+
+    for (const char *from = text; *from; from++) {
+        const struct part word = {from, strcspn(from, ",=:")}, name = meant_part(word);
+        const char *mark = from + word.length;
+        at += (size_t)snprintf(meant + at, MEANT_BYTES - at, "%.*s%.1s", (int)name.length, name.at,
+                               !has_tier && *mark == ':' ? "=" : mark);
+        if (at >= MEANT_BYTES)
+            return;
+        from = *mark ? mark : mark - 1;
+    }
+    if (strchr(meant, '='))
+        return;
+    if (strcmp(meant, "host") == 0 || strcmp(meant, "nvme") == 0) {
+        memmove(meant + 3, meant, strlen(meant) + 1);
+        memcpy(meant, "os=", 3);
+    } else {
+        snprintf(meant + at, MEANT_BYTES - at, "=host");
+    }
+}
+
+enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state, struct pp_error *err)
+{
+    struct pp_state_spec unused = {0};
+    struct pp_error unread;
+    char meant[MEANT_BYTES] = "";
+
+    if (parse_text(text, state, err) == PP_OK)
+        return PP_OK;
+    write_meant(text, meant);
+    if (strcmp(meant, text) != 0 && parse_text(meant, &unused, &unread) == PP_OK)
+        pp_error_append(err, "; nearest: --offload %s", meant);
+    return PP_EINVAL;
 }
