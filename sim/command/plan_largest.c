@@ -109,6 +109,7 @@ static void note_reason(const struct pp_state_plan *planner, const struct pp_sta
                         struct size *size)
 {
     const struct pair fill = fill_of(planner, point);
+    const int digits = fabs(fill.needed - fill.room) < 0.1 * PP_GIB ? 3 : 1;
     const double excess = point->outcome.is_refused ? (double)INFINITY : fill.needed / fill.room;
 
     if (*size->reason && excess >= size->excess)
@@ -119,9 +120,9 @@ static void note_reason(const struct pp_state_plan *planner, const struct pp_sta
     if (point->outcome.is_refused)
         snprintf(size->reason, REASON_BYTES, "%s", point->outcome.reason);
     else
-        snprintf(size->reason, REASON_BYTES, "%s %.1f of %.1f GiB%s",
-                 pp_tier_rows[point->full].name, fill.needed / PP_GIB, fill.room / PP_GIB,
-                 point->full == PP_TIER_DEVICE ? "" : " a device");
+        snprintf(size->reason, REASON_BYTES, "%s %.*f of %.*f GiB%s",
+                 pp_tier_rows[point->full].name, digits, fill.needed / PP_GIB, digits,
+                 fill.room / PP_GIB, point->full == PP_TIER_DEVICE ? "" : " a device");
 }
 
 /* Tries the choices of a size, that which frees most first. */

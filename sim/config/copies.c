@@ -111,17 +111,29 @@ int pp_copies_most(const struct pp_result *r)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* Prints GiB: "0", "16.4", "15,700". */
+static const char *print_gib(double bytes, char text[PP_UNITS_TEXT_BYTES])
+{
+    const double gib = bytes / PP_GIB;
+
+    if (gib >= 999.5)
+        return pp_units_print_count(llround(gib), text);
+    snprintf(text, PP_UNITS_TEXT_BYTES, "%.3g", gib);
+    return text;
+}
+
 const char *pp_copies_text(struct pp_arena *arena, const struct pp_result *r)
 {
     struct pp_copied by_class[PP_STATE_CLASSES];
+    char down[PP_UNITS_TEXT_BYTES], up[PP_UNITS_TEXT_BYTES];
     const char *text = "";
 
     pp_copies_of_rank(r, pp_copies_most(r), by_class);
     for (int c = 0; c < PP_STATE_CLASSES; c++)
         if (by_class[c].down_bytes + by_class[c].up_bytes > 0)
-            text = pp_arena_printf(arena, "%s%s%s %.3g | %.3g", text, *text ? ", " : "",
-                                   pp_state_class_names[c], by_class[c].down_bytes / PP_GIB,
-                                   by_class[c].up_bytes / PP_GIB);
+            text = pp_arena_printf(arena, "%s%s%s %s | %s", text, *text ? ", " : "",
+                                   pp_state_class_names[c], print_gib(by_class[c].down_bytes, down),
+                                   print_gib(by_class[c].up_bytes, up));
     return text;
 }
 

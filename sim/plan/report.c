@@ -117,6 +117,18 @@ static const char *tiers_text(struct pp_arena *arena, const struct pp_search *se
     return text;
 }
 
+/* Prints a step in at most 7 columns: "7.07 s", "21.9min". */
+static const char *print_step(double step_s, char text[PP_UNITS_TEXT_BYTES])
+{
+    char *blank;
+
+    pp_units_print(step_s, PP_UNIT_SECONDS, text);
+    blank = strchr(text, ' ');
+    if (blank && strlen(text) > 7)
+        memmove(blank, blank + 1, strlen(blank));
+    return text;
+}
+
 static void print_row(struct pp_arena *arena, const struct pp_search *search, int at, FILE *out)
 {
     const struct pp_search_row *row = &search->rows[at];
@@ -134,7 +146,7 @@ static void print_row(struct pp_arena *arena, const struct pp_search *search, in
             has_experts ? number(arena, f->ep, 0) : "-", number(arena, p.order->vp, 0), f->mbs,
             SCHEDULE, pp_text_short(arena, p.order->base.schedule_name, SCHEDULE),
             AGAIN[p.again.recompute], number(arena, p.zero, PP_SEARCH_AS_GIVEN),
-            pp_units_print(row->outcome.step_s, PP_UNIT_SECONDS, step), 100 * row->outcome.mfu,
+            print_step(row->outcome.step_s, step), 100 * row->outcome.mfu,
             row->outcome.peak_bytes / PP_GIB, pp_search_has_room(&row->outcome) ? ' ' : '!', change,
             tiers_text(arena, search, row));
 }

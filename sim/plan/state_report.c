@@ -28,13 +28,14 @@ static void print_layout(struct pp_arena *arena, const struct pp_state_plan *pla
     const char *text = pp_arena_printf(
         arena,
         "%s, TP~%d%s x CP~%d%s x PP~%d%s x DP~%d%s, MBS~%d%s, %d%s~micro-batches, seq~%d%s; "
-        "framework~%s%s; state can be sharded over %d devices in a node x %d nodes",
+        "framework~%s%s; state can be sharded over %d device%s in a node x %d node%s",
         c->schedule_name, l->tp, pp_text_star(c, PP_CHOSE_TP), l->cp, pp_text_star(c, PP_CHOSE_CP),
         l->pp, pp_text_star(c, PP_CHOSE_PP), l->dp, pp_text_star(c, PP_CHOSE_DP), l->mbs,
         pp_text_star(c, PP_CHOSE_MBS), l->micro_batches, pp_text_star(c, PP_CHOSE_MICRO_BATCHES),
         l->seq, pp_text_star(c, PP_CHOSE_SEQ), c->costs.framework->name,
         planner->is_framework_chosen ? "*" : "", c->state.replicas.in_node,
-        c->state.replicas.nodes);
+        c->state.replicas.in_node == 1 ? "" : "s", c->state.replicas.nodes,
+        c->state.replicas.nodes == 1 ? "" : "s");
     pp_text_paragraph(out, WIDTH, INDENT, "layout", text);
     pp_report_what_if(c, WIDTH, INDENT, out);
 }
@@ -45,10 +46,11 @@ static void print_head(struct pp_arena *arena, const struct pp_state_plan *plann
     const struct pp_layout *l = &c->layout;
     char params[PP_UNITS_TEXT_BYTES], gpus[PP_UNITS_TEXT_BYTES];
     const char *text =
-        pp_arena_printf(arena, "%s (%s) on %s GPU%s of %s: %d choice%s, free:", c->model.name,
+        pp_arena_printf(arena, "%s (%s) on %s GPU%s of %s: %d choice%s, %s", c->model.name,
                         pp_units_print(pp_model_params(&c->model), PP_UNIT_COUNT, params),
                         pp_units_print_count(l->gpus, gpus), l->gpus == 1 ? "" : "s",
-                        c->cluster.name, planner->count, planner->count == 1 ? "" : "s");
+                        c->cluster.name, planner->count, planner->count == 1 ? "" : "s",
+                        planner->knob_count ? "free:" : "nothing free");
 
     for (int i = 0; i < planner->knob_count; i++)
         text = pp_arena_printf(arena, "%s%s %s", text, i ? "," : "", planner->knobs[i]->name);
@@ -161,9 +163,10 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
             out, WIDTH, INDENT, "too large",
             pp_arena_printf(
                 arena,
-                "%d do not fit in %.1f~GiB%s: the smallest of them, %s %srecompute~%s, needs "
+                "%d do%s not fit in %.1f~GiB%s: the smallest of them, %s %srecompute~%s, needs "
                 "%.1f~GiB%s",
-                planner->too_large, pp_config_capacity_bytes(&planner->base) / PP_GIB,
+                planner->too_large, planner->too_large == 1 ? "es" : "",
+                pp_config_capacity_bytes(&planner->base) / PP_GIB,
                 pp_state_plan_has_tiers(planner) ? " or on other tiers" : "",
                 pp_state_print(&large->config.state, state), tiers_of(arena, planner, large),
                 pp_state_plan_again(large, again), large->outcome.peak_bytes / PP_GIB,
@@ -174,6 +177,28 @@ static void print_rest(struct pp_arena *arena, const struct pp_state_plan *plann
         pp_text_paragraph(out, WIDTH, INDENT, "refused",
                           pp_arena_printf(arena, "%d, the first because: %s", planner->refused,
                                           refused->outcome.reason));
+}
+
+/* Names what was not free, if nothing fits and it can free memory. */
+static void print_not_tried(struct pp_arena *arena, const struct pp_state_plan *planner, FILE *out)
+{
+    const struct pp_state_spec *state = &planner->points[0].config.state;
+    const int replicas = pp_mesh_size(state->replicas);
+    const char *text = "";
+
+    if (planner->fitting > 0 || planner->too_large == 0)
+        return;
+    if (!is_free(planner, "shard") && pp_mesh_size(state->shard[PP_STATE_PARAMS]) < replicas)
+        text =
+            pp_arena_printf(arena,
+                            "parameters, gradients and optimizer state cut over all %d replicas: "
+                            "--zero~3, or shard in --free",
+                            replicas);
+    if (!planner->is_tier_free[PP_TIER_OFFLOAD] && !pp_state_is_offloaded(state))
+        text = pp_arena_printf(arena, "%s%sstate on the host or on drives: offload in --free", text,
+                               *text ? "; " : "");
+    if (*text)
+        pp_text_paragraph(out, WIDTH, INDENT, "not tried", text);
 }
 
 /* Prints the command of the best choice: options given or taken for granted, and free knobs. */
@@ -214,6 +239,7 @@ static void print_facts(struct pp_arena *arena, const struct pp_state_plan *plan
 {
     print_tight(arena, planner, shown, out);
     print_rest(arena, planner, out);
+    print_not_tried(arena, planner, out);
     print_best(arena, planner, out);
     print_room(arena, planner, out);
     if (planner->ties > 1)

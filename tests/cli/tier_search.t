@@ -238,3 +238,32 @@ $ for gpus in 1 2 4 8; do largest=none; for size in 10:50 12:60 15:78 18:90; do 
 > 2 12
 > 4 15
 > 8 18
+# What was not free is named if nothing fits. Room that is short by little has more digits.
+$ pipesim plan --largest 10:100 --gpus 8 --cluster a100-40 | grep -e choice -e 'too large' -A4 -e largest
+>   largest    none of 10 to 100 layers fits
+>   next       10 layers: device 101.3 of 39.6 GiB
+>
+> pipesim 0.1.0  gpt3-175b-like (18.8B) on 8 GPUs of a100-40: 1 choice, nothing
+>   free
+>   layout     1f1b, TP 1 x CP 1 x PP 1 x DP 8*, MBS 1*, 256* micro-batches,
+>              seq 2048*; framework plain*; state can be sharded over 8 devices in
+>              a node x 1 node
+> --
+>   too large  1 does not fit in 39.6 GiB: the smallest of them,
+>              p=1x1,g=1x1,os=8x1 recompute full, needs 101.3 GiB
+>   not tried  parameters, gradients and optimizer state cut over all 8 replicas:
+>              --zero 3, or shard in --free; state on the host or on drives:
+>              offload in --free
+$ pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --free offload | grep -A2 'not tried'
+>   not tried  parameters, gradients and optimizer state cut over all 8 replicas:
+>              --zero 3, or shard in --free
+$ pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --zero 3 --free offload,recompute --largest 10:400 | head -3
+>   largest    128 layers, 112B parameters, of 10 to 400 layers
+>   full       device 39.5 of 39.6 GiB, nvme 207.9 of 1788.1 GiB a device
+>   next       129 layers: device 39.620 of 39.586 GiB
+# Long steps leave their column whole.
+$ pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --free tp,pp,recompute,offload --top 3 | grep -A3 '^  #'
+>   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %  memory tiers
+>   1=  8   1  1    1   -  -   1 1f1b           sel  0 21.9min  61.6  35.2       -  offload g=host,os=host
+>   2=  8   1  1    1   -  -   1 1f1b           sel  0 21.8min  61.8  39.6!   -0.4  offload g=host,os=host
+>   3   8   1  1    1   -  -   1 1f1b           none 0 23.4min  57.5  37.7    +7.0  offload p=host,g=host,os=host:90%
