@@ -207,13 +207,13 @@ void pp_tiers_explain(const struct pp_result *r, FILE *out)
     fprintf(out, "\nmemory tiers\n  %s\n", text);
     if (*why)
         fprintf(out, "  auto: %s\n", why);
-    fputs("  copied a step by the device of a rank, down and up, GiB:", out);
+    fputs("  copied a step by a device, down | up, GiB, rank by rank:", out);
     for (int rank = 0; rank < r->program->ranks; rank++) {
         if (rank == 8 && r->program->ranks > 9) {
             fputs(" ...", out);
             break;
         }
-        fprintf(out, "%s %.3f %.3f", rank ? "," : "", pp_tiers_copied_bytes(r, rank, 0) / PP_GIB,
+        fprintf(out, "%s %.3f | %.3f", rank ? "," : "", pp_tiers_copied_bytes(r, rank, 0) / PP_GIB,
                 pp_tiers_copied_bytes(r, rank, 1) / PP_GIB);
     }
     fputc('\n', out);

@@ -93,7 +93,7 @@ $ pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7
 $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 8 --pp 4 --tp 2 --micro-batches 8 --model gpt-7.5b --recompute none --engine dag --cluster a100 --offload os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on'
 > memory tiers
 >   host 13.2 of 256.0 GiB a device
->   copied a step by the device of a rank, down and up, GiB: 1.891 1.891, 1.688 1.688, 1.688 1.688,
+>   copied a step by a device, down | up, GiB, rank by rank: 1.891 | 1.891, 1.688 | 1.688, 1.688 |
 > --
 >   optimizer state on host: stage 0 11.3 GiB a device, updated there in 1.43 s; gradients down
 >       1.89 GiB, parameters up 1.89 GiB at 16.2 GB/s
@@ -118,7 +118,7 @@ $ for o in p=host p=host,os=host p,g,os=host; do c=; test $o = p=host || c=--cpu
 $ export COLUMNS=100; pipesim --schedule 1f1b --gpus 8 --pp 2 --tp 1 --micro-batches 8 --model llama2-7b --recompute none --engine dag --cluster a100 --zero 3 --offload p=host,os=host --cpu-optimizer --explain | grep -A2 'memory tiers\|state on\|parameters on\|loads of\|gathers of'
 > memory tiers
 >   host 12.6 of 256.0 GiB a device
->   copied a step by the device of a rank, down and up, GiB: 1.569 23.511, 1.569 23.201
+>   copied a step by a device, down | up, GiB, rank by rank: 1.569 | 23.511, 1.569 | 23.201
 > --
 >   gathers of parameters a step (visits): rank 0 243, rank 1 241 of a layer at a time, 2 in memory at
 >       once

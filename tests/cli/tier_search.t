@@ -32,7 +32,7 @@ $ pipeexec --usable host=80%
 # Shares that a run finds itself: the least that fits.
 $ pipesim --schedule interleaved --vp 2 --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --cluster "a100 memory:40GB" --recompute none --offload a=host:auto --engine dag --no-alternatives --explain | grep -A1 -e 'tiers    ' -e 'auto:'
 >   auto: 50 % of a: 45 % needs 0.0462 GiB more
->   copied a step by the device of a rank, down and up, GiB: 34.000 34.000, 34.000
+>   copied a step by a device, down | up, GiB, rank by rank: 34.000 | 34.000,
 $ pipesim --schedule interleaved --vp 2 --model llama3-8b --gpus 8 --pp 4 --tp 2 --micro-batches 16 --cluster "a100 memory:40GB" --recompute none --offload a=host:auto --engine dag --no-alternatives | grep -e 'tiers    ' -e 'peak mem'
 >   peak memory   36.6 GiB +-2 %   of 37.3 GiB on rank 0: fits, tight: 0.7 GiB
 >   tiers    host 11.7 of 256.0 GiB a device; a 50 %*
