@@ -8,6 +8,7 @@ enum { MAX_ROWS = 32, MIN_BINS = 10 };
 /* Compute time of one rank in one bin. */
 struct bin {
     int64_t forward_ps, other_ps;
+    int64_t update_ps; /* of the others, where data move between tiers: the host may take long */
 };
 
 static void add_box(const struct pp_gantt *g, const struct pp_timeline_box *box, int bins,
@@ -28,6 +29,8 @@ static void add_box(const struct pp_gantt *g, const struct pp_timeline_box *box,
             row[b].forward_ps += inside_ps;
         else
             row[b].other_ps += inside_ps;
+        if (box->op.kind == PP_U && pp_timeline_lanes(&g->timeline) > 0)
+            row[b].update_ps += inside_ps;
         if (box->is_fused) { /* counts as half forward */
             row[b].forward_ps += inside_ps / 2;
             row[b].other_ps -= inside_ps / 2;
@@ -44,23 +47,31 @@ static char bin_letter(const struct bin *bin, double width_ps)
     const bool is_full = busy_ps >= 0.9 * width_ps;
     if ((double)bin->forward_ps >= 0.8 * busy_ps)
         return is_full ? 'F' : 'f';
+    if ((double)bin->update_ps >= 0.8 * busy_ps)
+        return is_full ? 'U' : 'u';
     if ((double)bin->other_ps >= 0.8 * busy_ps)
         return is_full ? 'B' : 'b';
     return is_full ? '#' : '+';
 }
 
-static void print_row(const struct pp_gantt *g, int rank, struct bin *row, int bins)
+/* Returns true if a letter of the row is an update. */
+static bool print_row(const struct pp_gantt *g, int rank, struct bin *row, int bins)
 {
     const struct pp_timeline *t = &g->timeline;
+    bool has_update = false;
 
     memset(row, 0, sizeof(*row) * (size_t)bins);
     for (int i = t->begin[rank]; i < t->begin[rank + 1]; i++)
         add_box(g, &t->boxes[i], bins, row);
     pp_gantt_print_label(g, rank);
-    for (int b = 0; b < bins; b++)
-        fputc(bin_letter(&row[b], (double)g->total_ps / bins), g->out);
+    for (int b = 0; b < bins; b++) {
+        const char letter = bin_letter(&row[b], (double)g->total_ps / bins);
+        has_update |= letter == 'U' || letter == 'u';
+        fputc(letter, g->out);
+    }
     fputs("|\n", g->out);
     pp_gantt_print_lanes(g, rank, bins, (double)g->total_ps / bins, 1, 0);
+    return has_update;
 }
 
 void pp_gantt_print_overview(const struct pp_gantt *g)
@@ -70,15 +81,17 @@ void pp_gantt_print_overview(const struct pp_gantt *g)
     const int bins = g->columns < most ? g->columns : most;
     const int every = (ranks + MAX_ROWS - 1) / MAX_ROWS;
     struct bin *row = PP_ARRAY(g->arena, struct bin, bins);
+    bool has_update = false;
     char text[64];
 
     for (int r = g->first_rank; r < g->end_rank; r += every)
-        print_row(g, r, row, bins);
+        has_update |= print_row(g, r, row, bins);
     if (every > 1)
         fprintf(g->out, "... %d more ranks lie between those shown\n",
                 ranks - (ranks + every - 1) / every);
     fprintf(g->out,
-            "one character = %s; F forward, B backward, # both,\n"
-            "f b + with idle parts, . more than half idle\n",
-            pp_gantt_print_time(g, g->total_ps / bins, text, sizeof(text)));
+            "one character = %s; F forward, B backward, # both,%s\n"
+            "f b + %swith idle parts, . more than half idle\n",
+            pp_gantt_print_time(g, g->total_ps / bins, text, sizeof(text)),
+            has_update ? " U optimizer," : "", has_update ? "u " : "");
 }

@@ -197,3 +197,12 @@ $ pipesim sweep --schedule 1f1b,bfs --pp 2 --vp 2 --model llama3-8b --gpus 2 --g
 >  1f1b jit 56211857408 0 1.4115700799999999 1.4115700799999997 ok
 >  bfs end 56211857408 0 1.4115700799999999 1.4115700799999999 ok
 >  bfs jit 56211857408 0 1.4115700799999999 0.61344000000000065 ok
+# An update that takes the host long has its own letter in the picture of the whole step.
+$ pipesim --schedule 1f1b --model llama3-70b --gpus 8 --cluster a100-40 --tp 2 --pp 4 --mbs 1 --gbs 16 --offload p,g,os=host --cpu-optimizer --gantt --no-alternatives | sed -n '/whole step/,/half idle/p' | grep -v '^ [du] '
+> the whole step
+> P0 |fFFF#.....B##b##bBFbB##b##bBFbB##b##bBFbB##b#FbBFbBB.bB..Bb.BbUUUUUUUUUUUUU|
+> P1 |.fFF#...bBFbBF+B##bBFbBF+B##bBFbBF+B##bBFbBF+B##bBFbBb.BB.bBUUUUUUUUUUUUu..|
+> P2 |..fF#..B##b##bBFbB##b##bBFbB##b##bBFbB##b#FbBFbB##b#FbBb.BBUUUUUUUUUUUU....|
+> P3 |....#BBFBB##B##BBFBB##B##BBFBB##B##BBFBB##B##BBFBB##B##BBUUUUUUUUUUUUU.....|
+> one character = 947 ms; F forward, B backward, # both, U optimizer,
+> f b + u with idle parts, . more than half idle
