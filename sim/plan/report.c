@@ -95,8 +95,7 @@ static const char *number(struct pp_arena *arena, int value, int none)
 
 enum { SCHEDULE = 14 }; /* columns of its name */
 
-/* Returns the last column, of the free knobs of tiers: "  p=host,g=host,os=host:55%, act-bits 8".
- */
+/* Returns the last column, of the free knobs of tiers: "  p,g=host,os=host:55%, act-bits 8". */
 static const char *tiers_text(struct pp_arena *arena, const struct pp_search *search,
                               const struct pp_search_row *row)
 {

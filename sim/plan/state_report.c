@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum { WIDTH = 80, INDENT = 13, MESH_WIDTH = 7, AGAIN_WIDTH = 10 };
-/* Columns of knobs of tiers: "p=host,g=host,os=host:55%". */
-static const int tier_widths[PP_TIER_KNOBS] = {27, 9, 8, 6};
+/* Columns of knobs of tiers: "p,g=host,os=host:55%". */
+static const int tier_widths[PP_TIER_KNOBS] = {21, 9, 8, 6};
 
 const char *pp_state_plan_mesh(struct pp_arena *arena, const struct pp_state_spec *state, int class)
 {

@@ -136,21 +136,32 @@ bool pp_tier_is_milder(const struct pp_tier_choice *a, const struct pp_tier_choi
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* Returns "=host:55%", the home of a class; "" if it stays on the device. */
+static const char *home_text(struct pp_arena *arena, const struct pp_state_spec *state,
+                             enum pp_state_class class)
+{
+    const double frac = state->moved_frac[class];
+
+    if (!pp_state_is_away(state, class))
+        return "";
+    return pp_arena_printf(arena, "=%s%s", pp_tier_rows[state->home[class]].name,
+                           frac > 0 && frac < 1 ? pp_arena_printf(arena, ":%.6g%%", 100 * frac)
+                                                : "");
+}
+
 const char *pp_tier_offload_text(struct pp_arena *arena, const struct pp_state_spec *state)
 {
     static const enum pp_state_class order[] = {PP_STATE_PARAMS, PP_STATE_GRADS, PP_STATE_OPTIMIZER,
                                                 PP_STATE_ACTIVATIONS};
-    const char *text = "";
+    const char *text = "", *next = "";
 
-    for (size_t i = 0; i < PP_COUNT(order); i++) {
-        const double frac = state->moved_frac[order[i]];
-        if (!pp_state_is_away(state, order[i]))
+    for (size_t i = PP_COUNT(order); i-- > 0;) {
+        const char *home = home_text(arena, state, order[i]);
+        if (!*home)
             continue;
-        text = pp_arena_printf(arena, "%s%s%s=%s", text, *text ? "," : "",
-                               pp_state_class_names[order[i]],
-                               pp_tier_rows[state->home[order[i]]].name);
-        if (frac > 0 && frac < 1)
-            text = pp_arena_printf(arena, "%s:%.6g%%", text, 100 * frac);
+        text = pp_arena_printf(arena, "%s%s%s%s", pp_state_class_names[order[i]],
+                               strcmp(home, next) == 0 ? "" : home, *text ? "," : "", text);
+        next = home;
     }
     return *text ? text : "none";
 }

@@ -57,16 +57,16 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --offload a=host:auto
 = 2
 # The ladder: what may leave the device of one layout, each at the least share of optimizer state.
 $ pipesim plan --model llama2-7b --gpus 1 --cluster v100-dgx2 --free offload,act-bits --seq 1024 --gbs 16 | sed -n '/#  /,$p'
->    #  offload                    act-bits recompute      step   exposed     MFU   state     GiB
->    1  os=host:95%                none     full         15.2 s=   25.2 %  35.5 %    28.9    31.1!
->    2  os=host:95%                8        selective=core_attn+layernorm+mlp
->                                                        14.8 s=   26.0 %  36.7 %    28.9    31.4!
->    3  g=host,os=host:85%         8        selective=core_attn+layernorm+act
->                                                        19.9 s    53.0 %  27.2 %    25.7    30.1
->    4  g=host,os=host:85%         none     selective=core_attn+layernorm+mlp
->                                                        21.3 s    50.5 %  25.4 %    25.7    30.3
->    5  p=host,g=host,os=host:70%  none     full         37.5 s    69.4 %  14.4 %    26.4    30.5
->    6  p=host,g=host,os=host:70%  8        full         37.7 s    68.4 %  14.4 %    26.4    30.3
+>    #  offload              act-bits recompute      step   exposed     MFU   state     GiB
+>    1  os=host:95%          none     full         15.2 s=   25.2 %  35.5 %    28.9    31.1!
+>    2  os=host:95%          8        selective=core_attn+layernorm+mlp
+>                                                  14.8 s=   26.0 %  36.7 %    28.9    31.4!
+>    3  g=host,os=host:85%   8        selective=core_attn+layernorm+act
+>                                                  19.9 s    53.0 %  27.2 %    25.7    30.1
+>    4  g=host,os=host:85%   none     selective=core_attn+layernorm+mlp
+>                                                  21.3 s    50.5 %  25.4 %    25.7    30.3
+>    5  p,g=host,os=host:70% none     full         37.5 s    69.4 %  14.4 %    26.4    30.5
+>    6  p,g=host,os=host:70% 8        full         37.7 s    68.4 %  14.4 %    26.4    30.3
 >
 >   ! tight    less than 3 % of the memory stays free (--memory-margin)
 >   too large  2 do not fit in 31.7 GiB or on other tiers: the smallest of them,
@@ -96,12 +96,12 @@ $ for free in offload act-bits,offload offload,recompute; do command=$(pipesim p
 $ for ram in 1TB 30GB; do pipesim plan --model llama2-7b --gpus 1 --cluster "a100 ram:$ram nvme:8TB@25GBps" --free offload --seq 1024 --gbs 16 --json | grep -o -e '"offload": .*' -e '"fits": .*' | paste - - | tail -n +3; done
 > "offload": "os=host:35%",	"fits": true,
 > "offload": "g=host,os=host:30%",	"fits": true,
-> "offload": "p=host,g=host,os=host:20%",	"fits": true,
+> "offload": "p,g=host,os=host:20%",	"fits": true,
 > "offload": null,	"fits": false,
 > "offload": "g=host,os=host:30%",	"fits": true,
 > "offload": "os=nvme:35%",	"fits": true,
-> "offload": "p=nvme,g=nvme,os=nvme:20%",	"fits": true,
-> "offload": "p=host,g=host,os=host:20%",	"fits": false,
+> "offload": "p,g=nvme,os=nvme:20%",	"fits": true,
+> "offload": "p,g=host,os=host:20%",	"fits": false,
 > "offload": "os=host:35%",	"fits": false,
 > "offload": null,	"fits": false,
 $ pipesim plan --model llama2-7b --gpus 8 --free offload --offload os=host
@@ -155,8 +155,8 @@ $ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --
 >   full       device 30.5 of 31.7 GiB, nvme 930.4 of 931.3 GiB a device
 >   next       310 layers: nvme 933.4 of 931.3 GiB a device
 >   layout     1f1b, TP 1 x CP 1 x PP 1 x DP 1*, MBS 1, 1* micro-batches,
->    #  offload                    recompute      step   exposed     MFU   state     GiB
->    1  p=nvme,g=nvme,os=nvme      selective=core_attn+layernorm+act
+>    #  offload              recompute      step   exposed     MFU   state     GiB
+>    1  p,g,os=nvme          selective=core_attn+layernorm+act
 $ pipesim plan --model gpt2 --hidden 4096 --heads 32 --vocab 50304 --seq 1024 --mbs 1 --gbs 1 --gpus 1 --cluster v100-dgx2 --largest 4:400 --recompute full --json | sed -n '/"largest"/,$p'
 >   "largest": {
 >     "layers": 8,
@@ -264,6 +264,6 @@ $ pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --zero 3 --free off
 # Long steps leave their column whole.
 $ pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --free tp,pp,recompute,offload --top 3 | grep -A3 '^  #'
 >   #  TP  PP CP   DP  EP VP MBS schedule       rec. Z    step MFU %   GiB vs #1 %  memory tiers
->   1=  8   1  1    1   -  -   1 1f1b           sel  0 21.9min  61.6  35.2       -  offload g=host,os=host
->   2=  8   1  1    1   -  -   1 1f1b           sel  0 21.8min  61.8  39.6!   -0.4  offload g=host,os=host
->   3   8   1  1    1   -  -   1 1f1b           none 0 23.4min  57.5  37.7    +7.0  offload p=host,g=host,os=host:90%
+>   1=  8   1  1    1   -  -   1 1f1b           sel  0 21.9min  61.6  35.2       -  offload g,os=host
+>   2=  8   1  1    1   -  -   1 1f1b           sel  0 21.8min  61.8  39.6!   -0.4  offload g,os=host
+>   3   8   1  1    1   -  -   1 1f1b           none 0 23.4min  57.5  37.7    +7.0  offload p,g=host,os=host:90%
