@@ -1,4 +1,5 @@
 /* Flags that would make a run fit: single ones, then several together, each simulated. */
+#include "sim/config/tiers.h"
 #include "sim/fit/change.h"
 #include "sim/fit/parts.h"
 #include "sim/resolve/resolve.h"
@@ -16,8 +17,9 @@ struct trials {
     struct pp_recompute_level levels[PP_RECOMPUTE_LEVELS];
     int level_count;
     struct pp_known_programs *programs; /* of all trials */
-    double peak_bytes;                  /* of the run itself */
+    double peak_bytes, iteration_s;     /* of the run itself, without contention */
     bool has_own_links;
+    bool is_tier_full; /* the run needs more of another tier, too */
 };
 
 /* A tried command: its flags, its setting, its result. */
@@ -39,7 +41,8 @@ static enum pp_status simulate(const struct trials *t, struct pp_arena *arena, b
     return result->fits ? pp_relief_simulate(arena, config, true, prepared, result, err) : PP_OK;
 }
 
-/* Tries flags. PP_EINVAL if the run cannot have them. */
+/* Tries flags. PP_EINVAL if the run cannot have them, or if another tier has no room for what
+ * leaves the device. */
 static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags flags, bool is_shown,
                                 struct trial *trial)
 {
@@ -53,6 +56,8 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
     pp_known_programs_trim(t->programs);
     PP_TRY(pp_relief_resolve(scratch, t->config, &flags, &config, &prepared, &err));
     PP_TRY(simulate(t, scratch, is_shown, &config, &prepared, &result, &err));
+    if (!t->is_tier_full && pp_tiers_full(&result) != PP_TIER_DEVICE)
+        return PP_EINVAL;
     PP_TRY(pp_relief_command(t->arena, t->config, &flags, &command, &err));
     trial->replaced.count = 0;
     pp_relief_typed(t->config, &flags, &trial->replaced);
@@ -64,6 +69,7 @@ static enum pp_status try_flags(const struct trials *t, struct pp_relief_flags f
                                        .peak_bytes = result.memory[result.peak_rank].peak_bytes,
                                        .iteration_s = result.metrics.iteration_s,
                                        .gpus = config.layout.gpus,
+                                       .is_moved = pp_relief_has(&flags, "offload"),
                                        .fits = result.fits};
     return PP_OK;
 }
@@ -124,45 +130,51 @@ static int try_levels(const struct trials *t, const struct trial *on, double pea
     return count;
 }
 
+/* Is true if a kind is worth a trial. `before`: the trial of the kind before; NULL if that did not
+ * help. */
+static bool is_due(const struct trials *t, int kind, const struct trial *before)
+{
+    switch (pp_relief_after(kind)) {
+    case PP_RELIEF_AFTER_NO_HELP:
+        return !before;
+    case PP_RELIEF_AFTER_SLOW_FIT:
+        return before && before->relief.fits && before->relief.iteration_s > t->iteration_s;
+    default:
+        return true;
+    }
+}
+
 /* Tries each kind on top of `on`, and recomputation; returns how many need less memory. */
 enum { FOUND = PP_RELIEF_KINDS + LEVELS_KEPT };
 static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
                    struct trial found[FOUND])
 {
     int count = try_levels(t, on, peak_bytes, found);
+    const struct trial *before = NULL;
 
     for (int i = 0; i < PP_RELIEF_KINDS; i++) {
         struct pp_relief_setting setting = on->setting;
-        if (pp_relief_take(i, &setting, t->config))
-            count += try_setting(t, on, setting, peak_bytes, &found[count]);
+        const bool helps = is_due(t, i, before) &&
+                           pp_relief_take(t->arena, i, &setting, t->config) &&
+                           try_setting(t, on, setting, peak_bytes, &found[count]);
+        before = helps ? &found[count++] : NULL;
     }
     return count;
 }
 
-/* Orders fitting reliefs first, then by devices, then by time (by size if they do not fit). */
 static int by_use(const void *a, const void *b)
 {
-    const struct pp_relief *x = &((const struct trial *)a)->relief,
-                           *y = &((const struct trial *)b)->relief;
-    const double left = x->fits ? x->iteration_s : x->peak_bytes,
-                 right = y->fits ? y->iteration_s : y->peak_bytes;
-
-    if (x->fits != y->fits)
-        return x->fits ? -1 : 1;
-    if (x->gpus != y->gpus)
-        return x->gpus < y->gpus ? -1 : 1;
-    return left < right ? -1 : left > right;
+    return pp_relief_compare(&((const struct trial *)a)->relief,
+                             &((const struct trial *)b)->relief);
 }
 
 /* Takes the mildest level of recomputation with which changes still make the run fit. */
 static void soften(const struct trials *t, struct trial *all)
 {
     struct trial found[LEVELS_KEPT];
-    bool is_changed = false;
 
-    for (int i = 0; i < all->flags.count; i++)
-        is_changed |= !strcmp(all->flags.list[i].name, "recompute");
-    if (is_changed && try_levels(t, all, INFINITY, found) && found[0].relief.fits)
+    if (pp_relief_has(&all->flags, "recompute") && try_levels(t, all, INFINITY, found) &&
+        found[0].relief.fits)
         *all = found[0];
 }
 
@@ -183,6 +195,22 @@ static bool combine(const struct trials *t, struct trial found[FOUND], int count
     return all->relief.fits;
 }
 
+/* Keeps the reliefs that are not outdone, in their order. */
+static int keep_best(struct trial *list, int count)
+{
+    bool is_out[FOUND] = {false};
+    int kept = 0;
+
+    for (int i = count - 1; i >= 0; i--) /* of equals the first stays */
+        for (int k = 0; k < count && !is_out[i]; k++)
+            is_out[i] =
+                k != i && !is_out[k] && pp_relief_is_outdone(&list[i].relief, &list[k].relief);
+    for (int i = 0; i < count; i++)
+        if (!is_out[i])
+            list[kept++] = list[i];
+    return kept;
+}
+
 /* Keeps the reliefs that help when the command chooses the open options, by its own engine. */
 static int take(const struct trials *t, struct trial *list, int count)
 {
@@ -193,6 +221,7 @@ static int take(const struct trials *t, struct trial *list, int count)
             is_less(list[i].relief.peak_bytes, t->peak_bytes))
             list[taken++] = list[i];
     }
+    taken = keep_best(list, taken);
     qsort(list, (size_t)taken, sizeof *list, by_use);
     return taken;
 }
@@ -248,11 +277,12 @@ const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result 
         .programs = &programs,
         .peak_bytes = m->peak_bytes,
         .has_own_links = r->replicas_simulated > 1 && r->config.engine->shares_links,
+        .is_tier_full = pp_tiers_full(r) != PP_TIER_DEVICE,
     };
 
     trials.level_count = pp_resolve_levels(&r->config, trials.levels);
     oom->is_contention_free = trials.has_own_links;
-    oom->iteration_s = time_of_run(&trials, r);
+    oom->iteration_s = trials.iteration_s = time_of_run(&trials, r);
     pp_oom_hold(arena, r, oom);
     find_reliefs(&trials, oom);
     pp_known_programs_drop(&programs);

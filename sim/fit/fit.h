@@ -20,7 +20,7 @@ struct pp_relief {
     const char *also; /* state that the tool chooses otherwise with them: "ZeRO 0"; "" = none */
     double peak_bytes, iteration_s;
     int gpus;
-    bool fits;
+    bool fits, is_moved; /* is_moved: more state, or saved activations, off the device */
 };
 enum { PP_RELIEFS_SHOWN = 8 };
 struct pp_oom {

@@ -4,13 +4,24 @@
 
 #include <string.h>
 
-/* A setting to change, and the values of the row. */
+struct change;
+
+/* A way to need less memory, and its values. */
+struct kind {
+    bool (*take)(const struct change *change);
+    const char *word; /* a schedule, or a home of state */
+    int zero;
+    unsigned classes; /* of state, as bits */
+    bool has_cpu_update, is_by_layer;
+    enum pp_relief_after after;
+};
+
+/* A setting to change. */
 struct change {
     struct pp_relief_setting *s;
     const struct pp_config *c;
-    const char *word;
-    int zero;
-    unsigned class; /* bit of a class of state */
+    struct pp_arena *arena;
+    const struct kind *row;
 };
 
 /* Halves the replicas or doubles the devices, so that twice as many devices share the memory. */
@@ -37,10 +48,10 @@ static bool shard(const struct change *x)
 {
     const int64_t copies = (int64_t)x->s->layout.dp * x->s->layout.cp * x->c->shape.pipelines;
 
-    if (copies < 2 || x->s->zero < 0 || x->s->zero >= x->zero ||
-        !pp_tool_has_zero(x->c->tool, x->s->layout.pp > 1, x->zero))
+    if (copies < 2 || x->s->zero < 0 || x->s->zero >= x->row->zero ||
+        !pp_tool_has_zero(x->c->tool, x->s->layout.pp > 1, x->row->zero))
         return false;
-    x->s->zero = x->zero;
+    x->s->zero = x->row->zero;
     return true;
 }
 
@@ -78,45 +89,88 @@ static bool double_cp(const struct change *x)
 
 static bool change_schedule(const struct change *x)
 {
-    if (x->c->file_program || x->s->layout.pp == 1 || !strcmp(x->s->schedule, x->word) ||
-        !pp_schedule_runs_in(pp_schedule_find(x->word), NULL, x->c->tool))
+    if (x->c->file_program || x->s->layout.pp == 1 || !strcmp(x->s->schedule, x->row->word) ||
+        !pp_schedule_runs_in(pp_schedule_find(x->row->word), NULL, x->c->tool))
         return false;
-    x->s->schedule = x->word;
+    x->s->schedule = x->row->word;
     return true;
 }
 
+/* Is true if a text of --offload has a home for a class, "g=". */
+static bool has_home(const char *offload, const char *class)
+{
+    for (const char *item = offload; item; item = strchr(item, ',')) {
+        item += *item == ',';
+        if (!strncmp(item, class, strlen(class)) && item[strlen(class)] == '=')
+            return true;
+    }
+    return false;
+}
+
+/* Gives classes of state another home; those that have one keep it. */
 static bool offload(const struct change *x)
 {
-    if (x->s->offload || (x->c->tool && !(x->c->tool->offloads & x->class)))
+    const struct kind *row = x->row;
+    const char *homes = x->s->offload;
+
+    if (x->c->tool && row->classes & ~x->c->tool->offloads)
         return false;
-    x->s->offload = x->word;
+    for (int class = 0; class < PP_STATE_CLASSES; class ++) {
+        const char *name = pp_state_class_names[class];
+        if (!(row->classes >> class & 1) || has_home(x->s->offload, name))
+            continue;
+        homes = pp_arena_printf(x->arena, "%s%s%s=%s", homes ? homes : "", homes ? "," : "", name,
+                                row->word);
+    }
+    if (homes == x->s->offload)
+        return false;
+    x->s->offload = homes;
+    x->s->has_cpu_update |= row->has_cpu_update;
+    x->s->is_offloaded_by_layer |= row->is_by_layer;
     return true;
 }
 
-static const struct {
-    bool (*take)(const struct change *change);
-    const char *word;
-    int zero;
-    unsigned class;
-} KINDS[PP_RELIEF_KINDS] = {
-    {share_sequence, NULL, 0},
-    {shard, NULL, 1},
-    {shard, NULL, 2},
-    {shard, NULL, 3},
-    {halve_mbs, NULL, 0},
-    {change_schedule, "1f1b", 0},
-    {change_schedule, "v-half", 0},
-    {double_tp, NULL, 0},
-    {double_pp, NULL, 0},
-    {double_cp, NULL, 0},
-    {offload, "os=host", 0, 1u << PP_STATE_OPTIMIZER},
-    {offload, "a=host", 0, 1u << PP_STATE_ACTIVATIONS},
+/* No software that has a configuration file quantises what it saves. */
+static bool quantise(const struct change *x)
+{
+    if (x->s->act_bits || x->c->tool)
+        return false;
+    x->s->act_bits = 8;
+    return true;
+}
+
+#define CLASS(name) (1u << PP_STATE_##name)
+
+static const struct kind KINDS[PP_RELIEF_KINDS] = {
+    {share_sequence},
+    {shard, .zero = 1},
+    {shard, .zero = 2},
+    {shard, .zero = 3},
+    {halve_mbs},
+    {change_schedule, "1f1b"},
+    {change_schedule, "v-half"},
+    {double_tp},
+    {double_pp},
+    {double_cp},
+    {offload, "host", .classes = CLASS(OPTIMIZER)},
+    {offload, "host:auto", .classes = CLASS(OPTIMIZER), .after = PP_RELIEF_AFTER_SLOW_FIT},
+    {offload, "host:auto", .classes = CLASS(OPTIMIZER), .has_cpu_update = true,
+     .after = PP_RELIEF_AFTER_SLOW_FIT},
+    {offload, "host", .classes = CLASS(GRADS) | CLASS(OPTIMIZER), .has_cpu_update = true},
+    {offload, "host", .classes = CLASS(ACTIVATIONS), .is_by_layer = true},
+    {offload, "host", .classes = CLASS(ACTIVATIONS), .after = PP_RELIEF_AFTER_NO_HELP},
+    {quantise},
 };
 
-bool pp_relief_take(int kind, struct pp_relief_setting *setting, const struct pp_config *config)
+bool pp_relief_take(struct pp_arena *arena, int kind, struct pp_relief_setting *setting,
+                    const struct pp_config *config)
 {
-    const struct change change = {setting, config, KINDS[kind].word, KINDS[kind].zero,
-                                  KINDS[kind].class};
+    const struct change change = {setting, config, arena, &KINDS[kind]};
 
     return KINDS[kind].take(&change);
+}
+
+enum pp_relief_after pp_relief_after(int kind)
+{
+    return KINDS[kind].after;
 }

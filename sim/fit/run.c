@@ -21,11 +21,22 @@ struct pp_relief_setting pp_relief_setting_of(struct pp_arena *arena, const stru
         /* that of a file cannot be changed */
         .schedule = c->schedule ? pp_arena_strdup(arena, c->schedule->name) : "",
         .offload = offload ? pp_arena_strdup(arena, offload->value->text) : NULL,
+        .act_bits = c->state.activation_bits,
+        .has_cpu_update = pp_inputs_find(c, "cpu-optimizer"),
+        .is_offloaded_by_layer = c->state.is_offloaded_by_layer,
         .is_tp_only = c->costs.is_tp_only,
     };
 }
 
 /* ---- flags ----------------------------------------------------------------------------------- */
+
+bool pp_relief_has(const struct pp_relief_flags *flags, const char *name)
+{
+    for (int i = 0; i < flags->count; i++)
+        if (!strcmp(flags->list[i].name, name))
+            return true;
+    return false;
+}
 
 static struct pp_relief_flag *flag_of(struct pp_relief_flags *flags, const char *name)
 {
@@ -63,6 +74,20 @@ static void change_schedule(const struct pp_config *config, const char *name,
         put_int(flags, "vp", schedule->chunks);
 }
 
+/* Homes are only added, never taken back. */
+static void change_homes(const struct pp_relief_setting *from, const struct pp_relief_setting *to,
+                         struct pp_relief_flags *flags)
+{
+    if (to->offload && (!from->offload || strcmp(from->offload, to->offload) != 0))
+        put(flags, "offload", to->offload);
+    if (to->has_cpu_update && !from->has_cpu_update)
+        put(flags, "cpu-optimizer", NULL);
+    if (to->is_offloaded_by_layer && !from->is_offloaded_by_layer)
+        put(flags, "offload-unit", "layer");
+    if (to->act_bits != from->act_bits)
+        put_int(flags, "act-bits", to->act_bits);
+}
+
 void pp_relief_change(const struct pp_config *config, const struct pp_relief_setting *from,
                       const struct pp_relief_setting *to, struct pp_relief_flags *flags)
 {
@@ -92,8 +117,7 @@ void pp_relief_change(const struct pp_config *config, const struct pp_relief_set
             pp_arena_strdup(flags->arena, pp_recompute_print(to->recompute, to->again, again)));
     if (from->is_tp_only != to->is_tp_only)
         put(flags, "sequence-parallel", to->is_tp_only ? "off" : "on");
-    if (to->offload && !from->offload)
-        put(flags, "offload", to->offload);
+    change_homes(from, to, flags);
     for (size_t i = 0; i < PP_COUNT(numbers); i++)
         if (numbers[i].from != numbers[i].to &&
             (!numbers[i].follows || pp_inputs_find(config, numbers[i].flag) ||
@@ -122,8 +146,9 @@ const char *pp_relief_print(struct pp_arena *arena, const struct pp_relief_flags
     const char *text = "";
 
     for (int i = 0; i < flags->count; i++)
-        text = pp_arena_printf(arena, "%s%s--%s %s", text, i ? " " : "", flags->list[i].name,
-                               flags->list[i].value);
+        text = pp_arena_printf(arena, "%s%s--%s%s%s", text, i ? " " : "", flags->list[i].name,
+                               flags->list[i].value ? " " : "",
+                               flags->list[i].value ? flags->list[i].value : "");
     return text;
 }
 

@@ -252,7 +252,7 @@ struct pp_advice pp_report_advice(struct pp_arena *arena, const struct pp_result
     const int slowest = slowest_rank(r, &excess_frac);
 
     if (!r->fits)
-        return r->oom ? pp_oom_advice(arena, r->oom)
+        return r->oom ? pp_oom_advice(arena, r)
                       : no_command(pp_arena_printf(arena, "does not fit %s",
                                                    pp_tier_rows[pp_tiers_full(r)].title));
     /* The other ranks wait for the excess of the slowest, on average for this share of a step. */

@@ -112,9 +112,21 @@ void pp_oom_append(const struct pp_oom *oom, struct pp_error *err)
                         effect_text(arena, oom, &oom->reliefs[i]));
 }
 
-struct pp_advice pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom)
+/* Returns the first relief that leaves the margin free, or else the first. */
+static const struct pp_relief *best_of(const struct pp_result *r)
 {
-    const struct pp_relief *best = &oom->reliefs[0];
+    const struct pp_oom *oom = r->oom;
+
+    for (int i = 0; i < oom->relief_count; i++)
+        if (oom->reliefs[i].fits && !is_tight(r, &oom->reliefs[i]))
+            return &oom->reliefs[i];
+    return &oom->reliefs[0];
+}
+
+struct pp_advice pp_oom_advice(struct pp_arena *arena, const struct pp_result *r)
+{
+    const struct pp_oom *oom = r->oom;
+    const struct pp_relief *best = best_of(r);
 
     if (oom->relief_count == 0)
         return (struct pp_advice){"does not fit, and no option that was tried needs less: it takes "

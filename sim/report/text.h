@@ -65,7 +65,7 @@ enum { PP_TEXT_LABEL = 11 };
 void pp_oom_print(const struct pp_result *result, int width, FILE *out);
 /* Give memory and flags in an error, as a sentence, as members "oom" and "oom_tensors". */
 void pp_oom_append(const struct pp_oom *oom, struct pp_error *err);
-struct pp_advice pp_oom_advice(struct pp_arena *arena, const struct pp_oom *oom);
+struct pp_advice pp_oom_advice(struct pp_arena *arena, const struct pp_result *r);
 void pp_oom_json(const struct pp_oom *oom, json_t *object);
 /* Degrees and batch as an object of the JSON reports, without "seq". */
 json_t *pp_report_layout_json(const struct pp_layout *layout);

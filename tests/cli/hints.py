@@ -59,10 +59,11 @@ def report_of(command):
 
 def stated_change(note, inputs):
     """Returns the options that the note names as changed, with their new values."""
-    found = re.search(r"with ((?:--[\w-]+ \S+ ?)+?)(?:\([^)]*\) )?(?:in place of|it needs)", note)
+    found = re.search(r"with ((?:--[\w-]+ (?!--)\S+ |--cpu-optimizer )+?)(?:\([^)]*\) )?"
+                      r"(?:in place of|it needs)", note)
     if found:  # "does not fit; with --tp 4 it needs ..."
-        words = shlex.split(found[1])
-        return {n[2:]: v for n, v in zip(words[::2], words[1::2])}
+        words = shlex.split(found[1].replace("--cpu-optimizer ", "--cpu-optimizer true "))
+        return {n[2:]: v == "true" or v for n, v in zip(words[::2], words[1::2])}
     if "twice the batch" in note:
         return {n: str(2 * int(inputs[n])) for n in ("gbs", "micro-batches") if n in inputs}
     if "--head balanced takes" in note:
@@ -189,6 +190,11 @@ FIXED = [
     "pipesim --schedule 1f1b --model llama3-8b --gpus 8 --tp 1 --pp 8 --gbs 8 --head ignored "
     "--no-alternatives --engine dag",
     "pipesim --schedule 1f1b --model llama3-8b --gpus 16 --pp 8 --gbs 64",  # with shared links
+    # state and activations leave the device, or leave it as well
+    "pipesim --schedule 1f1b --model opt-30b --gpus 1 --gbs 16 --mbs 16 --cluster a100-40 "
+    "--offload os=host --engine dag",
+    "pipesim --schedule 1f1b --model llama3-405b --gpus 64 --pp 4 --tp 8 --gbs 64 "
+    "--recompute none --zero 0 --engine dag",
 ]
 
 

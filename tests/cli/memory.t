@@ -5,15 +5,17 @@ $ pipesim --schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gb
 >            10.3 GiB, grads of stage 0 10.3 GiB, context and fragments 4.0 GiB
 >
 >   less memory with                        GiB   iteration
+>     --offload os=host:auto               78.7!, fits
 >     --offload os=host                    63.3, fits
 >     --pp 8                               84.5
 >     --zero 3                             86.3
+>     --offload a=host --offload-unit layer
+>                                          88.7
 >     --recompute full                     89.4
 >     --zero 2                             89.9
 >     --zero 1                             94.2
->     --mbs 2                             105.6
->     --cp 2                              105.6
->     these replace --pp 4 --zero 0 --recompute none --mbs 4 of the command
+>     ! tight: less than 3 % of the memory stays free (--memory-margin)
+>     these replace --pp 4 --zero 0 --recompute none of the command
 >
 >   note     does not fit; with --offload os=host it needs 63.3 GiB (+6.0 % time,
 # The first of them, typed.

@@ -137,6 +137,7 @@ $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 | sed -n '/nothing/
 >              --model llama3-70b --cluster a100-40 --recompute full \
 >              --sequence-parallel on
 >   fits with  --offload os=host                             38.2  GiB  29.0 min
+>              --offload g=host,os=host --cpu-optimizer      22.6  GiB  29.1 min
 >              --gpus 32 --tp 8 --pp 4                       38.7! GiB     448 s
 $ words="pipesim --model llama3-70b --cluster a100-40 --schedule 1f1b --mbs 1 --gbs 512 --recompute full --no-alternatives"; for flags in "--gpus 8 --tp 8 --pp 1" "--gpus 8 --tp 8 --pp 1 --offload os=host" "--gpus 32 --tp 8 --pp 4"; do $words $flags | grep -e 'iteration  ' -e 'peak memory' | cut -c -28; done
 >   iteration     28.9 min +-3
@@ -147,6 +148,8 @@ $ words="pipesim --model llama3-70b --cluster a100-40 --schedule 1f1b --mbs 1 --
 >   peak memory   38.7 GiB +-3
 $ pipesim plan --gpus 8 --model llama3-70b --cluster a100-40 --json | sed -n '/"fits_with"/,/]/p' | grep -e flags -e gpus
 >         "flags": "--offload os=host",
+>         "gpus": 8,
+>         "flags": "--offload g=host,os=host --cpu-optimizer",
 >         "gpus": 8,
 >         "flags": "--gpus 32 --tp 8 --pp 4",
 >         "gpus": 32,

@@ -32,6 +32,13 @@ static const char *const lines[] = {
     "--schedule 1f1b --model gpt3-175b --gpus 16 --zero 1 --dp 2 --gbs 32 --engine dag",
     "--schedule 1f1b --model llama3-405b --gpus 64 --pp 4 --tp 8 --gbs 64 --recompute none "
     "--zero 0 --engine dag",
+    /* state and activations that already live on the host, with more to follow */
+    "--schedule 1f1b --model llama3-70b --gpus 16 --tp 4 --pp 2 --dp 2 --gbs 32 --mbs 2 "
+    "--recompute none --zero 0 --offload os=host --engine dag",
+    "--schedule 1f1b --model opt-30b --gpus 1 --gbs 16 --mbs 16 --cluster a100-40 "
+    "--offload os=host --engine dag",
+    "--schedule 1f1b --model llama3-70b --gpus 4 --pp 1 --tp 4 --gbs 8 --mbs 8 --recompute none "
+    "--offload a=host --cluster h200 --engine dag",
 };
 
 /* `line` with `flags` in place of what it says of the same options. */
@@ -78,6 +85,19 @@ static void check_holders(const char *line, const struct pp_result *run, const s
     cr_assert_float_eq(sum / peak, 1, 1e-12, "%s: %g of %g", line, sum, peak);
 }
 
+/* Of two ways to move state off as many devices each is better in time or in memory. */
+static void check_moves(const char *line, const struct pp_oom *oom)
+{
+    for (int i = 0; i < oom->relief_count; i++)
+        for (int k = 0; k < oom->relief_count; k++) {
+            const struct pp_relief *a = &oom->reliefs[i], *b = &oom->reliefs[k];
+            if (i != k && strstr(a->flags, "--offload") && strstr(b->flags, "--offload") &&
+                a->gpus == b->gpus && a->fits == b->fits)
+                cr_expect(a->iteration_s < b->iteration_s || a->peak_bytes < b->peak_bytes,
+                          "%s: %s is no better than %s", line, a->flags, b->flags);
+        }
+}
+
 Test(relief, each_flag_does_what_is_said_and_holders_are_the_peak)
 {
     int count = 0, fitting = 0;
@@ -95,6 +115,7 @@ Test(relief, each_flag_does_what_is_said_and_holders_are_the_peak)
         cr_assert_not(oom->is_contention_free, "%s", lines[i]);
         cr_assert_eq(oom->iteration_s, run.metrics.iteration_s);
         check_holders(lines[i], &run, oom);
+        check_moves(lines[i], oom);
         for (int k = 0; k < oom->relief_count; k++) {
             check(lines[i], &run, &oom->reliefs[k]);
             fitting += oom->reliefs[k].fits;
@@ -130,8 +151,25 @@ Test(relief, flags_are_few)
          "--recompute selective=layernorm+act"},
         /* with another change, a milder level than the last is enough */
         {"--schedule 1f1b --model llama3-405b --gpus 64 --pp 4 --tp 8 --gbs 64 --recompute none "
+         "--zero 0 --framework megatron --engine dag",
+         "--offload os=host --recompute selective=layernorm+mlp --zero 2"},
+        /* what leaves the device together, in one --offload */
+        {"--schedule 1f1b --model llama3-405b --gpus 64 --pp 4 --tp 8 --gbs 64 --recompute none "
          "--zero 0 --engine dag",
-         "--offload os=host --recompute selective=layernorm+mlp"},
+         "--offload os=host,a=host --offload-unit layer"},
+        {"--schedule 1f1b --model opt-30b --gpus 1 --gbs 16 --mbs 16 --cluster a100-40 --offload "
+         "os=host --engine dag",
+         "--offload os=host,g=host --cpu-optimizer"},
+        {"--schedule 1f1b --model llama2-13b --gpus 1 --gbs 64 --recompute full --mbs 1 "
+         "--engine dag",
+         "--offload g=host,os=host --cpu-optimizer"},
+        /* a part is enough, and costs less time than all */
+        {"--schedule 1f1b --model gpt3-175b --gpus 64 --tp 8 --pp 4 --mbs 4 --gbs 256 "
+         "--recompute none --zero 0 --engine dag",
+         "--offload os=host:auto"},
+        {"--schedule gpipe --model gpt3-175b --gpus 64 --tp 8 --pp 8 --gbs 256 --recompute none "
+         "--engine dag",
+         "--act-bits 8"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -173,6 +211,35 @@ Test(relief, levels_are_the_mildest_that_help)
             cr_expect_lt(oom->reliefs[k].iteration_s, 1.02 * run.metrics.iteration_s);
         }
     cr_expect_eq(count, 2);
+}
+
+/* What leaves the device needs room elsewhere. */
+Test(relief, nothing_goes_where_it_has_no_room)
+{
+    static const struct {
+        const char *ram;
+        bool has_room;
+    } cases[] = {{"100GB", false}, {"2TB", true}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const char *line = pp_arena_printf(
+            arena,
+            "--schedule 1f1b --model llama3-70b --gpus 8 --gbs 64 --recompute none --engine dag "
+            "--cluster node:8,gpu:8,device:h100,ram:%s@200GBps,h2d:25GBps,cpu:5e9",
+            cases[i].ram);
+        struct pp_result run;
+        struct pp_error err = {0};
+        int moved = 0;
+
+        cr_assert_eq(sim_run_at(arena, line, PP_METRICS, &run, &err), PP_OK, "%s: %s", line,
+                     err.message);
+        const struct pp_oom *oom = pp_oom_find(arena, &run);
+        cr_assert_gt(oom->relief_count, 2, "%s", line);
+        for (int k = 0; k < oom->relief_count; k++)
+            moved += strstr(oom->reliefs[k].flags, "--offload") != NULL;
+        cr_expect_eq(moved > 0, cases[i].has_room, "%s: %d", line, moved);
+    }
 }
 
 Test(relief, what_fits_needs_none)
