@@ -147,7 +147,7 @@ Test(relief, flags_are_few)
          "--tp 8 --dp 2 --micro-batches 8"},
         /* the first level that has room */
         {"--schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 --vp 5 --gbs 128 "
-         "--recompute none --engine dag",
+         "--recompute none --memory-margin 4% --engine dag",
          "--recompute selective=layernorm+act"},
         /* with another change, a milder level than the last is enough */
         {"--schedule 1f1b --model llama3-405b --gpus 64 --pp 4 --tp 8 --gbs 64 --recompute none "
@@ -199,7 +199,7 @@ Test(relief, levels_are_the_mildest_that_help)
 
     cr_assert_eq(sim_run_at(arena,
                             "--schedule interleaved --model llama3-70b --gpus 64 --tp 4 --pp 4 "
-                            "--vp 5 --gbs 128 --recompute none --engine dag",
+                            "--vp 5 --gbs 128 --recompute none --memory-margin 4% --engine dag",
                             PP_METRICS, &run, &err),
                  PP_OK, "%s", err.message);
     const struct pp_oom *oom = pp_oom_find(arena, &run);
