@@ -41,23 +41,24 @@ const struct pp_topic pp_topics[] = {
          "With pictures, from the start: docs/tutorials/0-what-is-a-bubble.md")},
     {.name = "memory",
      .title = "what a rank must hold, and whether it fits",
-     .lines =
-         PP_NAMES("Peak memory is the memory of a device of the fullest pipeline rank, at the "
-                  "worst moment of the program. It consists of parameters, gradients, optimizer "
-                  "state, activations that wait for their backward, buffers of messages, and the "
-                  "contexts and caches of the software. It depends on the order of the ops, not "
-                  "on their times, so every engine gives the same number. pipeexec measures it.",
-                  "In bf16 with Adam a parameter takes 2 + 2 + 12 bytes: weight, gradient, "
-                  "optimizer state. --zero 1 shards the optimizer state over the replicas, "
-                  "--zero 2 also the gradients, --zero 3 also the weights. 1f1b keeps the "
-                  "activations of D - r micro-batches on rank r, gpipe those of all N.",
-                  "For a run that does not fit, the report lists the tensors that fill the "
-                  "device, and options that would help. Each of these options was simulated. The "
-                  "exit code is 0; with --require-fit it is 3.",
-                  "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
-                  "      --micro-batches 16",
-                  "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
-                  "      --micro-batches 16 --recompute full")},
+     .lines = PP_NAMES(
+         "Peak memory is the memory of a device of the fullest pipeline rank, at the "
+         "worst moment of the program. It consists of parameters, gradients, optimizer "
+         "state, activations that wait for their backward, buffers of messages, and the "
+         "contexts and caches of the software. It depends on the order of the ops, not "
+         "on their times, so every engine gives the same number. pipeexec measures it.",
+         "In bf16 with Adam a parameter takes 2 + 2 + 12 bytes: weight, gradient, "
+         "optimizer state. --zero 1 shards the optimizer state over the replicas, "
+         "--zero 2 also the gradients, --zero 3 also the weights. 1f1b keeps the "
+         "activations of D - r micro-batches on rank r, gpipe those of all N.",
+         "For a run that does not fit, the report lists the tensors that fill the "
+         "device, and options that would help. Each of these options was simulated. The "
+         "exit code is 0; with --require-fit it is 3. `pipesim help tiers` is about models that "
+         "are larger than the devices.",
+         "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
+         "      --micro-batches 16",
+         "  pipesim --schedule 1f1b --model llama3-70b --gpus 64 --tp 8 --pp 8 \\",
+         "      --micro-batches 16 --recompute full")},
     {.name = "mfu",
      .title = "model flops utilisation",
      .lines = PP_NAMES(
@@ -109,7 +110,8 @@ const struct pp_topic pp_topics[] = {
          "updates` is the time of the processors. A device has its share of the node's memory: "
          "`pipesim clusters NAME` prints it, and --cluster 'a100-40 ram:2TB' is a node with more.",
          "The first command is one choice. The second tries all, and the third finds the most "
-         "layers with which a model of these dimensions fits:",
+         "layers with which a model of these dimensions fits. `pipesim presets` has published "
+         "runs, such as zero-offload-10b:",
          "  pipesim --schedule 1f1b --model llama3-70b --gpus 8 --cluster a100-40 \\",
          "      --offload os=host --cpu-optimizer",
          "  pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 \\",

@@ -153,7 +153,7 @@ PP_ROW_TEXT(offload, "CLASS=TIER,...", G_STATE, SHAPE,
             "fits. Parameters are prefetched into --gather-buffers, one --gather unit at a time, "
             "and gradients leave through as many. Activations leave the device after their "
             "forward and return before their backward. Optimizer state streams through the "
-            "update.")
+            "update. See pipesim help tiers.")
 PP_ROW_FLAG(cpu_optimizer, G_STATE, SHAPE,
     .help = "The processors of the node update the optimizer state that --offload os= keeps "
             "there. Gradients leave the device, updated parameters return.")

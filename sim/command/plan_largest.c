@@ -303,6 +303,11 @@ static enum pp_status check(const struct pp_wish *wish, struct pp_error *err)
                             "%s contradicts --largest, which tries numbers of "
                             "layers",
                             wish->given.layers.typed);
+    if (wish->given.params.origin == PP_FROM_FLAG)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s describes a model by its size alone, but --largest needs "
+                            "dimensions that stay; nearest: --model NAME, or --hidden H --heads A",
+                            wish->given.params.typed);
     if (wish->free && !pp_state_plan_has(wish->free))
         return pp_error_set(err, PP_EINVAL,
                             "--largest is of one layout: --free takes act-bits, cache, gather, "

@@ -267,3 +267,6 @@ $ pipesim plan --model llama3-70b --gpus 8 --cluster a100-40 --free tp,pp,recomp
 >   1=  8   1  1    1   -  -   1 1f1b           sel  0 21.9min  61.6  35.2       -  offload g,os=host
 >   2=  8   1  1    1   -  -   1 1f1b           sel  0 21.8min  61.8  39.6!   -0.4  offload g,os=host
 >   3   8   1  1    1   -  -   1 1f1b           none 0 23.4min  57.5  37.7    +7.0  offload p,g=host,os=host:90%
+$ pipesim plan --params 13B --gpus 1 --cluster v100 --largest 10:100 --free offload
+! pipesim: error: --params 13B describes a model by its size alone, but --largest needs dimensions that stay; nearest: --model NAME, or --hidden H --heads A
+= 2
