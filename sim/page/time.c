@@ -3,6 +3,8 @@
 
 #include "core/text/html.h"
 #include "plots/page/page.h"
+#include "sim/config/tiers.h"
+#include "sim/report/tiers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -125,6 +127,25 @@ static void write_part(const struct pp_page *page, const struct pp_result *r, in
             pp_text_time(&r->config, frac * r->metrics.iteration_s, text), WHAT[part]);
 }
 
+/* Writes what lives on other memory tiers, and what its copies cost; nothing without any. */
+static void write_tiers(const struct pp_page *page, const struct pp_result *r)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    const char *text = pp_tiers_text(arena, r);
+    const char *const more[] = {pp_line_copied(arena, r), pp_line_host(arena, r)};
+
+    if (!*text)
+        return;
+    text = pp_arena_printf(arena, "Memory tiers: %s%s", text,
+                           pp_tiers_full(r) == PP_TIER_DEVICE ? "" : ": DOES NOT FIT");
+    for (size_t i = 0; i < PP_COUNT(more); i++)
+        if (*more[i])
+            text = pp_arena_printf(arena, "%s; %s", text, more[i]);
+    fputs("<p>", page->out);
+    pp_html_words(page->out, text);
+    fputs(".</p>\n", page->out);
+}
+
 void pp_page_time(const struct pp_page *page, const struct pp_result *r)
 {
     FILE *out = page->out;
@@ -145,4 +166,5 @@ void pp_page_time(const struct pp_page *page, const struct pp_result *r)
     snprintf(text, sizeof(text), "%.1f %%", 100 * r->metrics.exposed_comm_frac);
     pp_page_figure(page, "exposed_comm_frac", r->metrics.exposed_comm_frac, text);
     fputs(".</p>\n", out);
+    write_tiers(page, r);
 }

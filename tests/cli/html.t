@@ -26,6 +26,9 @@ $ pipesim --schedule 1f1b --model llama3-70b --gpus 2 --pp 2 --engine dag --html
 > <h2 id="network">Network</h2>
 > <h2 id="schedules">Other schedules</h2>
 > <h2 id="inputs">Inputs and where they come from</h2>
+# What lives on other memory tiers, and what its copies cost, as the report says it.
+$ pipesim --schedule 1f1b --gpus 2 --pp 2 --model llama2-7b --gbs 8 --offload p,g,os=host --cpu-optimizer --html - | grep 'Memory tiers'
+> <p>Memory tiers: host 50.2 of 1024.0 GiB a device; copied a step, down | up, GiB: p 0 | 94, g 50.2 | 0; exposed 754 ms (23.2&#160;%); host updates 790 ms.</p>
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html page.html --json | grep iteration_s
 >   "iteration_s": 9.0,
 $ pipesim --schedule 1f1b --pp 2 --micro-batches 2 --unit F=1,B=2 --html - --json
