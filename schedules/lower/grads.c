@@ -58,23 +58,31 @@ static bool is_of(const struct pp_op *op, const struct pp_visit *v)
 
 /* ---- sums over copies ------------------------------------------------------------------------ */
 
+static void note_sum(struct grads *g, int stage, bool is_whole)
+{
+    g->is_summed[stage] = true;
+    g->is_whole[stage] |= is_whole;
+}
+
 /* Notes the stages whose gradients are summed at the end of a step. */
 static void find_sums(struct grads *g)
 {
     const bool has_parts = pp_state_has_parts(&g->l->options->state);
+    const int stages = g->l->head->stages;
 
-    for (int stage = 0; stage < g->l->head->stages; stage++) {
+    for (int stage = 0; stage < stages; stage++)
         g->is_summed[stage] = g->is_whole[stage] = false;
-        for (int i = 0; i < count_of(g); i++) {
-            const struct pp_op *op = op_at(g, i);
-            if (op->purpose == PP_FOR_VISIT || op->purpose == PP_FOR_PART ||
-                !pp_lists_waits_for_sum(op, stage))
-                continue;
-            g->is_summed[stage] = true;
-            g->is_whole[stage] |= op->aux != PP_RS || !has_parts;
-        }
-        g->units[stage] = g->is_summed[stage] ? 1 : pp_lower_units(g->l->options, stage);
+    for (int i = 0; i < count_of(g); i++) {
+        const struct pp_op *op = op_at(g, i);
+        if (op->purpose == PP_FOR_VISIT || op->purpose == PP_FOR_PART ||
+            !pp_lists_waits_for_sum(op, op->stage))
+            continue;
+        note_sum(g, op->stage, op->aux != PP_RS || !has_parts);
+        if (op->last_stage != 0)
+            note_sum(g, op->last_stage, op->aux != PP_RS || !has_parts);
     }
+    for (int stage = 0; stage < stages; stage++)
+        g->units[stage] = g->is_summed[stage] ? 1 : pp_lower_units(g->l->options, stage);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */
