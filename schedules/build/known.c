@@ -94,6 +94,24 @@ static void simplify(struct pp_state_spec *state)
     }
 }
 
+/* Replaces shares that live elsewhere by others in the same order: passes compare them with one
+ * another, and with all. */
+static void simplify_shares(struct pp_state_spec *state)
+{
+    double frac[PP_STATE_CLASSES];
+
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        frac[c] = pp_state_is_away(state, (enum pp_state_class)c) && state->moved_frac[c] > 0
+                      ? state->moved_frac[c]
+                      : 1;
+    for (int c = 0; c < PP_STATE_CLASSES; c++) {
+        int place = 1;
+        for (int k = 0; k < PP_STATE_CLASSES; k++)
+            place += frac[k] < frac[c];
+        state->moved_frac[c] = frac[c] < 1 ? place / (1.0 + PP_STATE_CLASSES) : 0; /* 0 = all */
+    }
+}
+
 static struct pp_known_program *wanted(struct pp_arena *arena, const struct pp_build *b)
 {
     struct pp_known_program *wanted = PP_NEW(arena, struct pp_known_program);
@@ -105,6 +123,7 @@ static struct pp_known_program *wanted(struct pp_arena *arena, const struct pp_b
     wanted->build.most_bytes = 0;
     wanted->build.list = b->schedule->generate ? b->list : NULL;
     simplify(&wanted->build.state);
+    simplify_shares(&wanted->build.state);
     wanted->stages = stages_of(arena, b);
     return wanted;
 }
