@@ -92,21 +92,28 @@ enum pp_status pp_search_open_config(struct pp_arena *arena, const struct pp_sea
                         config->schedule_name);
 }
 
+enum pp_status pp_search_settle(struct pp_arena *arena, struct pp_config *config,
+                                struct pp_prepared *prepared, struct pp_error *err)
+{
+    const unsigned choices = PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO, chosen = config->origin.chosen;
+    struct pp_result ignored;
+
+    if (pp_auto_share_last(&config->state) == 0 && config->state.cached >= 0)
+        return PP_OK;
+    config->origin.chosen &= ~choices; /* the point has them */
+    prepared->is_alone = true;
+    PP_TRY(pp_resolve_state(arena, config, prepared, &ignored, err));
+    config->origin.chosen = chosen;
+    return PP_OK;
+}
+
 enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,
                                 struct pp_config *config, struct pp_error *err)
 {
-    const unsigned choices = PP_CHOSE_RECOMPUTE | PP_CHOSE_ZERO;
-    struct pp_prepared prepared = {.is_alone = true};
-    struct pp_result ignored;
+    struct pp_prepared prepared = {0};
 
     PP_TRY(pp_search_open_config(arena, s, k, config, err));
-    if (pp_auto_share_last(&config->state) == 0 && config->state.cached >= 0)
-        return PP_OK;
-    const unsigned chosen = config->origin.chosen;
-    config->origin.chosen &= ~choices; /* the point has them */
-    PP_TRY(pp_resolve_state(arena, config, &prepared, &ignored, err));
-    config->origin.chosen = chosen;
-    return PP_OK;
+    return pp_search_settle(arena, config, &prepared, err);
 }
 
 enum pp_status pp_search_try(struct pp_arena *arena, const struct pp_search_space *s, int64_t k,

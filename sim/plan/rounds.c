@@ -110,13 +110,14 @@ static enum pp_status try_point(struct pp_arena *arena, struct round *round,
         row->status = PP_SEARCH_MILDER;
         return PP_OK;
     }
-    PP_TRY(pp_search_config(arena, &search->space, row->point, &config, err));
+    PP_TRY(pp_search_open_config(arena, &search->space, row->point, &config, err));
     row->status = PP_SEARCH_TOO_LARGE;
     if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)) &&
         pp_search_exceeds(round->excess, &search->space, row->point, &config))
         return PP_OK; /* its bytes do not matter, as something fits */
     if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)))
         prepared.most_bytes = pp_config_capacity_bytes(&config);
+    PP_TRY(pp_search_settle(arena, &config, &prepared, err));
     PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
     if (!result.program)
         return PP_OK;
@@ -349,7 +350,8 @@ enum pp_status pp_search_hunt(struct pp_arena *arena, struct pp_search_hunt *hun
                           .hunt = hunt,
                           .roomy = pp_search_mildest_make(shared, &hunt->search->space),
                           .excess = pp_search_excess_make(shared, &hunt->search->space),
-                          .least = pp_search_least_make(shared, &hunt->search->space)};
+                          .least = pp_search_least_make(shared, &hunt->search->space),
+                          .programs = {.is_bounded = true}};
     float above = -1, limit = INFINITY;
 
     hunt->best = (_Atomic double *)pp_arena_alloc(shared, sizeof(*hunt->best));

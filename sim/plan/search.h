@@ -170,7 +170,11 @@ int64_t pp_search_at_level(const struct pp_search_space *space, int64_t k, int l
  * `auto`. PP_EINVAL: why it is illegal. */
 enum pp_status pp_search_open_config(struct pp_arena *arena, const struct pp_search_space *space,
                                      int64_t k, struct pp_config *config, struct pp_error *err);
-/* Also finds them. */
+/* Finds them. `prepared` has programs, most_bytes or is {0}; it keeps the work. Its program is NULL
+ * if the point needs more than most_bytes for certain. */
+enum pp_status pp_search_settle(struct pp_arena *arena, struct pp_config *config,
+                                struct pp_prepared *prepared, struct pp_error *err);
+/* Does both. */
 enum pp_status pp_search_config(struct pp_arena *arena, const struct pp_search_space *space,
                                 int64_t k, struct pp_config *config, struct pp_error *err);
 

@@ -2,47 +2,85 @@
 #include "sim/config/auto_share.h"
 #include "sim/resolve/resolve.h"
 
-/* Finds the bytes by which the device is short at a place; at most 0 if it has room. */
-static enum pp_status short_at(const struct pp_config *open, int place,
-                               struct pp_known_programs *programs, double *bytes,
+#include <math.h>
+
+struct search {
+    const struct pp_config *open;
+    struct pp_known_programs *programs;
+    double most_bytes; /* lacks beyond it need no figure; 0 = all do */
+};
+
+/* Finds the bytes by which the device is short at a place; at most 0 if it has room. They are
+ * infinite if a bound tells that it has none. */
+static enum pp_status short_at(const struct search *s, int place, double *bytes,
                                struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct pp_prepared prepared = {.programs = programs, .is_alone = true};
-    struct pp_config config = *open;
+    struct pp_prepared prepared = {
+        .programs = s->programs, .is_alone = true, .most_bytes = s->most_bytes};
+    struct pp_config config = *s->open;
     struct pp_result result;
 
-    config.state = pp_auto_share_at(&open->state, place);
+    config.state = pp_auto_share_at(&s->open->state, place);
     if (config.state.cached < 0)
         config.state.cached = 1; /* the cache takes what is left */
     PP_TRY(pp_resolve_settled(scratch, &config, &prepared, &result, err));
-    *bytes = result.memory[result.peak_rank].peak_bytes - pp_config_capacity_bytes(&config);
+    *bytes = result.program
+                 ? result.memory[result.peak_rank].peak_bytes - pp_config_capacity_bytes(&config)
+                 : (double)INFINITY;
     return PP_OK;
 }
 
-/* Finds the first place with room on the device; the last one if none has. The device never needs
- * more at a later place. */
-static enum pp_status find_place(const struct pp_config *open, struct pp_known_programs *programs,
-                                 int *place, double *short_bytes, struct pp_error *err)
-{
-    const int first = pp_auto_share_first(&open->state), last = pp_auto_share_last(&open->state);
-    int low = first - 1, high = last + 1;
+/* Places between which the first with room lies, and the lacks there. */
+struct bracket {
+    int low, high; /* without room, with room */
+    double low_bytes, high_bytes;
+};
 
-    /* the first and the last tell most: nothing has to leave, or nothing helps */
-    *short_bytes = 0;
-    for (int at = first; high - low > 1;
-         at = low == first && high > last ? last : (low + high) / 2) {
+/* Returns a place in between. Memory is piecewise linear in a share, so the line through both ends
+ * is near; every third place is in the middle. */
+static int between(const struct bracket *b, int trial)
+{
+    const double part = b->low_bytes / (b->low_bytes - b->high_bytes);
+    const int middle = (b->low + b->high) / 2, width = b->high - b->low,
+              by_line = isfinite(b->low_bytes) ? b->low + (int)ceil(part * width) : middle,
+              at = trial % 3 == 2 ? middle : by_line;
+
+    return at <= b->low ? b->low + 1 : at >= b->high ? b->high - 1 : at;
+}
+
+/* Finds the first place with room on the device; the last one if none has. The device never needs
+ * more at a later place. So the last one tells whether any has room. */
+static enum pp_status find_place(const struct search *s, int *place, struct pp_error *err)
+{
+    struct bracket b = {pp_auto_share_first(&s->open->state), pp_auto_share_last(&s->open->state),
+                        0, 0};
+
+    *place = b.high;
+    PP_TRY(short_at(s, b.high, &b.high_bytes, err));
+    if (b.high_bytes > 0)
+        return PP_OK;
+    PP_TRY(short_at(s, b.low, &b.low_bytes, err));
+    for (int trial = 0; b.low_bytes > 0 && b.high - b.low > 1; trial++) {
+        const int at = between(&b, trial);
         double bytes;
-        PP_TRY(short_at(open, at, programs, &bytes, err));
-        if (bytes <= 0) {
-            high = at;
-        } else {
-            low = at;
-            *short_bytes = at < last ? bytes : *short_bytes;
-        }
+        PP_TRY(short_at(s, at, &bytes, err));
+        if (bytes <= 0)
+            b.high = at, b.high_bytes = bytes;
+        else
+            b.low = at, b.low_bytes = bytes;
     }
-    *place = high < last ? high : last;
+    *place = b.low_bytes > 0 ? b.high : b.low;
     return PP_OK;
+}
+
+/* Finds the bytes that the place before lacks; 0 at the first. */
+static enum pp_status find_short(struct search s, int place, double *bytes, struct pp_error *err)
+{
+    *bytes = 0;
+    s.most_bytes = 0;
+    return place > pp_auto_share_first(&s.open->state) ? short_at(&s, place - 1, bytes, err)
+                                                       : PP_OK;
 }
 
 enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config,
@@ -51,13 +89,16 @@ enum pp_status pp_resolve_state(struct pp_arena *arena, struct pp_config *config
 {
     if (pp_auto_share_last(&config->state) > 0) {
         struct pp_known_programs own = {.arena = arena, .list_arena = arena, .is_bounded = true};
+        const struct pp_config open = *config;
+        const struct search search = {.open = &open,
+                                      .programs = prepared->programs ? prepared->programs : &own,
+                                      .most_bytes = pp_config_capacity_bytes(config)};
         int place;
-        double short_bytes;
-        PP_TRY(find_place(config, prepared->programs ? prepared->programs : &own, &place,
-                          &short_bytes, err));
-        config->state = pp_auto_share_at(&config->state, place);
+        PP_TRY(find_place(&search, &place, err));
+        if (prepared->most_bytes <= 0) /* else others compete, and none tells why */
+            PP_TRY(find_short(search, place, &config->origin.share_short_bytes, err));
+        config->state = pp_auto_share_at(&open.state, place);
         config->origin.share_place = place;
-        config->origin.share_short_bytes = short_bytes;
     }
     return pp_resolve_kept(arena, config, prepared, result, err);
 }
