@@ -181,34 +181,45 @@ static void explain_visits(const struct pp_result *r, FILE *out)
     fputc('\n', out);
 }
 
-/* Loads of V units in a line, of which R stay: m micro-batches one after another, or together. */
-static int64_t line_loads(int64_t units, int64_t cached, int64_t micro_batches)
+int64_t pp_cache_line_loads(const struct pp_cache_line *line, int64_t cached)
 {
-    return 2 * micro_batches * (units - cached) + cached;
+    return 2 * line->passes * (line->units - cached) + cached;
+}
+
+bool pp_cache_line(const struct pp_result *r, struct pp_cache_line *line)
+{
+    const struct pp_program *p = r->program;
+    const int64_t m = r->config.shape.micro_batches;
+
+    *line = (struct pp_cache_line){.cached = r->config.state.cached};
+    if (!pp_gathers_are_used(r) || p->pipelines > 1)
+        return false;
+    line->loads = pp_gathers_visits(r, 0);
+    for (int s = 0; s < p->stages; s++)
+        line->units += p->rank_of[s] == 0 ? r->costs->gathers[s].units : 0;
+    for (int is_grouped = 0; is_grouped < 2; is_grouped++) {
+        line->passes = is_grouped ? 1 : m;
+        line->form = is_grouped ? "2 V - R" : "2 m (V - R) + R";
+        if (line->loads == pp_cache_line_loads(line, line->cached))
+            return true;
+    }
+    return false;
 }
 
 /* Prints the closed form of the loads of rank 0, if it has one, and what twice the cache gives. */
 static void explain_line(const struct pp_result *r, FILE *out)
 {
-    const struct pp_program *p = r->program;
-    const int64_t cached = r->config.state.cached, loads = pp_gathers_visits(r, 0),
-                  m = r->config.shape.micro_batches;
-    int64_t units = 0;
+    struct pp_cache_line line;
 
-    for (int s = 0; s < p->stages; s++)
-        units += p->rank_of[s] == 0 ? r->costs->gathers[s].units : 0;
-    const bool is_each = loads == line_loads(units, cached, m),
-               is_grouped = loads == line_loads(units, cached, 1);
-    if (p->pipelines > 1 || !(is_each || is_grouped))
+    if (!pp_cache_line(r, &line))
         return;
-    const int64_t more = 2 * cached < units ? 2 * cached : units;
-    fprintf(out, "  rank 0 loads %s = %lld", is_each ? "2 m (V - R) + R" : "2 V - R",
-            (long long)loads);
-    fprintf(out, " times: V = %lld units, R = %lld of them stay, m = %lld micro-batches",
-            (long long)units, (long long)cached, (long long)m);
+    const int64_t cached = line.cached, more = 2 * cached < line.units ? 2 * cached : line.units;
+    fprintf(out, "  rank 0 loads %s = %lld", line.form, (long long)line.loads);
+    fprintf(out, " times: V = %lld units, R = %lld of them stay, m = %d micro-batches",
+            (long long)line.units, (long long)cached, r->config.shape.micro_batches);
     if (more > cached)
         fprintf(out, "; --cache %lld would load %lld (+%.2g GiB)", (long long)more,
-                (long long)line_loads(units, more, is_each ? m : 1),
+                (long long)pp_cache_line_loads(&line, more),
                 (double)(more - cached) * r->costs->gathers[0].unit_bytes / PP_GIB);
     fputc('\n', out);
 }

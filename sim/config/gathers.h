@@ -19,6 +19,18 @@ struct pp_cache_counts {
     int cached; /* units */
 };
 struct pp_cache_counts pp_cache_count(const struct pp_result *result);
+
+/* Loads of rank 0 in a step, where its V units stand in a line, of which R stay. */
+struct pp_cache_line {
+    const char *form; /* "2 m (V - R) + R" */
+    int64_t units, cached, loads;
+    int64_t passes; /* through the line, forward and back */
+};
+/* Returns false if the loads have no closed form. */
+bool pp_cache_line(const struct pp_result *result, struct pp_cache_line *line);
+/* Returns the loads with another number of units that stay. */
+int64_t pp_cache_line_loads(const struct pp_cache_line *line, int64_t cached);
+
 /* Elements per parameter that collectives of state move in the program, without tied sums. As in
  * ZeRO, a sum counts twice, a scatter or a gather once (Rajbhandari et al. 2020, section 7). */
 double pp_gathers_elements(const struct pp_result *result);

@@ -50,3 +50,8 @@ const struct pp_levels *pp_levels_find(struct pp_arena *arena, const struct pp_r
 
 /* Finds memory and reliefs, in the arena; NULL if the device has room, or in unit mode. */
 const struct pp_oom *pp_oom_find(struct pp_arena *arena, const struct pp_result *result);
+
+/* Text such as "p is loaded 2 m (V - R) + R = 119 times a step; --cache~12 would load 107
+ * (+0.7~GiB)". NULL without --cache, if no more units have room, or if the loads have no closed
+ * form. */
+const char *pp_cache_note(struct pp_arena *arena, const struct pp_result *result);

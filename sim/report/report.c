@@ -251,6 +251,9 @@ void pp_report_print(const struct pp_result *r, const struct pp_others *others,
     if (above && r->fits)
         paragraph(&page, "note",
                   pp_arena_printf(arena, "an MFU of %.1f~%% is %s", 100 * r->mfu, above));
+    const char *cache = pp_cache_note(arena, r);
+    if (cache)
+        paragraph(&page, "note", cache);
     print_advice(&page, r, others);
     print_footer(&page);
 }
