@@ -113,10 +113,11 @@ static void use_params(struct pp_memory_walk *w, const struct pp_op *op, int at)
 
     if (!gathers || pp_gathers_inside(gathers) < 1)
         return;
-    if (w->gathered < buffers)
+    const int inside = pp_gathers_inside(gathers), ahead = w->gathered > 1 ? w->gathered - 1 : 0,
+              taken = w->gathered - ahead + ahead * (gathers->units - inside);
+    if (taken < buffers)
         use_scratch(w, at,
-                    fmin(buffers - w->gathered, pp_gathers_inside(gathers)) *
-                        held_bytes(gathers, gathers->unit_bytes));
+                    fmin(buffers - taken, inside) * held_bytes(gathers, gathers->unit_bytes));
     use_scratch(w, at, held_bytes(gathers, gathers->share_bytes));
 }
 
@@ -142,6 +143,18 @@ static void make_grads(struct pp_memory_walk *w, const struct pp_op *op, int at)
     w->whole[op->stage].has_grads = true;
 }
 
+/* Returns the share of a fetch that has room before the visit ahead of it ends. It is that of the
+ * buffers but one, in units that are not there. The others arrive once units of that visit go. */
+static double early_frac(const struct pp_memory_walk *w, int stage)
+{
+    const struct pp_stage_gathers *gathers = &w->costs->gathers[stage];
+    const int inside = pp_gathers_inside(gathers), units = gathers->units - inside,
+              room = w->costs->gather_buffers - 1,
+              ahead = w->whole[stage].count > 0 && inside < room ? inside : room;
+
+    return w->gathered > 0 && inside > 0 && units > ahead ? ahead / (double)units : 1;
+}
+
 /* Handles a gather; or a load, if parameters are not sharded. */
 static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int at)
 {
@@ -149,9 +162,12 @@ static void change_fetch(struct pp_memory_walk *w, const struct pp_op *op, int a
 
     if (whole->count == 2)
         return;
+    const double bytes = purpose_bytes(w, op->purpose, op->stage),
+                 early = rint(early_frac(w, op->stage) * bytes);
     w->gathered++;
-    w->changes[at].buffer_taken += whole->params[whole->count++] =
-        purpose_bytes(w, op->purpose, op->stage);
+    w->changes[at].buffer_taken += early + w->late_bytes;
+    w->late_bytes = bytes - early;
+    whole->params[whole->count++] = bytes;
 }
 
 static void change_gather(struct pp_memory_walk *w, const struct pp_op *op, int at)
@@ -196,7 +212,10 @@ static void change_drop(struct pp_memory_walk *w, const struct pp_op *op, int at
     if (!whole || whole->count == 0)
         return;
     w->gathered--;
-    w->changes[at].buffer_given += whole->params[0];
+    const double free_bytes = whole->params[0] - w->late_bytes;
+    w->changes[at].buffer_given += fmax(0, free_bytes);
+    w->changes[at].buffer_taken += fmax(0, -free_bytes);
+    w->late_bytes = 0;
     whole->params[0] = whole->params[--whole->count];
 }
 
@@ -454,6 +473,7 @@ void pp_memory_walk_rank(struct pp_memory_walk *w, int rank)
     w->count = w->p->begin[rank + 1] - w->begin;
     w->last_update = -1;
     w->gathered = 0;
+    w->late_bytes = 0;
     if (w->whole)
         memset(w->whole, 0, sizeof(*w->whole) * (size_t)w->costs->stages);
     for (int at = w->count - 1; at >= 0 && w->last_update < 0; at--)

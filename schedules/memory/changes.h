@@ -64,6 +64,7 @@ struct pp_memory_walk {
     int last_update;               /* position of its last U, -1 = none */
     struct pp_memory_whole *whole; /* [stage], of the current rank; NULL: nothing is sharded */
     int gathered;                  /* units on the rank that are not dropped */
+    double late_bytes;             /* of the last fetch, which has no room before the next DROP */
 };
 
 /* Returns a walk in the arena. */

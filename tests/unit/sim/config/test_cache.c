@@ -125,6 +125,37 @@ Test(sim_cache, units_take_their_bytes)
         }
 }
 
+/* With k buffers R + k - 1 layers have room, at most all. This holds where the first ones of the
+ * next pass come while the last ones of a pass are used, too. */
+Test(sim_cache, layers_that_come_ahead_have_the_room_of_buffers)
+{
+    static const char *const schedules[] = {"1f1b", "gpipe", "eager-1f1b"};
+    enum { OF_RANK = 8, MOST = 3, MIDDLE = 1 };
+
+    for (size_t s = 0; s < PP_COUNT(schedules); s++)
+        for (int k = 1; k <= MOST; k++)
+            for (int r = 1; r <= OF_RANK; r++) {
+                PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+                const char *line = pp_arena_printf(
+                    arena,
+                    "--schedule %s --model llama2-7b --gpus 4 --pp 4 --tp 1 --mbs 1 --seq 512 "
+                    "--micro-batches 8 --engine dag --recompute none --cluster h200 "
+                    "--no-alternatives --offload p=host --gather layer",
+                    schedules[s]);
+                const char *flags =
+                    pp_arena_printf(arena, "%s --gather-buffers %d --cache %d", line, k, r);
+                const struct pp_result one = run(arena, pp_arena_printf(
+                                                            arena, "%s --gather-buffers 1", line)),
+                                       more = run(arena, flags);
+                const double unit = 2 * pp_model_layer_params(&one.config.model, PP_LAYER_BLOCK),
+                             taken = more.memory[MIDDLE].buffers_bytes -
+                                     one.memory[MIDDLE].buffers_bytes;
+                const int units = r + k - 1 < OF_RANK ? r + k - 1 : OF_RANK;
+                cr_assert_float_eq(taken, (units - 1) * unit, 2, "%s, k %d, R %d: %g of %g",
+                                   schedules[s], k, r, taken / unit, units - 1.0);
+            }
+}
+
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 static struct pp_result run_chunks(struct pp_arena *arena, const char *schedule, const char *flags)
