@@ -194,6 +194,15 @@ static int part_before(const struct grads *g, int k)
     return k;
 }
 
+/* A sum that comes while the visit before is at work takes the buffer of an earlier part. */
+static void free_buffer(struct grads *g, int k)
+{
+    int before = pp_visits_before(&g->visits, k - 1, g->l->options->state.buffers);
+
+    for (; before >= 0 && g->moved[before].part_wait > g->moved[k].sum; before--)
+        wait_until(&g->moved[before], g->moved[k].sum);
+}
+
 static void find_sum_moves(struct grads *g)
 {
     const struct pp_state_spec *state = &g->l->options->state;
@@ -208,6 +217,8 @@ static void find_sum_moves(struct grads *g)
         if (state->buffers > 1 && g->walk.moments[v->from - 1].at >= g->moved[last].part)
             m->sum = g->walk.moments[v->from - 1].at;
         wait_until(&g->moved[last], m->sum);
+        if (m->sum < m->sum_wait)
+            free_buffer(g, k);
     }
 }
 

@@ -205,6 +205,28 @@ Test(grads, leave_the_device)
     cr_assert_gt(runs, 150);
 }
 
+/* Two chunks with two buffers need two, also while the sum of earlier visits comes up. */
+Test(grads, sums_that_come_up_have_the_room_of_buffers)
+{
+    static const char *const orders[] = {"1f1b", "interleaved --vp 2", "interleaved-zb --vp 2",
+                                         "bfs --vp 2"};
+
+    for (size_t k = 0; k < PP_COUNT(orders) * 2; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const char *flags = k % 2 ? "--sum device" : "";
+        const struct pp_result r =
+            run(arena, orders[k / 2],
+                pp_arena_printf(
+                    arena, "--engine dag --gpus 8 --dp 2 --zero 1 --offload g,os=host %s", flags));
+        for (int rank = 0; rank < r.program->ranks; rank++) {
+            const double others = 0.1 * whole_part(&r, rank); /* messages, work of an op */
+            cr_assert_leq(r.memory[rank].buffers_bytes, 2 * whole_part(&r, rank) + others,
+                          "%s %s rank %d: %g of %g", orders[k / 2], flags, rank,
+                          r.memory[rank].buffers_bytes, whole_part(&r, rank));
+        }
+    }
+}
+
 /* One replica: each micro-batch takes all its gradients down, and with sums on the device all but
  * the first bring up as many. */
 Test(grads, copied_bytes_of_a_step)
