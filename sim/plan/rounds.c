@@ -93,6 +93,19 @@ static enum pp_status bound_point(struct pp_arena *arena, struct round *round,
     return PP_OK;
 }
 
+/* Is true if bounds of its order exclude a settled point: it needs more than prepared->most_bytes.
+ */
+static bool is_beyond(struct pp_arena *arena, const struct pp_config *config,
+                      struct pp_prepared *prepared)
+{
+    struct pp_least least;
+    struct pp_error ignored; /* the simulation says it */
+
+    return prepared->most_bytes > 0 &&
+           pp_prepare_least(arena, config, prepared, &least, &ignored) == PP_OK &&
+           least.bytes > prepared->most_bytes;
+}
+
 /* Tries a point: by its memory, then by its time. */
 static enum pp_status try_point(struct pp_arena *arena, struct round *round,
                                 struct pp_search_row *row, struct pp_error *err)
@@ -118,6 +131,8 @@ static enum pp_status try_point(struct pp_arena *arena, struct round *round,
     if (!search->is_exhaustive && isfinite(atomic_load(hunt->best)))
         prepared.most_bytes = pp_config_capacity_bytes(&config);
     PP_TRY(pp_search_settle(arena, &config, &prepared, err));
+    if (is_beyond(arena, &config, &prepared))
+        return PP_OK;
     PP_TRY(pp_simulate(arena, &config, PP_MEMORY, &prepared, &result, err));
     if (!result.program)
         return PP_OK;
