@@ -76,6 +76,36 @@ Test(build_known, kept_programs_are_those_that_would_be_built)
     pp_known_programs_drop(&known);
 }
 
+/* Shares that live elsewhere are compared with one another and with all, and nothing else. */
+Test(build_known, programs_depend_on_the_order_of_shares)
+{
+    struct pp_known_programs known = {0};
+    struct pp_build b = of("interleaved", 8);
+    struct pp_unit_costs unit;
+    struct pp_error err = {0};
+
+    b.shape.chunks = 2;
+    cr_assert_eq(pp_schedule_check(b.schedule, &b.shape, &err), PP_OK, "%s", err.message);
+    cr_assert_eq(pp_unit_costs_parse("F=1,B=2", &unit, NULL), PP_OK);
+    b.costs = pp_costs_unit(arena, &unit, 4, pp_shape_stages(&b.shape), 1, 1);
+    b.has_update = true;
+    b.state = pp_state_spec_zero(1, (struct pp_mesh){8, 1});
+    b.state.home[PP_STATE_OPTIMIZER] = b.state.home[PP_STATE_GRADS] = PP_TIER_HOST;
+    b.state.is_cpu_update = true;
+    b.state.moved_frac[PP_STATE_OPTIMIZER] = 0.05;
+    const char *some = known_text(&known, &b);
+    for (int i = 2; i < 20; i++) {
+        b.state.moved_frac[PP_STATE_OPTIMIZER] = i * 0.05;
+        cr_assert_eq(known_text(&known, &b), some, "%d", i);
+    }
+    b.state.moved_frac[PP_STATE_GRADS] = 0.5; /* less than the optimizer state now */
+    cr_assert_neq(known_text(&known, &b), some);
+    b.state.moved_frac[PP_STATE_GRADS] = 0;
+    b.state.moved_frac[PP_STATE_OPTIMIZER] = 0;
+    cr_assert_neq(known_text(&known, &b), some, "all of it");
+    pp_known_programs_drop(&known);
+}
+
 /* A searched order is found again for the same times, whatever the state and the recomputation, and
  * not for others. */
 Test(build_known, searched_orders_are_kept_by_their_times)
