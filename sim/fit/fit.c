@@ -20,6 +20,7 @@ struct trials {
     double peak_bytes, iteration_s;     /* of the run itself, without contention */
     bool has_own_links;
     bool is_tier_full; /* the run needs more of another tier, too */
+    bool moves_once;   /* of several changes together, one moves state off the device */
 };
 
 /* A tried command: its flags, its setting, its result. */
@@ -144,6 +145,16 @@ static bool is_due(const struct trials *t, int kind, const struct trial *before)
     }
 }
 
+/* Is true if a setting moves more off the device, or quantises it, where `on` has moved some. */
+static bool moves_again(const struct trial *on, const struct pp_relief_setting *setting)
+{
+    const struct pp_relief_setting *s = &on->setting;
+
+    return pp_relief_has(&on->flags, "offload") &&
+           (setting->offload != s->offload || setting->act_bits != s->act_bits ||
+            setting->is_offloaded_by_layer != s->is_offloaded_by_layer);
+}
+
 /* Tries each kind on top of `on`, and recomputation; returns how many need less memory. */
 enum { FOUND = PP_RELIEF_KINDS + LEVELS_KEPT };
 static int try_all(const struct trials *t, const struct trial *on, double peak_bytes,
@@ -156,6 +167,7 @@ static int try_all(const struct trials *t, const struct trial *on, double peak_b
         struct pp_relief_setting setting = on->setting;
         const bool helps = is_due(t, i, before) &&
                            pp_relief_take(t->arena, i, &setting, t->config) &&
+                           !(t->moves_once && moves_again(on, &setting)) &&
                            try_setting(t, on, setting, peak_bytes, &found[count]);
         before = helps ? &found[count++] : NULL;
     }
@@ -180,8 +192,12 @@ static void soften(const struct trials *t, struct trial *all)
 
 /* Takes the change of those found that helps most, and adds others until the run fits; false if
  * none does. */
-static bool combine(const struct trials *t, struct trial found[FOUND], int count, struct trial *all)
+static bool add_up(const struct trials *t, const struct trial single[FOUND], int count,
+                   struct trial *all)
 {
+    struct trial found[FOUND];
+
+    memcpy(found, single, sizeof *found * (size_t)count);
     for (int together = 1; count > 0; together++) {
         qsort(found, (size_t)count, sizeof *found, by_use);
         *all = found[0];
@@ -193,6 +209,16 @@ static bool combine(const struct trials *t, struct trial found[FOUND], int count
         return false;
     soften(t, all);
     return all->relief.fits;
+}
+
+/* Several moves together may leave no place for more devices: then one has to do. */
+static bool combine(const struct trials *t, const struct trial single[FOUND], int count,
+                    struct trial *all)
+{
+    struct trials once = *t;
+
+    once.moves_once = true;
+    return add_up(t, single, count, all) || add_up(&once, single, count, all);
 }
 
 /* Keeps the reliefs that are not outdone, in their order. */
