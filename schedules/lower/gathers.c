@@ -204,7 +204,6 @@ static void gather_rank(struct gathers *g, struct pp_orders *lists, int rank, in
     const bool is_cut = pp_state_is_gathered(state), is_fetched = pp_state_is_fetched(state);
     const int end = lists->count[rank];
 
-    g->inserts = (struct pp_inserts){0};
     g->walk.moment_count = pp_lists_moments(lists, rank, g->walk.moments);
     if (is_fetched) {
         pp_cache_visits(&g->walk, state, stages, &g->gathered);

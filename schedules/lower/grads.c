@@ -289,7 +289,6 @@ static bool is_packing(const struct pp_moment *moment)
 
 static void move_rank(struct grads *g)
 {
-    g->inserts = (struct pp_inserts){0};
     find_sums(g);
     const int all = pp_lists_moments(g->l->lists, g->rank, g->walk.moments);
     g->walk.moment_count = 0;

@@ -1,10 +1,23 @@
 /* Inserts into the lists of ranks, and queries of the lists. */
 #include "schedules/lower/lists.h"
 
+#include <string.h>
+
 void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before, struct pp_op op)
 {
     *PP_PUSH(arena, inserts->data, inserts->count, inserts->capacity) =
         (struct pp_insert){.before = before, .op = op};
+}
+
+/* Returns room for all inserts. */
+static struct pp_insert *spare_of(struct pp_arena *arena, struct pp_inserts *inserts)
+{
+    if (inserts->spare_capacity < inserts->count) {
+        inserts->spare_capacity = inserts->capacity;
+        inserts->spare =
+            pp_arena_alloc_raw(arena, sizeof *inserts->spare * (size_t)inserts->capacity);
+    }
+    return inserts->spare;
 }
 
 /* Sorts stably: by counting, unless they are in order already. */
@@ -17,14 +30,33 @@ static void sort_inserts(struct pp_arena *arena, struct pp_inserts *inserts, int
     if (is_sorted)
         return;
     int *begin = PP_ARRAY(arena, int, places + 2);
-    struct pp_insert *sorted = PP_ARRAY(arena, struct pp_insert, inserts->count);
+    struct pp_insert *sorted = spare_of(arena, inserts);
     for (int i = 0; i < inserts->count; i++)
         begin[inserts->data[i].before + 1]++;
     for (int p = 0; p <= places; p++)
         begin[p + 1] += begin[p];
     for (int i = 0; i < inserts->count; i++)
         sorted[begin[inserts->data[i].before]++] = inserts->data[i];
+    inserts->spare = inserts->data;
     inserts->data = sorted;
+    const int capacity = inserts->capacity;
+    inserts->capacity = inserts->spare_capacity;
+    inserts->spare_capacity = capacity;
+}
+
+/* Makes room for the inserts, and for as many ops as there are: other passes will add some. */
+static void make_room(struct pp_arena *arena, struct pp_orders *lists, int rank, int count)
+{
+    const int old_count = lists->count[rank];
+
+    if (lists->capacity[rank] - old_count >= count)
+        return;
+    const size_t capacity = 2 * ((size_t)old_count + (size_t)count);
+    struct pp_op *ops = pp_arena_alloc_raw(arena, sizeof *ops * capacity);
+    if (old_count > 0)
+        memcpy(ops, lists->ops[rank], sizeof *ops * (size_t)old_count);
+    lists->ops[rank] = ops;
+    lists->capacity[rank] = (int)capacity;
 }
 
 void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
@@ -35,7 +67,7 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
     if (inserts->count == 0)
         return;
     sort_inserts(arena, inserts, old_count);
-    pp_orders_reserve(arena, lists, rank, inserts->count);
+    make_room(arena, lists, rank, inserts->count);
     /* From the end, so that ops before the first insert are not moved. */
     struct pp_op *ops = lists->ops[rank];
     for (int next = inserts->count, from = old_count, to = count; next > 0;) {
@@ -45,6 +77,7 @@ void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
             ops[--to] = ops[--from];
     }
     lists->count[rank] = count;
+    inserts->count = 0;
 }
 
 void pp_lists_drop(struct pp_orders *lists, bool (*rule)(const struct pp_op *op))

@@ -6,14 +6,15 @@
 /* Instructions to insert into one rank's list, each before an index of it (count = at the end).
  * Those of one index keep the order in which they were added. Start from {0}. */
 struct pp_inserts {
-    int count, capacity;
+    int count, capacity, spare_capacity;
     struct pp_insert {
         int before;
         struct pp_op op;
-    } * data;
+    } * data, *spare; /* spare: room to sort */
 };
 void pp_inserts_add(struct pp_arena *arena, struct pp_inserts *inserts, int before,
                     struct pp_op op);
+/* Puts all inserts into the list of a rank, and empties them. Their room may serve another rank. */
 void pp_inserts_apply(struct pp_arena *arena, struct pp_orders *lists, int rank,
                       struct pp_inserts *inserts);
 

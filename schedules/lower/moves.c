@@ -236,7 +236,6 @@ static void move_rank(struct moves *m, int rank)
     const struct pp_op *ops = m->l->lists->ops[rank];
     struct written w = {0};
 
-    m->inserts = (struct pp_inserts){0};
     m->downs.count = m->ups.count = 0;
     find_moments(m, rank);
     find_copies(m, ops);
