@@ -46,6 +46,8 @@ free="--free cp,ep,mbs,pp,recompute,schedule,tp,vp,zero"
 
 program="$pipesim program --schedule interleaved --pp 16 --vp 4 --dp 2 --zero 1 --micro-batches 2048"
 ratio 1.5 'lowered, proved and written with all of it' "$runs" "$program" "$program $away"
+program="$pipesim program --schedule interleaved --pp 32 --vp 16 --micro-batches 512"
+ratio 1.5 'lowered, proved and written, P 32, V 16, N 512' "$runs" "$program" "$program $away"
 ratio 1.5 'lowered and evaluated with p, g, os on the host, cache and jit' "$runs" "$run" "$run $away"
 seconds 1 'belady, P 32, V 16, N 512: lowered, proved and written' "$pipesim" program \
     --schedule interleaved --pp 32 --vp 16 --micro-batches 512 \
