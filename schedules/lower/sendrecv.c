@@ -157,6 +157,7 @@ static void settle_sends_infer(struct pp_messages *m, int window)
 struct writer {
     const struct pp_messages *m;
     int rank;
+    bool has_parts; /* gradients leave for another tier */
     struct pp_op *ops;
     int32_t count;
     const int32_t *posts, *waits; /* of the rank, by ascending `post` and `wait` */
@@ -276,7 +277,8 @@ static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct wri
 {
     const int32_t units = m->units[w->rank].count, tail = tail_of(m, w->rank);
     const int32_t out_count = w->open_begin[units + 1];
-    const int spare = 64; /* room for later passes, so that they need not copy the list */
+    /* Room for later passes, so that they need not copy the list: gradients leave it often. */
+    const int spare = w->has_parts ? 64 + lists->count[w->rank] : 64;
     const size_t capacity = (size_t)lists->count[w->rank] + 2 * (size_t)w->in_count +
                             2 * (size_t)out_count + (size_t)spare;
 
@@ -297,7 +299,8 @@ static void write_rank(struct pp_arena *arena, struct pp_messages *m, struct wri
 
 /* Writes the lists, in `arena`. */
 static void write_lists(struct pp_arena *arena, struct pp_arena *scratch, struct pp_messages *m,
-                        const struct outgoing *out, bool is_batched, struct pp_orders *lists)
+                        const struct outgoing *out, bool is_batched, bool has_parts,
+                        struct pp_orders *lists)
 {
     const int ranks = m->head->ranks;
     int32_t longest = 0;
@@ -311,6 +314,7 @@ static void write_lists(struct pp_arena *arena, struct pp_arena *scratch, struct
         sort_open_sends(m, rank, out, &open);
         struct writer w = {.m = m,
                            .rank = rank,
+                           .has_parts = has_parts,
                            .posts = m->posts + m->in_begin[rank],
                            .waits = (is_batched ? m->posts : m->in) + m->in_begin[rank],
                            .in_count = m->in_begin[rank + 1] - m->in_begin[rank],
@@ -341,6 +345,7 @@ enum pp_status pp_lower_sendrecv(const struct pp_lowering *l)
         settle_sends_infer(m, options->recv_slots);
     else if (!is_batched)
         settle_sends(scratch, m, &out);
-    write_lists(l->arena, scratch, m, &out, is_batched, l->lists);
+    write_lists(l->arena, scratch, m, &out, is_batched,
+                pp_state_is_away(&options->state, PP_STATE_GRADS), l->lists);
     return PP_OK;
 }
