@@ -19,6 +19,7 @@ static const struct pp_command commands[] = {
 };
 
 #define G_SCHEDULE "Schedule"
+#define G_TIERS    "Memory tiers"
 #define G_LAYOUT   "Layout and batch"
 #define G_MODEL    "Model and data"
 #define G_RECIPE   "Training"

@@ -5,6 +5,7 @@
 #include "exec/hub/weights.h"
 #include "exec/program/layers.h"
 #include "exec/resolve/wish.h"
+#include "exec/tiers/tiers.h"
 #include "exec/train/train.h"
 #include "exec/worker/transport.h"
 #include "schedules/select/select.h"
@@ -21,6 +22,7 @@ struct pp_exec_config {
     struct pp_text text, valid;      /* valid: of --valid-data, or unset */
     struct pp_recipe recipe;
     struct pp_exec_wires wires;
+    struct pp_tier_options tiers;
     const struct pp_kernels *kernels;
     const struct pp_backend *backend;
     const struct pp_cuda_module *cuda; /* module of the backend; NULL = it needs none */

@@ -83,8 +83,11 @@ static bool is_executed(const struct pp_program *p, int i, bool has_groups)
         [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
         [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,     [PP_DROP] = true,
     };
+    static const bool IS_MOVED[PP_PURPOSES] = {false};
     const bool is_gathered = pp_state_is_gathered(&p->state.spec);
 
+    if (pp_op_is_move(p->kind[i]))
+        return IS_MOVED[p->purpose[i]];
     return IS_EXECUTED[p->kind[i]] && (p->kind[i] != PP_DROP || is_gathered) &&
            (p->kind[i] != PP_AR || has_groups || p->aux[i] == PP_TIED ||
             (p->purpose[i] == PP_FOR_STEP && !is_gathered));

@@ -103,6 +103,14 @@ struct pp_build;
 enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
                                    const struct pp_exec_config *config, struct pp_exec_plan *plan,
                                    struct pp_build *build, struct pp_error *err);
+/* tiers.c: resolves caps, folder and rates of memory tiers, after the machine. PP_EINVAL with the
+ * expected form. */
+enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_config *config,
+                             struct pp_error *err);
+/* Takes the homes of state and activations, after its shards. PP_EINVAL for options without effect,
+ * for nvme without a folder, and what is only simulated. */
+enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_build *build,
+                                  struct pp_error *err);
 /* True if several groups of copies each hold a state. */
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan);
 /* Sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of

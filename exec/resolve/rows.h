@@ -35,6 +35,48 @@ PP_ROW_INT(gather_buffers, "K", 1, 1024, G_SCHEDULE, RUN, .default_text = "2",
             "K: the next K - 1 are prefetched while one is used. Scattered gradients, too.")
 PP_OPTIONS_RECEIVES(G_SCHEDULE, RUN)
 
+PP_ROW_TEXT(offload, "CLASS=TIER,...", G_TIERS, RUN,
+    .help = "Keep p (parameters), g (gradients), os (optimizer state) or a (saved activations) on "
+            "another memory tier, host or nvme, such as p,g,os=nvme,a=host: a class without a tier "
+            "takes that of the next one. Parameters come to the device chunk by chunk, gradients "
+            "leave it, activations leave it after their forward and return before their backward.")
+PP_ROW_FLAG(cpu_optimizer, G_TIERS, RUN,
+    .help = "The processors of the host update the optimizer state that --offload os= keeps there. "
+            "Gradients leave the device, updated parameters return.")
+PP_ROW_CHOICE(sum, "WHERE", "device|host", G_TIERS, RUN, .default_text = "device",
+    .help = "Where gradients add up that --offload g= keeps elsewhere. device: what earlier "
+            "micro-batches have left comes up again before each backward, so no bit changes. host: "
+            "its processors add what comes down, which rounds once more.")
+PP_ROW_CHOICE(update, "WHEN", "end|jit", G_TIERS, RUN, .default_text = "end",
+    .help = "When --cpu-optimizer updates. end: when the step of its rank ends. jit: each stage "
+            "once its gradients are on the host, while other stages go backward.")
+PP_ROW_TEXT(update_bucket, "PARAMSxK", G_TIERS, RUN, .default_text = "16e6x3",
+    .help = "Buckets in which state on another tier streams through an update: their parameters, "
+            "and how many have room at once.")
+PP_ROW_INT(cache, "R", 1, 65536, G_TIERS, RUN, .default_text = "1",
+    .help = "Chunks, or layers with --gather layer, whose parameters a device keeps between their "
+            "uses, the one in use included. What is there is neither loaded nor gathered.")
+PP_ROW_CHOICE(evict, "POLICY", "belady|lru|fifo", G_TIERS, RUN, .default_text = "belady",
+    .help = "What leaves a full --cache: that with the farthest next use, the least recently used, "
+            "or what came first.")
+PP_ROW_FLAG(grads_in_params, G_TIERS, RUN,
+    .help = "Write 16-bit gradients over their parameters once a chunk has gone backward. The "
+            "update restores these from their fp32 copy. Needs one backward visit of each chunk a "
+            "step.")
+PP_ROW_CHOICE(act_bits, "BITS", "2|4|8", G_TIERS, RUN,
+    .help = "Store saved activations in this many bits until their backward, with a scale and a "
+            "minimum for each 128 values.")
+PP_ROW_TEXT(nvme, "DIR", G_TIERS, RUN,
+    .help = "Folder of the tier nvme. Each rank has a file there, which no other process sees and "
+            "which is gone when the run ends.")
+PP_ROW_TEXT(device_memory, "BYTES", G_TIERS, RUN, .default_text = "what there is",
+    .help = "Cap on the memory of each rank's device, such as 53MB. A run that needs more ends "
+            "before it begins, and says what would help.")
+PP_ROW_TEXT(host_memory, "BYTES", G_TIERS, RUN, .default_text = "what there is",
+    .help = "Cap on the host memory of each rank, likewise.")
+PP_ROW_TEXT(tier, "TEXT", G_TIERS, RUN, .default_text = "host:10GBps nvme:2GBps",
+    .help = "Rates of the memory tiers on the virtual clock, each way.")
+
 PP_ROW_INT(gpus, "N", 1, BIG, G_LAYOUT, RUN, .aliases = PP_NAMES("world-size"),
     .help = "Total number of workers, tp * pp * dp, in place of --dp. On CPUs they are no GPUs.")
 PP_ROW_INT(np, "P", 1, 1024, G_LAYOUT, RUN, .is_common = true,

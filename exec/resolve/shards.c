@@ -13,6 +13,12 @@ static int zero_of(const struct pp_state_spec *spec)
                                                         : 0;
 }
 
+/* Is true if chunks have parameters or gradients on the device only around their uses. */
+static bool has_visits(const struct pp_state_spec *spec)
+{
+    return zero_of(spec) > 1 || pp_state_is_fetched(spec) || pp_state_is_away(spec, PP_STATE_GRADS);
+}
+
 /* Finds an option without effect, and what gives it one; else NULL. */
 static const char *find_idle(const struct pp_exec_wish *wish, const struct pp_state_spec *spec,
                              const char **help)
@@ -26,9 +32,9 @@ static const char *find_idle(const struct pp_exec_wish *wish, const struct pp_st
         {&wish->given.grad_sync, is_alone, "with one replica of each stage; give --dp 2"},
         {&wish->given.zero, is_alone && wish->zero > 0,
          "with one replica of each stage; give --dp 2"},
-        {&wish->given.gather, zero_of(spec) < 3 && wish->zero < 3,
+        {&wish->given.gather, !pp_state_is_fetched(spec) && wish->zero < 3,
          "without sharded parameters; give --zero 3"},
-        {&wish->given.gather_buffers, zero_of(spec) < 2 && wish->zero < 2,
+        {&wish->given.gather_buffers, !has_visits(spec) && wish->zero < 2,
          "without sharded gradients or parameters; give --zero 2 or 3"},
     };
 
@@ -118,6 +124,7 @@ enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
     pp_build_take_zero(build, is_gathered ? 3 : wish->zero, config->replicas);
     PP_TRY(wish->shard ? take_meshes(wish, config, plan, &build->state, err)
                        : take_pipelines(wish, config, plan, build, err));
+    PP_TRY(pp_exec_take_tiers(wish, build, err));
     build->state.buffers = wish->gather_buffers;
     const char *idle = plan->subject.is_listed ? NULL : find_idle(wish, &build->state, &help);
     if (idle)
@@ -128,7 +135,7 @@ enum pp_status pp_exec_take_shards(const struct pp_exec_wish *wish,
                             "chunks",
                             wish->given.gather.typed);
     build->state.gather =
-        zero_of(&build->state) == 3 ? (enum pp_gather)wish->gather : PP_GATHER_CHUNK;
+        pp_state_is_fetched(&build->state) ? (enum pp_gather)wish->gather : PP_GATHER_CHUNK;
     return PP_OK;
 }
 

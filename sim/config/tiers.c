@@ -2,11 +2,12 @@
 #include "sim/config/tiers.h"
 
 #include "core/units.h"
+#include "schedules/select/offload.h"
 #include "sim/cli/wish.h"
 #include "sim/config/copies.h"
 
 #include "sim/config/auto_share.h"
-#include "sim/config/offload.h"
+
 #include "sim/config/usable.h"
 
 #include <math.h>
@@ -40,88 +41,23 @@ static enum pp_status check_cluster(const struct pp_cluster *cluster, const char
     return PP_OK;
 }
 
-/* Parses "16e6x3". */
-static enum pp_status parse_bucket(const char *text, struct pp_state_spec *state,
-                                   struct pp_error *err)
-{
-    enum { MOST_BUCKETS = 64 };
-    const char *cross = strrchr(text, 'x');
-    char params[32] = "";
-    int64_t count = 0;
-    double size = 0;
-
-    if (cross)
-        snprintf(params, sizeof params, "%.*s", (int)(cross - text), text);
-    if (!cross || cross - text >= (int)sizeof params ||
-        pp_units_parse(params, PP_UNIT_COUNT, &size, NULL) != PP_OK || !(size >= 1) ||
-        pp_units_parse_int(cross + 1, 1, MOST_BUCKETS, &count, NULL) != PP_OK)
-        return pp_error_set(err, PP_EINVAL,
-                            "--update-bucket %.40s: expected PARAMSxK, at least 1 parameter and 1 "
-                            "to %d buckets; nearest: 16e6x1, 16e6x3",
-                            text, MOST_BUCKETS);
-    state->update_bucket_params = size;
-    state->update_buckets = (int)count;
-    return PP_OK;
-}
-
-static enum pp_status resolve_bucket(const struct pp_wish *wish, struct pp_state_spec *state,
-                                     struct pp_error *err)
-{
-    if (!wish->given.update_bucket.count)
-        return PP_OK;
-    if (!pp_state_moves(state, PP_FOR_FETCH) && !pp_state_moves(state, PP_FOR_HOME))
-        return pp_error_set(err, PP_EINVAL,
-                            "%s has no effect: nothing streams through an update of the device; "
-                            "nearest: --offload os=host, without --cpu-optimizer",
-                            wish->given.update_bucket.typed);
-    return parse_bucket(wish->update_bucket, state, err);
-}
-
-/* Checks the home of gradients, and takes where they add up. */
-static enum pp_status resolve_grads(const struct pp_wish *wish, struct pp_state_spec *state,
-                                    struct pp_error *err)
-{
-    const bool is_away = pp_state_is_away(state, PP_STATE_GRADS);
-
-    if (is_away && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
-        return pp_error_set(err, PP_EINVAL,
-                            "--offload %s: optimizer state on the device is updated there, which "
-                            "needs gradients there; nearest: --offload g=%s,os=%s",
-                            wish->offload, pp_tier_rows[state->home[PP_STATE_GRADS]].name,
-                            pp_tier_rows[state->home[PP_STATE_GRADS]].name);
-    state->is_summed_on_device = wish->given.sum.count && wish->sum == 1;
-    if (state->is_summed_on_device && !is_away)
-        return pp_error_set(err, PP_EINVAL,
-                            "--sum device has no effect: gradients add up on the device anyway; "
-                            "nearest: --offload g=host,os=host --sum device");
-    return PP_OK;
-}
-
 enum pp_status pp_tiers_resolve(const struct pp_wish *wish, const struct pp_cluster *cluster,
                                 struct pp_state_spec *state, struct pp_error *err)
 {
     const char *homes = wish->offload;
+    const struct pp_offload_options options = {
+        .homes = homes,
+        .bucket = wish->given.update_bucket.count ? wish->update_bucket : NULL,
+        .is_cpu_update = wish->cpu_optimizer,
+        .is_summed_on_device = wish->given.sum.count && wish->sum == 1,
+        .is_early = wish->given.update.count && wish->update == 1};
 
-    if (homes)
-        PP_TRY(pp_offload_parse(homes, state, err));
+    PP_TRY(pp_offload_take(&options, state, err));
     if (!cluster && pp_auto_share_last(state) > 0)
         return pp_error_set(err, PP_EINVAL,
                             "--offload %s: auto finds a share by the memory of a run, which a "
                             "program alone does not have; give a share, such as 40%%",
                             homes);
-    state->is_cpu_update = wish->cpu_optimizer;
-    if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
-        return pp_error_set(
-            err, PP_EINVAL,
-            "--cpu-optimizer needs optimizer state off the device: --offload os=host or "
-            "--offload os=nvme");
-    PP_TRY(resolve_grads(wish, state, err));
-    state->has_early_update = wish->given.update.count && wish->update == 1;
-    if (state->has_early_update && !state->is_cpu_update)
-        return pp_error_set(err, PP_EINVAL,
-                            "--update jit has no effect: the device updates when its step ends; "
-                            "nearest: --offload os=host --cpu-optimizer --update jit");
-    PP_TRY(resolve_bucket(wish, state, err));
     state->is_offloaded_by_layer = wish->given.offload_unit.count && wish->offload_unit == 1;
     if (state->is_offloaded_by_layer && !pp_state_is_away(state, PP_STATE_ACTIVATIONS))
         return pp_error_set(err, PP_EINVAL,

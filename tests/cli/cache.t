@@ -86,6 +86,6 @@ $ for w in "--cache 2" "--offload p=host --cache 4" "--offload p=host --cache au
 > pipesim: error: --evict lru has no effect: parameters are neither gathered nor loaded; nearest: --zero 3, --offload p=host
 > pipesim: error: --cache 2 has no effect with --compute
 $ pipeexec --schedule 1f1b --np 2 --cache 2 2>&1 | head -1; pipeexec --schedule 1f1b --np 2 --evict lru 2>&1 | head -1; pipeexec --schedule 1f1b --np 2 --gather 64MiB 2>&1 | head -1
-> pipeexec: error: unknown option --cache; only pipesim has it: pipesim help --cache
-> pipeexec: error: unknown option --evict; only pipesim has it: pipesim help --evict
+> pipeexec: error: --cache 2 has no effect: nothing is loaded or gathered; give --offload p=host
+> pipeexec: error: --evict lru has no effect: nothing leaves a cache; give --offload p=host --cache 2
 > pipeexec: error: --gather: "64MiB" is not one of layer and chunk

@@ -48,6 +48,5 @@ $ pipesim program --schedule 1f1b --pp 2 --micro-batches 2 --sum device --comput
 ! pipesim: error: --sum device has no effect with --compute
 = 2
 $ pipeexec --schedule 1f1b --sum device
-! pipeexec: error: unknown option --sum; only pipesim has it: pipesim help --sum
-! try: pipeexec run --help
+! pipeexec: error: --sum device has no effect: gradients add up on the device anyway; nearest: --offload g=host,os=host --sum device
 = 2

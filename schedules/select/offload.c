@@ -1,5 +1,5 @@
-/* Homes of classes as text, such as p,os=host,a=nvme:40%. */
-#include "sim/config/offload.h"
+/* Homes of classes as text, such as p,os=host,a=nvme:40%, and who updates and adds up there. */
+#include "schedules/select/offload.h"
 
 #include "core/units.h"
 
@@ -190,4 +190,84 @@ enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state, s
     if (strcmp(meant, text) != 0 && parse_text(meant, &unused, &unread) == PP_OK)
         pp_error_append(err, "; nearest: --offload %s", meant);
     return PP_EINVAL;
+}
+
+/* ---- who updates ----------------------------------------------------------------------------- */
+
+/* Parses "16e6x3". */
+static enum pp_status parse_bucket(const char *text, struct pp_state_spec *state,
+                                   struct pp_error *err)
+{
+    enum { MOST_BUCKETS = 64 };
+    const char *cross = strrchr(text, 'x');
+    char params[32] = "";
+    int64_t count = 0;
+    double size = 0;
+
+    if (cross)
+        snprintf(params, sizeof params, "%.*s", (int)(cross - text), text);
+    if (!cross || cross - text >= (int)sizeof params ||
+        pp_units_parse(params, PP_UNIT_COUNT, &size, NULL) != PP_OK || !(size >= 1) ||
+        pp_units_parse_int(cross + 1, 1, MOST_BUCKETS, &count, NULL) != PP_OK)
+        return pp_error_set(err, PP_EINVAL,
+                            "--update-bucket %.40s: expected PARAMSxK, at least 1 parameter and 1 "
+                            "to %d buckets; nearest: 16e6x1, 16e6x3",
+                            text, MOST_BUCKETS);
+    state->update_bucket_params = size;
+    state->update_buckets = (int)count;
+    return PP_OK;
+}
+
+static enum pp_status take_bucket(const char *text, struct pp_state_spec *state,
+                                  struct pp_error *err)
+{
+    if (!text)
+        return PP_OK;
+    if (!pp_state_moves(state, PP_FOR_FETCH) && !pp_state_moves(state, PP_FOR_HOME))
+        return pp_error_set(err, PP_EINVAL,
+                            "--update-bucket %.40s has no effect: nothing streams through an "
+                            "update of the device; nearest: --offload os=host, without "
+                            "--cpu-optimizer",
+                            text);
+    return parse_bucket(text, state, err);
+}
+
+/* Checks the home of gradients, and takes where they add up. */
+static enum pp_status take_grads(const struct pp_offload_options *o, struct pp_state_spec *state,
+                                 struct pp_error *err)
+{
+    const bool is_away = pp_state_is_away(state, PP_STATE_GRADS);
+    const char *tier = pp_tier_rows[state->home[PP_STATE_GRADS]].name;
+
+    if (is_away && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
+        return pp_error_set(err, PP_EINVAL,
+                            "--offload %s: optimizer state on the device is updated there, which "
+                            "needs gradients there; nearest: --offload g=%s,os=%s",
+                            o->homes, tier, tier);
+    state->is_summed_on_device = o->is_summed_on_device;
+    if (state->is_summed_on_device && !is_away)
+        return pp_error_set(err, PP_EINVAL,
+                            "--sum device has no effect: gradients add up on the device anyway; "
+                            "nearest: --offload g=host,os=host --sum device");
+    return PP_OK;
+}
+
+enum pp_status pp_offload_take(const struct pp_offload_options *o, struct pp_state_spec *state,
+                               struct pp_error *err)
+{
+    if (o->homes)
+        PP_TRY(pp_offload_parse(o->homes, state, err));
+    state->is_cpu_update = o->is_cpu_update;
+    if (state->is_cpu_update && !pp_state_is_away(state, PP_STATE_OPTIMIZER))
+        return pp_error_set(
+            err, PP_EINVAL,
+            "--cpu-optimizer needs optimizer state off the device: --offload os=host or "
+            "--offload os=nvme");
+    PP_TRY(take_grads(o, state, err));
+    state->has_early_update = o->is_early;
+    if (state->has_early_update && !state->is_cpu_update)
+        return pp_error_set(err, PP_EINVAL,
+                            "--update jit has no effect: the device updates when its step ends; "
+                            "nearest: --offload os=host --cpu-optimizer --update jit");
+    return take_bucket(o->bucket, state, err);
 }

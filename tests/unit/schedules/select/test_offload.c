@@ -1,5 +1,5 @@
 /* --offload as text: short forms mean what the long ones do. */
-#include "sim/config/offload.h"
+#include "schedules/select/offload.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

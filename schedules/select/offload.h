@@ -1,0 +1,22 @@
+/* schedules/select/offload.h — the options that say where state lives, and who updates it there. */
+#pragma once
+
+#include "core/cost/state.h"
+
+/* Parses "p,os=host,a=nvme:40%" into home and moved_frac of `state`. A class without a tier takes
+ * that of the next one, with its share. The share `auto` is below 0. PP_EINVAL names the text and
+ * the legal values. */
+enum pp_status pp_offload_parse(const char *text, struct pp_state_spec *state,
+                                struct pp_error *err);
+
+/* Values of the options. */
+struct pp_offload_options {
+    const char *homes;        /* --offload; NULL = not given */
+    const char *bucket;       /* --update-bucket; NULL = not given */
+    bool is_cpu_update;       /* --cpu-optimizer */
+    bool is_summed_on_device; /* --sum device */
+    bool is_early;            /* --update jit */
+};
+/* Takes them into `state`. PP_EINVAL for those without effect, with the nearest that have one. */
+enum pp_status pp_offload_take(const struct pp_offload_options *options,
+                               struct pp_state_spec *state, struct pp_error *err);
