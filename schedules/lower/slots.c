@@ -2,6 +2,8 @@
  *
  *   kept                 F all of whose granules have an R: input of R, until the B (or W)
  *   saved activation     any other F; and R; until the B (or W) has run; none in inference
+ *   both                 COPY.up takes one like the F's, from its post; the slot that a COPY.down
+ *                        moves is free behind its WAIT
  *   activation received  RECV_F, from the post until the last F that reads it has run
  *   gradient received    RECV_B, from the post until the last B or I that reads it has run
  *   activation sent      SEND_F, from the start of its F until the WAIT for the SEND
@@ -76,14 +78,15 @@ static int class_of(const struct pp_program *p, const struct pp_memory_place *pl
     static const uint8_t of_kind[PP_OP_KINDS] = {
         [PP_F] = 1 + PP_SLOT_SAVED,       [PP_R] = 1 + PP_SLOT_SAVED,
         [PP_RECV_F] = 1 + PP_SLOT_RECV_F, [PP_RECV_B] = 1 + PP_SLOT_RECV_B,
-        [PP_SEND_F] = 1 + PP_SLOT_SEND_F, [PP_SEND_B] = 1 + PP_SLOT_SEND_B};
+        [PP_SEND_F] = 1 + PP_SLOT_SEND_F, [PP_SEND_B] = 1 + PP_SLOT_SEND_B,
+        [PP_COPY] = 1 + PP_SLOT_SAVED};
     const int class = of_kind[p->kind[i]];
 
     if (class != 1 + PP_SLOT_SAVED)
         return class;
-    if (p->mode == PP_MODE_INFER)
+    if (p->mode == PP_MODE_INFER || (p->kind[i] == PP_COPY && p->purpose[i] != PP_FOR_UP))
         return 0;
-    return p->kind[i] == PP_F && place->again == p->granule_count[i] ? 1 + PP_SLOT_KEPT : class;
+    return p->kind[i] != PP_R && place->again == p->granule_count[i] ? 1 + PP_SLOT_KEPT : class;
 }
 
 int8_t *pp_slot_classes(struct pp_arena *arena, const struct pp_program *p)

@@ -5,8 +5,8 @@
 #include "schedules/program/program.h"
 
 enum pp_slot_class {
-    PP_SLOT_KEPT,  /* F, where R fills `saved` again */
-    PP_SLOT_SAVED, /* F, kept and saved; or R, saved alone */
+    PP_SLOT_KEPT,  /* F, where R fills `saved` again; COPY.up of it */
+    PP_SLOT_SAVED, /* F, and COPY.up of it, kept and saved; or R, saved alone */
     PP_SLOT_RECV_F,
     PP_SLOT_RECV_B,
     PP_SLOT_SEND_F,

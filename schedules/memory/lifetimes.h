@@ -127,7 +127,8 @@ static inline int pp_lifetimes_sent(const struct pp_lifetimes *lives, const stru
 struct pp_memory_place {
     union {
         int32_t taken; /* SEND, RECV: start of their tensor's life */
-        int32_t freed; /* F, R: the last B or W that reads what they save */
+        int32_t freed; /* F, R, COPY.up: the last B or W that reads what is in their slot, or the
+                        * WAIT for the COPY.down that moves it */
     };
     int32_t given; /* SEND, RECV: its end. F, B, I: the end of their output's life, -1 = it is not
                     * read here */

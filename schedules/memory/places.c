@@ -4,6 +4,8 @@
 struct list {
     const struct pp_program *p;
     struct pp_lifetimes lives;
+    struct pp_memory_place *places; /* [instruction] */
+    int32_t *holder;  /* [cell] 1 + instruction in whose slot it is, 0 = none; NULL: none moves */
     int begin, count; /* of the current rank */
 };
 
@@ -79,6 +81,84 @@ static struct pp_memory_place place_of(const struct list *list, const struct pp_
     return place;
 }
 
+/* ---- saved activations that move ------------------------------------------------------------- */
+
+static bool is_copy(const struct pp_program *p, int i, enum pp_purpose purpose)
+{
+    return p->kind[i] == PP_COPY && p->purpose[i] == purpose;
+}
+
+/* Instruction `by` at `at` takes, or leaves, the cells of instruction i. A slot is free once all of
+ * its cells have left it. */
+static void move_cells(struct list *list, int i, int by, int at)
+{
+    const struct pp_program *p = list->p;
+    const bool is_taken = by == i;
+
+    for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++) {
+        const struct pp_cell_life *cell =
+            pp_lifetimes_at(&list->lives, p->stage[i], g, p->split[i]);
+        if (!cell)
+            continue;
+        int32_t *holder = &list->holder[cell - list->lives.cells];
+        const int left = *holder - 1;
+        if (!is_taken && left >= list->begin && list->places[left].freed < at)
+            list->places[left].freed = at;
+        *holder = is_taken ? i + 1 : 0;
+    }
+}
+
+/* Ends the lives of what F or COPY.up has taken and no COPY.down has moved. */
+static void end_cells(struct list *list, int i)
+{
+    const struct pp_program *p = list->p;
+    const int at = i - list->begin;
+    int32_t *freed = &list->places[i].freed;
+
+    for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++) {
+        const struct pp_cell_life *cell =
+            pp_lifetimes_at(&list->lives, p->stage[i], g, p->split[i]);
+        if (!cell || list->holder[cell - list->lives.cells] != i + 1)
+            continue;
+        const int end = end_of(list, at, cell->freed - 1);
+        *freed = end > *freed ? end : *freed;
+    }
+}
+
+/* A slot of F or COPY.up has its cells until a COPY.down has moved them, or until the end. */
+static void move_saved(struct list *list)
+{
+    const struct pp_program *p = list->p;
+    const int end = list->begin + list->count;
+
+    for (int i = list->begin; i < end; i++) {
+        const int at = i - list->begin;
+        if (p->kind[i] == PP_F || is_copy(p, i, PP_FOR_UP)) {
+            list->places[i].freed = at;
+            move_cells(list, i, i, at);
+        } else if (p->kind[i] == PP_WAIT && is_copy(p, list->begin + p->arg[i], PP_FOR_DOWN)) {
+            move_cells(list, list->begin + p->arg[i], i, at);
+        }
+    }
+    for (int i = list->begin; i < end; i++)
+        if (p->kind[i] == PP_F || is_copy(p, i, PP_FOR_UP))
+            end_cells(list, i);
+}
+
+/* Makes the table of holders if some saved activation moves. */
+static void make_holders(struct pp_arena *scratch, struct list *list)
+{
+    const struct pp_lifetimes *lives = &list->lives;
+    const size_t cells =
+        lives->is_dense ? lives->row * (size_t)lives->stages : (size_t)lives->count;
+
+    for (int i = 0; i < pp_program_size(list->p) && !list->holder; i++)
+        if (is_copy(list->p, i, PP_FOR_DOWN))
+            list->holder = PP_ARRAY(scratch, int32_t, cells + 1);
+}
+
+/* ---- the places ------------------------------------------------------------------------------ */
+
 /* Is true for instructions whose place is read. */
 static bool has_place(const struct pp_program *p, int i)
 {
@@ -93,10 +173,11 @@ static bool has_place(const struct pp_program *p, int i)
 static struct pp_memory_place *find_places(struct pp_arena *arena, const struct pp_program *p)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
-    struct list list = {.p = p, .lives = pp_lifetimes_of_program(scratch, p)};
     struct pp_memory_place *places =
         pp_arena_alloc_raw(arena, sizeof(*places) * ((size_t)pp_program_size(p) + 1));
+    struct list list = {.p = p, .lives = pp_lifetimes_of_program(scratch, p), .places = places};
 
+    make_holders(scratch, &list);
     for (int rank = 0; rank < p->ranks; rank++) {
         list.begin = p->begin[rank];
         list.count = p->begin[rank + 1] - list.begin;
@@ -106,6 +187,8 @@ static struct pp_memory_place *find_places(struct pp_arena *arena, const struct 
             const struct pp_op op = pp_program_op(p, i);
             places[i] = place_of(&list, &op, i - list.begin);
         }
+        if (list.holder)
+            move_saved(&list);
     }
     return places;
 }

@@ -30,12 +30,13 @@ static enum pp_status check(struct pp_verify *v, const struct pp_verify_options 
     if (is_lowered) {
         PP_TRY(pp_verify_comm(v));
         PP_TRY(pp_verify_order(v));
-        PP_TRY(pp_verify_slots(v));
     }
+    PP_TRY(pp_verify_moves(v));
+    if (is_lowered)
+        PP_TRY(pp_verify_slots(v));
     PP_TRY(pp_verify_sync(v));
     PP_TRY(pp_verify_gathers(v));
     PP_TRY(pp_verify_grads(v));
-    PP_TRY(pp_verify_moves(v));
     PP_TRY(pp_verify_state_moves(v));
     if (is_lowered)
         PP_TRY(pp_verify_waits(v));

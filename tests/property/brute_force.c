@@ -27,6 +27,8 @@ static int wait(struct machine *m, int rank, const struct pp_op *op)
         m->shards[rank][op->stage].layer = -1;
     }
     judge_gradients_arrive(m, rank, op);
+    if (op->aux == PP_COPY && op->purpose == PP_FOR_DOWN)
+        judge_leave_saved(m, rank, op);
     if (op->aux == PP_COPY || op->aux == PP_MOVE || judge_purpose_of(op))
         return 1;
     for (int g = 0; g < op->granules; g++) {

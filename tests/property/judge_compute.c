@@ -9,23 +9,42 @@ int judge_take(struct machine *m, int rank, int class, const struct pp_op *op)
         return 0;
     for (int k = 0; k < m->buffer_count; k++) {
         const struct buffer *b = &m->buffers[k];
-        if (b->rank == rank && b->class == class && b->slot == op->slot && b->users > 0)
+        if (b->rank == rank && b->class == class && b->slot == op->slot && b->used)
             return judge_complain(m, op, rank, "its buffer is still in use");
     }
-    m->buffers[m->buffer_count++] = (struct buffer){rank, class, op->slot, op->granules, *op};
+    m->buffers[m->buffer_count++] =
+        (struct buffer){rank, class, op->slot, ((uint64_t)1 << op->granules) - 1, *op};
     return 0;
+}
+
+static bool has_granule(const struct buffer *b, int rank, int stage, int granule, int split)
+{
+    return b->rank == rank && b->owner.stage == stage && b->owner.split == split &&
+           b->owner.mb <= granule && granule < b->owner.mb + b->owner.granules;
+}
+
+static void leave(struct buffer *b, int granule)
+{
+    b->used &= ~((uint64_t)1 << (granule - b->owner.mb));
 }
 
 /* One granule of the buffer's content is not needed any more. */
 void judge_leave(struct machine *m, int rank, int class, int stage, int granule, int split)
 {
-    for (int k = 0; k < m->buffer_count; k++) {
-        struct buffer *b = &m->buffers[k];
-        if (b->rank == rank && b->class == class && b->owner.stage == stage &&
-            b->owner.split == split && b->owner.mb <= granule &&
-            granule < b->owner.mb + b->owner.granules)
-            b->users--;
-    }
+    for (int k = 0; k < m->buffer_count; k++)
+        if (m->buffers[k].class == class &&
+            has_granule(&m->buffers[k], rank, stage, granule, split))
+            leave(&m->buffers[k], granule);
+}
+
+/* What F has saved, or COPY.up has brought back, has moved away. */
+void judge_leave_saved(struct machine *m, int rank, const struct pp_op *op)
+{
+    for (int k = 0; k < m->buffer_count; k++)
+        for (int g = op->mb; g < op->mb + op->granules; g++)
+            if ((m->buffers[k].owner.kind == PP_F || m->buffers[k].owner.kind == PP_COPY) &&
+                has_granule(&m->buffers[k], rank, op->stage, g, op->split))
+                leave(&m->buffers[k], g);
 }
 
 /* ---- compute --------------------------------------------------------------------------------- */
@@ -106,6 +125,14 @@ static int saved_class(const struct machine *m, const struct pp_op *op)
     return KEPT;
 }
 
+/* The slot of what F has saved, R has made again, or COPY.up brings back. */
+int judge_take_saved(struct machine *m, int rank, const struct pp_op *op)
+{
+    return judge_is_lowered(m) && m->head->mode == PP_MODE_TRAIN
+               ? judge_take(m, rank, saved_class(m, op), op)
+               : 0;
+}
+
 /* Returns 1 if it ran, 0 if it must wait, -1 for nonsense. Both halves of a pair start before
  * either ends. */
 int judge_compute(struct machine *m, int rank, const struct pp_op *op, int count)
@@ -117,9 +144,7 @@ int judge_compute(struct machine *m, int rank, const struct pp_op *op, int count
                            ? judge_complain(m, &op[k], rank, "its input is not there")
                            : 0;
     for (int k = 0; k < count; k++) {
-        if ((op[k].kind == PP_F || op[k].kind == PP_R) && judge_is_lowered(m) &&
-            m->head->mode == PP_MODE_TRAIN &&
-            judge_take(m, rank, saved_class(m, &op[k]), &op[k]) < 0)
+        if ((op[k].kind == PP_F || op[k].kind == PP_R) && judge_take_saved(m, rank, &op[k]) < 0)
             return -1;
         for (int g = 0; g < op[k].granules; g++) {
             if (take_output(m, rank, &op[k], op[k].mb + g) < 0)

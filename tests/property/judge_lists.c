@@ -156,7 +156,8 @@ static bool are_slots_named(const struct machine *m)
     for (int rank = 0; rank < m->lists->ranks; rank++)
         for (int i = 0; i < m->lists->count[rank]; i++) {
             const struct pp_op *op = &m->lists->ops[rank][i];
-            if (op->kind != PP_F && op->kind != PP_R && !pp_op_is_send(op->kind) &&
+            const bool is_up = op->kind == PP_COPY && op->purpose == PP_FOR_UP;
+            if (op->kind != PP_F && op->kind != PP_R && !is_up && !pp_op_is_send(op->kind) &&
                 !pp_op_is_recv(op->kind))
                 continue;
             all++;

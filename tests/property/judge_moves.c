@@ -63,7 +63,7 @@ static int post_copy(struct machine *m, int rank, const struct pp_op *op)
         if (op->purpose == PP_FOR_UP ? !is_away : !is_here(&at))
             return judge_complain(m, op, rank, "copies what is not there");
     }
-    return 1;
+    return op->purpose == PP_FOR_UP && judge_take_saved(m, rank, op) < 0 ? -1 : 1;
 }
 
 /* ---- state ----------------------------------------------------------------------------------- */

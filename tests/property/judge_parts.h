@@ -26,9 +26,13 @@ struct post { /* a SEND, RECV or collective that was issued */
     bool is_over, is_waited;
 };
 
-enum { KEPT = PP_OP_KINDS }; /* class of an F that is recomputed; others by their kind, R like F */
+enum {
+    KEPT = PP_OP_KINDS
+}; /* class of an F that is recomputed; others by their kind, R like F, and
+    * COPY.up like the F of what it brings back */
 struct buffer {
-    int rank, class, slot, users; /* users left before it is free */
+    int rank, class, slot;
+    uint64_t used; /* bit g: granule g of its owner still needs it */
     struct pp_op owner;
 };
 
@@ -73,7 +77,9 @@ bool judge_is_pair(const struct machine *m, int rank, int i);
 
 /* ---- judge_compute.c */
 int judge_take(struct machine *m, int rank, int class, const struct pp_op *op);
+int judge_take_saved(struct machine *m, int rank, const struct pp_op *op);
 void judge_leave(struct machine *m, int rank, int class, int stage, int granule, int split);
+void judge_leave_saved(struct machine *m, int rank, const struct pp_op *op);
 int judge_compute(struct machine *m, int rank, const struct pp_op *op, int count);
 
 /* ---- judge_posts.c */

@@ -129,9 +129,10 @@ static void barriers(struct mutation *t, struct pp_orders *o, int rank)
                 paste(t->arena, o, r, draw(t, 3) ? o->count[r] : draw(t, o->count[r] + 1), bar);
 }
 
-static bool has_slot(int kind)
+static bool has_slot(const struct pp_op *op)
 {
-    return kind == PP_F || kind == PP_R || pp_op_is_send(kind) || pp_op_is_recv(kind);
+    return op->kind == PP_F || op->kind == PP_R || pp_op_is_send(op->kind) ||
+           pp_op_is_recv(op->kind) || (op->kind == PP_COPY && op->purpose == PP_FOR_UP);
 }
 
 static void renumber_slots(struct mutation *t, struct pp_orders *o, int rank)
@@ -141,7 +142,7 @@ static void renumber_slots(struct mutation *t, struct pp_orders *o, int rank)
 
     for (int i = 0; i < o->count[rank]; i++) {
         struct pp_op *op = &o->ops[rank][i];
-        if (has_slot(op->kind))
+        if (has_slot(op))
             op->slot = next[op->kind]++ % slots;
     }
 }
@@ -150,7 +151,7 @@ static void change_slot(struct mutation *t, struct pp_orders *o, int rank)
 {
     struct pp_op *op = &o->ops[rank][draw(t, o->count[rank])];
 
-    if (has_slot(op->kind))
+    if (has_slot(op))
         op->slot = draw(t, 3);
 }
 

@@ -187,7 +187,7 @@ Test(verify, slots_in_use)
          "in use\n");
     says(lowered(1, 1, 2), "0F0[0] 0F1 0B0 0B1",
          "test: rank 0 op 2: 0F1 has no buffer slot, as in 0F1[0], but other instructions have: "
-         "name the slots of all F, R, SEND and RECV, or none\n");
+         "name the slots of all F, R, SEND, RECV and COPY.up, or none\n");
     says(lowered(1, 1, 1), "0F0[99] 0B0",
          "test: rank 0 op 1: 0F0[99]: slots are 0 to 17 on a rank of 2 instructions\n");
 }
