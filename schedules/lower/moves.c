@@ -7,15 +7,17 @@
  *                        is R if the backward recomputes
  *
  * Activations used again before two other ops have run stay on the device, as no compute would hide
- * their copies. Both copies of an overlapped pair are outside of it. Reads F, B, I, R; runs before
- * messages are added. Source: rules of Rhu et al. 2016 (vDNN) and Rajbhandari et al. 2021
- * (ZeRO-Infinity, section 5.1.2). */
+ * their copies. An op of a sequence split reads earlier splits, too. So these leave
+ * after the last forward, and are back before the first backward. Both copies of an overlapped
+ * pair are outside of it. Reads F, B, I, R; runs before messages are added. Source: rules of Rhu et
+ * al. 2016 (vDNN) and Rajbhandari et al. 2021 (ZeRO-Infinity, section 5.1.2). */
 #include "schedules/lower/lists.h"
 #include "schedules/lower/lower.h"
 
 enum { LEAST_DISTANCE = 3 }; /* least ops from a forward to its use, for a copy down and up again */
 
-/* A (stage, granule, split): moments on its rank that make and first use it, -1 = none. */
+/* A (stage, granule, split): moments on its rank of the last forward, which makes or reads it, and
+ * of its first use, -1 = none. */
 struct cell {
     int32_t made, used;
     bool is_moved;
@@ -24,7 +26,7 @@ struct cell {
 struct copy {
     struct pp_op op; /* the F, or the first user */
     int32_t moment;
-    int32_t made; /* last moment that makes some of a user's input */
+    int32_t made; /* last moment of a forward that makes or reads some of a user's input */
     bool is_waited;
 };
 struct copies {
@@ -46,25 +48,32 @@ static bool is_user(int kind)
     return kind == PP_R || kind == PP_B || kind == PP_I;
 }
 
-static struct cell *cell_of(const struct moves *m, const struct pp_op *op, int granule)
+/* Returns the cell of split 0; those of the next splits follow. */
+static struct cell *cells_of(const struct moves *m, const struct pp_op *op, int granule)
 {
     const struct pp_program_head *head = m->l->head;
     const size_t granules = (size_t)head->micro_batches * (size_t)head->granules;
 
-    return &m->cells[(op->stage * granules + (size_t)granule) * (size_t)head->splits + op->split];
+    return &m->cells[(op->stage * granules + (size_t)granule) * (size_t)head->splits];
+}
+
+static struct cell *cell_of(const struct moves *m, const struct pp_op *op, int granule)
+{
+    return cells_of(m, op, granule) + op->split;
 }
 
 /* ---- producers and users --------------------------------------------------------------------- */
 
 static void note(struct moves *m, const struct pp_op *op, int moment)
 {
-    for (int g = op->mb; g < op->mb + op->granules; g++) {
-        struct cell *cell = cell_of(m, op, g);
-        if (op->kind == PP_F)
-            cell->made = moment;
-        else if (is_user(op->kind) && cell->used < 0)
-            cell->used = moment;
-    }
+    for (int g = op->mb; g < op->mb + op->granules; g++)
+        for (int split = 0; split <= op->split; split++) {
+            struct cell *cell = cells_of(m, op, g) + split;
+            if (op->kind == PP_F)
+                cell->made = moment;
+            else if (is_user(op->kind) && cell->used < 0)
+                cell->used = moment;
+        }
 }
 
 static void find_moments(struct moves *m, int rank)
@@ -118,17 +127,16 @@ static int last_made(const struct moves *m, const struct pp_op *op)
     return last;
 }
 
-/* Adds the runs of moved granules that `op` is the first to use, each as an op. */
-static void add_uses(struct moves *m, const struct pp_op *op, int moment)
+/* Adds the runs of moved granules of a split that `op` is the first to use, each as an op. */
+static void add_uses(struct moves *m, struct pp_op op, int moment)
 {
     struct copies *uses = &m->ups;
 
-    for (int first = op->mb, from = 0, length; first < op->mb + op->granules;
-         first = from + length) {
-        length = run_of(m, op, moment, first, &from);
+    for (int first = op.mb, from = 0, length; first < op.mb + op.granules; first = from + length) {
+        length = run_of(m, &op, moment, first, &from);
         if (length == 0)
             return;
-        struct pp_op part = *op;
+        struct pp_op part = op;
         part.mb = from;
         part.granules = (uint8_t)length;
         *PP_PUSH(m->l->arena, uses->list, uses->count, uses->capacity) =
@@ -136,17 +144,32 @@ static void add_uses(struct moves *m, const struct pp_op *op, int moment)
     }
 }
 
+/* Inserts the copy down of a forward, in the order of moments. */
+static void add_down(struct moves *m, const struct pp_op *op)
+{
+    struct copies *downs = &m->downs;
+    const struct copy down = {.op = *op, .moment = last_made(m, op)};
+    struct copy *at = PP_PUSH(m->l->arena, downs->list, downs->count, downs->capacity);
+
+    for (; at > downs->list && at[-1].moment > down.moment; at--)
+        *at = at[-1];
+    *at = down;
+}
+
 static void find_copies(struct moves *m, const struct pp_op *ops)
 {
     for (int k = 0; k < m->moment_count; k++)
         for (int i = m->moments[k].at; i < m->moments[k].end; i++)
             if (ops[i].kind == PP_F && choose(m, &ops[i]))
-                *PP_PUSH(m->l->arena, m->downs.list, m->downs.count, m->downs.capacity) =
-                    (struct copy){.op = ops[i], .moment = k};
+                add_down(m, &ops[i]);
     for (int k = 0; k < m->moment_count; k++)
-        for (int i = m->moments[k].at; i < m->moments[k].end; i++)
-            if (is_user(ops[i].kind))
-                add_uses(m, &ops[i], k);
+        for (int i = m->moments[k].at; i < m->moments[k].end; i++) {
+            struct pp_op op = ops[i];
+            for (int split = 0; is_user(op.kind) && split <= ops[i].split; split++) {
+                op.split = (uint8_t)split;
+                add_uses(m, op, k);
+            }
+        }
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -207,14 +230,17 @@ static void post_up(struct moves *m, int before, const struct copy *up, const st
     add(m, before, copy_op(up->op, PP_FOR_UP));
 }
 
-/* Writes WAITs for the copy down of two forwards ago and for the moment's uses, then posts ups. */
+/* Writes WAITs for all copies down but two, with those that follow this moment, and for the
+ * moment's uses. Then posts ups. */
 static void write_before(struct moves *m, int k, struct written *w)
 {
     const int before = m->moments[k].at;
-    const bool is_down = w->down < m->downs.count && m->downs.list[w->down].moment == k;
+    int next = w->down;
 
-    if (is_down && w->down >= 2)
-        wait_down(m, before, &m->downs.list[w->down - 2]);
+    while (next < m->downs.count && m->downs.list[next].moment == k)
+        next++;
+    for (int j = w->first_down; next > w->down && j < w->down && j < next - 2; j++)
+        wait_down(m, before, &m->downs.list[j]);
     while (w->first_down < w->down && m->downs.list[w->first_down].is_waited)
         w->first_down++;
     for (; w->used < m->ups.count && m->ups.list[w->used].moment == k; w->used++)

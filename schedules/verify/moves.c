@@ -1,5 +1,6 @@
 /* schedules/verify/moves.c — memory tiers: saved activations are on their device, in full, when an
- * op uses them. Covers copies that name a purpose; files may have any other copies. */
+ * op uses them. But for W it uses those of earlier sequence splits, too. Covers copies
+ * that name a purpose; files may have any other copies. */
 #include "schedules/verify/parts.h"
 
 /* Place of the saved activations of a unit. */
@@ -35,12 +36,16 @@ static enum pp_status check_packed(struct moves *m, int i, const struct unit *u,
                             pp_verify_text(m->v, u->q));
 }
 
+static enum pp_status read_unit(struct moves *m, int i, struct unit *u)
+{
+    return u->place == HERE ? PP_OK : fail_place(m, i, u);
+}
+
 static enum pp_status use_unit(struct moves *m, int i, struct unit *u)
 {
     const int kind = m->v->p->kind[i];
 
-    if (u->place != HERE)
-        return fail_place(m, i, u);
+    PP_TRY(read_unit(m, i, u));
     PP_TRY(check_packed(m, i, u, kind == PP_DQ));
     u->is_packed = kind == PP_Q;
     u->q = kind == PP_Q ? i : u->q;
@@ -66,15 +71,22 @@ static enum pp_status post_unit(struct moves *m, int i, struct unit *u)
                             pp_verify_text(m->v, u->copy));
 }
 
-static enum pp_status visit_units(struct moves *m, int i, int named,
-                                  enum pp_status (*visit)(struct moves *, int, struct unit *))
+typedef enum pp_status unit_visit(struct moves *, int, struct unit *);
+
+/* Visits the units that instruction `named` names, but those of a split. */
+static enum pp_status visit_split(struct moves *m, int i, int named, int split, unit_visit *visit)
 {
     const struct pp_program *p = m->v->p;
-    int64_t unit = pp_verify_unit(m->v, p->stage[named], p->mb[named], p->split[named]);
+    int64_t unit = pp_verify_unit(m->v, p->stage[named], p->mb[named], split);
 
     for (int g = 0; g < p->granule_count[named]; g++, unit += p->splits)
         PP_TRY(visit(m, i, &m->units[unit]));
     return PP_OK;
+}
+
+static enum pp_status visit_units(struct moves *m, int i, int named, unit_visit *visit)
+{
+    return visit_split(m, i, named, m->v->p->split[named], visit);
 }
 
 /* Handles the WAIT for the current copy; other WAITs change nothing. */
@@ -119,9 +131,11 @@ static enum pp_status check_saved(struct moves *m, int i)
     }
     if (kind == PP_WAIT && p->aux[i] == PP_COPY)
         return visit_units(m, i, p->begin[m->rank] + p->arg[i], arrive);
-    if (kind == PP_F || !pp_op_has_cell(kind))
+    if (!pp_op_has_cell(kind))
         return PP_OK;
-    return visit_units(m, i, i, use_unit);
+    for (int split = 0; kind != PP_W && !pp_op_is_packing(kind) && split < p->split[i]; split++)
+        PP_TRY(visit_split(m, i, i, split, read_unit));
+    return kind == PP_F ? PP_OK : visit_units(m, i, i, use_unit);
 }
 
 /* Is true if some saved activation moves, or is quantised. */

@@ -39,9 +39,19 @@ static bool is_here(const struct resting *at)
     return !at->copy || (at->copy->op.purpose == PP_FOR_UP && at->copy->is_waited);
 }
 
-/* F makes; everything else that names a micro-batch uses. */
+/* F makes; everything else that names a micro-batch uses. Passes but W read earlier splits, too. */
 int judge_use_saved(struct machine *m, int rank, const struct pp_op *op)
 {
+    const bool is_pass = op->kind != PP_W && op->kind != PP_Q && op->kind != PP_DQ;
+
+    for (int split = 0; is_pass && split < op->split; split++)
+        for (int g = op->mb; g < op->mb + op->granules; g++) {
+            struct pp_op earlier = *op;
+            earlier.split = (uint8_t)split;
+            const struct resting at = resting_of(m, rank, &earlier, g);
+            if (!is_here(&at))
+                return judge_complain(m, op, rank, "an earlier split is on another tier");
+        }
     for (int g = op->mb; op->kind != PP_F && g < op->mb + op->granules; g++) {
         const struct resting at = resting_of(m, rank, op, g);
         if (!is_here(&at))

@@ -49,12 +49,12 @@ struct residence {
     int64_t moved[2];
 };
 
-static int64_t cell_of(const struct residence *r, int i, int granule)
+static uint8_t *place_of(const struct residence *r, int i, int granule, int split)
 {
     const struct pp_program *p = r->p;
 
-    return ((int64_t)p->stage[i] * p->micro_batches * p->granules + granule) * p->splits +
-           p->split[i];
+    return &r->place[((int64_t)p->stage[i] * p->micro_batches * p->granules + granule) * p->splits +
+                     split];
 }
 
 static bool is_use(int kind)
@@ -66,7 +66,7 @@ static void change(struct residence *r, int i, int granules_of, int from, int to
 {
     for (int g = r->p->mb[granules_of];
          g < r->p->mb[granules_of] + r->p->granule_count[granules_of]; g++) {
-        uint8_t *place = &r->place[cell_of(r, granules_of, g)];
+        uint8_t *place = place_of(r, granules_of, g, r->p->split[granules_of]);
         cr_assert_eq(*place, from, "instruction %d: %d, expected %d", i, *place, from);
         *place = (uint8_t)to;
     }
@@ -90,6 +90,10 @@ static void step(struct residence *r, int rank, int i)
     } else if (is_use(kind)) {
         change(r, i, i, HERE, HERE);
     }
+    if (kind == PP_F || kind == PP_R || kind == PP_B || kind == PP_I)
+        for (int split = 0; split < p->split[i]; split++) /* keys and values */
+            for (int g = p->mb[i]; g < p->mb[i] + p->granule_count[i]; g++)
+                cr_assert_eq(*place_of(r, i, g, split), HERE);
     cr_assert_not(pp_op_is_packing(kind)); /* ops quantise what they save */
 }
 
