@@ -1,14 +1,10 @@
 /* kernels/angles.h — angles of rotary positions, for tables of the CPU and of CUDA. */
 #pragma once
 
+#include "kernels/numbers.h"
+
 #include <math.h>
 #include <stdbool.h>
-
-#ifdef __CUDACC__
-#define PP_ON_BOTH __host__ __device__
-#else
-#define PP_ON_BOTH
-#endif
 
 /* Pair i of the first `dim` elements of a head turns by frequency i at each token. It is theta^(-2
  * i / dim), scaled if `factor` is more than 0. Linear scaling divides by the factor (Chen et al.

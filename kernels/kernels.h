@@ -19,6 +19,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "kernels/angles.h"
+#include "kernels/packed.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -322,6 +323,11 @@ struct pp_kernels {
     void (*entropy_max)(void *stream, const struct pp_entropy *e);
     void (*entropy_sums)(void *stream, const struct pp_entropy *e);
     void (*entropy_end)(void *stream, const struct pp_entropy *e);
+
+    /* From a tensor x [count] to its form at rest in 8, 4 or 2 bits a value, and back. It has
+     * pp_packed_bytes bytes (kernels/packed.h), and begins at a multiple of 4 bytes. */
+    void (*quantise)(void *stream, int bits, int64_t count, const void *x, void *packed);
+    void (*restore)(void *stream, int bits, int64_t count, const void *packed, void *x);
 
     /* x *= factor */
     void (*scale)(void *stream, int64_t count, double factor, void *x);

@@ -1,12 +1,19 @@
-/* kernels/numbers.h — single numbers of tensors, read and written by the host: float, double, and
- * bfloat16, which is the upper half of a float. The size in bytes identifies the type. */
+/* kernels/numbers.h — single numbers of tensors: float, double, and bfloat16, which is the upper
+ * half of a float. The size in bytes identifies the type. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-static inline float pp_bf16_value(uint16_t x)
+/* Marks functions for tables of the CPU and of CUDA. */
+#ifdef __CUDACC__
+#define PP_ON_BOTH __host__ __device__
+#else
+#define PP_ON_BOTH
+#endif
+
+PP_ON_BOTH static inline float pp_bf16_value(uint16_t x)
 {
     const uint32_t bits = (uint32_t)x << 16;
     float value;
@@ -24,6 +31,26 @@ static inline uint16_t pp_bf16_round(float value)
     if (value != value)
         return (uint16_t)(bits >> 16 | 0x40);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* The largest bfloat16 that is not above the value, which is no NaN; minus infinity if there is
+ * none. */
+PP_ON_BOTH static inline uint16_t pp_bf16_below(double value)
+{
+    const float nearest = (float)value;
+    uint32_t bits;
+
+    memcpy(&bits, &nearest, sizeof bits);
+    const uint16_t toward_zero = (uint16_t)(bits >> 16);
+    if ((double)pp_bf16_value(toward_zero) <= value)
+        return toward_zero;
+    return (uint16_t)(bits >> 31 ? toward_zero + 1 : toward_zero - 1);
+}
+
+/* The smallest bfloat16 that is not below the value. */
+PP_ON_BOTH static inline uint16_t pp_bf16_above(double value)
+{
+    return pp_bf16_below(-value) ^ 0x8000;
 }
 
 /* Element i of a vector whose elements have `bytes` bytes: 2, 4 or 8. */

@@ -2,6 +2,8 @@
 #include "kernels/cpu/balance.h"
 #include "kernels/kernels.h"
 
+#include <float.h>
+
 typedef double element, gradient;
 
 static double at(const void *x, size_t i)
@@ -14,7 +16,10 @@ static element from(double value)
     return value;
 }
 
+static const double LARGEST = DBL_MAX;
+
 #include "kernels/cpu/plain_experts.h"
+#include "kernels/cpu/plain_packed.h"
 
 static const char *about(void)
 {
@@ -353,6 +358,8 @@ const struct pp_kernels pp_kernels_reference = {
     .entropy_max = entropy_max,
     .entropy_sums = entropy_sums,
     .entropy_end = entropy_end,
+    .quantise = quantise,
+    .restore = restore,
     .scale = scale,
     .route_forward = route_forward,
     .route_backward = route_backward,

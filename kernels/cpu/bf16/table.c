@@ -5,6 +5,7 @@
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/plain_experts.h"
+#include "kernels/cpu/plain_packed.h"
 
 static const char *about(void)
 {
@@ -205,6 +206,8 @@ const struct pp_kernels pp_kernels_bf16 = {
     .entropy_max = entropy_max,
     .entropy_sums = entropy_sums,
     .entropy_end = entropy_end,
+    .quantise = quantise,
+    .restore = restore,
     .scale = scale,
     .route_forward = route_forward,
     .route_backward = route_backward,

@@ -41,6 +41,9 @@ void PP_AT(gate_forward)(void *stream, enum pp_activation f, int rows, int width
 void PP_AT(gate_backward)(void *stream, enum pp_activation f, int rows, int width, const void *x,
                           const void *dy, void *dx);
 void PP_AT(scale)(void *stream, int64_t count, double factor, void *x);
+/* packed.c */
+void PP_AT(quantise)(void *stream, int bits, int64_t count, const void *x, void *packed);
+void PP_AT(restore)(void *stream, int bits, int64_t count, const void *packed, void *x);
 /* rotate.c */
 void PP_AT(rotate)(void *stream, const struct pp_rotation *r, void *x);
 /* attention.c */

@@ -26,6 +26,7 @@ enum {
     X(gate_forward, T) X(gate_backward, T)                    /* activation.cu */                  \
     X(activate_forward, T) X(activate_backward, T)            /* activation.cu */                  \
     X(scale, T) X(add_bias, T)                                /* bytes.cu */                       \
+    X(quantise, T) X(restore, T)                              /* packed.cu */                      \
     X(rotate, T)                                              /* rotate.cu */                      \
     X(attention_forward, T) X(attention_backward, T)          /* attention.cu */                   \
     X(embed_forward, T) X(embed_backward, T)                  /* embed.cu */                       \
