@@ -87,6 +87,10 @@ struct pp_backend {
     /* Allocates memory of the device, 64-byte aligned; PP_EFAIL when there is not enough. */
     enum pp_status (*alloc)(struct pp_backend_device *device, size_t bytes, void **memory,
                             struct pp_error *err);
+    /* Allocates memory of the host that copies of the device's streams reach; else as alloc, which
+     * is there instead if this is NULL. */
+    enum pp_status (*alloc_host)(struct pp_backend_device *device, size_t bytes, void **memory,
+                                 struct pp_error *err);
     /* Free memory of the device. NULL: the host's. */
     size_t (*available_bytes)(const struct pp_backend_device *device);
     /* Memory of the device that libraries, graphs and that many communicators of NCCL take later.

@@ -4,11 +4,12 @@
  *   input of F      buffer of the RECV that brings it, or the edge of the stage before on this rank
  *   output of F     buffer of the SEND that takes it, or the own edge
  *   gradients       likewise, the other way; a stage finds its incoming gradient in its own edge
- *   kept, saved     slot of the F; if an R recomputes, kept is in the F's slot, saved in the R's */
+ *   kept, saved     slot of the F; if an R recomputes, kept is in the F's slot, saved in the R's.
+ *                   What a COPY.up has brought back is in its slot instead of the F's */
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/weight_stream.h"
 
-static const uint8_t NOTED[] = {PP_F, PP_R, PP_RECV_F, PP_RECV_B, PP_SEND_F, PP_SEND_B};
+static const uint8_t NOTED[] = {PP_F, PP_R, PP_RECV_F, PP_RECV_B, PP_SEND_F, PP_SEND_B, PP_COPY};
 
 struct binder {
     struct pp_machine *m;
@@ -36,21 +37,6 @@ static void note_all(struct binder *b)
             b->at[p->kind[i]][cell_at(p, p->stage[i], g, p->split[i])] = i + 1;
 }
 
-void *pp_bind_buffer(const struct pp_worker *w, int i)
-{
-    const struct pp_machine *m = w->machine;
-
-    return w->block + m->layout[w->rank].offset[m->class_of[i]][m->p->slot[i]];
-}
-
-void *pp_bind_whole(const struct pp_worker *w, enum pp_whole_class what, int i)
-{
-    const struct pp_machine *m = w->machine;
-    const int32_t buffer = m->wholes->of[what][i];
-
-    return buffer < 0 ? NULL : w->block + m->layout[w->rank].whole_offset[what][buffer];
-}
-
 /* Address of granule g in the slot of the cell's instruction of a kind; NULL if it has none. */
 static char *slot_at(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                      int split)
@@ -62,7 +48,16 @@ static char *slot_at(const struct binder *b, const struct pp_worker *w, int kind
         return NULL;
     const size_t pitch = pp_slot_pitch(b->m->options.stages[stage],
                                        (enum pp_slot_class)b->m->class_of[i], kind == PP_R);
-    return (char *)pp_bind_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
+    return (char *)pp_worker_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
+}
+
+/* The same of what an F has left, as an op of a kind finds it. */
+static char *left_at(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
+                     int split)
+{
+    char *back = kind == PP_F ? NULL : slot_at(b, w, PP_COPY, stage, g, split);
+
+    return back ? back : slot_at(b, w, PP_F, stage, g, split);
 }
 
 /* Is true if the F of a cell only keeps. */
@@ -82,7 +77,7 @@ static char *saved_of(const struct binder *b, const struct pp_worker *w, int kin
         return refilled;
     return is_kept(b, stage, g, split)
                ? NULL
-               : slot_at(b, w, PP_F, stage, g, split) + b->m->options.stages[stage]->kept_bytes;
+               : left_at(b, w, kind, stage, g, split) + b->m->options.stages[stage]->kept_bytes;
 }
 
 static char *edge_of(const struct binder *b, const struct pp_worker *w, int stage, int g, int split)
@@ -166,8 +161,8 @@ static void bind_state(struct pp_worker *w, int i, struct pp_stage_work *work)
     const struct pp_machine *m = w->machine;
     const struct pp_rank_layout *layout = &m->layout[w->rank];
     const struct pp_state *state = &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]].state;
-    void *params = pp_bind_whole(w, PP_WHOLE_PARAMS, i),
-         *grads = pp_bind_whole(w, PP_WHOLE_GRADS, i);
+    void *params = pp_worker_whole(w, PP_WHOLE_PARAMS, i),
+         *grads = pp_worker_whole(w, PP_WHOLE_GRADS, i);
     const bool is_exact = m->options.recipe->is_exact;
 
     work->weights = params ? params : state->weights;
@@ -196,7 +191,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, int i, int g,
          **saved = PP_ARRAY(m->arena, void *, op->split + 1);
 
     for (int split = 0; split <= op->split; split++) {
-        kept[split] = slot_at(b, w, PP_F, op->stage, g, split);
+        kept[split] = left_at(b, w, op->kind, op->stage, g, split);
         saved[split] = saved_of(b, w, op->kind, op->stage, g, split);
     }
     *work = (struct pp_stage_work){
@@ -250,7 +245,7 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
             bind_work(b, w, i, op.mb + k, call, &call->works[k]);
         if (!b->m->wholes->is_first[i])
             continue;
-        call->cleared = pp_bind_whole(w, PP_WHOLE_GRADS, i);
+        call->cleared = pp_worker_whole(w, PP_WHOLE_GRADS, i);
         call->cleared_bytes = pp_whole_grads_bytes(b->m, op.stage);
     }
 }

@@ -217,7 +217,7 @@ static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
         bind_ends(w, i, sum);
     else
         sum->at[c->pipe < 0 ? w->replica * m->p->pipelines + m->p->pipe[i] : w->replica] =
-            pp_bind_whole(w, c->kind == PP_AG ? PP_WHOLE_PARAMS : PP_WHOLE_GRADS, i);
+            pp_worker_whole(w, c->kind == PP_AG ? PP_WHOLE_PARAMS : PP_WHOLE_GRADS, i);
 }
 
 /* Binds a worker's post of a collective. `last`: its last one that adds to a share, -1 = none. */

@@ -1,5 +1,6 @@
 /* Creates and destroys a machine: binds everything to workers and memory before the first step. */
 #include "core/process/pool.h"
+#include "exec/copy/copy.h"
 #include "exec/machine/parts.h"
 #include "exec/program/check.h"
 
@@ -107,8 +108,10 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
            INT32_MAX / 2);
     m->cuts = pp_memory_cuts(m->arena, m->p, options->stages, options->batch);
     m->wholes = pp_wholes_find(m->arena, m->p, options->stages, m->cuts);
+    m->away = pp_away_find(m->arena, m->p);
     m->layout = pp_memory_layout(m->arena, m->p, options->stages, options->kernels,
-                                 options->recipe->is_exact, m->cuts, m->wholes);
+                                 options->recipe->is_exact, m->cuts, m->wholes, m->away);
+    m->has_copies = pp_program_has_kind(m->p, PP_COPY) || pp_program_has_kind(m->p, PP_MOVE);
     place_squares(m);
     m->workers = PP_ARRAY(m->arena, struct pp_worker, m->worker_count);
     for (int k = 0; k < m->worker_count; k++)
@@ -145,10 +148,12 @@ static enum pp_status open_device(struct pp_machine *m, struct pp_error *err)
     m->conductor =
         m->worker_count + m->p->channel_count * m->replicas * m->tp + m->collective_count;
     m->weights = m->conductor + 1;
+    m->first_copies = m->weights + (m->p->weight_stream ? m->worker_count : 0);
+    m->first_copied = m->first_release + m->barrier_count + pp_group_events(m);
     const struct pp_device_options options = {
         .kernels = m->options.kernels,
-        .streams = m->weights + (m->p->weight_stream ? m->worker_count : 0),
-        .events = m->first_release + m->barrier_count + pp_group_events(m),
+        .streams = m->first_copies + pp_copy_streams(m),
+        .events = m->first_copied + pp_copy_events(m),
         .workers = m->worker_count,
         .weights = m->p->weight_stream ? m->weights : 0,
         .worker = m->options.meeting.count > 1 ? m->options.meeting.index : -1,
@@ -179,6 +184,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     pp_bind_same(m);
     pp_bind_messages(m);
     pp_bind_sums(m);
+    pp_copies_bind(m);
     return pp_workers_start(m, err);
 }
 

@@ -109,10 +109,6 @@ struct pp_step_times {
     const int64_t *duration_ps, *nominal_ps; /* of compute; the same on devices of speed 1 */
 };
 struct pp_step_times pp_machine_step_times(const struct pp_machine *machine, int k);
-static inline int64_t pp_later_ps(int64_t a_ps, int64_t b_ps)
-{
-    return a_ps > b_ps ? a_ps : b_ps;
-}
 /* Seconds of the parts of a compute instruction in the last step; NULL when probes are off. */
 const struct pp_probe *pp_machine_probe(const struct pp_machine *machine, int instruction,
                                         int replica);

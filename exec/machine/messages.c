@@ -51,7 +51,7 @@ static void bind_side(struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
     struct pp_machine_message *message = pp_message_at(w, i);
-    const struct pp_message_side side = {pp_row(w, i), pp_bind_buffer(w, i),
+    const struct pp_message_side side = {pp_row(w, i), pp_worker_buffer(w, i),
                                          header_of(m, i, message->launch)};
 
     *side_of(w, i) = side;

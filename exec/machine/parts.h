@@ -4,10 +4,6 @@
 #include "exec/machine/serve.h"
 
 void pp_bind_calls(struct pp_machine *m);
-void *pp_bind_buffer(const struct pp_worker *w, int instruction); /* slot of the instruction */
-/* Buffer of an instruction for whole parameters or gradients; NULL if it has none. */
-void *pp_bind_whole(const struct pp_worker *w, enum pp_whole_class what, int instruction);
-
 void pp_bind_messages(struct pp_machine *m);
 void pp_messages_begin(struct pp_machine *m);
 

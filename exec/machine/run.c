@@ -1,4 +1,5 @@
 /* Runs a worker's list. Each function runs one instruction; false = a worker has failed. */
+#include "exec/copy/copy.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 #include "schedules/evaluate/perturb.h"
@@ -110,6 +111,11 @@ static bool run_collective(struct pp_worker *w, int i)
     return true;
 }
 
+static bool run_move(struct pp_worker *w, int i)
+{
+    return pp_worker_order(w, i) && pp_copy_post(w, i);
+}
+
 static bool run_wait(struct pp_worker *w, int i)
 {
     struct pp_machine *m = w->machine;
@@ -118,6 +124,7 @@ static bool run_wait(struct pp_worker *w, int i)
 
     m->start_ps[at] = w->clock_ps;
     if (!(pp_op_is_collective(m->p->kind[target]) ? pp_collective_wait(w, target)
+          : pp_op_is_move(m->p->kind[target])     ? pp_copy_wait(w, target)
                                                   : pp_message_wait(w, target)))
         return false;
     const int64_t end_ps = m->end_ps[pp_cell_at(w, target)];
@@ -145,10 +152,9 @@ static bool run_control(struct pp_worker *w, int i)
                              : pp_barrier_meet(w, i);
 }
 
-/* COPY: no accepted program has it. */
 static bool (*const RUN[])(struct pp_worker *w, int i) = {
     [PP_STREAM_COMPUTE] = run_compute,   [PP_STREAM_CHANNEL] = pp_message_post,
-    [PP_STREAM_REDUCE] = run_collective, [PP_STREAM_COPY] = run_control,
+    [PP_STREAM_REDUCE] = run_collective, [PP_STREAM_COPY] = run_move,
     [PP_STREAM_CONTROL] = run_control,
 };
 

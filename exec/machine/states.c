@@ -210,6 +210,19 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
     }
 }
 
+/* Allocates the worker's block in host memory, if it has one. */
+static enum pp_status place_host(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
+{
+    const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_HOST];
+    void *block = NULL;
+
+    if (bytes > 0)
+        PP_TRY((m->backend->alloc_host ? m->backend->alloc_host
+                                       : m->backend->alloc)(m->device, bytes, &block, err));
+    w->host = block;
+    return PP_OK;
+}
+
 static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
 {
     const struct pp_rank_layout *layout = &m->layout[w->rank];
@@ -219,6 +232,7 @@ static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, stru
     states = m->backend->is_apart ? pp_host_reserve(m->arena, layout->state_bytes) : block;
     if (!states)
         return pp_states_refuse(m, "addresses", w, layout->state_bytes, err);
+    PP_TRY(place_host(m, w, err));
     w->block = block;
     w->staging = (struct pp_staging){m->backend, m->device, block, states, layout->state_bytes};
     w->figures = pp_block_staging(m, m->arena, w, layout->loss_offset,

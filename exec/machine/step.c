@@ -1,5 +1,6 @@
 /* A step from samples to result. Workers sleep between steps, then walk their lists, while the
  * caller conducts the step. On a deferred backend the caller issues all work, worker by worker. */
+#include "exec/copy/copy.h"
 #include "exec/host/futex.h"
 #include "exec/machine/parts.h"
 
@@ -15,6 +16,7 @@ void pp_worker_serve(struct pp_worker *w)
     struct pp_machine *m = w->machine;
 
     pp_reducer_start(w);
+    pp_copiers_start(w);
     for (unsigned round = 0;;) {
         const unsigned now = atomic_load(&m->round);
 
@@ -29,6 +31,7 @@ void pp_worker_serve(struct pp_worker *w)
         if (atomic_fetch_sub(&m->running, 1) == 1)
             pp_futex_wake(&m->running);
     }
+    pp_copiers_stop(w);
     pp_reducer_stop(w);
 }
 
@@ -130,6 +133,7 @@ void pp_step_begin(struct pp_machine *m, int step, int64_t begin_ps)
     pp_messages_begin(m);
     pp_sums_begin(m);
     pp_inbox_begin(m);
+    pp_copies_begin(m);
     m->backend->begin(m->device);
     m->device_begin_ps = now_ps(m, begin_ps);
 }

@@ -223,6 +223,35 @@ static void add_exchanges(const struct builder *b)
     }
 }
 
+/* Time of bytes from or to a tier. */
+static struct pp_cost copy_of(const struct builder *b, enum pp_tier tier, double bytes)
+{
+    const double rate = b->wires->tier_bytes_per_s[tier];
+
+    return (struct pp_cost){.ps = rate > 0 ? pp_units_ps(bytes / rate) : 0, .bytes = bytes};
+}
+
+/* Copies of saved activations have the bytes of the first one of their stage. */
+static void add_copies(const struct builder *b)
+{
+    PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const struct pp_program *p = b->p;
+
+    if (!pp_program_has_kind(p, PP_COPY))
+        return;
+    const struct pp_away *away = pp_away_find(scratch, p);
+    const int8_t *class_of = pp_slot_classes(scratch, p);
+    b->costs->op[PP_COPY] = PP_ARRAY(b->arena, struct pp_cost, p->stages * p->splits);
+    for (int i = 0; i < pp_program_size(p); i++) {
+        struct pp_cost *cost = &b->costs->op[PP_COPY][p->stage[i] * p->splits + p->split[i]];
+        if (p->kind[i] != PP_COPY || cost->bytes > 0)
+            continue;
+        const double granules = (double)p->granules / p->granule_count[i];
+        *cost = copy_of(b, p->state.spec.home[PP_STATE_ACTIVATIONS],
+                        granules * (double)pp_memory_copied_bytes(p, b->stages, class_of, away, i));
+    }
+}
+
 struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_batch *batch,
                                const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
@@ -252,6 +281,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
     add_sums(&b);
     add_exchanges(&b);
     add_purposes(&b);
+    add_copies(&b);
     add_memory(&b);
     return costs;
 }

@@ -12,6 +12,8 @@ struct pp_exec_wires {
     /* [source * ranks + destination] factor on bytes_per_s, at most 255 different ones; NULL = all
      * 1. From a rank to itself: between its replicas. */
     const double *factors;
+    double
+        tier_bytes_per_s[PP_TIERS]; /* between each tier and the device; 0 = copies take no time */
 };
 /* Returns the costs of a program: wires and ring sums are filled in, compute entries are zero. */
 struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,

@@ -1,4 +1,4 @@
-/* The layout of a rank's memory: one block, with a place for each slot, state and buffer. */
+/* The layout of a rank's memory: blocks with a place for each slot, state and buffer. */
 #include "exec/program/memory.h"
 
 size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute)
@@ -21,6 +21,7 @@ struct layout {
     const int8_t *class_of;
     const struct pp_cuts *cuts;
     const struct pp_wholes *wholes;
+    const struct pp_away *away;
     bool is_exact;
 };
 
@@ -32,24 +33,91 @@ static size_t take(struct pp_rank_layout *rank, size_t bytes)
     return offset;
 }
 
+/* Takes bytes of a class in the block of a tier. */
+static struct pp_tier_place take_at(struct pp_rank_layout *rank, enum pp_tier tier,
+                                    enum pp_state_class class, size_t bytes)
+{
+    if (tier == PP_TIER_DEVICE)
+        return (struct pp_tier_place){tier, take(rank, bytes)};
+    const size_t offset = rank->tier_bytes[tier];
+    rank->tier_bytes[tier] = pp_tier_end(tier, offset + bytes);
+    rank->away_bytes[tier][class] += bytes;
+    return (struct pp_tier_place){tier, offset};
+}
+
+/* Places the classes of a chunk's state: one after the other on the device, or each in the block of
+ * its home. */
+static void place_state(const struct layout *l, int k, struct pp_rank_layout *rank)
+{
+    const struct pp_state_bytes bytes = pp_state_bytes(l->stages[k % l->p->stages], l->kernels,
+                                                       l->is_exact, l->cuts[k % l->p->stages]);
+    const size_t of[PP_STATE_SHARDED] = {[PP_STATE_PARAMS] = bytes.weights,
+                                         [PP_STATE_GRADS] = bytes.gradients,
+                                         [PP_STATE_OPTIMIZER] = bytes.optimizer};
+    size_t *const on_device[PP_STATE_SHARDED] = {[PP_STATE_PARAMS] = &rank->params_bytes,
+                                                 [PP_STATE_GRADS] = &rank->grads_bytes,
+                                                 [PP_STATE_OPTIMIZER] = &rank->optimizer_bytes};
+    const size_t all = bytes.weights + bytes.gradients + bytes.optimizer;
+    size_t at = rank->is_scattered ? 0 : take(rank, all);
+
+    rank->state_offset[k] = rank->state_bytes;
+    rank->state_bytes += pp_whole_lines(all);
+    for (int c = 0; c < PP_STATE_SHARDED; at += of[c], c++) {
+        const enum pp_tier tier = l->p->state.spec.home[c];
+
+        rank->home[k][c] = rank->is_scattered ? take_at(rank, tier, (enum pp_state_class)c, of[c])
+                                              : (struct pp_tier_place){PP_TIER_DEVICE, at};
+        *on_device[c] += tier == PP_TIER_DEVICE ? of[c] : 0;
+    }
+}
+
 static void place_states(const struct layout *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
     const int places = p->pipelines * p->stages;
 
     rank->state_offset = PP_ARRAY(l->arena, size_t, places);
+    rank->home = pp_arena_alloc(l->arena, sizeof(*rank->home) * (size_t)places);
+    for (int c = 0; c < PP_STATE_SHARDED; c++)
+        rank->is_scattered |= p->state.spec.home[c] != PP_TIER_DEVICE;
     for (int k = 0; k < places; k++) {
         rank->state_offset[k] = SIZE_MAX;
-        if (p->rank_of[k] != r)
-            continue;
-        const struct pp_state_bytes bytes = pp_state_bytes(l->stages[k % p->stages], l->kernels,
-                                                           l->is_exact, l->cuts[k % p->stages]);
-        rank->state_offset[k] = take(rank, bytes.weights + bytes.gradients + bytes.optimizer);
-        rank->params_bytes += bytes.weights;
-        rank->grads_bytes += bytes.gradients;
-        rank->optimizer_bytes += bytes.optimizer;
+        if (p->rank_of[k] == r)
+            place_state(l, k, rank);
     }
-    rank->state_bytes = rank->block_bytes;
+}
+
+size_t pp_memory_copied_bytes(const struct pp_program *p, const struct pp_stage *const *stages,
+                              const int8_t *class_of, const struct pp_away *away, int copy)
+{
+    const int forward = away->from[copy];
+
+    return forward < 0 ? 0
+                       : p->granule_count[copy] *
+                             pp_slot_pitch(stages[p->stage[copy]],
+                                           (enum pp_slot_class)class_of[forward], false);
+}
+
+/* Places what COPY.down moves; a place is as large as the largest of its copies. */
+static void place_away(const struct layout *l, int r, struct pp_rank_layout *rank)
+{
+    const struct pp_program *p = l->p;
+    const int count = l->away->count[r];
+    size_t *bytes = PP_ARRAY(l->arena, size_t, count + 1);
+
+    rank->away_offset = PP_ARRAY(l->arena, size_t, count + 1);
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+        if (p->kind[i] == PP_COPY && l->away->of[i] >= 0 && p->purpose[i] == PP_FOR_DOWN) {
+            const size_t copied = pp_memory_copied_bytes(p, l->stages, l->class_of, l->away, i);
+            size_t *most = &bytes[l->away->of[i]];
+            *most = copied > *most ? copied : *most;
+        }
+    for (int k = 0; k < count; k++) {
+        const struct pp_tier_place place =
+            take_at(rank, p->state.spec.home[PP_STATE_ACTIVATIONS], PP_STATE_ACTIVATIONS, bytes[k]);
+        rank->away_offset[k] = place.offset;
+        rank->away.tier = place.tier;
+    }
 }
 
 /* Counted as buffers. */
@@ -189,7 +257,8 @@ struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, enum pp_state_part part, 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
                                         const struct pp_stage *const *stages,
                                         const struct pp_kernels *kernels, bool is_exact,
-                                        const struct pp_cuts *cuts, const struct pp_wholes *wholes)
+                                        const struct pp_cuts *cuts, const struct pp_wholes *wholes,
+                                        const struct pp_away *away)
 {
     struct pp_rank_layout *ranks = PP_ARRAY(arena, struct pp_rank_layout, program->ranks);
     const struct layout l = {.arena = arena,
@@ -199,6 +268,7 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                              .class_of = pp_slot_classes(arena, program),
                              .cuts = cuts,
                              .wholes = wholes,
+                             .away = away,
                              .is_exact = is_exact};
 
     for (int r = 0; r < program->ranks; r++) {
@@ -206,6 +276,7 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
         place_wholes(&l, r, &ranks[r]);
         size_slots(&l, r, &ranks[r]);
         place_slots(&ranks[r]);
+        place_away(&l, r, &ranks[r]);
         place_scratch(&l, r, &ranks[r]);
         ranks[r].peak_bytes = ranks[r].params_bytes + ranks[r].grads_bytes +
                               ranks[r].optimizer_bytes + ranks[r].activations_bytes +

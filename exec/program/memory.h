@@ -1,9 +1,12 @@
-/* exec/program/memory.h — layout of a rank's memory, one block. A slot of the program
- * (schedules/lower/slots.c) has a place in it that is as large as the slot's largest tensor. */
+/* exec/program/memory.h — layout of a rank's memory: one block on each tier. A slot of the program
+ * (schedules/lower/slots.c) has a place on the device that is as large as the slot's largest
+ * tensor. */
 #pragma once
 
+#include "exec/program/away.h"
 #include "exec/program/wholes.h"
 #include "exec/stage/batch.h"
+#include "exec/tiers/tiers.h"
 #include "schedules/lower/slots.h"
 
 /* Returns the bytes per granule of a slot. That of an R (is_recompute) holds `saved` alone; that of
@@ -13,22 +16,29 @@ size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, boo
 struct pp_rank_layout {
     int slots[PP_SLOT_CLASSES];
     size_t *offset[PP_SLOT_CLASSES], *bytes[PP_SLOT_CLASSES]; /* [slot] */
-    size_t *state_offset; /* [pipeline * stages + stage]: weights, gradients, m, v, master
-                           * (exec/state/state.h); SIZE_MAX = not on this rank */
-    size_t state_bytes;   /* states of all chunks, at the begin of the block */
+    /* [pipeline * stages + stage]: weights, gradients, m, v, master (exec/state/state.h) of a
+     * chunk, among the states of all chunks; SIZE_MAX = not on this rank */
+    size_t *state_offset;
+    size_t state_bytes; /* of these states; at the begin of the block unless they are scattered */
+    bool is_scattered;  /* a class of state lives on another tier */
+    struct pp_tier_place (*home)[PP_STATE_SHARDED]; /* likewise: of each class; optimizer: m on */
+    size_t *away_offset;                            /* [place of exec/program/away.h] */
+    struct pp_tier_place away;                      /* the first of them: their tier */
     size_t *whole_offset[PP_WHOLES]; /* [buffer] whole parameters and gradients, after the states */
     size_t parts_bytes;              /* states and these buffers: all that collectives move */
     size_t scratch_offset, scratch_bytes; /* of any one call of a stage, or of the norm */
     size_t tensor_offset, tensor_bytes;   /* one tensor, for exact gradients */
     size_t weights_offset, weights_bytes; /* one tensor, for the weight-gradient stream */
     size_t loss_offset, loss_bytes;       /* of every token whose loss the rank computes */
-    size_t expert_bytes; /* after them, tokens of experts: pp_net_expert_tokens() doubles */
-    size_t block_bytes;  /* the whole, with padding to 64 bytes between the parts */
+    size_t expert_bytes;         /* after them, tokens of experts: pp_net_expert_tokens() doubles */
+    size_t block_bytes;          /* the whole, with padding to 64 bytes between the parts */
+    size_t tier_bytes[PP_TIERS]; /* blocks of other tiers; that of NVMe is a file */
 
     /* payload without padding, by kind */
     size_t params_bytes, grads_bytes, optimizer_bytes, activations_bytes, buffers_bytes,
         other_bytes;
-    size_t peak_bytes; /* sum of these six: the prediction */
+    size_t peak_bytes;                             /* sum of these six: the prediction */
+    size_t away_bytes[PP_TIERS][PP_STATE_CLASSES]; /* payload on other tiers, by class */
 };
 
 /* Returns [stage]: how the copies, in all replicas and pipelines, shard its state. Those of stages
@@ -51,4 +61,9 @@ struct pp_sharer pp_memory_sharer(struct pp_cuts cuts, enum pp_state_part part, 
 struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_program *program,
                                         const struct pp_stage *const *stages,
                                         const struct pp_kernels *kernels, bool is_exact,
-                                        const struct pp_cuts *cuts, const struct pp_wholes *wholes);
+                                        const struct pp_cuts *cuts, const struct pp_wholes *wholes,
+                                        const struct pp_away *away);
+/* Returns the bytes that a COPY moves: granules of the slot of its F. */
+size_t pp_memory_copied_bytes(const struct pp_program *program,
+                              const struct pp_stage *const *stages, const int8_t *class_of,
+                              const struct pp_away *away, int copy);

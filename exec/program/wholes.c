@@ -1,7 +1,9 @@
 /* Gives buffers to whole gradients and gathered parameters: the lowest free one of the rank. */
 #include "exec/program/wholes.h"
 
-enum { NONE = -1, MOST_GATHERED = 2 }; /* units of a chunk: in use, and for the next use */
+#include "exec/program/none.h"
+
+enum { MOST_GATHERED = 2 }; /* units of a chunk: in use, and for the next use */
 
 /* A chunk on the rank of the walk. */
 struct place {
@@ -36,7 +38,7 @@ static int32_t take(struct walk *w, enum pp_whole_class what, int64_t count)
         at++;
     if (at == b->count) {
         *PP_PUSH(w->arena, *elements, b->sizes, b->capacity) = 0;
-        b->freed[b->count] = NONE;
+        b->freed[b->count] = PP_NONE;
         b->is_taken[b->count++] = false;
         w->wholes->count[what][w->rank] = b->count;
     }
@@ -63,7 +65,7 @@ int pp_wholes_pipe_of(const struct pp_program *p, int rank, int stage)
     for (int pipe = 0; pipe < p->pipelines; pipe++)
         if (pp_program_rank_of(p, pipe, stage) == rank)
             return pipe;
-    return NONE;
+    return PP_NONE;
 }
 
 /* ---- gradients ------------------------------------------------------------------------------- */
@@ -91,7 +93,7 @@ static void scatter(struct walk *w, int i)
     if (!is_last_bucket(w->p, i))
         return;
     place_of(w, i)->last_grads = place_of(w, i)->grads;
-    place_of(w, i)->grads = NONE;
+    place_of(w, i)->grads = PP_NONE;
 }
 
 /* The scatter at the end of a step leaves a tied matrix to its own sum, which may come later. */
@@ -114,7 +116,7 @@ static int32_t end_of(struct walk *w, int stage)
     const int pipe = pp_wholes_pipe_of(w->p, w->rank, stage);
 
     if (pipe < 0 || !tied)
-        return NONE;
+        return PP_NONE;
     struct place *place = &w->places[pipe * w->p->stages + stage];
     if (w->cuts[stage].params > 1)
         return take(w, PP_WHOLE_GRADS, tied->count);
@@ -155,7 +157,7 @@ static void drop(struct walk *w, int i)
 
     if (place->gathered_count == 0)
         return;
-    release(w, PP_WHOLE_PARAMS, w->wholes->of[PP_WHOLE_PARAMS][place->gathered[0]], NONE);
+    release(w, PP_WHOLE_PARAMS, w->wholes->of[PP_WHOLE_PARAMS][place->gathered[0]], PP_NONE);
     place->gathered[0] = place->gathered[--place->gathered_count];
 }
 
@@ -225,19 +227,9 @@ static void walk_rank(struct walk *w, int rank)
         w->buffers[what] = (struct buffers){.is_taken = PP_ARRAY(w->arena, bool, length + 1),
                                             .freed = PP_ARRAY(w->arena, int32_t, length + 1)};
     for (int k = 0; k < p->pipelines * p->stages; k++)
-        w->places[k] = (struct place){.grads = NONE, .last_grads = NONE};
+        w->places[k] = (struct place){.grads = PP_NONE, .last_grads = PP_NONE};
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
         walk_instruction(w, i);
-}
-
-/* Returns [instruction] NONE. */
-static int32_t *none_of(struct pp_arena *arena, const struct pp_program *p)
-{
-    int32_t *all = PP_ARRAY(arena, int32_t, pp_program_size(p) + 1);
-
-    for (int i = 0; i < pp_program_size(p); i++)
-        all[i] = NONE;
-    return all;
 }
 
 struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program *p,
@@ -255,10 +247,10 @@ struct pp_wholes *pp_wholes_find(struct pp_arena *arena, const struct pp_program
     wholes->has_forward = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
     wholes->has_backward = PP_ARRAY(arena, bool, p->pipelines * p->stages);
     wholes->is_first = PP_ARRAY(arena, bool, pp_program_size(p) + 1);
-    wholes->after = none_of(arena, p);
-    wholes->head = none_of(arena, p);
+    wholes->after = pp_none_of(arena, p);
+    wholes->head = pp_none_of(arena, p);
     for (int what = 0; what < PP_WHOLES; what++) {
-        wholes->of[what] = none_of(arena, p);
+        wholes->of[what] = pp_none_of(arena, p);
         wholes->count[what] = PP_ARRAY(arena, int, p->ranks);
         wholes->elements[what] = PP_ARRAY(arena, int64_t *, p->ranks);
     }

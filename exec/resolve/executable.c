@@ -83,7 +83,7 @@ static bool is_executed(const struct pp_program *p, int i, bool has_groups)
         [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
         [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,     [PP_DROP] = true,
     };
-    static const bool IS_MOVED[PP_PURPOSES] = {false};
+    static const bool IS_MOVED[PP_PURPOSES] = {[PP_FOR_DOWN] = true, [PP_FOR_UP] = true};
     const bool is_gathered = pp_state_is_gathered(&p->state.spec);
 
     if (pp_op_is_move(p->kind[i]))

@@ -67,10 +67,9 @@ static enum pp_status resolve_machine(const struct pp_exec_wish *wish,
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --clock wall: messages take real time",
                             wish->given.link.typed);
-    PP_TRY(pp_exec_tiers(wish, config, err));
-    return pp_wires_parse(wish->link, &config->wires, err) == PP_OK
-               ? PP_OK
-               : pp_error_prefix(err, "--link \"%s\": ", wish->link);
+    if (pp_wires_parse(wish->link, &config->wires, err) != PP_OK)
+        return pp_error_prefix(err, "--link \"%s\": ", wish->link);
+    return pp_exec_tiers(wish, config, err);
 }
 
 /* Returns [MASK] of BERT's vocabularies; one of bytes has none, so its last token. */

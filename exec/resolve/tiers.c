@@ -71,7 +71,8 @@ enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_con
         return pp_error_set(err, PP_EINVAL,
                             "%s has no effect with --clock wall: copies take real time",
                             wish->given.tier.typed);
-    return take_rates(wish->given.tier.count ? wish->tier : NULL, tiers->bytes_per_s, err) == PP_OK
+    return take_rates(wish->given.tier.count ? wish->tier : NULL, config->wires.tier_bytes_per_s,
+                      err) == PP_OK
                ? PP_OK
                : pp_error_prefix(err, "--tier \"%s\": ", wish->tier);
 }

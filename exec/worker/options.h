@@ -43,6 +43,7 @@ struct pp_machine_options {
     const struct pp_backend *backend;
     /* All but local need an immediate backend, or a launcher and a transport with is_apart. */
     const struct pp_transport *transport;
+    struct pp_tier_options tiers;
     const struct pp_nccl_calls *nccl; /* for transports between GPUs, both */
     const struct pp_ipc_calls *ipc;
     bool may_choose_transport; /* among those between GPUs, by what all processes find */

@@ -36,6 +36,36 @@ struct pp_chunk {
     bool owns_squares[PP_STATE_PARTS];
 };
 
+/* Bytes of a copy: on the device, and on the other tier, in memory or from `offset` in a file. */
+struct pp_copy_piece {
+    char *device, *away; /* away: NULL in a file */
+    size_t offset, bytes;
+};
+/* A copy between memory tiers, or work of the host: a COPY or MOVE of one worker, see exec/copy. */
+struct pp_bound_copy {
+    struct pp_worker *worker;
+    int instruction;
+    int after; /* copy of another stream that is over before; -1: none */
+    pp_event_id done;
+    pp_backend_work run;          /* its argument is this copy; NULL: there is nothing to do */
+    enum pp_tier tier;            /* of `away` */
+    struct pp_copy_piece *pieces; /* [count] */
+    int count;
+    size_t bytes; /* of all pieces */
+    int64_t ps;   /* duration by the costs */
+    int launch;   /* number on its stream in this step */
+};
+/* Copies that a worker has posted on a stream, and the thread that runs them. */
+struct pp_copier {
+    struct pp_worker *worker;
+    pthread_t thread;
+    bool is_there;  /* else the worker runs them itself */
+    int32_t *queue; /* [capacity] instructions; a ring */
+    unsigned capacity, taken;
+    atomic_uint given, changes; /* copies queued so far; a futex */
+    atomic_bool is_over;
+};
+
 /* Collectives for which its worker was the last member to post, and a thread that runs them. */
 struct pp_reducer {
     pthread_t thread;
@@ -50,7 +80,8 @@ struct pp_worker {
     struct pp_machine *machine;
     int rank, replica, tp_index, index;
     char *block;
-    struct pp_staging staging;  /* of the states at the block's begin */
+    char *host;                 /* its block in host memory; NULL: it has none */
+    struct pp_staging staging;  /* of all states: at the block's begin, or scattered over tiers */
     struct pp_staging figures;  /* losses, and tokens of experts */
     bool has_states, has_parts; /* on_host of `staging` has memory: until a step begins; always */
     uint64_t drawn;             /* hash of its initial weights */
@@ -82,6 +113,11 @@ struct pp_worker {
     int32_t *collective_row;        /* [k] row of its k-th collective */
     int32_t collective_count;
     struct pp_reducer reducer;
+    struct pp_copier copiers[PP_COPY_STREAMS];
+    int64_t copied_ps[PP_COPY_STREAMS]; /* end of the last copy of each stream */
+    int copies_launched[PP_COPY_STREAMS];
+    /* Bytes that copies of this step have moved, down and up, by class. */
+    atomic_ullong copied_bytes[PP_MOVE_CAUSES][2];
     int32_t barriers;     /* barriers passed */
     int32_t *barrier_row; /* [k] row of its k-th BAR */
 };
@@ -104,6 +140,11 @@ struct pp_machine {
     const int8_t *class_of; /* [instruction] enum pp_slot_class */
     struct pp_cuts *cuts;   /* [stage] */
     struct pp_wholes *wholes;
+    struct pp_away *away;
+    struct pp_bound_copy **copies; /* [row] NULL: no copy */
+    bool has_copies;
+    pp_stream_id first_copies; /* first copy stream; each worker has PP_COPY_STREAMS */
+    pp_event_id first_copied;  /* event of the end of the copy of row 0 */
     struct pp_backend_device *device;
     const struct pp_backend *backend;
 

@@ -137,6 +137,23 @@ int pp_sums_status(const struct pp_machine *m)
     return status;
 }
 
+/* ---- addresses ---------------------------------------------------------------------------- */
+
+void *pp_worker_buffer(const struct pp_worker *w, int i)
+{
+    const struct pp_machine *m = w->machine;
+
+    return w->block + m->layout[w->rank].offset[m->class_of[i]][m->p->slot[i]];
+}
+
+void *pp_worker_whole(const struct pp_worker *w, enum pp_whole_class what, int i)
+{
+    const struct pp_machine *m = w->machine;
+    const int32_t buffer = m->wholes->of[what][i];
+
+    return buffer < 0 ? NULL : w->block + m->layout[w->rank].whole_offset[what][buffer];
+}
+
 /* ---- launches -------------------------------------------------------------------------------- */
 
 /* Index of an instruction in its list, and its graph id: see graphs.c. */
@@ -247,6 +264,9 @@ struct pp_span pp_span_of(const struct pp_worker *w, int i)
                              end = m->backend->span(m->device, pp_stream_of(w, i), first + more);
         return (struct pp_span){begin.start_s, end.end_s};
     }
+    if (pp_op_is_move(kind))
+        return m->backend->span(m->device, pp_copy_stream_of(w, pp_move_stream(m->p->purpose[i])),
+                                m->copies[pp_row(w, i)]->launch);
     if (pp_op_is_collective(kind))
         return m->backend->span(m->device, pp_sum_stream(m, pp_collective_of(w, i)),
                                 m->collectives[pp_collective_of(w, i)].launch);

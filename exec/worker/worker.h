@@ -134,6 +134,11 @@ static inline int64_t pp_now_ps(const struct pp_machine *m)
     return pp_own_ps(m) + m->clock_offset_ps;
 }
 
+static inline int64_t pp_later_ps(int64_t a_ps, int64_t b_ps)
+{
+    return a_ps > b_ps ? a_ps : b_ps;
+}
+
 /* ---- worker.c -------------------------------------------------------------------------------- */
 /* Keeps the first error and cancels the step. Lock-free: another reporter may have been killed. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);
@@ -169,6 +174,21 @@ void pp_call_begin(const struct pp_kernels *k, void *stream, struct pp_bound_cal
 void pp_probe_add(struct pp_bound_call *call, int work);
 /* Clock of durations: CPU time, or the wall clock if ops are only issued. */
 int64_t pp_machine_now_ns(const struct pp_machine *m);
+/* Buffer of an instruction's slot; of its whole parameters or gradients, NULL if it has none. */
+void *pp_worker_buffer(const struct pp_worker *w, int instruction);
+void *pp_worker_whole(const struct pp_worker *w, enum pp_whole_class what, int instruction);
+/* Stream of a copy of a worker. */
+static inline pp_stream_id pp_copy_stream_of(const struct pp_worker *w, enum pp_copy_stream stream)
+{
+    return w->machine->first_copies + w->index * PP_COPY_STREAMS + (int)stream;
+}
+/* Address of a place on a tier of the worker; NULL in a file. */
+static inline char *pp_tier_at(const struct pp_worker *w, struct pp_tier_place place)
+{
+    return place.tier == PP_TIER_DEVICE ? w->block + place.offset
+           : place.tier == PP_TIER_HOST ? w->host + place.offset
+                                        : NULL;
+}
 /* Graph id of a worker's last BAR. */
 int pp_bar_graph_id(const struct pp_worker *w);
 /* Length of a worker's list; place of an instruction in it. */

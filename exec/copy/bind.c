@@ -1,0 +1,63 @@
+/* Binds each COPY and MOVE of a list to its bytes, by purpose. */
+#include "exec/copy/parts.h"
+
+static pp_copy_binder *const BIND[PP_PURPOSES] = {
+    [PP_FOR_DOWN] = pp_bind_saved,
+    [PP_FOR_UP] = pp_bind_saved,
+};
+
+void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_copy_piece piece)
+{
+    struct pp_copy_piece *pieces = PP_ARRAY(arena, struct pp_copy_piece, copy->count + 1);
+
+    for (int k = 0; k < copy->count; k++)
+        pieces[k] = copy->pieces[k];
+    pieces[copy->count++] = piece;
+    copy->pieces = pieces;
+    copy->bytes += piece.bytes;
+}
+
+static struct pp_bound_copy *bind(struct pp_worker *w, int i, const int last[PP_COPY_STREAMS])
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_op op = pp_program_op(m->p, i);
+    struct pp_bound_copy *copy = PP_NEW(m->arena, struct pp_bound_copy);
+    const enum pp_copy_stream own = pp_move_stream(op.purpose), other = pp_move_after(op.purpose);
+
+    *copy = (struct pp_bound_copy){.worker = w,
+                                   .instruction = i,
+                                   .after = other == own ? -1 : last[other],
+                                   .done = m->first_copied + pp_row(w, i),
+                                   .ps = pp_costs_op(m->options.costs, &op, NULL).ps};
+    BIND[op.purpose](w, copy);
+    return copy;
+}
+
+static void bind_list(struct pp_worker *w)
+{
+    struct pp_machine *m = w->machine;
+    const struct pp_program *p = m->p;
+    int last[PP_COPY_STREAMS] = {-1, -1, -1}, count[PP_COPY_STREAMS] = {0};
+
+    for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
+        if (pp_op_is_move(p->kind[i])) {
+            const enum pp_copy_stream stream = pp_move_stream(p->purpose[i]);
+
+            m->copies[pp_row(w, i)] = bind(w, i, last);
+            last[stream] = i;
+            count[stream]++;
+        }
+    for (int s = 0; s < PP_COPY_STREAMS; s++)
+        w->copiers[s] = (struct pp_copier){.worker = w,
+                                           .capacity = (unsigned)count[s] + 1,
+                                           .queue = PP_ARRAY(m->arena, int32_t, count[s] + 1)};
+}
+
+void pp_copies_bind(struct pp_machine *m)
+{
+    if (!m->has_copies)
+        return;
+    m->copies = PP_ARRAY(m->arena, struct pp_bound_copy *, pp_rows(m));
+    for (int k = 0; k < m->worker_count; k++)
+        bind_list(&m->workers[k]);
+}
