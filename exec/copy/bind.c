@@ -6,17 +6,6 @@ static pp_copy_binder *const BIND[PP_PURPOSES] = {
     [PP_FOR_UP] = pp_bind_saved,
 };
 
-void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_copy_piece piece)
-{
-    struct pp_copy_piece *pieces = PP_ARRAY(arena, struct pp_copy_piece, copy->count + 1);
-
-    for (int k = 0; k < copy->count; k++)
-        pieces[k] = copy->pieces[k];
-    pieces[copy->count++] = piece;
-    copy->pieces = pieces;
-    copy->bytes += piece.bytes;
-}
-
 static struct pp_bound_copy *bind(struct pp_worker *w, int i, const int last[PP_COPY_STREAMS])
 {
     struct pp_machine *m = w->machine;

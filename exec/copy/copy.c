@@ -37,27 +37,6 @@ static enum pp_copy_stream stream_of(const struct pp_machine *m, int i)
     return pp_move_stream(m->p->purpose[i]);
 }
 
-/* ---- work ------------------------------------------------------------------------------------ */
-
-void pp_copy_run(const struct pp_kernels *k, void *stream, void *argument)
-{
-    const struct pp_bound_copy *copy = argument;
-    struct pp_worker *w = copy->worker;
-    const struct pp_program *p = w->machine->p;
-    const int purpose = p->purpose[copy->instruction];
-    const bool is_up = pp_move_is_up(purpose);
-
-    for (int n = 0; n < copy->count; n++) {
-        const struct pp_copy_piece *piece = &copy->pieces[n];
-
-        k->copy(stream, piece->bytes, is_up ? piece->away : piece->device,
-                is_up ? piece->device : piece->away);
-        atomic_fetch_add(
-            &w->copied_bytes[pp_move_cause(p->kind[copy->instruction], purpose)][is_up],
-            piece->bytes);
-    }
-}
-
 /* ---- streams --------------------------------------------------------------------------------- */
 
 /* Runs a copy on its stream, after its post and the copy of the other stream. */

@@ -79,6 +79,34 @@ enum pp_status pp_states_push(const struct pp_machine *m, struct pp_error *err)
     return PP_OK;
 }
 
+/* ---- memory on other tiers ------------------------------------------------------------------- */
+
+/* Opens the worker's file, if it has one. */
+static enum pp_status open_file(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
+{
+    const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_NVME];
+    const char *owner = pp_arena_printf(m->arena, "rank %d", w->rank);
+
+    if (m->replicas > 1)
+        owner = pp_arena_printf(m->arena, "%s of replica %d", owner, w->replica);
+    return bytes == 0
+               ? PP_OK
+               : pp_tier_file_open(m->arena, m->options.tiers.dir, bytes, owner, &w->file, err);
+}
+
+static enum pp_status place_tiers(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
+{
+    const struct pp_backend *backend = m->backend;
+    const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_HOST];
+    void *block = NULL;
+
+    if (bytes > 0)
+        PP_TRY((backend->alloc_host ? backend->alloc_host : backend->alloc)(m->device, bytes,
+                                                                            &block, err));
+    w->host = block;
+    return open_file(m, w, err);
+}
+
 /* ---- initial weights ------------------------------------------------------------------------- */
 
 static enum pp_status poison(const struct pp_machine *m, const struct pp_worker *w,
@@ -154,8 +182,12 @@ enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err)
     m->own_worker = w->index;
     w->figures = pp_staging_itself(w->block + layout->loss_offset,
                                    layout->loss_bytes + layout->expert_bytes);
-    return pp_host_commit(w->block, bytes) ? pp_states_draw(w, err)
-                                           : pp_states_refuse(m, "memory", w, bytes, err);
+    const size_t host_bytes = layout->tier_bytes[PP_TIER_HOST];
+    if (!pp_host_commit(w->block, bytes) ||
+        (host_bytes > 0 && !pp_host_commit(w->host, host_bytes)))
+        return pp_states_refuse(m, "memory", w, bytes + host_bytes, err);
+    PP_TRY(open_file(m, w, err));
+    return pp_states_draw(w, err);
 }
 
 enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error *err)
@@ -210,19 +242,6 @@ static void place_chunks(struct pp_machine *m, struct pp_worker *w)
     }
 }
 
-/* Allocates the worker's block in host memory, if it has one. */
-static enum pp_status place_host(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
-{
-    const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_HOST];
-    void *block = NULL;
-
-    if (bytes > 0)
-        PP_TRY((m->backend->alloc_host ? m->backend->alloc_host
-                                       : m->backend->alloc)(m->device, bytes, &block, err));
-    w->host = block;
-    return PP_OK;
-}
-
 static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
 {
     const struct pp_rank_layout *layout = &m->layout[w->rank];
@@ -232,7 +251,7 @@ static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, stru
     states = m->backend->is_apart ? pp_host_reserve(m->arena, layout->state_bytes) : block;
     if (!states)
         return pp_states_refuse(m, "addresses", w, layout->state_bytes, err);
-    PP_TRY(place_host(m, w, err));
+    PP_TRY(place_tiers(m, w, err));
     w->block = block;
     w->staging = (struct pp_staging){m->backend, m->device, block, states, layout->state_bytes};
     w->figures = pp_block_staging(m, m->arena, w, layout->loss_offset,
@@ -248,8 +267,10 @@ static enum pp_status place_elsewhere(struct pp_machine *m, struct pp_worker *w,
     const struct pp_rank_layout *layout = &m->layout[w->rank];
 
     w->block = pp_host_reserve(m->arena, layout->block_bytes);
-    if (!w->block)
-        return pp_states_refuse(m, "addresses", w, layout->block_bytes, err);
+    const size_t host_bytes = layout->tier_bytes[PP_TIER_HOST];
+    w->host = host_bytes > 0 ? pp_host_reserve(m->arena, host_bytes) : NULL;
+    if (!w->block || (host_bytes > 0 && !w->host))
+        return pp_states_refuse(m, "addresses", w, layout->block_bytes + host_bytes, err);
     w->staging = pp_staging_itself(w->block, layout->state_bytes);
     const size_t figures_bytes = layout->loss_bytes + layout->expert_bytes;
     w->figures = pp_staging_itself(

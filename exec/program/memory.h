@@ -21,7 +21,7 @@ struct pp_rank_layout {
     size_t *state_offset;
     size_t state_bytes; /* of these states; at the begin of the block unless they are scattered */
     bool is_scattered;  /* a class of state lives on another tier */
-    struct pp_tier_place (*home)[PP_STATE_SHARDED]; /* likewise: of each class; optimizer: m on */
+    struct pp_tier_place (*home)[PP_STATE_SHARDED]; /* likewise, of each class */
     size_t *away_offset;                            /* [place of exec/program/away.h] */
     struct pp_tier_place away;                      /* the first of them: their tier */
     size_t *whole_offset[PP_WHOLES]; /* [buffer] whole parameters and gradients, after the states */

@@ -111,6 +111,8 @@ enum pp_status pp_exec_tiers(const struct pp_exec_wish *wish, struct pp_exec_con
  * for nvme without a folder, and what is only simulated. */
 enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_build *build,
                                   struct pp_error *err);
+/* Notes in a complete program where its classes live, and how they move. */
+void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *program);
 /* True if several groups of copies each hold a state. */
 bool pp_exec_has_groups(const struct pp_exec_config *config, const struct pp_exec_plan *plan);
 /* Sets plan->zero, after the program. PP_EINVAL for what cannot be cut: gradients of

@@ -194,3 +194,29 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_bui
     PP_TRY(check_simulated(wish, err));
     return check_idle(wish, state, err);
 }
+
+/* A file does not name the tiers between which it moves: the host, if no option does. */
+static void find_homes(const struct pp_program *p, struct pp_state_spec *state)
+{
+    for (int i = 0; i < pp_program_size(p); i++)
+        if (pp_op_is_move(p->kind[i])) {
+            const int class =
+                p->kind[i] == PP_COPY ? PP_STATE_ACTIVATIONS : pp_purposes[p->purpose[i]].what;
+            const enum pp_tier home = state->home[class];
+
+            state->home[class] = home == PP_TIER_DEVICE ? PP_TIER_HOST : home;
+        }
+}
+
+void pp_exec_note_homes(const struct pp_state_spec *wanted, struct pp_program *p)
+{
+    struct pp_state_spec *state = &p->state.spec, noted = *wanted;
+
+    find_homes(p, &noted);
+    memcpy(noted.shard, state->shard, sizeof(noted.shard));
+    noted.replicas = state->replicas;
+    noted.secondary = state->secondary;
+    noted.gather = state->gather;
+    noted.buffers = state->buffers;
+    *state = noted;
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/cluster/tiers.h"
+#include "exec/tiers/file.h"
 
 #include <stddef.h>
 
@@ -16,12 +17,10 @@ struct pp_tier_place {
     size_t offset;
 };
 
-/* Begins of data in a block of a tier are multiples of these bytes; in a file, of its blocks. */
-enum { PP_TIER_LINE = 64, PP_TIER_BLOCK = 64 << 10 };
-/* Returns where the next data may begin. */
+/* Returns where the next data of a block may begin, after data that end there. */
 static inline size_t pp_tier_end(enum pp_tier tier, size_t end)
 {
-    const size_t unit = tier == PP_TIER_NVME ? PP_TIER_BLOCK : PP_TIER_LINE;
+    enum { LINE = 64 };
 
-    return (end + unit - 1) / unit * unit;
+    return tier == PP_TIER_NVME ? pp_tier_round(end) : (end + LINE - 1) / LINE * LINE;
 }

@@ -18,6 +18,11 @@ struct pp_nccl_calls;
 struct pp_ipc_calls;
 enum pp_clock_kind { PP_CLOCK_VIRTUAL, PP_CLOCK_WALL };
 
+static inline int64_t pp_later_ps(int64_t a_ps, int64_t b_ps)
+{
+    return a_ps > b_ps ? a_ps : b_ps;
+}
+
 /* A question of the first process to all others and itself, between steps. Each answers in the
  * thread that steps or serves, so an answer may take long. */
 struct pp_question {

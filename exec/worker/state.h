@@ -81,6 +81,7 @@ struct pp_worker {
     int rank, replica, tp_index, index;
     char *block;
     char *host;                 /* its block in host memory; NULL: it has none */
+    struct pp_tier_file *file;  /* its block on NVMe, likewise */
     struct pp_staging staging;  /* of all states: at the block's begin, or scattered over tiers */
     struct pp_staging figures;  /* losses, and tokens of experts */
     bool has_states, has_parts; /* on_host of `staging` has memory: until a step begins; always */

@@ -134,11 +134,6 @@ static inline int64_t pp_now_ps(const struct pp_machine *m)
     return pp_own_ps(m) + m->clock_offset_ps;
 }
 
-static inline int64_t pp_later_ps(int64_t a_ps, int64_t b_ps)
-{
-    return a_ps > b_ps ? a_ps : b_ps;
-}
-
 /* ---- worker.c -------------------------------------------------------------------------------- */
 /* Keeps the first error and cancels the step. Lock-free: another reporter may have been killed. */
 void pp_machine_fail(struct pp_machine *m, const struct pp_error *err);
