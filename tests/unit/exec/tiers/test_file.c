@@ -1,11 +1,12 @@
 /* A tier's file gives back what was written: any byte count, any memory, threads and processes at
  * once, and nothing stays in its directory. */
-#define _GNU_SOURCE /* mkdtemp */
+#define _GNU_SOURCE /* mkdtemp, O_DIRECT */
 #include "core/random.h"
-#include "exec/tiers/file.h"
+#include "exec/tiers/parts.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +66,8 @@ static size_t below(uint64_t *seed, size_t limit)
 
 /* Random writes and reads, also done in memory. `filled` has the written bytes of a
  * block. */
-static void compare_with_memory(const char *dir)
+static void compare_with_memory(struct pp_tier_file *file)
 {
-    struct pp_tier_file *file = open_file(dir, BYTES);
     unsigned char *mirror = pp_arena_alloc(arena, BYTES),
                   *memory = pp_arena_alloc(arena, BYTES + 4096);
     size_t filled[BLOCKS] = {0};
@@ -99,14 +99,24 @@ static void compare_with_memory(const char *dir)
 
 Test(tier_file, gives_back_what_was_written, .init = begin, .fini = end)
 {
-    compare_with_memory(folder);
+    compare_with_memory(open_file(folder, BYTES));
 }
 
 Test(tier_file, also_in_memory_file_systems, .init = begin, .fini = end)
 {
     if (access("/dev/shm", W_OK) != 0)
         cr_skip_test("no /dev/shm");
-    compare_with_memory("/dev/shm");
+    compare_with_memory(open_file("/dev/shm", BYTES));
+}
+
+/* As where a file system has no direct I/O. */
+Test(tier_file, also_through_the_page_cache, .init = begin, .fini = end)
+{
+    struct pp_tier_file *file = open_file(folder, BYTES);
+
+    file->is_direct = false;
+    cr_assert_eq(fcntl(file->fd, F_SETFL, fcntl(file->fd, F_GETFL) & ~O_DIRECT), 0);
+    compare_with_memory(file);
 }
 
 static int entries(const char *dir)
