@@ -14,7 +14,7 @@ static const char SIM_OPTIONS[] =
     "no-alternatives|no-fold|nodes|objective|offload-unit|output|p2p|params|part|plot-kind|"
     "points|preset|price|ranks|refit|require-fit|row|secondary|seeds|size|skip-steps|step|"
     "step-barrier|sync-share|template|time-unit|title|to|tolerance|top|topo|tp-overlap|"
-    "tp-split|update-barrier|usable|where|window|wires|with|worst|x-range|xml|y-range";
+    "update-barrier|usable|where|window|wires|with|worst|x-range|xml|y-range";
 
 static const char EXEC_OPTIONS[] =
     "backend|balance-loss|calibrate-ep|calibrate-on|calibrate-tp|check|checkpoint|"

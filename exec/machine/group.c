@@ -4,7 +4,8 @@
  * A call is cut into segments. After each but the last, the group meets, and each worker adds up
  * the parts of all. A part stays in place until the group meets again, when all have read it. So
  * the group also meets at the end of a call with exchanges. On the virtual clock, a segment lasts
- * as long as on the slowest worker, and an exchange as the costs say. The group meets at the end of
+ * as long as on the slowest worker, and an exchange as the costs say. A hidden one, of a part of
+ * rows, lasts while the next part is computed. The group meets at the end of
  * every op there, so that it acts as one device. Replicas do not. They meet again after each
  * exchange of rows, which may then be overwritten.
  *
@@ -165,8 +166,11 @@ static bool exchange(struct pp_worker *w, struct pp_group_segment *s)
     launch(w, -1,
            m->transport->exchange ? (struct pp_worker_launch){m->transport->exchange, &s->apart}
                                   : (struct pp_worker_launch){pp_segment_exchange, s});
-    w->spent_ps = pp_is_virtual(m) ? from_ps + pp_segment_exchange_ps(m, s)
+    w->added_ps = pp_is_virtual(m) ? pp_segment_added_ps(m, s, from_ps, w->added_ps)
                                    : pp_later_ps(from_ps, pp_now_ps(m));
+    if (s->exchange.is_hidden && pp_is_virtual(m))
+        return true;
+    w->spent_ps = w->added_ps;
     w->exchanged_ps[pp_group_exchange_among(&s->exchange)] += w->spent_ps - from_ps;
     return true;
 }
@@ -210,6 +214,7 @@ static void begin_op(struct pp_worker *w, int i)
     const struct pp_machine *m = w->machine;
 
     m->launch_of[pp_row(w, i)] = w->launches[false];
+    w->added_ps = 0;
     pp_worker_warm(w, i, false);
     if (m->calls[pp_row(w, i)].count == 0)
         w->spent_ps += launch(w, pp_graph_id(w, i), pp_launch_of(w, i));

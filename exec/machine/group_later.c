@@ -9,32 +9,33 @@ static double span_s(const struct pp_worker *w, int launch)
     return span.end_s - span.start_s;
 }
 
-/* Time of a worker's own launches, without exchanges. */
-static double own_s(const struct pp_worker *w, int i)
+/* Time of a worker's own launches, with exchanges that take what the costs say. */
+static int64_t own_ps(const struct pp_worker *w, int i)
 {
-    const struct pp_bound_call *call = &w->machine->calls[pp_row(w, i)];
-    double s = call->count == 0 ? span_s(w, w->machine->launch_of[pp_row(w, i)]) : 0;
+    const struct pp_machine *m = w->machine;
+    const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
+    int64_t ps = call->count == 0 ? (int64_t)(1e12 * span_s(w, m->launch_of[pp_row(w, i)])) : 0,
+            added_ps = 0;
 
-    for (int k = 0; k < call->segment_count; k++)
-        s += span_s(w, call->segments[k].launch);
-    return s;
+    for (int k = 0; k < call->segment_count; k++) {
+        const struct pp_group_segment *s = &call->segments[k];
+
+        ps += (int64_t)(1e12 * span_s(w, s->launch));
+        added_ps = pp_segment_added_ps(m, s, ps, added_ps);
+        ps = s->exchange.is_hidden ? ps : added_ps;
+    }
+    return ps;
 }
 
 int64_t pp_group_ps(const struct pp_worker *w, int i)
 {
     const struct pp_machine *m = w->machine;
-    const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
-    double longest_s = 0;
-    int64_t exchanges_ps = 0;
+    int64_t longest_ps = 0;
 
-    for (int t = 0; t < pp_group_size(m); t++) {
-        const double s =
-            pp_is_elsewhere(m, pp_group_peer(w, t)) ? 0 : own_s(pp_group_peer(w, t), i);
-        longest_s = s > longest_s ? s : longest_s;
-    }
-    for (int k = 0; k < call->segment_count; k++)
-        exchanges_ps += pp_segment_exchange_ps(m, &call->segments[k]);
-    return (int64_t)(longest_s * 1e12) + exchanges_ps;
+    for (int t = 0; t < pp_group_size(m); t++)
+        if (!pp_is_elsewhere(m, pp_group_peer(w, t)))
+            longest_ps = pp_later_ps(longest_ps, own_ps(pp_group_peer(w, t), i));
+    return longest_ps;
 }
 
 /* The launch of an exchange begins when its stream has waited for all workers. Only an operation of

@@ -88,6 +88,10 @@ void pp_segment_exchange(const struct pp_kernels *k, void *stream, void *segment
 void pp_segments_try(struct pp_worker *w, int instruction);
 /* Time of the exchange, by the costs; 0 = there is none. */
 int64_t pp_segment_exchange_ps(const struct pp_machine *m, const struct pp_group_segment *segment);
+/* End of the exchange after a segment that ended at from_ps. The one before it in the op has ended
+ * at before_ps, which may be later. */
+int64_t pp_segment_added_ps(const struct pp_machine *m, const struct pp_group_segment *segment,
+                            int64_t from_ps, int64_t before_ps);
 /* Graph of a segment of an instruction; captures those of all its segments. */
 int pp_segment_graph(const struct pp_worker *w, int instruction,
                      const struct pp_group_segment *segment);

@@ -141,6 +141,12 @@ int64_t pp_segment_exchange_ps(const struct pp_machine *m, const struct pp_group
                                                    &segment->exchange, segment->members);
 }
 
+int64_t pp_segment_added_ps(const struct pp_machine *m, const struct pp_group_segment *segment,
+                            int64_t from_ps, int64_t before_ps)
+{
+    return pp_later_ps(from_ps, before_ps) + pp_segment_exchange_ps(m, segment);
+}
+
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
 /* Ids of segments follow those of ops (graphs.c), each without and with timing events. Ops that do

@@ -7,6 +7,7 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
 {
     const bool is_first = (n->part == NULL && !n->is_part) || c->g->is_first;
     const struct pp_tensor *made = n->part ? n->part : n->y;
+    const struct pp_call_part rows = pp_call_part_of(c, made);
     void *y = pp_call_at(c, n->y);
 
     if (y == NULL)
@@ -16,20 +17,21 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
                                y, pp_call_at(c, n->act));
         return;
     }
-    c->k->gemm(c->stream, &(struct pp_gemm){.m = pp_tensor_tokens(c->g, made),
-                                            .n = n->y->width,
-                                            .k = n->x->width,
-                                            .b_transposed = true,
-                                            .a = pp_call_at(c, n->x),
-                                            .b = pp_call_weight(c, n->weight),
-                                            .c = pp_call_at(c, made),
-                                            .lda = n->x->width,
-                                            .ldb = n->x->width,
-                                            .ldc = n->y->width,
-                                            .base = is_first ? pp_call_at(c, n->base) : NULL,
-                                            .bias = is_first ? pp_call_weight(c, n->bias) : NULL,
-                                            .activation = c->net->activation,
-                                            .activated = pp_call_at(c, n->act)});
+    c->k->gemm(c->stream,
+               &(struct pp_gemm){.m = rows.count,
+                                 .n = n->y->width,
+                                 .k = n->x->width,
+                                 .b_transposed = true,
+                                 .a = pp_call_rows_at(c, n->x, rows),
+                                 .b = pp_call_weight(c, n->weight),
+                                 .c = pp_call_rows_at(c, made, rows),
+                                 .lda = n->x->width,
+                                 .ldb = n->x->width,
+                                 .ldc = n->y->width,
+                                 .base = is_first ? pp_call_rows_at(c, n->base, rows) : NULL,
+                                 .bias = is_first ? pp_call_weight(c, n->bias) : NULL,
+                                 .activation = c->net->activation,
+                                 .activated = pp_call_rows_at(c, n->act, rows)});
 }
 
 /* dx [T][in] = dx_base + dy [T][out] W, times the slope of the activation that made x. Of a whole
@@ -37,24 +39,27 @@ static void forward(struct pp_call *c, const struct pp_stage_node *n)
 static void input_grad(struct pp_call *c, const struct pp_stage_node *n)
 {
     const bool is_first = n->dx_part == NULL || n->is_whole || c->g->is_first;
+    const struct pp_call_part rows = pp_call_part_of(c, n->dy);
+    const struct pp_tensor *made = n->dx_part ? n->dx_part : n->dx;
 
     if (n->is_whole && !c->g->is_first) {
         c->k->copy(c->stream, n->dx_part->bytes, pp_call_at(c, n->dx_base),
                    pp_call_at(c, n->dx_part));
         return;
     }
-    c->k->gemm(c->stream, &(struct pp_gemm){.m = pp_tensor_tokens(c->g, n->dy),
-                                            .n = n->x->width,
-                                            .k = n->y->width,
-                                            .a = pp_call_at(c, n->dy),
-                                            .b = pp_call_weight(c, n->weight),
-                                            .c = pp_call_at(c, n->dx_part ? n->dx_part : n->dx),
-                                            .lda = n->y->width,
-                                            .ldb = n->x->width,
-                                            .ldc = n->x->width,
-                                            .base = is_first ? pp_call_at(c, n->dx_base) : NULL,
-                                            .activation = c->net->activation,
-                                            .slope_of = pp_call_at(c, n->slope_of)});
+    c->k->gemm(c->stream,
+               &(struct pp_gemm){.m = rows.count,
+                                 .n = n->x->width,
+                                 .k = n->y->width,
+                                 .a = pp_call_rows_at(c, n->dy, rows),
+                                 .b = pp_call_weight(c, n->weight),
+                                 .c = pp_call_rows_at(c, made, rows),
+                                 .lda = n->y->width,
+                                 .ldb = n->x->width,
+                                 .ldc = n->x->width,
+                                 .base = is_first ? pp_call_rows_at(c, n->dx_base, rows) : NULL,
+                                 .activation = c->net->activation,
+                                 .slope_of = pp_call_rows_at(c, n->slope_of, rows)});
 }
 
 /* dW [out][in] = dy^T x, dbias = sum of the rows of dy. */

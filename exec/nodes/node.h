@@ -241,6 +241,7 @@ struct pp_call {
     char *base[PP_BASES];
     enum pp_call_pass pass;
     bool is_again;                       /* R */
+    int part, parts;                     /* of the rows of a node: which is computed; 0 = all */
     double last_s;                       /* of the probe's last stamp */
     int segment;                         /* of the node that comes next */
     struct pp_group_exchange *exchanges; /* where pp_stage_exchanges() writes; NULL = nowhere */
@@ -252,6 +253,25 @@ static inline void *pp_call_at(const struct pp_call *c, const struct pp_tensor *
     const struct pp_tensor_place none = {PP_NOWHERE, 0}, place = t ? t->place[c->pass] : none;
 
     return c->base[place.base] ? c->base[place.base] + place.at : NULL;
+}
+/* Returns the rows of a tensor of T that are computed now: all, or those of a part. */
+struct pp_call_part {
+    int from, count;
+};
+static inline struct pp_call_part pp_call_part_of(const struct pp_call *c,
+                                                  const struct pp_tensor *t)
+{
+    const int all = pp_tensor_tokens(c->g, t), parts = c->parts > 1 ? c->parts : 1;
+
+    return (struct pp_call_part){all / parts * c->part, all / parts};
+}
+/* Returns the address of a tensor's rows; NULL = it has no place. */
+static inline void *pp_call_rows_at(const struct pp_call *c, const struct pp_tensor *t,
+                                    struct pp_call_part rows)
+{
+    char *at = pp_call_at(c, t);
+
+    return at ? at + (size_t)rows.from * (size_t)t->width * c->g->element_bytes : NULL;
 }
 /* Returns the place of a tensor of this or an earlier split. */
 static inline void *pp_call_at_split(const struct pp_call *c, const struct pp_tensor *t, int split)

@@ -24,6 +24,9 @@ struct pp_stage_shape {
     /* devices that share each block also share the tokens of the residual stream and its norms; tp
      * divides rows * tokens */
     bool is_sequence_parallel;
+    /* parts by rows of a multiplication whose result the group adds up: each part is added up while
+     * the next one is computed. Divides rows * tokens; 0 or 1 = none */
+    int tp_split;
 };
 
 /* Devices of a tensor-parallel group are sets of `etp` neighbours. Each set has different experts,

@@ -46,8 +46,9 @@ struct pp_exec_config {
     int ranks, micro_batches; /* 0 = not given: the usual number, or that of a file */
     int tp;                   /* tensor-parallel degree */
     bool is_sequence_parallel;
-    int ep, etp; /* devices that hold the experts of a block once: etp share each, and ep groups of
-                  * them have different ones; etp = tp without experts */
+    int tp_split; /* parts of its multiplications by rows */
+    int ep, etp;  /* devices that hold the experts of a block once: etp share each, and ep groups of
+                   * them have different ones; etp = tp without experts */
     int expert_replicas; /* that share the experts of a set, see struct pp_expert_share */
     int replicas, mbs;   /* mbs 0 = follows from gbs */
     int64_t gbs;         /* 0 = not given */

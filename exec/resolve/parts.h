@@ -94,6 +94,10 @@ enum pp_status pp_exec_degrees(const struct pp_exec_wish *wish, struct pp_exec_c
  * model, with the nearest that do, and for what it cannot be combined with. */
 enum pp_status pp_exec_tp(const struct pp_exec_wish *wish, struct pp_exec_config *config,
                           struct pp_error *err);
+/* PP_EINVAL if the parts of --tp-split do not have equally many rows of a forward. */
+enum pp_status pp_exec_check_row_parts(const struct pp_exec_wish *wish,
+                                       const struct pp_exec_config *config,
+                                       const struct pp_exec_plan *plan, struct pp_error *err);
 /* PP_EINVAL if the workers of a group cannot share the tokens of a forward evenly. */
 enum pp_status pp_exec_check_token_shares(const struct pp_exec_config *config,
                                           const struct pp_exec_plan *plan, struct pp_error *err);

@@ -207,6 +207,7 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
                                        .splits = plan->batch.splits,
                                        .tp = config->tp,
                                        .is_sequence_parallel = config->is_sequence_parallel,
+                                       .tp_split = config->tp_split,
                                        .etp = config->etp,
                                        .ep = config->expert_replicas};
         for (int part = 0; part < config->tp * shape.ep; part++) {
@@ -243,6 +244,7 @@ enum pp_status pp_exec_plan_make(struct pp_arena *arena, const struct pp_exec_wi
     PP_TRY(pp_exec_check_subject(wish, config, &plan->subject, err));
     PP_TRY(resolve_shape(wish, config, plan, err));
     PP_TRY(pp_exec_check_cut(config, plan, err));
+    PP_TRY(pp_exec_check_row_parts(wish, config, plan, err));
     PP_TRY(pp_exec_check_again(config, plan, err));
     PP_TRY(pp_exec_plan_unit(arena, wish, config, plan, err));
     PP_TRY(build(arena, wish, config, plan, err));

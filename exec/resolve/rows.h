@@ -91,6 +91,9 @@ PP_ROW_INT(tp, "T", 1, 64, G_LAYOUT, RUN,
 PP_ROW_CHOICE(sequence_parallel, "HOW", "on|off", G_LAYOUT, RUN, .default_text = "off",
     .help = "on: the workers of a tensor-parallel group share the tokens of norms and residuals. "
             "They scatter and gather them around each matrix. off: each computes all tokens.")
+PP_ROW_INT(tp_split, "N", 1, 16, G_LAYOUT, RUN, .default_text = "1",
+    .help = "Cut the multiplications whose results a tensor-parallel group adds up into N parts by "
+            "rows: a part is added up while the next is computed, on the virtual clock.")
 PP_ROW_INT(cp, "C", 1, BIG, G_LAYOUT, RUN,
     .aliases = PP_NAMES("context-parallel-size", "parallelism.context_parallel_degree"),
     .default_text = "1", .help = "Context-parallel degree. Only 1 can be executed.")

@@ -28,6 +28,31 @@ static struct pp_call begin(const struct pp_kernels *k, void *stream, const stru
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
+/* Returns the parts of a node's rows that the group adds up one after the other. */
+static int parts_of(const struct pp_call *c, const struct pp_stage_node *n, bool is_forward)
+{
+    const struct pp_stage_shape *shape = &c->stage->shape;
+    const bool is_added = is_forward ? n->part != NULL && n->rule == PP_RULE_SUM &&
+                                           (!c->is_again || pp_node_is_exchanged_again(c->g, n))
+                                     : n->dx_part != NULL && !n->is_whole;
+
+    return n->kind == &pp_node_linear && is_added && shape->tp_split > 1 &&
+                   !shape->is_sequence_parallel
+               ? shape->tp_split
+               : 1;
+}
+
+static void forward_node(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
+{
+    c->parts = parts_of(c, n, true);
+    for (c->part = 0; c->part < c->parts; c->part++) {
+        if (pp_call_is_on(c))
+            n->kind->forward(c, n);
+        pp_call_end_forward(c, n, part);
+    }
+    c->part = c->parts = 0;
+}
+
 /* Layers that R leaves out take no time. */
 static void forward_layers(struct pp_call *c)
 {
@@ -37,9 +62,7 @@ static void forward_layers(struct pp_call *c)
              n++) {
             if (c->is_again && !n->is_again)
                 continue;
-            if (pp_call_is_on(c))
-                n->kind->forward(c, n);
-            pp_call_end_forward(c, n, l->part);
+            forward_node(c, n, l->part);
             has_run = true;
         }
         if (has_run)
@@ -95,16 +118,24 @@ void pp_stage_recompute(const struct pp_kernels *k, void *stream, const struct p
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
+static void back_node(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
+{
+    pp_call_begin_back(c, n, part);
+    c->parts = parts_of(c, n, false);
+    for (c->part = 0; c->part < c->parts; c->part++) {
+        if (n->kind->input_grad != NULL && pp_call_is_on(c))
+            n->kind->input_grad(c, n);
+        pp_call_end_back(c, n, part);
+    }
+    c->part = c->parts = 0;
+}
+
 static void back_layer(struct pp_call *c, const struct pp_layer *l)
 {
     const struct pp_stage_node *first = &c->g->nodes[l->first], *end = &c->g->nodes[l->end];
 
-    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;) {
-        pp_call_begin_back(c, n, l->part);
-        if (n->kind->input_grad != NULL && pp_call_is_on(c))
-            n->kind->input_grad(c, n);
-        pp_call_end_back(c, n, l->part);
-    }
+    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;)
+        back_node(c, n, l->part);
     if (c->pass & PP_PASS_I && (l->part != PP_PART_EMBEDDING || c->net->is_encoder))
         pp_call_stamp(c, PP_PASS_I, l->part);
     for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && n-- > first;) {

@@ -109,10 +109,17 @@ int pp_group_exchange_rounds(const struct pp_kernels *k, const struct pp_group_e
         return 1;
     const int64_t share = e->count / members;
     char *own = (char *)e->to + (size_t)(index * share) * k->element_bytes;
-    rounds[0] = (struct pp_group_exchange){
-        .count = share, .from = e->from, .to = own, .rule = PP_RULE_SCATTER, .index = index};
-    rounds[1] = (struct pp_group_exchange){
-        .count = e->count, .from = own, .to = e->to, .rule = PP_RULE_GATHER};
+    rounds[0] = (struct pp_group_exchange){.count = share,
+                                           .from = e->from,
+                                           .to = own,
+                                           .rule = PP_RULE_SCATTER,
+                                           .index = index,
+                                           .is_hidden = e->is_hidden};
+    rounds[1] = (struct pp_group_exchange){.count = e->count,
+                                           .from = own,
+                                           .to = e->to,
+                                           .rule = PP_RULE_GATHER,
+                                           .is_hidden = e->is_hidden};
     return PP_ROUNDS;
 }
 
@@ -212,7 +219,7 @@ int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *sta
 
     list_any(stage, kind, exchanges);
     for (int i = 0; i < count; i++)
-        if (pp_group_exchange_among(&exchanges[i]) == among)
+        if (pp_group_exchange_among(&exchanges[i]) == among && !exchanges[i].is_hidden)
             sum_ps += pp_group_exchange_ps(costs, kernels, &exchanges[i],
                                            members_of(stage, &exchanges[i]));
     return sum_ps;

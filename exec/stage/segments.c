@@ -10,7 +10,8 @@ int pp_stage_timings(const struct pp_stage *stage)
 {
     enum { PASSES = 2, ENDS = 2, OF_SEGMENT = 2 };
     const bool has_group = stage->shape.tp > 1 || stage->shape.ep > 1;
-    const int segments = has_group ? 2 * stage->graph->node_count : 0;
+    const int parts = stage->shape.tp_split > 1 ? stage->shape.tp_split : 1,
+              segments = has_group ? 2 * parts * stage->graph->node_count : 0;
 
     return 1 + PASSES * (stage->shape.blocks + ENDS) + OF_SEGMENT * segments;
 }
@@ -79,6 +80,22 @@ static struct pp_group_exchange exchange_of(const struct pp_call *c, enum pp_exc
         .index = c->stage->shape.tp_index};
 }
 
+/* Narrows an exchange to the rows that are computed now. */
+static struct pp_group_exchange part_of(const struct pp_call *c, const struct pp_tensor *to,
+                                        struct pp_group_exchange exchange)
+{
+    const struct pp_call_part rows = pp_call_part_of(c, to);
+    const size_t before = (size_t)rows.from * (size_t)to->width * c->g->element_bytes;
+
+    if (c->parts <= 1)
+        return exchange;
+    exchange.count = (int64_t)rows.count * to->width;
+    exchange.from = exchange.from ? (const char *)exchange.from + before : NULL;
+    exchange.to = exchange.to ? (char *)exchange.to + before : NULL;
+    exchange.is_hidden = c->part + 1 < c->parts;
+    return exchange;
+}
+
 /* Returns whether the node exchanges rows of experts. */
 static bool end_rows(struct pp_call *c, const struct pp_stage_node *n, enum pp_call_pass row,
                      enum pp_layer_part part)
@@ -101,7 +118,7 @@ void pp_call_end_forward(struct pp_call *c, const struct pp_stage_node *n, enum 
     struct pp_group_exchange exchange = exchange_of(c, n->rule, n->part, n->y);
     if (n->rule == PP_RULE_SCATTER)
         exchange.base = pp_call_at(c, n->after);
-    end_segment(c, PP_PASS_F, part, exchange);
+    end_segment(c, PP_PASS_F, part, part_of(c, n->y, exchange));
 }
 
 void pp_call_begin_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
@@ -131,7 +148,7 @@ void pp_call_end_back(struct pp_call *c, const struct pp_stage_node *n, enum pp_
         struct pp_group_exchange exchange =
             exchange_of(c, is_shared ? PP_RULE_SCATTER : PP_RULE_SUM, n->dx_part, n->dx);
         exchange.base = pp_call_at(c, n->dx_after);
-        end_segment(c, PP_PASS_I, part, exchange);
+        end_segment(c, PP_PASS_I, part, part_of(c, n->dx, exchange));
     } else if (n->dnorm_part != NULL)
         end_segment(c, PP_PASS_I, part, exchange_of(c, PP_RULE_SUM_OF_G, n->dnorm_part, n->dnorm));
 }

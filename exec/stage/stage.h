@@ -68,6 +68,7 @@ struct pp_group_exchange {
     struct pp_rows_exchange rows; /* instead of a rule, where replicas share experts */
     int index;                    /* SCATTER: this member */
     const void *base;             /* SCATTER: what is added last; NULL = nothing */
+    bool is_hidden;               /* the next part of the rows is computed meanwhile */
 };
 /* Devices of a tensor-parallel group exchange, or replicas that share experts. */
 enum pp_exchange_among { PP_AMONG_TP, PP_AMONG_EP, PP_AMONG };
@@ -90,7 +91,7 @@ int pp_stage_exchanges(const struct pp_stage_work *w, enum pp_stage_call_kind ki
                        struct pp_group_exchange *exchanges);
 /* exchange.c: returns the number of exchanges in a call that has an output. */
 int pp_stage_exchange_count(const struct pp_stage *stage, enum pp_stage_call_kind kind);
-/* Returns the time of those of a kind of group. */
+/* Returns the time of those of a kind of group that are not hidden. */
 int64_t pp_stage_exchanges_ps(struct pp_arena *arena, const struct pp_stage *stage,
                               enum pp_stage_call_kind kind, enum pp_exchange_among among,
                               const struct pp_kernels *kernels, const struct pp_costs *costs);

@@ -107,6 +107,7 @@ struct pp_worker {
     atomic_bool is_meeting;         /* waits for its group, which others may read at any time */
     int64_t met_ps[2];              /* when it came to the last two meetings: see group.c */
     int64_t spent_ps;               /* in its op so far: see group.c */
+    int64_t added_ps;               /* likewise: when the last exchange of its op has ended */
     int64_t exchanged_ps[PP_AMONG]; /* time of the exchanges in its op */
     int launches[2];                /* on its compute stream; on its weight-gradient stream */
     bool is_summing;                /* waits for a collective that another process owns */

@@ -54,9 +54,10 @@ static struct pp_net net_of(const struct exec_case *c)
                            .rotary.theta = 10000};
 }
 
-static void make_stages(struct exec_run *run, int tp, bool is_sequence_parallel,
+static void make_stages(struct exec_run *run, const struct exec_case *c,
                         const struct pp_kernels *kernels)
 {
+    const int tp = or (c->tp, 1);
     const struct pp_program *p = run->program;
     const int layers = run->training.net.layers;
 
@@ -75,7 +76,8 @@ static void make_stages(struct exec_run *run, int tp, bool is_sequence_parallel,
                                        .tokens = run->training.net.seq / p->splits,
                                        .splits = p->splits,
                                        .tp = tp,
-                                       .is_sequence_parallel = is_sequence_parallel};
+                                       .is_sequence_parallel = c->is_sequence_parallel,
+                                       .tp_split = c->tp_split};
         for (; shape.tp_index < tp; shape.tp_index++)
             run->stages[shape.tp_index * p->stages + s] =
                 pp_stage_create(run->arena, &run->training.net, &shape, kernels);
@@ -173,7 +175,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
     run->training.valid = &run->valid;
     run->training.valid_every = 2;
     run->training.valid_steps = 1;
-    make_stages(run, or (c->tp, 1), c->is_sequence_parallel, kernels);
+    make_stages(run, c, kernels);
     run->training.machine =
         (struct pp_machine_options){.program = run->program,
                                     .stages = (const struct pp_stage *const *)run->stages,

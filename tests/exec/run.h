@@ -20,6 +20,7 @@ struct exec_case {
     enum pp_post post;
     enum pp_grad_sync grad_sync;
     int tp;                           /* devices of a tensor-parallel group; 0 = 1 */
+    int tp_split;                     /* parts of its multiplications by rows; 0 = 1 */
     int zero;                         /* ZeRO stage over replicas and pipelines */
     int gather_buffers;               /* of ZeRO 2 and 3; 0 = 2 */
     int sharers;                      /* copies that `zero` cuts state over; 0 = all */

@@ -23,6 +23,50 @@ Test(tp, every_schedule_shares_tokens_too)
     cr_assert_geq(each_schedule(&c, run_and_check), 15);
 }
 
+/* Without exact gradients, a run in parts has the losses and norms of one without. */
+static void expect_equal_runs(const struct exec_case *c)
+{
+    PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+    struct exec_case whole = *c;
+    struct exec_run a, b;
+
+    whole.tp_split = 1;
+    cr_assert(exec_run(arena, c, &a) && exec_run(arena, &whole, &b));
+    for (int k = 0; k < c->steps; k++)
+        cr_assert(a.result.losses[k] == b.result.losses[k] &&
+                      a.result.grad_norms[k] == b.result.grad_norms[k],
+                  "%s: step %d", exec_case_text(arena, c), k);
+}
+
+/* The group adds up a part of the rows while the next one is computed. Three parts, devices with
+ * different numbers of words, two rounds of a large sum, and others. */
+Test(tp, parts_of_rows_have_the_bits_of_all)
+{
+    static const struct exec_case cases[] = {
+        EXEC_CASE("1f1b", 2, 4, .tp = 4, .heads = 4, .tp_split = 2),
+        EXEC_CASE("1f1b", 2, 4, .tp = 2, .seq = 12, .tp_split = 3),
+        EXEC_CASE("zbv", 2, 4, .tp = 2, .replicas = 2, .zero = 2, .is_untied = true, .tp_split = 2),
+        EXEC_CASE("gpipe", 2, 4, .tp = 2, .is_recomputed = true, .is_gated = true, .tp_split = 4),
+        EXEC_CASE("gpipe", 1, 3, .tp = 2, .is_bf16 = true, .tp_split = 2),
+        EXEC_CASE("seq1f1b", 2, 4, .shape.splits = 2, .tp = 2, .tp_split = 2),
+        EXEC_CASE("zb-h1", 2, 4, .tp = 2, .is_double = true, .tp_split = 4),
+        EXEC_CASE("1f1b", 2, 4, .tp = 2, .tp_split = 2, .transport = &pp_transport_shm),
+        EXEC_CASE("1f1b", 1, 2, .tp = 4, .heads = 4, .hidden = 256, .seq = 64, .tp_split = 2,
+                  .transport = &pp_transport_tcp),
+    };
+    struct exec_case c = exact_case((struct exec_case)EXEC_CASE(NULL, 2, 4, .tp = 2), 1, 3);
+
+    c.tp_split = 2;
+    cr_assert_geq(each_schedule(&c, run_and_check), 15);
+    for (size_t i = 0; i < PP_COUNT(cases); i++) {
+        c = exact_case(cases[i], 2, 4);
+        c.seed = i;
+        cr_assert(run_and_check(&c), "case %zu was refused", i);
+        c.is_exact = false;
+        expect_equal_runs(&c);
+    }
+}
+
 /* Four devices, also with different numbers of words; replicas, also with shared state or
  * gradients. Several heads of queries for one of keys, gates, untied heads. Recomputation, sequence
  * splits, other types of numbers, processes. */
@@ -89,6 +133,7 @@ Test(tp, fake_device_finds_no_order_that_is_wrong)
                               .is_exact = true,
                               .backend = &pp_backend_fake,
                               .is_sequence_parallel = i % 4 >= 2,
+                              .tp_split = i % 4 == 1 ? 2 : 0,
                               .seed = i};
         cr_assert(find_shape(pp_schedule_find(c.schedule), &c.shape));
         cr_assert(run_and_check(&c));
