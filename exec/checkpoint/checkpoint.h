@@ -68,12 +68,11 @@ const char *pp_manifest_value(const struct pp_manifest *manifest, const char *na
 struct pp_checkpoint_part {
     const struct pp_stage *stage;
     struct pp_state state;
-    bool is_elsewhere;                /* in another process: of `state`, only ranges are set */
-    struct pp_backend_device *device; /* of its memory; NULL = the host's */
+    bool is_elsewhere; /* in another process: of `state`, only ranges are set */
+    struct pp_state_reach reach;
 };
 struct pp_checkpoint_parts {
-    const struct pp_backend *backend; /* of devices; NULL = all parts are in host memory */
-    const struct pp_stage *whole;     /* the model as one stage, for the order of tensors */
+    const struct pp_stage *whole; /* the model as one stage, for the order of tensors */
     const struct pp_kernels *kernels;
     struct pp_checkpoint_part *part;
     int count;
@@ -104,8 +103,8 @@ int pp_checkpoint_take(const struct pp_checkpoint_parts *parts, int id, int vect
 /* Returns element `at` of the stage, of G, in a part that is here and has it. */
 void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part, int vector,
                            int64_t at);
-/* Parts on a device go through the host in chunks of so many bytes at most. Fetch returns where the
- * host sees the bytes, here or in `chunk`; NULL, with *err: the device does not answer. */
+/* Parts that are not in the host's memory go through it in chunks of so many bytes at most. Fetch
+ * returns where the host sees the bytes, here or in `chunk`; NULL, with *err: they do not come. */
 enum { PP_CHECKPOINT_CHUNK_BYTES = 1 << 20 };
 const void *pp_checkpoint_fetch(const struct pp_checkpoint_parts *parts, int part, const void *at,
                                 size_t bytes, void *chunk, struct pp_error *err);

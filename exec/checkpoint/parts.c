@@ -66,20 +66,20 @@ void *pp_checkpoint_vector(const struct pp_checkpoint_parts *parts, int part, in
 const void *pp_checkpoint_fetch(const struct pp_checkpoint_parts *parts, int part, const void *at,
                                 size_t bytes, void *chunk, struct pp_error *err)
 {
-    struct pp_backend_device *device = parts->part[part].device;
+    const struct pp_state_reach *reach = &parts->part[part].reach;
 
-    if (!device)
+    if (!reach->read)
         return at;
-    return parts->backend->read(device, at, chunk, bytes, err) == PP_OK ? chunk : NULL;
+    return reach->read(reach->closure, at, chunk, bytes, err) == PP_OK ? chunk : NULL;
 }
 
 enum pp_status pp_checkpoint_put(const struct pp_checkpoint_parts *parts, int part, void *to,
                                  const void *from, size_t bytes, struct pp_error *err)
 {
-    struct pp_backend_device *device = parts->part[part].device;
+    const struct pp_state_reach *reach = &parts->part[part].reach;
 
-    if (device)
-        return parts->backend->write(device, from, to, bytes, err);
+    if (reach->write)
+        return reach->write(reach->closure, from, to, bytes, err);
     memcpy(to, from, bytes);
     return PP_OK;
 }

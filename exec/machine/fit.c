@@ -26,21 +26,27 @@ static double copy_bytes(const struct pp_machine *m, const struct pp_worker *w)
     if (is_elsewhere && !pp_is_conductor(m))
         return 0;
     if (is_elsewhere || m->backend->is_apart)
-        bytes += (double)(l->loss_bytes + l->expert_bytes) + (reads ? (double)l->state_bytes : 0);
+        bytes += (double)(l->loss_bytes + l->expert_bytes);
+    if (reads && (is_elsewhere || pp_has_copies_of_states(w)))
+        bytes += (double)l->state_bytes;
     return bytes + (m->remote && reads ? (double)l->grads_bytes : 0);
 }
 
-/* Host bytes that a worker needs for a moment: its states until they are on the device. A poisoned
- * block is here whole, while its touched bytes are counted. */
+/* Host bytes that a worker needs for a moment: the state of a chunk until it is where it lives. A
+ * poisoned block is here whole, while its touched bytes are counted. */
 static double moment_bytes(const struct pp_machine *m, const struct pp_worker *w)
 {
     const struct pp_rank_layout *l = &m->layout[w->rank];
+    size_t most_bytes = 0;
 
-    if (pp_is_elsewhere(m, w) || !m->backend->is_apart)
+    if (pp_is_elsewhere(m, w) || !pp_has_copies_of_states(w))
         return 0;
-    return m->options.is_poisoned    ? (double)l->block_bytes
-           : m->options.reads_states ? 0
-                                     : (double)l->state_bytes;
+    if (m->options.is_poisoned && m->backend->is_apart)
+        return (double)l->block_bytes;
+    for (int place = 0; place < m->places && !m->options.reads_states; place++)
+        if (l->state_offset[place] != SIZE_MAX && pp_chunk_bytes(m, place) > most_bytes)
+            most_bytes = pp_chunk_bytes(m, place);
+    return (double)most_bytes;
 }
 
 /* Lowest rank with a stage: over tcp, its worker in the first replica adds the gradients of all. */

@@ -79,10 +79,9 @@ enum pp_status pp_machine_state_of(const struct pp_machine *machine, int replica
 enum pp_status pp_machine_state(const struct pp_machine *machine, int replica, int pipe, int stage,
                                 struct pp_state *state, struct pp_error *err);
 /* State of a chunk of a worker of this process, between steps, in place. False: it is of another
- * process, and only the ranges of *state are set. `*device` is NULL where the host may read and
- * write it; else options.backend copies from and to there. */
+ * process, and only the ranges of *state are set. The vectors are reached with `*reach`. */
 bool pp_machine_state_here(const struct pp_machine *machine, int replica, int tp_index, int pipe,
-                           int stage, struct pp_state *state, struct pp_backend_device **device);
+                           int stage, struct pp_state *state, struct pp_state_reach *reach);
 /* Asks all processes, between steps; the answers are in the arena. PP_EFAIL: a process has failed
  * or is gone. Else the error of the first process that has one, which it names. */
 enum pp_status pp_machine_ask(struct pp_arena *arena, const struct pp_machine *machine,

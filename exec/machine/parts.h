@@ -19,6 +19,10 @@ enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err);
 /* Staging buffer for a part of a worker's block. */
 struct pp_staging pp_block_staging(const struct pp_machine *m, struct pp_arena *arena,
                                    const struct pp_worker *w, size_t offset, size_t bytes);
+/* States of a worker are not in one piece of the host's memory: its staging is a copy of them. */
+bool pp_has_copies_of_states(const struct pp_worker *w);
+/* Bytes of the state of a chunk. */
+size_t pp_chunk_bytes(const struct pp_machine *m, int place);
 /* Draws the initial weights of a worker of this process; of all others, before their first step. */
 enum pp_status pp_states_draw(struct pp_worker *w, struct pp_error *err);
 enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error *err);

@@ -1,5 +1,6 @@
 /* Reads a machine between steps: states, times, memory and probes. */
 #include "exec/backend/poison.h"
+#include "exec/copy/reach.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
@@ -33,8 +34,8 @@ static enum pp_status check_room(const struct pp_machine *m, struct pp_error *er
 /* During a step the gradients are already here: they have come with the last barrier. */
 enum pp_status pp_machine_fetch(const struct pp_machine *m, struct pp_error *err)
 {
-    if (!(m->remote || m->backend->is_apart) || m->read->fetched_at == m->steps_done ||
-        atomic_load(&m->running) != 0)
+    if (!(m->remote || m->backend->is_apart || m->layout[0].is_scattered) ||
+        m->read->fetched_at == m->steps_done || atomic_load(&m->running) != 0)
         return PP_OK;
     if (m->has_failed)
         return pp_error_set(err, m->error.status, "%s", m->error.message);
@@ -61,8 +62,7 @@ enum pp_status pp_machine_state_of(const struct pp_machine *m, int replica, int 
 
     PP_TRY(pp_machine_fetch(m, err));
     const struct pp_worker *w = pp_worker_at(m, rank, replica, tp_index);
-    *state = pp_state_shifted(&w->chunks[pipe * m->stages + stage].state, w->staging.on_device,
-                              w->staging.on_host);
+    *state = w->chunks[pipe * m->stages + stage].staged;
     return PP_OK;
 }
 
@@ -72,20 +72,38 @@ enum pp_status pp_machine_state(const struct pp_machine *m, int replica, int pip
     return pp_machine_state_of(m, replica, 0, pipe, stage, state, err);
 }
 
+/* Bytes of a staged state, from where its classes live; bytes that go there. */
+static enum pp_status read_state(const void *worker, const void *from, void *to, size_t bytes,
+                                 struct pp_error *err)
+{
+    const struct pp_worker *w = worker;
+
+    return pp_reach_read(w, (size_t)((const char *)from - w->staging.on_host), bytes, to, err);
+}
+
+static enum pp_status write_state(const void *worker, const void *from, void *to, size_t bytes,
+                                  struct pp_error *err)
+{
+    const struct pp_worker *w = worker;
+
+    return pp_reach_write(w, (size_t)((char *)to - w->staging.on_host), bytes, from, err);
+}
+
 bool pp_machine_state_here(const struct pp_machine *m, int replica, int tp_index, int pipe,
-                           int stage, struct pp_state *state, struct pp_backend_device **device)
+                           int stage, struct pp_state *state, struct pp_state_reach *reach)
 {
     const struct pp_worker *w =
         pp_worker_at(m, pp_program_rank_of(m->p, pipe, stage), replica, tp_index);
-    const struct pp_state *own = &w->chunks[pipe * m->stages + stage].state;
-    const bool is_here = !pp_is_elsewhere(m, w);
+    const struct pp_state *own = &w->chunks[pipe * m->stages + stage].staged;
+    const bool is_here = !pp_is_elsewhere(m, w), is_apart = pp_has_copies_of_states(w);
 
     *state = is_here ? *own
                      : (struct pp_state){.share = own->share,
                                          .held = own->held,
                                          .summed = own->summed,
                                          .experts = own->experts};
-    *device = m->backend->is_apart ? m->device : NULL;
+    *reach = is_here && is_apart ? (struct pp_state_reach){w, read_state, write_state}
+                                 : (struct pp_state_reach){NULL, NULL, NULL};
     return is_here;
 }
 

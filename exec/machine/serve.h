@@ -25,9 +25,11 @@ uint64_t pp_group_room_bytes(const struct pp_machine *m);
 /* The worker has come to its next meeting, and its piece is in its room. */
 void pp_group_came(struct pp_worker *w, int64_t came_ps, uint64_t bytes);
 
-/* ---- states of workers on the host: states.c ------------------------------------------------- */
+/* ---- memory of workers: place.c -------------------------------------------------------------- */
 /* In a forked process: the worker runs here from now on, and has its initial weights. */
 enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err);
+
+/* ---- states of workers on the host: states.c ------------------------------------------------- */
 /* Hash of the initial weights that this process would draw for the worker. */
 uint64_t pp_states_drawn(const struct pp_worker *w);
 /* Gives the host memory for a worker's states, until the next step begins; for good, to receive

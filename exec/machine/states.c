@@ -1,8 +1,9 @@
-/* Memory of workers, and their states on the host. Blocks are on the device or the host. Each
- * process draws the initial weights of its own workers. Copies of what is on the device or in other
- * processes have memory only while they are read. */
+/* States of workers on the host. Each process draws the initial weights of its own workers. Copies
+ * of what is on the device, on other tiers or in other processes have memory only while they are
+ * read. */
 #include "core/hash.h"
 #include "exec/backend/poison.h"
+#include "exec/copy/reach.h"
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
@@ -22,15 +23,27 @@ enum pp_status pp_states_refuse(const struct pp_machine *m, const char *what,
 
 /* ---- states on the host ---------------------------------------------------------------------- */
 
-/* Other processes' states, and the device's. */
-static bool is_copy(const struct pp_worker *w)
+bool pp_has_copies_of_states(const struct pp_worker *w)
 {
-    return w->machine->backend->is_apart || pp_is_elsewhere(w->machine, w);
+    return w->machine->backend->is_apart || w->machine->layout[w->rank].is_scattered;
 }
 
-static enum pp_status commit(struct pp_worker *w, size_t bytes, bool *has, struct pp_error *err)
+/* Other processes' states, and those that are not in one piece of the host's memory. */
+static bool is_copy(const struct pp_worker *w)
 {
-    if (!*has && is_copy(w) && !pp_host_commit(w->staging.on_host, bytes))
+    return pp_has_copies_of_states(w) || pp_is_elsewhere(w->machine, w);
+}
+
+/* Sums of other processes' parts are made in the block itself, of which states are the begin. */
+static char *parts_of(const struct pp_worker *w)
+{
+    return w->machine->layout[w->rank].is_scattered ? w->block : w->staging.on_host;
+}
+
+static enum pp_status commit(struct pp_worker *w, char *memory, size_t bytes, bool *has,
+                             struct pp_error *err)
+{
+    if (!*has && !pp_host_commit(memory, bytes))
         return pp_states_refuse(w->machine, "memory", w, bytes, err);
     *has = true;
     return PP_OK;
@@ -38,17 +51,26 @@ static enum pp_status commit(struct pp_worker *w, size_t bytes, bool *has, struc
 
 enum pp_status pp_states_open(struct pp_worker *w, struct pp_error *err)
 {
-    return commit(w, w->staging.bytes, &w->has_states, err);
+    const bool has_memory = !is_copy(w);
+
+    w->has_states |= has_memory;
+    return commit(w, w->staging.on_host, w->staging.bytes, &w->has_states, err);
 }
 
 enum pp_status pp_states_open_parts(struct pp_worker *w, struct pp_error *err)
 {
-    return commit(w, w->machine->layout[w->rank].parts_bytes, &w->has_parts, err);
+    const bool is_scattered = w->machine->layout[w->rank].is_scattered,
+               has_memory = is_scattered ? !pp_is_elsewhere(w->machine, w) : !is_copy(w);
+
+    w->has_parts |= has_memory;
+    return commit(w, parts_of(w), w->machine->layout[w->rank].parts_bytes, &w->has_parts, err);
 }
 
 static void close_states(struct pp_worker *w)
 {
-    if (w->has_states && !w->has_parts && is_copy(w))
+    const bool is_kept = w->has_parts && parts_of(w) == w->staging.on_host;
+
+    if (w->has_states && !is_kept && is_copy(w))
         pp_host_release(w->staging.on_host, w->staging.bytes);
     w->has_states = false;
 }
@@ -66,7 +88,7 @@ enum pp_status pp_states_fetch(const struct pp_machine *m, struct pp_error *err)
         if (pp_is_elsewhere(m, &m->workers[k]))
             continue;
         PP_TRY(pp_states_open(&m->workers[k], err));
-        PP_TRY(pp_staging_fetch(&m->workers[k].staging, err));
+        PP_TRY(pp_reach_fetch(&m->workers[k], err));
     }
     return PP_OK;
 }
@@ -75,71 +97,81 @@ enum pp_status pp_states_push(const struct pp_machine *m, struct pp_error *err)
 {
     for (int k = 0; k < m->worker_count; k++)
         if (m->workers[k].has_states && !pp_is_elsewhere(m, &m->workers[k]))
-            PP_TRY(pp_staging_push(&m->workers[k].staging, err));
+            PP_TRY(pp_reach_push(&m->workers[k], err));
     return PP_OK;
-}
-
-/* ---- memory on other tiers ------------------------------------------------------------------- */
-
-/* Opens the worker's file, if it has one. */
-static enum pp_status open_file(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
-{
-    const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_NVME];
-    const char *owner = pp_arena_printf(m->arena, "rank %d", w->rank);
-
-    if (m->replicas > 1)
-        owner = pp_arena_printf(m->arena, "%s of replica %d", owner, w->replica);
-    return bytes == 0
-               ? PP_OK
-               : pp_tier_file_open(m->arena, m->options.tiers.dir, bytes, owner, &w->file, err);
-}
-
-static enum pp_status place_tiers(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
-{
-    const struct pp_backend *backend = m->backend;
-    const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_HOST];
-    void *block = NULL;
-
-    if (bytes > 0)
-        PP_TRY((backend->alloc_host ? backend->alloc_host : backend->alloc)(m->device, bytes,
-                                                                            &block, err));
-    w->host = block;
-    return open_file(m, w, err);
 }
 
 /* ---- initial weights ------------------------------------------------------------------------- */
 
-static enum pp_status poison(const struct pp_machine *m, const struct pp_worker *w,
+/* Poisons a block, of the device or, `is_host`, in host memory. */
+static enum pp_status poison(const struct pp_machine *m, char *block, size_t bytes, bool is_host,
                              struct pp_error *err)
 {
     PP_ARENA_AUTO struct pp_arena *scratch = pp_arena_create();
+    const bool is_seen = is_host && m->backend->alloc_host != NULL;
     const struct pp_staging all =
-        pp_block_staging(m, scratch, w, 0, m->layout[w->rank].block_bytes);
+        is_seen ? pp_staging_itself(block, bytes)
+                : pp_staging_make(scratch, m->backend, m->device, block, bytes);
 
     pp_memory_poison(all.on_host, all.bytes);
     return pp_staging_push(&all, err);
 }
 
-static void draw_chunks(struct pp_worker *w)
+static enum pp_status poison_blocks(const struct pp_worker *w, struct pp_error *err)
 {
     const struct pp_machine *m = w->machine;
+    const struct pp_rank_layout *layout = &m->layout[w->rank];
+
+    PP_TRY(poison(m, w->block, layout->block_bytes, false, err));
+    return w->host ? poison(m, w->host, layout->tier_bytes[PP_TIER_HOST], true, err) : PP_OK;
+}
+
+size_t pp_chunk_bytes(const struct pp_machine *m, int place)
+{
+    const struct pp_state_bytes bytes =
+        pp_state_bytes(m->options.stages[place % m->stages], m->options.kernels,
+                       m->options.recipe->is_exact, m->cuts[place % m->stages]);
+
+    return bytes.weights + bytes.gradients + bytes.optimizer;
+}
+
+/* `is_zero`: the memory is, already. */
+static void draw_chunk(struct pp_worker *w, int place, bool is_zero)
+{
+    const struct pp_machine *m = w->machine;
+    const struct pp_chunk *chunk = &w->chunks[place];
     const struct pp_kernels *k = m->options.kernels;
 
-    w->drawn = PP_HASH_OF_NOTHING;
-    for (int place = 0; place < m->places; place++) {
-        const struct pp_chunk *chunk = &w->chunks[place];
-        const struct pp_cuts cuts = m->cuts[place % m->stages];
+    if (!is_zero)
+        pp_state_clear(chunk->stage, k, &chunk->staged, m->cuts[place % m->stages]);
+    if (!m->options.is_resumed)
+        pp_state_fill(chunk->stage, k, m->options.recipe, &chunk->staged);
+    w->drawn = pp_state_hash(chunk->stage, k, &chunk->staged, w->drawn);
+}
 
-        if (!chunk->worker)
-            continue;
-        const struct pp_state state =
-            pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
-        if (m->options.is_resumed)
-            pp_state_clear(chunk->stage, k, &state, cuts);
-        else
-            pp_state_init(chunk->stage, k, m->options.recipe, &state, cuts);
-        w->drawn = pp_state_hash(chunk->stage, k, &state, w->drawn);
-    }
+static void draw_chunks(struct pp_worker *w)
+{
+    w->drawn = PP_HASH_OF_NOTHING;
+    for (int place = 0; place < w->machine->places; place++)
+        if (w->chunks[place].worker)
+            draw_chunk(w, place, false);
+}
+
+/* Draws a chunk in the host's memory, writes it where it lives, and gives the memory back. */
+static enum pp_status draw_away(struct pp_worker *w, int place, struct pp_error *err)
+{
+    enum { PAGE = 4096 };
+    const struct pp_machine *m = w->machine;
+    const size_t at = m->layout[w->rank].state_offset[place], from = at / PAGE * PAGE,
+                 bytes = pp_chunk_bytes(m, place);
+    char *memory = w->staging.on_host + from;
+
+    if (!pp_host_commit(memory, at - from + bytes))
+        return pp_states_refuse(m, "memory", w, bytes, err);
+    draw_chunk(w, place, true);
+    PP_TRY(pp_reach_write(w, at, bytes, w->staging.on_host + at, err));
+    pp_host_release(memory, at - from + bytes);
+    return PP_OK;
 }
 
 uint64_t pp_states_drawn(const struct pp_worker *w)
@@ -163,31 +195,16 @@ enum pp_status pp_states_draw(struct pp_worker *w, struct pp_error *err)
     const struct pp_machine *m = w->machine;
 
     if (m->options.is_poisoned)
-        PP_TRY(poison(m, w, err));
-    PP_TRY(pp_states_open(w, err));
-    if (m->options.is_poisoned)
-        PP_TRY(pp_staging_fetch(&w->staging, err));
-    draw_chunks(w);
-    PP_TRY(pp_staging_push(&w->staging, err));
-    close_states(w);
+        PP_TRY(poison_blocks(w, err));
+    if (!pp_has_copies_of_states(w)) {
+        draw_chunks(w);
+        return PP_OK;
+    }
+    w->drawn = PP_HASH_OF_NOTHING;
+    for (int place = 0; place < m->places; place++)
+        if (w->chunks[place].worker)
+            PP_TRY(draw_away(w, place, err));
     return PP_OK;
-}
-
-enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err)
-{
-    struct pp_machine *m = w->machine;
-    const struct pp_rank_layout *layout = &m->layout[w->rank];
-    const size_t bytes = layout->block_bytes;
-
-    m->own_worker = w->index;
-    w->figures = pp_staging_itself(w->block + layout->loss_offset,
-                                   layout->loss_bytes + layout->expert_bytes);
-    const size_t host_bytes = layout->tier_bytes[PP_TIER_HOST];
-    if (!pp_host_commit(w->block, bytes) ||
-        (host_bytes > 0 && !pp_host_commit(w->host, host_bytes)))
-        return pp_states_refuse(m, "memory", w, bytes + host_bytes, err);
-    PP_TRY(open_file(m, w, err));
-    return pp_states_draw(w, err);
 }
 
 enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error *err)
@@ -197,131 +214,5 @@ enum pp_status pp_states_draw_others(const struct pp_machine *m, struct pp_error
             PP_TRY(pp_states_open(&m->workers[k], err));
             draw_chunks(&m->workers[k]);
         }
-    return PP_OK;
-}
-
-/* ---- before the first step ------------------------------------------------------------------- */
-
-static struct pp_sharer sharer_of(const struct pp_worker *w, int place, enum pp_state_part part)
-{
-    const struct pp_machine *m = w->machine;
-
-    return pp_memory_sharer(m->cuts[place % m->stages], part, m->p->pipelines, w->replica,
-                            place / m->stages);
-}
-
-static struct pp_state state_at(const struct pp_worker *w, int place, char *at)
-{
-    const struct pp_machine *m = w->machine;
-
-    const int copy[PP_STATE_PARTS] = {sharer_of(w, place, PP_OF_ALL).index,
-                                      sharer_of(w, place, PP_OF_EXPERTS).index};
-
-    return pp_state_of_copy(pp_stage_at(w, place), m->options.kernels, m->options.recipe->is_exact,
-                            copy, m->cuts[place % m->stages], at);
-}
-
-/* ---- blocks ---------------------------------------------------------------------------------- */
-
-static void place_chunks(struct pp_machine *m, struct pp_worker *w)
-{
-    const struct pp_rank_layout *layout = &m->layout[w->rank];
-
-    w->squares = (double *)(void *)(w->block + layout->scratch_offset);
-    w->chunks = PP_ARRAY(m->arena, struct pp_chunk, m->places);
-    for (int place = 0; place < m->places; place++) {
-        struct pp_chunk *chunk = &w->chunks[place];
-
-        if (layout->state_offset[place] == SIZE_MAX)
-            continue;
-        chunk->worker = w;
-        chunk->stage = pp_stage_at(w, place);
-        chunk->state = state_at(w, place, w->block + layout->state_offset[place]);
-        for (int part = 0; part < PP_STATE_PARTS; part++)
-            chunk->owns_squares[part] = sharer_of(w, place, (enum pp_state_part)part).group == 0;
-    }
-}
-
-static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
-{
-    const struct pp_rank_layout *layout = &m->layout[w->rank];
-    void *block, *states;
-
-    PP_TRY(m->backend->alloc(m->device, layout->block_bytes, &block, err));
-    states = m->backend->is_apart ? pp_host_reserve(m->arena, layout->state_bytes) : block;
-    if (!states)
-        return pp_states_refuse(m, "addresses", w, layout->state_bytes, err);
-    PP_TRY(place_tiers(m, w, err));
-    w->block = block;
-    w->staging = (struct pp_staging){m->backend, m->device, block, states, layout->state_bytes};
-    w->figures = pp_block_staging(m, m->arena, w, layout->loss_offset,
-                                  layout->loss_bytes + layout->expert_bytes);
-    place_chunks(m, w);
-    return pp_states_draw(w, err);
-}
-
-/* Addresses of what another process has. The one that conducts has memory for its figures. */
-static enum pp_status place_elsewhere(struct pp_machine *m, struct pp_worker *w,
-                                      struct pp_error *err)
-{
-    const struct pp_rank_layout *layout = &m->layout[w->rank];
-
-    w->block = pp_host_reserve(m->arena, layout->block_bytes);
-    const size_t host_bytes = layout->tier_bytes[PP_TIER_HOST];
-    w->host = host_bytes > 0 ? pp_host_reserve(m->arena, host_bytes) : NULL;
-    if (!w->block || (host_bytes > 0 && !w->host))
-        return pp_states_refuse(m, "addresses", w, layout->block_bytes + host_bytes, err);
-    w->staging = pp_staging_itself(w->block, layout->state_bytes);
-    const size_t figures_bytes = layout->loss_bytes + layout->expert_bytes;
-    w->figures = pp_staging_itself(
-        pp_is_conductor(m) ? pp_arena_alloc(m->arena, figures_bytes) : NULL, figures_bytes);
-    place_chunks(m, w);
-    return PP_OK;
-}
-
-/* Allocates memory that device and host both see. */
-static enum pp_status place_shared(struct pp_machine *m, struct pp_error *err)
-{
-    const size_t token_bytes = (size_t)pp_batch_samples(m->options.batch) *
-                               (size_t)m->options.stages[0]->net->seq * sizeof(int32_t),
-                 statuses = (size_t)(m->worker_count + m->collective_count +
-                                     m->replicas * m->p->pipelines * m->tp);
-    void *shared[5];
-    const size_t bytes[5] = {token_bytes, token_bytes, sizeof(int) * statuses,
-                             sizeof(double) * (size_t)m->square_count, sizeof(*m->adamw)};
-
-    for (int k = 0; k < 5; k++)
-        PP_TRY(m->backend->alloc_shared(m->device, bytes[k], &shared[k], err));
-    m->ids = shared[0];
-    m->targets = shared[1];
-    m->statuses = shared[2];
-    m->squares = shared[3];
-    m->adamw = shared[4];
-    for (int k = 0; k < m->worker_count; k++)
-        m->workers[k].status = &m->statuses[k];
-    return PP_OK;
-}
-
-/* Without a launcher, all workers are threads or processes of this host. */
-static enum pp_status check_threads(const struct pp_machine *m, struct pp_error *err)
-{
-    const int most = pp_host_most_threads();
-
-    if (m->options.meeting.count > 1 || m->worker_count < most)
-        return PP_OK;
-    return pp_error_set(err, PP_EFAIL,
-                        "%d workers need a thread each, and this system runs at most %d at once; "
-                        "give a lower --dp",
-                        m->worker_count, most);
-}
-
-enum pp_status pp_place_memory(struct pp_machine *m, struct pp_error *err)
-{
-    PP_TRY(pp_check_memory(m, err));
-    PP_TRY(check_threads(m, err));
-    PP_TRY(place_shared(m, err));
-    for (int k = 0; k < m->worker_count; k++)
-        PP_TRY((pp_is_elsewhere(m, &m->workers[k]) ? place_elsewhere
-                                                   : place_here)(m, &m->workers[k], err));
     return PP_OK;
 }

@@ -58,16 +58,18 @@ static void place_state(const struct layout *l, int k, struct pp_rank_layout *ra
                                                  [PP_STATE_GRADS] = &rank->grads_bytes,
                                                  [PP_STATE_OPTIMIZER] = &rank->optimizer_bytes};
     const size_t all = bytes.weights + bytes.gradients + bytes.optimizer;
-    size_t at = rank->is_scattered ? 0 : take(rank, all);
+    size_t at = rank->is_scattered ? 0 : take(rank, all), from = 0;
 
     rank->state_offset[k] = rank->state_bytes;
     rank->state_bytes += pp_whole_lines(all);
-    for (int c = 0; c < PP_STATE_SHARDED; at += of[c], c++) {
+    for (int c = 0; c < PP_STATE_SHARDED; at += of[c], from += of[c], c++) {
         const enum pp_tier tier = l->p->state.spec.home[c];
 
         rank->home[k][c] = rank->is_scattered ? take_at(rank, tier, (enum pp_state_class)c, of[c])
                                               : (struct pp_tier_place){PP_TIER_DEVICE, at};
         *on_device[c] += tier == PP_TIER_DEVICE ? of[c] : 0;
+        rank->pieces[rank->piece_count++] =
+            (struct pp_state_piece){rank->state_offset[k] + from, of[c], rank->home[k][c]};
     }
 }
 
@@ -78,6 +80,7 @@ static void place_states(const struct layout *l, int r, struct pp_rank_layout *r
 
     rank->state_offset = PP_ARRAY(l->arena, size_t, places);
     rank->home = pp_arena_alloc(l->arena, sizeof(*rank->home) * (size_t)places);
+    rank->pieces = PP_ARRAY(l->arena, struct pp_state_piece, places * PP_STATE_SHARDED);
     for (int c = 0; c < PP_STATE_SHARDED; c++)
         rank->is_scattered |= p->state.spec.home[c] != PP_TIER_DEVICE;
     for (int k = 0; k < places; k++) {

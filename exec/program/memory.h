@@ -13,6 +13,12 @@
  * an F holds kept, then saved. */
 size_t pp_slot_pitch(const struct pp_stage *stage, enum pp_slot_class class, bool is_recompute);
 
+/* Consecutive bytes of the states of a rank, and where they are. */
+struct pp_state_piece {
+    size_t at, bytes; /* at: from the begin of the states */
+    struct pp_tier_place place;
+};
+
 struct pp_rank_layout {
     int slots[PP_SLOT_CLASSES];
     size_t *offset[PP_SLOT_CLASSES], *bytes[PP_SLOT_CLASSES]; /* [slot] */
@@ -22,8 +28,10 @@ struct pp_rank_layout {
     size_t state_bytes; /* of these states; at the begin of the block unless they are scattered */
     bool is_scattered;  /* a class of state lives on another tier */
     struct pp_tier_place (*home)[PP_STATE_SHARDED]; /* likewise, of each class */
-    size_t *away_offset;                            /* [place of exec/program/away.h] */
-    struct pp_tier_place away;                      /* the first of them: their tier */
+    struct pp_state_piece *pieces;                  /* [piece_count] all of them, by `at` */
+    int piece_count;
+    size_t *away_offset;             /* [place of exec/program/away.h] */
+    struct pp_tier_place away;       /* the first of them: their tier */
     size_t *whole_offset[PP_WHOLES]; /* [buffer] whole parameters and gradients, after the states */
     size_t parts_bytes;              /* states and these buffers: all that collectives move */
     size_t scratch_offset, scratch_bytes; /* of any one call of a stage, or of the norm */

@@ -106,6 +106,15 @@ void *pp_state_in_share(const struct pp_state *state, const struct pp_kernels *k
                         int64_t element);
 /* Returns the vectors of `state` after a copy of their memory from `there` to `here`. */
 struct pp_state pp_state_shifted(const struct pp_state *state, const char *there, char *here);
+/* How to reach vectors whose addresses are not of the host's memory, between steps. A zero struct:
+ * they are in the host's memory. PP_EFAIL: a device or a file does not answer. */
+struct pp_state_reach {
+    const void *closure;
+    enum pp_status (*read)(const void *closure, const void *from, void *to, size_t bytes,
+                           struct pp_error *err);
+    enum pp_status (*write)(const void *closure, const void *from, void *to, size_t bytes,
+                            struct pp_error *err);
+};
 struct pp_state_bytes {
     size_t weights, gradients;
     size_t optimizer; /* m, v, and master if there is one */

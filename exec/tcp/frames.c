@@ -1,5 +1,6 @@
 /* Executes frames on arrival. The reading thread acts for the worker that sent a frame: it posts,
  * adds sums, comes to barriers. False = not now: the frame is repeated, early or invalid. */
+#include "exec/copy/reach.h"
 #include "exec/host/futex.h"
 #include "exec/tcp/tcp.h"
 
@@ -154,7 +155,7 @@ static bool take_state(struct pp_tcp *t, const struct pp_arrival *a)
     if (t->process == 0 && !pp_tcp_is_answer(t, a))
         return false;
     if (t->process > 0 && w->has_states)
-        pp_machine_try(t->m, pp_staging_push(&w->staging, &err), &err);
+        pp_machine_try(t->m, pp_reach_push(w, &err), &err);
     w->touched_bytes = (size_t)a->frame->ps;
     if (t->process == 0)
         pp_tcp_count_answer(t);

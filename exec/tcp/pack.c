@@ -99,8 +99,7 @@ static void walk_gradients(struct packer *packer, const struct pp_worker *w)
 
         if (!chunk->worker)
             continue;
-        const struct pp_state state =
-            pp_state_shifted(&chunk->state, w->staging.on_device, w->staging.on_host);
+        const struct pp_state state = chunk->staged;
         pack(packer, state.fixed ? (void *)state.fixed : state.sum,
              pp_state_bytes(chunk->stage, m->options.kernels, m->options.recipe->is_exact,
                             m->cuts[place % m->stages])

@@ -47,6 +47,11 @@ enum pp_status pp_tier_file_write(struct pp_tier_file *file, size_t offset, size
 enum pp_status pp_tier_file_read(struct pp_tier_file *file, size_t offset, size_t bytes,
                                  void *memory, struct pp_error *err);
 
+/* Writes bytes that begin anywhere, between steps: blocks that keep some of theirs are read first.
+ * What is before them in their first block has been written. */
+enum pp_status pp_tier_file_patch(struct pp_tier_file *file, size_t offset, size_t bytes,
+                                  const void *memory, struct pp_error *err);
+
 /* Faults for tests: the next read (FLIP, SHORT, EIO) or write (FULL) meets one. FLIP changes a bit
  * of the file itself. The last one set counts. */
 enum pp_tier_fault {

@@ -97,7 +97,7 @@ static void take_memory(struct pp_arena *arena, struct pp_tier_file *file)
 {
     const size_t blocks = file->bytes / PP_TIER_BLOCK;
     const size_t bytes = (size_t)PP_TIER_LANES * PP_TIER_IN_FLIGHT * PP_TIER_PIECE;
-    char *at = pp_arena_alloc(arena, bytes + PP_TIER_SECTOR);
+    char *at = pp_arena_alloc(arena, bytes + PP_TIER_BLOCK + PP_TIER_SECTOR);
 
     at += (PP_TIER_SECTOR - (uintptr_t)at % PP_TIER_SECTOR) % PP_TIER_SECTOR;
     file->sums = PP_ARRAY(arena, uint64_t, blocks);
@@ -105,6 +105,8 @@ static void take_memory(struct pp_arena *arena, struct pp_tier_file *file)
     for (int lane = 0; lane < PP_TIER_LANES; lane++)
         for (int i = 0; i < PP_TIER_IN_FLIGHT; i++, at += PP_TIER_PIECE)
             file->lanes[lane].bounce[i] = at;
+    file->patched = at;
+    pthread_mutex_init(&file->patch_mutex, NULL);
 }
 
 enum pp_status pp_tier_file_open(struct pp_arena *arena, const char *dir, size_t bytes,

@@ -3,6 +3,7 @@
 
 #include "exec/tiers/file.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -29,6 +30,8 @@ struct pp_tier_file {
     atomic_int fault;       /* enum pp_tier_fault */
     atomic_uint given_back; /* changes when a lane is; a futex */
     struct pp_tier_lane lanes[PP_TIER_LANES];
+    char *patched; /* a block of pp_tier_file_patch() */
+    pthread_mutex_t patch_mutex;
 };
 
 /* ---- faults.c: faults for tests -------------------------------------------------------------- */

@@ -17,8 +17,7 @@ struct pp_checkpoint_parts pp_train_no_parts(struct pp_arena *arena,
 {
     return (struct pp_checkpoint_parts){
         .whole = pp_stage_whole(arena, &training->net, 1, 1, training->machine.kernels),
-        .kernels = training->machine.kernels,
-        .backend = training->machine.backend};
+        .kernels = training->machine.kernels};
 }
 
 enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *training,
@@ -43,7 +42,7 @@ enum pp_status pp_train_parts(struct pp_arena *arena, const struct pp_training *
             PP_TRY(pp_machine_state_of(machine, replica, t, pipe, stage, &part->state, err));
         else
             part->is_elsewhere = !pp_machine_state_here(machine, replica, t, pipe, stage,
-                                                        &part->state, &part->device);
+                                                        &part->state, &part->reach);
     }
     return PP_OK;
 }

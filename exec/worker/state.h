@@ -31,7 +31,8 @@ struct pp_worker;
 struct pp_chunk {
     struct pp_worker *worker; /* NULL: not on this worker */
     const struct pp_stage *stage;
-    struct pp_state state;
+    struct pp_state state;  /* where classes live; addresses in a file may not be accessed */
+    struct pp_state staged; /* in `on_host` of the worker's staging, see there */
     /* its gradients of a part, or its share of them, count in the norm */
     bool owns_squares[PP_STATE_PARTS];
 };
@@ -82,6 +83,7 @@ struct pp_worker {
     char *block;
     char *host;                 /* its block in host memory; NULL: it has none */
     struct pp_tier_file *file;  /* its block on NVMe, likewise */
+    char *file_at;              /* addresses in place of the file's bytes, without memory */
     struct pp_staging staging;  /* of all states: at the block's begin, or scattered over tiers */
     struct pp_staging figures;  /* losses, and tokens of experts */
     bool has_states, has_parts; /* on_host of `staging` has memory: until a step begins; always */
