@@ -1,23 +1,11 @@
 /* Cost of a compute op with the copies that share its links. */
 #include "schedules/evaluate/op_cost.h"
 
+#include "schedules/memory/copied.h"
+
 static bool is_gradient(const struct pp_program *p, int i)
 {
     return p->kind[i] == PP_B || p->kind[i] == PP_W;
-}
-
-bool pp_program_brings_sum(const struct pp_program *p, int i)
-{
-    const int first = p->begin[pp_program_rank_at(p, i)];
-
-    for (int k = i - 1; k >= first; k--) {
-        const bool is_same = p->stage[k] == p->stage[i] && p->pipe[k] == p->pipe[i];
-        if (is_same && p->kind[k] == PP_MOVE && p->purpose[k] == PP_FOR_GRAD_UP)
-            return true;
-        if (is_same && is_gradient(p, k))
-            return false;
-    }
-    return false;
 }
 
 /* Returns the time that parameters and gradients inside op i take on the link up, or down. */

@@ -9,8 +9,6 @@
 /* Returns the cost of instruction i; `is_fused`: of i and the op after it, as one. */
 struct pp_cost pp_program_cost(const struct pp_program *program, const struct pp_costs *costs,
                                int i, bool is_fused);
-/* Is true if a MOVE.sum brings up gradients for instruction i, a B or W. */
-bool pp_program_brings_sum(const struct pp_program *program, int i);
 /* Returns the duration of pp_program_cost() alone. */
 int64_t pp_program_ps(const struct pp_program *program, const struct pp_costs *costs, int i,
                       bool is_fused);

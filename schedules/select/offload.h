@@ -20,3 +20,14 @@ struct pp_offload_options {
 /* Takes them into `state`. PP_EINVAL for those without effect, with the nearest that have one. */
 enum pp_status pp_offload_take(const struct pp_offload_options *options,
                                struct pp_state_spec *state, struct pp_error *err);
+
+/* Values that a run has found itself; they get a star. */
+struct pp_offload_found {
+    bool is_share[PP_STATE_CLASSES], is_cache;
+};
+/* Returns the end of a line about state: "; 55 %* of os on host, updated by the host just in time".
+ * "" if all is on the device. A "~" is a blank at which no line ends. */
+const char *pp_offload_words(struct pp_arena *arena, const struct pp_state_spec *state,
+                             const struct pp_offload_found *found);
+/* Prints homes as pp_offload_parse() takes them. */
+const char *pp_offload_print(struct pp_arena *arena, const struct pp_state_spec *state);

@@ -2,16 +2,8 @@
  * for them. Updates of the host, which wait for copies. */
 #pragma once
 
+#include "schedules/memory/copied.h"
 #include "sim/config/config.h"
-
-/* Bytes of one device in a step. Those that stream through an op are included. */
-struct pp_copied {
-    double down_bytes, up_bytes;
-};
-/* Fills [PP_STATE_CLASSES]: what the device of a rank copies, by class. */
-void pp_copies_of_rank(const struct pp_result *result, int rank, struct pp_copied *by_class);
-/* Returns the rank whose device copies most; the first of several. */
-int pp_copies_most(const struct pp_result *result);
 
 /* Prints "g 3.1 | 0, p 0 | 5.9": GiB down and up of the classes that move, by the rank with most;
  * "" if nothing is copied. */

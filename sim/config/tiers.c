@@ -127,7 +127,7 @@ double pp_tiers_copied_bytes(const struct pp_result *r, int rank, int stream)
 
     if (!pp_tiers_are_used(r))
         return 0;
-    pp_copies_of_rank(r, rank, by_class);
+    pp_copied_of_rank(r->program, r->costs, rank, by_class);
     for (int c = 0; c < PP_STATE_CLASSES; c++)
         bytes += stream == PP_COPY_UP ? by_class[c].up_bytes : by_class[c].down_bytes;
     return bytes;

@@ -69,9 +69,9 @@ void pp_intensity_explain(const struct pp_result *r, FILE *out)
 
     if (!pp_tiers_are_used(r))
         return;
-    const int rank = pp_copies_most(r);
+    const int rank = pp_copied_most(r->program, r->costs);
     const struct work work = work_of(r, rank);
-    pp_copies_of_rank(r, rank, by_class);
+    pp_copied_of_rank(r->program, r->costs, rank, by_class);
     fprintf(out,
             "  work for each byte that rank %d copies, and the rate of its link at which compute "
             "hides the copies\n  (form: ZeRO-Infinity, section 4.2; full recomputation, rates of "

@@ -3,6 +3,7 @@
 
 #include "core/text/json_write.h"
 #include "core/units.h"
+#include "schedules/select/offload.h"
 #include "sim/config/auto_share.h"
 #include "sim/config/copies.h"
 #include "sim/config/gathers.h"
@@ -12,69 +13,13 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Text such as "p, g, 55 %* of os on host", of the classes on a tier; "" if there are none. */
-static const char *classes_on(struct pp_arena *arena, const struct pp_config *config,
-                              enum pp_tier tier)
-{
-    const struct pp_state_spec *state = &config->state;
-    const char *text = "";
-
-    for (int c = 0; c < PP_STATE_CLASSES; c++) {
-        const double frac = pp_state_moved(state, (enum pp_state_class)c);
-        const bool is_found = pp_auto_share_is(&config->wanted, (enum pp_state_class)c);
-        if (state->home[c] != tier)
-            continue;
-        text = pp_arena_printf(arena, "%s%s", text, *text ? ", " : "");
-        if (frac < 1 || is_found)
-            text = pp_arena_printf(arena, "%s%.3g~%%%s of ", text, 100 * frac, is_found ? "*" : "");
-        text = pp_arena_printf(arena, "%s%s", text, pp_state_class_names[c]);
-    }
-    return *text ? pp_arena_printf(arena, "%s on %s", text, pp_tier_rows[tier].name) : "";
-}
-
-static const char *update_text(struct pp_arena *arena, const struct pp_state_spec *state)
-{
-    if (!state->is_cpu_update)
-        return "";
-    return pp_arena_printf(arena, ", updated by the host%s",
-                           state->has_early_update ? " just in time" : "");
-}
-
-/* Text such as "64 MiB units, 6 cached (belady)"; "6* cached" of a number that the run found. */
-static const char *units_text(struct pp_arena *arena, const struct pp_config *config)
-{
-    const struct pp_state_spec *state = &config->state;
-    const char *text = "", *mark = config->wanted.cached < 0 ? "*" : "";
-
-    if (state->gather_bytes > 0)
-        text = pp_arena_printf(arena, "%.4g~MiB units", state->gather_bytes / (1 << 20));
-    if (state->cached > 1)
-        text = pp_arena_printf(arena, "%s%s%d%s cached (%s)", text, *text ? ", " : "",
-                               state->cached, mark, pp_evict_names[state->evict]);
-    return text;
-}
-
 const char *pp_line_moved(struct pp_arena *arena, const struct pp_config *config)
 {
-    const struct pp_state_spec *state = &config->state;
-    const char *text = "", *units = units_text(arena, config);
+    struct pp_offload_found found = {.is_cache = config->wanted.cached < 0};
 
-    for (int tier = PP_TIER_HOST; tier < PP_TIERS; tier++) {
-        const char *here = classes_on(arena, config, (enum pp_tier)tier);
-        if (*here)
-            text = pp_arena_printf(arena, "%s%s%s", text, *text ? ", " : "; ", here);
-    }
-    text = pp_arena_printf(arena, "%s%s", text, update_text(arena, state));
-    if (*units)
-        text = pp_arena_printf(arena, "%s; %s", text, units);
-    if (state->has_grads_in_params)
-        text = pp_arena_printf(arena, "%s; gradients in place of parameters", text);
-    if (state->is_offloaded_by_layer)
-        text = pp_arena_printf(arena, "%s; saved activations layer by layer", text);
-    if (state->activation_bits > 0)
-        text = pp_arena_printf(arena, "%s; saved activations in %d bits", text,
-                               state->activation_bits);
-    return text;
+    for (int c = 0; c < PP_STATE_CLASSES; c++)
+        found.is_share[c] = pp_auto_share_is(&config->wanted, (enum pp_state_class)c);
+    return pp_offload_words(arena, &config->state, &found);
 }
 
 /* Returns the share of the ops of a kind that quantises or restores, over all stages. */
@@ -137,7 +82,7 @@ static json_t *copies_json(const struct pp_result *r)
     struct pp_copied by_class[PP_STATE_CLASSES];
     json_t *list = json_array();
 
-    pp_copies_of_rank(r, pp_copies_most(r), by_class);
+    pp_copied_of_rank(r->program, r->costs, pp_copied_most(r->program, r->costs), by_class);
     for (int c = 0; c < PP_STATE_CLASSES; c++) {
         if (by_class[c].down_bytes + by_class[c].up_bytes == 0)
             continue;
@@ -193,29 +138,12 @@ json_t *pp_tiers_json(const struct pp_result *r)
     return o;
 }
 
-/* Text as --offload takes it, "p=host,os=host:55%". */
-static const char *offload_text(struct pp_arena *arena, const struct pp_state_spec *state)
-{
-    const char *text = "";
-
-    for (int c = 0; c < PP_STATE_CLASSES; c++) {
-        const double frac = pp_state_moved(state, (enum pp_state_class)c);
-        if (!pp_state_is_away(state, (enum pp_state_class)c))
-            continue;
-        text = pp_arena_printf(arena, "%s%s%s=%s", text, *text ? "," : "", pp_state_class_names[c],
-                               pp_tier_rows[state->home[c]].name);
-        if (frac < 1)
-            text = pp_arena_printf(arena, "%s:%.6g%%", text, 100 * frac);
-    }
-    return text;
-}
-
 void pp_moved_json(const struct pp_state_spec *state, json_t *o)
 {
     PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
 
     if (pp_state_is_offloaded(state))
-        pp_json_put_text(o, "offload", offload_text(arena, state));
+        pp_json_put_text(o, "offload", pp_offload_print(arena, state));
     if (state->is_offloaded_by_layer)
         pp_json_put_text(o, "offload_unit", "layer");
     if (state->is_cpu_update)

@@ -1,7 +1,7 @@
 /* What moves between memory tiers by class, and how long ranks wait for it. */
 #include "sim/config/copies.h"
-#include "sim/report/intensity.h"
 #include "sim/config/tiers.h"
+#include "sim/report/intensity.h"
 #include "tests/unit/support/sim_run.h"
 
 #include <criterion/criterion.h>
@@ -62,7 +62,7 @@ Test(copies, only_classes_that_move_have_bytes_and_waits)
         for (int rank = 0; rank < r.program->ranks; rank++) {
             struct pp_copied by_class[PP_STATE_CLASSES];
             double down_bytes = 0, up_bytes = 0;
-            pp_copies_of_rank(&r, rank, by_class);
+            pp_copied_of_rank(r.program, r.costs, rank, by_class);
             for (int c = 0; c < PP_STATE_CLASSES; c++) {
                 down_bytes += by_class[c].down_bytes;
                 up_bytes += by_class[c].up_bytes;
@@ -89,7 +89,7 @@ Test(copies, each_micro_batch_loads_as_much)
                                 "--schedule 1f1b --pp 4 --micro-batches %d --model gpt2 --engine "
                                 "dag --no-alternatives --offload p=host --cluster a100",
                                 100 * (k + 1)));
-        pp_copies_of_rank(&r, pp_copies_most(&r), by_class);
+        pp_copied_of_rank(r.program, r.costs, pp_copied_most(r.program, r.costs), by_class);
         up_bytes[k] = by_class[PP_STATE_PARAMS].up_bytes;
     }
     cr_assert_gt(up_bytes[1], up_bytes[0]);
@@ -132,7 +132,7 @@ Test(copies, counted_work_follows_the_form)
                        "64 --vocab 1024 --seq 512 --mbs %d --micro-batches 4 --recompute full "
                        "--engine dag --offload p=host,os=host --cpu-optimizer --cluster a100",
                        mbs));
-        pp_copies_of_rank(&r, 0, by_class);
+        pp_copied_of_rank(r.program, r.costs, 0, by_class);
         const double counted = r.hardware_flops_per_step / (by_class[PP_STATE_PARAMS].up_bytes +
                                                             by_class[PP_STATE_PARAMS].down_bytes),
                      form = pp_intensity_form(PP_STATE_PARAMS, 512.0 * mbs, 8192, 1);

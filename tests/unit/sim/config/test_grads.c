@@ -250,7 +250,7 @@ Test(grads, copied_bytes_of_a_step)
                                     r.program->pipelines * (is_split ? r.program->splits : 1);
                             is_end |= s == 0 || s == r.program->stages - 1;
                         }
-                pp_copies_of_rank(&r, rank, copied);
+                pp_copied_of_rank(r.program, r.costs, rank, copied);
                 const double down = copied[PP_STATE_GRADS].down_bytes,
                              up = copied[PP_STATE_GRADS].up_bytes;
                 if (is_end || r.program->pipelines > 1) { /* one unit: runs leave at once */
