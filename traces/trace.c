@@ -33,6 +33,9 @@ enum pp_status pp_trace_read_cell(struct pp_arena *arena, const char *cell, bool
     event->kind = ops[0].kind;
     event->is_fused = count == 2;
     event->target = event->kind == PP_WAIT ? ops[0].aux : 0;
+    const int kind = event->kind == PP_WAIT ? event->target : event->kind;
+    if (pp_op_is_move(kind))
+        event->cause = (uint8_t)pp_move_cause(kind, ops[0].purpose);
     event->stream = (uint8_t)pp_op_kinds[event->kind].stream;
     event->is_concurrent = event->kind == PP_W && is_concurrent;
     return PP_OK;

@@ -44,6 +44,8 @@ void pp_copy_run(const struct pp_kernels *k, void *stream, void *argument)
         else
             k->copy(stream, piece->bytes, is_up ? piece->away : piece->device,
                     is_up ? piece->device : piece->away);
-        atomic_fetch_add(&w->copied_bytes[pp_move_cause(p->kind[i], purpose)][is_up], piece->bytes);
+        if (!w->machine->is_forward)
+            atomic_fetch_add(&w->copied_bytes[pp_move_cause(p->kind[i], purpose)][is_up],
+                             piece->bytes);
     }
 }

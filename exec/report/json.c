@@ -86,6 +86,7 @@ static json_t *ranks_json(const struct pp_exec_run *run)
         pp_json_put_bytes(o, "peak_mem_bytes", r->touched_bytes[i]);
         pp_json_put_bytes(o, "predicted_peak_mem_bytes", (double)r->layout[i].peak_bytes);
         pp_json_put(o, "peak_activations", r->lifetimes[i].peak_activations);
+        pp_exec_rank_tiers_json(run, i, o);
         json_array_append_new(list, o);
     }
     return list;
@@ -254,6 +255,7 @@ void pp_exec_report_json(const struct pp_exec_run *run, FILE *out)
     pp_json_put_bytes(o, "predicted_peak_mem_bytes", r->predicted_peak_mem_bytes);
     pp_json_put_int(o, "peak_rank", r->peak_rank);
     json_object_set_new(o, "memory", memory_json(&r->layout[r->peak_rank]));
+    json_object_set_new(o, "tiers", pp_exec_tiers_json(run));
     json_object_set_new(o, "ranks", ranks_json(run));
     pp_json_put(o, "clock_error_s", r->clock.error_s);
     json_object_set_new(o, "clock_jump", jump_json(&r->clock));

@@ -126,7 +126,7 @@ static void print_time(const struct pp_exec_page *page, const struct pp_metrics 
         {PP_TIME_RECOMPUTE, "recompute"}, {PP_TIME_OPTIMIZER, "update"},
         {PP_TIME_TP_COMM, "exchanges"},   {PP_TIME_EP_COMM, "rows of experts"},
         {PP_TIME_P2P, "messages"},        {PP_TIME_DP_SYNC, "gradient sums"},
-        {PP_TIME_BUBBLE, "waiting"},
+        {PP_TIME_MOVES, "copies"},        {PP_TIME_BUBBLE, "waiting"},
     };
     char text[PP_EXEC_TEXT_BYTES];
     size_t used = 0;
@@ -223,6 +223,7 @@ void pp_exec_report_print(const struct pp_exec_run *run, struct pp_terminal term
     print_figures(&page, run);
     pp_exec_report_speed(&page, run);
     print_time(&page, &run->result.metrics);
+    pp_exec_report_tiers(&page, run);
     pp_exec_report_prediction(&page, run);
     print_machinery(&page, &run->result);
     pp_exec_report_fallbacks(&page, run);

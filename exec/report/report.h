@@ -77,6 +77,12 @@ void pp_exec_report_fallbacks(const struct pp_exec_page *page, const struct pp_e
 /* experts.c: the load of experts; nothing, or null, without any. */
 void pp_exec_report_experts(const struct pp_exec_page *page, const struct pp_exec_run *run);
 json_t *pp_exec_experts_json(const struct pp_exec_run *run);
+/* tiers.c: what lives on other memory tiers, and what copies cost; nothing, or null, if all is on
+ * the device. */
+void pp_exec_report_state(const struct pp_exec_page *page, const struct pp_exec_run *run);
+void pp_exec_report_tiers(const struct pp_exec_page *page, const struct pp_exec_run *run);
+json_t *pp_exec_tiers_json(const struct pp_exec_run *run);
+void pp_exec_rank_tiers_json(const struct pp_exec_run *run, int rank, json_t *rank_json);
 void pp_exec_report_speed(const struct pp_exec_page *page, const struct pp_exec_run *run);
 /* prediction.c: prints source and overheads of the prediction, and what it does not explain. */
 void pp_exec_report_prediction(const struct pp_exec_page *page, const struct pp_exec_run *run);

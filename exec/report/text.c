@@ -261,6 +261,7 @@ void pp_exec_report_head(const struct pp_exec_page *page, const struct pp_exec_r
     if (run->config.resumed)
         pp_exec_line(page, "resumed", "%s, %d of %d steps", run->config.resumed->path,
                      run->config.first_step, run->config.steps);
+    pp_exec_report_state(page, run);
     print_machine(page, run);
     if (run->what_if)
         pp_text_paragraph(page->out, page->terminal.width, PP_EXEC_LABEL, "what-if", run->what_if);

@@ -38,6 +38,8 @@ enum pp_status pp_tier_file_open(struct pp_arena *arena, const char *dir, size_t
                                  struct pp_error *err);
 /* Transfers go around the page cache. */
 bool pp_tier_file_is_direct(const struct pp_tier_file *file);
+/* Bytes that writes have left in the file, each once. */
+size_t pp_tier_file_written_bytes(const struct pp_tier_file *file);
 
 /* Both return when all is done. Memory at a multiple of 4096 is transferred without a further copy.
  * PP_EFAIL names owner, directory and offset. The disk is full, or the device fails. A transfer is

@@ -134,3 +134,12 @@ bool pp_tier_file_is_direct(const struct pp_tier_file *file)
 {
     return file->is_direct;
 }
+
+size_t pp_tier_file_written_bytes(const struct pp_tier_file *file)
+{
+    size_t bytes = 0;
+
+    for (size_t block = 0; block < file->bytes / PP_TIER_BLOCK; block++)
+        bytes += file->filled[block];
+    return bytes;
+}

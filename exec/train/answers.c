@@ -151,18 +151,36 @@ static enum pp_status answer_saves(const struct asked *a, void *answer, struct p
     return PP_OK;
 }
 
+/* Answers for the worker of this process, if it is in the first replica. */
+static enum pp_status answer_copied(const struct asked *a, void *answer, struct pp_error *err)
+{
+    const struct pp_machine_options *m = &a->keeper->training->machine;
+    struct pp_rank_tiers tiers = {.rank = -1};
+    bool is_here = false;
+
+    for (int rank = 0; rank < m->program->ranks && !is_here; rank++) {
+        PP_TRY(pp_copy_figures(a->machine, rank, 0, &tiers.figures, &is_here, err));
+        tiers.rank = is_here ? rank : -1;
+    }
+    memcpy(answer, &tiers, sizeof(tiers));
+    return PP_OK;
+}
+
 static enum pp_status (*const ANSWERS[PP_TRAIN_QUESTIONS])(const struct asked *asked, void *answer,
                                                            struct pp_error *err) = {
     [PP_TRAIN_SEES] = answer_sees,     [PP_TRAIN_WRITES] = answer_writes,
     [PP_TRAIN_COPIES] = answer_writes, [PP_TRAIN_WROTE] = answer_wrote,
     [PP_TRAIN_HAS] = answer_has,       [PP_TRAIN_READS] = answer_reads,
-    [PP_TRAIN_SAVES] = answer_saves,
+    [PP_TRAIN_SAVES] = answer_saves,   [PP_TRAIN_COPIED] = answer_copied,
 };
 
 /* Room for any answer. */
 static size_t answer_bytes(const struct pp_keeper *keeper)
 {
-    return sizeof(struct pp_checkpoint_sum) * (size_t)(keeper->training->net.layers + 2);
+    const size_t sums =
+        sizeof(struct pp_checkpoint_sum) * (size_t)(keeper->training->net.layers + 2);
+
+    return sums > sizeof(struct pp_rank_tiers) ? sums : sizeof(struct pp_rank_tiers);
 }
 
 enum pp_status pp_train_answer(void *keeper, const struct pp_machine *machine,
@@ -215,6 +233,12 @@ int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *
         if (!answers->at[(size_t)process * answer_bytes(keeper)])
             return 1 + process;
     return 0;
+}
+
+const struct pp_rank_tiers *pp_train_rank_tiers(const struct pp_answers *answers,
+                                                const struct pp_keeper *keeper, int process)
+{
+    return (const void *)(answers->at + (size_t)process * answer_bytes(keeper));
 }
 
 int64_t pp_train_total(const struct pp_answers *answers, const struct pp_keeper *keeper)

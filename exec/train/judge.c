@@ -114,5 +114,6 @@ enum pp_status pp_train_judge(struct pp_train_run *run, struct pp_error *err)
     PP_TRY(pp_train_metrics(run->arena, t, run->machine, &run->costs, r, err));
     if (run->reference && t->check == PP_CHECK_ALL)
         PP_TRY(pp_train_compare(run, PP_VECTOR_WEIGHTS, &r->weights, err));
-    return read_memory(run, err);
+    PP_TRY(read_memory(run, err));
+    return pp_train_read_tiers(run, err);
 }

@@ -56,7 +56,9 @@ enum pp_status pp_train_metrics(struct pp_arena *arena, const struct pp_training
                                      .ranks = side->ranks};
     for (int i = 0; i < PP_TIME_PARTS; i++)
         r->metrics.time_frac[i] = side->part_s[i] / side->step_s;
+    for (int cause = 0; cause < PP_MOVE_CAUSES; cause++)
+        r->metrics.moves_frac[cause] = side->moves_s[cause] / side->step_s;
     const double *frac = r->metrics.time_frac;
-    r->metrics.exposed_comm_frac = frac[PP_TIME_P2P] + frac[PP_TIME_DP_SYNC];
+    r->metrics.exposed_comm_frac = frac[PP_TIME_P2P] + frac[PP_TIME_DP_SYNC] + frac[PP_TIME_MOVES];
     return PP_OK;
 }

@@ -63,6 +63,7 @@ enum pp_train_question {
     PP_TRAIN_HAS,    /* whether its part of the checkpoint to resume is there: a byte */
     PP_TRAIN_READS,  /* that part */
     PP_TRAIN_SAVES,  /* that it writes its weights for the hub: their bytes, int64_t */
+    PP_TRAIN_COPIED, /* what it did on other tiers: struct pp_rank_tiers */
     PP_TRAIN_QUESTIONS
 };
 /* Asks all processes; "" = no path. Errors: pp_machine_ask(). */
@@ -71,6 +72,13 @@ enum pp_status pp_train_ask(struct pp_arena *arena, const struct pp_keeper *keep
                             const char *path, struct pp_answers *answers, struct pp_error *err);
 /* Returns 1 + the first process that has answered no; 0 = none. */
 int pp_train_first_no(const struct pp_answers *answers, const struct pp_keeper *keeper);
+/* Answer of a process with a worker of the first replica; rank -1: it has none. */
+struct pp_rank_tiers {
+    int64_t rank;
+    struct pp_tier_figures figures;
+};
+const struct pp_rank_tiers *pp_train_rank_tiers(const struct pp_answers *answers,
+                                                const struct pp_keeper *keeper, int process);
 /* Returns the sum of answers that are numbers. */
 int64_t pp_train_total(const struct pp_answers *answers, const struct pp_keeper *keeper);
 /* Answers such a question; the closure is the keeper. */
@@ -150,3 +158,8 @@ void pp_train_on_gradients(void *closure, const struct pp_machine *machine, int 
 
 /* Predicts the run, and compares it with its judged steps. Fills in the result. */
 enum pp_status pp_train_judge(struct pp_train_run *run, struct pp_error *err);
+
+/* ---- tiers.c --------------------------------------------------------------------------------- */
+
+/* Reads what ranks have written and copied on other tiers, and predicts it, into the result. */
+enum pp_status pp_train_read_tiers(struct pp_train_run *run, struct pp_error *err);

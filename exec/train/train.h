@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/checkpoint/checkpoint.h"
+#include "exec/copy/figures.h"
 #include "exec/hub/export.h"
 #include "exec/predict/predict.h"
 #include "exec/reference/reference.h"
@@ -97,6 +98,8 @@ struct pp_training_result {
     double peak_mem_bytes, predicted_peak_mem_bytes;
     double *touched_bytes; /* [rank] of replica 0 */
     const struct pp_rank_layout *layout;
+    /* [rank] of replica 0: what it has on other tiers, and copies in a step. NULL: nothing. */
+    struct pp_tier_figures *tiers, *predicted_tiers;
     struct pp_rank_memory *lifetimes; /* [rank]: peak_activations, see schedules/memory/memory.h */
     int blind[PP_FOLDERS]; /* 1 + the first process that does not see that folder; 0 = all do */
     /* checkpoints written in this run: number, last path (NULL = none), error of the last due

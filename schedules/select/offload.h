@@ -25,8 +25,8 @@ enum pp_status pp_offload_take(const struct pp_offload_options *options,
 struct pp_offload_found {
     bool is_share[PP_STATE_CLASSES], is_cache;
 };
-/* Returns the end of a line about state: "; 55 %* of os on host, updated by the host just in time".
- * "" if all is on the device. A "~" is a blank at which no line ends. */
+/* Returns the end of a line about state: "; 55 %* of os on host, updated by the host". "" if all is
+ * on the device. A "~" is a blank at which no line ends. */
 const char *pp_offload_words(struct pp_arena *arena, const struct pp_state_spec *state,
                              const struct pp_offload_found *found);
 /* Prints homes as pp_offload_parse() takes them. */

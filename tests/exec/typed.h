@@ -22,6 +22,7 @@ static inline enum pp_status typed_resolve(struct pp_arena *arena, const char *l
     struct pp_parsed *parsed = PP_NEW(arena, struct pp_parsed);
     struct pp_exec_wish *wish = PP_NEW(arena, struct pp_exec_wish);
     struct pp_exec_config *config = PP_NEW(arena, struct pp_exec_config);
+    struct pp_subject subject = {.name = NULL};
     int count = 1;
 
     for (char *word; (word = strsep(&rest, " ")) != NULL && count < 127;)
@@ -32,8 +33,9 @@ static inline enum pp_status typed_resolve(struct pp_arena *arena, const char *l
     pp_wish_bind(arena, &wish->request);
     PP_TRY(pp_exec_resolve(arena, wish, NULL, config, err));
     out->plan = PP_NEW(arena, struct pp_exec_plan);
-    PP_TRY(
-        pp_exec_plan_make(arena, wish, config, (struct pp_subject){.name = NULL}, out->plan, err));
+    if (wish->schedule)
+        PP_TRY(pp_subject_open_typed(arena, &wish->request, wish->schedule, &subject, err));
+    PP_TRY(pp_exec_plan_make(arena, wish, config, subject, out->plan, err));
     out->training = pp_exec_training(wish, config, out->plan);
     return PP_OK;
 }

@@ -32,9 +32,10 @@ struct pp_compare_side {
     int steps;           /* number of steps of the figures */
     bool is_overlapping; /* steps overlap: no barrier */
     double step_s, bubble_frac, span_bubble_frac;
-    double before_s;              /* until the first rank begins: outside of the program */
-    double part_s[PP_TIME_PARTS]; /* times of an average rank; their sum is the step */
-    struct pp_rank_times *ranks;  /* [trace->ranks] */
+    double before_s;                /* until the first rank begins: outside of the program */
+    double part_s[PP_TIME_PARTS];   /* times of an average rank; their sum is the step */
+    double moves_s[PP_MOVE_CAUSES]; /* of part_s[PP_TIME_MOVES] */
+    struct pp_rank_times *ranks;    /* [trace->ranks] */
 };
 
 /* Events of one kind in both traces. */

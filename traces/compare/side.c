@@ -21,6 +21,8 @@ static enum pp_status add_metrics(struct pp_arena *arena, const struct pp_trace 
     side->span_bubble_frac += weight * metrics->span_bubble_frac;
     for (int part = 0; part < PP_TIME_PARTS; part++)
         side->part_s[part] += weight * metrics->iteration_s * metrics->time_frac[part];
+    for (int cause = 0; cause < PP_MOVE_CAUSES; cause++)
+        side->moves_s[cause] += weight * metrics->iteration_s * metrics->moves_frac[cause];
     for (int r = 0; r < side->trace->ranks; r++) {
         const struct pp_rank_times *from = &metrics->ranks[r];
         struct pp_rank_times *to = &side->ranks[r];
@@ -29,6 +31,8 @@ static enum pp_status add_metrics(struct pp_arena *arena, const struct pp_trace 
         to->span_s += weight * from->span_s;
         for (int part = 0; part < PP_TIME_PARTS; part++)
             to->part_s[part] += weight * from->part_s[part];
+        for (int cause = 0; cause < PP_MOVE_CAUSES; cause++)
+            to->moves_s[cause] += weight * from->moves_s[cause];
     }
     return PP_OK;
 }
