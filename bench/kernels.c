@@ -367,6 +367,62 @@ static void print_rest(int d, int rows)
                best_s(parts[i].call, &x) * 1e9 / ((double)parts[i].columns * rows * d));
 }
 
+/* ---- tensors at rest in fewer bits, as shares of a copy ---------------------------------------
+ */
+
+struct packing {
+    const struct pp_kernels *k;
+    int bits;
+    int64_t count;
+    void *x, *to, *packed;
+};
+
+static void call_copy(void *context)
+{
+    const struct packing *p = context;
+
+    p->k->copy(NULL, (size_t)p->count * p->k->element_bytes, p->x, p->to);
+}
+
+static void call_quantise(void *context)
+{
+    const struct packing *p = context;
+
+    p->k->quantise(NULL, p->bits, p->count, p->x, p->packed);
+}
+
+static void call_restore(void *context)
+{
+    const struct packing *p = context;
+
+    p->k->restore(NULL, p->bits, p->count, p->packed, p->to);
+}
+
+static void print_packing(const struct pp_kernels *table, double mib)
+{
+    const struct pp_arena_mark mark = pp_arena_mark(arena);
+    const size_t element = table->element_bytes, bytes = (size_t)(mib * 1048576);
+    struct packing p = {table,
+                        8,
+                        (int64_t)(bytes / element),
+                        pp_arena_alloc(arena, bytes),
+                        pp_arena_alloc(arena, bytes),
+                        pp_arena_alloc(arena, bytes)};
+    const float *drawn = randoms((size_t)p.count);
+
+    for (int64_t i = 0; i < p.count; i++)
+        pp_number_put(p.x, element, i, (double)drawn[i]);
+    const double copy_s = best_s(call_copy, &p);
+    for (; p.bits >= 2; p.bits /= 2) {
+        const double to_s = best_s(call_quantise, &p), from_s = best_s(call_restore, &p);
+        printf("  %s, %3.0f MiB, %d bits: quantise %5.1f GB/s, restore %5.1f GB/s, %3.0f %% and "
+               "%3.0f %% of a copy\n",
+               table->name, mib, p.bits, (double)bytes / to_s * 1e-9, (double)bytes / from_s * 1e-9,
+               100 * copy_s / to_s, 100 * copy_s / from_s);
+    }
+    pp_arena_release(arena, mark);
+}
+
 int main(void)
 {
     arena = pp_arena_create();
@@ -379,6 +435,10 @@ int main(void)
     print_block(128, 256, 64, peak);
     print_block(256, 512, 128, peak);
     print_rest(128, 256);
+    for (double mib = 8; mib <= 128; mib *= 16) {
+        print_packing(k, mib);
+        print_packing(&pp_kernels_bf16, mib);
+    }
     pp_arena_destroy(arena);
     return 0;
 }

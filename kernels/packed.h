@@ -4,7 +4,7 @@
  * A group is 128 consecutive values of a tensor; the last one may be shorter. It has a header and
  * codes, and groups follow one another without gaps. The header is two numbers of bfloat16: m, the
  * minimum rounded down, and s = (maximum - m) / (2^bits - 1) rounded up. The code of x is
- * q = round((x - m) / s), ties to even. The restored value is m + q s, and the largest finite one
+ * q = round((x - m) / s), half way up. The restored value is m + q s, and the largest finite one
  * of T if that is more. It is off by at most s / 2 and one rounding to T.
  *
  * A scale with its sign set is that of a constant group. The constant is a float. Its upper half is
@@ -111,5 +111,5 @@ PP_ON_BOTH static inline double pp_packed_value(const struct pp_packed_group *g,
  * the maximum is, but for one rounding. */
 PP_ON_BOTH static inline unsigned pp_packed_code(const struct pp_packed_group *g, double x)
 {
-    return (unsigned)rint((x - g->minimum) / g->scale);
+    return (unsigned)((x - g->minimum) / g->scale + 0.5);
 }

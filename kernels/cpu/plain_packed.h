@@ -1,6 +1,6 @@
-/* kernels/cpu/plain_packed.h — tensors at rest in fewer bits, as plain loops, for every table that
- * includes this file. `element`, at() and from() are as in kernels/cpu/plain.h. The table also has
- * LARGEST, the largest finite element. kernels/packed.h has the form. */
+/* kernels/cpu/plain_packed.h — tensors at rest in fewer bits, as plain loops, for the table of
+ * double. `element`, at() and from() are as in kernels/cpu/plain.h. A restored value is within
+ * double. kernels/packed.h has the form. */
 #pragma once
 
 #include "kernels/packed.h"
@@ -43,8 +43,7 @@ static void restore_group(int bits, size_t count, const unsigned char *packed, e
 
     for (size_t i = 0; i < count; i++) {
         const int code = codes[i % bytes] >> i / bytes * bits & ((1 << bits) - 1);
-        const double value = pp_packed_value(&g, code);
-        x[i] = from(value > LARGEST ? LARGEST : value);
+        x[i] = from(pp_packed_value(&g, code));
     }
 }
 

@@ -2,8 +2,6 @@
 #include "kernels/cpu/balance.h"
 #include "kernels/kernels.h"
 
-#include <float.h>
-
 typedef double element, gradient;
 
 static double at(const void *x, size_t i)
@@ -15,8 +13,6 @@ static element from(double value)
 {
     return value;
 }
-
-static const double LARGEST = DBL_MAX;
 
 #include "kernels/cpu/plain_experts.h"
 #include "kernels/cpu/plain_packed.h"

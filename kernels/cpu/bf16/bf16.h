@@ -17,8 +17,6 @@ static inline element from(double value)
     return pp_bf16_round((float)value);
 }
 
-static const double LARGEST = 0x1.fep127;
-
 /* attention.c */
 size_t pp_bf16_attention_scratch_bytes(const struct pp_attention *a);
 void pp_bf16_attention_forward(void *stream, const struct pp_attention *a);

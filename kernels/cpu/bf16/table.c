@@ -5,7 +5,6 @@
 #include "kernels/cpu/bf16/bf16.h"
 #include "kernels/cpu/fp32/fp32.h"
 #include "kernels/cpu/plain_experts.h"
-#include "kernels/cpu/plain_packed.h"
 
 static const char *about(void)
 {
@@ -157,6 +156,19 @@ static void norm_backward(void *stream, const struct pp_norm *n)
         sum_rows(stream, n->rows, n->width, n->dx, n->dx_sum, false);
     if (n->dx_added)
         PP_AT(add)(stream, n->width, n->dx_sum, n->dx_added);
+}
+
+/* ---- fewer bits at rest: vector code of the best level -----------------------------------------
+ */
+
+static void quantise(void *stream, int bits, int64_t count, const void *x, void *packed)
+{
+    pp_level_best()->bf16->quantise(stream, bits, count, x, packed);
+}
+
+static void restore(void *stream, int bits, int64_t count, const void *packed, void *x)
+{
+    pp_level_best()->bf16->restore(stream, bits, count, packed, x);
 }
 
 /* ---- the update ------------------------------------------------------------------------------ */

@@ -29,12 +29,19 @@ static void gemm(void *stream, const struct pp_gemm *g)
         pp_gemm_compose(&chosen, pp_blas_multiply, stream, g);
 }
 
-static void choose(bool is_pinned)
+const struct pp_simd_level *pp_level_best(void)
 {
     const struct pp_simd_level *level = pp_levels;
 
     while (!level->is_supported())
         level++;
+    return level;
+}
+
+static void choose(bool is_pinned)
+{
+    const struct pp_simd_level *level = pp_level_best();
+
     const char *blas = pp_blas_load(is_pinned);
     chosen = *level->kernels;
     chosen.about = get_about;

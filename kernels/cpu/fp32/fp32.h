@@ -2,6 +2,7 @@
  * level: PP_AT(name) is the name of this level's copy. kernels/kernels.h has meaning and shapes. */
 #pragma once
 
+#include "kernels/cpu/levels.h"
 #include "kernels/cpu/shared.h"
 
 /* PP_LEVEL, from meson.build: base, v3, v4. */
@@ -44,6 +45,7 @@ void PP_AT(scale)(void *stream, int64_t count, double factor, void *x);
 /* packed.c */
 void PP_AT(quantise)(void *stream, int bits, int64_t count, const void *x, void *packed);
 void PP_AT(restore)(void *stream, int bits, int64_t count, const void *packed, void *x);
+extern const struct pp_packing PP_AT(bf16); /* packed_bf16.c */
 /* rotate.c */
 void PP_AT(rotate)(void *stream, const struct pp_rotation *r, void *x);
 /* attention.c */

@@ -2,6 +2,7 @@
 #include "kernels/cpu/levels.h"
 
 extern const struct pp_kernels pp_fp32_kernels_base;
+extern const struct pp_packing pp_fp32_bf16_base;
 
 static bool has_base(void)
 {
@@ -13,5 +14,6 @@ bool pp_cpu_has_avx2(void)
     return false;
 }
 
-const struct pp_simd_level pp_levels[] = {{"portable", false, has_base, &pp_fp32_kernels_base}};
+const struct pp_simd_level pp_levels[] = {
+    {"portable", false, has_base, &pp_fp32_kernels_base, &pp_fp32_bf16_base}};
 const int pp_level_count = 1;

@@ -2,6 +2,7 @@
 #include "kernels/cpu/levels.h"
 
 extern const struct pp_kernels pp_fp32_kernels_base, pp_fp32_kernels_v3, pp_fp32_kernels_v4;
+extern const struct pp_packing pp_fp32_bf16_base, pp_fp32_bf16_v3, pp_fp32_bf16_v4;
 
 static bool has_base(void)
 {
@@ -23,8 +24,8 @@ static bool has_v4(void)
 }
 
 const struct pp_simd_level pp_levels[] = {
-    {"avx512", true, has_v4, &pp_fp32_kernels_v4},
-    {"avx2", true, pp_cpu_has_avx2, &pp_fp32_kernels_v3},
-    {"sse2", false, has_base, &pp_fp32_kernels_base},
+    {"avx512", true, has_v4, &pp_fp32_kernels_v4, &pp_fp32_bf16_v4},
+    {"avx2", true, pp_cpu_has_avx2, &pp_fp32_kernels_v3, &pp_fp32_bf16_v3},
+    {"sse2", false, has_base, &pp_fp32_kernels_base, &pp_fp32_bf16_base},
 };
 const int pp_level_count = PP_COUNT(pp_levels);

@@ -9,6 +9,7 @@ enum packed_kind {
     PACKED_UNIFORM,
     PACKED_WIDE,     /* any finite bits */
     PACKED_TIES,     /* half way between two codes */
+    PACKED_DOUBT,    /* nearly half way, and with differences that floats round */
     PACKED_TINY,     /* down to the smallest numbers */
     PACKED_HUGE,     /* up to the largest numbers */
     PACKED_OUTLIER,  /* one is much larger */
@@ -35,6 +36,22 @@ static inline float packed_any(uint64_t random)
     return isfinite(value) && value >= -0x1.fep127f ? value : packed_bits((uint32_t)random << 9);
 }
 
+/* The maximum is 255 / 64 above the minimum m, which is -129 / 128, or nearly 0. */
+static inline float packed_doubt(uint64_t random, int64_t i)
+{
+    const float m = i / PP_PACKED_GROUP % 2 ? 0x1p-40f : -129.0f / 128,
+                half = m + ((float)(random % 255) + 0.5f) / 64;
+    const float tiny = packed_bits((uint32_t)(random >> 20 & 0xbfffffff));
+
+    if (i % 8 < 2)
+        return i % 8 == 0 ? m : m + 255.0f / 64;
+    if (m < 0 && (i % 8 == 2 || half == 0))
+        return fabsf(tiny) < 0x1p-12f ? tiny : 0x1p-40f;
+    uint32_t bits;
+    memcpy(&bits, &half, sizeof bits);
+    return packed_bits(bits + (uint32_t)(random >> 8) % 5 - 2);
+}
+
 static inline float packed_value(enum packed_kind kind, uint64_t stream, int64_t i)
 {
     const uint64_t random = pp_random_bits(stream, (uint64_t)i),
@@ -47,6 +64,8 @@ static inline float packed_value(enum packed_kind kind, uint64_t stream, int64_t
         return packed_any(random);
     case PACKED_TIES:
         return i % 3 == 0 ? -1 : i % 3 == 1 ? 2047.0f / 8 - 1 : (float)(random % 511) / 2 - 1;
+    case PACKED_DOUBT:
+        return packed_doubt(random, i);
     case PACKED_TINY:
         return packed_bits((uint32_t)(random & 0x800fffff));
     case PACKED_HUGE:

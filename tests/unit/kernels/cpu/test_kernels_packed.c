@@ -6,25 +6,34 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-enum { MOST = 3 * PP_PACKED_GROUP, AFTER = 64, MAX_TABLES = 8 };
+enum { MOST = 10 * PP_PACKED_GROUP, AFTER = 64, MAX_TABLES = 16 };
 static const int BITS[] = {8, 4, 2};
 #define FOR_BITS(bits) for (int b_ = 0, bits = BITS[0]; b_ < 3; bits = BITS[++b_ % 3])
 
-/* All tables; all but the last are of float, but for the first, which is of double. */
+/* The reference in double; then those of float and bfloat16, of programs and of all levels. */
 struct all_tables {
     const struct pp_kernels *of[MAX_TABLES];
+    struct pp_kernels bf16[MAX_TABLES]; /* with the packing of a level */
     int count;
 };
 
-static struct all_tables all_tables(void)
+static const struct all_tables *all_tables(void)
 {
-    struct all_tables t = {{&pp_kernels_reference, pp_kernels_fp32(false)}, 2};
+    static struct all_tables t;
 
-    for (int i = 0; i < pp_level_count; i++)
-        if (pp_levels[i].is_supported())
-            t.of[t.count++] = pp_levels[i].kernels;
+    t.count = 0;
+    t.of[t.count++] = &pp_kernels_reference;
+    t.of[t.count++] = pp_kernels_fp32(false);
     t.of[t.count++] = &pp_kernels_bf16;
-    return t;
+    for (int i = 0; i < pp_level_count; i++)
+        if (pp_levels[i].is_supported()) {
+            t.of[t.count++] = pp_levels[i].kernels;
+            t.bf16[i] = pp_kernels_bf16;
+            t.bf16[i].quantise = pp_levels[i].bf16->quantise;
+            t.bf16[i].restore = pp_levels[i].bf16->restore;
+            t.of[t.count++] = &t.bf16[i];
+        }
+    return &t;
 }
 
 /* What a table makes of values, and where it begins to write what is not its own. */
@@ -197,29 +206,29 @@ static void check_kind(const struct all_tables *t, enum packed_kind kind, int64_
 
 Test(packed, error_is_at_most_half_a_step)
 {
-    const struct all_tables t = all_tables();
+    const struct all_tables *t = all_tables();
 
     for (enum packed_kind kind = 0; kind < PACKED_BROKEN; kind++)
-        for (int64_t count = 1; count <= MOST; count += count < PP_PACKED_GROUP ? 1 : 61)
-            check_kind(&t, kind, count);
+        for (int64_t count = 1; count <= MOST; count += count < PP_PACKED_GROUP ? 1 : 211)
+            check_kind(t, kind, count);
 }
 
 Test(packed, errors_rise_with_fewer_bits)
 {
-    const struct all_tables t = all_tables();
+    const struct all_tables *t = all_tables();
     static struct result r;
     float x[MOST];
 
     draw(PACKED_UNIFORM, MOST, x);
-    for (int e = 0; e < t.count; e++) {
+    for (int e = 0; e < t->count; e++) {
         double before = 0;
         FOR_BITS(bits)
         {
             double squares = 0;
-            quantise_and_restore(t.of[e], bits, MOST, x, &r);
+            quantise_and_restore(t->of[e], bits, MOST, x, &r);
             for (int i = 0; i < MOST; i++)
                 squares += (r.restored[i] - r.value[i]) * (r.restored[i] - r.value[i]);
-            cr_assert(squares > 16 * before, "%s: %g with %d bits", t.of[e]->name, squares, bits);
+            cr_assert(squares > 16 * before, "%s: %g with %d bits", t->of[e]->name, squares, bits);
             before = squares;
         }
     }
@@ -256,11 +265,11 @@ static void check_same(const struct all_tables *t, enum packed_kind kind, int64_
 
 Test(packed, all_tables_have_the_same_bytes)
 {
-    const struct all_tables t = all_tables();
+    const struct all_tables *t = all_tables();
 
     for (enum packed_kind kind = 0; kind < PACKED_KINDS; kind++)
-        for (int64_t count = 1; count <= MOST; count += count < 20 ? 1 : 27)
-            FOR_BITS(bits) check_same(&t, kind, count, bits);
+        for (int64_t count = 1; count <= MOST; count += count < 20 ? 1 : 97)
+            FOR_BITS(bits) check_same(t, kind, count, bits);
 }
 
 /* ---- constants, and what is not finite ------------------------------------------------------- */
@@ -277,20 +286,20 @@ Test(packed, constants_are_exact)
                                    -0x1p-149f,
                                    0x1.fffffep127f,
                                    -0x1.fffffep127f};
-    const struct all_tables t = all_tables();
+    const struct all_tables *t = all_tables();
     static struct result r;
     float x[PP_PACKED_GROUP];
 
-    for (int e = 0; e < t.count; e++)
+    for (int e = 0; e < t->count; e++)
         for (size_t v = 0; v < sizeof VALUES / sizeof *VALUES; v++)
             FOR_BITS(bits) for (int count = 1; count <= PP_PACKED_GROUP; count++)
             {
                 for (int i = 0; i < count; i++)
-                    x[i] = t.of[e]->element_bytes == 2 && v > 7 ? 3 : VALUES[v];
-                quantise_and_restore(t.of[e], bits, count, x, &r);
+                    x[i] = t->of[e]->element_bytes == 2 && v > 7 ? 3 : VALUES[v];
+                quantise_and_restore(t->of[e], bits, count, x, &r);
                 for (int i = 0; i < count; i++)
                     cr_assert(memcmp(&r.restored[i], &r.value[i], sizeof(double)) == 0,
-                              "%s: %d values of %a are %a", t.of[e]->name, count, r.value[i],
+                              "%s: %d values of %a are %a", t->of[e]->name, count, r.value[i],
                               r.restored[i]);
             }
 }
@@ -298,22 +307,22 @@ Test(packed, constants_are_exact)
 Test(packed, a_value_that_is_not_finite_shows_in_its_group_alone)
 {
     static const float VALUES[] = {NAN, INFINITY, -INFINITY};
-    const struct all_tables t = all_tables();
+    const struct all_tables *t = all_tables();
     static struct result r;
     float x[MOST];
 
-    for (int e = 0; e < t.count; e++)
+    for (int e = 0; e < t->count; e++)
         for (size_t v = 0; v < 3; v++)
-            FOR_BITS(bits) for (int at = 0; at < MOST - 1; at += 31)
+            FOR_BITS(bits) for (int at = 0; at < MOST - 1; at += 131)
             {
                 const int64_t count = MOST - 1;
                 draw(PACKED_UNIFORM, count, x);
                 x[at] = VALUES[v];
-                quantise_and_restore(t.of[e], bits, count, x, &r);
+                quantise_and_restore(t->of[e], bits, count, x, &r);
                 for (int i = 0; i < count; i++)
                     cr_assert((bool)isnan(r.restored[i]) ==
                                   (i / PP_PACKED_GROUP == at / PP_PACKED_GROUP),
-                              "%s: value %d when %d is not finite", t.of[e]->name, i, at);
+                              "%s: value %d when %d is not finite", t->of[e]->name, i, at);
             }
 }
 

@@ -1,0 +1,20 @@
+/* Tensors of bfloat16 at rest in fewer bits. */
+#include "kernels/cpu/fp32/fp32.h"
+
+typedef uint16_t element;
+typedef int16_t ordered;
+static const double LARGEST = 0x1.fep127;
+
+static float value_of(uint16_t x)
+{
+    return pp_bf16_value(x);
+}
+
+static uint16_t rounded(float value)
+{
+    return pp_bf16_round(value);
+}
+
+#include "kernels/cpu/quick_packed.h"
+
+const struct pp_packing PP_AT(bf16) = {quantise, restore};
