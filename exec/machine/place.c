@@ -23,9 +23,11 @@ static enum pp_status open_file(struct pp_machine *m, struct pp_worker *w, struc
 
     if (m->replicas > 1)
         owner = pp_arena_printf(m->arena, "%s of replica %d", owner, w->replica);
-    return bytes == 0
+    if (bytes == 0)
+        return PP_OK;
+    return pp_tier_file_open(m->arena, m->options.tiers.dir, bytes, owner, &w->file, err) == PP_OK
                ? PP_OK
-               : pp_tier_file_open(m->arena, m->options.tiers.dir, bytes, owner, &w->file, err);
+               : pp_error_prefix(err, "--nvme: ");
 }
 
 static enum pp_status place_tiers(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)

@@ -135,7 +135,7 @@ size_t pp_chunk_bytes(const struct pp_machine *m, int place)
     return bytes.weights + bytes.gradients + bytes.optimizer;
 }
 
-/* `is_zero`: the memory is, already. */
+/* `is_zero`: the memory is, already. What stays zero takes no memory then. */
 static void draw_chunk(struct pp_worker *w, int place, bool is_zero)
 {
     const struct pp_machine *m = w->machine;
@@ -168,7 +168,7 @@ static enum pp_status draw_away(struct pp_worker *w, int place, struct pp_error 
 
     if (!pp_host_commit(memory, at - from + bytes))
         return pp_states_refuse(m, "memory", w, bytes, err);
-    draw_chunk(w, place, true);
+    draw_chunk(w, place, m->layout[w->rank].is_scattered);
     PP_TRY(pp_reach_write(w, at, bytes, w->staging.on_host + at, err));
     pp_host_release(memory, at - from + bytes);
     return PP_OK;

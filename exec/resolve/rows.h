@@ -228,7 +228,8 @@ PP_ROW_INT(timeout, "S", 0, BIG, G_MACHINE, RUN, .default_text = "600",
             "0: never.")
 PP_ROW_TEXT(inject, "TEXT", G_MACHINE, RUN, .is_repeatable = true,
     .help = "Inject a fault before an op of a rank's list: 'kill rank:1 op:5 step:2', or hang, "
-            "freeze, stop, drop or jump instead of kill. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
+            "freeze, stop, drop or jump instead of kill. With --nvme also flip, short, eio or "
+            "full. 'slow:1=0.5' and 'link-bw:0-1=0.1' are "
             "--slow and --link-bw.")
 PP_ROW_TEXT(cluster, "NAME", G_MACHINE, RUN,
     .help = "The cluster of a command of pipesim. It changes nothing: a run measures the machine "

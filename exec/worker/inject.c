@@ -53,13 +53,45 @@ static bool drop(struct pp_worker *w)
     return true;
 }
 
+/* The file meets the fault at its next transfer. */
+static bool break_file(struct pp_worker *w, enum pp_tier_fault fault)
+{
+    if (w->file)
+        pp_tier_file_break(w->file, fault);
+    return true;
+}
+
+static bool fail_read(struct pp_worker *w)
+{
+    return break_file(w, PP_TIER_EIO);
+}
+
+static bool flip_bit(struct pp_worker *w)
+{
+    return break_file(w, PP_TIER_FLIP);
+}
+
+static bool fill_drive(struct pp_worker *w)
+{
+    return break_file(w, PP_TIER_FULL);
+}
+
+static bool cut_read(struct pp_worker *w)
+{
+    return break_file(w, PP_TIER_SHORT);
+}
+
 static const struct pp_inject_kind KINDS[] = {
     {"drop", "its connections to other ranks are closed", drop, .needs_remote = true},
+    {"eio", "the next read of its tier nvme fails", fail_read, .needs_file = true},
+    {"flip", "a bit flips in what it next reads from its tier nvme", flip_bit, .needs_file = true},
     {"freeze", "its thread never returns from an op", freeze},
+    {"full", "its next write to its tier nvme finds no room", fill_drive, .needs_file = true},
     {"hang", "the rank goes no further", hang},
     {"jump", "the clock of its process jumps ahead by 1 s", jump, .needs_remote = true,
      .needs_wall = true},
     {"kill", "its process is killed", kill_self},
+    {"short", "its next read from its tier nvme is short", cut_read, .needs_file = true},
     {"stop", "its process is stopped", stop_self},
 };
 static const struct key {
@@ -118,6 +150,18 @@ enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_injec
     return PP_OK;
 }
 
+/* True if copies of the rank go to NVMe. */
+static bool uses_file(const struct pp_program *p, int rank)
+{
+    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
+        if (pp_op_is_move(p->kind[i]) &&
+            p->state.spec.home[p->kind[i] == PP_COPY ? PP_STATE_ACTIVATIONS
+                                                     : pp_purposes[p->purpose[i]].what] ==
+                PP_TIER_NVME)
+            return true;
+    return false;
+}
+
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *p,
                                int replicas, int tp, int first_step, int steps,
                                struct pp_error *err)
@@ -141,5 +185,10 @@ enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_p
         if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
             return pp_error_set(err, PP_EINVAL, "%s:%d: this run has %d to %d", limits[i].name,
                                 limits[i].value, limits[i].least, limits[i].most);
+    if (inject->kind->needs_file && !uses_file(p, inject->rank))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s: rank %d copies nothing to the tier nvme; give another rank, or "
+                            "--offload a=nvme --nvme DIR",
+                            inject->kind->name, inject->rank);
     return PP_OK;
 }

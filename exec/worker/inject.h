@@ -1,4 +1,5 @@
-/* exec/worker/inject.h — injects faults: a rank dies, hangs or stops at a chosen op. */
+/* exec/worker/inject.h — injects faults: a rank dies, hangs or stops at a chosen op, or its tier on
+ * NVMe fails. */
 #pragma once
 
 #include "core/error.h"
@@ -12,6 +13,7 @@ struct pp_inject_kind {
     bool (*run)(struct pp_worker *worker);
     /* shows only with connections and clocks of workers' own; only on the wall clock */
     bool needs_remote, needs_wall;
+    bool needs_file; /* shows only where something lives on NVMe */
 };
 struct pp_inject {
     const struct pp_inject_kind *kind; /* NULL = none */
@@ -23,7 +25,8 @@ struct pp_inject {
  * `first_step` + 1. Without text, `kind` is NULL. PP_EINVAL names the expected words. */
 enum pp_status pp_inject_parse(const char *text, int first_step, struct pp_inject *inject,
                                struct pp_error *err);
-/* PP_EINVAL if steps first_step + 1 to `steps` never reach the place; names the valid range. */
+/* PP_EINVAL if steps first_step + 1 to `steps` never reach the place, with the valid range, or if
+ * the fault would not show. */
 struct pp_program;
 enum pp_status pp_inject_check(const struct pp_inject *inject, const struct pp_program *program,
                                int replicas, int tp, int first_step, int steps,

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Faults of memory tiers are named, leave nothing over, and no step trains on wrong bytes.
+
+  tier_faults.py PIPEEXEC COUNT [SEED]
+
+Each trial draws a layout, a transport, homes of the state, and a fault: a flipped bit, a short read, an error of the
+device, a full drive, a killed rank. It strikes a random rank at a random op of a random step, in a run that would
+take hours. The run must end with exit code 1, and name rank, folder, step and fault. It must leave no process, no
+shared memory, and no file in the folder of the tier. Checkpoints that it wrote before equal those of a run without
+fault, and there is none of the step of the fault or a later one.
+Homes that pipeexec refuses as simulated are left out. The slowest end is stated, not judged."""
+
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PIPEEXEC, COUNT, SEED = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int((sys.argv[3:] or ["1"])[0])
+PATIENCE_S = 120
+STEPS = "100000"
+SMALL = "--layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --no-check".split()
+LAYOUTS = ["--schedule gpipe --np 2 --micro-batches 4", "--schedule 1f1b --np 3 --micro-batches 6",
+           "--schedule interleaved --np 2 --vp 2 --micro-batches 4", "--schedule zb-h1 --np 2 --micro-batches 4",
+           "--schedule gpipe --np 2 --dp 2 --micro-batches 2"]
+HOMES = ["a=nvme", "os=nvme", "os=nvme --cpu-optimizer", "g,os=nvme --cpu-optimizer", "p=nvme", "p,g,os=nvme",
+         "p,g,os,a=nvme --cpu-optimizer", "p,os=nvme,a=host"]
+FAULTS = {"flip": "reading at byte [0-9]+: the checksum differs", "short": "reading at byte [0-9]+: short: [0-9]+ of",
+          "eio": "reading at byte [0-9]+: Input/output error", "full": "writing at byte [0-9]+: No space left on device"}
+KILLED = r"step (\d+): rank (\d+).* its process [0-9]+ was ended by signal 9 \(Killed\)"
+number = failures = 0
+slowest_s = 0.0
+rng = random.Random(SEED)
+
+
+def report(why, name):
+    """`why`: what is wrong; empty if nothing is."""
+    global number, failures
+    number += 1
+    failures += bool(why)
+    print(f"{'not ok' if why else 'ok'} {number} - {name}" + "".join(f"\n# {line}" for line in str(why or "").split("\n") if line))
+
+
+class Folder:
+    """Folders of a trial: of the tier, of temporary files, of checkpoints."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="tier_faults_")
+        self.nvme, self.tmp, self.kept = (os.path.join(self.path, name) for name in ("nvme", "tmp", "kept"))
+        os.mkdir(self.nvme)
+        os.mkdir(self.tmp)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.path)
+
+
+def command(layout, home, nvme, *more):
+    return [PIPEEXEC, *SMALL, *layout.split(), "--offload", *home.split(), "--nvme", nvme, *more]
+
+
+def lives(group):
+    """Processes of a group that have not ended."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = open(f"/proc/{pid}/stat", encoding="utf-8").read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(pid)
+    return found
+
+
+def shared():
+    return {name for name in os.listdir("/dev/shm") if "pipeexec" in name}
+
+
+def run(words, folder, patience_s=PATIENCE_S):
+    """Returns exit code, standard output and error, seconds, and what is left."""
+    before, begin_s = shared(), time.monotonic()
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                             env={**os.environ, "TMPDIR": folder.tmp}, stdin=subprocess.DEVNULL)
+    try:
+        out, err = child.communicate(timeout=patience_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        out, err = child.communicate()
+        err += f"\nstill there after {patience_s} s"
+    took_s = time.monotonic() - begin_s
+    for _ in range(100):
+        left = [f"process {pid}" for pid in lives(child.pid)]
+        if not left:
+            break
+        time.sleep(0.02)
+    left += [f"file {name}" for name in os.listdir(folder.nvme) + os.listdir(folder.tmp)]
+    left += [f"shared memory {name}" for name in shared() - before]
+    return child.returncode, out, err, took_s, left
+
+
+def sums(path):
+    """Checksums of complete checkpoints, without the manifest, which has the command line."""
+    found = {}
+    for step in sorted(os.listdir(path)) if os.path.isdir(path) else []:
+        if re.fullmatch(r"step-\d+", step):
+            found[int(step[5:])] = {name: hashlib.md5(open(os.path.join(path, step, name), "rb").read()).hexdigest()
+                                    for name in os.listdir(os.path.join(path, step)) if name.endswith(".bin")}
+    return found
+
+
+CLEAN = {}
+
+
+def clean(layout):
+    """Checkpoints of the first steps without tiers. The rate depends on the number of steps, so it ends early."""
+    if layout not in CLEAN:
+        with Folder() as folder:
+            subprocess.run([PIPEEXEC, *SMALL, *layout.split(), "--steps", STEPS, "--checkpoint", folder.kept,
+                            "--checkpoint-every", "1", "--checkpoint-keep", "9", "--inject", "kill rank:0 op:0 step:6"],
+                           check=False, capture_output=True)
+            CLEAN[layout] = sums(folder.kept)
+    return CLEAN[layout]
+
+
+def executable():
+    """Layouts and homes that run, and the length of each rank's list."""
+    found = []
+    for layout in LAYOUTS:
+        for home in HOMES:
+            with Folder() as folder:
+                code, out, err, _, left = run(command(layout, home, folder.nvme, "--steps", "1", "--json"), folder)
+                if code == 2 and "simulated" in err:
+                    continue
+                if code or left:
+                    report(f"exit code {code}\n{err}{left}", f"{layout} --offload {home}")
+                    continue
+                found.append((layout, home, len(json.loads(out)["ranks"])))
+    return found
+
+
+def expected(kind, transport, rank, step, folder):
+    if kind != "kill":
+        return rf"^pipeexec: error: step ({step}|{step + 1}), op \d+, .*: nvme of rank {rank}( of replica 0)? in {folder.nvme}: {FAULTS[kind]}"
+    return None if transport == "local" else rf"^pipeexec: error: step ({step}): rank {rank}.* its process \d+ was ended by signal 9"
+
+
+def trial(layout, home, ranks):
+    global slowest_s
+    kind, transport = rng.choice([*FAULTS, "kill"]), rng.choice(["local", "shm", "tcp"])
+    rank, op, step = rng.randrange(ranks), rng.randrange(30), rng.randrange(1, 4)
+    name = f"{layout} --offload {home} --transport {transport}, {kind} rank:{rank} op:{op} step:{step}"
+    with Folder() as folder:
+        words = command(layout, home, folder.nvme, "--quiet", "--transport", transport, "--steps", STEPS, "--checkpoint", folder.kept,
+                        "--checkpoint-every", "1", "--checkpoint-keep", "9", "--timeout", "60",
+                        "--inject", f"{kind} rank:{rank} op:{op} step:{step}")
+        words += ["--clock", "wall"] if rng.random() < 0.3 else []
+        code, out, err, took_s, left = run(words, folder)
+        if code == 2 and re.search("copies nothing to the tier nvme|this run has", err):
+            return False
+        wanted, why = expected(kind, transport, rank, step, folder), []
+        if code != (-9 if kind == "kill" and transport == "local" else 1):
+            why.append(f"exit code {code}")
+        struck = re.search(wanted, err, re.M) if wanted else None
+        if wanted and not struck:
+            why.append(f"not named: {err}")
+        if out:
+            why.append("there is a report")
+        if left and not (kind == "kill" and transport == "local" and all("tmp" in name for name in left)):
+            why.append(f"left over: {left}")
+        written, whole = sums(folder.kept), clean(layout)
+        for at, files in written.items():
+            if at >= (int(struck[1]) if struck else step) or files != whole.get(at):
+                why.append(f"checkpoint of step {at} is of no training without a fault")
+        slowest_s = max(slowest_s, took_s)
+        report("\n".join(why), name)
+    return True
+
+
+def folders():
+    """Folders that cannot be used, and one for two runs at once."""
+    layout, home = LAYOUTS[0], "a=nvme"
+    with Folder() as folder:
+        for path, words in [("/proc", "cannot create a file in /proc"), ("/dev/null", "is not a directory"),
+                            (folder.nvme + "/a/b", f"is not a directory; nearest: {folder.nvme}")]:
+            refused = subprocess.run(command(layout, home, path), capture_output=True, text=True)
+            report("" if refused.returncode == 1 and words in refused.stderr and not refused.stdout else refused.stderr,
+                   f"--nvme {path} is refused")
+        runs = [subprocess.Popen(command(layout, home, folder.nvme, "--steps", "4", "--json"), stdout=subprocess.PIPE, text=True)
+                for _ in range(2)]
+        losses = [json.loads(child.communicate()[0])["losses"] for child in runs]
+        alone = json.loads(subprocess.run([PIPEEXEC, *SMALL, *layout.split(), "--steps", "4", "--json"],
+                                          capture_output=True, text=True).stdout)["losses"]
+        report("" if losses == [alone, alone] and not os.listdir(folder.nvme) else f"{losses} {alone}",
+               "two runs with one folder")
+
+
+folders()
+cases = executable()
+done = refused = 0
+while done < COUNT:
+    if trial(*rng.choice(cases)):
+        done += 1
+    else:
+        refused += 1
+print(f"# {done} trials on {len(cases)} layouts with tiers; {refused} drawn places are in no list; the slowest took {slowest_s:.2f} s")
+print(f"1..{number}")
+sys.exit(failures > 0)
