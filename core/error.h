@@ -10,7 +10,7 @@ enum pp_status {
     PP_OK = 0,
     PP_EFAIL = 1,  /* the outside world: a file that cannot be opened, no device, overflow */
     PP_EINVAL = 2, /* command line, layout or size refused, content of a model/cluster/cost file */
-    PP_EFIT = 3,   /* does not fit into memory (only with --require-fit) */
+    PP_EFIT = 3,   /* does not fit into memory: --require-fit, or a cap */
     PP_EPROGRAM = 4,   /* a program that cannot be parsed, is illegal, or deadlocks */
     PP_ETOLERANCE = 5, /* a comparison out of tolerance */
     PP_EINTR = 130,

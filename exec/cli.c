@@ -50,6 +50,7 @@ static const struct pp_exit exits[] = {
     {PP_EFAIL,
      "A failure at run time: a file, a trace, a device, memory, or a loss that is not a number."},
     {PP_EINVAL, "The command line, a layout, a model or data that do not fit together."},
+    {PP_EFIT, "A rank needs more than --device-memory or --host-memory allows."},
     {PP_EPROGRAM, "A program file cannot be parsed, is illegal or deadlocks."},
     {PP_ETOLERANCE, "Gradients or weights differ from those of training on one rank."},
     {PP_EINTR, "Interrupted."},

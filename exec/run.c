@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/printable.h"
 #include "core/text/progress.h"
+#include "exec/fit/fit.h"
 #include "exec/rendezvous/meeting.h"
 #include "exec/report/report.h"
 #include "exec/resolve/resume.h"
@@ -251,6 +252,7 @@ static enum pp_status prepare(struct pp_arena *arena, const struct pp_exec_wish 
     PP_TRY(pp_exec_resolve(arena, with, resumed, &run->config, err));
     PP_TRY(pp_exec_resume_check(with, &run->config, err));
     PP_TRY(open_plans(arena, with, run, err));
+    PP_TRY(pp_exec_fit(arena, with, run, err));
     PP_TRY(pp_exec_valid(arena, with, run, err));
     PP_TRY(pp_exec_checkpoints_open(arena, with, run, err));
     PP_TRY(pp_exec_save_open(arena, with, run, err));

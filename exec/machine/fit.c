@@ -1,4 +1,4 @@
-/* Whether the memory of workers fits, before any of it is taken; if not, what would help. */
+/* Whether the memory of workers fits, before any of it is taken. */
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
@@ -86,7 +86,16 @@ static double pieces_bytes(const struct pp_machine *m)
     return 1.5 * workers * (double)pp_inbox_bytes(m);
 }
 
-/* Host bytes next to blocks: copies, parts, pieces, and what is counted as reserved on the host. */
+/* Host bytes of a worker of this process for its other tiers. */
+static double tiers_bytes(const struct pp_machine *m, const struct pp_worker *w)
+{
+    const bool is_here = m->own_worker == m->worker_count || !pp_is_elsewhere(m, w);
+
+    return is_here ? (double)pp_memory_host_bytes(&m->layout[w->rank]) : 0;
+}
+
+/* Host bytes next to blocks: copies, parts, pieces, other tiers, and what is counted as reserved.
+ */
 static double copies_bytes(const struct pp_machine *m)
 {
     double sum_bytes = pieces_bytes(m) +
@@ -96,7 +105,8 @@ static double copies_bytes(const struct pp_machine *m)
     for (int k = 0; k < m->worker_count; k++) {
         const double moment = moment_bytes(m, &m->workers[k]);
 
-        sum_bytes += copy_bytes(m, &m->workers[k]) + parts_bytes(m, &m->workers[k]);
+        sum_bytes += copy_bytes(m, &m->workers[k]) + parts_bytes(m, &m->workers[k]) +
+                     tiers_bytes(m, &m->workers[k]);
         largest_bytes = moment > largest_bytes ? moment : largest_bytes;
     }
     return sum_bytes + largest_bytes;
@@ -138,12 +148,6 @@ struct fit {
     bool is_host;
 };
 
-/* True if other processes have the other workers. */
-static bool is_alone(const struct pp_machine *m)
-{
-    return m->own_worker >= 0 && m->own_worker < m->worker_count;
-}
-
 static struct fit fit_of(const struct pp_machine *m)
 {
     const bool is_host = m->backend->available_bytes == NULL;
@@ -160,66 +164,6 @@ static struct fit fit_of(const struct pp_machine *m)
         if (m->own_worker == m->worker_count || !pp_is_elsewhere(m, &m->workers[k]))
             fit.needed_bytes += (double)m->layout[m->workers[k].rank].block_bytes;
     return fit;
-}
-
-/* ---- what would help ------------------------------------------------------------------------- */
-
-static int count_kind(const struct pp_program *p, int rank, int kind)
-{
-    int count = 0;
-
-    for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
-        count += p->kind[i] == kind;
-    return count;
-}
-
-/* bf16 halves activations, but its master weights take more than its weights save. */
-static bool does_bf16_help(const struct pp_machine *m, const struct pp_rank_layout *l)
-{
-    const struct pp_batch *b = m->options.batch;
-    const int seq = m->options.stages[0]->net->seq / b->splits;
-    const size_t bytes = m->options.kernels->element_bytes;
-
-    return b->mbs / b->granules * seq % 2 == 0 &&
-           (bytes > sizeof(float) ||
-            (bytes == sizeof(float) && l->activations_bytes > l->params_bytes));
-}
-
-/* Appends legal options that lower what the fullest rank of this process needs. */
-static void tell_help(const struct pp_machine *m, const struct fit *fit, int rank,
-                      struct pp_error *err)
-{
-    static const double LEAST_FRAC = 0.05; /* of what is needed, to be worth an option */
-    const struct pp_rank_layout *l = &m->layout[rank];
-    const struct pp_batch *b = m->options.batch;
-    const struct pp_net *net = m->options.stages[0]->net;
-    const bool alone = is_alone(m), has_forwards = count_kind(m->p, rank, PP_F) > 1;
-    const double least_bytes = LEAST_FRAC * fit->needed_bytes / (alone ? 1 : m->worker_count);
-    const bool has_activations = (double)l->activations_bytes >= least_bytes;
-    const int in_flight = l->slots[PP_SLOT_KEPT] + l->slots[PP_SLOT_SAVED];
-    const struct {
-        bool helps;
-        const char *option;
-    } all[] = {
-        {alone && net->layers > m->stages, "a higher --np"},
-        {has_activations && b->splits == 1 && count_kind(m->p, rank, PP_R) == 0 &&
-             l->slots[PP_SLOT_SAVED] > 1,
-         "--recompute full"},
-        {has_activations && does_bf16_help(m, l), "--precision bf16"},
-        {m->cuts[0].optimizer == 1 && m->replicas * m->p->pipelines > 1, "--zero 1"},
-        {(double)m->options.reserved_bytes >= least_bytes, "--no-check"},
-        {!alone && m->replicas > 1, "a lower --dp"},
-        {has_activations && has_forwards && in_flight >= count_kind(m->p, rank, PP_F),
-         "fewer --micro-batches"},
-        {has_activations && b->mbs > b->granules, "a lower --mbs"},
-        {has_activations && net->seq > 1, "a lower --seq"},
-        {net->layers > 1, "fewer --layers"},
-        {true, "a lower --hidden"},
-    };
-
-    for (size_t i = 0, told = 0; i < PP_COUNT(all); i++)
-        if (all[i].helps)
-            pp_error_append(err, "%s%s", told++ ? ", " : "; try ", all[i].option);
 }
 
 /* ---- what does not fit ----------------------------------------------------------------------- */
@@ -264,12 +208,12 @@ static int count_large(const struct pp_machine *m, const struct fit *fit, int ow
 /* Appends a line about ranks that are not told one by one. */
 static void tell_others(const struct pp_machine *m, int rank, int large, struct pp_error *err)
 {
-    const int others = is_alone(m) ? large - 1 : m->worker_count - 1;
+    const int others = pp_is_alone(m) ? large - 1 : m->worker_count - 1;
     double bytes = -(double)m->layout[rank].block_bytes;
 
     for (int k = 0; k < m->worker_count; k++)
         bytes += (double)m->layout[m->workers[k].rank].block_bytes;
-    if (others > 0 && is_alone(m))
+    if (others > 0 && pp_is_alone(m))
         pp_error_append(err, "\n  nor would %d other rank%s fit", others, others > 1 ? "s" : "");
     else if (others > 0)
         pp_error_append(err, "\n  %d other%s: %.0f in all", others, others > 1 ? "s" : "",
@@ -280,7 +224,7 @@ static void tell_others(const struct pp_machine *m, int rank, int large, struct 
 static enum pp_status refuse(const struct pp_machine *m, const struct fit *fit,
                              struct pp_error *err)
 {
-    const bool alone = is_alone(m);
+    const bool alone = pp_is_alone(m);
     const int rank = alone ? m->workers[m->own_worker].rank : fullest(m);
     int first = rank;
     const int large = alone ? count_large(m, fit, rank, &first) : 0;
@@ -298,7 +242,7 @@ static enum pp_status refuse(const struct pp_machine *m, const struct fit *fit,
                     "check %.0f",
                     fit->lists_bytes / MIB, fit->later_bytes / MIB,
                     (double)m->options.reserved_bytes / MIB);
-    tell_help(m, fit, rank, err);
+    pp_fit_help(m, fit->needed_bytes, rank, err);
     tell_parts(m, rank, err);
     tell_others(m, rank, large, err);
     return PP_EFAIL;

@@ -5,6 +5,7 @@
 #include "exec/program/check.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -120,6 +121,9 @@ static void take_options(struct pp_machine *m, const struct pp_machine_options *
                                            .replica = k / m->p->ranks / m->tp,
                                            .tp_index = k / m->p->ranks % m->tp,
                                            .index = k};
+    for (int k = 0; k < m->worker_count; k++)
+        memcpy(m->workers[k].budget.most_bytes, options->tiers.most_bytes,
+               sizeof(options->tiers.most_bytes));
 }
 
 static void start_locks(struct pp_machine *m)

@@ -4,6 +4,24 @@
 #include "exec/host/host.h"
 #include "exec/machine/parts.h"
 
+/* ---- budget ---------------------------------------------------------------------------------- */
+
+/* Names a worker in messages. */
+static const char *owner_of(const struct pp_worker *w)
+{
+    const struct pp_machine *m = w->machine;
+
+    return m->replicas > 1 ? pp_arena_printf(m->arena, "rank %d of replica %d", w->rank, w->replica)
+                           : pp_arena_printf(m->arena, "rank %d", w->rank);
+}
+
+/* Takes bytes of a tier, before they are allocated. */
+static enum pp_status take(struct pp_worker *w, enum pp_tier tier, size_t bytes,
+                           struct pp_error *err)
+{
+    return pp_tier_take(&w->budget, tier, bytes, owner_of(w), err);
+}
+
 /* ---- memory on other tiers ------------------------------------------------------------------- */
 
 /* Addresses for what lives in the worker's file. */
@@ -19,13 +37,13 @@ static enum pp_status reserve_file(struct pp_machine *m, struct pp_worker *w, st
 static enum pp_status open_file(struct pp_machine *m, struct pp_worker *w, struct pp_error *err)
 {
     const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_NVME];
-    const char *owner = pp_arena_printf(m->arena, "rank %d", w->rank);
 
-    if (m->replicas > 1)
-        owner = pp_arena_printf(m->arena, "%s of replica %d", owner, w->replica);
     if (bytes == 0)
         return PP_OK;
-    return pp_tier_file_open(m->arena, m->options.tiers.dir, bytes, owner, &w->file, err) == PP_OK
+    PP_TRY(take(w, PP_TIER_NVME, bytes, err));
+    PP_TRY(take(w, PP_TIER_HOST, pp_tier_file_memory_bytes(bytes), err));
+    return pp_tier_file_open(m->arena, m->options.tiers.dir, bytes, owner_of(w), &w->file, err) ==
+                   PP_OK
                ? PP_OK
                : pp_error_prefix(err, "--nvme: ");
 }
@@ -36,6 +54,7 @@ static enum pp_status place_tiers(struct pp_machine *m, struct pp_worker *w, str
     const size_t bytes = m->layout[w->rank].tier_bytes[PP_TIER_HOST];
     void *block = NULL;
 
+    PP_TRY(take(w, PP_TIER_HOST, bytes, err));
     if (bytes > 0)
         PP_TRY((backend->alloc_host ? backend->alloc_host : backend->alloc)(m->device, bytes,
                                                                             &block, err));
@@ -92,6 +111,7 @@ static enum pp_status place_here(struct pp_machine *m, struct pp_worker *w, stru
     const struct pp_rank_layout *layout = &m->layout[w->rank];
     void *block, *states;
 
+    PP_TRY(take(w, PP_TIER_DEVICE, layout->block_bytes, err));
     PP_TRY(m->backend->alloc(m->device, layout->block_bytes, &block, err));
     w->block = block;
     states = pp_has_copies_of_states(w) ? pp_host_reserve(m->arena, layout->state_bytes) : block;
@@ -138,6 +158,8 @@ enum pp_status pp_worker_take(struct pp_worker *w, struct pp_error *err)
     w->figures = pp_staging_itself(w->block + layout->loss_offset,
                                    layout->loss_bytes + layout->expert_bytes);
     const size_t host_bytes = layout->tier_bytes[PP_TIER_HOST];
+    PP_TRY(take(w, PP_TIER_DEVICE, bytes, err));
+    PP_TRY(take(w, PP_TIER_HOST, host_bytes, err));
     if (!pp_host_commit(w->block, bytes) ||
         (host_bytes > 0 && !pp_host_commit(w->host, host_bytes)))
         return pp_states_refuse(m, "memory", w, bytes + host_bytes, err);

@@ -287,3 +287,9 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
     }
     return ranks;
 }
+
+size_t pp_memory_host_bytes(const struct pp_rank_layout *rank)
+{
+    return rank->tier_bytes[PP_TIER_HOST] +
+           pp_tier_file_memory_bytes(rank->tier_bytes[PP_TIER_NVME]);
+}

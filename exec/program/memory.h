@@ -49,6 +49,9 @@ struct pp_rank_layout {
     size_t away_bytes[PP_TIERS][PP_STATE_CLASSES]; /* payload on other tiers, by class */
 };
 
+/* Returns the host memory of a rank: its block, and what transfers of its file need. */
+size_t pp_memory_host_bytes(const struct pp_rank_layout *rank);
+
 /* Returns [stage]: how the copies, in all replicas and pipelines, shard its state. Those of stages
  * without RS have all of it. */
 struct pp_cuts *pp_memory_cuts(struct pp_arena *arena, const struct pp_program *program,

@@ -116,6 +116,10 @@ enum pp_status pp_exec_measured(const struct pp_exec_wish *wish,
 /* Is true if layers of one differ from those of the other, so that both are profiled. */
 bool pp_exec_is_profiled(const struct pp_exec_config *a, const struct pp_exec_config *b);
 
+/* Resolves anew what --precision and --recompute say; all else is that of `config`. */
+enum pp_status pp_exec_revise(const struct pp_exec_wish *wish, const struct pp_exec_config *config,
+                              struct pp_exec_config *revised, struct pp_error *err);
+
 /* Makes the program of `subject` (name or file, NULL = the usual schedule), lowered and verified,
  * and its stages. PP_EINVAL for a schedule that is only simulated, with the executable ones, and
  * for layouts that do not divide, with the nearest that do. PP_EPROGRAM for an illegal file. */

@@ -260,3 +260,11 @@ enum pp_status pp_exec_resolve(struct pp_arena *arena, const struct pp_exec_wish
     PP_TRY(pp_exec_ep(wish, config, err));
     return pp_exec_tp(wish, config, err);
 }
+
+enum pp_status pp_exec_revise(const struct pp_exec_wish *wish, const struct pp_exec_config *config,
+                              struct pp_exec_config *revised, struct pp_error *err)
+{
+    *revised = *config;
+    PP_TRY(pp_exec_kernels(wish, revised, err));
+    return pp_exec_recompute(wish, revised, err);
+}

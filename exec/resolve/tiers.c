@@ -122,7 +122,7 @@ static enum pp_status check_idle(const struct pp_exec_wish *wish, const struct p
          "gradients add up on the device anyway; give --offload g,os=host"},
         {&wish->given.tier, !pp_state_is_offloaded(state),
          "everything lives on the device; give --offload a=host"},
-        {&wish->given.host_memory, !has_tier(state, PP_TIER_HOST) && !state->is_cpu_update,
+        {&wish->given.host_memory, !pp_state_is_offloaded(state),
          "nothing lives on the host; give --offload a=host"},
     };
 

@@ -30,6 +30,9 @@ static inline size_t pp_tier_round(size_t bytes)
     return (bytes + PP_TIER_BLOCK - 1) / PP_TIER_BLOCK * PP_TIER_BLOCK;
 }
 
+/* Bytes of memory that the transfers of a file take: their buffers, and checksums. 0 without bytes.
+ */
+size_t pp_tier_file_memory_bytes(size_t bytes);
 /* Opens a file of `bytes` in the directory `dir`. `owner` says whose it is, for messages: "rank 1".
  * All memory that transfers need is taken from the arena here; the file closes with the arena.
  * PP_EFAIL: `dir` is no directory (names the nearest), takes no file, or has less room. */

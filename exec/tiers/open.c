@@ -93,11 +93,22 @@ static void close_file(void *context)
     close(file->fd);
 }
 
+enum {
+    BUFFER_BYTES =
+        PP_TIER_LANES * PP_TIER_IN_FLIGHT * PP_TIER_PIECE + PP_TIER_BLOCK + PP_TIER_SECTOR
+};
+
+size_t pp_tier_file_memory_bytes(size_t bytes)
+{
+    const size_t blocks = pp_tier_round(bytes) / PP_TIER_BLOCK;
+
+    return blocks > 0 ? BUFFER_BYTES + blocks * (sizeof(uint64_t) + sizeof(uint32_t)) : 0;
+}
+
 static void take_memory(struct pp_arena *arena, struct pp_tier_file *file)
 {
     const size_t blocks = file->bytes / PP_TIER_BLOCK;
-    const size_t bytes = (size_t)PP_TIER_LANES * PP_TIER_IN_FLIGHT * PP_TIER_PIECE;
-    char *at = pp_arena_alloc(arena, bytes + PP_TIER_BLOCK + PP_TIER_SECTOR);
+    char *at = pp_arena_alloc(arena, BUFFER_BYTES);
 
     at += (PP_TIER_SECTOR - (uintptr_t)at % PP_TIER_SECTOR) % PP_TIER_SECTOR;
     file->sums = PP_ARRAY(arena, uint64_t, blocks);

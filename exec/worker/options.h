@@ -8,6 +8,7 @@
 #include "exec/rendezvous/meeting.h"
 #include "exec/stage/batch.h"
 #include "exec/state/state.h"
+#include "exec/tiers/budget.h"
 #include "exec/worker/inject.h"
 #include "schedules/evaluate/evaluate.h"
 #include "schedules/memory/memory.h"

@@ -80,6 +80,7 @@ struct pp_reducer {
 struct pp_worker {
     struct pp_machine *machine;
     int rank, replica, tp_index, index;
+    struct pp_tier_budget budget;
     char *block;
     char *host;                 /* its block in host memory; NULL: it has none */
     struct pp_tier_file *file;  /* its block on NVMe, likewise */

@@ -132,3 +132,29 @@ Test(copied, slow_tiers_are_waited_for)
     }
     cr_expect_gt(last_s, 0);
 }
+
+/* The machine itself allocates nothing beyond a cap, without a check before the run, too. */
+Test(copied, allocator_holds_caps)
+{
+    static const enum pp_tier tiers[] = {PP_TIER_DEVICE, PP_TIER_HOST};
+
+    for (int k = 0; k < 4; k++) {
+        PP_ARENA_AUTO struct pp_arena *arena = pp_arena_create();
+        const enum pp_tier tier = tiers[k % 2];
+        const bool is_short = k / 2;
+        struct typed typed;
+        struct pp_training_result free, capped;
+        struct pp_error err = {0};
+        const char *line = "--schedule gpipe --np 2 --micro-batches 8 --offload a=host";
+        train(arena, line, NULL, &typed, &free);
+        size_t most = 0;
+        for (int rank = 0; rank < 2; rank++) {
+            const struct pp_rank_layout *l = &free.layout[rank];
+            const size_t bytes = tier == PP_TIER_DEVICE ? l->block_bytes : l->tier_bytes[tier];
+            most = bytes > most ? bytes : most;
+        }
+        typed.training.machine.tiers.most_bytes[tier] = most - is_short;
+        cr_expect_eq(pp_train(arena, &typed.training, &capped, &err), is_short ? PP_EFIT : PP_OK,
+                     "%s", err.message);
+    }
+}

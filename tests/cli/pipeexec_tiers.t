@@ -1,0 +1,42 @@
+# Caps of each rank. A run that needs more ends before it begins, with options that fit: those that it has not, what
+# saves most first.
+$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --device-memory 53MB
+! pipeexec: error: rank 1 needs 152.6 MiB on its device, and --device-memory 53MB allows 50.5 MiB
+!   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 136.5, buffers 2.2, other 1.2
+!   try: --recompute full (26.5 MiB), --offload a=host (50.2 MiB)
+= 3
+# They do fit.
+$ for o in "--recompute full" "--offload a=host"; do pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 1 --device-memory 53MB $o --json | grep -E '^  "(predicted_)?peak_mem_bytes"|device_room'; done
+>   "peak_mem_bytes": 27834368,
+>   "predicted_peak_mem_bytes": 27834368,
+>   "peak_mem_bytes": 52631040,
+>   "predicted_peak_mem_bytes": 52631040,
+>     "device_room_bytes": 53000000,
+# Several together, where none fits alone; nothing, where all together do not.
+$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --device-memory 21.5MB 2>&1 | grep -oE 'none does alone; try together: --'
+> none does alone; try together: --
+$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --device-memory 2MB 2>&1 | grep -o 'no options fit'
+> no options fit
+# Host memory; the buffers and checksums of a file count, too. So does the program of --calibrate-on.
+$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --offload a=host --host-memory 100MB
+! pipeexec: error: rank 1 needs 136.5 MiB of host memory, and --host-memory 100MB allows 95.4 MiB
+!   in MiB: weights 0.0, gradients 0.0, optimizer 0.0, activations 136.5, buffers and checksums of its file 0.0
+!   try: --recompute full (2.0 MiB), --offload a=nvme --nvme DIR (6.1 MiB), --precision bf16 (68.5 MiB)
+= 3
+$ pipeexec --np 2 --offload a=nvme --nvme . --host-memory 3MB 2>&1 | head -2; pipeexec --np 2 --offload a=nvme --nvme . --host-memory 7MB --steps 1 --json | grep -E '"(peak_mem_bytes|host_room_bytes)"' | head -2
+> pipeexec: error: rank 0 needs 6.1 MiB of host memory, and --host-memory 3MB allows 2.9 MiB
+>   in MiB: weights 0.0, gradients 0.0, optimizer 0.0, activations 0.0, buffers and checksums of its file 6.1
+>   "peak_mem_bytes": 32073216,
+>     "host_room_bytes": 7000000,
+$ pipeexec --schedule 1f1b --calibrate-on gpipe --np 2 --layers 8 --micro-batches 16 --device-memory 53MB
+! pipeexec: error: --calibrate-on gpipe: rank 1 needs 152.6 MiB on its device, and --device-memory 53MB allows 50.5 MiB
+!   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 136.5, buffers 2.2, other 1.2
+= 3
+# Processes: one message.
+$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --transport tcp --device-memory 53MB 2>&1 | wc -l
+> 3
+$ pipeexec --device-memory 53 --steps 1 2>&1 | head -1; pipeexec --device-memory lots; pipeexec --host-memory 1GB
+> pipeexec: error: rank 0 needs 25.0 MiB on its device, and --device-memory 53 allows 0.0 MiB
+! pipeexec: error: --device-memory lots: "lots" is not bytes such as 80GiB, 80GB or 512
+! pipeexec: error: --host-memory 1GB has no effect: nothing lives on the host; give --offload a=host
+= 2
