@@ -9,7 +9,7 @@ void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_c
         pieces[k] = copy->pieces[k];
     pieces[copy->count++] = piece;
     copy->pieces = pieces;
-    copy->bytes += piece.bytes;
+    copy->bytes += piece.is_here ? 0 : piece.bytes;
 }
 
 /* Moves a piece to or from the worker's file. */
@@ -39,12 +39,12 @@ void pp_copy_run(const struct pp_kernels *k, void *stream, void *argument)
     for (int n = 0; n < copy->count; n++) {
         const struct pp_copy_piece *piece = &copy->pieces[n];
 
-        if (copy->tier == PP_TIER_NVME)
+        if (!piece->away)
             run_file(w, i, piece, is_up);
         else
             k->copy(stream, piece->bytes, is_up ? piece->away : piece->device,
                     is_up ? piece->device : piece->away);
-        if (!w->machine->is_forward)
+        if (!w->machine->is_forward && !piece->is_here)
             atomic_fetch_add(&w->copied_bytes[pp_move_cause(p->kind[i], purpose)][is_up],
                              piece->bytes);
     }

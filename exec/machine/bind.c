@@ -5,69 +5,82 @@
  *   output of F     buffer of the SEND that takes it, or the own edge
  *   gradients       likewise, the other way; a stage finds its incoming gradient in its own edge
  *   kept, saved     slot of the F; if an R recomputes, kept is in the F's slot, saved in the R's.
- *                   What a COPY.up has brought back is in its slot instead of the F's */
+ *                   What a COPY.up has brought back is in its slot instead of the F's
+ *
+ * Where saved activations move, edges have places of their own. */
 #include "exec/machine/parts.h"
+#include "exec/program/none.h"
 #include "schedules/evaluate/weight_stream.h"
 
-static const uint8_t NOTED[] = {PP_F, PP_R, PP_RECV_F, PP_RECV_B, PP_SEND_F, PP_SEND_B, PP_COPY};
+static const uint8_t NOTED[] = {PP_F, PP_R, PP_RECV_F, PP_RECV_B, PP_SEND_F, PP_SEND_B};
 
 struct binder {
     struct pp_machine *m;
     const struct pp_program *p;
     int32_t *at[PP_OP_KINDS]; /* of NOTED: [cell]: 1 + instruction, 0 = none */
+    int32_t *holder;          /* [cell] 1 + F or COPY.up in whose slot it is so far, 0 = none */
     size_t *loss_at;          /* [rank] bytes in use */
 };
 
-static size_t cell_at(const struct pp_program *p, int stage, int granule, int split)
+/* Notes instruction i for all of its cells. */
+static void note(const struct pp_program *p, int32_t *at, int i)
 {
-    return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
-               (size_t)p->splits +
-           (size_t)split;
+    for (int g = p->mb[i]; at && g < p->mb[i] + p->granule_count[i]; g++)
+        at[pp_cell_of(p, p->stage[i], g, p->split[i])] = i + 1;
 }
 
 static void note_all(struct binder *b)
 {
     const struct pp_program *p = b->p;
-    const size_t cells = cell_at(p, p->stages, 0, 0);
+    const size_t cells = pp_cell_of(p, p->stages, 0, 0);
 
     for (size_t k = 0; k < PP_COUNT(NOTED); k++)
         b->at[NOTED[k]] = PP_ARRAY(b->m->arena, int32_t, cells + 1);
     for (int i = 0; i < pp_program_size(p); i++)
-        for (int g = p->mb[i]; b->at[p->kind[i]] && g < p->mb[i] + p->granule_count[i]; g++)
-            b->at[p->kind[i]][cell_at(p, p->stage[i], g, p->split[i])] = i + 1;
+        note(p, b->at[p->kind[i]], i);
+    b->holder = PP_ARRAY(b->m->arena, int32_t, cells + 1);
 }
 
-/* Address of granule g in the slot of the cell's instruction of a kind; NULL if it has none. */
+/* Address of granule g in the slot of an instruction. */
+static char *granule_at(const struct binder *b, const struct pp_worker *w, int i, int g)
+{
+    const struct pp_program *p = b->p;
+    const size_t pitch = pp_slot_pitch(b->m->options.stages[p->stage[i]],
+                                       (enum pp_slot_class)b->m->class_of[i], p->kind[i] == PP_R);
+
+    return (char *)pp_worker_buffer(w, i) + (size_t)(g - p->mb[i]) * pitch;
+}
+
+/* The same in the slot of the cell's instruction of a kind; NULL if it has none. */
 static char *slot_at(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                      int split)
 {
-    const int i =
-        stage >= 0 && stage < b->p->stages ? b->at[kind][cell_at(b->p, stage, g, split)] - 1 : -1;
+    const int i = stage >= 0 && stage < b->p->stages
+                      ? b->at[kind][pp_cell_of(b->p, stage, g, split)] - 1
+                      : -1;
 
-    if (i < 0)
-        return NULL;
-    const size_t pitch = pp_slot_pitch(b->m->options.stages[stage],
-                                       (enum pp_slot_class)b->m->class_of[i], kind == PP_R);
-    return (char *)pp_worker_buffer(w, i) + (size_t)(g - b->p->mb[i]) * pitch;
+    return i < 0 ? NULL : granule_at(b, w, i, g);
 }
 
-/* The same of what an F has left, as an op of a kind finds it. */
-static char *left_at(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
-                     int split)
+static int holder_of(const struct binder *b, int stage, int g, int split)
 {
-    char *back = kind == PP_F ? NULL : slot_at(b, w, PP_COPY, stage, g, split);
-
-    return back ? back : slot_at(b, w, PP_F, stage, g, split);
+    return b->holder[pp_cell_of(b->p, stage, g, split)] - 1;
 }
 
-/* Is true if the F of a cell only keeps. */
+/* Address of what the F of a cell has kept, where it is now. */
+static char *kept_of(const struct binder *b, const struct pp_worker *w, int stage, int g, int split)
+{
+    return granule_at(b, w, holder_of(b, stage, g, split), g);
+}
+
+/* Is true if the slot of a cell has no room for `saved`. */
 static bool is_kept(const struct binder *b, int stage, int g, int split)
 {
-    return b->m->class_of[b->at[PP_F][cell_at(b->p, stage, g, split)] - 1] == PP_SLOT_KEPT;
+    return b->m->class_of[holder_of(b, stage, g, split)] == PP_SLOT_KEPT;
 }
 
-/* Address of a cell's `saved`: in the slot of the R that recomputes it, else in the F's slot. An F
- * with room in its slot always uses that, and one that only keeps has none: NULL. */
+/* Address of a cell's `saved`: in the slot of the R that recomputes it, else behind what is kept.
+ * An F with room in its slot always uses that, and one that only keeps has none: NULL. */
 static char *saved_of(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                       int split)
 {
@@ -77,12 +90,18 @@ static char *saved_of(const struct binder *b, const struct pp_worker *w, int kin
         return refilled;
     return is_kept(b, stage, g, split)
                ? NULL
-               : left_at(b, w, kind, stage, g, split) + b->m->options.stages[stage]->kept_bytes;
+               : kept_of(b, w, stage, g, split) + b->m->options.stages[stage]->kept_bytes;
 }
 
-static char *edge_of(const struct binder *b, const struct pp_worker *w, int stage, int g, int split)
+/* Address of the edge of a stage's cell to the next stage on this rank. */
+static char *edge_of(const struct binder *b, const struct pp_worker *w, enum pp_edge_way way,
+                     int stage, int g, int split)
 {
-    return slot_at(b, w, PP_F, stage, g, split) + b->m->options.stages[stage]->edge_offset;
+    const int32_t place = b->m->away->edges.of[way][pp_cell_of(b->p, stage, g, split)];
+
+    if (place < 0)
+        return kept_of(b, w, stage, g, split) + b->m->options.stages[stage]->edge_offset;
+    return w->block + b->m->layout[w->rank].edge_offset[place];
 }
 
 /* Place of the tokens that experts of a stage take; NULL without experts. */
@@ -105,10 +124,10 @@ static void bind_forward(const struct binder *b, struct pp_worker *w, const stru
 
     work->in = slot_at(b, w, PP_RECV_F, op->stage, g, op->split);
     if (!work->in && !shape->has_embedding)
-        work->in = edge_of(b, w, op->stage - 1, g, op->split);
+        work->in = edge_of(b, w, PP_EDGE_OUTPUT, op->stage - 1, g, op->split);
     work->out = slot_at(b, w, PP_SEND_F, op->stage, g, op->split);
     if (!work->out && !shape->has_head)
-        work->out = edge_of(b, w, op->stage, g, op->split);
+        work->out = edge_of(b, w, PP_EDGE_OUTPUT, op->stage, g, op->split);
     if (op->kind != PP_F || !shape->has_head)
         return;
     work->loss =
@@ -123,10 +142,10 @@ static void bind_backward(const struct binder *b, struct pp_worker *w, const str
 
     work->grad_in = slot_at(b, w, PP_RECV_B, op->stage, g, op->split);
     if (!work->grad_in && !shape->has_head)
-        work->grad_in = edge_of(b, w, op->stage, g, op->split);
+        work->grad_in = edge_of(b, w, PP_EDGE_GRADIENT, op->stage, g, op->split);
     work->grad_out = slot_at(b, w, PP_SEND_B, op->stage, g, op->split);
     if (!work->grad_out && !shape->has_embedding)
-        work->grad_out = edge_of(b, w, op->stage - 1, g, op->split);
+        work->grad_out = edge_of(b, w, PP_EDGE_GRADIENT, op->stage - 1, g, op->split);
 }
 
 static const struct {
@@ -191,7 +210,7 @@ static void bind_work(const struct binder *b, struct pp_worker *w, int i, int g,
          **saved = PP_ARRAY(m->arena, void *, op->split + 1);
 
     for (int split = 0; split <= op->split; split++) {
-        kept[split] = left_at(b, w, op->kind, op->stage, g, split);
+        kept[split] = kept_of(b, w, op->stage, g, split);
         saved[split] = saved_of(b, w, op->kind, op->stage, g, split);
     }
     *work = (struct pp_stage_work){
@@ -237,6 +256,8 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
         const struct pp_op op = pp_program_op(p, i);
         struct pp_bound_call *call = &b->m->calls[pp_row(w, i)];
 
+        if (op.kind == PP_F || (op.kind == PP_COPY && op.purpose == PP_FOR_UP))
+            note(p, b->holder, i);
         if (!CALLS[op.kind].is_call)
             continue;
         call->count = op.granules;

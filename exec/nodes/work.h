@@ -14,6 +14,7 @@ struct pp_stage_shape {
     int first_block, blocks; /* of 0 .. layers - 1 */
     bool has_embedding, has_head;
     bool has_edge; /* the next stage is on the same rank */
+    bool is_moved; /* saved activations move between memory tiers */
     bool has_w;    /* I and W are called, not B alone */
     bool has_r;    /* R is called, and F that only keeps */
     struct pp_stage_again again;
@@ -68,6 +69,10 @@ struct pp_stage {
     int64_t elements;     /* of a flat vector of all parameters; tensors begin at multiples of 16 */
     int64_t experts_from; /* first of experts that replicas share, which are last; 0 = none */
     size_t kept_bytes, saved_bytes;
+    struct pp_left {
+        size_t first, second, until;
+    } kept_left, saved_left;      /* what F leaves in each: bytes below `first`, and from `second`
+                                   * to `until`. I or B alone writes the rest */
     size_t boundary_bytes;        /* activation between stages: rows * tokens * hidden elements, or
                                    * this device's share of them; sums of balance follow */
     size_t balance_at;            /* where they do */

@@ -240,7 +240,6 @@ static void add_copies(const struct builder *b)
     if (!pp_program_has_kind(p, PP_COPY))
         return;
     const struct pp_away *away = pp_away_find(scratch, p);
-    const int8_t *class_of = pp_slot_classes(scratch, p);
     b->costs->op[PP_COPY] = PP_ARRAY(b->arena, struct pp_cost, p->stages * p->splits);
     for (int i = 0; i < pp_program_size(p); i++) {
         struct pp_cost *cost = &b->costs->op[PP_COPY][p->stage[i] * p->splits + p->split[i]];
@@ -248,7 +247,7 @@ static void add_copies(const struct builder *b)
             continue;
         const double granules = (double)p->granules / p->granule_count[i];
         *cost = copy_of(b, p->state.spec.home[PP_STATE_ACTIVATIONS],
-                        granules * (double)pp_memory_copied_bytes(p, b->stages, class_of, away, i));
+                        granules * (double)pp_moved_by(p, b->stages, away, i).away);
     }
 }
 

@@ -90,36 +90,73 @@ static void place_states(const struct layout *l, int r, struct pp_rank_layout *r
     }
 }
 
-size_t pp_memory_copied_bytes(const struct pp_program *p, const struct pp_stage *const *stages,
-                              const int8_t *class_of, const struct pp_away *away, int copy)
+static size_t most_of(size_t a, size_t b)
 {
-    const int forward = away->from[copy];
-
-    return forward < 0 ? 0
-                       : p->granule_count[copy] *
-                             pp_slot_pitch(stages[p->stage[copy]],
-                                           (enum pp_slot_class)class_of[forward], false);
+    return a > b ? a : b;
 }
 
-/* Places what COPY.down moves; a place is as large as the largest of its copies. */
+/* Returns where the places of a COPY.down end. */
+static struct pp_moved ends_of(const struct layout *l, int down)
+{
+    const struct pp_program *p = l->p;
+    struct pp_moved ends = {0};
+
+    for (int g = p->mb[down]; g < p->mb[down] + p->granule_count[down]; g++) {
+        struct pp_moved_piece pieces[PP_MOVED_PIECES];
+        pp_moved_pieces(p, l->stages[p->stage[down]], pp_away_cell(l->away, p, down, g)->is_again,
+                        &ends, pieces);
+    }
+    return ends;
+}
+
+/* Places what COPY.down moves, and what it leaves; a place is as large as the largest of them. */
 static void place_away(const struct layout *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
+    const enum pp_tier tier = p->state.spec.home[PP_STATE_ACTIVATIONS];
     const int count = l->away->count[r];
+    struct pp_moved *most = pp_arena_alloc(l->arena, sizeof(*most) * 2 * ((size_t)count + 1)),
+                    *ends = most + count + 1;
+
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+        if (l->away->of[i] >= 0) {
+            const struct pp_moved moved = pp_moved_by(p, l->stages, l->away, i),
+                                  end = ends_of(l, i);
+            const int k = l->away->of[i];
+            most[k] = (struct pp_moved){most_of(most[k].away, moved.away),
+                                        most_of(most[k].here, moved.here)};
+            ends[k].away = most_of(ends[k].away, end.away);
+        }
+    rank->away = pp_arena_alloc(l->arena, sizeof(*rank->away) * ((size_t)count + 1));
+    rank->here_offset = PP_ARRAY(l->arena, size_t, count + 1);
+    for (int k = 0; k < count; k++) {
+        rank->away[k] = take_at(rank, tier, PP_STATE_ACTIVATIONS, ends[k].away);
+        rank->away_bytes[tier][PP_STATE_ACTIVATIONS] -= ends[k].away - most[k].away; /* padding */
+        rank->here_offset[k] = take(rank, most[k].here);
+        rank->activations_bytes += most[k].here;
+    }
+}
+
+/* Places edges apart from slots; counted as buffers. */
+static void place_edges(const struct layout *l, int r, struct pp_rank_layout *rank)
+{
+    const struct pp_program *p = l->p;
+    const struct pp_edges *edges = &l->away->edges;
+    const int count = edges->count[r];
     size_t *bytes = PP_ARRAY(l->arena, size_t, count + 1);
 
-    rank->away_offset = PP_ARRAY(l->arena, size_t, count + 1);
-    for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
-        if (p->kind[i] == PP_COPY && l->away->of[i] >= 0 && p->purpose[i] == PP_FOR_DOWN) {
-            const size_t copied = pp_memory_copied_bytes(p, l->stages, l->class_of, l->away, i);
-            size_t *most = &bytes[l->away->of[i]];
-            *most = copied > *most ? copied : *most;
+    rank->edge_offset = PP_ARRAY(l->arena, size_t, count + 1);
+    for (int i = p->begin[r]; count > 0 && i < p->begin[r + 1]; i++) {
+        const int stage = pp_edges_filled(edges, p, i);
+        for (int g = p->mb[i]; stage >= 0 && g < p->mb[i] + p->granule_count[i]; g++) {
+            size_t *most = &bytes[pp_edges_place(edges, p, i, g)];
+            *most =
+                l->stages[stage]->boundary_bytes > *most ? l->stages[stage]->boundary_bytes : *most;
         }
+    }
     for (int k = 0; k < count; k++) {
-        const struct pp_tier_place place =
-            take_at(rank, p->state.spec.home[PP_STATE_ACTIVATIONS], PP_STATE_ACTIVATIONS, bytes[k]);
-        rank->away_offset[k] = place.offset;
-        rank->away.tier = place.tier;
+        rank->edge_offset[k] = take(rank, bytes[k]);
+        rank->buffers_bytes += bytes[k];
     }
 }
 
@@ -143,37 +180,63 @@ static void place_wholes(const struct layout *l, int r, struct pp_rank_layout *r
     rank->parts_bytes = rank->block_bytes;
 }
 
-static void size_slots(const struct layout *l, int r, struct pp_rank_layout *rank)
+/* Bytes of a slot: all, and those that are written. What a COPY.down moves out of the slot of an F
+ * was never in a backward. */
+struct slot_bytes {
+    size_t all;
+    struct pp_extents written;
+};
+
+static void write_slot(const struct layout *l, int i, bool is_moved, struct slot_bytes *slot)
 {
     const struct pp_program *p = l->p;
+    const struct pp_stage *stage = l->stages[p->stage[i]];
+    const enum pp_slot_class class = (enum pp_slot_class)l->class_of[i];
+    const size_t pitch = pp_slot_pitch(stage, class, p->kind[i] == PP_R),
+                 all = p->granule_count[i] * pitch;
+    struct pp_extent ranges[PP_MOVED_RANGES] = {{0, pitch}};
+    const int count = is_moved ? pp_moved_ranges(stage, class == PP_SLOT_KEPT, ranges) : 1;
+
+    slot->all = all > slot->all ? all : slot->all;
+    for (int g = 0; g < p->granule_count[i]; g++)
+        for (int k = 0; k < count; k++)
+            pp_extents_add(l->arena, &slot->written, (size_t)g * pitch + ranges[k].from,
+                           (size_t)g * pitch + ranges[k].until);
+}
+
+/* Returns [instruction] of the rank, from its first one on: a COPY.down moves what it leaves. */
+static bool *find_moved(const struct layout *l, int r)
+{
+    const struct pp_program *p = l->p;
+    bool *is_moved = PP_ARRAY(l->arena, bool, p->begin[r + 1] - p->begin[r] + 1);
+
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+        for (int g = p->mb[i]; l->away->of[i] >= 0 && g < p->mb[i] + p->granule_count[i]; g++)
+            is_moved[pp_away_cell(l->away, p, i, g)->slot - p->begin[r]] = true;
+    return is_moved;
+}
+
+static void place_slots(const struct layout *l, int r, struct pp_rank_layout *rank)
+{
+    const struct pp_program *p = l->p;
+    const bool *is_moved = find_moved(l, r);
+    struct slot_bytes *slots[PP_SLOT_CLASSES];
 
     for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
         if (l->class_of[i] >= 0 && p->slot[i] >= rank->slots[l->class_of[i]])
             rank->slots[l->class_of[i]] = p->slot[i] + 1;
     for (int c = 0; c < PP_SLOT_CLASSES; c++) {
-        rank->bytes[c] = PP_ARRAY(l->arena, size_t, rank->slots[c] + 1);
         rank->offset[c] = PP_ARRAY(l->arena, size_t, rank->slots[c] + 1);
+        slots[c] = pp_arena_alloc(l->arena, sizeof(**slots) * ((size_t)rank->slots[c] + 1));
     }
-    for (int i = p->begin[r]; i < p->begin[r + 1]; i++) {
-        const int c = l->class_of[i];
-        if (c < 0 || p->slot[i] < 0) /* refused after the layout */
-            continue;
-        const struct pp_stage *stage = l->stages[p->stage[i]];
-        const size_t bytes =
-            p->granule_count[i] * pp_slot_pitch(stage, (enum pp_slot_class)c, p->kind[i] == PP_R);
-        size_t *slot = &rank->bytes[c][p->slot[i]];
-
-        *slot = bytes > *slot ? bytes : *slot;
-    }
-}
-
-static void place_slots(struct pp_rank_layout *rank)
-{
+    for (int i = p->begin[r]; i < p->begin[r + 1]; i++)
+        if (l->class_of[i] >= 0 && p->slot[i] >= 0) /* else refused after the layout */
+            write_slot(l, i, is_moved[i - p->begin[r]], &slots[l->class_of[i]][p->slot[i]]);
     for (int c = 0; c < PP_SLOT_CLASSES; c++)
         for (int s = 0; s < rank->slots[c]; s++) {
-            rank->offset[c][s] = take(rank, rank->bytes[c][s]);
+            rank->offset[c][s] = take(rank, slots[c][s].all);
             *(c <= PP_SLOT_SAVED ? &rank->activations_bytes : &rank->buffers_bytes) +=
-                rank->bytes[c][s];
+                pp_extents_bytes(&slots[c][s].written);
         }
 }
 
@@ -277,9 +340,9 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
     for (int r = 0; r < program->ranks; r++) {
         place_states(&l, r, &ranks[r]);
         place_wholes(&l, r, &ranks[r]);
-        size_slots(&l, r, &ranks[r]);
-        place_slots(&ranks[r]);
+        place_slots(&l, r, &ranks[r]);
         place_away(&l, r, &ranks[r]);
+        place_edges(&l, r, &ranks[r]);
         place_scratch(&l, r, &ranks[r]);
         ranks[r].peak_bytes = ranks[r].params_bytes + ranks[r].grads_bytes +
                               ranks[r].optimizer_bytes + ranks[r].activations_bytes +

@@ -3,7 +3,7 @@
  * tensor. */
 #pragma once
 
-#include "exec/program/away.h"
+#include "exec/program/moved.h"
 #include "exec/program/wholes.h"
 #include "exec/stage/batch.h"
 #include "exec/tiers/tiers.h"
@@ -21,7 +21,7 @@ struct pp_state_piece {
 
 struct pp_rank_layout {
     int slots[PP_SLOT_CLASSES];
-    size_t *offset[PP_SLOT_CLASSES], *bytes[PP_SLOT_CLASSES]; /* [slot] */
+    size_t *offset[PP_SLOT_CLASSES]; /* [slot] */
     /* [pipeline * stages + stage]: weights, gradients, m, v, master (exec/state/state.h) of a
      * chunk, among the states of all chunks; SIZE_MAX = not on this rank */
     size_t *state_offset;
@@ -30,8 +30,10 @@ struct pp_rank_layout {
     struct pp_tier_place (*home)[PP_STATE_SHARDED]; /* likewise, of each class */
     struct pp_state_piece *pieces;                  /* [piece_count] all of them, by `at` */
     int piece_count;
-    size_t *away_offset;             /* [place of exec/program/away.h] */
-    struct pp_tier_place away;       /* the first of them: their tier */
+    /* [place of exec/program/away.h] what moves, on its tier; what stays of it, on the device */
+    struct pp_tier_place *away;
+    size_t *here_offset;
+    size_t *edge_offset;             /* [place of exec/program/edges.h] */
     size_t *whole_offset[PP_WHOLES]; /* [buffer] whole parameters and gradients, after the states */
     size_t parts_bytes;              /* states and these buffers: all that collectives move */
     size_t scratch_offset, scratch_bytes; /* of any one call of a stage, or of the norm */
@@ -74,7 +76,3 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                                         const struct pp_kernels *kernels, bool is_exact,
                                         const struct pp_cuts *cuts, const struct pp_wholes *wholes,
                                         const struct pp_away *away);
-/* Returns the bytes that a COPY moves: granules of the slot of its F. */
-size_t pp_memory_copied_bytes(const struct pp_program *program,
-                              const struct pp_stage *const *stages, const int8_t *class_of,
-                              const struct pp_away *away, int copy);

@@ -14,3 +14,11 @@ static inline int32_t *pp_none_of(struct pp_arena *arena, const struct pp_progra
         all[i] = PP_NONE;
     return all;
 }
+
+/* Returns the number of a cell: a granule and sequence split of a stage. */
+static inline size_t pp_cell_of(const struct pp_program *p, int stage, int granule, int split)
+{
+    return ((size_t)stage * (size_t)(p->micro_batches * p->granules) + (size_t)granule) *
+               (size_t)p->splits +
+           (size_t)split;
+}

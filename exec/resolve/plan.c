@@ -1,4 +1,5 @@
 /* Plan of a schedule: shape, blocks, program, stages. */
+#include "exec/program/edges.h"
 #include "exec/resolve/parts.h"
 #include "exec/resolve/what_if.h"
 
@@ -194,11 +195,13 @@ static void make_stages(struct pp_arena *arena, const struct pp_exec_config *con
     plan->stages =
         PP_ARRAY(arena, const struct pp_stage *, config->tp * config->expert_replicas * p->stages);
     for (int s = 0; s < p->stages; s++) {
+        const bool is_moved = pp_edges_are_apart(p, s);
         struct pp_stage_shape shape = {.first_block = first,
                                        .blocks = blocks_of(plan, s),
                                        .has_embedding = s == 0,
                                        .has_head = s == p->stages - 1,
-                                       .has_edge = pp_program_has_edge(p, s),
+                                       .has_edge = !is_moved && pp_program_has_edge(p, s),
+                                       .is_moved = is_moved,
                                        .has_w = pp_program_has_kind(p, PP_W),
                                        .has_r = pp_program_has_kind(p, PP_R),
                                        .again = again_of(config, plan, s),

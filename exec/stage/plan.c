@@ -46,14 +46,14 @@ static void place_kept(struct pp_stage *stage)
 
 /* Saves what a backward reads: dnorm only if W comes later. The rest is in scratch: only F reads
  * it, or a kernel, or W gathers it. */
-static void place_forward(struct pp_stage *stage, bool is_g)
+static void place_forward(struct pp_stage *stage, bool is_g, bool has_values, bool has_grads)
 {
     struct pp_stage_graph *g = stage->graph;
 
     for (int i = 0; i < g->tensor_count; i++) {
         struct pp_tensor *t = &g->tensors[i];
 
-        if ((t->width == 0) != is_g || (t->is_grad && !is_g) ||
+        if ((t->width == 0) != is_g || !(t->is_grad ? has_grads : has_values) ||
             t->place[PP_PASS_F].base != PP_NOWHERE)
             continue;
         if (t->read[PP_PASS_B] >= 0 && t->made[PP_PASS_W] < 0 &&
@@ -205,9 +205,16 @@ void pp_stage_place(struct pp_arena *arena, struct pp_stage *stage)
     struct pp_stage_graph *g = stage->graph;
 
     place_kept(stage);
-    place_forward(stage, false);
+    place_forward(stage, false, true, false);
+    stage->kept_left.first = stage->kept_bytes;
+    stage->saved_left.first = stage->saved_bytes;
     place_gradients(stage);
-    place_forward(stage, true);
+    stage->kept_left.second = stage->kept_bytes;
+    stage->saved_left.second = stage->saved_bytes;
+    place_forward(stage, true, true, !stage->shape.is_moved);
+    stage->kept_left.until = stage->kept_bytes;
+    stage->saved_left.until = stage->saved_bytes;
+    place_forward(stage, true, false, true);
     place_keep(g);
     pp_stage_hold_parts(stage);
     for (int pass = 0; pass < PP_PASSES; pass++) {

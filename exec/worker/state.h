@@ -41,6 +41,7 @@ struct pp_chunk {
 struct pp_copy_piece {
     char *device, *away; /* away: NULL in a file */
     size_t offset, bytes;
+    bool is_here; /* `away` is on the device, too: what a share leaves there */
 };
 /* A copy between memory tiers, or work of the host: a COPY or MOVE of one worker, see exec/copy. */
 struct pp_bound_copy {
@@ -52,7 +53,7 @@ struct pp_bound_copy {
     enum pp_tier tier;            /* of `away` */
     struct pp_copy_piece *pieces; /* [count] */
     int count;
-    size_t bytes; /* of all pieces */
+    size_t bytes; /* of all pieces that leave the device, or come back */
     int64_t ps;   /* duration by the costs */
     int launch;   /* number on its stream in this step */
 };
