@@ -12,6 +12,7 @@ struct walk {
     struct pp_weight_stream *lane;
     int first;           /* first instruction of the current rank */
     int32_t *reader[2];  /* [is kept][slot of an F's or R's activations] W that reads it */
+    int32_t *holder;     /* [cell] COPY.up that has brought it back, 0 = none: the F has it */
     int32_t (*adder)[2]; /* [stage] last to add to its gradient: on the first lane, on the second */
     int32_t seen[2];     /* last instruction of the other lane that each lane has waited for */
     int32_t last;        /* last of the second lane */
@@ -39,29 +40,49 @@ static void wait_for(struct walk *w, int i, int32_t other)
     w->lane->is_awaited[other] = true;
 }
 
-static struct pp_cell_life life_of(const struct walk *w, int i, int granule)
+static const struct pp_cell_life *life_of(const struct walk *w, int i, int granule)
 {
-    return pp_lifetimes_cell(w->lives, w->p->stage[i], granule, w->p->split[i]);
+    return pp_lifetimes_at(w->lives, w->p->stage[i], granule, w->p->split[i]);
 }
 
-/* Returns the last W that reads the slot which an F or R fills; NULL of others. Kept and saved
- * slots are numbered apart. */
+static bool is_up(const struct pp_program *p, int i)
+{
+    return p->kind[i] == PP_COPY && p->purpose[i] == PP_FOR_UP;
+}
+
+/* Returns the last W that reads the slot which an F, R or COPY.up fills; NULL of others. Kept and
+ * saved slots are numbered apart. */
 static int32_t *reader_of(const struct walk *w, int i)
 {
     const struct pp_op op = pp_program_op(w->p, i);
-    const bool is_kept = op.kind == PP_F && pp_lifetimes_is_recomputed(w->lives, &op);
+    const bool is_kept = op.kind != PP_R && pp_lifetimes_is_recomputed(w->lives, &op);
 
-    return op.slot >= 0 && (op.kind == PP_F || op.kind == PP_R) ? &w->reader[is_kept][op.slot]
-                                                                : NULL;
+    return op.slot >= 0 && (op.kind == PP_F || op.kind == PP_R || is_up(w->p, i))
+               ? &w->reader[is_kept][op.slot]
+               : NULL;
 }
 
-/* Notes W as the reader of what the instruction at `position` of its rank has filled, 0 = none. */
-static void note_reader(struct walk *w, int i, int position)
+/* Notes W as the reader of what instruction `filler` has filled. */
+static void note_reader(struct walk *w, int i, int filler)
 {
-    int32_t *reader = position > 0 ? reader_of(w, w->first + position - 1) : NULL;
+    int32_t *reader = reader_of(w, filler);
 
     if (reader)
         *reader = i;
+}
+
+/* COPY.up fills a slot again, once the last W has read it. */
+static void walk_up(struct walk *w, int i)
+{
+    const int32_t *reader = reader_of(w, i);
+
+    for (int g = w->p->mb[i]; g < w->p->mb[i] + w->p->granule_count[i]; g++) {
+        const struct pp_cell_life *life = life_of(w, i, g);
+        if (life)
+            w->holder[life - w->lives->cells] = i;
+    }
+    if (reader)
+        wait_for(w, i, *reader);
 }
 
 static void walk_concurrent(struct walk *w, int i)
@@ -70,12 +91,17 @@ static void walk_concurrent(struct walk *w, int i)
     int32_t made = w->adder[stage][false];
 
     for (int g = w->p->mb[i]; g < w->p->mb[i] + w->p->granule_count[i]; g++) {
-        const struct pp_cell_life life = life_of(w, i, g);
+        const struct pp_cell_life *life = life_of(w, i, g);
+        const int32_t up = life ? w->holder[life - w->lives->cells] : 0;
 
-        if (life.backward > 0)
-            made = later(made, w->first + life.backward - 1);
-        note_reader(w, i, life.forward);
-        note_reader(w, i, life.recompute);
+        if (!life)
+            continue;
+        if (life->backward > 0)
+            made = later(made, w->first + life->backward - 1);
+        if (up > 0 || life->forward > 0)
+            note_reader(w, i, up > 0 ? up : w->first + life->forward - 1);
+        if (life->recompute > 0)
+            note_reader(w, i, w->first + life->recompute - 1);
     }
     wait_for(w, i, made);
     w->adder[stage][true] = w->last = i;
@@ -128,6 +154,8 @@ static void walk_rank(struct walk *w, int rank)
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++) {
         if (pp_op_is_compute(p->kind[i]))
             walk_compute(w, i);
+        else if (is_up(p, i))
+            walk_up(w, i);
         else if (p->kind[i] == PP_AR || p->kind[i] == PP_RS)
             walk_sum(w, i);
         else if (p->kind[i] == PP_BAR)
@@ -160,7 +188,10 @@ struct pp_weight_stream *pp_weight_stream_create(struct pp_arena *arena, const s
     if (count == 0)
         return NULL;
     const struct pp_lifetimes lives = pp_lifetimes_of_program(scratch, p);
-    struct walk w = {.p = p, .lives = &lives, .lane = lane};
+    struct walk w = {.p = p,
+                     .lives = &lives,
+                     .lane = lane,
+                     .holder = PP_ARRAY(scratch, int32_t, pp_lifetimes_size(&lives) + 1)};
     for (int is_kept = 0; is_kept < 2; is_kept++)
         w.reader[is_kept] = PP_ARRAY(scratch, int32_t, slots + 1);
     w.adder = (int32_t(*)[2])PP_ARRAY(scratch, int32_t, 2 * (size_t)p->stages);

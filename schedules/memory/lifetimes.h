@@ -53,6 +53,11 @@ static inline struct pp_cell_life *pp_lifetimes_at(const struct pp_lifetimes *li
     const uint64_t number = pp_lifetimes_number(lives, stage, granule, split);
     return lives->is_dense ? &lives->cells[number] : pp_lifetimes_sparse(lives, number);
 }
+/* Returns the number of `cells`; each is at an index below it. */
+static inline size_t pp_lifetimes_size(const struct pp_lifetimes *lives)
+{
+    return lives->is_dense ? lives->row * (size_t)lives->stages : (size_t)lives->count;
+}
 /* Returns the cell, all 0 if no instruction has named it. */
 static inline struct pp_cell_life pp_lifetimes_cell(const struct pp_lifetimes *lives, int stage,
                                                     int granule, int split)

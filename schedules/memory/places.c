@@ -148,13 +148,9 @@ static void move_saved(struct list *list)
 /* Makes the table of holders if some saved activation moves. */
 static void make_holders(struct pp_arena *scratch, struct list *list)
 {
-    const struct pp_lifetimes *lives = &list->lives;
-    const size_t cells =
-        lives->is_dense ? lives->row * (size_t)lives->stages : (size_t)lives->count;
-
     for (int i = 0; i < pp_program_size(list->p) && !list->holder; i++)
         if (is_copy(list->p, i, PP_FOR_DOWN))
-            list->holder = PP_ARRAY(scratch, int32_t, cells + 1);
+            list->holder = PP_ARRAY(scratch, int32_t, pp_lifetimes_size(&list->lives) + 1);
 }
 
 /* ---- the places ------------------------------------------------------------------------------ */
