@@ -79,7 +79,7 @@ static bool is_kept(const struct binder *b, int stage, int g, int split)
     return b->m->class_of[holder_of(b, stage, g, split)] == PP_SLOT_KEPT;
 }
 
-/* Address of a cell's `saved`: in the slot of the R that recomputes it, else behind what is kept.
+/* Address of a cell's `saved`: in the slot of the R that recomputes it, else after what is kept.
  * An F with room in its slot always uses that, and one that only keeps has none: NULL. */
 static char *saved_of(const struct binder *b, const struct pp_worker *w, int kind, int stage, int g,
                       int split)

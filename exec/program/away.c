@@ -11,7 +11,7 @@ struct walk {
     int32_t *slot, *down; /* [cell] F or COPY.up that has it, and its last COPY.down, so far */
     bool *is_again;       /* [cell] an R makes it again */
     int32_t *left;        /* [instruction] of a COPY.down: granules that have not come back */
-    struct pp_places places;
+    struct pp_place_list places;
     int cell_count, cell_capacity;
 };
 

@@ -8,7 +8,7 @@ struct walk {
     struct pp_arena *scratch;
     const struct pp_program *p;
     struct pp_edges *edges;
-    struct pp_places places;
+    struct pp_place_list places;
 };
 
 static bool is_back(int kind)

@@ -1,5 +1,5 @@
-/* exec/program/edges.h — places of what passes between two stages on one rank, where saved
- * activations move: the slot of an F may be gone when the next stage hands its gradient back.
+/* exec/program/edges.h — places of what passes between two stages on one rank. If saved activations
+ * move, the slot of an F may be gone when the next stage hands its gradient back.
  *
  * The output of an F has a place until the next stage's F has read it. The gradient for it has one
  * from the start of that stage's B or I to the end of the own one. */
@@ -18,8 +18,8 @@ struct pp_edges {
 /* Returns the places of a lowered program, in the arena: the lowest free ones. */
 struct pp_edges pp_edges_find(struct pp_arena *arena, const struct pp_program *program);
 
-/* Returns the stage whose cell has the edge with a place that an F (its output), or a B or I (the
- * gradient that it hands back), fills; -1: none. */
+/* Returns the stage whose edge an F, B or I fills: its output, or the gradient that it hands back.
+ * -1: that has no place on this rank. */
 int pp_edges_filled(const struct pp_edges *edges, const struct pp_program *program,
                     int instruction);
 /* Returns the place of such an edge, of granule g. */

@@ -39,7 +39,7 @@ size_t pp_extents_bytes(const struct pp_extents *r)
 
 /* ---- a granule ------------------------------------------------------------------------------- */
 
-/* Appends a range behind those so far; adjacent ones become one. */
+/* Appends a range; adjacent ones become one. */
 static int append(struct pp_extent *ranges, int count, size_t from, size_t until)
 {
     if (from == until)

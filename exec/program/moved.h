@@ -30,8 +30,8 @@ int pp_moved_ranges(const struct pp_stage *stage, bool is_again,
 struct pp_moved {
     size_t away, here;
 };
-/* Bytes of a granule in its slot that move together, and where they go in the place of their
- * COPY.down: on the other tier, or on the device (is_here). */
+/* Bytes of a granule in its slot that move together. They go to the place of their COPY.down on the
+ * other tier, or on the device (is_here). */
 struct pp_moved_piece {
     size_t from, bytes, at;
     bool is_here;

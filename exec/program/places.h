@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pp_places {
+struct pp_place_list {
     bool *is_taken; /* [place] */
     int count, capacity;
 };
 
 /* Takes a place; the list grows in the arena. */
-static inline int32_t pp_places_take(struct pp_arena *arena, struct pp_places *places)
+static inline int32_t pp_places_take(struct pp_arena *arena, struct pp_place_list *places)
 {
     int at = 0;
 

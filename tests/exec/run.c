@@ -63,21 +63,22 @@ static void make_stages(struct exec_run *run, const struct exec_case *c,
 
     run->stages = PP_ARRAY(run->arena, struct pp_stage *, tp * p->stages);
     for (int s = 0; s < p->stages; s++) {
-        struct pp_stage_shape shape = {.first_block = layers * s / p->stages,
-                                       .blocks =
-                                           layers * (s + 1) / p->stages - layers * s / p->stages,
-                                       .has_embedding = s == 0,
-                                       .has_head = s == p->stages - 1,
-                                       .has_edge = pp_program_has_edge(p, s),
-                                       .has_w = pp_program_has_kind(p, PP_W),
-                                       .has_r = pp_program_has_kind(p, PP_R),
-                                       .again = run->again,
-                                       .rows = run->batch.mbs / p->granules,
-                                       .tokens = run->training.net.seq / p->splits,
-                                       .splits = p->splits,
-                                       .tp = tp,
-                                       .is_sequence_parallel = c->is_sequence_parallel,
-                                       .tp_split = c->tp_split};
+        struct pp_stage_shape shape = {
+            .first_block = layers * s / p->stages,
+            .blocks = layers * (s + 1) / p->stages - layers * s / p->stages,
+            .has_embedding = s == 0,
+            .has_head = s == p->stages - 1,
+            .has_edge = !pp_edges_are_apart(p, s) && pp_program_has_edge(p, s),
+            .is_moved = pp_edges_are_apart(p, s),
+            .has_w = pp_program_has_kind(p, PP_W),
+            .has_r = pp_program_has_kind(p, PP_R),
+            .again = run->again,
+            .rows = run->batch.mbs / p->granules,
+            .tokens = run->training.net.seq / p->splits,
+            .splits = p->splits,
+            .tp = tp,
+            .is_sequence_parallel = c->is_sequence_parallel,
+            .tp_split = c->tp_split};
         for (; shape.tp_index < tp; shape.tp_index++)
             run->stages[shape.tp_index * p->stages + s] =
                 pp_stage_create(run->arena, &run->training.net, &shape, kernels);
@@ -108,6 +109,8 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
     const struct pp_mesh replicas = { or (c->replicas, 1) * source->pipelines, 1};
     struct pp_state_spec state = pp_state_spec_zero(c->zero, replicas);
     state.buffers = or (c->gather_buffers, 2);
+    state.home[PP_STATE_ACTIVATIONS] = c->saved_home;
+    state.moved_frac[PP_STATE_ACTIVATIONS] = c->saved_share;
     const int sharers = c->sharers                             ? c->sharers
                         : c->zero > 1 && source->pipelines > 1 ? or (c->replicas, 1)
                                                                : 0;
@@ -129,6 +132,8 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
                                              .recompute_frac = recompute_frac};
     const struct pp_verify_options strict = {0};
     PP_TRY(pp_lower(arena, source, &options, &run->program, err));
+    run->program->state.spec.home[PP_STATE_ACTIVATIONS] = c->saved_home;
+    run->program->state.spec.moved_frac[PP_STATE_ACTIVATIONS] = c->saved_share;
     if (c->has_weight_stream)
         run->program->weight_stream = pp_weight_stream_create(arena, run->program);
     return pp_verify(run->program, &strict, err);
@@ -141,7 +146,10 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                        : c->is_double ? &pp_kernels_reference
                                        : c->is_bf16   ? &pp_kernels_bf16
                                                       : pp_kernels_fp32(true);
-    const struct pp_exec_wires wires = {.alpha_s = 10e-6, .bytes_per_s = 10e9};
+    const struct pp_exec_wires wires = {
+        .alpha_s = 10e-6,
+        .bytes_per_s = 10e9,
+        .tier_bytes_per_s = {[PP_TIER_HOST] = 10e9, [PP_TIER_NVME] = 2e9}};
 
     *run = (struct exec_run){.arena = arena, .again = c->again};
     PP_TRY(make_program(arena, c, run, err));
@@ -190,6 +198,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
                                     .mode = c->mode,
                                     .uses_graphs = c->uses_graphs,
                                     .kept_steps = 3,
+                                    .tiers.dir = c->nvme,
                                     .is_poisoned = true,
                                     .seed = c->seed};
     run->training.machine.costs = pp_exec_costs(arena, run->program, run->training.machine.stages,
@@ -202,7 +211,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
     return pp_arena_printf(
         arena,
         "%s P%d V%d N%d tp%d%s dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
-        "sync%d buckets%d zero%d of %d buffers%d seed%llu",
+        "sync%d buckets%d zero%d of %d buffers%d saved%d %g seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
         c->shape.micro_batches, or (c->tp, 1), c->is_sequence_parallel ? " sequence" : "",
         or (c->replicas, 1), c->shape.pipelines, c->shape.splits, c->shape.option[PP_CONCAT_AT],
@@ -212,5 +221,6 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
                      : "",
         c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
         c->is_gated ? "gated " : "", c->again.modules, (int)c->post, (int)c->grad_sync, c->buckets,
-        c->zero, c->sharers, or (c->gather_buffers, 2), (unsigned long long)c->seed);
+        c->zero, c->sharers, or (c->gather_buffers, 2), (int)c->saved_home, c->saved_share,
+        (unsigned long long)c->seed);
 }
