@@ -1,20 +1,9 @@
 /* The layout of a rank's memory: blocks with a place for each slot, state and buffer. */
 #include "exec/program/parts.h"
 
-struct pp_tier_place pp_layout_take_at(struct pp_rank_layout *rank, enum pp_tier tier,
-                                       enum pp_state_class class, size_t bytes)
-{
-    if (tier == PP_TIER_DEVICE)
-        return (struct pp_tier_place){tier, pp_layout_take(rank, bytes)};
-    const size_t offset = rank->tier_bytes[tier];
-    rank->tier_bytes[tier] = pp_tier_end(tier, offset + bytes);
-    rank->away_bytes[tier][class] += bytes;
-    return (struct pp_tier_place){tier, offset};
-}
-
 /* Places the classes of a chunk's state: one after the other on the device, or each in the block of
  * its home. */
-static void place_state(const struct pp_layout *l, int k, struct pp_rank_layout *rank)
+static void place_state(const struct pp_placing *l, int k, struct pp_rank_layout *rank)
 {
     const struct pp_state_bytes bytes = pp_state_bytes(l->stages[k % l->p->stages], l->kernels,
                                                        l->is_exact, l->cuts[k % l->p->stages]);
@@ -41,7 +30,7 @@ static void place_state(const struct pp_layout *l, int k, struct pp_rank_layout 
     }
 }
 
-static void place_states(const struct pp_layout *l, int r, struct pp_rank_layout *rank)
+static void place_states(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
     const int places = p->pipelines * p->stages;
@@ -59,7 +48,7 @@ static void place_states(const struct pp_layout *l, int r, struct pp_rank_layout
 }
 
 /* Counted as buffers. */
-static void place_wholes(const struct pp_layout *l, int r, struct pp_rank_layout *rank)
+static void place_wholes(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     const size_t element_bytes[PP_WHOLES] = {
         [PP_WHOLE_PARAMS] = l->kernels->element_bytes,
@@ -80,7 +69,7 @@ static void place_wholes(const struct pp_layout *l, int r, struct pp_rank_layout
 
 /* Places scratch of stages (or sums of squares) and of exact gradients, losses of tokens, and
  * tokens of experts. */
-static void place_scratch(const struct pp_layout *l, int r, struct pp_rank_layout *rank)
+static void place_scratch(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
     size_t tensor_bytes = 0;
@@ -165,15 +154,15 @@ struct pp_rank_layout *pp_memory_layout(struct pp_arena *arena, const struct pp_
                                         const struct pp_away *away)
 {
     struct pp_rank_layout *ranks = PP_ARRAY(arena, struct pp_rank_layout, program->ranks);
-    const struct pp_layout l = {.arena = arena,
-                                .p = program,
-                                .stages = stages,
-                                .kernels = kernels,
-                                .class_of = pp_slot_classes(arena, program),
-                                .cuts = cuts,
-                                .wholes = wholes,
-                                .away = away,
-                                .is_exact = is_exact};
+    const struct pp_placing l = {.arena = arena,
+                                 .p = program,
+                                 .stages = stages,
+                                 .kernels = kernels,
+                                 .class_of = pp_slot_classes(arena, program),
+                                 .cuts = cuts,
+                                 .wholes = wholes,
+                                 .away = away,
+                                 .is_exact = is_exact};
 
     for (int r = 0; r < program->ranks; r++) {
         place_states(&l, r, &ranks[r]);

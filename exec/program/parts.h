@@ -3,7 +3,7 @@
 
 #include "exec/program/memory.h"
 
-struct pp_layout {
+struct pp_placing {
     struct pp_arena *arena;
     const struct pp_program *p;
     const struct pp_stage *const *stages;
@@ -23,10 +23,17 @@ static inline size_t pp_layout_take(struct pp_rank_layout *rank, size_t bytes)
     return offset;
 }
 /* Takes bytes of a class in the block of a tier. */
-struct pp_tier_place pp_layout_take_at(struct pp_rank_layout *rank, enum pp_tier tier,
-                                       enum pp_state_class class, size_t bytes);
-
+static inline struct pp_tier_place pp_layout_take_at(struct pp_rank_layout *rank, enum pp_tier tier,
+                                                     enum pp_state_class class, size_t bytes)
+{
+    if (tier == PP_TIER_DEVICE)
+        return (struct pp_tier_place){tier, pp_layout_take(rank, bytes)};
+    const size_t offset = rank->tier_bytes[tier];
+    rank->tier_bytes[tier] = pp_tier_end(tier, offset + bytes);
+    rank->away_bytes[tier][class] += bytes;
+    return (struct pp_tier_place){tier, offset};
+}
 /* slots.c: places the slots of a rank; what moves out of them, and edges. */
-void pp_layout_slots(const struct pp_layout *layout, int rank_number, struct pp_rank_layout *rank);
-void pp_layout_away(const struct pp_layout *layout, int rank_number, struct pp_rank_layout *rank);
-void pp_layout_edges(const struct pp_layout *layout, int rank_number, struct pp_rank_layout *rank);
+void pp_layout_slots(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);
+void pp_layout_away(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);
+void pp_layout_edges(const struct pp_placing *layout, int rank_number, struct pp_rank_layout *rank);

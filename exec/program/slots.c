@@ -20,7 +20,7 @@ struct slot_bytes {
     struct pp_extents written;
 };
 
-static void write_slot(const struct pp_layout *l, int i, bool is_moved, struct slot_bytes *slot)
+static void write_slot(const struct pp_placing *l, int i, bool is_moved, struct slot_bytes *slot)
 {
     const struct pp_program *p = l->p;
     const struct pp_stage *stage = l->stages[p->stage[i]];
@@ -38,7 +38,7 @@ static void write_slot(const struct pp_layout *l, int i, bool is_moved, struct s
 }
 
 /* Returns [instruction] of the rank, from its first one on: a COPY.down moves what it leaves. */
-static bool *find_moved(const struct pp_layout *l, int r)
+static bool *find_moved(const struct pp_placing *l, int r)
 {
     const struct pp_program *p = l->p;
     bool *is_moved = PP_ARRAY(l->arena, bool, p->begin[r + 1] - p->begin[r] + 1);
@@ -49,7 +49,7 @@ static bool *find_moved(const struct pp_layout *l, int r)
     return is_moved;
 }
 
-void pp_layout_slots(const struct pp_layout *l, int r, struct pp_rank_layout *rank)
+void pp_layout_slots(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
     const bool *is_moved = find_moved(l, r);
@@ -79,7 +79,7 @@ static size_t most_of(size_t a, size_t b)
 }
 
 /* Returns where the places of a COPY.down end. */
-static struct pp_moved ends_of(const struct pp_layout *l, int down)
+static struct pp_moved ends_of(const struct pp_placing *l, int down)
 {
     const struct pp_program *p = l->p;
     struct pp_moved ends = {0};
@@ -93,7 +93,7 @@ static struct pp_moved ends_of(const struct pp_layout *l, int down)
 }
 
 /* Places what COPY.down moves, and what it leaves; a place is as large as the largest of them. */
-void pp_layout_away(const struct pp_layout *l, int r, struct pp_rank_layout *rank)
+void pp_layout_away(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
     const enum pp_tier tier = p->state.spec.home[PP_STATE_ACTIVATIONS];
@@ -121,7 +121,7 @@ void pp_layout_away(const struct pp_layout *l, int r, struct pp_rank_layout *ran
 }
 
 /* Places edges apart from slots; counted as buffers. */
-void pp_layout_edges(const struct pp_layout *l, int r, struct pp_rank_layout *rank)
+void pp_layout_edges(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
     const struct pp_program *p = l->p;
     const struct pp_edges *edges = &l->away->edges;

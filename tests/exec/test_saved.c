@@ -123,7 +123,7 @@ Test(saved, every_schedule_exactly)
 }
 
 /* The device runs work in any order that events allow. W may be on a stream of its own. */
-Test(saved, every_schedule_on_an_unkind_device)
+Test(saved, every_schedule_on_a_device_in_any_order)
 {
     struct exec_case c = usual(2);
 
