@@ -2,8 +2,9 @@
 #include "exec/copy/parts.h"
 
 static pp_copy_binder *const BIND[PP_PURPOSES] = {
-    [PP_FOR_DOWN] = pp_bind_saved,
-    [PP_FOR_UP] = pp_bind_saved,
+    [PP_FOR_DOWN] = pp_bind_saved,  [PP_FOR_UP] = pp_bind_saved,
+    [PP_FOR_LOAD] = pp_bind_params, [PP_FOR_RELOAD] = pp_bind_params,
+    [PP_FOR_HOME] = pp_bind_params,
 };
 
 static struct pp_bound_copy *bind(struct pp_worker *w, int i, const int last[PP_COPY_STREAMS])
@@ -26,32 +27,27 @@ static void bind_list(struct pp_worker *w)
 {
     struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
-    int last[PP_COPY_STREAMS] = {-1, -1, -1};
+    int last[PP_COPY_STREAMS] = {-1, -1, -1}, count[PP_COPY_STREAMS] = {0};
 
-    for (int s = 0; s < PP_COPY_STREAMS; s++)
-        w->copiers[s] = (struct pp_copier){.worker = w, .capacity = 1};
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
         if (pp_op_is_move(p->kind[i])) {
             const enum pp_copy_stream stream = pp_move_stream(p->purpose[i]);
-            const struct pp_bound_copy *copy = m->copies[pp_row(w, i)] = bind(w, i, last);
 
+            m->copies[pp_row(w, i)] = bind(w, i, last);
             last[stream] = i;
-            w->copiers[stream].capacity++;
-            pp_copy_count_calls(&w->copiers[stream], copy);
+            count[stream]++;
         }
     for (int s = 0; s < PP_COPY_STREAMS; s++)
-        w->copiers[s].queue = PP_ARRAY(m->arena, int32_t, w->copiers[s].capacity);
+        w->copiers[s] = (struct pp_copier){.worker = w,
+                                           .capacity = (unsigned)count[s] + 1,
+                                           .queue = PP_ARRAY(m->arena, int32_t, count[s] + 1)};
 }
 
-enum pp_status pp_copies_bind(struct pp_machine *m, struct pp_error *err)
+void pp_copies_bind(struct pp_machine *m)
 {
     if (!m->has_copies)
-        return PP_OK;
+        return;
     m->copies = PP_ARRAY(m->arena, struct pp_bound_copy *, pp_rows(m));
-    for (int k = 0; k < m->worker_count; k++) {
+    for (int k = 0; k < m->worker_count; k++)
         bind_list(&m->workers[k]);
-        if (!pp_is_elsewhere(m, &m->workers[k]))
-            PP_TRY(pp_copy_take_buffers(&m->workers[k], err));
-    }
-    return PP_OK;
 }

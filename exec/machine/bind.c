@@ -258,6 +258,9 @@ static void bind_worker(const struct binder *b, struct pp_worker *w)
 
         if (op.kind == PP_F || (op.kind == PP_COPY && op.purpose == PP_FOR_UP))
             note(p, b->holder, i);
+        if (op.kind == PP_U)
+            w->chunks[op.pipe * p->stages + op.stage].updated =
+                pp_worker_whole(w, PP_WHOLE_PARAMS, i);
         if (!CALLS[op.kind].is_call)
             continue;
         call->count = op.granules;

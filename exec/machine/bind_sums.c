@@ -210,14 +210,14 @@ static void bind_whole(struct pp_worker *w, int i, struct pp_sum *sum)
 {
     const struct pp_machine *m = w->machine;
     const struct pp_collective *c = &m->p->collectives[m->p->arg[i]];
+    char *whole = pp_worker_whole(w, c->kind == PP_AG ? PP_WHOLE_PARAMS : PP_WHOLE_GRADS, i);
 
-    if (!sum->own)
-        return;
-    if (c->tied)
+    if (sum->own && c->tied)
         bind_ends(w, i, sum);
-    else
-        sum->at[c->pipe < 0 ? w->replica * m->p->pipelines + m->p->pipe[i] : w->replica] =
-            pp_worker_whole(w, c->kind == PP_AG ? PP_WHOLE_PARAMS : PP_WHOLE_GRADS, i);
+    else if (whole)
+        for (; sum; sum = sum->next) /* shared experts follow */
+            sum->at[c->pipe < 0 ? w->replica * m->p->pipelines + m->p->pipe[i] : w->replica] =
+                whole;
 }
 
 /* Binds a worker's post of a collective. `last`: its last one that adds to a share, -1 = none. */

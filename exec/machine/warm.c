@@ -75,12 +75,11 @@ static void add_op(struct operands *o, const struct pp_worker *w, int i)
     const struct pp_machine *m = w->machine;
     const struct pp_bound_call *call = &m->calls[pp_row(w, i)];
     const int kind = m->p->kind[i];
+    const struct pp_state state =
+        pp_chunk_updated(&w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]]);
 
-    if (kind == PP_U)
-        for (int part = 0; part < PP_STATE_PARTS; part++)
-            add_share(o, m->options.kernels,
-                      &w->chunks[m->p->pipe[i] * m->stages + m->p->stage[i]].state,
-                      (enum pp_state_part)part);
+    for (int part = 0; part < PP_STATE_PARTS && kind == PP_U; part++)
+        add_share(o, m->options.kernels, &state, (enum pp_state_part)part);
     for (int g = 0; g < call->count; g++)
         add_work(o, m->options.kernels, &call->works[g], kind != PP_F && kind != PP_R);
 }

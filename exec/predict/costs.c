@@ -251,6 +251,22 @@ static void add_copies(const struct builder *b)
     }
 }
 
+/* Parameters of a chunk, from their home or to it. */
+static void add_loads(const struct builder *b)
+{
+    static const int purposes[] = {PP_FOR_LOAD, PP_FOR_RELOAD, PP_FOR_HOME};
+    const enum pp_tier home = b->p->state.spec.home[PP_STATE_PARAMS];
+
+    for (size_t k = 0; k < PP_COUNT(purposes) && home != PP_TIER_DEVICE; k++) {
+        struct pp_cost *costs = PP_ARRAY(b->arena, struct pp_cost, b->p->stages);
+
+        for (int s = 0; s < b->p->stages; s++)
+            costs[s] = copy_of(b, home,
+                               (double)b->stages[s]->elements * (double)b->kernels->element_bytes);
+        b->costs->purpose[purposes[k]] = costs;
+    }
+}
+
 struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *program,
                                const struct pp_stage *const *stages, const struct pp_batch *batch,
                                const struct pp_kernels *kernels, const struct pp_exec_wires *wires,
@@ -281,6 +297,7 @@ struct pp_costs *pp_exec_costs(struct pp_arena *arena, const struct pp_program *
     add_exchanges(&b);
     add_purposes(&b);
     add_copies(&b);
+    add_loads(&b);
     add_memory(&b);
     return costs;
 }

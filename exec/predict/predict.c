@@ -98,11 +98,13 @@ enum pp_status pp_predict(struct pp_arena *arena, const struct pp_program *progr
 
 /* ---- replay ---------------------------------------------------------------------------------- */
 
-/* Is true for compute, and for gathers of what it uses: the first of these begins with the step. */
+/* Is true for compute, and for gathers and loads of what it uses: the first of these begins with
+ * the step. */
 static bool begins_step(const struct pp_program *p, int i)
 {
     return pp_op_is_compute(p->kind[i]) ||
-           (p->kind[i] == PP_AG && pp_purpose_is_gather(p->purpose[i]));
+           (p->kind[i] == PP_AG && pp_purpose_is_gather(p->purpose[i])) ||
+           (p->kind[i] == PP_MOVE && pp_move_is_load(p->purpose[i]));
 }
 
 /* Returns the start of the first such op. It is the start of the step on the virtual clock, where

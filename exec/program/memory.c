@@ -47,6 +47,16 @@ static void place_states(const struct pp_placing *l, int r, struct pp_rank_layou
     }
 }
 
+/* Begins a buffer that a file fills, or that fills it, without a copy of the host's between. */
+static void begin_page(const struct pp_placing *l, enum pp_state_class class,
+                       struct pp_rank_layout *rank)
+{
+    enum { PAGE = 4096 };
+
+    if (l->p->state.spec.home[class] == PP_TIER_NVME)
+        rank->block_bytes = (rank->block_bytes + PAGE - 1) / PAGE * PAGE;
+}
+
 /* Counted as buffers. */
 static void place_wholes(const struct pp_placing *l, int r, struct pp_rank_layout *rank)
 {
@@ -60,6 +70,7 @@ static void place_wholes(const struct pp_placing *l, int r, struct pp_rank_layou
         rank->whole_offset[what] = PP_ARRAY(l->arena, size_t, count + 1);
         for (int k = 0; k < count; k++) {
             const size_t bytes = (size_t)l->wholes->elements[what][r][k] * element_bytes[what];
+            begin_page(l, what == PP_WHOLE_PARAMS ? PP_STATE_PARAMS : PP_STATE_GRADS, rank);
             rank->whole_offset[what][k] = pp_layout_take(rank, bytes);
             rank->buffers_bytes += bytes;
         }

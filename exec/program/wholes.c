@@ -1,16 +1,17 @@
-/* Gives buffers to whole gradients and gathered parameters: the lowest free one of the rank. */
+/* Gives buffers to whole gradients and fetched parameters: the lowest free one of the rank. */
 #include "exec/program/wholes.h"
 
 #include "exec/program/none.h"
 
-enum { MOST_GATHERED = 2 }; /* units of a chunk: in use, and for the next use */
+enum { MOST_FETCHED = 2 }; /* units of a chunk: in use, and for the next use */
 
 /* A chunk on the rank of the walk. */
 struct place {
-    int32_t grads;                   /* buffer that backwards fill */
-    int32_t last_grads;              /* buffer of the last scatter */
-    int32_t gathered[MOST_GATHERED]; /* gathers: the first one is in use, or will be next */
-    int gathered_count;
+    int32_t grads;                 /* buffer that backwards fill */
+    int32_t last_grads;            /* buffer of the last scatter */
+    int32_t fetched[MOST_FETCHED]; /* gathers or loads: the first one is in use, or will be next */
+    int fetched_count;
+    int32_t updated; /* buffer of updated parameters on their way home */
 };
 struct walk {
     struct pp_arena *arena;
@@ -141,34 +142,80 @@ static void wait_tied(struct walk *w, int target)
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static void gather(struct walk *w, int i)
+/* Is true if a chunk's parameters come into buffers: gathered, or loaded from another tier. */
+static bool is_fetched(const struct walk *w, int i)
+{
+    return w->cuts[w->p->stage[i]].params > 1 ||
+           pp_state_is_away(&w->p->state.spec, PP_STATE_PARAMS);
+}
+
+static int32_t take_params(struct walk *w, int i)
+{
+    return take(w, PP_WHOLE_PARAMS, w->stages[w->p->stage[i]]->elements);
+}
+
+static void fetch(struct walk *w, int i)
 {
     struct place *place = place_of(w, i);
-    const int32_t buffer = take(w, PP_WHOLE_PARAMS, w->stages[w->p->stage[i]]->elements);
 
-    w->wholes->of[PP_WHOLE_PARAMS][i] = buffer;
-    if (place->gathered_count < MOST_GATHERED)
-        place->gathered[place->gathered_count++] = i;
+    w->wholes->of[PP_WHOLE_PARAMS][i] = take_params(w, i);
+    if (place->fetched_count < MOST_FETCHED)
+        place->fetched[place->fetched_count++] = i;
 }
 
 static void drop(struct walk *w, int i)
 {
     struct place *place = place_of(w, i);
 
-    if (place->gathered_count == 0)
+    if (place->fetched_count == 0)
         return;
-    release(w, PP_WHOLE_PARAMS, w->wholes->of[PP_WHOLE_PARAMS][place->gathered[0]], PP_NONE);
-    place->gathered[0] = place->gathered[--place->gathered_count];
+    release(w, PP_WHOLE_PARAMS, w->wholes->of[PP_WHOLE_PARAMS][place->fetched[0]], PP_NONE);
+    place->fetched[0] = place->fetched[--place->fetched_count];
 }
 
 static void use_params(struct walk *w, int i)
 {
     const struct place *place = place_of(w, i);
 
-    if (place->gathered_count == 0)
+    if (place->fetched_count == 0)
         return;
-    w->wholes->of[PP_WHOLE_PARAMS][i] = w->wholes->of[PP_WHOLE_PARAMS][place->gathered[0]];
-    w->wholes->has_forward[place->gathered[0]] |= w->p->kind[i] == PP_F;
+    w->wholes->of[PP_WHOLE_PARAMS][i] = w->wholes->of[PP_WHOLE_PARAMS][place->fetched[0]];
+    w->wholes->has_forward[place->fetched[0]] |= w->p->kind[i] == PP_F;
+}
+
+/* An update on the device, or the gather or a move after it: in the buffer of a load, or in one of
+ * its own. */
+static void update(struct walk *w, int i)
+{
+    struct place *place = place_of(w, i);
+
+    if (place->fetched_count > 0) {
+        use_params(w, i);
+        return;
+    }
+    if (place->updated < 0)
+        place->updated = take_params(w, i);
+    w->wholes->of[PP_WHOLE_PARAMS][i] = place->updated;
+}
+
+static void go_home(struct walk *w, int target)
+{
+    struct place *place = place_of(w, target);
+
+    release(w, PP_WHOLE_PARAMS, place->updated, target);
+    place->updated = PP_NONE;
+}
+
+/* Is true for an instruction of an update that leaves parameters on the device, from where they go
+ * home. */
+static bool is_update(const struct walk *w, int i)
+{
+    const struct pp_program *p = w->p;
+    const int kind = p->kind[i], purpose = p->purpose[i];
+
+    return pp_state_moves(&p->state.spec, PP_FOR_HOME) &&
+           (kind == PP_U || (kind == PP_AG && purpose == PP_FOR_STEP) ||
+            (kind == PP_MOVE && (purpose == PP_FOR_PARAMS || purpose == PP_FOR_HOME)));
 }
 
 /* ---- walk ------------------------------------------------------------------------------------ */
@@ -178,7 +225,7 @@ static void walk_compute(struct walk *w, int i)
     const int kind = w->p->kind[i];
     const struct pp_cuts *cuts = &w->cuts[w->p->stage[i]];
 
-    if (cuts->params > 1 && (kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R))
+    if (is_fetched(w, i) && (kind == PP_F || kind == PP_B || kind == PP_I || kind == PP_R))
         use_params(w, i);
     w->wholes->has_backward[place_of(w, i) - w->places] |= kind == PP_B || kind == PP_W;
     if (cuts->grads > 1 && (kind == PP_B || kind == PP_W))
@@ -195,7 +242,7 @@ static void walk_collective(struct walk *w, int i)
     else if (cuts->grads > 1 && p->kind[i] == PP_AR && p->aux[i] == PP_TIED)
         sum_tied(w, i);
     else if (cuts->params > 1 && pp_purpose_is_gather(p->purpose[i]))
-        gather(w, i);
+        fetch(w, i);
 }
 
 static void walk_instruction(struct walk *w, int i)
@@ -205,8 +252,14 @@ static void walk_instruction(struct walk *w, int i)
 
     const int target = kind == PP_WAIT ? p->begin[w->rank] + p->arg[i] : i;
 
-    if (kind == PP_WAIT && p->kind[target] == PP_RS)
+    if (is_update(w, i))
+        update(w, i);
+    else if (kind == PP_WAIT && p->kind[target] == PP_RS)
         wait_scatter(w, target);
+    else if (kind == PP_WAIT && p->kind[target] == PP_MOVE && p->purpose[target] == PP_FOR_HOME)
+        go_home(w, target);
+    else if (kind == PP_MOVE && pp_move_is_load(p->purpose[i]))
+        fetch(w, i);
     else if (kind == PP_WAIT && p->kind[target] == PP_AR && p->aux[target] == PP_TIED)
         wait_tied(w, target);
     else if (kind == PP_DROP)
@@ -227,7 +280,7 @@ static void walk_rank(struct walk *w, int rank)
         w->buffers[what] = (struct buffers){.is_taken = PP_ARRAY(w->arena, bool, length + 1),
                                             .freed = PP_ARRAY(w->arena, int32_t, length + 1)};
     for (int k = 0; k < p->pipelines * p->stages; k++)
-        w->places[k] = (struct place){.grads = PP_NONE, .last_grads = PP_NONE};
+        w->places[k] = (struct place){.grads = PP_NONE, .last_grads = PP_NONE, .updated = PP_NONE};
     for (int i = p->begin[rank]; i < p->begin[rank + 1]; i++)
         walk_instruction(w, i);
 }

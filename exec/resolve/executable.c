@@ -83,12 +83,16 @@ static bool is_executed(const struct pp_program *p, int i, bool has_groups)
         [PP_RECV_F] = true, [PP_SEND_B] = true, [PP_RECV_B] = true, [PP_WAIT] = true,
         [PP_BAR] = true,    [PP_RS] = true,     [PP_AG] = true,     [PP_DROP] = true,
     };
-    static const bool IS_MOVED[PP_PURPOSES] = {[PP_FOR_DOWN] = true, [PP_FOR_UP] = true};
-    const bool is_gathered = pp_state_is_gathered(&p->state.spec);
+    static const bool IS_MOVED[PP_PURPOSES] = {
+        [PP_FOR_DOWN] = true,   [PP_FOR_UP] = true,   [PP_FOR_LOAD] = true,
+        [PP_FOR_RELOAD] = true, [PP_FOR_HOME] = true,
+    };
+    const bool is_gathered = pp_state_is_gathered(&p->state.spec),
+               is_fetched = pp_state_is_fetched(&p->state.spec);
 
     if (pp_op_is_move(p->kind[i]))
         return IS_MOVED[p->purpose[i]];
-    return IS_EXECUTED[p->kind[i]] && (p->kind[i] != PP_DROP || is_gathered) &&
+    return IS_EXECUTED[p->kind[i]] && (p->kind[i] != PP_DROP || is_fetched) &&
            (p->kind[i] != PP_AR || has_groups || p->aux[i] == PP_TIED ||
             (p->purpose[i] == PP_FOR_STEP && !is_gathered));
 }

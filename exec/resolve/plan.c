@@ -161,6 +161,8 @@ static enum pp_status build(struct pp_arena *arena, const struct pp_exec_wish *w
         .recv_slots = plan->unit && !wish->given.recv_slots.count ? 0 : wish->recv_slots,
         .grad_sync = (enum pp_grad_sync)wish->grad_sync,
         .again = config->recompute.words,
+        .has_whole_updates = true,
+        .reads_params = config->kernels->element_bytes == config->kernels->gradient_bytes,
         .has_clip = true}; /* at its BAR the norm is computed and gradients are compared */
     build.has_update = true;
     build.has_tied = config->net.is_tied;

@@ -190,6 +190,23 @@ static enum pp_status check_pipelines(const struct pp_exec_plan *plan, struct pp
                         plan->subject.name, twice % p->stages, p->rank_of[twice]);
 }
 
+/* Loads of both copies for their updates would meet in one list. */
+static enum pp_status check_loads(const struct pp_exec_config *config,
+                                  const struct pp_exec_plan *plan, struct pp_error *err)
+{
+    const struct pp_program *p = plan->program;
+    const int twice = find_twice(p);
+
+    if (twice < 0 || !pp_state_moves(&p->state.spec, PP_FOR_HOME) ||
+        config->kernels->element_bytes != config->kernels->gradient_bytes)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--schedule %s: rank %d holds stage %d twice, and the device loads both "
+                        "copies to update them; nearest: --precision bf16, or an even number of "
+                        "ranks",
+                        plan->subject.name, p->rank_of[twice], twice % p->stages);
+}
+
 /* Shares of the embedding and of the head are on different replicas. No pass adds a sum to a file
  * that has sums of its own. */
 static enum pp_status check_tied(const struct pp_exec_config *config,
@@ -259,6 +276,7 @@ enum pp_status pp_exec_check_shards(const struct pp_exec_wish *wish,
     plan->zero = pp_state_is_gathered(spec) ? 3
                  : pp_state_has_parts(spec) ? 2
                                             : pp_program_has_kind(plan->program, PP_RS);
+    PP_TRY(check_loads(config, plan, err));
     if (check_experts(config, plan, err) != PP_OK)
         return refuse(wish, plan, err);
     if ((plan->zero > 1 || pp_exec_has_groups(config, plan)) &&

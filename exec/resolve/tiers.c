@@ -145,6 +145,18 @@ static enum pp_status check_auto(const struct pp_exec_wish *wish, const struct p
     return PP_OK;
 }
 
+/* A chunk's parameters are in one place. */
+static enum pp_status check_params(const struct pp_exec_wish *wish,
+                                   const struct pp_state_spec *state, struct pp_error *err)
+{
+    if (!pp_state_is_away(state, PP_STATE_PARAMS) || pp_state_moved(state, PP_STATE_PARAMS) >= 1)
+        return PP_OK;
+    return pp_error_set(err, PP_EINVAL,
+                        "--offload %s: a share of parameters on another tier is only simulated; "
+                        "nearest: --offload p=%s",
+                        wish->offload, pp_tier_rows[state->home[PP_STATE_PARAMS]].name);
+}
+
 static enum pp_status check_simulated(const struct pp_exec_wish *wish, struct pp_error *err)
 {
     const struct pp_given *const given[] = {&wish->given.act_bits, &wish->given.grads_in_params};
@@ -191,6 +203,7 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_bui
     PP_TRY(check_auto(wish, state, err));
     PP_TRY(check_nvme(wish, state, err));
     PP_TRY(check_shards(wish, state, err));
+    PP_TRY(check_params(wish, state, err));
     PP_TRY(check_simulated(wish, err));
     return check_idle(wish, state, err);
 }

@@ -33,6 +33,7 @@ struct pp_chunk {
     const struct pp_stage *stage;
     struct pp_state state;  /* where classes live; addresses in a file may not be accessed */
     struct pp_state staged; /* in `on_host` of the worker's staging, see there */
+    void *updated; /* its parameters while U updates them, if they live elsewhere; else NULL */
     /* its gradients of a part, or its share of them, count in the norm */
     bool owns_squares[PP_STATE_PARTS];
 };
@@ -57,15 +58,9 @@ struct pp_bound_copy {
     int64_t ps;   /* duration by the costs */
     int launch;   /* number on its stream in this step */
 };
-/* Copies that a worker has posted on a stream, and the thread that runs them. If the backend calls
- * the host: calls of this step that read or write the worker's file, and two buffers for them in
- * host memory. */
+/* Copies that a worker has posted on a stream, and the thread that runs them. */
 struct pp_copier {
     struct pp_worker *worker;
-    struct pp_file_call *calls; /* [call_count] */
-    int call_count, called;
-    char *buffers; /* [2][buffer_bytes] */
-    size_t buffer_bytes;
     pthread_t thread;
     bool is_there;  /* else the worker runs them itself */
     int32_t *queue; /* [capacity] instructions; a ring */

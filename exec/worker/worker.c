@@ -78,7 +78,7 @@ pp_stream_id pp_stream_of(const struct pp_worker *w, int i)
     return stream_at(w, pp_weight_stream_has(w->machine->p, i));
 }
 
-/* Forwards alone have their gathers: one for a backward may serve a forward, too. */
+/* Forwards alone have their gathers and loads: one for a backward may serve a forward, too. */
 bool pp_worker_has(const struct pp_worker *w, int i)
 {
     static const bool IS_FORWARD[PP_OP_KINDS] = {
@@ -216,9 +216,10 @@ static void run_update(const struct pp_kernels *k, void *stream, void *argument)
     const struct pp_chunk *chunk = argument;
     struct pp_worker *w = chunk->worker;
     const struct pp_machine *m = w->machine;
+    const struct pp_state state = pp_chunk_updated(chunk);
 
     if (!m->has_failed)
-        pp_state_update(k, stream, chunk->stage, &chunk->state, m->options.recipe, m->adamw);
+        pp_state_update(k, stream, chunk->stage, &state, m->options.recipe, m->adamw);
 }
 
 struct pp_worker_launch pp_launch_of(const struct pp_worker *w, int i)

@@ -172,6 +172,14 @@ int64_t pp_machine_now_ns(const struct pp_machine *m);
 /* Buffer of an instruction's slot; of its whole parameters or gradients, NULL if it has none. */
 void *pp_worker_buffer(const struct pp_worker *w, int instruction);
 void *pp_worker_whole(const struct pp_worker *w, enum pp_whole_class what, int instruction);
+/* State of a chunk as U finds it. */
+static inline struct pp_state pp_chunk_updated(const struct pp_chunk *chunk)
+{
+    struct pp_state state = chunk->state;
+
+    state.weights = chunk->updated ? chunk->updated : state.weights;
+    return state;
+}
 /* Stream of a copy of a worker. */
 static inline pp_stream_id pp_copy_stream_of(const struct pp_worker *w, enum pp_copy_stream stream)
 {

@@ -94,6 +94,8 @@ static struct pp_lower_options options_of(struct pp_arena *arena, const struct p
         .has_sync = has_sync,
         .has_optimizer = is_trained,
         .has_clip = b->wishes.has_clip,
+        .has_whole_updates = b->wishes.has_whole_updates,
+        .reads_params = b->wishes.reads_params,
         .state = b->state,
         .units = units_of(arena, b),
         .buckets = has_sync ? b->buckets : NULL,

@@ -14,6 +14,7 @@ struct pp_build_wishes {
     int recv_slots; /* 0 = unlimited */
     enum pp_grad_sync grad_sync;
     bool has_clip;
+    bool has_whole_updates, reads_params;
     struct pp_again_words again;
 };
 

@@ -39,6 +39,9 @@ struct pp_lower_options {
     const double
         *recompute_frac; /* [stage]; > 0: insert R before the stage's backward; NULL = none */
     struct pp_again_words again; /* when R runs, and where it is left out */
+    /* Parameters from another tier are updated whole, in the buffers that loads have. An update
+     * without fp32 copies reads them, so that they are loaded for it. */
+    bool has_whole_updates, reads_params;
     bool no_slots; /* no buffers: pp_lower_slots() assigns them later, or the program is never
                     * run for real, printed or verified */
 };
@@ -72,6 +75,15 @@ static inline int pp_lower_units(const struct pp_lower_options *options, int sta
 static inline int pp_lower_buckets(const struct pp_lower_options *options, int stage)
 {
     return options->buckets && options->buckets[stage] > 1 ? options->buckets[stage] : 0;
+}
+
+/* Is true if parameters are loaded for updates, which the device runs, or some of them. */
+static inline bool pp_lower_loads_updates(const struct pp_lower_options *options)
+{
+    return options->has_whole_updates && options->reads_params &&
+           pp_state_moves(&options->state, PP_FOR_HOME) &&
+           !(options->state.is_cpu_update &&
+             pp_state_moved(&options->state, PP_STATE_OPTIMIZER) >= 1);
 }
 
 /* Is true if partial sums of gradients on another tier may have to come up before a visit. Then its

@@ -85,8 +85,19 @@ static void make_stages(struct exec_run *run, const struct exec_case *c,
     }
 }
 
+static void set_homes(const struct exec_case *c, struct pp_state_spec *state)
+{
+    for (int class = 0; class < PP_STATE_SHARDED; class ++)
+        state->home[class] = c->homes[class];
+    state->home[PP_STATE_ACTIVATIONS] = c->saved_home;
+    state->moved_frac[PP_STATE_ACTIVATIONS] = c->saved_share;
+    state->cached = c->cached;
+    state->evict = c->evict;
+}
+
 static enum pp_status make_program(struct pp_arena *arena, const struct exec_case *c,
-                                   struct exec_run *run, struct pp_error *err)
+                                   const struct pp_kernels *kernels, struct exec_run *run,
+                                   struct pp_error *err)
 {
     const struct pp_schedule *schedule = c->schedule ? pp_schedule_find(c->schedule) : NULL;
     struct pp_shape shape = c->shape;
@@ -109,8 +120,7 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
     const struct pp_mesh replicas = { or (c->replicas, 1) * source->pipelines, 1};
     struct pp_state_spec state = pp_state_spec_zero(c->zero, replicas);
     state.buffers = or (c->gather_buffers, 2);
-    state.home[PP_STATE_ACTIVATIONS] = c->saved_home;
-    state.moved_frac[PP_STATE_ACTIVATIONS] = c->saved_share;
+    set_homes(c, &state);
     const int sharers = c->sharers                             ? c->sharers
                         : c->zero > 1 && source->pipelines > 1 ? or (c->replicas, 1)
                                                                : 0;
@@ -118,22 +128,23 @@ static enum pp_status make_program(struct pp_arena *arena, const struct exec_cas
         if (sharers > 0 && pp_mesh_size(state.shard[class]) > 1)
             state.shard[class].in_node = sharers;
     run->batch.sharers = sharers;
-    const struct pp_lower_options options = {.post = c->post,
-                                             .recv_slots = 2,
-                                             .buckets = buckets,
-                                             .grad_sync = c->grad_sync,
-                                             .state = state,
-                                             .has_sync = pp_mesh_size(replicas) >
-                                                         pp_state_cut(&state, PP_STATE_PARAMS),
-                                             .has_optimizer = true,
-                                             .has_clip = true,
-                                             .has_tied = !c->is_untied,
-                                             .joins_tied = c->zero > 1 || sharers > 0,
-                                             .recompute_frac = recompute_frac};
+    const struct pp_lower_options options = {
+        .post = c->post,
+        .recv_slots = 2,
+        .buckets = buckets,
+        .grad_sync = c->grad_sync,
+        .state = state,
+        .has_sync = pp_mesh_size(replicas) > pp_state_cut(&state, PP_STATE_PARAMS),
+        .has_optimizer = true,
+        .has_clip = true,
+        .has_whole_updates = true,
+        .reads_params = kernels->element_bytes == kernels->gradient_bytes,
+        .has_tied = !c->is_untied,
+        .joins_tied = c->zero > 1 || sharers > 0,
+        .recompute_frac = recompute_frac};
     const struct pp_verify_options strict = {0};
     PP_TRY(pp_lower(arena, source, &options, &run->program, err));
-    run->program->state.spec.home[PP_STATE_ACTIVATIONS] = c->saved_home;
-    run->program->state.spec.moved_frac[PP_STATE_ACTIVATIONS] = c->saved_share;
+    set_homes(c, &run->program->state.spec);
     if (c->has_weight_stream)
         run->program->weight_stream = pp_weight_stream_create(arena, run->program);
     return pp_verify(run->program, &strict, err);
@@ -152,7 +163,7 @@ enum pp_status exec_run_make(struct pp_arena *arena, const struct exec_case *c,
         .tier_bytes_per_s = {[PP_TIER_HOST] = 10e9, [PP_TIER_NVME] = 2e9}};
 
     *run = (struct exec_run){.arena = arena, .again = c->again};
-    PP_TRY(make_program(arena, c, run, err));
+    PP_TRY(make_program(arena, c, kernels, run, err));
     run->batch = (struct pp_batch){.replicas = or (c->replicas, 1),
                                    .micro_batches = run->program->micro_batches,
                                    .mbs = c->mbs * run->program->granules,
@@ -211,7 +222,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
     return pp_arena_printf(
         arena,
         "%s P%d V%d N%d tp%d%s dp%d pipelines%d splits%d concat%d %s%s%s%s%s modules%u post%d "
-        "sync%d buckets%d zero%d of %d buffers%d saved%d %g seed%llu",
+        "sync%d buckets%d zero%d of %d buffers%d cache%d %d homes%d%d%d saved%d %g seed%llu",
         c->schedule ? c->schedule : "program", c->shape.ranks, c->shape.chunks,
         c->shape.micro_batches, or (c->tp, 1), c->is_sequence_parallel ? " sequence" : "",
         or (c->replicas, 1), c->shape.pipelines, c->shape.splits, c->shape.option[PP_CONCAT_AT],
@@ -221,6 +232,7 @@ const char *exec_case_text(struct pp_arena *arena, const struct exec_case *c)
                      : "",
         c->is_recomputed ? "recompute " : "", c->is_untied ? "untied " : "",
         c->is_gated ? "gated " : "", c->again.modules, (int)c->post, (int)c->grad_sync, c->buckets,
-        c->zero, c->sharers, or (c->gather_buffers, 2), (int)c->saved_home, c->saved_share,
+        c->zero, c->sharers, or (c->gather_buffers, 2), c->cached, (int)c->evict, (int)c->homes[0],
+        (int)c->homes[1], (int)c->homes[2], (int)c->saved_home, c->saved_share,
         (unsigned long long)c->seed);
 }

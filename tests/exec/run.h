@@ -31,9 +31,12 @@ struct exec_case {
     bool uses_graphs;                 /* likewise */
     const struct pp_transport *transport; /* NULL = local */
     bool has_weight_stream;               /* W on streams of their own */
-    enum pp_tier saved_home;              /* of saved activations */
-    double saved_share;                   /* of them that moves; 0 = all */
-    const char *nvme;                     /* folder of files */
+    enum pp_tier homes[PP_STATE_SHARDED]; /* of parameters, gradients, optimizer state */
+    int cached;                           /* units of parameters that stay; 0 = 1 */
+    enum pp_evict evict;
+    enum pp_tier saved_home; /* of saved activations */
+    double saved_share;      /* of them that moves; 0 = all */
+    const char *nvme;        /* folder of files */
     enum pp_clock_kind clock;
     int cores; /* on which ops compute at a time; 0 = the machine's */
     double clip;

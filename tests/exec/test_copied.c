@@ -61,6 +61,7 @@ static const struct {
     enum pp_state_class class;
 } homes[] = {
     {"a=host", PP_STATE_ACTIVATIONS},
+    {"p=host", PP_STATE_PARAMS},
 };
 
 /* Schedules that need another shape, or that are only simulated, are left out by their refusal. */
