@@ -122,6 +122,12 @@ struct pp_backend {
      * waits, or in finish. It may read and write. */
     void (*host)(struct pp_backend_device *device, pp_stream_id stream, pp_backend_work work,
                  void *argument);
+    /* NULL: the host runs work itself. Else for running work, with its `stream`: the host makes a
+     * call once what the work has given the stream so far is over. With a slot, 0 or 1, later work
+     * goes on meanwhile, until a join waits for the last call of the slot. With slot -1 it waits.
+     * The thread that runs the work never does. Calls touch memory of the host alone. */
+    void (*call_host)(void *stream, int slot, void (*call)(void *argument), void *argument);
+    void (*join_host)(void *stream, int slot);
     void (*record)(struct pp_backend_device *device, pp_stream_id stream, pp_event_id event);
     /* False: the step was cancelled. */
     bool (*wait)(struct pp_backend_device *device, pp_stream_id stream, pp_event_id event);

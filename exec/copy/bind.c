@@ -27,27 +27,32 @@ static void bind_list(struct pp_worker *w)
 {
     struct pp_machine *m = w->machine;
     const struct pp_program *p = m->p;
-    int last[PP_COPY_STREAMS] = {-1, -1, -1}, count[PP_COPY_STREAMS] = {0};
+    int last[PP_COPY_STREAMS] = {-1, -1, -1};
 
+    for (int s = 0; s < PP_COPY_STREAMS; s++)
+        w->copiers[s] = (struct pp_copier){.worker = w, .capacity = 1};
     for (int i = p->begin[w->rank]; i < p->begin[w->rank + 1]; i++)
         if (pp_op_is_move(p->kind[i])) {
             const enum pp_copy_stream stream = pp_move_stream(p->purpose[i]);
+            const struct pp_bound_copy *copy = m->copies[pp_row(w, i)] = bind(w, i, last);
 
-            m->copies[pp_row(w, i)] = bind(w, i, last);
             last[stream] = i;
-            count[stream]++;
+            w->copiers[stream].capacity++;
+            pp_copy_count_calls(&w->copiers[stream], copy);
         }
     for (int s = 0; s < PP_COPY_STREAMS; s++)
-        w->copiers[s] = (struct pp_copier){.worker = w,
-                                           .capacity = (unsigned)count[s] + 1,
-                                           .queue = PP_ARRAY(m->arena, int32_t, count[s] + 1)};
+        w->copiers[s].queue = PP_ARRAY(m->arena, int32_t, w->copiers[s].capacity);
 }
 
-void pp_copies_bind(struct pp_machine *m)
+enum pp_status pp_copies_bind(struct pp_machine *m, struct pp_error *err)
 {
     if (!m->has_copies)
-        return;
+        return PP_OK;
     m->copies = PP_ARRAY(m->arena, struct pp_bound_copy *, pp_rows(m));
-    for (int k = 0; k < m->worker_count; k++)
+    for (int k = 0; k < m->worker_count; k++) {
         bind_list(&m->workers[k]);
+        if (!pp_is_elsewhere(m, &m->workers[k]))
+            PP_TRY(pp_copy_take_buffers(&m->workers[k], err));
+    }
+    return PP_OK;
 }

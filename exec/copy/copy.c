@@ -21,6 +21,7 @@ void pp_copies_begin(struct pp_machine *m)
         for (int s = 0; s < PP_COPY_STREAMS; s++) {
             w->copied_ps[s] = m->begin_ps;
             w->copies_launched[s] = 0;
+            w->copiers[s].called = 0;
         }
         for (int cause = 0; cause < PP_MOVE_CAUSES && !m->is_forward; cause++)
             w->copied_bytes[cause][false] = w->copied_bytes[cause][true] = 0;

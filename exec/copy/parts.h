@@ -12,5 +12,13 @@ pp_copy_binder pp_bind_params;
 
 /* Appends a piece, in the arena. */
 void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_copy_piece piece);
+/* Reads or writes the bytes of a piece in the worker's file, in work on `stream`. `memory` is the
+ * device's or the host's. An error fails the step. */
+void pp_copy_file(const struct pp_kernels *k, void *stream, const struct pp_bound_copy *copy,
+                  const struct pp_copy_piece *piece, void *memory, bool is_read);
+/* Counts the calls of a step that read and write all pieces of a copy. Then takes memory for those
+ * of a worker; PP_EFAIL: there is not enough. */
+void pp_copy_count_calls(struct pp_copier *copier, const struct pp_bound_copy *copy);
+enum pp_status pp_copy_take_buffers(struct pp_worker *w, struct pp_error *err);
 /* Work of a copy: moves all of its pieces, down or up. */
 void pp_copy_run(const struct pp_kernels *k, void *stream, void *copy);

@@ -12,22 +12,6 @@ void pp_copy_add(struct pp_arena *arena, struct pp_bound_copy *copy, struct pp_c
     copy->bytes += piece.is_here ? 0 : piece.bytes;
 }
 
-/* Moves a piece to or from the worker's file. */
-static void run_file(struct pp_worker *w, int i, const struct pp_copy_piece *piece, bool is_up)
-{
-    struct pp_machine *m = w->machine;
-    struct pp_error err = {0};
-    char text[PP_OP_TEXT_BYTES];
-    const enum pp_status status =
-        is_up ? pp_tier_file_read(w->file, piece->offset, piece->bytes, piece->device, &err)
-              : pp_tier_file_write(w->file, piece->offset, piece->bytes, piece->device, &err);
-
-    pp_program_print_op(m->p, i, text);
-    if (status != PP_OK)
-        pp_error_prefix(&err, "step %d, op %d, %s: ", m->step + 1, pp_place_of(w, i), text);
-    pp_machine_try(m, status, &err);
-}
-
 void pp_copy_run(const struct pp_kernels *k, void *stream, void *argument)
 {
     const struct pp_bound_copy *copy = argument;
@@ -40,7 +24,7 @@ void pp_copy_run(const struct pp_kernels *k, void *stream, void *argument)
         const struct pp_copy_piece *piece = &copy->pieces[n];
 
         if (!piece->away)
-            run_file(w, i, piece, is_up);
+            pp_copy_file(k, stream, copy, piece, piece->device, is_up);
         else
             k->copy(stream, piece->bytes, is_up ? piece->away : piece->device,
                     is_up ? piece->device : piece->away);

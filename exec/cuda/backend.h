@@ -30,14 +30,20 @@ struct graph {
     struct pp_cuda_multiplied multiplied; /* by a launch of it */
     size_t nodes;
 };
+/* Calls of the host that run while a stream goes on. */
+struct host_lane {
+    cudaStream_t stream; /* NULL: there were none */
+    cudaEvent_t from, over;
+};
 struct cuda_stream {
     struct pp_cuda_stream cuda; /* first: work gets the address of the struct */
+    struct host_lane lanes[2];
     atomic_bool has_stream;
     int priority; /* lower numbers come first */
     struct pp_backend_device *device;
     struct launch *launch; /* being issued */
     bool is_capturing;
-    cudaError_t refusal;    /* of an event by the current capture */
+    cudaError_t refusal;    /* of an event or a call by the current capture */
     pthread_mutex_t lock;   /* held during a launch, and for the streams' lists */
     struct pp_arena *arena; /* of these lists */
 };
@@ -117,6 +123,11 @@ void pp_cuda_close(struct pp_backend_device *device);
 /* See pp_device_options.left_free; before any work. */
 void pp_cuda_leave_free(struct pp_backend_device *device, int multiprocessors);
 
+/* host.c */
+void pp_cuda_call_host(void *stream, int slot, void (*call)(void *argument), void *argument);
+void pp_cuda_join_host(void *stream, int slot);
+void pp_cuda_host_free(struct cuda_stream *target);
+
 /* graphs.c: captures work of a stream instead of running it; makes a graph for pp_backend.capture;
  * replays graph `id`, false if there is none. */
 cudaError_t pp_cuda_capture(struct cuda_stream *target, pp_backend_work work, void *argument,
@@ -142,6 +153,8 @@ enum pp_status pp_cuda_alloc(struct pp_backend_device *device, size_t bytes, voi
                              struct pp_error *err);
 /* Allocates memory that the caller frees with cudaFree. */
 enum pp_status pp_cuda_take(size_t bytes, void **memory, struct pp_error *err);
+enum pp_status pp_cuda_alloc_host(struct pp_backend_device *device, size_t bytes, void **memory,
+                                  struct pp_error *err);
 enum pp_status pp_cuda_alloc_shared(struct pp_backend_device *device, size_t bytes, void **memory,
                                     struct pp_error *err);
 size_t pp_cuda_available_bytes(const struct pp_backend_device *device);

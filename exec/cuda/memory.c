@@ -62,16 +62,30 @@ enum pp_status pp_cuda_alloc(struct pp_backend_device *d, size_t bytes, void **m
     return PP_OK;
 }
 
+/* Pinned: copies run while the host goes on, and kernels reach it, too. */
+enum pp_status pp_cuda_alloc_host(struct pp_backend_device *d, size_t bytes, void **memory,
+                                  struct pp_error *err)
+{
+    pp_cuda_use(d);
+    const cudaError_t code = cudaHostAlloc(memory, bytes > 0 ? bytes : 1, cudaHostAllocMapped);
+    if (code == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* reported here; the device is fine */
+        return pp_error_set(err, PP_EFAIL,
+                            "cannot pin %.0f MiB (%zu bytes) of host memory for copies of the GPU",
+                            (double)bytes / MIB, bytes);
+    }
+    PP_TRY(pp_cuda_try(code, "pin memory of the host", err));
+    *PP_PUSH(d->arena, d->shared_blocks, d->shared_count, d->shared_capacity) = *memory;
+    return PP_OK;
+}
+
 enum pp_status pp_cuda_alloc_shared(struct pp_backend_device *d, size_t bytes, void **memory,
                                     struct pp_error *err)
 {
     const size_t some_bytes = bytes > 0 ? bytes : 1;
 
-    pp_cuda_use(d);
-    PP_TRY(pp_cuda_try(cudaHostAlloc(memory, some_bytes, cudaHostAllocMapped),
-                       "allocate memory that host and GPU share", err));
+    PP_TRY(pp_cuda_alloc_host(d, some_bytes, memory, err));
     memset(*memory, 0, some_bytes);
-    *PP_PUSH(d->arena, d->shared_blocks, d->shared_count, d->shared_capacity) = *memory;
     return PP_OK;
 }
 

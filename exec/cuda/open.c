@@ -177,6 +177,7 @@ static void free_cuda_stream(struct cuda_stream *target)
     pp_cuda_plans_destroy(target->cuda.plans);
     pp_cudnn_destroy(target->cuda.cudnn);
     cudaFree(target->cuda.workspace);
+    pp_cuda_host_free(target);
     if (target->cuda.stream)
         cudaStreamDestroy(target->cuda.stream);
     pp_arena_destroy(target->arena);

@@ -188,7 +188,7 @@ static enum pp_status build(struct pp_machine *m, struct pp_error *err)
     pp_bind_same(m);
     pp_bind_messages(m);
     pp_bind_sums(m);
-    pp_copies_bind(m);
+    PP_TRY(pp_copies_bind(m, err));
     return pp_workers_start(m, err);
 }
 

@@ -58,9 +58,15 @@ struct pp_bound_copy {
     int64_t ps;   /* duration by the costs */
     int launch;   /* number on its stream in this step */
 };
-/* Copies that a worker has posted on a stream, and the thread that runs them. */
+/* Copies that a worker has posted on a stream, and the thread that runs them. If the backend calls
+ * the host: calls of this step that read or write the worker's file, and two buffers for them in
+ * host memory. */
 struct pp_copier {
     struct pp_worker *worker;
+    struct pp_file_call *calls; /* [call_count] */
+    int call_count, called;
+    char *buffers; /* [2][buffer_bytes] */
+    size_t buffer_bytes;
     pthread_t thread;
     bool is_there;  /* else the worker runs them itself */
     int32_t *queue; /* [capacity] instructions; a ring */

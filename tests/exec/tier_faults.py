@@ -10,111 +10,22 @@ shared memory, and no file in the folder of the tier. Checkpoints that it wrote 
 fault, and there is none of the step of the fault or a later one.
 Homes that pipeexec refuses as simulated are left out. The slowest end is stated, not judged."""
 
-import hashlib
 import json
 import os
 import random
 import re
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 
-PIPEEXEC, COUNT, SEED = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int((sys.argv[3:] or ["1"])[0])
-PATIENCE_S = 120
+import tier_runs
+from tier_runs import LAYOUTS, PIPEEXEC, SMALL, Folder, command, executable, report, run, sums
+
+COUNT, SEED = int(sys.argv[2]), int((sys.argv[3:] or ["1"])[0])
 STEPS = "100000"
-SMALL = "--layers 4 --hidden 32 --heads 2 --seq 16 --mbs 2 --no-check".split()
-LAYOUTS = ["--schedule gpipe --np 2 --micro-batches 4", "--schedule 1f1b --np 3 --micro-batches 6",
-           "--schedule interleaved --np 2 --vp 2 --micro-batches 4", "--schedule zb-h1 --np 2 --micro-batches 4",
-           "--schedule gpipe --np 2 --dp 2 --micro-batches 2"]
-HOMES = ["a=nvme", "os=nvme", "os=nvme --cpu-optimizer", "g,os=nvme --cpu-optimizer", "p=nvme", "p,g,os=nvme",
-         "p,g,os,a=nvme --cpu-optimizer", "p,os=nvme,a=host"]
 FAULTS = {"flip": "reading at byte [0-9]+: the checksum differs", "short": "reading at byte [0-9]+: short: [0-9]+ of",
           "eio": "reading at byte [0-9]+: Input/output error", "full": "writing at byte [0-9]+: No space left on device"}
-KILLED = r"step (\d+): rank (\d+).* its process [0-9]+ was ended by signal 9 \(Killed\)"
-number = failures = 0
 slowest_s = 0.0
 rng = random.Random(SEED)
-
-
-def report(why, name):
-    """`why`: what is wrong; empty if nothing is."""
-    global number, failures
-    number += 1
-    failures += bool(why)
-    print(f"{'not ok' if why else 'ok'} {number} - {name}" + "".join(f"\n# {line}" for line in str(why or "").split("\n") if line))
-
-
-class Folder:
-    """Folders of a trial: of the tier, of temporary files, of checkpoints."""
-
-    def __init__(self):
-        self.path = tempfile.mkdtemp(prefix="tier_faults_")
-        self.nvme, self.tmp, self.kept = (os.path.join(self.path, name) for name in ("nvme", "tmp", "kept"))
-        os.mkdir(self.nvme)
-        os.mkdir(self.tmp)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.path)
-
-
-def command(layout, home, nvme, *more):
-    return [PIPEEXEC, *SMALL, *layout.split(), "--offload", *home.split(), "--nvme", nvme, *more]
-
-
-def lives(group):
-    """Processes of a group that have not ended."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            fields = open(f"/proc/{pid}/stat", encoding="utf-8").read().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        if int(fields[2]) == group and fields[0] != "Z":
-            found.append(pid)
-    return found
-
-
-def shared():
-    return {name for name in os.listdir("/dev/shm") if "pipeexec" in name}
-
-
-def run(words, folder, patience_s=PATIENCE_S):
-    """Returns exit code, standard output and error, seconds, and what is left."""
-    before, begin_s = shared(), time.monotonic()
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                             env={**os.environ, "TMPDIR": folder.tmp}, stdin=subprocess.DEVNULL)
-    try:
-        out, err = child.communicate(timeout=patience_s)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        out, err = child.communicate()
-        err += f"\nstill there after {patience_s} s"
-    took_s = time.monotonic() - begin_s
-    for _ in range(100):
-        left = [f"process {pid}" for pid in lives(child.pid)]
-        if not left:
-            break
-        time.sleep(0.02)
-    left += [f"file {name}" for name in os.listdir(folder.nvme) + os.listdir(folder.tmp)]
-    left += [f"shared memory {name}" for name in shared() - before]
-    return child.returncode, out, err, took_s, left
-
-
-def sums(path):
-    """Checksums of complete checkpoints, without the manifest, which has the command line."""
-    found = {}
-    for step in sorted(os.listdir(path)) if os.path.isdir(path) else []:
-        if re.fullmatch(r"step-\d+", step):
-            found[int(step[5:])] = {name: hashlib.md5(open(os.path.join(path, step, name), "rb").read()).hexdigest()
-                                    for name in os.listdir(os.path.join(path, step)) if name.endswith(".bin")}
-    return found
-
 
 CLEAN = {}
 
@@ -128,22 +39,6 @@ def clean(layout):
                            check=False, capture_output=True)
             CLEAN[layout] = sums(folder.kept)
     return CLEAN[layout]
-
-
-def executable():
-    """Layouts and homes that run, and the length of each rank's list."""
-    found = []
-    for layout in LAYOUTS:
-        for home in HOMES:
-            with Folder() as folder:
-                code, out, err, _, left = run(command(layout, home, folder.nvme, "--steps", "1", "--json"), folder)
-                if code == 2 and "simulated" in err:
-                    continue
-                if code or left:
-                    report(f"exit code {code}\n{err}{left}", f"{layout} --offload {home}")
-                    continue
-                found.append((layout, home, len(json.loads(out)["ranks"])))
-    return found
 
 
 def expected(kind, transport, rank, step, folder):
@@ -210,6 +105,5 @@ while done < COUNT:
         done += 1
     else:
         refused += 1
-print(f"# {done} trials on {len(cases)} layouts with tiers; {refused} drawn places are in no list; the slowest took {slowest_s:.2f} s")
-print(f"1..{number}")
-sys.exit(failures > 0)
+tier_runs.end(f"{done} trials on {len(cases)} layouts with tiers; {refused} drawn places are in no list; the slowest "
+              f"took {slowest_s:.2f} s")

@@ -119,6 +119,31 @@ Test(tier_file, also_through_the_page_cache, .init = begin, .fini = end)
     compare_with_memory(file);
 }
 
+/* Patches begin and end anywhere, also in a block that the patch before has begun. */
+Test(tier_file, is_patched_anywhere, .init = begin, .fini = end)
+{
+    struct pp_tier_file *file = open_file(folder, BYTES);
+    unsigned char *mirror = pp_arena_alloc(arena, BYTES), *memory = pp_arena_alloc(arena, BYTES);
+    struct pp_error err;
+    uint64_t seed = 0;
+    size_t end = 0;
+
+    for (int turn = 0; turn < 150; turn++) {
+        const size_t at = turn % 3 ? below(&seed, end + 1) : end,
+                     most = below(&seed, 2) ? 3 * PP_TIER_BLOCK : 1000,
+                     bytes = below(&seed, most < BYTES - at ? most : BYTES - at);
+
+        fill(memory, bytes, seed);
+        memcpy(mirror + at, memory, bytes);
+        cr_assert_eq(pp_tier_file_patch(file, at, bytes, memory, &err), PP_OK, "%s", err.message);
+        end = at + bytes > end ? at + bytes : end;
+        get(file, 0, end, memory);
+        cr_assert_eq(memcmp(mirror, memory, end), 0, "turn %d", turn);
+    }
+    if (end % PP_TIER_BLOCK < PP_TIER_BLOCK - 10)
+        cr_assert_eq(pp_tier_file_patch(file, end + 5, 1, memory, &err), PP_EFAIL);
+}
+
 static int entries(const char *dir)
 {
     DIR *list = opendir(dir);
