@@ -43,6 +43,9 @@ PP_ROW_TEXT(offload, "CLASS=TIER,...", G_TIERS, RUN,
 PP_ROW_FLAG(cpu_optimizer, G_TIERS, RUN,
     .help = "The processors of the host update the optimizer state that --offload os= keeps there. "
             "Gradients leave the device, updated parameters return.")
+PP_ROW_CHOICE(offload_unit, "UNIT", "op|layer", G_TIERS, RUN, .default_text = "op",
+    .help = "op: what a forward saves leaves once it has ended, with --offload a=. layer is only "
+            "simulated")
 PP_ROW_CHOICE(sum, "WHERE", "device|host", G_TIERS, RUN, .default_text = "device",
     .help = "Where gradients add up that --offload g= keeps elsewhere. device: what earlier "
             "micro-batches have left comes up again before each backward, so no bit changes. host: "

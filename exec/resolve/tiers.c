@@ -168,6 +168,22 @@ static enum pp_status check_simulated(const struct pp_exec_wish *wish, struct pp
     return PP_OK;
 }
 
+static enum pp_status check_unit(const struct pp_exec_wish *wish, const struct pp_state_spec *state,
+                                 struct pp_error *err)
+{
+    if (wish->offload_unit != 0)
+        return pp_error_set(err, PP_EINVAL,
+                            "%s is only simulated: what a forward saves moves once it has ended; "
+                            "nearest: --offload-unit op",
+                            wish->given.offload_unit.typed);
+    if (wish->given.offload_unit.count && !pp_state_is_away(state, PP_STATE_ACTIVATIONS))
+        return pp_error_set(err, PP_EINVAL,
+                            "%s has no effect: saved activations stay on the device; nearest: "
+                            "--offload a=host %s",
+                            wish->given.offload_unit.typed, wish->given.offload_unit.typed);
+    return PP_OK;
+}
+
 /* Shares of a state are used in visits, whose gathers and loads would follow each other. */
 static enum pp_status check_shards(const struct pp_exec_wish *wish,
                                    const struct pp_state_spec *state, struct pp_error *err)
@@ -205,6 +221,7 @@ enum pp_status pp_exec_take_tiers(const struct pp_exec_wish *wish, struct pp_bui
     PP_TRY(check_shards(wish, state, err));
     PP_TRY(check_params(wish, state, err));
     PP_TRY(check_simulated(wish, err));
+    PP_TRY(check_unit(wish, state, err));
     return check_idle(wish, state, err);
 }
 

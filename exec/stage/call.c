@@ -130,20 +130,36 @@ static void back_node(struct pp_call *c, const struct pp_stage_node *n, enum pp_
     c->part = c->parts = 0;
 }
 
+static void weight_node(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
+{
+    pp_call_begin_weight_grad(c, n, part);
+    if (n->kind->weight_grad != NULL && pp_call_is_on(c))
+        n->kind->weight_grad(c, n);
+}
+
+/* Does the I of a node, and its W. */
+static void back_both(struct pp_call *c, const struct pp_stage_node *n, enum pp_layer_part part)
+{
+    back_node(c, n, part);
+    if (n->kind->weight_grad == NULL)
+        return;
+    pp_call_stamp(c, PP_PASS_I, part);
+    weight_node(c, n, part);
+    pp_call_stamp(c, PP_PASS_W, part);
+}
+
 static void back_layer(struct pp_call *c, const struct pp_layer *l)
 {
     const struct pp_stage_node *first = &c->g->nodes[l->first], *end = &c->g->nodes[l->end];
+    const bool is_tight = c->pass == PP_PASS_B && pp_stage_is_tight(&c->stage->shape);
 
     for (const struct pp_stage_node *n = end; c->pass & PP_PASS_I && n-- > first;)
-        back_node(c, n, l->part);
+        (is_tight ? back_both : back_node)(c, n, l->part);
     if (c->pass & PP_PASS_I && (l->part != PP_PART_EMBEDDING || c->net->is_encoder))
         pp_call_stamp(c, PP_PASS_I, l->part);
-    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && n-- > first;) {
-        pp_call_begin_weight_grad(c, n, l->part);
-        if (n->kind->weight_grad != NULL && pp_call_is_on(c))
-            n->kind->weight_grad(c, n);
-    }
-    if (c->pass & PP_PASS_W)
+    for (const struct pp_stage_node *n = end; c->pass & PP_PASS_W && !is_tight && n-- > first;)
+        weight_node(c, n, l->part);
+    if (c->pass & PP_PASS_W && !is_tight)
         pp_call_stamp(c, PP_PASS_W, l->part);
 }
 

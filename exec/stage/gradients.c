@@ -3,10 +3,21 @@
 
 #include <assert.h>
 
-/* Steps of a node: in F, and in I and W of a backward, which does a layer's I before its W. */
+/* Steps of a node: in F, and in I and W of a backward. */
 struct steps {
     int f, i, w;
 };
+
+/* B does a layer's I before its W, or both of a node together. */
+static struct steps steps_of(const struct pp_stage *stage, const struct pp_layer *l, int n)
+{
+    const int before = l->end - 1 - n, count = l->end - l->first,
+              first = 2 * (stage->graph->node_count - l->end);
+
+    return pp_stage_is_tight(&stage->shape)
+               ? (struct steps){n, first + 2 * before, first + 2 * before + 1}
+               : (struct steps){n, first + before, first + before + count};
+}
 
 static void read_at(struct pp_tensor *t, enum pp_call_pass pass, int step)
 {
@@ -203,13 +214,12 @@ void pp_stage_gradients(const struct pp_stage *stage)
     }
     for (int i = g->layer_count - 1; i >= 0; i--) {
         const struct pp_layer *l = &g->layers[i];
-        const int count = l->end - l->first, first_step = 2 * (g->node_count - l->end);
 
         for (int n = l->end - 1; n >= l->first; n--) {
-            const int step = first_step + l->end - 1 - n;
+            const struct steps at = steps_of(stage, l, n);
             wire(g, &g->nodes[n]);
-            live_in_f(&g->nodes[n], &(struct steps){n, step, step + count});
-            live_in_back(&g->nodes[n], &(struct steps){n, step, step + count});
+            live_in_f(&g->nodes[n], &at);
+            live_in_back(&g->nodes[n], &at);
         }
     }
     g->grad_bottom = g->input->grad;

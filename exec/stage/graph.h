@@ -51,6 +51,12 @@ size_t pp_stage_scratch(struct pp_arena *arena, struct pp_stage_graph *g, enum p
 void pp_call_begin_probe(struct pp_call *c);
 /* Records the time of the part of F, I or W that has just ended. */
 void pp_call_stamp(struct pp_call *c, enum pp_call_pass row, enum pp_layer_part part);
+/* Is true if B does the W of a node right after its I, so that gradients leave scratch early. Else
+ * it does so layer by layer, as where a group exchanges parts. */
+static inline bool pp_stage_is_tight(const struct pp_stage_shape *shape)
+{
+    return shape->is_moved && shape->tp <= 1 && shape->ep <= 1;
+}
 /* Is true in the segment that is to run. */
 static inline bool pp_call_is_on(const struct pp_call *c)
 {

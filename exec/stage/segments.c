@@ -5,15 +5,17 @@
 
 /* ---- probe ----------------------------------------------------------------------------------- */
 
-/* A full backward has two timings for each part, and two for each segment of a group. */
+/* A full backward has two timings for each part, and for each segment of a group. So has each node
+ * of a tight one. */
 int pp_stage_timings(const struct pp_stage *stage)
 {
     enum { PASSES = 2, ENDS = 2, OF_SEGMENT = 2 };
     const bool has_group = stage->shape.tp > 1 || stage->shape.ep > 1;
     const int parts = stage->shape.tp_split > 1 ? stage->shape.tp_split : 1,
               segments = has_group ? 2 * parts * stage->graph->node_count : 0;
+    const int apart = pp_stage_is_tight(&stage->shape) ? PASSES * stage->graph->node_count : 0;
 
-    return 1 + PASSES * (stage->shape.blocks + ENDS) + OF_SEGMENT * segments;
+    return 1 + PASSES * (stage->shape.blocks + ENDS) + OF_SEGMENT * segments + apart;
 }
 
 static void record(const struct pp_call *c, int what)

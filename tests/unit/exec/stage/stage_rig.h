@@ -33,6 +33,7 @@ struct rig {
     int32_t *ids, *targets;
     double loss_scale, *loss;    /* [splits][rows * tokens] */
     struct pp_stage_again again; /* of all stages */
+    bool is_moved;               /* all stages: what they save moves between memory tiers */
     struct pp_probe *probe;
 };
 
@@ -127,6 +128,7 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
                                          .has_w = true,
                                          .has_r = true,
                                          .again = r->again,
+                                         .is_moved = r->is_moved,
                                          .rows = r->rows,
                                          .tokens = r->net->seq / r->splits,
                                          .splits = r->splits};
@@ -147,17 +149,22 @@ static inline void rig_chunk(struct pp_arena *arena, struct rig *r, int s, int f
 
 /* blocks [stages] add up to net->layers. An encoder is not split. With edges every stage writes its
  * output into its own kept, where the next one's backward leaves the gradient. */
-static inline struct rig *rig_create_again(struct pp_arena *arena, const struct pp_kernels *k,
-                                           const struct pp_net *net, int stages, const int *blocks,
-                                           int rows, int splits, bool has_edges,
-                                           struct pp_stage_again again)
+static inline struct rig *rig_create_of(struct pp_arena *arena, const struct pp_kernels *k,
+                                        const struct pp_net *net, int stages, const int *blocks,
+                                        int rows, int splits, bool has_edges,
+                                        struct pp_stage_again again, bool is_moved)
 {
     struct rig *r = PP_NEW(arena, struct rig);
     size_t grad_scratch_bytes = 0;
 
     splits = net->is_encoder ? 1 : splits;
-    *r = (struct rig){
-        .k = k, .net = net, .stages = stages, .rows = rows, .splits = splits, .again = again};
+    *r = (struct rig){.k = k,
+                      .net = net,
+                      .stages = stages,
+                      .rows = rows,
+                      .splits = splits,
+                      .again = again,
+                      .is_moved = is_moved};
     for (int s = 0, first = 0; s < stages; first += blocks[s++]) {
         rig_chunk(arena, r, s, first, blocks[s], has_edges);
         const struct pp_stage *stage = r->chunk[s].stage;
@@ -177,6 +184,14 @@ static inline struct rig *rig_create_again(struct pp_arena *arena, const struct 
     r->loss_scale = 1.0 / (rows * net->seq);
     rig_sample(r, 0);
     return r;
+}
+
+static inline struct rig *rig_create_again(struct pp_arena *arena, const struct pp_kernels *k,
+                                           const struct pp_net *net, int stages, const int *blocks,
+                                           int rows, int splits, bool has_edges,
+                                           struct pp_stage_again again)
+{
+    return rig_create_of(arena, k, net, stages, blocks, rows, splits, has_edges, again, false);
 }
 
 static inline struct rig *rig_create(struct pp_arena *arena, const struct pp_kernels *k,

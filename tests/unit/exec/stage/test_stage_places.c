@@ -132,7 +132,7 @@ Test(stage_places, what_lives_at_once_shares_no_bytes)
         {0}, {.modules = PP_AGAIN_CORE}, {.modules = PP_AGAIN_NORM | PP_AGAIN_MLP}, {.blocks = 2}};
 
     for (int variant = 0; variant < RIG_VARIANTS; variant = rig_next(variant, 5))
-        for (int bits = 0; bits < 32; bits++)
+        for (int bits = 0; bits < 64; bits++)
             for (size_t a = 0; a < PP_COUNT(again); a++)
                 check(&(struct pp_stage_shape){.blocks = LAYERS,
                                                .has_embedding = bits & 1,
@@ -141,6 +141,7 @@ Test(stage_places, what_lives_at_once_shares_no_bytes)
                                                .has_r = bits & 8 || a > 0,
                                                .again = again[a],
                                                .rows = ROWS,
-                                               .splits = bits & 16 ? 2 : 1},
+                                               .splits = bits & 16 ? 2 : 1,
+                                               .is_moved = bits & 32},
                       variant);
 }

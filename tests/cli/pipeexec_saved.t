@@ -1,0 +1,33 @@
+# Saved activations on another tier: a GPipe of 16 micro-batches in a third of its memory.
+$ for o in '' '--offload a=host --device-memory 53MB --host-memory 144MB'; do pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 $o --json >run.json && sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p' run.json; done | tee peaks; awk 'NR == 2 { print ($1 <= 52200000 ? "fits" : "too much") }' peaks
+> 160003584
+> 52188672
+> fits
+$ grep -E '"(host_bytes|predicted_host_mem_bytes|host_mem_bytes|down_bytes|up_bytes|predicted_down_bytes|predicted_up_bytes)"' run.json | tr -d ' ' | sort -u
+> "down_bytes":143163392,
+> "host_bytes":143163392,
+> "host_mem_bytes":134742016,
+> "host_mem_bytes":143163392,
+> "predicted_down_bytes":143163392,
+> "predicted_host_mem_bytes":134742016,
+> "predicted_host_mem_bytes":143163392,
+> "predicted_up_bytes":143163392,
+> "up_bytes":143163392,
+$ pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --offload a=host --device-memory 52MB
+! pipeexec: error: rank 1 needs 49.8 MiB on its device, and --device-memory 52MB allows 49.6 MiB
+!   in MiB: weights 3.2, gradients 3.2, optimizer 6.3, activations 34.1, buffers 2.2, other 0.8
+!   try: --recompute full (25.0 MiB), --precision bf16 (32.8 MiB)
+= 3
+# A share, a program file, and what is only simulated.
+$ for share in '' :50% :25%; do pipeexec --schedule gpipe --np 2 --layers 8 --micro-batches 16 --steps 2 --offload a=host$share --json >share.json && sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p' share.json && sed -n 's/^ *"down_bytes": \([0-9]*\),/\1 down/p' share.json; done
+> 52188672
+> 143163392 down
+> 123770368
+> 71581696 down
+> 159561216
+> 35790848 down
+$ pipesim program --schedule gpipe --pp 2 --micro-batches 16 --offload a=host -o gpipe.csv && pipeexec --schedule gpipe.csv --np 2 --layers 8 --steps 2 --json | sed -n 's/^  "peak_mem_bytes": \([0-9]*\),/\1/p'
+> 52188672
+$ pipeexec --schedule gpipe --np 2 --offload a=host --offload-unit layer
+! pipeexec: error: --offload-unit layer is only simulated: what a forward saves moves once it has ended; nearest: --offload-unit op
+= 2
